@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCommandLineParser>
 #include <QTextStream>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "messages/output.h"
 #include "ui/application.h"
 #include "ui/format.h"
+#include "ui/lesson/lesson_window.h"
 #include "ui/main_window.h"
 #include "ui/offscreen.h"
 #include "ui/pages/page_list.h"
@@ -36,6 +39,8 @@ struct Options {
   attnscope::analysis::PlotChoice only;
   Existing existing = Existing::of_its_kind;
   bool take_screenshot = false;
+  std::optional<QString> lesson;  ///< its page; empty: where it was left
+  QString language;               ///< the lesson's
   Screenshot screenshot;
 };
 
@@ -60,6 +65,23 @@ int output_code() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
   complain(said(say::command::output_not_written{}));
   return runtime_error;
+}
+
+bool is_lesson_page(const QString& word) {
+  bool number = false;
+  const int place = word.toInt(&number);
+  const QStringList pages = lesson_page_ids();
+  return pages.contains(word) || (number && place >= 1 && place <= pages.size());
+}
+
+/// Qt's parser has no option whose value may be left out: `--lesson` alone, or before a file, gets an empty one.
+QStringList with_lesson_page(QStringList arguments) {
+  const qsizetype place = arguments.indexOf(QStringLiteral("--lesson"));
+  if (place < 0) return arguments;
+  QString page;
+  if (place + 1 < arguments.size() && is_lesson_page(arguments[place + 1])) page = arguments.takeAt(place + 1);
+  arguments[place] = QStringLiteral("--lesson=") + page;
+  return arguments;
 }
 
 /// What the command line takes.
@@ -93,6 +115,13 @@ struct Switches {
   QCommandLineOption filter{QStringLiteral("filter"),
                             QStringLiteral("Filter of the screenshot, as the window's: \"d:128 N>=4096\"."),
                             QStringLiteral("words")};
+  QCommandLineOption lesson{QStringLiteral("lesson"),
+                            QStringLiteral("Open the lesson, at <step>: a number, or %1. Without one, where it was "
+                                           "left. With --screenshot, draw that page.")
+                                .arg(lesson_page_ids().join(QStringLiteral(", "))),
+                            QStringLiteral("step")};
+  QCommandLineOption language{QStringLiteral("lang"), QStringLiteral("Language of the lesson: en or zh."),
+                              QStringLiteral("language")};
   QCommandLineOption force{
       QStringLiteral("force"),
       QStringLiteral("Let --plots and --screenshot replace files that are no pictures of theirs, too.")};
@@ -119,6 +148,28 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
   return {};
 }
 
+/// Of --lesson and --lang; what is wrong with them, or nothing.
+QString read_lesson(const QCommandLineParser& parser, const Switches& known, Options& options) {
+  if (parser.isSet(known.language) && !parser.isSet(known.lesson)) return said(say::gui::lang_of_lesson{});
+  if (!parser.isSet(known.lesson)) return {};
+  const QString page = parser.value(known.lesson);
+  const QStringList pages = lesson_page_ids();
+  if (!page.isEmpty() && !is_lesson_page(page)) {
+    return said(say::gui::lesson_page{.pages = pages.join(QStringLiteral(", ")).toStdString()});
+  }
+  options.lesson = page;
+  options.language = parser.value(known.language);
+  const std::vector<std::string> languages = attnscope::analysis::lesson::lesson_languages();
+  if (parser.isSet(known.language) && std::ranges::count(languages, options.language.toStdString()) == 0) {
+    QStringList all;
+    for (const std::string& language : languages) all << QString::fromStdString(language);
+    return said(say::gui::lesson_language{.languages = all.join(QStringLiteral(", ")).toStdString()});
+  }
+  options.screenshot.lesson = page.isEmpty() ? pages.constFirst() : page;
+  options.screenshot.language = options.language;
+  return {};
+}
+
 /// What is wrong with the command line, or nothing.
 QString read_options(const QCommandLineParser& parser, const Switches& known, Options& options) {
   options.files = parser.positionalArguments();
@@ -132,6 +183,7 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   if (parser.isSet(known.only) && !parser.isSet(known.plots)) return said(say::gui::only_of_plots{});
   options.only = std::move(choice).value();
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
+  if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
   if (parser.isSet(known.force)) options.existing = options.screenshot.existing = Existing::any;
   return {};
 }
@@ -144,7 +196,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
   parser.addOptions({known.help, known.plots, known.only, known.screenshot, known.page, known.size, known.theme,
-                     known.filter, known.force});
+                     known.filter, known.lesson, known.language, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, the recorded sample."),
                                QStringLiteral("[FILE...]"));
@@ -153,7 +205,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     complain(message);
     return usage_error;
   };
-  if (!parser.parse(arguments)) return misused(parser.errorText());
+  if (!parser.parse(with_lesson_page(arguments))) return misused(parser.errorText());
   if (parser.isSet(version)) {
     print(stdout, QStringLiteral("attnscope-gui %1").arg(QStringLiteral(ATTNSCOPE_VERSION)));
     return output_code();
@@ -262,6 +314,13 @@ int main(int argc, char** argv) {
   if (pictures_only) return write_pictures(options);
   MainWindow window(true);
   application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
+  if (options.lesson) {
+    window.open_files(options.files.isEmpty() ? lesson_samples() : options.files);
+    LessonWindow& lesson = window.show_lesson();
+    lesson.set_language(options.language);
+    lesson.show_page(*options.lesson);
+    return QApplication::exec();
+  }
   window.open_files(options.files);
   window.show();
   return QApplication::exec();

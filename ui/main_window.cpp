@@ -27,6 +27,7 @@
 #include "ui/export_table.h"
 #include "ui/format.h"
 #include "ui/help.h"
+#include "ui/lesson/lesson_window.h"
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
@@ -191,6 +192,7 @@ void MainWindow::build_view_menu() {
 
 void MainWindow::build_help_menu() {
   QMenu* help = menuBar()->addMenu(said(say::window::help{}));
+  help->addAction(said(say::window::lesson{}), this, [this] { show_lesson(); });
   QAction* explain = help->addAction(said(say::window::explain{}), this, [this] { show_explanation(this); });
   explain->setShortcut(QKeySequence::HelpContents);
   help->addAction(said(say::window::shortcuts{}), this, [this] { show_shortcuts(this, shortcuts()); });
@@ -373,6 +375,32 @@ void MainWindow::explore_selected() {
   const QString gpu = QString::fromStdString(point->run->summary.device_name);
   tabs_->setCurrentWidget(*explorer);
   if (!(*explorer)->explore(point->spec, gpu)) {
+    say_written({}, said(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
+  }
+}
+
+LessonWindow& MainWindow::show_lesson() {
+  if (workspace_.files().isEmpty() && !workspace_.loading()) {
+    for (const QString& sample : lesson_samples()) workspace_.open(sample);
+  }
+  if (lesson_ == nullptr) {
+    lesson_ = std::make_unique<LessonWindow>(workspace_, remember_);
+    connect(lesson_.get(), &LessonWindow::explore_wanted, this, &MainWindow::explore_from_lesson);
+  }
+  lesson_->show();
+  lesson_->raise();
+  lesson_->activateWindow();
+  return *lesson_;
+}
+
+void MainWindow::explore_from_lesson(const PointSpec& spec, const QString& gpu) {
+  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
+  if (explorer == pages_.end()) return;
+  show();
+  raise();
+  activateWindow();
+  tabs_->setCurrentWidget(*explorer);
+  if (!(*explorer)->explore(spec, gpu)) {
     say_written({}, said(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
   }
 }

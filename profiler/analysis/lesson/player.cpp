@@ -187,9 +187,7 @@ std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
     programs_[moment.launch]->compute(moment.block, moment.step, computations);
     Loaded now;
     for (const TileAccess& access : accesses) {
-      if (access.tensor == Tensor::s || access.tensor == Tensor::p) {
-        all[index] = TouchedPairs{access.row, access.rows, access.col, access.cols};
-      } else if (access.access == Access::load && access.tensor == Tensor::q) {
+      if (access.access == Access::load && access.tensor == Tensor::q) {
         now.q.take(access);
       } else if (access.access == Access::load && access.tensor == Tensor::k) {
         now.k.take(access);
@@ -199,7 +197,7 @@ std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
     if (now.q.end > 0) last.q = now.q;
     if (now.k.end > 0) last.k = now.k;
     const bool scores = std::ranges::count(computations, Phase::scores, &Computation::phase) > 0;
-    if (all[index] || !scores || last.q.end == 0 || last.k.end == 0) continue;
+    if (!scores || last.q.end == 0 || last.k.end == 0) continue;
     all[index] = TouchedPairs{last.q.begin, last.q.end - last.q.begin, last.k.begin, last.k.end - last.k.begin};
   }
   return all;

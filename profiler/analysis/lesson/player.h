@@ -95,7 +95,7 @@ class TilePlayer {
   [[nodiscard]] Frame frame(std::size_t index) const;
   /// What the program of that frame's step accesses. Pre: index < frames().
   [[nodiscard]] std::vector<TileAccess> accesses(std::size_t index) const;
-  /// Of every frame; nothing where it computes no scores and moves none. What the mask leaves out is in none of them.
+  /// Of every frame; nothing where it computes no scores. What the mask leaves out is in none of them.
   [[nodiscard]] std::vector<std::optional<TouchedPairs>> touched_pairs() const;
   /// After the last one.
   [[nodiscard]] const Tally& total() const { return total_; }

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The lesson's window as a learner and as a lecturer use it.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/temporary_folder.h"
+#include "tests/ui/window_test.h"
+#include "ui/lesson/formula_picture.h"
+#include "ui/lesson/lesson_window.h"
+#include "ui/lesson/program_picture.h"
+#include "ui/lesson/scale_picture.h"
+#include "ui/lesson/softmax_picture.h"
+#include "ui/lesson/theory_picture.h"
+#include "ui/lesson/tiles_picture.h"
+#include "ui/lesson/transport.h"
+#include "ui/pages/explorer_page.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// On the recorded samples, as somebody has it who opens the lesson alone.
+class LessonTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const QString& sample : lesson_samples()) EXPECT_EQ(workspace.open_now(sample), QString());
+  }
+  /// The window on that page.
+  LessonWindow& at(const char* page) {
+    if (window_ == nullptr) {
+      window_ = std::make_unique<LessonWindow>(workspace, false);
+      window_->set_language(QStringLiteral("en"));
+      window_->resize(1280, 800);
+      window_->show();
+    }
+    EXPECT_TRUE(window_->show_page(QString::fromLatin1(page))) << page;
+    settle();
+    return *window_;
+  }
+  template <class Picture>
+  Picture& picture(const char* page) {
+    auto* found = at(page).page()->findChild<Picture*>();
+    if (found == nullptr) throw std::runtime_error("no such picture");
+    return *found;
+  }
+  Workspace workspace;
+
+ private:
+  std::unique_ptr<LessonWindow> window_;
+};
+
+int shown_labels(const QWidget& card, const char* name) {
+  int shown = 0;
+  for (const QLabel* label : card.findChildren<QLabel*>(QString::fromLatin1(name))) shown += label->isHidden() ? 0 : 1;
+  return shown;
+}
+
+TEST_F(LessonTest, EveryPageOfEitherLanguageIsMade) {
+  for (const char* language : {"en", "zh"}) {
+    for (const QString& id : lesson_page_ids()) {
+      LessonWindow& window = at("ledger");
+      window.set_language(QString::fromLatin1(language));
+      ASSERT_TRUE(window.show_page(id));
+      settle();
+      EXPECT_EQ(window.page_id(), id);
+      EXPECT_EQ(window.problems(), QString());
+      for (const QLabel* label : window.findChildren<QLabel*>()) {
+        // "[key]" is what a word is that nobody wrote.
+        EXPECT_FALSE(label->text().contains(QLatin1String("[side")) || label->text().contains(QLatin1String("{{")))
+            << label->text().toStdString();
+      }
+    }
+  }
+}
+
+TEST_F(LessonTest, AnAnswerIsLockedBeforeItIsRevealed) {
+  LessonWindow& window = at("ledger");
+  auto* card = window.page()->findChild<QuestionCard*>();
+  ASSERT_NE(card, nullptr);
+  auto* lock = card->findChild<QPushButton*>(QStringLiteral("lock"));
+  auto* reveal = card->findChild<QPushButton*>(QStringLiteral("reveal"));
+  const auto choices = card->findChildren<QRadioButton*>();
+  ASSERT_EQ(choices.size(), 3);
+  EXPECT_FALSE(lock->isEnabled());
+  EXPECT_FALSE(reveal->isEnabled());
+  EXPECT_EQ(shown_labels(*card, "because"), 0);
+  choices[0]->click();
+  EXPECT_TRUE(lock->isEnabled());
+  EXPECT_FALSE(reveal->isEnabled());
+  choices[2]->click();
+  lock->click();
+  EXPECT_FALSE(choices[0]->isEnabled());
+  EXPECT_TRUE(reveal->isEnabled());
+  EXPECT_EQ(shown_labels(*card, "because"), 0);
+  reveal->click();
+  // The wrong one that was chosen, and the right one.
+  EXPECT_EQ(shown_labels(*card, "because"), 2);
+  EXPECT_EQ(card->findChild<QLabel*>(QStringLiteral("note"))->text(), window.data().word("wrong"));
+  EXPECT_EQ(window.answers().answer(card->id()).value, QStringLiteral("2"));
+}
+
+TEST(LessonAnswers, NothingIsRevealedThatWasNotLocked) {
+  LessonAnswers answers(false);
+  const QString id = QStringLiteral("q");
+  answers.reveal(id);
+  answers.lock(id);
+  EXPECT_FALSE(answers.answer(id).locked || answers.answer(id).revealed);
+  answers.choose(id, QStringLiteral("1"));
+  answers.reveal(id);
+  EXPECT_FALSE(answers.answer(id).revealed);
+  answers.lock(id);
+  answers.choose(id, QStringLiteral("0"));
+  EXPECT_EQ(answers.answer(id).value, QStringLiteral("1"));
+  answers.reveal(id);
+  EXPECT_TRUE(answers.answer(id).revealed);
+}
+
+TEST(LessonAnswers, AreKeptFromOneStartToTheNext) {
+  const QString id = QStringLiteral("kept/with a slash");
+  {
+    LessonAnswers answers(true);
+    answers.forget();
+    answers.choose(id, QStringLiteral("2"));
+    answers.lock(id);
+  }
+  LessonAnswers again(true);
+  EXPECT_TRUE(again.answer(id).locked);
+  EXPECT_EQ(again.answer(id).value, QStringLiteral("2"));
+  again.forget();
+  EXPECT_EQ(LessonAnswers(true).answer(id).value, QString());
+}
+
+TEST_F(LessonTest, TilesStepSideBySideToTheClosedForm) {
+  auto& tiles = picture<TilesPicture>("tiling");
+  ASSERT_EQ(tiles.stages().size(), 3U);
+  Transport& transport = *tiles.transport();
+  transport.step(1);
+  transport.step(1);
+  transport.step(-1);
+  EXPECT_EQ(transport.frame(), 1);
+  for (const TileStage* stage : tiles.stages()) {
+    EXPECT_EQ(stage->frame().index, 1U);
+    EXPECT_FALSE(stage->meets_closed_form());
+    EXPECT_FALSE(stage->lit().empty());
+  }
+  transport.step(transport.frames());
+  for (const TileStage* stage : tiles.stages()) {
+    EXPECT_TRUE(stage->meets_closed_form());
+    const auto tally = stage->tally();
+    // SM <-> L2 in the last line but two, the closed form in the last: the same bytes.
+    EXPECT_EQ(tally[tally.size() - 3].mid(1), tally.back().mid(1));
+    EXPECT_TRUE(stage->notes().contains(QLatin1String("%"))) << "the counters' deviation is said";
+  }
+}
+
+TEST_F(LessonTest, WhatTheMaskLeavesOutIsNeverSeen) {
+  auto& tiles = picture<TilesPicture>("tiling");
+  const auto seen = [&] {
+    tiles.transport()->step(tiles.transport()->frames());
+    const QImage& pairs = tiles.stages().back()->pairs();
+    int count = 0;
+    for (int y = 0; y < pairs.height(); ++y) {
+      for (int x = 0; x < pairs.width(); ++x) count += pairs.pixelColor(x, y) != plot_colors(tiles.palette()).grid;
+    }
+    return count;
+  };
+  EXPECT_EQ(seen(), 64);  // 8 x 8 tiles of 64 at N 512
+  tiles.findChild<QComboBox*>(QStringLiteral("mask"))->setCurrentIndex(1);
+  settle();
+  EXPECT_EQ(seen(), 36);  // on and below the diagonal
+}
+
+TEST_F(LessonTest, OtherTilesArePlayedAgain) {
+  auto& tiles = picture<TilesPicture>("tiling");
+  const auto fa1_bytes = [&] { return tiles.stages()[1]->player().closed_form().sm_l2().total(); };
+  const std::int64_t before = fa1_bytes();
+  auto* bc = tiles.findChild<QComboBox*>(QStringLiteral("Bc"));
+  bc->setCurrentIndex(bc->findText(QStringLiteral("128")));
+  settle();
+  EXPECT_EQ(tiles.stages()[1]->player().config().tile.bc, 128);
+  EXPECT_LT(static_cast<double>(fa1_bytes()), 0.6 * static_cast<double>(before));
+}
+
+TEST_F(LessonTest, PlaysByItselfAndStopsAtTheEnd) {
+  auto& softmax = picture<SoftmaxPicture>("online-softmax");
+  Transport& transport = *softmax.transport();
+  transport.findChild<QComboBox*>()->setCurrentIndex(5);
+  QSignalSpy shown(&transport, &Transport::shown);
+  transport.toggle();
+  EXPECT_TRUE(transport.playing());
+  while (transport.playing() && shown.wait(2000)) {
+  }
+  EXPECT_EQ(transport.frame(), transport.frames() - 1);
+}
+
+TEST_F(LessonTest, FaultsOfTheOnlineSoftmaxShowTheirError) {
+  auto& softmax = picture<SoftmaxPicture>("online-softmax");
+  auto* result = softmax.findChild<QLabel*>(QStringLiteral("result"));
+  EXPECT_EQ(result->text(), QString());
+  softmax.transport()->step(100);
+  EXPECT_LT(softmax.trace().largest_error, 1e-12);
+  EXPECT_TRUE(result->text().contains(softmax.trace().output.empty() ? QStringLiteral("?") : QStringLiteral("A + B")));
+  softmax.findChild<QComboBox*>(QStringLiteral("fault"))->setCurrentIndex(1);
+  softmax.transport()->step(100);
+  EXPECT_GT(softmax.trace().largest_error, 0.01);
+}
+
+TEST_F(LessonTest, OnesOwnScores) {
+  auto& softmax = picture<SoftmaxPicture>("online-softmax");
+  softmax.play_own(QStringLiteral("0, 1; 2 3"));
+  ASSERT_EQ(softmax.trace().steps.size(), 4U);
+  EXPECT_NEAR(softmax.trace().ends.front().m, 3, 0);
+  EXPECT_NEAR(softmax.trace().ends.front().l, 1 + std::exp(-1) + std::exp(-2) + std::exp(-3), 1e-12);
+  softmax.play_own(QStringLiteral("1, two"));
+  EXPECT_EQ(softmax.trace().steps.size(), 4U) << "what was there stays";
+  EXPECT_TRUE(parse_scores(QStringLiteral("1e999")).empty());
+  EXPECT_EQ(parse_scores(QStringLiteral("1，-2.5")).size(), 2U);
+}
+
+TEST_F(LessonTest, OneLineMendsTheProgram) {
+  auto& program = picture<ProgramPicture>("online-softmax");
+  EXPECT_GT(program.run().largest_error, 0.01);
+  program.rewrite(0);
+  EXPECT_GT(program.run().largest_error, 0.01);
+  program.rewrite(5);
+  EXPECT_LT(program.run().largest_error, 1e-12);
+  EXPECT_TRUE(program.result().startsWith(at("online-softmax").data().word("mended")));
+}
+
+TEST_F(LessonTest, AFactorIsDraggedLockedAndThenCompared) {
+  auto& theory = picture<TheoryPicture>("theory");
+  ASSERT_GE(theory.lines().size(), 4U);
+  FactorLine& line = *theory.lines().front();
+  const QPoint there(static_cast<int>(line.place_of(4)), line.height() / 3);
+  QTest::mousePress(&line, Qt::LeftButton, {}, there);
+  QTest::mouseRelease(&line, Qt::LeftButton, {}, there);
+  EXPECT_NEAR(line.factor(), 4, 0.1);
+  auto* note = theory.findChild<QLabel*>(QStringLiteral("theory-note"));
+  const auto buttons = theory.findChildren<QPushButton*>();
+  buttons[0]->click();
+  QTest::mousePress(&line, Qt::LeftButton, {}, {5, 5});
+  EXPECT_NEAR(line.factor(), 4, 0.1) << "locked";
+  EXPECT_FALSE(note->text().contains(at("theory").data().word("modelled")));
+  buttons[1]->click();
+  EXPECT_TRUE(note->text().contains(at("theory").data().word("modelled"))) << note->text().toStdString();
+}
+
+TEST_F(LessonTest, TheLedgersSquaresAreToScale) {
+  auto& ledger = picture<LedgerPicture>("ledger");
+  const auto pictures = ledger.findChildren<ScaledSquares*>();
+  ASSERT_EQ(pictures.size(), 2);
+  for (const ScaledSquares* squares : pictures) {
+    const auto rects = squares->squares();
+    const auto& sizes = squares->sizes();
+    for (std::size_t i = 1; i < rects.size(); ++i) {
+      if (rects[i].width() <= 1 || rects[0].width() <= 1) continue;
+      EXPECT_NEAR(rects[i].width() * rects[i].width() / (rects[0].width() * rects[0].width()),
+                  sizes[i].bytes / sizes[0].bytes, 1e-6);
+    }
+  }
+  // 8192 x 8192 in fp16.
+  EXPECT_EQ(pictures[0]->sizes()[0].bytes, 134217728);
+}
+
+TEST_F(LessonTest, TheHierarchySaysWhereItsFiguresComeFrom) {
+  const auto rows = picture<HierarchyPicture>("hierarchy").cells();
+  ASSERT_EQ(rows.size(), 6U);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    for (qsizetype j = 1; j < rows[i].size(); ++j) {
+      EXPECT_TRUE(rows[i][j] == QStringLiteral("–") || rows[i][j].contains(QLatin1Char('\n')))
+          << rows[i][j].toStdString();
+    }
+  }
+}
+
+TEST_F(LessonTest, ClaimsAreForeseenAndCounted) {
+  LessonWindow& window = at("claims");
+  const auto cards = window.page()->findChildren<ClaimView*>();
+  EXPECT_GE(cards.size(), 24);
+  ClaimView& first = *cards.front();
+  EXPECT_EQ(shown_labels(first, "verdict"), 0);
+  for (QRadioButton* choice : first.findChildren<QRadioButton*>()) choice->setChecked(false);
+  window.answers().choose(first.id(), first.right());
+  first.findChild<QPushButton*>(QStringLiteral("lock"))->click();
+  first.findChild<QPushButton*>(QStringLiteral("reveal"))->click();
+  EXPECT_EQ(shown_labels(first, "verdict"), 1);
+  ASSERT_TRUE(window.show_page(QStringLiteral("results")));
+  auto* results = window.findChild<ResultsView*>();
+  EXPECT_TRUE(results->text().contains(QStringLiteral("1 %1 %2").arg(window.data().word("of")).arg(cards.size())))
+      << results->text().left(300).toStdString();
+}
+
+TEST_F(LessonTest, KeysStepTurnAndPresent) {
+  LessonWindow& window = at("tiling");
+  window.activateWindow();
+  Transport& transport = *window.page()->transport();
+  QTest::keyClick(&window, Qt::Key_Right);
+  QTest::keyClick(&window, Qt::Key_Right);
+  QTest::keyClick(&window, Qt::Key_Left);
+  EXPECT_EQ(transport.frame(), 1);
+  QTest::keyClick(&window, Qt::Key_Space);
+  EXPECT_TRUE(transport.playing());
+  QTest::keyClick(&window, Qt::Key_PageDown);
+  EXPECT_EQ(window.page_id(), QStringLiteral("theory"));
+  QTest::keyClick(&window, Qt::Key_2);
+  EXPECT_EQ(window.page_id(), QStringLiteral("hierarchy"));
+  const double scale = window.text_scale();
+  QTest::keyClick(&window, Qt::Key_F11);
+  EXPECT_TRUE(window.presenting());
+  EXPECT_GE(window.text_scale(), scale);
+  QTest::keyClick(&window, Qt::Key_Escape);
+  EXPECT_FALSE(window.presenting());
+  EXPECT_DOUBLE_EQ(window.text_scale(), scale);
+}
+
+TEST_F(LessonTest, AStepIsShownInTheExplorer) {
+  MainWindow main(false);
+  main.workspace().open_now(lesson_samples().constFirst());
+  LessonWindow& window = main.show_lesson();
+  window.show_page(QStringLiteral("tiling"));
+  settle();
+  window.page()->findChild<QPushButton*>(QStringLiteral("explore"))->click();
+  settle();
+  EXPECT_TRUE(main.isVisible());
+  const auto& explorer = page_of<ExplorerPage>(main);
+  EXPECT_TRUE(explorer.isVisible());
+  EXPECT_EQ(explorer.chosen().choices.point.spec.algorithm, "fa1");
+  EXPECT_EQ(explorer.chosen().choices.point.spec.problem.n_q, 4096);
+}
+
+TEST(LessonWithoutPoints, SaysSoInItsPlace) {
+  Workspace workspace;
+  LessonWindow window(workspace, false);
+  window.set_language(QStringLiteral("en"));
+  window.show();
+  for (const QString& id : lesson_page_ids()) {
+    ASSERT_TRUE(window.show_page(id));
+    settle();
+  }
+  ASSERT_TRUE(window.show_page(QStringLiteral("theory")));
+  bool said_so = false;
+  for (const QLabel* label : window.page()->findChildren<QLabel*>()) {
+    said_so = said_so || label->text().contains(window.data().word("no_data"));
+  }
+  EXPECT_TRUE(said_so);
+}
+
+TEST(LessonTextsOfATeacher, AreAddedAndABrokenOneIsNamed) {
+  const attnscope::testing::TemporaryFolder home;
+  const QByteArray before = qgetenv("XDG_DATA_HOME");
+  qputenv("XDG_DATA_HOME", QByteArray::fromStdString(home.path().string()));
+  const std::filesystem::path texts = home.path() / "attnscope/lesson/en";
+  std::filesystem::create_directories(texts);
+  std::ofstream(texts / "step-8-own.md")
+      << "---\ntitle: My own\nslug: own\norder: 8\n---\nOf *me*: $\\frac{N^2}{2}$.\n";
+  std::ofstream(texts / "step-2-hierarchy.md") << "---\ntitle: broken\n---\n";
+  Workspace workspace;
+  LessonWindow window(workspace, false);
+  window.set_language(QStringLiteral("zh"));
+  window.set_language(QStringLiteral("en"));
+  EXPECT_TRUE(window.show_page(QStringLiteral("own")));
+  EXPECT_FALSE(window.show_page(QStringLiteral("hierarchy")));
+  EXPECT_TRUE(window.show_page(QStringLiteral("tiling")));
+  EXPECT_TRUE(window.problems().contains(QStringLiteral("en/step-2-hierarchy.md:1: the front matter lacks 'slug'")))
+      << window.problems().toStdString();
+  qputenv("XDG_DATA_HOME", before);
+  if (before.isEmpty()) qunsetenv("XDG_DATA_HOME");
+}
+
+TEST(FormulaPicture, StandsInABookWay) {
+  const auto parsed = [](const char* text) { return std::move(lesson::parse_formula(text)).value(); };
+  const QFont font = QApplication::font();
+  const auto size = [&](const char* text) { return FormulaPicture(parsed(text), font).size(); };
+  EXPECT_GT(size("\\frac{a}{b}").height(), 1.5 * size("a").height());
+  EXPECT_GT(size("\\sqrt{a}").width(), size("a").width());
+  EXPECT_GT(size("a^{2}").width(), size("a").width());
+  EXPECT_LT(size("a^{2}").width(), size("a2").width() + 2);
+  EXPECT_EQ(flat_formula(parsed("N^2")), QStringLiteral("<i>N</i><sup>2</sup>"));
+  EXPECT_EQ(flat_formula(parsed("\\frac{a}{b}")), std::nullopt);
+  // Something is drawn, and in the ink that is asked for.
+  const QImage drawn = FormulaPicture(parsed("\\frac{N^2 d^2}{M}"), font).image(Qt::red, 2);
+  int inked = 0;
+  for (int y = 0; y < drawn.height(); ++y) {
+    for (int x = 0; x < drawn.width(); ++x) inked += drawn.pixelColor(x, y).alpha() > 128 ? 1 : 0;
+  }
+  EXPECT_GT(inked, 50);
+}
+
+}  // namespace
+}  // namespace attnscope::ui

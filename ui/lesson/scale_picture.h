@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sizes as squares whose areas are to one scale, and the memory hierarchy as a table with bars.
+#pragma once
+
+#include <QRectF>
+#include <vector>
+
+#include "profiler/analysis/lesson/hierarchy.h"
+#include "profiler/analysis/lesson/stage.h"
+#include "ui/lesson/lesson_picture.h"
+
+namespace attnscope::ui {
+
+class ScaledSquares : public QWidget {
+  Q_OBJECT
+ public:
+  /// The largest of them has a side of so many lines of text.
+  ScaledSquares(std::vector<lesson::Sized> sizes, double lines, QWidget* parent);
+
+  /// As they are drawn; of what is too small for a pixel, a pixel.
+  [[nodiscard]] std::vector<QRectF> squares() const;
+  [[nodiscard]] const std::vector<lesson::Sized>& sizes() const { return sizes_; }
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  [[nodiscard]] double line() const;
+  [[nodiscard]] double label_width(const lesson::Sized& size) const;
+
+  std::vector<lesson::Sized> sizes_;
+  double lines_;
+};
+
+class LedgerPicture : public LessonPicture {
+  Q_OBJECT
+ public:
+  LedgerPicture(const PictureOf& of, QWidget* parent);
+};
+
+class BackwardPicture : public LessonPicture {
+  Q_OBJECT
+ public:
+  BackwardPicture(const PictureOf& of, QWidget* parent);
+};
+
+class HierarchyPicture : public LessonPicture {
+  Q_OBJECT
+ public:
+  HierarchyPicture(const PictureOf& of, QWidget* parent);
+
+  /// The table as drawn, its heading first: name, size, bandwidth, latency, bytes in flight, FLOPs a byte.
+  [[nodiscard]] std::vector<QStringList> cells() const;
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override { return {400, sizeHint().height()}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  [[nodiscard]] QString cell(const std::optional<lesson::HierarchyFigure>& figure, lesson::Unit unit) const;
+
+  const LessonData& data_;
+  lesson::Hierarchy hierarchy_;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tile programs, one or several side by side under one transport: algorithm, mask, N, Br, Bc and the size of the L2 are
+// the learner's to change.
+#pragma once
+
+#include <vector>
+
+#include "ui/lesson/lesson_picture.h"
+#include "ui/lesson/tile_stage.h"
+
+class QComboBox;
+class QHBoxLayout;
+class QLabel;
+
+namespace attnscope::ui {
+
+class TilesPicture : public LessonPicture {
+  Q_OBJECT
+ public:
+  TilesPicture(const PictureOf& of, QWidget* parent);
+
+  [[nodiscard]] Transport* transport() const override { return transport_; }
+  [[nodiscard]] const std::vector<TileStage*>& stages() const { return stages_; }
+  /// Why there are none, in words; empty where there are some.
+  [[nodiscard]] QString words() const;
+
+ private:
+  void add_choices();
+  QComboBox* add_choice(const QString& name);
+  void play_again();
+
+  const LessonData& data_;
+  const lesson::Front& front_;
+  std::vector<const Algorithm*> algorithms_;
+  std::vector<Mask> masks_;
+  QComboBox* which_ = nullptr;
+  QComboBox* mask_ = nullptr;
+  QComboBox* n_ = nullptr;
+  QComboBox* br_ = nullptr;
+  QComboBox* bc_ = nullptr;
+  QComboBox* l2_ = nullptr;
+  QHBoxLayout* choices_ = nullptr;
+  QHBoxLayout* stage_row_ = nullptr;
+  Transport* transport_ = nullptr;
+  QLabel* notes_ = nullptr;
+  std::vector<TileStage*> stages_;
+};
+
+}  // namespace attnscope::ui
