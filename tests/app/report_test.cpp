@@ -192,8 +192,7 @@ TEST_F(ReportCommand, only_failures_are_a_report) {
   ASSERT_TRUE(fs::exists(file)) << collected.err;
   const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / "a.html"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(content(folder_ / "a.html"),
-              AllOf(HasSubstr("ended infeasible"), HasSubstr("What did not run"), Not(HasSubstr("<svg"))));
+  EXPECT_THAT(content(folder_ / "a.html"), AllOf(HasSubstr("ended infeasible"), HasSubstr("What did not run")));
 }
 
 TEST_F(ReportCommand, says_in_one_line_what_it_cannot_do) {
@@ -213,7 +212,7 @@ TEST_F(ReportCommand, says_in_one_line_what_it_cannot_do) {
       {{folder_ / "none.attnscope", "-o", folder_ / "a.html"}, 1, "does not exist"},
       {{file, "-o", folder_ / "nowhere" / "a.html"}, 1, "cannot write"},
       {{file, "-o", folder_ / "folder.html"}, 1, "folder.html"},
-      {{file, "-o", folder_ / "taken.md"}, 1, "taken-figures"},
+      {{file, "-o", folder_ / "taken.md"}, 1, "taken.md (File exists)"},
       {{file, "-o", file}, 2, "holds measurements"},
   };
   const std::vector<std::string> before = names();

@@ -163,9 +163,9 @@ std::optional<ReportWish> ReportDialog::wish() {
   if (baseline >= 0 && runs.size() == 1) return refuse(said(say::report_dialog::baseline_alone{}));
   if (chosen.empty()) return refuse(said(say::report_dialog::no_section{}));
   if (file.isEmpty()) return refuse(said(say::report_dialog::no_file{}));
-  if (!is_report_name(wish.output)) return refuse(said(say::report::no_file_kind{.file = file.toStdString()}));
   if (holds_measurements(wish.output, wish.sources))
     return refuse(said(say::report::holds_measurements{.file = file.toStdString()}));
+  if (!is_report_name(wish.output)) return refuse(said(say::report::no_file_kind{.file = file.toStdString()}));
   if (QFileInfo::exists(file) && may_replace_ != file) {
     may_replace_ = file;
     return refuse(said(say::report_dialog::replaces{.file = file.toStdString()}));
