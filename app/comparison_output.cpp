@@ -16,7 +16,7 @@
 #include "app/point_words.h"
 #include "app/table.h"
 #include "messages/compare.h"
-#include "profiler/analysis/compared_values.h"
+#include "profiler/analysis/comparison_words.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -27,7 +27,6 @@ using analysis::ComparedPair;
 using analysis::LeftOut;
 using analysis::RatioInterval;
 using analysis::Row;
-using analysis::SpreadFloor;
 using analysis::Undecided;
 using analysis::Verdict;
 
@@ -86,24 +85,8 @@ Message settling_command(const ComparisonOutput& output, const ComparedPair& pai
   return say::compare::settle_by{.reason = reason, .command = fmt::format("{} --rounds {}", command, rounds)};
 }
 
-Message reason_words(Undecided undecided) {
-  switch (undecided) {
-    case Undecided::few_rounds:
-      return say::compare::few_rounds{.fewest = analysis::fewest_rounds};
-    case Undecided::apart:
-      return say::compare::apart{};
-    case Undecided::clocks:
-      return say::compare::clocks{};
-    case Undecided::spread:
-    case Undecided::decided:
-      break;
-  }
-  return say::compare::spread{};
-}
-
 /// Why rows of one side stand alone.
 Message why_words(const ComparisonOutput& output, const LeftOut& left) {
-  const analysis::PointTable& table = output.sides.table;
   switch (left.why) {
     case LeftOut::Why::no_partner:
       return say::compare::no_partner{};
@@ -113,9 +96,7 @@ Message why_words(const ComparisonOutput& output, const LeftOut& left) {
     case LeftOut::Why::both_failed:
       break;
   }
-  const Row row = left.rows.front();
-  if (analysis::has_values(table.disposition(row))) return say::compare::no_time{};
-  return say::compare::failed{.disposition = to_string(table.disposition(row)), .reason = table.reason(row)};
+  return analysis::failure_words(output.sides.table, left);
 }
 
 Table difference_table(const ComparisonOutput& output) {
@@ -252,39 +233,13 @@ Table pairs_for_programs(const ComparisonOutput& output) {
 /// What has to be known of the verdicts, a sentence each.
 std::vector<std::string> notes_of(const ComparisonOutput& output) {
   const analysis::ComparisonResult& result = output.result;
-  const auto count = [&](auto&& holds) { return static_cast<std::size_t>(std::ranges::count_if(result.pairs, holds)); };
-  const auto computed = [&](const ComparedPair& pair) {
-    return pair.verdict.time.interval.low >= pair.verdict.time.interval.high;
-  };
-  const std::size_t exact = count(computed);
-  const std::size_t paired = count([](const ComparedPair& pair) { return pair.paired; });
-  const std::size_t by_rounds =
-      count([](const ComparedPair& pair) { return pair.verdict.floor == SpreadFloor::of_rounds; });
-  const std::size_t by_percent =
-      count([](const ComparedPair& pair) { return pair.verdict.floor == SpreadFloor::of_percent; });
-  const std::size_t often = count([&](const ComparedPair& pair) {
-    return !pair.paired && pair.verdict.floor == SpreadFloor::none && !computed(pair);
-  });
   std::vector<std::string> notes{
       text(say::compare::aligned{.alignment = fmt::format("{}", fmt::join(output.request.alignment.words(), ", "))}),
       text(say::compare::method{.margin = fmt::format("{}", 100 * output.request.verdicts.margin),
                                 .rows = result.pairs.size(),
                                 .level = fmt::format("{}", 100 * output.request.verdicts.level)})};
-  if (output.request.looks > 1 && exact < result.pairs.size()) {
-    notes.push_back(text(say::compare::looked{.looks = output.request.looks}));
-  }
-  if (result.on_both_sides > 0) notes.push_back(text(say::compare::on_both_sides{.rows = result.on_both_sides}));
-  if (exact > 0) notes.push_back(text(say::compare::computed{.rows = exact}));
-  if (paired > 0) notes.push_back(text(say::compare::interleaved{.rows = paired}));
-  const std::size_t steadied = count([](const ComparedPair& pair) { return pair.verdict.steadied; });
-  if (steadied > 0) notes.push_back(text(say::compare::steadied{.rows = steadied}));
-  if (often > 0) notes.push_back(text(say::compare::many_recordings{.rows = often}));
-  if (by_rounds > 0) notes.push_back(text(say::compare::floor_rounds{.rows = by_rounds}));
-  if (by_rounds + by_percent > 0 && output.request.verdicts.margin < analysis::least_margin_apart) {
-    notes.push_back(text(say::compare::least_margin{.percent = fmt::format("{}", 100 * analysis::least_margin_apart)}));
-  }
-  if (by_percent > 0) {
-    notes.push_back(text(say::compare::floor_percent{.fewest = analysis::fewest_rounds, .rows = by_percent}));
+  for (const Message& note : analysis::floor_words({&result}, output.request.verdicts, output.request.looks)) {
+    notes.push_back(text(note));
   }
   notes.push_back(text(say::compare::counts{.faster = result.count(Verdict::faster),
                                             .slower = result.count(Verdict::slower),
@@ -425,7 +380,7 @@ void print_json(const ComparisonOutput& output, std::ostream& out) {
 Message settling_words(const ComparisonOutput& output, const ComparedPair& pair) {
   const analysis::RowVerdict& verdict = pair.verdict;
   if (verdict.undecided == Undecided::decided) return {};
-  const Message reason = reason_words(verdict.undecided);
+  const Message reason = analysis::undecided_words(verdict.undecided);
   if (verdict.undecided == Undecided::clocks) return say::compare::settle_clocks{.reason = reason};
   if (!verdict.rounds_needed) return say::compare::at_margin{.reason = reason, .rounds = analysis::most_rounds};
   return settling_command(output, pair, reason, *verdict.rounds_needed);

@@ -32,6 +32,7 @@
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
+#include "ui/panels/report_dialog.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/query_bar.h"
 #include "ui/recent_files.h"
@@ -156,6 +157,12 @@ void MainWindow::build_file_menu() {
   plot->setShortcut(QKeySequence(QStringLiteral("Ctrl+E")));
   QAction* csv = file->addAction(said(say::window::export_csv{}), this, &MainWindow::export_csv_file);
   csv->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+E")));
+  QAction* report = file->addAction(said(say::window::report{}), this, [this] {
+    auto* dialog = new ReportDialog(workspace_, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+  });
+  report->setShortcut(QKeySequence(QStringLiteral("Ctrl+R")));
   file->addSeparator();
   QAction* quit = file->addAction(said(say::window::quit{}), this, &QWidget::close);
   quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
@@ -501,6 +508,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+L, Ctrl+F"), said(say::window::key_filter{})},
                            {QStringLiteral("Ctrl+E"), said(say::window::key_export_plot{})},
                            {QStringLiteral("Ctrl+Shift+E"), said(say::window::key_export_csv{})},
+                           {QStringLiteral("Ctrl+R"), said(say::window::key_report{})},
                            {QStringLiteral("Ctrl+Shift+X"), said(say::window::key_explore{})},
                            {QStringLiteral("F7, F8, F9"), said(say::window::key_panels{})},
                            {QStringLiteral("F11"), said(say::window::key_present{})},

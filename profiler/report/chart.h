@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What charts of a report are made of, and their pictures. A picture is an SVG that needs neither a script nor a style
 // from elsewhere; where numbers come from is told apart without colour: measured and derived solid with filled marks,
-// modelled thin and dashed without marks, simulated dotted with hollow marks, imported dash-dotted with crossed marks.
+// modelled thin and dashed without marks, simulated dotted with hollow marks, imported dash-dotted. Bars likewise:
+// filled, hollow with a dotted outline, filled with a dash-dotted outline.
 #pragma once
 
 #include <optional>
@@ -20,6 +21,7 @@ struct Axis {
   std::string title;  ///< with its unit
   Quantity quantity = Quantity::number;
   bool log = false;
+  bool from_zero = true;  ///< of one that is not logarithmic and stands upright
 };
 
 struct Mark {
@@ -71,6 +73,7 @@ struct Bar {
   };
   std::string label;
   std::vector<Part> parts;  ///< from the left
+  Provenance provenance = Provenance::measured;
 };
 
 struct BarChart {

@@ -7,8 +7,11 @@
 #include <optional>
 #include <set>
 
+#include "messages/law.h"
 #include "messages/report.h"
+#include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/roofline.h"
+#include "profiler/metrics/metrics.h"
 #include "profiler/report/numbers.h"
 #include "profiler/report/sections.h"
 
@@ -85,14 +88,18 @@ class CurveFigure {
     }
   }
 
-  void add_peaks(const std::vector<analysis::Roof>& roofs, const AttentionProblem& like) {
+  /// `of`: the GPU, where curves of several are drawn.
+  void add_peaks(const KnownRoofs& known, const std::vector<analysis::Roof>& roofs, const std::string& device,
+                 const std::string& of, const AttentionProblem& like) {
     for (const analysis::Roof& roof : roofs) {
       if (roof.of_memory() || roof.bound == analysis::Bound::exp2) continue;
       if (chart_.lines.empty()) return;
       const double peak = ceiling_flops(roof, like) * 1e-12;
       Line line{text(say::report::peak{.unit = analysis::to_string(roof.bound)}), 5, Provenance::modelled, {}};
-      const std::string said =
-          text(say::report::peak_read_out{.unit = analysis::to_string(roof.bound), .rate = three_digits(peak)});
+      if (!of.empty()) line.label += " · " + of;
+      const std::string said = text(say::report::peak_read_out{.unit = analysis::to_string(roof.bound),
+                                                               .rate = three_digits(peak),
+                                                               .source = source_text(known, roof, device)});
       line.marks.push_back({least_n_, peak, peak, peak, said});
       line.marks.push_back({most_n_, peak, peak, peak, said});
       chart_.lines.push_back(std::move(line));
@@ -193,9 +200,31 @@ void add_figure(std::vector<Block>& blocks, CurveFigure&& figure, std::string_vi
   blocks.emplace_back(std::move(figure).finish(fmt::format("{}-{}", stem, ++number)));
 }
 
+/// One point of several kernels.
+struct KernelBar {
+  analysis::Row row = 0;
+  std::string label;  ///< its curve's
+  double n = 0;
+};
+
+/// Of the points that curves of bytes show, the longest N last.
+std::vector<KernelBar> kernel_bars(const Context& context, const Plot& plot) {
+  const CurveSet set = curves_of(context, plot);
+  std::vector<KernelBar> bars;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::measured || curve.quantity != Shown::dram) continue;
+    for (const CurvePoint& point : curve.points) {
+      // Their sum is one of them.
+      if (!point.row || context.table().points().kernels(*point.row).size() < 3) continue;
+      bars.push_back({*point.row, series_text(context, curve.name), point.n});
+    }
+  }
+  std::ranges::stable_sort(bars, {}, &KernelBar::n);
+  return bars;
+}
+
 /// Of algorithms of several kernels; nothing where there are none.
 std::optional<Figure> kernels_figure(const Context& context, const Plot& plot) {
-  const CurveSet set = curves_of(context, plot);
   BarChart chart;
   chart.x = {text(say::report::axis_dram{}), Quantity::bytes, false};
   Table table{"",
@@ -204,37 +233,45 @@ std::optional<Figure> kernels_figure(const Context& context, const Plot& plot) {
                {text(say::report::column_kernel{})},
                {fmt::format("{} [byte]", text(say::report::dram_bytes{})), true},
                {fmt::format("{} [byte]", text(say::report::sm_l2_bytes{})), true},
-               {text(say::report::column_origin{})}},
+               {text(say::report::column_origin{})},
+               {text(say::report::column_row{}), true}},
               {}};
-  std::string names;
-  for (const analysis::KernelStack& stack : set.stacks) {
-    const std::string series = analysis::short_title(context.table().algorithms(), stack.algorithm);
-    Bar bar{fmt::format("{} · N {}", series, length_text(stack.n)), {}};
-    for (const analysis::KernelShare& share : stack.kernels) {
-      bar.parts.push_back({share.kernel, share.dram_bytes,
-                           text(say::report::kernel_read_out{.series = series,
-                                                             .n = exact(stack.n),
-                                                             .kernel = share.kernel,
-                                                             .bytes = exact(share.dram_bytes),
-                                                             .text = with_unit(share.dram_bytes, "byte"),
-                                                             .origin = origin_text(stack.provenance)})});
-      table.rows.push_back({{series},
-                            {exact(stack.n)},
-                            {share.kernel},
-                            {exact(share.dram_bytes)},
-                            {exact(share.sm_l2_bytes)},
-                            {origin_text(stack.provenance)}});
+  for (const KernelBar& each : kernel_bars(context, plot)) {
+    const Provenance origin = context.table().points().origin(each.row);
+    const std::string n = exact(each.n);
+    Bar bar{fmt::format("{} · N {}", each.label, length_text(each.n)), {}, origin};
+    for (const analysis::KernelOfRow& kernel : context.table().points().kernels(each.row)) {
+      if (kernel.is_sum()) continue;
+      const auto dram = dram_traffic(kernel);
+      const auto sm_l2 = evaluate(metric_key::l2_sm_bytes, kernel);
+      table.rows.push_back({{each.label},
+                            {n},
+                            {kernel.name()},
+                            {dram ? exact(dram->value) : ""},
+                            {sm_l2 ? exact(sm_l2->value) : ""},
+                            {origin_text(origin)},
+                            {row_name(each.row), each.row}});
+      if (!dram) continue;  // not counted is not none
+      bar.parts.push_back({kernel.name(), dram->value,
+                           text(say::report::kernel_read_out{.series = each.label,
+                                                             .n = n,
+                                                             .kernel = kernel.name(),
+                                                             .bytes = exact(dram->value),
+                                                             .text = with_unit(dram->value, "byte"),
+                                                             .origin = origin_text(origin)})});
     }
-    if (stack.kernels.size() > 1) chart.bars.push_back(std::move(bar));
+    if (bar.parts.size() > 1) chart.bars.push_back(std::move(bar));
   }
   if (chart.bars.empty()) return std::nullopt;
   // The longest N tell most, and short ones would be slivers beside them.
   constexpr std::size_t most_bars = 8;
-  if (chart.bars.size() > most_bars) chart.bars.erase(chart.bars.begin(), chart.bars.end() - most_bars);
+  const std::size_t left = chart.bars.size() > most_bars ? chart.bars.size() - most_bars : 0;
+  chart.bars.erase(chart.bars.begin(), chart.bars.begin() + static_cast<std::ptrdiff_t>(left));
   Figure figure;
   figure.chart.title = fmt::format("{} · {}", text(say::report::kernels{}), problem_text(plot));
   figure.chart.alt = text(say::report::alt_kernels{.problem = problem_text(plot), .bars = chart.bars.size()});
-  figure.caption = figure.chart.alt;
+  figure.caption = text(say::report::bars_key{});
+  if (left > 0) figure.caption += " " + text(say::report::bars_left{.bars = left});
   figure.chart.picture = std::move(chart);
   figure.behind = std::move(table);
   return figure;
@@ -266,16 +303,71 @@ std::vector<Block> time_section(const Context& context) {
   for (const Plot* plot : context.drawn(PlotKind::rate)) {
     const CurveSet set = curves_of(context, *plot);
     CurveFigure figure(context, *plot, set, Shown::rate);
-    const analysis::Row first = plot->filter.rows().front();
-    const AttentionProblem like = context.table().problem(first);
-    figure.add_peaks(analysis::roofs_of(context.table().run(first).limits, {}, like.dtype), like);
+    std::set<std::string> devices;
+    for (const analysis::Row row : plot->filter.rows()) devices.insert(context.table().run(row).device_name);
+    std::set<std::string> drawn;
+    for (const analysis::Row row : plot->filter.rows()) {
+      const analysis::Run& run = context.table().run(row);
+      if (!drawn.insert(run.device_name).second) continue;
+      const KnownRoofs known = roofs_known(context, context.table().run_index(row));
+      const AttentionProblem like = context.table().problem(row);
+      const std::string of =
+          devices.size() > 1 ? analysis::device_title(context.table(), context.table().run_index(row)) : std::string();
+      figure.add_peaks(known, analysis::roofs_of(run.limits, known.ceilings, like.dtype), run.device_name, of, like);
+    }
     add_figure(blocks, std::move(figure), "time", number);
   }
   say_left_out(blocks, left);
   return blocks;
 }
 
-std::vector<Block> exponents_section(const Context& context) {
+namespace {
+
+/// Theorem 2 held to the points of whole families; empty where none was swept over N, d and M.
+Table family_table(const Context& context) {
+  using analysis::LawVariable;
+  constexpr std::array law_of{LawVariable::n, LawVariable::d, LawVariable::m};
+  const analysis::LawReport report = analysis::fit_law_exponents(context.table(), context.table().rows());
+  Table table{text(say::law::heading{}),
+              {{text(say::report::column_series{})},
+               {text(say::report::column_level{})},
+               {text(say::report::column_run{})},
+               {text(say::report::column_problem{})},
+               {text(say::report::column_points{}), true}},
+              {}};
+  for (const LawVariable variable : law_of)
+    table.columns.push_back(
+        {fmt::format("{} [{:.0f}]", analysis::to_string(variable), analysis::theorem_exponent(variable)), true});
+  for (const Message& title : std::initializer_list<Message>{say::report::column_closed{}, say::report::column_miss{},
+                                                             say::report::column_band{}, say::report::column_state{},
+                                                             say::report::column_origin{}})
+    table.columns.push_back({text(title)});
+  for (const analysis::LawFamily& family : report.families) {
+    const bool shown = family.fit && !family.refusal;
+    std::vector<Cell> row{{analysis::short_title(context.table().algorithms(), family.algorithm)},
+                          {std::string(analysis::to_string(family.level))},
+                          {context.table().runs()[family.run].title},
+                          {problem_text(family)},
+                          {std::to_string(family.points.size())}};
+    std::string closed;
+    for (std::size_t k = 0; k < law_of.size(); ++k) {
+      row.push_back({shown ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", family.fit->exponents[k],
+                                         family.fit->intervals[k].low, family.fit->intervals[k].high)
+                           : ""});
+      if (family.closed_form) closed += fmt::format("{}{:.3f}", k == 0 ? "" : ", ", family.closed_form->exponents[k]);
+    }
+    row.push_back({shown ? closed : ""});
+    row.push_back({shown ? fmt::format("{:.1f}%", 100 * family.fit->worst()) : ""});
+    row.push_back({family.points.empty() ? "" : fmt::format("{:.3g} – {:.3g}", family.band.low, family.band.high)});
+    row.push_back({shown ? text(say::report::law_holds{}) : text(analysis::refusal_words(family))});
+    row.push_back({origin_text(family.provenance)});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// The law of each curve over N.
+Table law_table(const Context& context) {
   Table table;
   table.caption = text(say::report::exponents_caption{});
   table.columns = {{text(say::report::column_problem{})},        {text(say::report::column_series{})},
@@ -307,8 +399,21 @@ std::vector<Block> exponents_section(const Context& context) {
     }
     for (const analysis::WithheldFit& fit : set.withheld) add(*plot, fit.name, fit.quantity, fit.provenance, fit.law);
   }
-  if (table.rows.empty()) return {};
-  return {std::move(table)};
+  return table;
+}
+
+}  // namespace
+
+std::vector<Block> exponents_section(const Context& context) {
+  std::vector<Block> blocks;
+  Table laws = law_table(context);
+  if (!laws.rows.empty()) blocks.emplace_back(std::move(laws));
+  Table families = family_table(context);
+  if (!families.rows.empty()) {
+    blocks.emplace_back(std::move(families));
+    blocks.emplace_back(plain(say::law::intervals{}));
+  }
+  return blocks;
 }
 
 std::vector<Block> kernels_section(const Context& context) {

@@ -5,6 +5,16 @@
 
 namespace attnscope::report {
 
+std::string Table::place_of(std::size_t row) const {
+  if (row < anchors.size()) return "row-" + row_name(anchors[row]);
+  return row < places.size() ? places[row] : std::string();
+}
+
+std::string target_of(const Words& words) {
+  if (words.row) return "row-" + row_name(*words.row);
+  return words.place;
+}
+
 Paragraph sentence(const std::string& text, const std::vector<Words>& links) {
   Paragraph paragraph;
   std::size_t done = 0;

@@ -14,10 +14,11 @@
 
 namespace attnscope::report {
 
-/// Words, which lead to a point's row of the appendix where they have one.
+/// Words, which lead to a point's row of the appendix where they have one, or to a row of another table.
 struct Words {
   std::string text;
   std::optional<analysis::Row> row = std::nullopt;
+  std::string place = {};  ///< of Table::places; empty: none
 };
 
 struct Paragraph {
@@ -39,6 +40,11 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
   /// Of the appendix: each row is the place that links to a point lead to, in the order of `rows`.
   std::vector<analysis::Row> anchors = {};
+  /// Of tables that sentences lead to: a name for each row, letters and digits, one in the document.
+  std::vector<std::string> places = {};
+
+  /// What the row is known by in the document: "row-12", "v3"; empty for one that nothing leads to.
+  [[nodiscard]] std::string place_of(std::size_t row) const;
 };
 
 /// A chart with the words that stand for it where it is not seen, and its values.
@@ -66,12 +72,16 @@ struct Document {
   std::string subtitle;  ///< what was read and of when it is
   std::string version;   ///< of the program, for the last line
   std::vector<Paragraph> notices;
+  std::vector<std::string> warnings;  ///< what was asked for and is not there, for who writes it: a line each
   std::vector<Section> sections;
 };
 
 /// A sentence of which some words lead to rows: each is looked for behind the one before it. Words that are not there
 /// leave no link, never other words.
 [[nodiscard]] Paragraph sentence(const std::string& text, const std::vector<Words>& links);
+
+/// Where words lead to: "row-12", "v3"; empty: nowhere.
+[[nodiscard]] std::string target_of(const Words&);
 
 /// What a point's row of the appendix is called, from 1 on.
 [[nodiscard]] inline std::string row_name(analysis::Row row) {

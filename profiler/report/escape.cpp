@@ -8,6 +8,16 @@
 
 namespace attnscope::report {
 
+namespace {
+
+/// Of "www." GitHub makes a link by itself.
+bool ends_in_www(std::string_view text) {
+  if (text.size() < 3) return false;
+  return std::ranges::all_of(text.substr(text.size() - 3), [](char c) { return c == 'w' || c == 'W'; });
+}
+
+}  // namespace
+
 std::string markdown(std::string_view text) {
   std::string safe;
   for (const char c : printable(text)) {
@@ -18,6 +28,8 @@ std::string markdown(std::string_view text) {
     } else if (c == ':' || c == '@') {
       // Else GitHub makes a link of https://... and of somebody@somewhere.
       safe += c == ':' ? "&#58;" : "&#64;";
+    } else if (c == '.' && ends_in_www(safe)) {
+      safe += "&#46;";
     } else {
       if (std::string_view("\\`*_{}[]()#+-!|>~$").find(c) != std::string_view::npos) safe += '\\';
       safe += c;

@@ -99,6 +99,7 @@ Facts shared_facts(const Context& context, RunIndex index) {
                                    .most = facts.max_samples,
                                    .noise = fmt::format("{}%", three_digits(100 * facts.max_noise))}));
   }
+  add(say::report::fact_rounds{}, fmt::format("{}", facts.rounds));
   return all;
 }
 
@@ -171,6 +172,8 @@ std::vector<Block> environment_section(const Context& context) {
     blocks.emplace_back(std::move(table));
   }
   blocks.emplace_back(std::move(runs));
+  add_ceilings(context, blocks);
+  add_trust(context, blocks);
   return blocks;
 }
 

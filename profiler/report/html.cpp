@@ -65,26 +65,30 @@ rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";
 
-/// Inside the quotes of a style sheet's string: all that is no letter, digit or space as its number.
+/// Inside the quotes of a style sheet's string: all that is no letter, digit or space as its number, which a space
+/// ends.
 std::string css_string(std::string_view text) {
   std::string safe;
   for (const char c : printable(text)) {
     const auto byte = static_cast<unsigned char>(c);
     const bool plain = byte >= 0x80 || byte == ' ' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
                        (byte >= 'A' && byte <= 'Z');
-    safe += plain ? std::string(1, c) : fmt::format("\\{:06x}", byte);
+    safe += plain ? std::string(1, c) : fmt::format("\\{:06x} ", byte);
   }
   return safe;
 }
 
-std::string linked(const std::string& text, std::optional<analysis::Row> row) {
-  if (!row) return markup(text);
-  return fmt::format(R"(<a class="r" href="#row-{0}" data-row="{0}">{1}</a>)", row_name(*row), markup(text));
+/// In print the place stands behind the words: the row's number, or the entry's name.
+std::string linked(const Words& words) {
+  const std::string target = target_of(words);
+  if (target.empty()) return markup(words.text);
+  return fmt::format(R"(<a class="r" href="#{}" data-row="{}">{}</a>)", target,
+                     words.row ? row_name(*words.row) : words.place, markup(words.text));
 }
 
 void write(std::string& out, const Paragraph& paragraph) {
   out += paragraph.notice ? R"(<p class="notice" role="note">)" : "<p>";
-  for (const Words& words : paragraph.words) out += linked(words.text, words.row);
+  for (const Words& words : paragraph.words) out += linked(words);
   out += "</p>\n";
 }
 
@@ -97,7 +101,8 @@ void write(std::string& out, const Table& table) {
   }
   out += "</tr></thead><tbody>\n";
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    out += row < table.anchors.size() ? fmt::format(R"(<tr id="row-{}">)", row_name(table.anchors[row])) : "<tr>";
+    const std::string place = table.place_of(row);
+    out += place.empty() ? "<tr>" : fmt::format(R"(<tr id="{}">)", place);
     for (std::size_t k = 0; k < table.rows[row].size(); ++k) {
       const Cell& cell = table.rows[row][k];
       out += k < table.columns.size() && table.columns[k].number ? R"(<td class="n">)" : "<td>";

@@ -18,7 +18,7 @@ class MarkdownWriter {
 
   void operator()(const Paragraph& paragraph) {
     if (paragraph.notice) out_ += "> ";
-    for (const Words& words : paragraph.words) out_ += linked(words.text, words.row);
+    for (const Words& words : paragraph.words) out_ += linked(words);
     out_ += "\n\n";
   }
 
@@ -32,9 +32,8 @@ class MarkdownWriter {
       out_ += "\n|";
       for (std::size_t k = 0; k < table.rows[row].size(); ++k) {
         out_ += " ";
-        if (k == 0 && row < table.anchors.size())
-          out_ += fmt::format("<a id=\"row-{}\"></a>", row_name(table.anchors[row]));
-        out_ += linked(table.rows[row][k].text, table.rows[row][k].row) + " |";
+        if (k == 0 && !table.place_of(row).empty()) out_ += fmt::format("<a id=\"{}\"></a>", table.place_of(row));
+        out_ += linked({table.rows[row][k].text, table.rows[row][k].row}) + " |";
       }
     }
     out_ += "\n\n";
@@ -71,8 +70,9 @@ class MarkdownWriter {
   }
 
  private:
-  static std::string linked(const std::string& words, std::optional<analysis::Row> row) {
-    return row ? fmt::format("[{}](#row-{})", markdown(words), row_name(*row)) : markdown(words);
+  static std::string linked(const Words& words) {
+    const std::string target = target_of(words);
+    return target.empty() ? markdown(words.text) : fmt::format("[{}](#{})", markdown(words.text), target);
   }
 
   std::string folder_;

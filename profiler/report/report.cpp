@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <stdexcept>
 
 #include "messages/report.h"
 #include "profiler/plan/text.h"
@@ -24,12 +25,14 @@ struct SectionKind {
 constexpr std::array section_kinds{
     SectionKind{"summary", said<say::report::summary>, summary_section},
     SectionKind{"environment", said<say::report::environment>, environment_section},
+    SectionKind{"comparison", said<say::report::comparison>, comparison_section},
     SectionKind{"io", said<say::report::io>, io_section},
     SectionKind{"exponents", said<say::report::exponents>, exponents_section},
     SectionKind{"time", said<say::report::time>, time_section},
     SectionKind{"tiles", said<say::report::tiles>, tiles_section},
     SectionKind{"roofline", said<say::report::roofline>, roofline_section},
     SectionKind{"kernels", said<say::report::kernels>, kernels_section},
+    SectionKind{"paper", said<say::report::paper>, paper_section},
     SectionKind{"failures", said<say::report::failures>, failures_section},
     SectionKind{"commands", said<say::report::commands>, commands_section},
     SectionKind{"appendix", said<say::report::appendix>, appendix_section},
@@ -52,6 +55,56 @@ std::string subtitle(const Input& input) {
   }
   return text(say::report::subtitle{
       .files = joined(files), .runs = input.runs.size(), .points = input.table.size(), .first = first, .last = last});
+}
+
+std::string title_of(const Context& context) {
+  if (!context.request.title.empty()) return context.request.title;
+  const std::string devices = joined(device_names(context.input));
+  if (context.compared.empty()) return text(say::report::title{.devices = devices});
+  return text(say::report::title_compared{.devices = devices, .base = context.compared.front().base});
+}
+
+/// Rows that a chosen set of sections does not print are no place to lead to.
+class LinkCheck {
+ public:
+  explicit LinkCheck(const Document& document) {
+    for (const Section& section : document.sections) {
+      for (const Block& block : section.blocks) {
+        const auto* table = std::get_if<Table>(&block);
+        if (table == nullptr) continue;
+        for (std::size_t row = 0; row < table->rows.size(); ++row) places_.insert(table->place_of(row));
+      }
+    }
+  }
+
+  void operator()(Paragraph& paragraph) const {
+    for (Words& words : paragraph.words) {
+      if (has(target_of(words))) continue;
+      words.row.reset();
+      words.place.clear();
+    }
+  }
+  void operator()(Table& table) const {
+    for (std::vector<Cell>& row : table.rows) {
+      for (Cell& cell : row) {
+        if (cell.row && !has("row-" + row_name(*cell.row))) cell.row.reset();
+      }
+    }
+  }
+  void operator()(Figure& figure) const { (*this)(figure.behind); }
+  void operator()(Commands& /*commands*/) const {}
+
+ private:
+  [[nodiscard]] bool has(const std::string& target) const { return target.empty() || places_.contains(target); }
+
+  std::set<std::string> places_;
+};
+
+void drop_lost_links(Document& document) {
+  const LinkCheck check(document);
+  for (Section& section : document.sections) {
+    for (Block& block : section.blocks) std::visit(check, block);
+  }
 }
 
 /// What nobody may read past: that values are of a simulation or of another program.
@@ -89,17 +142,25 @@ std::vector<std::string> section_keys() {
   return keys;
 }
 
+Message section_title(std::string_view key) {
+  const auto* const kind = std::ranges::find(section_kinds, key, &SectionKind::key);
+  if (kind == section_kinds.end()) throw std::out_of_range("no such section");
+  return kind->title();
+}
+
 Result<Document, Message> make_report(const Input& input, const Request& request) {
   if (std::optional<Message> refused = refusal(input, request)) return Failure{*std::move(refused)};
-  Context context{input, request, {}};
+  Context context{input, request, {}, compare_with_baseline(input, request)};
   Result<std::vector<analysis::Plot>, Message> plots = analysis::plan_plots(input.table);
   if (plots.ok()) context.plots = *std::move(plots);
   Document document;
-  document.title =
-      !request.title.empty() ? request.title : text(say::report::title{.devices = joined(device_names(input))});
+  document.title = title_of(context);
   document.subtitle = subtitle(input);
   document.version = text(say::report::made_by{.version = input.version});
   document.notices = notices(input);
+  for (const Compared& compared : context.compared) {
+    if (compared.result.pairs.empty()) document.warnings.push_back(text(no_partners(compared)));
+  }
   for (const SectionKind& kind : section_kinds) {
     const bool wanted = request.sections.empty() || std::ranges::count(request.sections, kind.key) > 0;
     if (!wanted) continue;
@@ -108,6 +169,7 @@ Result<Document, Message> make_report(const Input& input, const Request& request
     if (blocks.empty() && !request.sections.empty()) blocks.emplace_back(plain(say::report::nothing{}));
     if (!blocks.empty()) document.sections.push_back({std::string(kind.key), text(kind.title()), std::move(blocks)});
   }
+  drop_lost_links(document);
   return document;
 }
 

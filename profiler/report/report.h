@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/ceilings.h"
 #include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/analysis/point_table.h"
@@ -28,6 +29,7 @@ struct RunFacts {
   std::vector<std::string> argv;
   std::string program;  ///< its version
   std::string driver;
+  std::string cuda;
   std::string cupti;
   std::string nvrtc;
   std::string system;
@@ -36,6 +38,7 @@ struct RunFacts {
   int min_samples = 0;
   int max_samples = 0;
   double max_noise = 0;
+  int rounds = 1;  ///< that were planned
   std::string simulated_because;
   std::string l2_from;
   std::string rates_from;
@@ -50,21 +53,35 @@ struct PointFacts {
   std::vector<std::string> digests;  ///< of the kernels' sources, in the order of the launches
 };
 
+/// What a device was found to be capable of.
+struct CeilingFacts {
+  std::string file;
+  std::string device_id;
+  std::string device_name;
+  std::string measured_at;  ///< ISO 8601, UTC
+  std::vector<Ceiling> ceilings;
+};
+
 struct Input {
   analysis::PointTable table;
   std::vector<RunFacts> runs;      ///< by run of the table
   std::vector<PointFacts> points;  ///< by row of the table
-  std::string version;             ///< of the program that writes the report
+  std::vector<CeilingFacts> ceilings;
+  std::string version;  ///< of the program that writes the report
 };
 
 struct Request {
   std::string title;                  ///< empty: made of what was measured
   std::vector<std::string> sections;  ///< keys; empty: all
   std::size_t figures = 6;            ///< problems drawn in each section: those of most points
+  /// Runs of the table that all others are held to; none: nothing is compared.
+  std::vector<analysis::RunIndex> baseline = {};
 };
 
 /// Keys of the sections that there are, in their order.
 [[nodiscard]] std::vector<std::string> section_keys();
+/// "Summary". Throws std::out_of_range for a key that there is not.
+[[nodiscard]] Message section_title(std::string_view key);
 
 /// An error in one sentence: no points, or a section that there is not.
 [[nodiscard]] Result<Document, Message> make_report(const Input&, const Request&);

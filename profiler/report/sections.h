@@ -7,17 +7,35 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/analysis/comparison.h"
 #include "profiler/analysis/curves.h"
 #include "profiler/analysis/plot_list.h"
+#include "profiler/analysis/roofline.h"
 #include "profiler/report/report.h"
 
 namespace attnscope::report {
+
+/// A side that is held to the baseline. What was measured, simulated and imported are sides of their own.
+struct Compared {
+  std::string base;   ///< its runs
+  std::string other;  ///< likewise
+  analysis::Alignment alignment;
+  analysis::VerdictOptions verdicts;
+  analysis::ComparisonResult result;
+  std::vector<std::size_t> order;  ///< of the pairs: SLOWER, FASTER, AMBIGUOUS, SAME, the largest change first
+  std::size_t first_place = 1;
+
+  /// What the nth pair of the order is known by in the document: "v12".
+  [[nodiscard]] std::string place_of(std::size_t nth) const;
+};
+[[nodiscard]] std::vector<Compared> compare_with_baseline(const Input&, const Request&);
 
 /// What sections are made of; plots are listed once.
 struct Context {
   const Input& input;
   const Request& request;
   std::vector<analysis::Plot> plots;
+  std::vector<Compared> compared;  ///< empty without a baseline
 
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
   /// Of one kind, those of most points first, as many as are drawn; `left` is how many are not.
@@ -30,15 +48,38 @@ using MakeSection = std::vector<Block> (*)(const Context&);
 
 std::vector<Block> summary_section(const Context&);
 std::vector<Block> environment_section(const Context&);
+std::vector<Block> comparison_section(const Context&);
 std::vector<Block> io_section(const Context&);
 std::vector<Block> exponents_section(const Context&);
 std::vector<Block> time_section(const Context&);
 std::vector<Block> tiles_section(const Context&);
 std::vector<Block> roofline_section(const Context&);
 std::vector<Block> kernels_section(const Context&);
+std::vector<Block> paper_section(const Context&);
 std::vector<Block> failures_section(const Context&);
 std::vector<Block> commands_section(const Context&);
 std::vector<Block> appendix_section(const Context&);
+
+/// The verdicts that are significant, for the summary.
+void tell_verdicts(const Context&, std::vector<Block>&);
+/// "Nothing is compared ...": of a side that shares no point with the baseline.
+[[nodiscard]] Message no_partners(const Compared&);
+/// How far simulated values are off, and what was imported beside what was counted: tables of the environment.
+void add_trust(const Context&, std::vector<Block>&);
+/// What was measured of the devices; a table each.
+void add_ceilings(const Context&, std::vector<Block>&);
+
+/// The roofs of a run's device: what was measured of it, else of another of its name, else what is known of it.
+struct KnownRoofs {
+  analysis::KnownCeilings ceilings;
+  std::string measured_at;  ///< empty: never
+};
+[[nodiscard]] KnownRoofs roofs_known(const Context&, analysis::RunIndex);
+/// "measured on this GPU, 2026-11-21T04:12:00Z".
+[[nodiscard]] std::string source_text(const KnownRoofs&, const analysis::Roof&, const std::string& device);
+/// Of all of them, in their order, each once.
+[[nodiscard]] std::string sources_text(const KnownRoofs&, const std::vector<analysis::Roof>&,
+                                       const std::string& device);
 
 /// The curves of a plot, with everything that is drawn of them.
 [[nodiscard]] analysis::CurveSet curves_of(const Context&, const analysis::Plot&);

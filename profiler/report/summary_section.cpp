@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -22,6 +23,7 @@ using analysis::CurvePoint;
 using analysis::Plot;
 using analysis::PlotKind;
 using analysis::Row;
+using analysis::RunIndex;
 
 /// Problems that sentences are about: those of most points.
 constexpr std::size_t problems_told = 2;
@@ -53,6 +55,20 @@ std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& s
   return best;
 }
 
+/// Two counts of one launch differ by their spread each, and times are for the verdict to tell apart.
+bool told_apart(const Context& context, const Rival& most, const Rival& less, bool bytes) {
+  if (bytes) return most.point.value / less.point.value > (1 + dram_count_spread) / (1 - dram_count_spread);
+  const std::vector<Row> base{*most.point.row};
+  const std::vector<Row> other{*less.point.row};
+  const std::array<std::string, 1> words{"problem"};
+  const auto alignment = analysis::alignment_of(words, context.table(), base, other);
+  if (!alignment.ok()) return false;
+  const analysis::ComparisonResult result = analysis::compare(
+      context.table(),
+      {.base = base, .other = other, .alignment = *alignment, .verdicts = {}, .conditions = {}, .sources = {}});
+  return result.count(analysis::Verdict::faster) == 1;
+}
+
 /// "12.3 times fewer", or nothing where both are alike.
 void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity quantity, std::vector<Block>& blocks) {
   const std::vector<Rival> rivals = rivals_of(context, curves_of(context, plot), quantity);
@@ -62,7 +78,7 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   const Rival& most = rivals.front();
   for (std::size_t k = 1; k < rivals.size(); ++k) {
     const Rival& less = rivals[k];
-    if (!(less.point.value > 0) || most.point.value / less.point.value < 1.005) continue;
+    if (!(less.point.value > 0) || !told_apart(context, most, less, bytes)) continue;
     const std::string ratio = three_digits(most.point.value / less.point.value);
     const std::string own = with_unit(less.point.value, unit);
     const std::string other = with_unit(most.point.value, unit);
@@ -97,8 +113,14 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
 /// Of each algorithm from which N on a unit of the SMs bounds it, and no memory does.
 void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
   for (const std::string& device : analysis::roofline_devices(context.table(), plot.filter.rows())) {
+    const auto of_device =
+        std::ranges::find_if(plot.filter.rows(), [&](Row row) { return context.table().run(row).device_id == device; });
+    if (of_device == plot.filter.rows().end()) continue;
+    const RunIndex run = context.table().run_index(*of_device);
+    const KnownRoofs known = roofs_known(context, run);
     const analysis::RooflineReport report =
-        analysis::roofline(context.table(), plot.filter.rows(), {device, {}, analysis::Along::n, {}});
+        analysis::roofline(context.table(), plot.filter.rows(), {device, known.ceilings, analysis::Along::n, {}});
+    const std::string sources = sources_text(known, report.roofs, context.table().runs()[run].device_name);
     std::set<std::string> told;
     for (const analysis::RooflineSeries& series : report.series) {
       std::vector<const analysis::RooflinePoint*> points;
@@ -124,11 +146,17 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
                                                                  .problem = problem,
                                                                  .n = last_n,
                                                                  .bound = to_string(longest.shares.front().bound),
-                                                                 .origin = origin});
+                                                                 .origin = origin,
+                                                                 .sources = sources});
         blocks.emplace_back(sentence(words, {{last_n + ",", longest.row}}));
       } else if (last == points.rend()) {
-        const std::string words = text(say::report::never_memory{
-            .series = name, .device = gpu, .problem = problem, .first = first_n, .last = last_n, .origin = origin});
+        const std::string words = text(say::report::never_memory{.series = name,
+                                                                 .device = gpu,
+                                                                 .problem = problem,
+                                                                 .first = first_n,
+                                                                 .last = last_n,
+                                                                 .origin = origin,
+                                                                 .sources = sources});
         blocks.emplace_back(sentence(words, {{first_n + " to", points.front()->row}, {last_n, longest.row}}));
       } else {
         const analysis::RooflinePoint& from = **(last.base());
@@ -138,7 +166,8 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
                                                                   .problem = problem,
                                                                   .n = n,
                                                                   .bound = to_string(from.shares.front().bound),
-                                                                  .origin = origin});
+                                                                  .origin = origin,
+                                                                  .sources = sources});
         blocks.emplace_back(sentence(words, {{n + ":", from.row}}));
       }
     }
@@ -187,6 +216,7 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
 
 std::vector<Block> summary_section(const Context& context) {
   std::vector<Block> blocks;
+  tell_verdicts(context, blocks);
   const auto first_of = [&](PlotKind kind) {
     std::vector<const Plot*> plots = context.drawn(kind);
     if (plots.size() > problems_told) plots.erase(plots.begin() + problems_told, plots.end());

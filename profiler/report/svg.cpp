@@ -61,10 +61,14 @@ std::string tick_label(const Axis& axis, double value) {
     case Quantity::number:
       break;
   }
-  return coordinate(value);
+  return axis.from_zero ? coordinate(value) : fmt::format("{:.4g}", value);
 }
 
 }  // namespace
+
+bool is_hollow(Provenance provenance) {
+  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
+}
 
 void Svg::rect(double x, double y, double width, double height, std::string_view classes, std::string_view more) {
   elements_ += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" class="{}"{}{}/>)", coordinate(x),
@@ -137,7 +141,9 @@ Scale::Scale(const Axis& axis, double least, double most, double from, double to
     make_log_ticks(axis);
   } else {
     if (high_ <= low_) high_ = low_ + 1;
-    high_ += (high_ - low_) * 0.06;
+    const double margin = (high_ - low_) * 0.06;
+    high_ += margin;
+    if (!axis.from_zero) low_ -= margin;
     make_linear_ticks(axis);
   }
 }

@@ -47,10 +47,6 @@ char stroke_of(Provenance provenance) {
   return 's';
 }
 
-bool is_hollow(Provenance provenance) {
-  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
-}
-
 /// One of as many shapes as there are colours.
 std::string shape(double x, double y, int color, std::string_view classes) {
   const std::string at_x = coordinate(x);
@@ -82,7 +78,7 @@ class LinesPicture {
         }
       }
     }
-    if (!chart.y.log) y.low = std::min(y.low, 0.0);
+    if (!chart.y.log && chart.y.from_zero) y.low = std::min(y.low, 0.0);
     if (x.low > x.high) x = {1, 2};
     if (y.low > y.high) y = {1, 2};
     x_ = Scale(chart.x, x.low, x.high, plot_left, right_);

@@ -76,6 +76,21 @@ void draw_key(Svg& svg, const HeatMap& map, double y) {
   svg.text(left + steps * width + 6, y + 9, three_digits(bright) + " " + map.unit_said, Svg::Anchor::start);
 }
 
+/// Neighbours differ in tint, and a white edge parts them in print; what is simulated or imported has an outline of its
+/// own instead.
+void draw_bar(Svg& svg, double x, double y, double width, double height, std::size_t color, Provenance provenance) {
+  if (is_hollow(provenance)) {
+    svg.rect(x + 1, y, width - 2, height, fmt::format("e{}", color),
+             R"(stroke-width="1.8" stroke-dasharray="1.5 4" stroke-linecap="round")");
+  } else if (provenance == Provenance::imported) {
+    svg.rect(x, y, width, height, fmt::format("p w{}", color));
+    svg.rect(x + 1, y + 1, width - 2, height - 2, "t",
+             R"(fill-opacity="0" stroke="#888" stroke-dasharray="8 3 1.5 3")");
+  } else {
+    svg.rect(x, y, width, height, fmt::format("p w{}", color));
+  }
+}
+
 }  // namespace
 
 std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, Placed placed) {
@@ -135,10 +150,10 @@ std::string draw(const Chart& chart, const BarChart& bars, const std::string& id
       sum += bar.parts[part].value;
       const double to = x.at(sum);
       svg.open_mark(bar.parts[part].said);
-      // Neighbours differ in tint, and a white edge parts them in print.
-      svg.rect(from, y, to - from, row - 10, fmt::format("p w{}", part % palette_size));
+      const bool hollow = is_hollow(bar.provenance);
+      draw_bar(svg, from, y, to - from, row - 10, part % palette_size, bar.provenance);
       if (width_of(bar.parts[part].label) < to - from - 4)
-        svg.text((from + to) / 2, y + 16, bar.parts[part].label, Svg::Anchor::middle, "o");
+        svg.text((from + to) / 2, y + 16, bar.parts[part].label, Svg::Anchor::middle, hollow ? "t" : "o");
       svg.close();
     }
   }

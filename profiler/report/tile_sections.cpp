@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "messages/report.h"
 #include "profiler/analysis/roofline.h"
@@ -131,7 +133,8 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
 }
 
 /// The memory's slope up to the highest ceiling, then the ceilings.
-void add_roofs(LineChart& chart, const analysis::RooflineReport& report, double least, double most) {
+void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const KnownRoofs& known,
+               const std::string& device, double least, double most) {
   double highest = 0;
   for (const analysis::Roof& roof : report.roofs) {
     if (!roof.of_memory()) highest = std::max(highest, ceiling_flops(roof, report.like) * 1e-12);
@@ -139,16 +142,18 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, double 
   for (const analysis::Roof& roof : report.roofs) {
     Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modelled, {}};
     if (roof.bound == analysis::Bound::l2) continue;  // of the other level of bytes
+    const std::string source = source_text(known, roof, device);
     if (roof.of_memory()) {
       const double rate = roof.rate * 1e-12;
       const double knee = highest > 0 ? std::min(most, highest / rate) : most;
-      const std::string said =
-          text(say::report::roof_read_out{.unit = line.label, .rate = with_unit(roof.rate, "byte") + "/s"});
+      const std::string said = text(say::report::roof_read_out{
+          .unit = line.label, .rate = with_unit(roof.rate, "byte") + "/s", .source = source});
       line.marks.push_back({least, least * rate, 0, 0, said});
       line.marks.push_back({knee, knee * rate, 0, 0, said});
     } else {
       const double peak = ceiling_flops(roof, report.like) * 1e-12;
-      const std::string said = text(say::report::peak_read_out{.unit = line.label, .rate = three_digits(peak)});
+      const std::string said =
+          text(say::report::peak_read_out{.unit = line.label, .rate = three_digits(peak), .source = source});
       line.marks.push_back({least, peak, 0, 0, said});
       line.marks.push_back({most, peak, 0, 0, said});
     }
@@ -186,8 +191,12 @@ void add_point(Line& line, Table& table, const analysis::RooflinePoint& point, d
 
 /// Under the roofs of one device; nothing where no point has a time and DRAM bytes.
 std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, const std::string& device) {
+  const auto of_device = std::ranges::find_if(
+      plot.filter.rows(), [&](analysis::Row row) { return context.table().run(row).device_id == device; });
+  if (of_device == plot.filter.rows().end()) return std::nullopt;
+  const KnownRoofs known = roofs_known(context, context.table().run_index(*of_device));
   const analysis::RooflineReport report =
-      analysis::roofline(context.table(), plot.filter.rows(), {device, {}, analysis::Along::n, {}});
+      analysis::roofline(context.table(), plot.filter.rows(), {device, known.ceilings, analysis::Along::n, {}});
   LineChart chart;
   chart.x = {text(say::report::axis_intensity{}), Quantity::number, true};
   chart.y = {text(say::report::axis_rate{}), Quantity::number, true};
@@ -204,27 +213,35 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
   std::string name;
+  std::set<analysis::RunIndex> runs;
+  for (const analysis::RooflineSeries& series : report.series) runs.insert(series.run);
   for (const analysis::RooflineSeries& series : report.series) {
-    const std::string words = analysis::short_title(context.table().algorithms(), series.algorithm);
+    std::string words = analysis::short_title(context.table().algorithms(), series.algorithm);
+    if (runs.size() > 1) words += " · " + context.table().runs()[series.run].title;
     name = context.table().runs()[series.run].device_name;
-    Line line{words, static_cast<int>(context.table().algorithms().place(series.algorithm)), Provenance::derived, {}};
+    const auto color = static_cast<int>(chart.lines.size());
+    Line line{words, color, Provenance::derived, {}};
     for (const analysis::RooflinePoint& point : series.points) {
       const std::optional<double> intensity = point.intensity(analysis::RooflineLevel::dram);
       if (!intensity) continue;
       least = std::min(least, *intensity);
       most = std::max(most, *intensity);
+      // What was measured and what was not is never one line.
+      if (!line.marks.empty() && line.provenance != point.provenance)
+        chart.lines.push_back(std::exchange(line, Line{words, color, point.provenance, {}}));
       line.provenance = point.provenance;
       add_point(line, table, point, *intensity);
     }
     if (!line.marks.empty()) chart.lines.push_back(std::move(line));
   }
   if (chart.lines.empty()) return std::nullopt;
-  add_roofs(chart, report, least / 2, most * 2);
+  const std::string sources = sources_text(known, report.roofs, name);
+  add_roofs(chart, report, known, name, least / 2, most * 2);
   Figure figure;
   figure.chart.title = fmt::format("{} · {} · {}", text(say::report::roofline{}), name, problem_text(plot));
-  figure.chart.alt =
-      text(say::report::alt_roofline{.points = table.rows.size(), .device = name, .problem = problem_text(plot)});
-  figure.caption = text(say::report::roofline_key{});
+  figure.chart.alt = text(say::report::alt_roofline{
+      .points = table.rows.size(), .device = name, .problem = problem_text(plot), .sources = sources});
+  figure.caption = text(say::report::roofline_key{.sources = sources});
   figure.chart.picture = std::move(chart);
   figure.behind = std::move(table);
   return figure;

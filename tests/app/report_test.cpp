@@ -32,6 +32,14 @@ class ReportCommand : public ::testing::Test {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return file;
   }
+  /// A file of imported times, a row each: algorithm, N, heads, d, time in ns.
+  fs::path imported(const std::string& name, const std::string& rows) {
+    const fs::path table = folder_ / (name + ".csv");
+    std::ofstream(table) << "device,algorithm,N,heads,d,time_ns\n" << rows;
+    const fs::path file = folder_ / (name + ".attnscope");
+    EXPECT_EQ(run(folder_, {"import", table, "--into", file}).exit_code, 0);
+    return file;
+  }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& entry : fs::directory_iterator(folder_.path())) all.push_back(entry.path().filename());
@@ -69,6 +77,29 @@ TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
   EXPECT_THAT(text, Not(HasSubstr("All points")));
 }
 
+TEST_F(ReportCommand, a_shorter_report_leaves_no_picture_of_a_longer_one) {
+  const fs::path file = collected();
+  ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.md"}).exit_code, 0);
+  const auto pictures = [&] {
+    std::set<std::string> all;
+    for (const auto& entry : fs::directory_iterator(folder_ / "a-figures")) all.insert(entry.path().filename());
+    return all;
+  };
+  const std::set<std::string> before = pictures();
+  EXPECT_TRUE(before.contains("time-1.svg"));
+  std::ofstream(folder_ / "a-figures" / "mine.svg") << "<svg/>";
+  ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.md", "--sections", "io"}).exit_code, 0);
+  const std::set<std::string> after = pictures();
+  EXPECT_TRUE(after.contains("io-1.svg"));
+  EXPECT_TRUE(after.contains("mine.svg")) << "somebody's own";
+  EXPECT_FALSE(after.contains("time-1.svg"));
+  // A full disk leaves the one that is there as it is.
+  const std::string text = content(folder_ / "a.md");
+  EXPECT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.md"}, {.file_size_limit = 12'000}).exit_code, 1);
+  EXPECT_EQ(text, content(folder_ / "a.md"));
+  EXPECT_EQ(pictures(), after);
+}
+
 TEST_F(ReportCommand, takes_files_of_several_devices) {
   const Outcome outcome =
       run(folder_, {"report", collected(), collected("simulated:NVIDIA A100 80GB"), "-o", folder_ / "a.html"});
@@ -77,10 +108,99 @@ TEST_F(ReportCommand, takes_files_of_several_devices) {
               AllOf(HasSubstr("H200"), HasSubstr("A100"), HasSubstr("1.attnscope"), HasSubstr("2.attnscope")));
 }
 
+TEST_F(ReportCommand, a_before_and_an_after_read_as_one) {
+  const fs::path before = imported("before", "GPU X,mine,512,16,64,1000\nGPU X,mine,1024,16,64,4000\n");
+  const fs::path after =
+      imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\nGPU X,mine,2048,16,64,9000\n");
+  const fs::path page = folder_ / "a.html";
+  const Outcome outcome = run(folder_, {"report", after, "--baseline", before, "-o", page});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string text = content(page);
+  EXPECT_THAT(text, AllOf(HasSubstr("0 are FASTER, 1 SLOWER, 0 SAME and 1 AMBIGUOUS; 1 have no comparison"),
+                          HasSubstr("takes 1.2000 [1.1429, 1.2600] of its time"),
+                          HasSubstr("the baseline has no such point"), HasSubstr("against before.attnscope 1")));
+  // The same by numbers, and with the files in either order.
+  EXPECT_EQ(run(folder_, {"report", before, after, "--baseline", before.string() + ":1", "-o", page}).exit_code, 0);
+  EXPECT_EQ(text, content(page));
+  const Outcome markdown = run(folder_, {"report", before, after, "--baseline", before, "-o", folder_ / "a.md"});
+  EXPECT_EQ(markdown.exit_code, 0) << markdown.err;
+  EXPECT_THAT(content(folder_ / "a.md"), AllOf(HasSubstr("[SLOWER](#v1)"), HasSubstr("<a id=\"v1\"></a>")));
+}
+
+TEST_F(ReportCommand, a_baseline_that_is_none_is_one_line) {
+  const fs::path before = imported("before", "GPU X,mine,512,16,64,1000\n");
+  const fs::path after = imported("after", "GPU X,mine,1024,16,64,1000\n");
+  const fs::path page = folder_ / "a.html";
+  struct Case {
+    std::vector<std::string> files;
+    std::string baseline;
+    int code;
+    std::string says;
+  };
+  const std::vector<Case> cases{{{before, after}, "9", 2, "'9' is no run of these files"},
+                                {{before, after}, before.string() + ":2", 2, "is no run of these files"},
+                                {{before, after}, "nobody.attnscope", 2, "is no run of these files"},
+                                {{before, after}, "1", 2, "several of these files have a run 1"},
+                                {{before}, before, 2, "is all that there is"},
+                                {{before}, "1", 2, "is all that there is"}};
+  const std::vector<std::string> there = names();
+  for (const Case& each : cases) {
+    std::vector<std::string> arguments{"report", "-o", page, "--baseline", each.baseline};
+    arguments.insert(arguments.end(), each.files.begin(), each.files.end());
+    const Outcome outcome = run(folder_, arguments);
+    EXPECT_EQ(outcome.exit_code, each.code) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(each.says));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+  }
+  EXPECT_EQ(names(), there);
+  // One without partners: the report is there, and says so as the command does.
+  const Outcome alone = run(folder_, {"report", before, after, "--baseline", before, "-o", page});
+  EXPECT_EQ(alone.exit_code, 5) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("Nothing is compared: no point of after.attnscope 1"));
+  EXPECT_EQ(std::ranges::count(alone.err, '\n'), 1) << alone.err;
+  EXPECT_THAT(content(page), HasSubstr("Nothing is compared"));
+}
+
+TEST_F(ReportCommand, takes_files_of_several_schemas) {
+  const fs::path of_0_1 = fs::path(ATTNSCOPE_SAMPLE).parent_path() / "../../tests/storage/data/h200-0.1.attnscope";
+  const fs::path page = folder_ / "a.html";
+  const Outcome outcome = run(folder_, {"report", of_0_1, ATTNSCOPE_SAMPLE, "-o", page, "--figures", "1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(content(page), AllOf(HasSubstr("h200-0.1.attnscope"), HasSubstr("h200.attnscope")));
+}
+
+TEST_F(ReportCommand, one_file_given_twice_is_one) {
+  const fs::path file = collected();
+  ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.html"}).exit_code, 0);
+  const fs::path copy = folder_ / "copy.attnscope";
+  fs::copy_file(file, copy);
+  ASSERT_EQ(run(folder_, {"report", file, copy, "-o", folder_ / "b.html"}).exit_code, 0);
+  const auto rows = [&](const char* name) {
+    const std::string text = content(folder_ / name);
+    std::size_t count = 0;
+    for (std::size_t at = text.find("<tr id=\"row-"); at != std::string::npos; at = text.find("<tr id=\"row-", at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_GT(rows("a.html"), 5U);
+  EXPECT_EQ(rows("a.html"), rows("b.html"));
+}
+
+TEST_F(ReportCommand, only_failures_are_a_report) {
+  const fs::path file = folder_ / "f.attnscope";
+  const Outcome collected = run(folder_, {"collect", "-q", "--device", "simulated", "-a", "N=[128,256]", "-a", "d=64",
+                                          "-a", "br=4096", "-a", "bc=4096", "--algorithms", "fa2", "-o", file});
+  ASSERT_TRUE(fs::exists(file)) << collected.err;
+  const Outcome outcome = run(folder_, {"report", file, "-o", folder_ / "a.html"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(content(folder_ / "a.html"), AllOf(HasSubstr("ended infeasible"), HasSubstr("What did not run")));
+}
+
 TEST_F(ReportCommand, says_in_one_line_what_it_cannot_do) {
   const fs::path file = collected();
   RunStore::create(folder_ / "empty.attnscope", [](RunStore&) {});
   fs::create_directory(folder_ / "folder.html");
+  std::ofstream(folder_ / "taken-figures") << "somebody's";
   struct Case {
     std::vector<std::string> arguments;
     int code;
@@ -93,6 +213,7 @@ TEST_F(ReportCommand, says_in_one_line_what_it_cannot_do) {
       {{folder_ / "none.attnscope", "-o", folder_ / "a.html"}, 1, "does not exist"},
       {{file, "-o", folder_ / "nowhere" / "a.html"}, 1, "cannot write"},
       {{file, "-o", folder_ / "folder.html"}, 1, "folder.html"},
+      {{file, "-o", folder_ / "taken.md"}, 1, "taken.md (File exists)"},
       {{file, "-o", file}, 2, "holds measurements"},
   };
   const std::vector<std::string> before = names();

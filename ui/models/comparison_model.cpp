@@ -10,10 +10,8 @@
 #include <numbers>
 #include <utility>
 
-#include "messages/compare.h"
 #include "messages/compare_page.h"
-#include "profiler/analysis/compared_values.h"
-#include "profiler/plan/command.h"
+#include "profiler/analysis/comparison_words.h"
 #include "ui/format.h"
 #include "ui/plots/heatmap_colors.h"
 #include "ui/said.h"
@@ -25,8 +23,6 @@ namespace {
 using analysis::ComparedPair;
 using analysis::LeftOut;
 using analysis::RatioInterval;
-using analysis::SpreadFloor;
-using analysis::Undecided;
 using analysis::Verdict;
 
 /// What one wants to see first: regressions, then what got better, what is open, and what stayed.
@@ -42,25 +38,6 @@ int rank_of(Verdict verdict) {
       return 3;
   }
   return 3;
-}
-
-Message reason_words(Undecided undecided) {
-  switch (undecided) {
-    case Undecided::few_rounds:
-      return say::compare::few_rounds{.fewest = analysis::fewest_rounds};
-    case Undecided::apart:
-      return say::compare::apart{};
-    case Undecided::clocks:
-      return say::compare::clocks{};
-    case Undecided::spread:
-    case Undecided::decided:
-      return say::compare::spread{};
-  }
-  return say::compare::spread{};
-}
-
-bool is_exact(const ComparedPair& pair) {
-  return pair.verdict.time.interval.low >= pair.verdict.time.interval.high;
 }
 
 QString ratio_text(double ratio) {
@@ -97,28 +74,11 @@ QString interval_words(const RatioInterval& ratio) {
 }
 
 std::string settling_command(const ComparisonSet& set, const ComparedPair& pair) {
-  const analysis::RowVerdict& verdict = pair.verdict;
-  if (verdict.undecided == Undecided::decided || verdict.undecided == Undecided::clocks) return {};
-  if (!verdict.rounds_needed) return {};
-  const analysis::PointTable& table = set.points->table();
-  return rounds_command(table.spec(pair.base.front()), table.spec(pair.other.front()), *verdict.rounds_needed);
+  return analysis::settling_command(set.points->table(), pair);
 }
 
 QString settling_words(const ComparisonSet& set, const ComparedPair& pair) {
-  const analysis::RowVerdict& verdict = pair.verdict;
-  if (verdict.undecided == Undecided::decided) return {};
-  const Message reason = reason_words(verdict.undecided);
-  if (verdict.undecided == Undecided::clocks) return said(say::compare::settle_clocks{.reason = reason});
-  const std::string command = settling_command(set, pair);
-  if (command.empty()) {
-    return said(say::compare_page::at_margin{.reason = reason, .rounds = analysis::most_rounds});
-  }
-  const analysis::PointTable& table = set.points->table();
-  const bool one_device = table.run(pair.base.front()).device_name == table.run(pair.other.front()).device_name;
-  if (one_device && !pair.same_point) {
-    return said(say::compare_page::settle_together{.reason = reason, .command = command});
-  }
-  return said(say::compare::settle_repeat{.reason = reason, .command = command});
+  return said(analysis::settling_words(set.points->table(), pair));
 }
 
 QString left_out_words(const ComparisonSet& set, const LeftOut& left) {
@@ -131,43 +91,15 @@ QString left_out_words(const ComparisonSet& set, const LeftOut& left) {
     case LeftOut::Why::both_failed:
       break;
   }
-  const analysis::PointTable& table = set.points->table();
-  const Row row = left.rows.front();
-  if (analysis::has_values(table.disposition(row))) return said(say::compare::no_time{});
-  return said(say::compare::failed{.disposition = to_string(table.disposition(row)), .reason = table.reason(row)});
+  return said(analysis::failure_words(set.points->table(), left));
 }
 
 QStringList method_words(const ComparisonSet& set) {
-  std::size_t exact = 0;
-  std::size_t paired = 0;
-  std::size_t often = 0;
-  std::size_t by_rounds = 0;
-  std::size_t by_percent = 0;
-  std::size_t steadied = 0;
-  for (const OtherSide& other : set.others) {
-    for (const ComparedPair& pair : other.result.pairs) {
-      if (pair.verdict.steadied) ++steadied;
-      if (is_exact(pair)) {
-        ++exact;
-      } else if (pair.verdict.floor == SpreadFloor::of_rounds) {
-        ++by_rounds;
-      } else if (pair.verdict.floor == SpreadFloor::of_percent) {
-        ++by_percent;
-      } else {
-        ++(pair.paired ? paired : often);
-      }
-    }
-  }
+  std::vector<const analysis::ComparisonResult*> results;
+  results.reserve(set.others.size());
+  for (const OtherSide& other : set.others) results.push_back(&other.result);
   QStringList words;
-  if (by_percent > 0) {
-    words << said(say::compare::floor_percent{.fewest = analysis::fewest_rounds, .rows = by_percent});
-  }
-  if (by_rounds > 0) words << said(say::compare::floor_rounds{.rows = by_rounds});
-  if (often > 0) words << said(say::compare::many_recordings{.rows = often});
-  if (paired > 0) words << said(say::compare::interleaved{.rows = paired});
-  if (steadied > 0) words << said(say::compare::steadied{.rows = steadied});
-  if (set.looks > 1) words << said(say::compare::looked{.looks = set.looks});
-  if (exact > 0) words << said(say::compare::computed{.rows = exact});
+  for (const Message& floor : analysis::floor_words(results, {}, set.looks)) words << said(floor);
   return words;
 }
 

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/escape.h"
 #include "profiler/report/numbers.h"
 #include "profiler/report/writers.h"
 #include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/report/documents.h"
 
 namespace attnscope::report {
 namespace {
@@ -21,59 +23,12 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Input input_of(const fixtures::Points& points) {
-  Input input;
-  input.table = points.table();
-  input.points.resize(input.table.size());
-  for (std::size_t run = 0; run < input.table.runs().size(); ++run) {
-    RunFacts facts;
-    facts.file = "test.attnscope";
-    facts.id = static_cast<std::int64_t>(run) + 1;
-    facts.preset = "wall";
-    facts.started_at = "2026-01-01T00:00:00Z";
-    facts.argv = {"/opt/bin/attnscope", "collect", "-a", "N=[256,512]"};
-    input.runs.push_back(facts);
-  }
-  input.version = "0";
-  return input;
-}
-
-Document document_of(const std::vector<PointRecord>& records, const Request& request = {}) {
-  const Result<Document, Message> document = make_report(input_of(fixtures::Points(records)), request);
-  EXPECT_TRUE(document.ok());
-  return document.ok() ? *document : Document{};
-}
-
-const Section* find(const Document& document, std::string_view key) {
-  const auto found = std::ranges::find(document.sections, key, &Section::key);
-  return found == document.sections.end() ? nullptr : &*found;
-}
-
-std::string words_of(const Paragraph& paragraph) {
-  std::string all;
-  for (const Words& words : paragraph.words) all += words.text;
-  return all;
-}
-
-std::vector<std::string> sentences(const Document& document) {
-  std::vector<std::string> all;
-  const Section* summary = find(document, "summary");
-  if (summary == nullptr) return all;
-  for (const Block& block : summary->blocks) {
-    if (const auto* paragraph = std::get_if<Paragraph>(&block)) all.push_back(words_of(*paragraph));
-  }
-  return all;
-}
-
-std::vector<Figure> figures(const Document& document, std::string_view key) {
-  std::vector<Figure> all;
-  if (const Section* section = find(document, key)) {
-    for (const Block& block : section->blocks) {
-      if (const auto* figure = std::get_if<Figure>(&block)) all.push_back(*figure);
-    }
-  }
-  return all;
-}
+using documents::document_of;
+using documents::figures;
+using documents::find;
+using documents::input_of;
+using documents::sentences;
+using documents::words_of;
 
 double dram_of(const PointRecord& record) {
   return dram_traffic(record)->value;
@@ -131,6 +86,60 @@ TEST(Report, SimulatedDataAreSaidOnTheFirstPageAndDrawnHollow) {
   const std::string svg = to_svg(io.front().chart, "x", Placed::alone);
   EXPECT_THAT(svg, AllOf(HasSubstr("class=\"d l0\""), HasSubstr("class=\"e0\"")));
   EXPECT_THAT(svg, Not(HasSubstr("class=\"f0\"")));
+}
+
+TEST(Report, BarsOfASimulationAreHollow) {
+  const std::vector<Figure> measured = figures(document_of(fixtures::memory_wall()), "kernels");
+  const std::vector<Figure> simulated = figures(document_of(fixtures::memory_wall(true)), "kernels");
+  ASSERT_FALSE(measured.empty());
+  ASSERT_FALSE(simulated.empty());
+  EXPECT_THAT(to_svg(measured.front().chart, "x", Placed::alone),
+              AllOf(HasSubstr("class=\"p w0\""), Not(HasSubstr("class=\"e0\" stroke-width"))));
+  EXPECT_THAT(to_svg(simulated.front().chart, "x", Placed::alone),
+              AllOf(HasSubstr("class=\"e0\" stroke-width"), Not(HasSubstr("class=\"p w0\""))));
+}
+
+TEST(Report, AKernelThatWasNotCountedHasNoBytes) {
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  for (PointRecord& record : records) {
+    if (record.kernels.size() < 3) continue;
+    std::erase_if(record.kernels.back().metrics, [](const MetricValue& metric) { return metric.unit == "byte"; });
+  }
+  const std::vector<Figure> kernels = figures(document_of(records), "kernels");
+  ASSERT_FALSE(kernels.empty());
+  std::size_t without = 0;
+  for (const std::vector<Cell>& row : kernels.front().behind.rows) {
+    EXPECT_NE(row[3].text, "0");
+    EXPECT_NE(row[4].text, "0");
+    if (row[3].text.empty() && row[4].text.empty()) ++without;
+  }
+  EXPECT_GT(without, 3U);
+}
+
+TEST(Report, TwoRunsOfOneGpuAreTwoLinesUnderTheRoofs) {
+  fixtures::Points points;
+  points.add(fixtures::memory_wall(), fixtures::run(Provenance::measured, "before"));
+  points.add(fixtures::memory_wall(), fixtures::run(Provenance::measured, "after", "2026-02-01T00:00:00Z"));
+  const std::vector<Figure> roofs = figures(document_of(points), "roofline");
+  ASSERT_FALSE(roofs.empty());
+  std::vector<std::string> labels;
+  for (const Line& line : std::get<LineChart>(roofs.front().chart.picture).lines) labels.push_back(line.label);
+  for (const std::string& label : labels) EXPECT_EQ(std::ranges::count(labels, label), 1) << label;
+  EXPECT_THAT(labels, AllOf(Contains(HasSubstr("before")), Contains(HasSubstr("after"))));
+}
+
+TEST(Report, WhatOneRoundCannotTellApartIsNotCalledFaster) {
+  const auto told = [](double by) {
+    PointRecord one = fixtures::ok_point(fixtures::spec("fa1", 1024));
+    PointRecord other = fixtures::ok_point(fixtures::spec("fa2", 1024));
+    for (double& ns : one.kernels.front().samples_ns) ns = 1e6;
+    for (double& ns : other.kernels.front().samples_ns) ns = 1e6 / by;
+    PointRecord longer = fixtures::ok_point(fixtures::spec("fa1", 512));
+    PointRecord shorter = fixtures::ok_point(fixtures::spec("fa2", 512));
+    return sentences(document_of({longer, shorter, one, other}));
+  };
+  EXPECT_THAT(told(1.04), Not(Contains(HasSubstr("times faster"))));
+  EXPECT_THAT(told(1.2), Contains(HasSubstr("1.20 times faster")));
 }
 
 TEST(Report, AMarksReadOutHasTheVeryValue) {
@@ -206,15 +215,34 @@ TEST(Report, TheSameInputGivesTheSameBytes) {
   EXPECT_EQ(to_html(document_of(records)), to_html(document_of(records)));
 }
 
+/// Places that a text leads to and has not; `links` are counted.
+std::set<std::string> lost_places(const std::string& text, const std::regex& link, std::size_t& links) {
+  const std::regex id("id=\"([a-z0-9-]+)\"");
+  std::set<std::string> places;
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), id); at != std::sregex_iterator(); ++at)
+    places.insert((*at)[1].str());
+  std::set<std::string> lost;
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), link); at != std::sregex_iterator(); ++at, ++links) {
+    if (!places.contains((*at)[1].str())) lost.insert((*at)[1].str());
+  }
+  return lost;
+}
+
 TEST(Report, EveryLinkOfAPageHasItsPlace) {
   const std::string page = to_html(document_of(fixtures::memory_wall()));
-  const std::regex link("href=\"#([a-z0-9-]+)\"");
   std::size_t links = 0;
-  for (auto at = std::sregex_iterator(page.begin(), page.end(), link); at != std::sregex_iterator(); ++at, ++links) {
-    EXPECT_THAT(page, HasSubstr("id=\"" + (*at)[1].str() + "\""));
-    if (links > 60) break;
+  EXPECT_THAT(lost_places(page, std::regex("href=\"#([a-z0-9-]+)\""), links), ::testing::IsEmpty());
+  EXPECT_GT(links, 100U);
+  // Of each section by itself, too.
+  for (const std::string& key : section_keys()) {
+    Request request;
+    request.sections = {key};
+    const Document alone = document_of(fixtures::memory_wall(), request);
+    EXPECT_THAT(lost_places(to_html(alone), std::regex("href=\"#([a-z0-9-]+)\""), links), ::testing::IsEmpty()) << key;
+    EXPECT_THAT(lost_places(to_markdown(alone, "x").text, std::regex("\\]\\(#([a-z0-9-]+)\\)"), links),
+                ::testing::IsEmpty())
+        << key;
   }
-  EXPECT_GT(links, 10U);
   EXPECT_THAT(page, Not(::testing::AnyOf(HasSubstr("src="), HasSubstr("url("), HasSubstr("@import"))));
 }
 
@@ -246,6 +274,7 @@ TEST(Report, TextsOfAFileStayText) {
 
 TEST(ReportText, MarkdownEscapesWhatMeansSomething) {
   EXPECT_EQ(markdown("a|b"), "a\\|b");
+  EXPECT_EQ(markdown("www.x.y"), "www&#46;x.y");
   EXPECT_EQ(markdown("<b>"), "&lt;b\\>");
   EXPECT_EQ(markdown("`x` [y](z)"), "\\`x\\` \\[y\\]\\(z\\)");
   EXPECT_EQ(markdown_block("a```b"), "````sh\na```b\n````\n");

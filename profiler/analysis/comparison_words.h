@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people are told of a comparison: why a pair is undecided and what would settle it, why rows stand alone, and on
+// what the verdicts stand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/comparison.h"
+
+namespace attnscope::analysis {
+
+/// Both sides were computed: they have no spread, and no interval.
+[[nodiscard]] bool is_computed(const ComparedPair&);
+/// "recorded one after the other".
+[[nodiscard]] Message undecided_words(Undecided);
+/// The command that would settle a pair; empty for one that is decided, or that rounds would not decide.
+[[nodiscard]] std::string settling_command(const PointTable&, const ComparedPair&);
+/// Why a pair is undecided, and the command that would settle it; empty for one that is decided.
+[[nodiscard]] Message settling_words(const PointTable&, const ComparedPair&);
+/// Why rows of one side stand alone, where they failed or have no time; empty for all else, which each view says in its
+/// own words.
+[[nodiscard]] Message failure_words(const PointTable&, const LeftOut&);
+/// What stands below the spreads of these pairs, a sentence each.
+[[nodiscard]] std::vector<Message> floor_words(const std::vector<const ComparisonResult*>&, const VerdictOptions& = {},
+                                               std::size_t looks = 1);
+
+}  // namespace attnscope::analysis

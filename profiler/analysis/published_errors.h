@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far the simulator is off, as it ships: what `attnscope model --against` prints of the recorded sample
+// (assets/samples/h200-errors.csv), which a test plays again. The window asks the program itself, for other samples.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope::analysis {
+
+struct PublishedError {
+  std::string algorithm;
+  std::string pass;
+  std::string half;      ///< "fitted", "held out"
+  std::string quantity;  ///< "dram_bytes", "time"
+  std::size_t points = 0;
+  std::size_t problems = 0;
+  double median = 0;  ///< relative, like what follows: ErrorFigures
+  double p95 = 0;
+  double worst_factor = 1;
+  double ratio = 1;
+  std::string devices;  ///< that ran them
+};
+
+/// A row for each algorithm, pass, half and quantity, then the sums over all of them, by the names that the table has:
+/// "all", "both". Rows that are not of this shape are left out.
+[[nodiscard]] std::vector<PublishedError> parse_published_errors(std::string_view csv);
+/// Of the table that is built in.
+[[nodiscard]] std::span<const PublishedError> published_errors();
+
+}  // namespace attnscope::analysis

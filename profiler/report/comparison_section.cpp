@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+// A baseline and what is held to it: in what the circumstances differ, the verdict on each point that both have, and
+// what has no partner.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "messages/compare.h"
+#include "messages/compare_page.h"
+#include "messages/report.h"
+#include "profiler/analysis/comparison_words.h"
+#include "profiler/plan/command.h"
+#include "profiler/report/numbers.h"
+#include "profiler/report/sections.h"
+
+namespace attnscope::report {
+namespace {
+
+using analysis::ComparedPair;
+using analysis::LeftOut;
+using analysis::RatioInterval;
+using analysis::Row;
+using analysis::RunIndex;
+using analysis::Verdict;
+
+/// Verdicts that the summary tells one by one.
+constexpr std::size_t verdicts_told = 8;
+
+/// SLOWER first, for that is what somebody has to look at.
+int rank_of_verdict(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::slower:
+      return 0;
+    case Verdict::faster:
+      return 1;
+    case Verdict::ambiguous:
+      return 2;
+    case Verdict::same:
+      break;
+  }
+  return 3;
+}
+
+/// "0.912 [0.905, 0.918]"; without an interval where there is none.
+std::string ratio_text(const RatioInterval& ratio) {
+  if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
+  return fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
+}
+
+std::vector<analysis::RunConditions> conditions_of(const Input& input) {
+  std::vector<analysis::RunConditions> all;
+  all.reserve(input.runs.size());
+  for (const RunFacts& run : input.runs) {
+    all.push_back({{"program", run.program},
+                   {"driver", run.driver},
+                   {"CUDA", run.cuda},
+                   {"NVRTC", run.nvrtc},
+                   {"CUPTI", run.cupti},
+                   {"system", run.system},
+                   {"samples", fmt::format("{} to {}", run.min_samples, run.max_samples)},
+                   {"noise", fmt::format("{}", run.max_noise)},
+                   {"rounds", fmt::format("{}", run.rounds)}});
+  }
+  return all;
+}
+
+/// Where a row's numbers come from, as sides go: what failed, and what was simulated in part, goes with its run.
+Provenance kind_of(const analysis::PointTable& table, Row row) {
+  return table.run(row).provenance;
+}
+
+std::string name_of_side(const analysis::PointTable& table, const std::vector<Row>& rows) {
+  constexpr std::size_t most_named = 3;
+  std::set<RunIndex> runs;
+  for (const Row row : rows) runs.insert(table.run_index(row));
+  if (runs.size() > most_named) return text(say::report::runs_named{.count = runs.size()});
+  std::vector<std::string> titles;
+  for (const RunIndex run : runs) titles.push_back(table.runs()[run].title);
+  return fmt::format("{}", fmt::join(titles, ", "));
+}
+
+/// "fa2 fwd ... " of the one that is held to the baseline.
+std::string other_point(const Context& context, const ComparedPair& pair) {
+  return describe(context.table().spec(pair.other.front()));
+}
+
+/// In what the other point differs from the baseline's, as axes.
+std::string differs_in(const analysis::PointTable& table, const ComparedPair& pair) {
+  const std::vector<std::string> known = axis_texts(table.spec(pair.base.front()));
+  std::vector<std::string> words;
+  for (const std::string& word : axis_texts(table.spec(pair.other.front()))) {
+    if (std::ranges::find(known, word) == known.end()) words.push_back(word);
+  }
+  const std::string& device = table.run(pair.other.front()).device_name;
+  if (table.run(pair.base.front()).device_name != device) words.push_back(device);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string origins_of(const analysis::PointTable& table, const ComparedPair& pair) {
+  const std::string base = origin_text(table.points().origin(pair.base.front()));
+  const std::string other = origin_text(table.points().origin(pair.other.front()));
+  return base == other ? base : fmt::format("{}, {}", other, base);
+}
+
+Table difference_table(const Compared& compared) {
+  Table table{
+      text(say::report::differences_caption{.other = compared.other, .base = compared.base}),
+      {{text(say::report::column_fact{})}, {text(say::report::column_baseline{})}, {text(say::report::column_other{})}},
+      {}};
+  for (const analysis::Difference& each : compared.result.differences)
+    table.rows.push_back({{each.name}, {each.base}, {each.other}});
+  return table;
+}
+
+/// What no row has takes no room.
+void drop_empty_columns(Table& table) {
+  for (std::size_t column = table.columns.size(); column-- > 0;) {
+    const bool empty = std::ranges::all_of(
+        table.rows, [&](const std::vector<Cell>& row) { return column >= row.size() || row[column].text.empty(); });
+    if (!empty) continue;
+    const auto place = static_cast<std::ptrdiff_t>(column);
+    table.columns.erase(table.columns.begin() + place);
+    for (std::vector<Cell>& row : table.rows) row.erase(row.begin() + place);
+  }
+}
+
+Table pair_table(const Context& context, const Compared& compared) {
+  Table table{text(say::report::pairs_caption{.other = compared.other, .base = compared.base}),
+              {{text(say::report::column_entry{})},
+               {text(say::report::column_verdict{})},
+               {text(say::report::column_ratio{}), true},
+               {text(say::report::column_point{})},
+               {text(say::report::column_against{})},
+               {text(say::report::column_base_time{}), true},
+               {text(say::report::column_other_time{}), true},
+               {text(say::report::column_cycles{}), true},
+               {text(say::report::column_dram_ratio{}), true},
+               {text(say::report::column_settled_ratio{}), true},
+               {text(say::report::column_sm_l2_ratio{}), true},
+               {text(say::report::column_rounds{}), true},
+               {text(say::report::column_settle{})}},
+              {}};
+  static_assert(analysis::compared_level_count == 3);
+  for (std::size_t k = 0; k < compared.order.size(); ++k) {
+    const ComparedPair& pair = compared.result.pairs[compared.order[k]];
+    const analysis::RowVerdict& verdict = pair.verdict;
+    std::vector<Cell> row{{compared.place_of(k)},
+                          {std::string(analysis::to_string(verdict.verdict))},
+                          {ratio_text(verdict.time)},
+                          {describe(context.table().spec(pair.base.front()))},
+                          {differs_in(context.table(), pair)},
+                          {fmt::format("{:.1f}", pair.base_ns), pair.base.front()},
+                          {fmt::format("{:.1f}", pair.other_ns), pair.other.front()},
+                          {verdict.cycles ? ratio_text(*verdict.cycles) : ""}};
+    for (const analysis::ComparedLevel& level : pair.levels)
+      row.push_back({level.ratio() ? fmt::format("{:.3f}", *level.ratio()) : ""});
+    row.push_back({fmt::format("{}", verdict.rounds)});
+    row.push_back({text(analysis::settling_words(context.table(), pair))});
+    table.rows.push_back(std::move(row));
+    table.places.push_back(compared.place_of(k));
+  }
+  drop_empty_columns(table);
+  return table;
+}
+
+Message why_left_out(const analysis::PointTable& table, const LeftOut& left) {
+  switch (left.why) {
+    case LeftOut::Why::no_partner:
+      return left.of_other ? Message(say::compare_page::not_in_baseline{})
+                           : Message(say::compare_page::only_in_baseline{});
+    case LeftOut::Why::several:
+      return say::compare_page::several{.points = left.rows.size()};
+    case LeftOut::Why::failed:
+    case LeftOut::Why::both_failed:
+      break;
+  }
+  return analysis::failure_words(table, left);
+}
+
+Table left_table(const Context& context, const Compared& compared) {
+  Table table{text(say::report::left_caption{}),
+              {{text(say::report::column_side{})},
+               {text(say::report::column_point{})},
+               {text(say::report::column_points{}), true},
+               {text(say::report::column_why{})},
+               {text(say::report::column_row{}), true}},
+              {}};
+  for (const LeftOut& left : compared.result.left_out) {
+    const Row first = left.rows.front();
+    table.rows.push_back(
+        {{text(left.of_other ? Message(say::report::side_other{}) : Message(say::report::side_base{}))},
+         {describe(context.table().spec(first))},
+         {fmt::format("{}", left.rows.size())},
+         {text(why_left_out(context.table(), left))},
+         {row_name(first), first}});
+  }
+  return table;
+}
+
+/// Points that differ in N alone, held to the baseline's, by N.
+struct RatioLine {
+  std::vector<std::string> words;  ///< of its point but for N, the algorithm first
+  std::map<double, const ComparedPair*> at;
+};
+
+/// The other point's axes but for N, with the tile or without; the algorithm by its title.
+std::vector<std::string> words_of_line(const Context& context, const ComparedPair& pair, bool tile) {
+  const analysis::PointTable& table = context.table();
+  const PointSpec spec = table.spec(pair.other.front());
+  std::vector<std::string> words{analysis::short_title(table.algorithms(), spec.algorithm)};
+  for (const std::string& axis : axis_texts(spec)) {
+    const std::string name = axis.substr(0, axis.find('='));
+    const bool of_tile = name == "br" || name == "bc";
+    const bool length = name == "N" || name == "n_k" || (name == "n_q" && spec.problem.n_q == spec.problem.n_k);
+    if (name == "algorithm" || length || (of_tile && !tile)) continue;
+    words.push_back(axis);
+  }
+  words.push_back(table.run(pair.other.front()).device_name);
+  return words;
+}
+
+/// Those of most points first, as many as can be told apart. Where a line had several tiles at one N, a line for each
+/// tile.
+std::vector<RatioLine> ratio_lines(const Context& context, const Compared& compared) {
+  constexpr std::size_t most_lines = 6;
+  std::map<std::vector<std::string>, std::vector<const ComparedPair*>> groups;
+  for (const ComparedPair& pair : compared.result.pairs) groups[words_of_line(context, pair, false)].push_back(&pair);
+  std::map<std::vector<std::string>, RatioLine> lines;
+  for (const auto& [words, pairs] : groups) {
+    std::set<std::int64_t> lengths;
+    for (const ComparedPair* pair : pairs) lengths.insert(context.table().n_k(pair->other.front()));
+    const bool by_tile = lengths.size() < pairs.size();
+    for (const ComparedPair* pair : pairs) {
+      const std::vector<std::string> own = by_tile ? words_of_line(context, *pair, true) : words;
+      RatioLine& line = lines[own];
+      line.words = own;
+      line.at.emplace(static_cast<double>(context.table().n_k(pair->other.front())), pair);
+    }
+  }
+  std::vector<RatioLine> drawn;
+  for (auto& [words, line] : lines) {
+    if (line.at.size() > 1) drawn.push_back(std::move(line));
+  }
+  std::ranges::stable_sort(drawn, std::greater<>(), [](const RatioLine& line) { return line.at.size(); });
+  if (drawn.size() > most_lines) drawn.resize(most_lines);
+  return drawn;
+}
+
+/// The algorithm, and those words that not all lines have.
+std::string label_of_line(const RatioLine& line, const std::vector<RatioLine>& all) {
+  std::string label = line.words.front();
+  for (std::size_t k = 1; k < line.words.size(); ++k) {
+    const std::string& word = line.words[k];
+    const bool everywhere =
+        std::ranges::all_of(all, [&](const RatioLine& other) { return std::ranges::count(other.words, word) > 0; });
+    if (!everywhere) label += " " + word;
+  }
+  return label;
+}
+
+/// Ratios with their intervals over N; nothing where no line has two points.
+std::optional<Figure> ratio_figure(const Context& context, const Compared& compared, const std::string& id) {
+  const std::vector<RatioLine> drawn = ratio_lines(context, compared);
+  if (drawn.empty()) return std::nullopt;
+  LineChart chart;
+  chart.x = {text(say::report::axis_length{}), Quantity::length, true};
+  chart.y = {text(say::report::axis_ratio{}), Quantity::number, false, false};
+  Table table{"",
+              {{text(say::report::column_series{})},
+               {"N", true},
+               {text(say::report::column_ratio{}), true},
+               {text(say::report::column_verdict{})},
+               {text(say::report::column_row{}), true}},
+              {}};
+  double least = drawn.front().at.begin()->first;
+  double most = least;
+  std::string list;
+  for (const RatioLine& each : drawn) {
+    const std::string label = label_of_line(each, drawn);
+    const ComparedPair& first = *each.at.begin()->second;
+    Line line{label, static_cast<int>(chart.lines.size()), kind_of(context.table(), first.other.front()), {}};
+    for (const auto& [n, pair] : each.at) {
+      const RatioInterval& time = pair->verdict.time;
+      line.marks.push_back({n, time.ratio, time.interval.low, time.interval.high,
+                            text(say::report::ratio_read_out{.series = label,
+                                                             .n = exact(n),
+                                                             .ratio = ratio_text(time),
+                                                             .verdict = analysis::to_string(pair->verdict.verdict),
+                                                             .origin = origins_of(context.table(), *pair)})});
+      table.rows.push_back({{label},
+                            {exact(n)},
+                            {ratio_text(time)},
+                            {std::string(analysis::to_string(pair->verdict.verdict))},
+                            {row_name(pair->other.front()), pair->other.front()}});
+      least = std::min(least, n);
+      most = std::max(most, n);
+    }
+    list += fmt::format("{}{}", list.empty() ? "" : "; ", label);
+    chart.lines.push_back(std::move(line));
+  }
+  const double margin = compared.verdicts.margin;
+  for (const auto& [value, label] :
+       {std::pair(1.0, text(say::report::ratio_one{})), std::pair(1 / (1 + margin), text(say::report::ratio_margin{})),
+        std::pair(1 + margin, text(say::report::ratio_margin{}))}) {
+    chart.lines.push_back(
+        {label, 5, Provenance::modelled, {{least, value, value, value, ""}, {most, value, value, value, ""}}});
+  }
+  Figure figure;
+  figure.id = id;
+  figure.chart.title = text(say::report::ratio_title{.other = compared.other, .base = compared.base});
+  figure.chart.alt =
+      text(say::report::alt_ratio{.other = compared.other, .base = compared.base, .lines = drawn.size(), .list = list});
+  figure.caption = text(say::report::ratio_key{.margin = fmt::format("{}", 100 * margin)});
+  figure.chart.picture = std::move(chart);
+  figure.behind = std::move(table);
+  return figure;
+}
+
+Paragraph notice(const Message& message) {
+  return {{{text(message)}}, true};
+}
+
+}  // namespace
+
+Message no_partners(const Compared& compared) {
+  return say::report::no_partners{.other = compared.other,
+                                  .base = compared.base,
+                                  .alignment = fmt::format("{}", fmt::join(compared.alignment.words(), ", "))};
+}
+
+std::string Compared::place_of(std::size_t nth) const {
+  return fmt::format("v{}", first_place + nth);
+}
+
+std::vector<Compared> compare_with_baseline(const Input& input, const Request& request) {
+  std::vector<Compared> all;
+  if (request.baseline.empty()) return all;
+  std::map<Provenance, std::vector<Row>> base;
+  std::map<Provenance, std::vector<Row>> others;
+  for (const Row row : input.table.rows()) {
+    const bool of_base = std::ranges::count(request.baseline, input.table.run_index(row)) > 0;
+    (of_base ? base : others)[kind_of(input.table, row)].push_back(row);
+  }
+  if (base.empty()) return all;
+  const std::vector<analysis::RunConditions> conditions = conditions_of(input);
+  std::size_t next_place = 1;
+  // What was measured, simulated and imported are never rounds of one side.
+  for (const auto& [kind, rows] : others) {
+    const auto of_kind = base.find(kind);
+    const std::vector<Row>& held_to = of_kind != base.end() ? of_kind->second : base.begin()->second;
+    analysis::ComparisonRequest asked{
+        .base = held_to, .other = rows, .alignment = {}, .verdicts = {}, .conditions = conditions};
+    const auto alignment = analysis::alignment_of({}, input.table, held_to, rows);
+    if (alignment.ok()) asked.alignment = *alignment;
+    Compared& compared = all.emplace_back();
+    compared.base = name_of_side(input.table, held_to);
+    compared.other = name_of_side(input.table, rows);
+    compared.alignment = asked.alignment;
+    compared.verdicts = asked.verdicts;
+    compared.result = analysis::compare(input.table, asked);
+    compared.order.resize(compared.result.pairs.size());
+    std::iota(compared.order.begin(), compared.order.end(), std::size_t{0});
+    std::ranges::stable_sort(compared.order, {}, [&](std::size_t k) {
+      const analysis::RowVerdict& verdict = compared.result.pairs[k].verdict;
+      return std::pair(rank_of_verdict(verdict.verdict), -std::abs(std::log(verdict.time.ratio)));
+    });
+    compared.first_place = next_place;
+    next_place += compared.order.size();
+  }
+  return all;
+}
+
+void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
+  for (const Compared& compared : context.compared) {
+    const analysis::ComparisonResult& result = compared.result;
+    if (result.pairs.empty()) {
+      blocks.emplace_back(notice(no_partners(compared)));
+      continue;
+    }
+    blocks.emplace_back(plain(say::report::compared{.base = compared.base,
+                                                    .pairs = result.pairs.size(),
+                                                    .other = compared.other,
+                                                    .faster = result.count(Verdict::faster),
+                                                    .slower = result.count(Verdict::slower),
+                                                    .same = result.count(Verdict::same),
+                                                    .ambiguous = result.count(Verdict::ambiguous),
+                                                    .left = result.left_out.size()}));
+    const std::size_t significant = result.count(Verdict::faster) + result.count(Verdict::slower);
+    for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {
+      const ComparedPair& pair = result.pairs[compared.order[k]];
+      const std::string ratio = ratio_text(pair.verdict.time);
+      const std::string own = with_unit(pair.other_ns, "ns");
+      const std::string other = with_unit(pair.base_ns, "ns");
+      const std::string origin = origins_of(context.table(), pair);
+      const std::string verdict(analysis::to_string(pair.verdict.verdict));
+      const Message told =
+          pair.same_point
+              ? Message(say::report::verdict{.verdict = verdict,
+                                             .point = other_point(context, pair),
+                                             .ratio = ratio,
+                                             .own = own,
+                                             .other = other,
+                                             .origin = origin})
+              : Message(say::report::verdict_of{.verdict = verdict,
+                                                .point = other_point(context, pair),
+                                                .ratio = ratio,
+                                                .base_point = describe(context.table().spec(pair.base.front())),
+                                                .own = own,
+                                                .other = other,
+                                                .origin = origin});
+      blocks.emplace_back(sentence(
+          text(told),
+          {{verdict, std::nullopt, compared.place_of(k)}, {own, pair.other.front()}, {other, pair.base.front()}}));
+    }
+    if (significant == verdicts_told + 1) blocks.emplace_back(plain(say::report::one_more_verdict{}));
+    if (significant > verdicts_told + 1)
+      blocks.emplace_back(plain(say::report::more_verdicts{.count = significant - verdicts_told}));
+  }
+}
+
+std::vector<Block> comparison_section(const Context& context) {
+  std::vector<Block> blocks;
+  std::size_t number = 0;
+  for (const Compared& compared : context.compared) {
+    if (!compared.result.differences.empty()) {
+      blocks.emplace_back(difference_table(compared));
+    } else {
+      blocks.emplace_back(plain(say::compare::no_differences{}));
+    }
+    if (compared.result.pairs.empty()) {
+      blocks.emplace_back(notice(no_partners(compared)));
+    } else {
+      blocks.emplace_back(
+          plain(say::compare::aligned{.alignment = fmt::format("{}", fmt::join(compared.alignment.words(), ", "))}));
+      blocks.emplace_back(plain(say::compare::method{.margin = fmt::format("{}", 100 * compared.verdicts.margin),
+                                                     .rows = compared.result.pairs.size(),
+                                                     .level = fmt::format("{}", 100 * compared.verdicts.level)}));
+      for (const Message& floor : analysis::floor_words({&compared.result})) blocks.emplace_back(plain(floor));
+      if (std::optional<Figure> figure = ratio_figure(context, compared, fmt::format("comparison-{}", ++number)))
+        blocks.emplace_back(*std::move(figure));
+      blocks.emplace_back(pair_table(context, compared));
+    }
+    if (!compared.result.left_out.empty()) blocks.emplace_back(left_table(context, compared));
+  }
+  return blocks;
+}
+
+}  // namespace attnscope::report

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// What numbers are held against: ceilings that were measured, the simulator's published error, another program's
+// counts of the same points, and the paper's.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "messages/paper_notes.h"
+#include "messages/prediction.h"
+#include "messages/report.h"
+#include "profiler/analysis/paper_table.h"
+#include "profiler/analysis/published_errors.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/report/numbers.h"
+#include "profiler/report/sections.h"
+#include "profiler/report/svg.h"
+
+namespace attnscope::report {
+namespace {
+
+using analysis::PublishedError;
+using analysis::Row;
+using analysis::RunIndex;
+
+/// The newest set that fits; null without one.
+template <class Fits>
+const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits) {
+  const CeilingFacts* found = nullptr;
+  for (const CeilingFacts& set : sets) {
+    if (fits(set) && (found == nullptr || set.measured_at > found->measured_at)) found = &set;
+  }
+  return found;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f}%", 100 * share);
+}
+
+/// Of the algorithms and passes that are simulated here: those of problems that nothing was fitted to, where there are
+/// some. Names of algorithms that were never compared go to `never`.
+Table error_table(const Context& context, std::set<std::string>& never) {
+  Table table{"",
+              {{text(say::prediction::quantity{})},
+               {text(say::prediction::algorithm{})},
+               {text(say::prediction::pass{})},
+               {text(say::prediction::half{})},
+               {text(say::prediction::problems{}), true},
+               {text(say::prediction::points{}), true},
+               {text(say::prediction::median{}), true},
+               {text(say::prediction::p95{}), true},
+               {text(say::prediction::worst{}), true},
+               {text(say::prediction::ratio{}), true}},
+              {}};
+  std::set<std::pair<std::string, std::string>> simulated;
+  for (const Row row : context.table().rows()) {
+    if (!is_hollow(context.table().points().origin(row))) continue;
+    simulated.emplace(context.table().algorithm(row), to_string(context.table().problem(row).pass));
+  }
+  std::size_t points = 0;
+  std::set<std::string> devices;
+  std::set<std::pair<std::string, std::string>> known;
+  for (const PublishedError& error : analysis::published_errors()) {
+    if (error.algorithm == "all" && error.pass == "all" && error.half == "both")
+      points = std::max(points, error.points);
+    if (!simulated.contains({error.algorithm, error.pass})) continue;
+    known.emplace(error.algorithm, error.pass);
+    devices.insert(error.devices);
+    table.rows.push_back({{error.quantity == "time" ? text(say::prediction::time{}) : text(say::prediction::dram{})},
+                          {error.algorithm},
+                          {error.pass},
+                          {error.half},
+                          {fmt::format("{}", error.problems)},
+                          {fmt::format("{}", error.points)},
+                          {percent(error.median)},
+                          {percent(error.p95)},
+                          {fmt::format("{:.2f}", error.worst_factor)},
+                          {fmt::format("{:.3f}", error.ratio)}});
+  }
+  for (const auto& each : simulated) {
+    if (!known.contains(each)) never.insert(fmt::format("{} {}", each.first, each.second));
+  }
+  if (!table.rows.empty()) {
+    table.caption = text(say::report::errors_caption{.points = points, .devices = joined(devices)});
+  }
+  return table;
+}
+
+constexpr std::array<std::string_view, 6> counted_keys{metric_key::l2_to_sm_bytes,  metric_key::sm_to_l2_bytes,
+                                                       metric_key::dram_read_bytes, metric_key::dram_write_bytes,
+                                                       metric_key::time_median_ns,  metric_key::achieved_occupancy_pct};
+
+/// What was measured here of the same point: the same in all fields and knobs, or, where the import does not know the
+/// tile, the only one that is the same in all else.
+std::optional<Row> measured_alike(const analysis::PointTable& table, Row imported) {
+  const PointSpec wanted = table.spec(imported);
+  const bool any_tile = !analysis::tile_stated(wanted.tile);
+  std::optional<Row> found;
+  for (const Row row : table.rows()) {
+    if (table.points().origin(row) != Provenance::measured || table.algorithm(row) != wanted.algorithm) continue;
+    if (table.n_q(row) != wanted.problem.n_q || table.n_k(row) != wanted.problem.n_k) continue;
+    PointSpec spec = table.spec(row);
+    if (any_tile) {
+      spec.tile = wanted.tile;
+      spec.knobs = wanted.knobs;
+    }
+    if (!(spec == wanted) || table.disposition(row) != Disposition::ok) continue;
+    if (any_tile && found) return std::nullopt;
+    found = row;
+  }
+  return found;
+}
+
+/// Imports beside what was counted of the same points, a table each label and device.
+void add_imported(const Context& context, std::vector<Block>& blocks) {
+  const analysis::PointTable& table = context.table();
+  std::map<RunIndex, Table> tables;
+  for (const Row row : table.rows()) {
+    if (table.run(row).provenance != Provenance::imported) continue;
+    const std::optional<Row> own = measured_alike(table, row);
+    if (!own) continue;
+    for (const std::string_view key : counted_keys) {
+      const analysis::ValueColumn& values = table.values(key);
+      if (!values.has(row) || !values.has(*own) || values.provenance(row) != Provenance::imported) continue;
+      const Metric* metric = find_metric(key);
+      const auto [place, first] = tables.try_emplace(table.run_index(row));
+      if (first) {
+        place->second = {
+            text(say::report::imported_caption{.label = table.run(row).title, .device = table.run(row).device_name}),
+            {{text(say::report::column_point{})},
+             {text(say::report::column_counter{})},
+             {text(say::report::column_ours{}), true},
+             {text(say::report::column_imported{}), true},
+             {text(say::report::column_imported_over{}), true},
+             {text(say::report::column_row{}), true}},
+            {}};
+      }
+      const double ratio = values.value(*own) > 0 ? values.value(row) / values.value(*own) : 0;
+      place->second.rows.push_back({{describe(table.spec(*own)), own},
+                                    {fmt::format("{} [{}]", text(metric->label()), metric->unit)},
+                                    {exact(values.value(*own))},
+                                    {exact(values.value(row))},
+                                    {ratio > 0 ? fmt::format("{:.4f}", ratio) : ""},
+                                    {row_name(row), row}});
+    }
+  }
+  for (auto& [run, each] : tables) blocks.emplace_back(std::move(each));
+}
+
+/// A number as the table of the paper prints it.
+std::string paper_number(std::optional<double> value) {
+  if (!value) return {};
+  return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
+}
+
+Table paper_rows(const Context& context, RunIndex run, const analysis::PaperTable& compared) {
+  const analysis::PointTable& points = context.table();
+  Table table{
+      text(say::report::paper_caption{.run = points.runs()[run].title, .device = analysis::device_title(points, run)}),
+      {{text(say::report::column_figure{})},
+       {text(say::report::column_algorithm{})},
+       {text(say::report::column_pass{})},
+       {"Bc", true},
+       {text(say::report::column_quantity{})},
+       {text(say::report::column_unit{})},
+       {text(say::report::column_ours{}), true},
+       {text(say::report::column_origin{})},
+       {text(say::report::column_paper{}), true},
+       {text(say::report::column_ours_over{}), true},
+       {text(say::report::column_outcome{})},
+       {text(say::report::column_row{}), true}},
+      {}};
+  for (const auto* rows : {&compared.left, &compared.middle}) {
+    for (const analysis::PaperRow& row : *rows) {
+      const PointSpec spec = points.spec(row.row);
+      table.rows.push_back({{std::string(row.figure)},
+                            {analysis::short_title(points.algorithms(), spec.algorithm)},
+                            {std::string(to_string(spec.problem.pass))},
+                            {fmt::format("{}", spec.tile.bc)},
+                            {std::string(row.quantity)},
+                            {std::string(row.unit)},
+                            {paper_number(row.ours)},
+                            {row.provenance ? origin_text(*row.provenance) : ""},
+                            {paper_number(row.paper)},
+                            {paper_number(row.ratio())},
+                            {std::string(to_string(points.disposition(row.row)))},
+                            {row_name(row.row), row.row}});
+    }
+  }
+  return table;
+}
+
+/// Why ours differ, of what these rows have.
+void add_paper_notes(const Context& context, RunIndex run, const analysis::PaperTable& compared,
+                     std::vector<Block>& blocks) {
+  const analysis::PointTable& points = context.table();
+  std::set<std::string> dtypes;
+  std::set<std::string> caches;
+  for (const auto* rows : {&compared.left, &compared.middle}) {
+    for (const analysis::PaperRow& row : *rows) {
+      dtypes.emplace(to_string(points.problem(row.row).dtype));
+      caches.emplace(to_string(points.spec(row.row).cache));
+    }
+  }
+  const std::string l2 = fmt::format("{:.0f}", static_cast<double>(points.runs()[run].limits.l2_bytes) / (1 << 20));
+  blocks.emplace_back(plain(say::paper_notes::notes{}));
+  for (const Message& note : std::initializer_list<Message>{
+           say::paper_notes::products{}, say::paper_notes::standard{}, say::paper_notes::flash{},
+           say::paper_notes::dram{.mib = l2}, say::paper_notes::passes{},
+           say::paper_notes::time{
+               .gpu = points.runs()[run].device_name, .dtypes = joined(dtypes), .caches = joined(caches)},
+           say::paper_notes::memory{}}) {
+    blocks.emplace_back(plain(note));
+  }
+}
+
+}  // namespace
+
+KnownRoofs roofs_known(const Context& context, RunIndex index) {
+  const analysis::Run& run = context.table().runs()[index];
+  const std::vector<CeilingFacts>& sets = context.input.ceilings;
+  const CeilingFacts* set = nullptr;
+  bool same_device = false;
+  if (run.provenance == Provenance::simulated) {
+    // What is simulated has its datasheet's, unless it was told a GPU's ceilings.
+    const std::string& from = context.input.runs[index].rates_from;
+    set = newest_set(sets, [&](const CeilingFacts& each) {
+      return !each.device_id.empty() && from.find(each.device_id) != std::string::npos;
+    });
+  } else {
+    set = newest_set(sets, [&](const CeilingFacts& each) { return each.device_id == run.device_id; });
+    same_device = set != nullptr;
+    if (set == nullptr)
+      set = newest_set(sets, [&](const CeilingFacts& each) { return each.device_name == run.device_name; });
+  }
+  if (set == nullptr) return {};
+  return {.ceilings = {.ceilings = set->ceilings, .same_device = same_device}, .measured_at = set->measured_at};
+}
+
+std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, const std::string& device) {
+  switch (roof.source) {
+    case analysis::RoofSource::measured:
+      return text(say::report::roof_measured{.time = known.measured_at});
+    case analysis::RoofSource::alike:
+      return text(say::report::roof_alike{.device = device, .time = known.measured_at});
+    case analysis::RoofSource::datasheet:
+      return text(say::report::roof_datasheet{});
+    case analysis::RoofSource::stated:
+      return text(say::report::roof_stated{});
+    case analysis::RoofSource::as_elsewhere:
+    case analysis::RoofSource::usual_of_kind:
+      break;
+  }
+  return text(say::report::roof_estimate{});
+}
+
+std::string sources_text(const KnownRoofs& known, const std::vector<analysis::Roof>& roofs, const std::string& device) {
+  std::vector<std::string> sources;
+  std::string all;
+  for (const analysis::Roof& roof : roofs) {
+    const std::string source = source_text(known, roof, device);
+    if (std::ranges::count(sources, source) > 0) continue;
+    all += fmt::format("{}{}", all.empty() ? "" : "; ", source);
+    sources.push_back(source);
+  }
+  return all;
+}
+
+void add_ceilings(const Context& context, std::vector<Block>& blocks) {
+  std::set<std::string> devices;
+  for (const Row row : context.table().rows()) devices.insert(context.table().run(row).device_name);
+  for (const CeilingFacts& set : context.input.ceilings) {
+    if (!devices.contains(set.device_name)) continue;
+    Table table{
+        text(say::report::ceilings_caption{.device = set.device_name, .time = set.measured_at, .file = set.file}),
+        {{text(say::report::column_ceiling{})},
+         {text(say::report::column_unit{})},
+         {text(say::report::column_value{}), true},
+         {text(say::report::column_q1{}), true},
+         {text(say::report::column_q3{}), true},
+         {text(say::report::column_clock{}), true},
+         {text(say::report::column_origin{})}},
+        {}};
+    for (const CeilingLine& line : ceiling_lines(set.ceilings)) {
+      if (line.kind->curve) continue;
+      const Ceiling& ceiling = line.ceiling;
+      table.rows.push_back({{text(line.kind->label())},
+                            {std::string(line.kind->unit)},
+                            {exact(ceiling.value)},
+                            {ceiling.q1 ? exact(*ceiling.q1) : ""},
+                            {ceiling.q3 ? exact(*ceiling.q3) : ""},
+                            {line.clock_hz ? exact(*line.clock_hz) : ""},
+                            {std::string(to_string(ceiling.source))}});
+    }
+    if (!table.rows.empty()) blocks.emplace_back(std::move(table));
+  }
+}
+
+void add_trust(const Context& context, std::vector<Block>& blocks) {
+  std::set<std::string> never;
+  Table errors = error_table(context, never);
+  if (!errors.rows.empty()) blocks.emplace_back(std::move(errors));
+  if (!never.empty()) blocks.emplace_back(plain(say::report::errors_none{.algorithms = joined(never)}));
+  add_imported(context, blocks);
+}
+
+std::vector<Block> paper_section(const Context& context) {
+  std::vector<Block> blocks;
+  std::map<RunIndex, std::vector<Row>> runs;
+  for (const Row row : context.table().rows()) {
+    if (context.table().run(row).provenance != Provenance::imported)
+      runs[context.table().run_index(row)].push_back(row);
+  }
+  for (const auto& [run, rows] : runs) {
+    const analysis::PaperTable compared = analysis::build_paper_table(context.table(), rows);
+    if (compared.left.empty() && compared.middle.empty()) continue;
+    blocks.emplace_back(paper_rows(context, run, compared));
+    add_paper_notes(context, run, compared, blocks);
+  }
+  return blocks;
+}
+
+}  // namespace attnscope::report

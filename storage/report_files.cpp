@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/report_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "messages/output.h"
+#include "profiler/report/writers.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+analysis::Run run_of(const RunSummary& run, bool several_files, const std::string& file) {
+  const std::string title =
+      several_files ? fmt::format("{} {} ({})", file, run.id, run.preset) : fmt::format("{} ({})", run.id, run.preset);
+  return {.device_id = run.device_uuid,
+          .device_name = run.device_name,
+          .title = title,
+          .label = run.provenance == Provenance::imported ? run.preset : std::string(),
+          .started_at = run.started_at,
+          .provenance = run.provenance,
+          .limits = run.limits,
+          .l2_from = run.l2_from};
+}
+
+report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
+  return {.file = file,
+          .id = run.id,
+          .preset = run.preset,
+          .state = std::string(to_string(run.state)),
+          .started_at = run.started_at,
+          .argv = run.argv,
+          .program = run.environment.app_version,
+          .driver = run.environment.driver_version,
+          .cuda = run.environment.cuda_driver_api,
+          .cupti = run.environment.cupti_version,
+          .nvrtc = run.environment.nvrtc_version,
+          .system = run.environment.operating_system,
+          .counters = run.options.counters,
+          .verified = run.options.verify,
+          .min_samples = run.options.min_samples,
+          .max_samples = run.options.max_samples,
+          .max_noise = run.options.max_noise,
+          .rounds = run.rounds,
+          .simulated_because = run.simulated_because,
+          .l2_from = run.l2_from,
+          .rates_from = run.rates_from};
+}
+
+report::PointFacts facts_of(const PointRecord& record) {
+  report::PointFacts facts;
+  facts.max_abs_error = record.max_abs_error;
+  facts.error_bound = record.error_bound;
+  if (record.clocks) facts.sm_clock_hz = record.clocks->sm_clock_hz;
+  for (const KernelRecord& kernel : record.kernels) {
+    facts.samples = std::max(facts.samples, kernel.samples_ns.size());
+    if (kernel.launch && !kernel.launch->digest.empty()) facts.digests.push_back(kernel.launch->digest);
+  }
+  return facts;
+}
+
+class ReportReader {
+ public:
+  explicit ReportReader(bool several_files) : several_files_(several_files) {}
+
+  void read(const ReportSource& source, const RunStore& store) {
+    // The folder that a file lay in says nothing to who is handed the report.
+    const std::string name = source.file.filename().string();
+    std::map<std::int64_t, std::pair<analysis::RunIndex, std::string>> runs;
+    std::vector<std::int64_t> wanted;
+    for (const RunSummary& run : store.runs()) {
+      if (!source.runs.empty() && std::ranges::count(source.runs, run.id) == 0) continue;
+      const std::string uid = run.uid.empty() ? fmt::format("{} of {}", run.id, source.file.string()) : run.uid;
+      const auto [known, first] = by_uid_.try_emplace(uid);
+      if (first) {
+        known->second = builder_.add_run(run_of(run, several_files_, name));
+        points_.input.runs.push_back(facts_of(run, name));
+      }
+      points_.places[{source.file, run.id}] = known->second;
+      runs[run.id] = {known->second, uid};
+      wanted.push_back(run.id);
+    }
+    if (!wanted.empty()) read_points(store, wanted, runs);
+    for (const StoredCeilings& set : store.ceilings()) {
+      if (!sets_.insert(set.uid).second) continue;
+      points_.input.ceilings.push_back({.file = name,
+                                        .device_id = set.device_uuid,
+                                        .device_name = set.device_name,
+                                        .measured_at = set.measured_at,
+                                        .ceilings = set.ceilings});
+    }
+  }
+
+  ReportPoints finish(const std::string& version) && {
+    points_.input.table = std::move(builder_).finish();
+    points_.input.version = version;
+    return std::move(points_);
+  }
+
+ private:
+  /// Points go into the table when all of the file were read in one piece.
+  void read_points(const RunStore& store, const std::vector<std::int64_t>& wanted,
+                   const std::map<std::int64_t, std::pair<analysis::RunIndex, std::string>>& runs) {
+    analysis::PointColumns columns;
+    std::vector<analysis::RunIndex> run_of_row;
+    std::vector<std::pair<std::string, std::size_t>> keys;
+    std::vector<report::PointFacts> facts;
+    const auto begin = [&] {
+      columns = analysis::PointColumns();
+      run_of_row.clear();
+      keys.clear();
+      facts.clear();
+    };
+    store.each_point(wanted, 0, begin, [&](StoredPoint&& point) {
+      const auto place = runs.find(point.run_id);
+      if (place == runs.end()) return;  // of a run that began since
+      if (seen_.contains({place->second.second, point.index})) return;
+      columns.add(point.record);
+      run_of_row.push_back(place->second.first);
+      keys.emplace_back(place->second.second, point.index);
+      facts.push_back(facts_of(point.record));
+    });
+    for (analysis::Row row = 0; row < columns.size(); ++row) builder_.add(run_of_row[row], columns, {{row}});
+    points_.input.points.insert(points_.input.points.end(), facts.begin(), facts.end());
+    seen_.insert(keys.begin(), keys.end());
+  }
+
+  bool several_files_;
+  analysis::PointTableBuilder builder_;
+  ReportPoints points_;
+  std::map<std::string, analysis::RunIndex> by_uid_;
+  std::set<std::pair<std::string, std::size_t>> seen_;  ///< by the run's uid and the place in it
+  std::set<std::string> sets_;                          ///< of ceilings, by uid
+};
+
+void write_page(const report::Document& document, const fs::path& output, OutputFile::Existing existing) {
+  OutputFile page(output, file_kind::of_name(output), existing);
+  page.write(report::to_html(document));
+  page.commit();
+}
+
+/// Pictures that take their places together: until keep(), what was there before comes back.
+class PicturesInPlace {
+ public:
+  explicit PicturesInPlace(fs::path folder) : folder_(std::move(folder)) { made_ = fs::create_directory(folder_); }
+  PicturesInPlace(const PicturesInPlace&) = delete;
+  PicturesInPlace& operator=(const PicturesInPlace&) = delete;
+  ~PicturesInPlace() {
+    if (kept_) return;
+    std::error_code ignored;
+    for (const fs::path& place : put_) fs::remove(place, ignored);
+    for (const fs::path& place : moved_) fs::rename(aside(place), place, ignored);
+    if (made_) fs::remove_all(folder_, ignored);  // was not there before
+  }
+
+  void put(OutputFile& picture) {
+    const fs::path place = picture.place();
+    if (fs::is_regular_file(place)) {
+      fs::rename(place, aside(place));
+      moved_.push_back(place);
+    }
+    picture.commit();
+    put_.push_back(place);
+  }
+  /// Also takes away the pictures of an earlier report that this one does not have.
+  void keep(const std::set<std::string>& names) {
+    kept_ = true;
+    std::error_code ignored;
+    for (const fs::path& place : moved_) fs::remove(aside(place), ignored);
+    for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+      if (!names.contains(entry.path().filename().string()) && is_of_a_report(entry)) fs::remove(entry.path(), ignored);
+    }
+  }
+
+ private:
+  static fs::path aside(const fs::path& place) { return place.string() + ".before"; }
+  /// "io-2.svg" of a section "io".
+  static bool is_of_a_report(const fs::directory_entry& entry) {
+    std::error_code ignored;
+    if (!entry.is_regular_file(ignored) || entry.is_symlink(ignored) || entry.path().extension() != ".svg")
+      return false;
+    const std::string stem = entry.path().stem().string();
+    const std::size_t dash = stem.rfind('-');
+    if (dash == std::string::npos || dash + 1 == stem.size()) return false;
+    const std::vector<std::string> keys = report::section_keys();
+    return std::ranges::count(keys, stem.substr(0, dash)) > 0 &&
+           stem.find_first_not_of("0123456789", dash + 1) == std::string::npos;
+  }
+
+  fs::path folder_;
+  bool made_ = false;
+  bool kept_ = false;
+  std::vector<fs::path> moved_;
+  std::vector<fs::path> put_;
+};
+
+/// Pictures in a folder of their own; all of it is written before any of it has its name, the text last.
+void write_markdown(const report::Document& document, const fs::path& output, OutputFile::Existing existing) {
+  const std::string folder = output.stem().string() + "-figures";
+  const report::MarkdownFiles files = report::to_markdown(document, folder);
+  OutputFile page(output, file_kind::of_name(output), existing);
+  page.write(files.text);
+  if (files.pictures.empty()) return page.commit();
+  const fs::path pictures = output.parent_path() / folder;
+  PicturesInPlace in_place(pictures);
+  std::vector<OutputFile> written;
+  written.reserve(files.pictures.size());
+  std::set<std::string> names;
+  for (const report::MarkdownFiles::Picture& picture : files.pictures) {
+    written.emplace_back(pictures / picture.name, file_kind::svg, existing).write(picture.svg);
+    names.insert(picture.name);
+  }
+  for (OutputFile& picture : written) in_place.put(picture);
+  page.commit();
+  in_place.keep(names);
+}
+
+}  // namespace
+
+ReportPoints read_report_points(const std::vector<ReportSource>& sources, const std::string& version,
+                                const std::function<void(const RunStore&)>& read) {
+  ReportReader reader(sources.size() > 1);
+  for (const ReportSource& source : sources) {
+    const RunStore store = RunStore::open(source.file, RunStore::Mode::read_only);
+    reader.read(source, store);
+    if (read) read(store);
+  }
+  return std::move(reader).finish(version);
+}
+
+bool is_report_name(const fs::path& output) {
+  return output.extension() == ".html" || output.extension() == ".md";
+}
+
+bool holds_measurements(const fs::path& output, const std::vector<ReportSource>& sources) {
+  std::error_code error;
+  const bool one_of_them = std::ranges::any_of(
+      sources, [&](const ReportSource& source) { return fs::equivalent(source.file, output, error); });
+  return one_of_them || behind_links(output).extension() == ".attnscope";
+}
+
+void write_report(const report::Document& document, const fs::path& output, OutputFile::Existing existing) {
+  try {
+    output.extension() == ".md" ? write_markdown(document, output, existing) : write_page(document, output, existing);
+  } catch (const fs::filesystem_error& error) {
+    throw StorageError(StorageError::Kind::not_writable,
+                       say::output::cannot_write_because{.file = output.string(), .error = error.code().message()});
+  }
+}
+
+}  // namespace attnscope

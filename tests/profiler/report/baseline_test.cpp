@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports with a baseline, and what numbers are held against.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/model/ceilings.h"
+#include "profiler/analysis/published_errors.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/report/numbers.h"
+#include "profiler/report/writers.h"
+#include "tests/profiler/analysis/fixtures.h"
+#include "tests/profiler/report/documents.h"
+
+namespace attnscope::report {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// The same points, but each sample of those of an algorithm takes `by` times as long.
+std::vector<PointRecord> slowed(std::vector<PointRecord> records, const std::string& algorithm, double by) {
+  for (PointRecord& record : records) {
+    if (record.spec.algorithm != algorithm) continue;
+    for (KernelRecord& kernel : record.kernels) {
+      for (double& ns : kernel.samples_ns) ns *= by;
+    }
+  }
+  return records;
+}
+
+fixtures::Points before_and_after(const std::vector<PointRecord>& before, const std::vector<PointRecord>& after) {
+  fixtures::Points points;
+  points.add(before, fixtures::run(Provenance::measured, "before"));
+  points.add(after, fixtures::run(Provenance::measured, "after", "2026-02-01T00:00:00Z"));
+  return points;
+}
+
+Document compared_document(const fixtures::Points& points, const Request& asked = {}) {
+  Request request = asked;
+  request.baseline = {0};
+  const Result<Document, Message> document = make_report(documents::input_of(points), request);
+  EXPECT_TRUE(document.ok());
+  return document.ok() ? *document : Document{};
+}
+
+std::size_t count_of(const std::vector<std::string>& sentences, const std::string& words) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      sentences, [&](const std::string& sentence) { return sentence.find(words) != std::string::npos; }));
+}
+
+TEST(ReportBaseline, TellsSignificantVerdictsFirstAndLeadsToTheirRows) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  const Document document = compared_document(before_and_after(before, slowed(before, "fa2", 1.25)));
+  EXPECT_THAT(document.title, HasSubstr("against before"));
+  EXPECT_THAT(document.warnings, IsEmpty());
+  const std::vector<std::string> told = documents::sentences(document);
+  EXPECT_THAT(told.front(), AllOf(HasSubstr("the baseline, before"), HasSubstr("0 are FASTER, 7 SLOWER")));
+  EXPECT_EQ(count_of(told, "SLOWER than in the baseline"), 7U);
+  EXPECT_EQ(count_of(told, "FASTER than in the baseline"), 0U);
+  const Section* summary = documents::find(document, "summary");
+  const auto& verdict = std::get<Paragraph>(summary->blocks[1]);
+  EXPECT_THAT(documents::words_of(verdict), AllOf(HasSubstr("fa2"), HasSubstr("takes 1.2500 [")));
+  ASSERT_EQ(verdict.words.front().place, "v1");
+  const std::vector<Table> tables = documents::tables(document, "comparison");
+  const auto pairs = std::ranges::find_if(tables, [](const Table& table) { return !table.places.empty(); });
+  ASSERT_NE(pairs, tables.end());
+  EXPECT_EQ(pairs->places.front(), "v1");
+  EXPECT_EQ(pairs->rows.front()[1].text, "SLOWER");
+  // Naive at the longest N is out of memory on both sides.
+  EXPECT_THAT(documents::words_of(*documents::find(document, "comparison")), HasSubstr("out-of-memory"));
+  const std::string page = to_html(document);
+  EXPECT_THAT(page, AllOf(HasSubstr("<tr id=\"v1\">"), HasSubstr("href=\"#v1\" data-row=\"v1\">SLOWER</a>")));
+  EXPECT_THAT(to_markdown(document, "x").text, AllOf(HasSubstr("<a id=\"v1\"></a>"), HasSubstr("[SLOWER](#v1)")));
+}
+
+TEST(ReportBaseline, AVerdictGoesWithItsDataAndTurnsWithThem) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  const std::vector<std::string> same = documents::sentences(compared_document(before_and_after(before, before)));
+  EXPECT_EQ(count_of(same, "than in the baseline"), 0U);
+  EXPECT_THAT(same.front(), HasSubstr("0 are FASTER, 0 SLOWER"));
+  const std::vector<std::string> faster =
+      documents::sentences(compared_document(before_and_after(before, slowed(before, "fa1", 0.5))));
+  EXPECT_EQ(count_of(faster, "FASTER than in the baseline"), 7U);
+  EXPECT_EQ(count_of(faster, "SLOWER than in the baseline"), 0U);
+  // One point alone.
+  std::vector<PointRecord> one = before;
+  const auto changed = std::ranges::find_if(
+      one, [](const PointRecord& record) { return record.spec.algorithm == "fa2" && record.spec.problem.n_k == 1024; });
+  for (double& ns : changed->kernels.front().samples_ns) ns *= 1.5;
+  const std::vector<std::string> told = documents::sentences(compared_document(before_and_after(before, one)));
+  EXPECT_EQ(count_of(told, "SLOWER than in the baseline"), 1U);
+  EXPECT_THAT(told, Contains(AllOf(HasSubstr(describe(changed->spec)), HasSubstr("1.5000"))));
+}
+
+TEST(ReportBaseline, WithoutItNothingIsCompared) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  const Document document = documents::document_of(before_and_after(before, slowed(before, "fa2", 2)));
+  EXPECT_EQ(documents::find(document, "comparison"), nullptr);
+  EXPECT_EQ(count_of(documents::sentences(document), "baseline"), 0U);
+}
+
+TEST(ReportBaseline, WithoutPartnersItIsOneClearLine) {
+  const Document document =
+      compared_document(before_and_after({fixtures::ok_point(fixtures::spec("fa2", 512))}, fixtures::tile_sweep()));
+  ASSERT_EQ(document.warnings.size(), 1U);
+  EXPECT_THAT(document.warnings.front(), AllOf(HasSubstr("Nothing is compared"), HasSubstr("before")));
+  EXPECT_THAT(documents::sentences(document), Contains(document.warnings.front()));
+}
+
+TEST(ReportBaseline, ListsWhatHasNoPartnerAndWhatElseDiffers) {
+  std::vector<PointRecord> before = fixtures::memory_wall();
+  std::vector<PointRecord> after = before;
+  std::erase_if(before, [](const PointRecord& record) { return record.spec.problem.n_k == 512; });
+  Input input = documents::input_of(before_and_after(before, after));
+  input.runs[0].driver = "570.1";
+  input.runs[1].driver = "580.2";
+  for (std::size_t k = 0; k < input.points.size(); ++k) input.points[k].digests = {k < before.size() ? "aaaa" : "bbbb"};
+  Request request;
+  request.baseline = {0};
+  const Result<Document, Message> document = make_report(input, request);
+  ASSERT_TRUE(document.ok());
+  const Section* section = documents::find(*document, "comparison");
+  ASSERT_NE(section, nullptr);
+  const auto& differences = std::get<Table>(section->blocks.front());
+  const auto row_named = [&](const std::string& name) {
+    return std::ranges::find_if(differences.rows, [&](const auto& row) { return row[0].text == name; });
+  };
+  ASSERT_NE(row_named("driver"), differences.rows.end());
+  EXPECT_EQ((*row_named("driver"))[1].text, "570.1");
+  EXPECT_EQ((*row_named("driver"))[2].text, "580.2");
+  ASSERT_NE(row_named("kernel sources"), differences.rows.end());
+  EXPECT_EQ(row_named("noise"), differences.rows.end()) << "what is alike";
+  const Table left = documents::tables(*document, "comparison").back();
+  EXPECT_EQ(std::ranges::count_if(
+                left.rows, [](const auto& row) { return row[3].text.find("no such point") != std::string::npos; }),
+            3);
+}
+
+TEST(ReportBaseline, WhatIsSimulatedIsASideOfItsOwn) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  fixtures::Points points = before_and_after(before, slowed(before, "fa2", 1.2));
+  points.add(fixtures::memory_wall(true), fixtures::run(Provenance::simulated, "played"));
+  const Document document = compared_document(points);
+  const std::vector<std::string> told = documents::sentences(document);
+  EXPECT_EQ(count_of(told, "that after has too"), 1U);
+  EXPECT_EQ(count_of(told, "that played has too"), 1U);
+  std::size_t figures = 0;
+  for (const Figure& figure : documents::figures(document, "comparison")) {
+    const auto& lines = std::get<LineChart>(figure.chart.picture).lines;
+    const bool of_played = figure.chart.title.find("played") != std::string::npos;
+    EXPECT_EQ(lines.front().provenance, of_played ? Provenance::simulated : Provenance::measured);
+    EXPECT_EQ(lines.front().marks.size(), 7U);
+    ++figures;
+  }
+  EXPECT_EQ(figures, 2U);
+}
+
+TEST(ReportTrust, SimulatedPointsComeWithThePublishedErrors) {
+  const auto captions = [](const Document& document) {
+    std::vector<std::string> all;
+    for (const Table& table : documents::tables(document, "environment")) all.push_back(table.caption);
+    return all;
+  };
+  EXPECT_THAT(captions(documents::document_of(fixtures::memory_wall())), Not(Contains(HasSubstr("Held out"))));
+  const Document document = documents::document_of(fixtures::memory_wall(true));
+  EXPECT_THAT(captions(document), Contains(AllOf(HasSubstr("Held out"), HasSubstr("model --against"))));
+  const std::vector<Table> tables = documents::tables(document, "environment");
+  const auto errors = std::ranges::find_if(
+      tables, [](const Table& table) { return table.caption.find("Held out") != std::string::npos; });
+  ASSERT_NE(errors, tables.end());
+  std::size_t published = 0;
+  for (const analysis::PublishedError& error : analysis::published_errors()) {
+    if (error.pass != "fwd" || (error.algorithm != "fa1" && error.algorithm != "fa2" && error.algorithm != "naive"))
+      continue;
+    ++published;
+    EXPECT_TRUE(std::ranges::any_of(errors->rows, [&](const std::vector<Cell>& row) {
+      return row[1].text == error.algorithm && row[3].text == error.half && row[5].text == std::to_string(error.points);
+    })) << error.algorithm;
+  }
+  EXPECT_EQ(errors->rows.size(), published);
+  EXPECT_GT(published, 6U);
+}
+
+TEST(ReportTrust, APublishedErrorIsARowOfTheTable) {
+  const auto rows = analysis::parse_published_errors(
+      "algorithm,pass,half,quantity,problem,points,problems,median_error,p95_error,worst_factor,median_ratio,"
+      "spearman,chosen_over_fastest,devices\nfa1,fwd,held out,time,,12,3,0.05,0.2,1.5,0.99,,,NVIDIA H200\n"
+      "fa1,fwd,fitted,tile_ranks,x,12,1,,,,,0.9,1.0,NVIDIA H200\nfa1,fwd,held out,time,,x,3,0.05,0.2,1.5,0.99,,,a\n");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].half, "held out");
+  EXPECT_EQ(rows[0].points, 12U);
+  EXPECT_DOUBLE_EQ(rows[0].p95, 0.2);
+  EXPECT_EQ(rows[0].devices, "NVIDIA H200");
+}
+
+TEST(ReportTrust, ImportedCountsStandBesideOurs) {
+  const std::vector<PointRecord> own = {fixtures::ok_point(fixtures::spec("fa2", 1024))};
+  PointRecord theirs = fixtures::imported_point("fa2", own.front().spec.problem, 1000);
+  const double read = *own.front().kernels.front().metric(metric_key::l2_to_sm_bytes);
+  theirs.kernels.front().metrics.push_back(
+      {std::string(metric_key::l2_to_sm_bytes), read * 1.02, "byte", Provenance::imported});
+  fixtures::Points points(own);
+  points.add({theirs}, fixtures::run(Provenance::imported, "ncu"));
+  const std::vector<Table> tables = documents::tables(documents::document_of(points), "environment");
+  const auto beside =
+      std::ranges::find_if(tables, [](const Table& table) { return table.caption.find("(ncu)") != std::string::npos; });
+  ASSERT_NE(beside, tables.end());
+  const auto row = std::ranges::find_if(
+      beside->rows, [](const std::vector<Cell>& cells) { return cells[1].text.find("byte") != std::string::npos; });
+  ASSERT_NE(row, beside->rows.end());
+  EXPECT_EQ((*row)[2].text, exact(read));
+  EXPECT_EQ((*row)[3].text, exact(read * 1.02));
+  EXPECT_EQ((*row)[4].text, "1.0200");
+  // Of two points of the same problem nobody knows which is meant.
+  fixtures::Points two({own.front(), fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64))});
+  two.add({theirs}, fixtures::run(Provenance::imported, "ncu"));
+  for (const Table& table : documents::tables(documents::document_of(two), "environment"))
+    EXPECT_THAT(table.caption, Not(HasSubstr("(ncu)")));
+}
+
+TEST(ReportTrust, MeasuredCeilingsAreTheRoofsAndSaySo) {
+  Input input = documents::input_of(fixtures::Points(fixtures::memory_wall()));
+  const auto roofs = [&] {
+    const Result<Document, Message> document = make_report(input, {});
+    EXPECT_TRUE(document.ok());
+    const std::vector<Figure> figures = documents::figures(*document, "roofline");
+    EXPECT_FALSE(figures.empty());
+    return figures.front();
+  };
+  EXPECT_THAT(roofs().caption, HasSubstr("by the datasheet"));
+  CeilingFacts set;
+  set.device_id = input.table.runs().front().device_id;
+  set.device_name = input.table.runs().front().device_name;
+  set.measured_at = "2026-01-02T03:04:05Z";
+  set.ceilings = {{.name = std::string(ceiling_key::dram_read), .value = 3.3e12, .unit = "byte/s"}};
+  input.ceilings = {set};
+  EXPECT_THAT(roofs().caption, HasSubstr("measured on this GPU, 2026-01-02T03:04:05Z"));
+  const Figure measured = roofs();
+  const auto& lines = std::get<LineChart>(measured.chart.picture).lines;
+  EXPECT_TRUE(std::ranges::any_of(lines, [](const Line& line) {
+    return !line.marks.empty() && line.marks.front().said.find("3.30 TB/s, measured on this GPU") != std::string::npos;
+  }));
+  input.ceilings.front().device_id = "another";
+  EXPECT_THAT(roofs().caption, HasSubstr("measured on another"));
+  input.ceilings.front().device_name = "NVIDIA Else";
+  EXPECT_THAT(roofs().caption, Not(HasSubstr("measured")));
+}
+
+TEST(ReportTrust, ThePapersTableStandsBesideOurs) {
+  PointSpec spec = fixtures::spec("fa1", 1024, 64, 128, 64);
+  spec.problem.batch = 64;
+  spec.problem.heads_q = spec.problem.heads_kv = 16;
+  const PointRecord point = fixtures::ok_point(spec);
+  const Document document = documents::document_of(fixtures::Points({point}));
+  const std::vector<Table> tables = documents::tables(document, "paper");
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_THAT(tables.front().caption, AllOf(HasSubstr("2205.14135"), HasSubstr("imported")));
+  const auto row = std::ranges::find_if(tables.front().rows,
+                                        [](const std::vector<Cell>& cells) { return cells[4].text == "SM<->L2"; });
+  ASSERT_NE(row, tables.front().rows.end());
+  EXPECT_EQ((*row)[8].text, "3.36") << "Fig. 2 middle at Bc 128";
+  EXPECT_EQ(documents::find(documents::document_of(fixtures::memory_wall()), "paper"), nullptr);
+}
+
+}  // namespace
+}  // namespace attnscope::report

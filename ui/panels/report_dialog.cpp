@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panels/report_dialog.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDesktopServices>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QStandardPaths>
+#include <QUrl>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <set>
+
+#include "messages/report.h"
+#include "messages/report_dialog.h"
+#include "ui/format.h"
+#include "ui/said.h"
+
+namespace attnscope::ui {
+namespace {
+
+std::filesystem::path path_of(const QString& name) {
+  return {QFile::encodeName(name).toStdString()};
+}
+
+std::set<int> ticked_rows(const QListWidget& list) {
+  std::set<int> rows;
+  for (int row = 0; row < list.count(); ++row) {
+    if (list.item(row)->checkState() == Qt::Checked) rows.insert(row);
+  }
+  return rows;
+}
+
+QListWidgetItem* add_ticked(QListWidget& list, const QString& words, bool ticked) {
+  auto* item = new QListWidgetItem(words, &list);
+  item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+  item->setCheckState(ticked ? Qt::Checked : Qt::Unchecked);
+  return item;
+}
+
+QString usual_file() {
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return QDir(folder.isEmpty() ? QDir::homePath() : folder).filePath(QStringLiteral("attnscope-report.html"));
+}
+
+}  // namespace
+
+ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(said(say::report_dialog::title{}));
+  open_ = [](const QString& path) { return QDesktopServices::openUrl(QUrl::fromLocalFile(path)); };
+  add_fields();
+  list_runs(workspace);
+  connect(&writer_, &ReportWriter::written, this, &ReportDialog::show_written);
+  resize(560, 560);
+}
+
+void ReportDialog::add_fields() {
+  auto* column = new QVBoxLayout(this);
+  auto* about = new QLabel(said(say::report_dialog::about{}), this);
+  about->setWordWrap(true);
+  column->addWidget(about);
+  list_ = new QListWidget(this);
+  list_->setObjectName(QStringLiteral("report-runs"));
+  sections_ = new QListWidget(this);
+  sections_->setObjectName(QStringLiteral("report-sections"));
+  for (const std::string& key : report::section_keys()) add_ticked(*sections_, said(report::section_title(key)), true);
+  baseline_ = new QComboBox(this);
+  baseline_->setObjectName(QStringLiteral("report-baseline"));
+  baseline_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  baseline_->setToolTip(said(say::report_dialog::baseline_help{}));
+  title_ = new QLineEdit(this);
+  title_->setObjectName(QStringLiteral("report-title"));
+  title_->setPlaceholderText(said(say::report_dialog::name_example{}));
+  file_ = new QLineEdit(usual_file(), this);
+  file_->setObjectName(QStringLiteral("report-file"));
+  auto* choose = new QPushButton(said(say::report_dialog::browse{}), this);
+  choose->setAutoDefault(false);
+  connect(choose, &QPushButton::clicked, this, &ReportDialog::choose_file);
+  auto* place = new QHBoxLayout;
+  place->addWidget(file_, 1);
+  place->addWidget(choose);
+  auto* form = new QFormLayout;
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  form->addRow(said(say::report_dialog::runs{}), list_);
+  form->addRow(said(say::report_dialog::sections{}), sections_);
+  form->addRow(said(say::report_dialog::baseline{}), baseline_);
+  form->addRow(said(say::report_dialog::name{}), title_);
+  form->addRow(said(say::report_dialog::file{}), place);
+  static_cast<QLabel*>(form->labelForField(place))->setBuddy(file_);
+  column->addLayout(form, 1);
+  opens_ = new QCheckBox(said(say::report_dialog::open{}), this);
+  opens_->setObjectName(QStringLiteral("report-opens"));
+  opens_->setChecked(true);
+  column->addWidget(opens_);
+  state_ = new QLabel(this);
+  state_->setObjectName(QStringLiteral("report-state"));
+  state_->setWordWrap(true);
+  state_->setTextFormat(Qt::PlainText);
+  state_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  state_->setMinimumHeight(2 * fontMetrics().lineSpacing());
+  state_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  column->addWidget(state_);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+  write_ = buttons->addButton(said(say::report_dialog::write{}), QDialogButtonBox::ActionRole);
+  write_->setObjectName(QStringLiteral("report-write"));
+  write_->setDefault(true);
+  connect(write_, &QPushButton::clicked, this, &ReportDialog::write);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  column->addWidget(buttons);
+}
+
+void ReportDialog::list_runs(const Workspace& workspace) {
+  const std::vector<QString> titles = distinct_titles(workspace.runs());
+  baseline_->addItem(said(say::report_dialog::no_baseline{}));
+  for (std::size_t i = 0; i < workspace.runs().size(); ++i) {
+    const LoadedRun& run = workspace.runs()[i];
+    const QString words = said(say::report_dialog::run{.file = workspace.file_name(run.info->file).toStdString(),
+                                                       .run = titles[i].toStdString()});
+    add_ticked(*list_, words, run.visible);
+    baseline_->addItem(words);
+    runs_.push_back({path_of(run.info->file), run.info->summary.id});
+  }
+}
+
+void ReportDialog::choose_file() {
+  const QString path = QFileDialog::getSaveFileName(this, said(say::report_dialog::choose_title{}), file_->text(),
+                                                    said(say::report_dialog::filter{}));
+  if (path.isEmpty()) return;
+  file_->setText(path);
+  may_replace_ = path;  // the dialog has asked
+}
+
+std::optional<ReportWish> ReportDialog::wish() {
+  const std::set<int> ticked = ticked_rows(*list_);
+  const std::set<int> chosen = ticked_rows(*sections_);
+  const int baseline = baseline_->currentIndex() - 1;
+  const QString file = file_->text().trimmed();
+  ReportWish wish;
+  wish.output = path_of(file);
+  std::set<int> runs = ticked;
+  if (baseline >= 0) runs.insert(baseline);
+  for (const int row : runs) {
+    const Listed& run = runs_[static_cast<std::size_t>(row)];
+    auto source = std::ranges::find(wish.sources, run.file, &ReportSource::file);
+    if (source == wish.sources.end()) source = wish.sources.insert(wish.sources.end(), ReportSource{run.file});
+    source->runs.push_back(run.run);
+  }
+  const auto refuse = [&](const QString& why) {
+    say(why);
+    return std::nullopt;
+  };
+  if (runs.empty()) return refuse(said(say::report_dialog::no_run{}));
+  if (baseline >= 0 && runs.size() == 1) return refuse(said(say::report_dialog::baseline_alone{}));
+  if (chosen.empty()) return refuse(said(say::report_dialog::no_section{}));
+  if (file.isEmpty()) return refuse(said(say::report_dialog::no_file{}));
+  if (holds_measurements(wish.output, wish.sources))
+    return refuse(said(say::report::holds_measurements{.file = file.toStdString()}));
+  if (!is_report_name(wish.output)) return refuse(said(say::report::no_file_kind{.file = file.toStdString()}));
+  if (QFileInfo::exists(file) && may_replace_ != file) {
+    may_replace_ = file;
+    return refuse(said(say::report_dialog::replaces{.file = file.toStdString()}));
+  }
+  if (baseline >= 0) {
+    const Listed& run = runs_[static_cast<std::size_t>(baseline)];
+    wish.baseline = {run.file, run.run};
+  }
+  const std::vector<std::string> keys = report::section_keys();
+  // All of them: sections without anything to say are left out, and not said to be empty.
+  if (chosen.size() < keys.size()) {
+    for (const int row : chosen) wish.sections.push_back(keys[static_cast<std::size_t>(row)]);
+  }
+  wish.title = title_->text().trimmed().toStdString();
+  return wish;
+}
+
+void ReportDialog::write() {
+  if (writer_.busy()) return;
+  const std::optional<ReportWish> asked = wish();
+  if (!asked) return;
+  writing_ = file_->text().trimmed();
+  write_->setEnabled(false);
+  say(said(say::report_dialog::writing{.file = writing_.toStdString()}));
+  writer_.write(*asked);
+}
+
+void ReportDialog::show_written(const ReportOutcome& outcome) {
+  write_->setEnabled(true);
+  may_replace_ = writing_;
+  if (!outcome.error.isEmpty()) return say(outcome.error);
+  QString words = said(say::report_dialog::written{.file = writing_.toStdString()});
+  const bool page = writing_.endsWith(QLatin1String(".html"));
+  if (page && opens_->isChecked() && !open_(QFileInfo(writing_).absoluteFilePath()))
+    words = said(say::report_dialog::not_opened{.file = writing_.toStdString()});
+  if (!outcome.warning.isEmpty()) words += QLatin1Char('\n') + outcome.warning;
+  say(words);
+}
+
+QString ReportDialog::state() const {
+  return state_->text();
+}
+
+void ReportDialog::say(const QString& words) {
+  state_->setText(words);
+}
+
+}  // namespace attnscope::ui
