@@ -64,8 +64,7 @@ bool told_apart(const Context& context, const Rival& most, const Rival& less, bo
   const auto alignment = analysis::alignment_of(words, context.table(), base, other);
   if (!alignment.ok()) return false;
   const analysis::ComparisonResult result = analysis::compare(
-      context.table(),
-      {.base = base, .other = other, .alignment = *alignment, .verdicts = {}, .conditions = {}, .sources = {}});
+      context.table(), {.base = base, .other = other, .alignment = *alignment, .verdicts = {}, .conditions = {}});
   return result.count(analysis::Verdict::faster) == 1;
 }
 

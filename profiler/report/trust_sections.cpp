@@ -249,8 +249,9 @@ std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, con
       return text(say::report::roof_datasheet{});
     case analysis::RoofSource::stated:
       return text(say::report::roof_stated{});
-    case analysis::RoofSource::as_elsewhere:
     case analysis::RoofSource::usual_of_kind:
+      return text(say::report::roof_usual{});
+    case analysis::RoofSource::as_elsewhere:
       break;
   }
   return text(say::report::roof_estimate{});
