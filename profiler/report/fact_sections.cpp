@@ -93,13 +93,15 @@ Facts shared_facts(const Context& context, RunIndex index) {
   add(say::report::fact_cupti{}, facts.counters ? facts.cupti : text(say::report::no_counters{}));
   add(say::report::fact_nvrtc{}, facts.nvrtc);
   add(say::report::fact_system{}, facts.system);
-  if (facts.max_samples > 0) {
+  // What is simulated or imported was not sampled here, whatever the run's options say.
+  const bool sampled = run.provenance == Provenance::measured;
+  if (sampled && facts.max_samples > 0) {
     add(say::report::fact_sampling{},
         text(say::report::sampling{.least = facts.min_samples,
                                    .most = facts.max_samples,
                                    .noise = fmt::format("{}%", three_digits(100 * facts.max_noise))}));
   }
-  add(say::report::fact_rounds{}, fmt::format("{}", facts.rounds));
+  if (sampled) add(say::report::fact_rounds{}, fmt::format("{}", facts.rounds));
   return all;
 }
 

@@ -68,6 +68,13 @@ bool told_apart(const Context& context, const Rival& most, const Rival& less, bo
   return result.count(analysis::Verdict::faster) == 1;
 }
 
+/// "FA2 (128 × 64)": another tile of it may be faster or slower.
+std::string series_with_tile(const Context& context, const Rival& rival) {
+  const TileShape& tile = context.table().spec(*rival.point.row).tile;
+  if (tile.br <= 0) return rival.series;
+  return fmt::format("{} ({} × {})", rival.series, tile.br, tile.bc);
+}
+
 /// "12.3 times fewer", or nothing where both are alike.
 void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity quantity, std::vector<Block>& blocks) {
   const std::vector<Rival> rivals = rivals_of(context, curves_of(context, plot), quantity);
@@ -90,18 +97,18 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
     const std::string words = bytes ? text(say::report::fewer_bytes{.n = n,
                                                                     .problem = problem_text(plot),
                                                                     .device = device,
-                                                                    .series = less.series,
+                                                                    .series = series_with_tile(context, less),
                                                                     .ratio = ratio,
-                                                                    .other = most.series,
+                                                                    .other = series_with_tile(context, most),
                                                                     .own_bytes = own,
                                                                     .other_bytes = other,
                                                                     .origin = origin})
                                     : text(say::report::faster{.n = n,
                                                                .problem = problem_text(plot),
                                                                .device = device,
-                                                               .series = less.series,
+                                                               .series = series_with_tile(context, less),
                                                                .ratio = ratio,
-                                                               .other = most.series,
+                                                               .other = series_with_tile(context, most),
                                                                .own_time = own,
                                                                .other_time = other,
                                                                .origin = origin});
