@@ -183,11 +183,11 @@ TEST_F(OwnGpuTest, ASweepRunsOnSeveralOneAfterAnother) {
   ASSERT_EQ(workspace.open_now(folder.filePath("several.attnscope")), QString());
   const auto points = workspace.visible();
   ASSERT_EQ(points->table().runs().size(), 2U);
-  EXPECT_EQ(points->table().runs()[0].limits.stated.exponentials, 16) << "which no file keeps";
+  EXPECT_EQ(points->table().runs()[0].limits.stated.exponentials, 16);
   keep_as("fat", "l2_mib", 240);
   Workspace later;
   ASSERT_EQ(later.open_now(folder.filePath("several.attnscope")), QString());
-  EXPECT_EQ(later.visible()->table().runs()[0].limits.stated.exponentials, 0) << "it is another GPU by now";
+  EXPECT_EQ(later.visible()->table().runs()[0].limits.stated.exponentials, 16) << "of the GPU as it was then";
 }
 
 }  // namespace

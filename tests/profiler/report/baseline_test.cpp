@@ -17,6 +17,7 @@ namespace attnscope::report {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -117,10 +118,17 @@ TEST(ReportBaseline, ListsWhatHasNoPartnerAndWhatElseDiffers) {
   std::vector<PointRecord> before = fixtures::memory_wall();
   std::vector<PointRecord> after = before;
   std::erase_if(before, [](const PointRecord& record) { return record.spec.problem.n_k == 512; });
+  for (auto* records : {&before, &after}) {
+    for (PointRecord& record : *records) {
+      for (KernelRecord& kernel : record.kernels) {
+        if (!kernel.launch) kernel.launch.emplace();
+        kernel.launch->digest = records == &before ? "aaaa" : "bbbb";
+      }
+    }
+  }
   Input input = documents::input_of(before_and_after(before, after));
   input.runs[0].driver = "570.1";
   input.runs[1].driver = "580.2";
-  for (std::size_t k = 0; k < input.points.size(); ++k) input.points[k].digests = {k < before.size() ? "aaaa" : "bbbb"};
   Request request;
   request.baseline = {0};
   const Result<Document, Message> document = make_report(input, request);
@@ -249,7 +257,7 @@ TEST(ReportTrust, MeasuredCeilingsAreTheRoofsAndSaySo) {
   input.ceilings.front().device_id = "another";
   EXPECT_THAT(roofs().caption, HasSubstr("measured on another"));
   input.ceilings.front().device_name = "NVIDIA Else";
-  EXPECT_THAT(roofs().caption, Not(HasSubstr("measured")));
+  EXPECT_THAT(roofs().caption, Not(AnyOf(HasSubstr("measured on this"), HasSubstr("measured on another"))));
 }
 
 TEST(ReportTrust, ThePapersTableStandsBesideOurs) {
