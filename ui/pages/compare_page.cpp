@@ -643,7 +643,10 @@ void ComparePage::size_columns() {
     int width = metrics.horizontalAdvance(model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
                 heading_padding;
     for (int row = 0; row < rows; row += step) {
-      width = std::max(width, metrics.horizontalAdvance(model_->index(row, column).data().toString()) + text_padding);
+      const QModelIndex cell = model_->index(row, column);
+      const QVariant own = cell.data(Qt::FontRole);  // verdicts are bold
+      const QFontMetrics of_cell = own.isValid() ? QFontMetrics(own.value<QFont>().resolve(table_->font())) : metrics;
+      width = std::max(width, of_cell.horizontalAdvance(cell.data().toString()) + text_padding);
     }
     table_->setColumnWidth(column, std::min(width, widest_text));
   }
