@@ -11,8 +11,8 @@ mapfile -t sources < <(git ls-files '*.cpp' '*.h' '*.cuh')
 [ ${#sources[@]} -gt 0 ] || { echo "lint: git lists no source files here" >&2; exit 1; }
 clang-format-14 --dry-run --Werror "${sources[@]}"
 
-# JSON, pictures, databases, the sample of a report, the campaign's inputs and the licences' own texts hold no such line.
-missing=$(git ls-files -- ':!LICENSES' ':!*.json' ':!*.png' ':!*.attnscope' ':!tests/campaign/corpus' ':!assets/report' | xargs grep -L 'SPDX-License-Identifier' || true)
+# JSON, pictures, databases, printed tables, the sample of a report, the campaign's inputs and the licences' own texts hold no such line.
+missing=$(git ls-files -- ':!LICENSES' ':!*.json' ':!*.png' ':!*.attnscope' ':!tests/campaign/corpus' ':!assets/report' ':!assets/samples/*.csv' | xargs grep -L 'SPDX-License-Identifier' || true)
 [ -z "$missing" ] || { printf 'lint: no SPDX line in:\n%s\n' "$missing" >&2; exit 1; }
 
 # The command line must link no Qt, and the views no CUDA: the layers are kept by what the programs load.
