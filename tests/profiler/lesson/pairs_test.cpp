@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "kernels/model/attention.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
