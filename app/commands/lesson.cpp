@@ -71,6 +71,7 @@ std::vector<lesson::TextFile> own_texts(const LessonOptions& options) {
 
 std::vector<std::string> names_of(const std::vector<std::string>& files) {
   std::vector<std::string> names;
+  names.reserve(files.size());
   for (const std::string& file : files) names.push_back(fs::path(file).filename().string());
   return names;
 }

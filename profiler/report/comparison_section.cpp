@@ -81,6 +81,7 @@ std::string name_of_side(const analysis::PointTable& table, const std::vector<Ro
   for (const Row row : rows) runs.insert(table.run_index(row));
   if (runs.size() > most_named) return text(say::report::runs_named{.count = runs.size()});
   std::vector<std::string> titles;
+  titles.reserve(runs.size());
   for (const RunIndex run : runs) titles.push_back(table.runs()[run].title);
   return fmt::format("{}", fmt::join(titles, ", "));
 }

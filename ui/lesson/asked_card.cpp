@@ -197,7 +197,7 @@ QString ClaimView::verdict_html() const {
   if (verdict_.points.empty()) return html;
   std::vector<Row> points = verdict_.points;
   std::ranges::sort(points);
-  points.erase(std::ranges::unique(points).begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
   QStringList named;
   for (std::size_t i = 0; i < std::min(points.size(), most_named_points); ++i) {
     named << QString::fromStdString(describe(words.evidence().points.spec(points[i]))).toHtmlEscaped();

@@ -72,6 +72,7 @@ void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
 /// By the median: one odd point decides nothing.
 Verdict held_to(const Claimed& claimed, const std::vector<ClaimFigure>& found, Unit unit, std::vector<Row> points) {
   std::vector<double> values;
+  values.reserve(found.size());
   for (const ClaimFigure& figure : found) values.push_back(figure.value);
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;

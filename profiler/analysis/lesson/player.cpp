@@ -259,9 +259,9 @@ Tally TilePlayer::closed_form() const {
 }
 
 std::pair<std::size_t, std::size_t> TilePlayer::frames_of(std::size_t launch) const {
-  const auto range = std::ranges::equal_range(moments_, launch, {}, &Moment::launch);
-  return {static_cast<std::size_t>(range.begin() - moments_.begin()),
-          static_cast<std::size_t>(range.end() - moments_.begin())};
+  const auto first = std::ranges::lower_bound(moments_, launch, {}, &Moment::launch);
+  const auto last = std::ranges::upper_bound(moments_, launch, {}, &Moment::launch);
+  return {static_cast<std::size_t>(first - moments_.begin()), static_cast<std::size_t>(last - moments_.begin())};
 }
 
 }  // namespace attnscope::analysis::lesson

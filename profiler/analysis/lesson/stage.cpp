@@ -14,11 +14,8 @@ namespace {
 
 SoftmaxRows one_row(std::vector<double> scores, std::vector<double> values) {
   const std::size_t columns = scores.size();
-  return SoftmaxRows{.rows = 1,
-                     .columns = columns,
-                     .d = values.size() / columns,
-                     .scores = std::move(scores),
-                     .values = std::move(values)};
+  const std::size_t d = values.size() / columns;
+  return SoftmaxRows{.rows = 1, .columns = columns, .d = d, .scores = std::move(scores), .values = std::move(values)};
 }
 
 std::int64_t whole(const Front& front, std::string_view key, double otherwise) {

@@ -262,7 +262,7 @@ class Page {
     if (verdict.points.empty()) return html;
     std::vector<Row> points = verdict.points;
     std::ranges::sort(points);
-    points.erase(std::ranges::unique(points).begin(), points.end());
+    points.erase(std::unique(points.begin(), points.end()), points.end());
     html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), word("points_used"));
     constexpr std::size_t most_named = 12;
     for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
