@@ -160,7 +160,7 @@ Places timed_rows(std::span<const ComparedRow> rows, const Places& places) {
 
 /// Takes off what all rows went through alike, where that is real. Which rows it was taken off, of `places`.
 Places steady(std::span<const ComparedRow> rows, const Places& places, Values values, Ratios& ratios) {
-  const Places timed = timed_rows(rows, places);
+  Places timed = timed_rows(rows, places);
   std::vector<TimedValue> all;
   for (std::size_t i = 0; i < timed.size(); ++i) {
     const ComparedRow& row = rows[places[timed[i]]];
