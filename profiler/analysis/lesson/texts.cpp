@@ -157,6 +157,7 @@ std::vector<Source> sources_of(std::span<const TextFile> more) {
   for (const EmbeddedText& each : embedded_lesson()) all.emplace(each.path, each.text);
   for (const TextFile& each : more) all.insert_or_assign(each.path, each.text);
   std::vector<Source> sources;
+  sources.reserve(all.size());
   for (auto& [path, text] : all) sources.push_back({path, std::move(text)});
   return sources;
 }
