@@ -77,13 +77,14 @@ std::vector<StoredPoint> PointsReader::read() {
   return std::move(points_);
 }
 
-std::vector<BadRow> PointsReader::incomplete_runs(std::span<const std::int64_t> runs) const {
+std::vector<BadRow> incomplete_runs(const KnownRuns& known, std::span<const std::int64_t> runs,
+                                    const std::unordered_map<std::int64_t, WrittenPoints>& found) {
   std::vector<BadRow> incomplete;
-  for (const auto& [id, run] : runs_.good) {
+  for (const auto& [id, run] : known.good) {
     const bool asked_for = runs.empty() || std::ranges::find(runs, id) != runs.end();
-    if (!asked_for || version_ < digests_since) continue;
-    const auto found = found_.find(id);
-    const WrittenPoints there = found == found_.end() ? WrittenPoints() : found->second;
+    if (!asked_for) continue;
+    const auto of_run = found.find(id);
+    const WrittenPoints there = of_run == found.end() ? WrittenPoints() : of_run->second;
     Message why;
     if (!run.written) {
       why = say::row::no_count{};

@@ -32,8 +32,13 @@ struct KnownRuns {
   std::unordered_set<std::int64_t> bad;  ///< skipped, with their points
 };
 
+/// Runs among `runs` (empty: all) whose points, all of them having been looked at, are not those that were written.
+/// `found`: by run, rows and the sum of their stored digests.
+[[nodiscard]] std::vector<BadRow> incomplete_runs(const KnownRuns& known, std::span<const std::int64_t> runs,
+                                                  const std::unordered_map<std::int64_t, WrittenPoints>& found);
+
 /// One query a table, over the same points. Points may be read some at a time: of all that were read until then speak
-/// bad_rows(), unchecked() and incomplete_runs().
+/// bad_rows(), unchecked() and found().
 class PointsReader {
  public:
   /// Prepares a statement; "{}" in it, if any, stands for the condition on the points p, which may be another one at
@@ -48,8 +53,8 @@ class PointsReader {
   [[nodiscard]] const std::vector<BadRow>& bad_rows() const { return bad_rows_; }
   /// Points without a digest, of those that read() gave.
   [[nodiscard]] std::size_t unchecked() const { return unchecked_; }
-  /// Runs among `runs` (empty: all) whose points, all of them having been read, are not those that were written.
-  [[nodiscard]] std::vector<BadRow> incomplete_runs(std::span<const std::int64_t> runs) const;
+  /// What of points() was found of each run.
+  [[nodiscard]] const std::unordered_map<std::int64_t, WrittenPoints>& found() const { return found_; }
   /// The digest that each point of the last read() has now, whatever its row says: by id.
   [[nodiscard]] std::unordered_map<std::int64_t, Digest> digests() const;
 

@@ -11,6 +11,7 @@
 #include "kernels/model/gpu_values.h"
 #include "messages/row.h"
 #include "storage/bounds.h"
+#include "storage/point_rows.h"
 #include "storage/points_reader.h"
 #include "storage/rows.h"
 #include "storage/run_store_impl.h"
@@ -245,10 +246,92 @@ void RunStore::Impl::read_points(std::span<const std::int64_t> ids, std::span<co
     for (StoredPoint& point : reader.read()) visit(std::move(point));
   }
   for (const BadRow& row : reader.bad_rows()) note(row);
-  if (whole) {
-    for (const BadRow& row : reader.incomplete_runs(runs)) note(row);
+  if (whole && schema_of(*database) >= digests_since) {
+    for (const BadRow& row : incomplete_runs(known, runs, reader.found())) note(row);
   }
   unchecked = reader.unchecked();
+}
+
+namespace {
+
+/// The rows of a table of parts, by the id of their points, beside points that come by theirs.
+class PartRows {
+ public:
+  explicit PartRows(SQLite::Statement& query) : query_(query), more_(query.executeStep()) {}
+  /// Calls visit(statement) for each row of that point; what is of none before it is passed over.
+  template <class Visit>
+  void of(std::int64_t point, Visit&& visit) {
+    for (; more_ && id() <= point; more_ = query_.executeStep()) {
+      if (id() == point) visit(query_);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t id() { return query_.getColumn(0).getInt64(); }
+
+  SQLite::Statement& query_;
+  bool more_;
+};
+
+}  // namespace
+
+void RunStore::Impl::read_settings(std::int64_t after_id, const std::function<void(StoredPoint&&)>& visit) {
+  KnownRuns known;
+  (void)read_runs(&known);
+  const auto after = [&](const std::string& sql) -> SQLite::Statement& {
+    SQLite::Statement& query = statement(sql);
+    query.bind(1, after_id);
+    return query;
+  };
+  PartRows knobs(after("SELECT point_id, name, value FROM point_knobs WHERE point_id > ?1 ORDER BY point_id"));
+  PartRows unfinished(
+      after("SELECT point_id FROM kernels WHERE point_id > ?1 AND name = 'all' AND complete = 0 ORDER BY point_id"));
+  PartRows slowed(
+      after("SELECT point_id, throttle_reasons FROM clocks WHERE point_id > ?1 AND throttled = 1 ORDER BY point_id"));
+  SQLite::Statement& query =
+      after(fmt::format("SELECT p.id, p.run_id, p.plan_index, p.digest, {} FROM points p WHERE p.id > ?1 ORDER BY p.id",
+                        point_values(schema_of(*database))));
+  std::unordered_map<std::int64_t, WrittenPoints> found;
+  while (query.executeStep()) {
+    StoredPoint point;
+    point.id = query.getColumn(0).getInt64();
+    point.run_id = query.getColumn(1).getInt64();
+    if (!known.good.contains(point.run_id)) continue;  // noted with its run
+    try {
+      Reader in(query);
+      (void)in.integer();
+      (void)in.integer();
+      point.index = in.count();
+      WrittenPoints& of_run = found[point.run_id];
+      ++of_run.count;
+      of_run.sum += parse_digest(in.optional_text().value_or("")).value_or(Digest());
+      StoredReason reason;
+      point.record = read_point(in, reason);
+      knobs.of(point.id, [&](SQLite::Statement& row) {
+        Reader of_knob(row);
+        (void)of_knob.integer();
+        const std::string name = of_knob.text();
+        point.record.spec.knobs.set(name, of_knob.knob());
+      });
+      if (const Message wrong = out_of_bounds(point.record); !wrong.empty()) throw RowError(wrong);
+    } catch (const RowError& error) {
+      note({say::row::point{.point = point.id, .run = point.run_id, .place = point.index}, error.message(), point.id});
+      continue;
+    }
+    unfinished.of(point.id, [&](SQLite::Statement&) {
+      KernelRecord& all = point.record.kernels.emplace_back();
+      all.kernel = "all";
+      all.complete = false;
+    });
+    slowed.of(point.id, [&](SQLite::Statement& row) {
+      if (!point.record.clocks) point.record.clocks.emplace();
+      point.record.clocks->throttled = true;
+      point.record.clocks->throttle_reasons |= static_cast<std::uint64_t>(row.getColumn(1).getInt64());
+    });
+    visit(std::move(point));
+  }
+  if (after_id != 0) return;
+  for (const BadRow& row : incomplete_runs(known, {}, found)) note(row);
 }
 
 void RunStore::Impl::note_digests_of_the_file(KnownRuns* known) {

@@ -180,6 +180,14 @@ class RunStore {
   /// was given before that is no one's content.
   void each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
                   const std::function<void(StoredPoint&&)>& visit) const;
+  /// What points with a larger id than that were set to and how they ended, by id, in one snapshot: records without
+  /// values, of whose clocks only the throttling is set, and "all" among their kernels only where it says that it is
+  /// not complete. Their digests are not compared, for these are of all of a point. Pre: settings_since.
+  void each_setting(std::int64_t after_id, const std::function<void()>& begin,
+                    const std::function<void(StoredPoint&&)>& visit) const;
+  /// As each_point(), of these ids, in their order as far as a few hundred at a time go.
+  void each_point_of(std::span<const std::int64_t> ids, const std::function<void()>& begin,
+                     const std::function<void(StoredPoint&&)>& visit) const;
   /// One of them; nothing where the file has none of that id, or where reading skips it.
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
   /// By device, the oldest first.
@@ -202,6 +210,9 @@ class RunStore {
   explicit RunStore(std::unique_ptr<Impl>);
   std::unique_ptr<Impl> impl_;
 };
+
+/// The schema since which RunStore::each_setting() reads a file.
+inline constexpr int settings_since = 4;
 
 [[nodiscard]] std::string_view to_string(StoredRunState);
 

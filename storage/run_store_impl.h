@@ -185,6 +185,8 @@ struct RunStore::Impl {
   /// lack points are noted as well, for these are all that they have.
   void read_points(std::span<const std::int64_t> ids, std::span<const std::int64_t> runs, bool whole,
                    const std::function<void(StoredPoint&&)>& visit);
+  /// RunStore::each_setting(), in the snapshot at hand.
+  void read_settings(std::int64_t after_id, const std::function<void(StoredPoint&&)>& visit);
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
   std::vector<RunSummary> read_runs(KnownRuns* known);
   std::vector<StoredCeilings> read_ceilings();

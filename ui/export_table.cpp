@@ -102,7 +102,7 @@ SavedTable save_shown_points(const Workspace& workspace, const QString& path) {
     if (std::ranges::none_of(workspace.runs(), ticked)) {
       return {.error = said(say::output::no_run_ticked{}), .nothing_to_write = true};
     }
-    const std::size_t ticked_points = workspace.ticked()->size();
+    const std::size_t ticked_points = workspace.ticked_points();
     if (ticked_points == 0) return {.error = said(say::output::no_point_ticked{}), .nothing_to_write = true};
     const std::shared_ptr<const PointSet> points = workspace.visible();
     if (points->empty()) {
@@ -110,7 +110,13 @@ SavedTable save_shown_points(const Workspace& workspace, const QString& path) {
                                                       .points = counted_points(ticked_points)}),
               .nothing_to_write = true};
     }
-    return save_parts(parts_of(*points), workspace.files(), path);
+    SavedTable saved = save_parts(parts_of(*points), workspace.files(), path);
+    const std::shared_ptr<const Listing> listing = workspace.listing();
+    const std::size_t fit = listing == nullptr ? ticked_points : listing->rows.size();
+    if (workspace.large() && saved.error.isEmpty() && fit > points->size()) {
+      saved.error = said(say::output::part{.written = points->size(), .points = fit});
+    }
+    return saved;
   } catch (const std::bad_alloc&) {
     return {.error = said(say::output::no_memory{.file = path.toStdString()})};
   } catch (const std::exception& error) {

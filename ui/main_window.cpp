@@ -283,7 +283,7 @@ void MainWindow::show_sweep() {
   if (run.info->summary.state == StoredRunState::running) return;
   sweep_.reset();
   if (kept == nullptr) return;
-  const Message words = say::window::sweep_elsewhere{.points = counted_points(run.points.size()),
+  const Message words = say::window::sweep_elsewhere{.points = counted_points(run.size()),
                                                      .problem = kept->problem_of(file, id).toStdString()};
   banner_->offer(Banner::Topic::collect, said(words), file, said(say::window::show_sweep{}), [this, kept, file, id] {
     kept->follow(file, id, true);

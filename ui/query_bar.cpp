@@ -68,6 +68,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     note_->clear();
   });
   connect(&workspace_, &Workspace::points_changed, this, &QueryBar::show_state);
+  connect(&workspace_, &Workspace::listing_changed, this, &QueryBar::show_state);
   show_state();
 }
 
@@ -110,14 +111,31 @@ void QueryBar::apply() {
   field_->setAccessibleDescription(words);
 }
 
+QString QueryBar::count_words(std::size_t all) const {
+  const bool filtered = !workspace_.query().isEmpty();
+  const std::size_t loaded = workspace_.visible()->size();
+  if (!workspace_.large()) {
+    return filtered ? said(say::query::shown{.shown = loaded, .all = all}) : said(counted_points(all));
+  }
+  if (workspace_.listing() == nullptr) {
+    const QString share = workspace_.selected_share();
+    return share.isEmpty() ? said(say::query::selecting{.all = all})
+                           : said(say::query::selecting_share{.all = all, .share = share.toStdString()});
+  }
+  const std::size_t fit = workspace_.listing()->rows.size();
+  const Message points = filtered ? Message(say::query::shown{.shown = fit, .all = all}) : counted_points(all);
+  return fit == loaded ? said(points) : said(say::query::loaded{.points = points, .loaded = loaded});
+}
+
 void QueryBar::show_state() {
-  const std::size_t all = workspace_.ticked()->size();
-  const QString most = said(say::query::shown{.shown = all, .all = all});
+  const std::size_t all = workspace_.ticked_points();
+  Message longest = say::query::shown{.shown = all, .all = all};
+  if (workspace_.large()) longest = say::query::loaded{.points = longest, .loaded = workspace_.most_loaded()};
   // As wide as it ever gets with these points: the line beside it stays where it is.
-  count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(most) + 2);
-  count_->setText(workspace_.query().isEmpty()
-                      ? said(counted_points(all))
-                      : said(say::query::shown{.shown = workspace_.visible()->size(), .all = all}));
+  count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(said(longest)) + 2);
+  count_->setText(count_words(all));
+  count_->setToolTip(workspace_.large() ? plain_tip(said(say::query::loaded_help{.most = workspace_.most_loaded()}))
+                                        : QString());
   // What was wrong may be right with other points: their files have knobs of their own.
   if (!note_->text().isEmpty() && !typing_.isActive()) typing_.start();
 }

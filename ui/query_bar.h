@@ -41,6 +41,8 @@ class QueryBar : public QWidget {
   void apply();
   /// What the workspace shows now.
   void show_state();
+  /// How many of all ticked points are shown, or listed.
+  [[nodiscard]] QString count_words(std::size_t all) const;
   void show_candidates(bool asked_for);
   void take(const QString& candidate);
   void mute();

@@ -36,17 +36,6 @@ QString canonical(const QString& path) {
   return real.isEmpty() ? info.absoluteFilePath() : real;
 }
 
-QString skipped_text(const RunStore& store) {
-  const std::vector<BadRow> rows = store.bad_rows();
-  if (rows.empty()) return {};
-  const BadRow& first = rows.front();
-  const std::string file = store.file().string();
-  if (rows.size() == 1) {
-    return said(say::window::row_left_out{.file = file, .where = first.where, .why = first.why});
-  }
-  return said(say::window::rows_left_out{.rows = rows.size(), .file = file, .where = first.where, .why = first.why});
-}
-
 }  // namespace
 
 bool KnownFile::goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const {
@@ -59,8 +48,75 @@ bool KnownFile::goes_on_in(const FileStamp& there, const std::vector<RunSummary>
 
 namespace {
 
+using SettingsOfRuns = std::map<std::int64_t, std::shared_ptr<RunSettings>>;
+
+/// Of a file that has more points than `most`: of all what comes after what is known without values, and with values
+/// the latest of what is known for the first time.
+void read_large(const RunStore& store, FileContents& contents, const std::optional<KnownFile>& known,
+                ReadProgress& progress, std::size_t most) {
+  const bool goes_on = !contents.whole;
+  if (!goes_on) progress.total += std::min<std::size_t>(progress.total, most);
+  SettingsOfRuns grown;
+  std::vector<std::int64_t> ids;
+  const auto begin_settings = [&] {
+    grown.clear();
+    ids.clear();
+    progress.read = 0;
+  };
+  store.each_setting(goes_on ? known->last_point : 0, begin_settings, [&](const StoredPoint& point) {
+    std::shared_ptr<RunSettings>& run = grown[point.run_id];
+    if (run == nullptr) {
+      const bool grows = goes_on && known->settings.contains(point.run_id);
+      run = grows ? std::make_shared<RunSettings>(*known->settings.at(point.run_id)) : std::make_shared<RunSettings>();
+    }
+    run->points.add(point);
+    ids.push_back(point.id);
+    ++progress.read;
+  });
+  if (goes_on) contents.settings = known->settings;
+  for (auto& [id, run] : grown) {
+    run->points.shrink();
+    run->kinds.clear();
+    for (const Row row : run->points.sorts()) run->kinds.push_back(run->points.columns().spec(row));
+    contents.settings[id] = std::move(run);
+  }
+  if (!goes_on && ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(most));
+  const std::size_t settings_read = progress.read;
+  const auto begin_values = [&] {
+    contents.points.clear();
+    progress.read = settings_read;
+  };
+  store.each_point_of(ids, begin_values, [&](const StoredPoint& point) {
+    contents.points[point.run_id].add(point);
+    ++progress.read;
+  });
+}
+
+/// The points of runs whose points may have got rounds since, or of a large file those of them that are in memory.
+void read_grown(const RunStore& store, FileContents& contents, const KnownFile& known) {
+  for (const RunSummary& run : contents.runs) {
+    const bool grows = run.rounds > 1 && (run.state == StoredRunState::running || known.grows.contains(run.id));
+    if (grows && known.runs.contains(run.id)) contents.anew.insert(run.id);
+  }
+  for (const std::int64_t run : contents.anew) {
+    const auto begin = [&] { contents.points[run] = RunPoints(); };
+    const auto add = [&](const StoredPoint& point) { contents.points[run].add(point); };
+    const auto loaded = known.loaded.find(run);
+    if (loaded == known.loaded.end()) {
+      store.each_point({{run}}, 0, begin, add);
+      continue;
+    }
+    std::vector<std::int64_t> ids = loaded->second;
+    if (const auto news = contents.points.find(run); news != contents.points.end()) {
+      for (const Row row : news->second.rows()) ids.push_back(news->second.id(row));
+    }
+    store.each_point_of(ids, begin, add);
+  }
+}
+
 /// Of what is there when it opens the file; false where another file came in its place meanwhile.
-bool read_once(FileContents& contents, const std::optional<KnownFile>& known, ReadProgress& progress) {
+bool read_once(FileContents& contents, const std::optional<KnownFile>& known, ReadProgress& progress,
+               std::optional<std::size_t> most) {
   const std::string file = contents.path.toStdString();
   contents.stamp = stamp_of(file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
@@ -68,29 +124,26 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
   contents.whole = !known || !known->goes_on_in(contents.stamp, contents.runs);
-  progress.total = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
-                                         [](const RunSummary& run) { return run.points; });
-  const auto begin = [&] {
-    contents.points.clear();
-    progress.read = 0;
-  };
-  store.each_point({}, contents.whole ? 0 : known->last_point, begin, [&](StoredPoint&& point) {
-    contents.points[point.run_id].add(point);
-    ++progress.read;
-  });
-  if (!contents.whole) {
-    for (const RunSummary& run : contents.runs) {
-      const bool grows = run.rounds > 1 && (run.state == StoredRunState::running || known->grows.contains(run.id));
-      if (grows && known->runs.contains(run.id)) contents.anew.insert(run.id);
-    }
+  const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
+                                            [](const RunSummary& run) { return run.points; });
+  progress.total = points;
+  const bool large =
+      contents.whole ? most && points > *most && store.schema_version() >= settings_since : !known->settings.empty();
+  if (large) {
+    read_large(store, contents, known, progress, most.value_or(most_points_loaded));
+  } else {
+    const auto begin = [&] {
+      contents.points.clear();
+      progress.read = 0;
+    };
+    store.each_point({}, contents.whole ? 0 : known->last_point, begin, [&](StoredPoint&& point) {
+      contents.points[point.run_id].add(point);
+      ++progress.read;
+    });
   }
-  for (const std::int64_t run : contents.anew) {
-    store.each_point(
-        {{run}}, 0, [&] { contents.points[run] = RunPoints(); },
-        [&](StoredPoint&& point) { contents.points[run].add(point); });
-  }
-  for (auto& [run, points] : contents.points) points.shrink();
-  contents.skipped = skipped_text(store);
+  if (!contents.whole) read_grown(store, contents, *known);
+  for (auto& [run, of_run] : contents.points) of_run.shrink();
+  contents.skipped = skipped_rows(store);
   return stamp_of(file).same_file(contents.stamp);
 }
 
@@ -100,7 +153,8 @@ QString out_of_memory(const QString& path) {
 
 }  // namespace
 
-FileContents read_file(const QString& path, const std::optional<KnownFile>& known, ReadProgress* progress) {
+FileContents read_file(const QString& path, const std::optional<KnownFile>& known, ReadProgress* progress,
+                       std::optional<std::size_t> most) {
   constexpr int attempts = 4;
   ReadProgress unseen;
   FileContents contents;
@@ -113,7 +167,7 @@ FileContents read_file(const QString& path, const std::optional<KnownFile>& know
     for (int attempt = 0; attempt < attempts; ++attempt) {
       contents = {};
       contents.path = path;
-      if (read_once(contents, known, progress == nullptr ? unseen : *progress)) return contents;
+      if (read_once(contents, known, progress == nullptr ? unseen : *progress, most)) return contents;
     }
     fail(said(say::window::keeps_changing{.file = path.toStdString()}));
   } catch (const std::bad_alloc&) {
@@ -155,12 +209,21 @@ const std::vector<Property>& properties() {
   return table;
 }
 
-/// The property's values among the run's points: "bwd", "d 64/d 128"; long lists are shortened.
-QString values_of(const LoadedRun& run, const Property& property) {
+std::vector<PointSpec> kinds_of(const LoadedRun& run) {
+  if (run.settings != nullptr) return run.settings->kinds;
+  const std::vector<Row> rows = run.points.sorts();
+  std::vector<PointSpec> kinds;
+  kinds.reserve(rows.size());
+  for (const Row row : rows) kinds.push_back(run.points.columns().spec(row));
+  return kinds;
+}
+
+/// The property's values among points of the run: "bwd", "d 64/d 128"; long lists are shortened.
+QString values_of(const std::vector<PointSpec>& kinds, const Property& property) {
   constexpr qsizetype most = 3;
   QStringList values;
-  for (const Row row : run.points.sorts()) {
-    const QString value = property(run.points.columns().spec(row));
+  for (const PointSpec& spec : kinds) {
+    const QString value = property(spec);
     if (!value.isEmpty() && !values.contains(value)) values << value;
   }
   if (values.size() > most) values = values.mid(0, most) << QStringLiteral("…");
@@ -183,10 +246,13 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
   for (const auto& [title, places] : alike) {
     if (places.size() < 2) continue;
     QStringList named(static_cast<qsizetype>(places.size()), title.first);
+    std::vector<std::vector<PointSpec>> kinds;
+    kinds.reserve(places.size());
+    for (const std::size_t place : places) kinds.push_back(kinds_of(runs[place]));
     for (const Property& property : properties()) {
       if (all_differ(named)) break;
       QStringList values;
-      for (const std::size_t place : places) values << values_of(runs[place], property);
+      for (const std::vector<PointSpec>& of_run : kinds) values << values_of(of_run, property);
       if (std::all_of(values.begin(), values.end(), [&](const QString& value) { return value == values[0]; })) continue;
       for (qsizetype i = 0; i < named.size(); ++i) {
         if (!values[i].isEmpty()) named[i] += QStringLiteral(" · ") + values[i];
@@ -208,7 +274,7 @@ namespace {
 std::optional<std::size_t> original_of(const std::vector<LoadedRun>& runs, std::size_t copy, bool ticked_only) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (i == copy || (ticked_only && !runs[i].visible) || !is_copy(runs[copy], runs[i])) continue;
-    if (runs[i].points.size() > runs[copy].points.size() || i < copy) return i;
+    if (runs[i].size() > runs[copy].size() || i < copy) return i;
   }
   return {};
 }
@@ -217,7 +283,9 @@ std::optional<std::size_t> original_of(const std::vector<LoadedRun>& runs, std::
 
 bool is_copy(const LoadedRun& a, const LoadedRun& b) {
   const std::string& uid = a.info->summary.uid;
-  if (uid.empty() || uid != b.info->summary.uid || a.points.size() > b.points.size()) return false;
+  if (uid.empty() || uid != b.info->summary.uid || a.size() > b.size()) return false;
+  // Values of large files are not at hand; of what is known of their points, no two runs of one uid differ.
+  if (a.settings != nullptr || b.settings != nullptr) return true;
   return a.points.is_part_of(b.points);
 }
 
@@ -240,14 +308,20 @@ std::map<QString, QString> distinct_file_names(const QStringList& paths) {
 
 Workspace::Workspace(QObject* parent) : QObject(parent) {
   reader_.setMaxThreadCount(1);
+  selector_.setMaxThreadCount(1);
   follow_timer_.setInterval(follow_interval);
   progress_timer_.setInterval(progress_interval);
   connect(&progress_timer_, &QTimer::timeout, this, &Workspace::opening_changed);
+  connect(&progress_timer_, &QTimer::timeout, this, [this] {
+    if (selecting()) emit listing_changed();
+  });
   connect(&follow_timer_, &QTimer::timeout, this, &Workspace::poll);
 }
 
 Workspace::~Workspace() {
   delete measurer_;  // it speaks to what is left of this
+  if (superseded_ != nullptr) *superseded_ = true;
+  selector_.waitForDone();
   reader_.waitForDone();
 }
 
@@ -283,9 +357,9 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
   contents->error = out_of_memory(path);
   const auto progress = std::make_shared<ReadProgress>();
   progress_[path] = progress;
-  reader_.start([this, path, contents, progress, before = known(path), then = std::move(then)] {
+  reader_.start([this, path, contents, progress, before = known(path), most = most_loaded_, then = std::move(then)] {
     try {
-      *contents = read_file(path, before, progress.get());
+      *contents = read_file(path, before, progress.get(), most);
     } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
     }
     QMetaObject::invokeMethod(
@@ -308,7 +382,7 @@ void Workspace::begin_opening(const QString& path) {
 
 void Workspace::end_opening(const QString& path) {
   if (!opening_.removeOne(path)) return;
-  if (opening_.isEmpty()) progress_timer_.stop();
+  if (opening_.isEmpty() && !selecting()) progress_timer_.stop();
   emit opening_changed();
   if (runs_.empty()) announce_points();
 }
@@ -439,7 +513,12 @@ std::optional<KnownFile> Workspace::known(const QString& path) const {
     known.runs.emplace(run.info->summary.id, run.info->summary.uid);
     known.last_point = std::max(known.last_point, run.points.last_id());
     const RunSummary& summary = run.info->summary;
-    if (summary.rounds > 1 && summary.state == StoredRunState::running) known.grows.insert(summary.id);
+    const bool grows = summary.rounds > 1 && summary.state == StoredRunState::running;
+    if (grows) known.grows.insert(summary.id);
+    if (run.settings == nullptr) continue;
+    known.last_point = std::max(known.last_point, run.settings->points.last_id());
+    known.settings.emplace(summary.id, run.settings);
+    if (grows) known.loaded.emplace(summary.id, run.points.ids());
   }
   return known;
 }
@@ -484,6 +563,8 @@ void Workspace::take(FileContents& contents, bool first) {
   const bool runs_differ = take_runs(contents) || first || replaced;
   for (LoadedRun& run : runs_) {
     if (run.info->file != path) continue;
+    const auto settings = contents.settings.find(run.info->summary.id);
+    run.settings = settings == contents.settings.end() ? nullptr : settings->second;
     const auto news = contents.points.find(run.info->summary.id);
     if (news == contents.points.end()) continue;
     if (contents.anew.contains(news->first)) {
@@ -496,7 +577,7 @@ void Workspace::take(FileContents& contents, bool first) {
   if (first) emit opened(path);
   take_ceilings(contents);
   if (runs_differ) emit runs_changed();
-  if (points_differ || runs_differ) announce_points();
+  if (points_differ || runs_differ) announce_points(before && !replaced);
   const bool running =
       std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
   if (running && (first || replaced)) follow(path);
@@ -592,8 +673,11 @@ Message Workspace::set_query(const QString& text) {
   query_ = std::move(query).value();
   query_text_ = words;
   visible_.reset();
+  const std::shared_ptr<const Listing> before = std::exchange(listing_, nullptr);
   emit query_changed();
   emit points_changed();
+  listing_ = before;  // its points are the same ones
+  select_anew(false);
   return {};
 }
 
@@ -603,10 +687,126 @@ void Workspace::suppose(const WhatIf& factors) {
   emit what_if_changed();
 }
 
-void Workspace::announce_points() {
+void Workspace::announce_points(bool goes_on) {
   ticked_.reset();
   visible_.reset();
+  if (!goes_on) listing_.reset();
   emit points_changed();
+  select_anew(goes_on);
+}
+
+bool Workspace::large() const {
+  return std::ranges::any_of(runs_, [](const LoadedRun& run) { return run.visible && run.settings != nullptr; });
+}
+
+std::size_t Workspace::ticked_points() const {
+  if (!large()) return ticked()->size();
+  std::size_t points = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].visible && !original_of(runs_, i, true)) points += runs_[i].size();
+  }
+  return points;
+}
+
+QString Workspace::selected_share() const {
+  const std::size_t total = selected_ == nullptr ? 0 : selected_->total.load();
+  return total == 0 ? QString() : QStringLiteral("%1%").arg(std::min<std::size_t>(selected_->read * 100 / total, 100));
+}
+
+SelectionAsk Workspace::selection_ask(bool goes_on) const {
+  SelectionAsk ask;
+  std::set<const RunInfo*> large_runs;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const LoadedRun& run = runs_[i];
+    if (!run.visible || run.settings == nullptr || original_of(runs_, i, true)) continue;
+    SelectionAsk::Part part{run.info, run.settings, analysis_run(*run.info), run.points.ids()};
+    std::ranges::sort(part.loaded);
+    ask.large.push_back(std::move(part));
+    large_runs.insert(run.info.get());
+  }
+  ask.ticked = ticked();
+  for (Row row = 0; row < ask.ticked->size(); ++row) {
+    if (!large_runs.contains(ask.ticked->run_of(row).get())) ask.others.push_back(row);
+  }
+  ask.query = query_;
+  ask.most = most_loaded_;
+  if (!goes_on) ask.before = listing_;
+  return ask;
+}
+
+void Workspace::select_anew(bool goes_on) {
+  if (superseded_ != nullptr && goes_on) {
+    select_again_ = true;  // it is never through where every point begins it anew
+    return;
+  }
+  const bool was = superseded_ != nullptr || listing_ != nullptr;
+  if (superseded_ != nullptr) {
+    *superseded_ = true;
+    if (lists_anew_) listing_.reset();  // it was finding out about points that the one before does not have
+  }
+  superseded_.reset();
+  selected_.reset();
+  if (!large()) {
+    listing_.reset();
+    if (was) emit listing_changed();
+    return;
+  }
+  const auto superseded = std::make_shared<std::atomic<bool>>(false);
+  const auto progress = std::make_shared<ReadProgress>();
+  superseded_ = superseded;
+  selected_ = progress;
+  progress_timer_.start();
+  const auto ask = std::make_shared<const SelectionAsk>(selection_ask(goes_on));
+  lists_anew_ = ask->before == nullptr;
+  if (!goes_on) listing_.reset();
+  selector_.start([this, ask, superseded, progress] {
+    const auto selection = std::make_shared<Selection>();
+    try {
+      if (!*superseded) *selection = attnscope::ui::select_points(*ask, *progress, *superseded);
+    } catch (const std::bad_alloc&) {
+      *selection = {};
+      selection->file = ask->large.front().run->file;
+      selection->error = out_of_memory(selection->file);
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this, selection, superseded] {
+          if (!*superseded) take_selection(*selection);
+        },
+        Qt::QueuedConnection);
+  });
+  emit listing_changed();
+}
+
+void Workspace::take_selection(Selection& selection) {
+  superseded_.reset();
+  selected_.reset();
+  if (opening_.isEmpty()) progress_timer_.stop();
+  const bool again = std::exchange(select_again_, false);
+  if (!selection.error.isEmpty()) {
+    // Where another file has come in its place, reading it says so and shows that one.
+    emit rows_skipped(selection.file, selection.error);
+    emit listing_changed();
+    read_in_background(selection.file);
+    return;
+  }
+  for (const auto& [file, words] : selection.skipped) {
+    if (std::exchange(skipped_[file], words) != words) emit rows_skipped(file, words);
+  }
+  listing_ = selection.listing;
+  if (selection.reads) {
+    for (LoadedRun& run : runs_) {
+      if (run.settings == nullptr) continue;
+      const auto chosen = selection.points.find({run.info->file, run.info->summary.id});
+      run.points = chosen == selection.points.end() ? RunPoints() : std::move(chosen->second);
+    }
+    ticked_.reset();
+    visible_.reset();
+  }
+  // Pages without points say why.
+  if (selection.reads || visible()->empty()) emit points_changed();
+  emit listing_changed();
+  if (again) select_anew(true);
 }
 
 void Workspace::set_run_visible(std::size_t run, bool visible) {

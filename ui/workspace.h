@@ -26,6 +26,7 @@
 #include "ui/models/point_set.h"
 #include "ui/models/run_points.h"
 #include "ui/published_errors.h"
+#include "ui/selection.h"
 
 namespace attnscope::ui {
 
@@ -33,8 +34,11 @@ class PointMeasurer;
 
 struct LoadedRun {
   RunPtr info;
-  RunPoints points;
+  RunPoints points;  ///< of a large file those that were chosen to be in memory
   bool visible = true;
+  SettingsPtr settings = nullptr;  ///< of a large file, of all points of the run; else null
+
+  [[nodiscard]] std::size_t size() const { return settings == nullptr ? points.size() : settings->points.size(); }
 };
 
 /// A title each: run_title(). Where runs of one device share it, each property in which they differ is appended, from
@@ -54,6 +58,8 @@ struct KnownFile {
   std::map<std::int64_t, std::string> runs = {};  ///< their uids by id
   std::int64_t last_point = 0;                    ///< its id
   std::set<std::int64_t> grows = {};  ///< runs of several rounds that ran: points that are known may have got rounds
+  std::map<std::int64_t, SettingsPtr> settings = {};              ///< of a large file, by run
+  std::map<std::int64_t, std::vector<std::int64_t>> loaded = {};  ///< of a large file's runs that grow, ids in memory
 
   /// Whether a file with this stamp and these runs goes on where this one was left. The runs are asked as well as the
   /// stamp: a new file may have got the inode of one that was removed.
@@ -67,7 +73,8 @@ struct FileContents {
   bool whole = true;                 ///< read from its first point on
   std::set<std::int64_t> anew = {};  ///< runs that were read from their first point on where the file was not
   std::vector<RunSummary> runs;
-  std::map<std::int64_t, RunPoints> points;  ///< by run
+  std::map<std::int64_t, RunPoints> points;           ///< by run
+  std::map<std::int64_t, SettingsPtr> settings = {};  ///< of a large file, by run: of all of their points
   std::vector<StoredCeilings> ceilings;
   QString skipped;  ///< rows that were left out, one sentence; empty when there are none
   QString error;
@@ -77,15 +84,11 @@ struct FileCeilings {
   QString file;
   StoredCeilings set;
 };
-/// How far a file is read, for whoever waits: the reader's thread counts.
-struct ReadProgress {
-  std::atomic<std::size_t> read = 0;
-  std::atomic<std::size_t> total = 0;  ///< 0 until the file's runs are known
-};
 /// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
-/// place. Blocking; opens read-only. Never throws.
+/// place. Of a file with more than `most` points the values of the latest alone are read, and of all what they were set
+/// to; without `most` all are. Blocking; opens read-only. Never throws.
 [[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {},
-                                     ReadProgress* progress = nullptr);
+                                     ReadProgress* progress = nullptr, std::optional<std::size_t> most = {});
 
 class Workspace : public QObject {
   Q_OBJECT
@@ -95,7 +98,8 @@ class Workspace : public QObject {
 
   /// Reads in the background; ends in opened() or open_failed().
   void open(const QString& path);
-  /// The same, but waits: for programs without a window. Returns the error, empty when it is open.
+  /// The same, but waits, and reads all of it, however large: for programs without a window. Returns the error, empty
+  /// when it is open.
   QString open_now(const QString& path);
   void close(const QString& path);
   /// Reads what a collector has added, soon; `follow` goes on by itself while a run of the file is marked running.
@@ -115,8 +119,20 @@ class Workspace : public QObject {
   /// The points of the ticked runs, of which a copy in another file adds nothing; made once for all who ask, until
   /// points_changed().
   [[nodiscard]] std::shared_ptr<const PointSet> ticked() const;
-  /// What the query leaves of them: what all views show.
+  /// What the query leaves of them: what all views show; of large files, those of them that are in memory.
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
+  /// Whether a ticked run is of a file that has more points than are kept in memory.
+  [[nodiscard]] bool large() const;
+  /// Of the ticked runs, in memory or not.
+  [[nodiscard]] std::size_t ticked_points() const;
+  /// All of them, and which of them fit the query, where large(); null while that is being found out.
+  [[nodiscard]] const std::shared_ptr<const Listing>& listing() const { return listing_; }
+  /// While it is, how far: "34%"; empty else, and before anything is known.
+  [[nodiscard]] bool selecting() const { return superseded_ != nullptr; }
+  [[nodiscard]] QString selected_share() const;
+  /// How many points of a file are kept in memory; of what is opened from now on.
+  void set_most_loaded(std::size_t points) { most_loaded_ = points; }
+  [[nodiscard]] std::size_t most_loaded() const { return most_loaded_; }
   /// From now on only points that fit (analysis/point_query.h) are visible; of an empty one all are. The error, empty
   /// when it is understood; an error changes nothing.
   Message set_query(const QString& text);
@@ -157,9 +173,16 @@ class Workspace : public QObject {
   void what_if_changed();
   /// What visible() gives has changed, for whatever reason, or why it gives nothing.
   void points_changed();
+  /// listing() or selecting() gives something else.
+  void listing_changed();
 
  private:
-  void announce_points();
+  /// `goes_on`: points were added to those that were there, all of which are as they were.
+  void announce_points(bool goes_on = false);
+  /// Of large files: finds out what fits, and reads of it what is to be in memory.
+  void select_anew(bool goes_on);
+  [[nodiscard]] SelectionAsk selection_ask(bool goes_on) const;
+  void take_selection(Selection& selection);
   void read_in_background(const QString& path);
   void read_to_the_end(const QString& path, std::function<void(FileContents&)> then);
   void take_read(FileContents& contents);
@@ -198,6 +221,13 @@ class Workspace : public QObject {
   QTimer follow_timer_;
   PublishedErrors published_errors_;
   PointMeasurer* measurer_ = nullptr;  ///< a child
+  std::size_t most_loaded_ = most_points_loaded;
+  std::shared_ptr<const Listing> listing_;
+  std::shared_ptr<ReadProgress> selected_;         ///< of the selection that is under way
+  std::shared_ptr<std::atomic<bool>> superseded_;  ///< null while none is
+  bool lists_anew_ = false;                        ///< it is of other points than listing_
+  bool select_again_ = false;                      ///< points came while one was
+  QThreadPool selector_;
   QThreadPool reader_;
   int pending_reads_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -204,6 +205,7 @@ class Reader {
   static Result<Term, Message> of_field(Term term, const QueryField& field, std::string_view values) {
     term.kind = Term::Kind::field;
     term.field = field.name;
+    term.metric = field.metric;
     const bool compares = term.sign != Sign::is;
     if (compares && !field.number) {
       return Failure<Message>{say::query::no_order{.field = field.name, .sign = spelled(term.sign)}};
@@ -366,6 +368,16 @@ Result<PointQuery, Message> PointQuery::parse(std::string_view text, const Point
     query.terms_.push_back(std::move(term).value());
   }
   return query;
+}
+
+bool PointQuery::asks_for_metrics() const {
+  return std::ranges::any_of(terms_, &Term::metric);
+}
+
+PointQuery PointQuery::without_metrics() const {
+  PointQuery rest;
+  std::ranges::remove_copy_if(terms_, std::back_inserter(rest.terms_), &Term::metric);
+  return rest;
 }
 
 std::vector<Row> PointQuery::rows(const PointTable& table) const {

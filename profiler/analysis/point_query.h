@@ -46,10 +46,16 @@ class PointQuery {
   /// The rows that fit, ascending. A field that this table does not have is one that no point states.
   [[nodiscard]] std::vector<Row> rows(const PointTable& table) const;
 
+  /// Whether a word of it is about a metric: what a point was set to and how it ended is then not enough to judge it.
+  [[nodiscard]] bool asks_for_metrics() const;
+  /// The words that are about no metric: of all points that fit the query, this leaves out none.
+  [[nodiscard]] PointQuery without_metrics() const;
+
   enum class Sign { is, less, at_most, greater, at_least };
   struct Term {
     enum class Kind { text, number, tile, field } kind = Kind::text;
     bool negated = false;
+    bool metric = false;  ///< the field is one of the metrics table
     Sign sign = Sign::is;
     std::string field = {};               ///< as query_fields() calls it
     std::vector<std::string> words = {};  ///< in lower case

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "messages/refusal.h"
@@ -356,6 +357,77 @@ TEST(RunStore, bad_rows_are_named_wherever_among_many_they_stand) {
   for (const BadRow& row : store.bad_rows()) bad.insert(row.point.value_or(0));
   EXPECT_THAT(bad, ElementsAre(1, 256, 257, 700));
   for (const std::int64_t id : bad) EXPECT_FALSE(ids.contains(id)) << id;
+}
+
+TEST(RunStore, gives_what_points_were_set_to_without_their_values) {
+  const TemporaryFolder folder;
+  write_many(folder / "a.attnscope", 700);
+  {
+    SQLite::Database database((folder / "a.attnscope").string(), SQLite::OPEN_READWRITE);
+    database.exec("UPDATE kernels SET complete = 0 WHERE point_id = 5 AND name = 'all'");
+    database.exec("UPDATE points SET provenance = 'simulated' WHERE id = 5");
+  }
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  std::map<std::int64_t, StoredPoint> whole;
+  for (StoredPoint& point : store.points()) whole.emplace(point.id, std::move(point));
+  const auto read = [&](std::int64_t after) {
+    std::vector<std::int64_t> ids;
+    store.each_setting(
+        after, [&] { ids.clear(); },
+        [&](StoredPoint&& point) {
+          ids.push_back(point.id);
+          EXPECT_EQ(point.record.origin() == Provenance::extrapolated, point.id == 5);
+          const auto same = whole.find(point.id);
+          if (same == whole.end()) return;  // damaged above, which only its digest says
+          const PointRecord& record = same->second.record;
+          EXPECT_EQ(point.run_id, same->second.run_id);
+          EXPECT_EQ(point.index, same->second.index);
+          EXPECT_EQ(point.record.spec, record.spec);
+          EXPECT_EQ(point.record.disposition, record.disposition);
+          EXPECT_EQ(point.record.reason, record.reason);
+          EXPECT_EQ(point.record.clocks && point.record.clocks->throttled, record.clocks && record.clocks->throttled);
+          if (point.record.clocks) EXPECT_EQ(point.record.clocks->throttle_reasons, record.clocks->throttle_reasons);
+        });
+    return ids;
+  };
+  std::vector<std::int64_t> all(703);
+  std::iota(all.begin(), all.end(), 1);
+  EXPECT_EQ(read(0), all);
+  EXPECT_THAT(read(701), ElementsAre(702, 703));
+}
+
+TEST(RunStore, without_values_too_a_run_that_lacks_points_is_named) {
+  const TemporaryFolder folder;
+  write_many(folder / "a.attnscope", 5);
+  {
+    SQLite::Database database((folder / "a.attnscope").string(), SQLite::OPEN_READWRITE);
+    database.exec("DELETE FROM points WHERE id = 3");
+    database.exec("UPDATE points SET d = -4 WHERE id = 4");
+  }
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  std::size_t given = 0;
+  store.each_setting(
+      0, [&] { given = 0; }, [&](StoredPoint&&) { ++given; });
+  EXPECT_EQ(given, 6U);
+  std::set<std::string> where;
+  for (const BadRow& row : store.bad_rows()) where.insert(english_text(row.where));
+  EXPECT_EQ(where.size(), 2U) << "the point that is none, and the run that lacks one";
+}
+
+TEST(RunStore, gives_points_by_their_ids) {
+  const TemporaryFolder folder;
+  write_many(folder / "a.attnscope", 700);
+  const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
+  const std::vector<std::int64_t> wanted{2, 300, 699, 702, 9999};
+  std::vector<std::int64_t> ids;
+  store.each_point_of(
+      wanted, [&] { ids.clear(); },
+      [&](StoredPoint&& point) {
+        ids.push_back(point.id);
+        expect_equal(point.record,
+                     point.run_id == 1 ? simple_record(static_cast<std::int64_t>(point.index) + 1) : full_record());
+      });
+  EXPECT_THAT(ids, ElementsAre(2, 300, 699, 702));
 }
 
 TEST(RunStore, gives_one_point_by_its_id) {

@@ -87,28 +87,42 @@ HeatmapGrid heatmap_of(const std::vector<GivenPoint>& points, std::string_view m
   return build_heatmap(std::move(set), filter, metric);
 }
 
+namespace {
+
+RunHeader header_of(const RunOf& run) {
+  RunHeader header;
+  header.device = device(run.simulated);
+  if (!run.gpu.empty()) {
+    header.device.limits = *find_gpu(run.gpu);
+    header.device.uuid = "GPU-" + run.gpu;
+    if (run.simulated) header.device.l2_from = device(false).limits.name;
+  }
+  header.environment.app_version = "0.1.0";
+  header.environment.driver_version = "580.65";
+  header.environment.cupti_version = "13.0";
+  header.preset = run.preset;
+  header.argv = {"attnscope", "collect", "--preset", run.preset};
+  header.plan_hash = run.preset;
+  header.planned_points = run.points.size();
+  header.imported = run.imported;
+  return header;
+}
+
+}  // namespace
+
 void write_file(const QString& path, const std::vector<RunOf>& runs) {
   RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
   for (const RunOf& run : runs) {
-    RunHeader header;
-    header.device = device(run.simulated);
-    if (!run.gpu.empty()) {
-      header.device.limits = *find_gpu(run.gpu);
-      header.device.uuid = "GPU-" + run.gpu;
-      if (run.simulated) header.device.l2_from = device(false).limits.name;
-    }
-    header.environment.app_version = "0.1.0";
-    header.environment.driver_version = "580.65";
-    header.environment.cupti_version = "13.0";
-    header.preset = run.preset;
-    header.argv = {"attnscope", "collect", "--preset", run.preset};
-    header.plan_hash = run.preset;
-    header.planned_points = run.points.size();
-    header.imported = run.imported;
-    const std::int64_t id = store.begin_run(header);
+    const std::int64_t id = store.begin_run(header_of(run));
     for (std::size_t i = 0; i < run.points.size(); ++i) store.add_point(id, i, run.points[i]);
     store.finish_run(id, StoredRunState::complete);
   }
+}
+
+void write_at_once(const QString& path, RunOf run) {
+  RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+  CompleteRun whole{.header = header_of(run), .points = std::move(run.points)};
+  (void)store.add_complete_runs({&whole, 1});
 }
 
 }  // namespace attnscope::ui::fixtures

@@ -65,5 +65,7 @@ struct RunOf {
   std::string gpu = {};  ///< of the table of GPUs; empty: an H200
 };
 void write_file(const QString& path, const std::vector<RunOf>& runs);
+/// One more run, in one transaction: of many points, which would else wait for a commit each.
+void write_at_once(const QString& path, RunOf run);
 
 }  // namespace attnscope::ui::fixtures

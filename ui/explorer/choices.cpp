@@ -13,6 +13,7 @@
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/own_gpu_list.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {

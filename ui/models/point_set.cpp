@@ -33,17 +33,36 @@ analysis::Run analysis_run(const RunInfo& info) {
 
 PointSet::PointSet(const std::vector<Part>& parts, std::span<const Field> fields) {
   analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
-  for (const Part& part : parts) {
-    if (part.points->empty()) continue;
-    runs_.push_back(part.run);
-    builder.add(builder.add_run(analysis_run(*part.run)), part.points->columns(), part.points->rows());
-    for (const Row row : part.points->rows()) ids_.push_back(part.points->id(row));
-  }
+  add(builder, parts);
+  table_ = std::move(builder).finish();
+}
+
+PointSet::PointSet(const std::vector<Part>& parts, const PointSet& more, std::span<const Row> rows_of_more,
+                   std::span<const Field> fields) {
+  analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
+  add(builder, parts);
+  add(builder, more, rows_of_more);
   table_ = std::move(builder).finish();
 }
 
 PointSet::PointSet(const PointSet& all, std::span<const Row> rows, std::span<const Field> fields) {
   analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
+  add(builder, all, rows);
+  table_ = std::move(builder).finish();
+}
+
+void PointSet::add(analysis::PointTableBuilder& builder, const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    if (part.points->empty()) continue;
+    runs_.push_back(part.run);
+    builder.add(builder.add_run(part.told ? *part.told : analysis_run(*part.run)), part.points->columns(),
+                part.points->rows());
+    ids_.reserve(ids_.size() + part.points->size());
+    for (const Row row : part.points->rows()) ids_.push_back(part.points->id(row));
+  }
+}
+
+void PointSet::add(analysis::PointTableBuilder& builder, const PointSet& all, std::span<const Row> rows) {
   // A run's rows stand together.
   while (!rows.empty()) {
     const analysis::RunIndex run = all.table().run_index(rows.front());
@@ -54,7 +73,6 @@ PointSet::PointSet(const PointSet& all, std::span<const Row> rows, std::span<con
     for (const Row row : of_run) ids_.push_back(all.ids_[row]);
     rows = rows.subspan(of_run.size());
   }
-  table_ = std::move(builder).finish();
 }
 
 std::optional<Row> PointSet::row_of(const ShownPoint& point) const {

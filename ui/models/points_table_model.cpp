@@ -6,9 +6,12 @@
 #include <QLocale>
 #include <QPalette>
 #include <algorithm>
+#include <bit>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "messages/points_table.h"
@@ -42,83 +45,177 @@ std::optional<MetricValue> value_of(const PointSet& points, Row row, std::string
 Value metric(const PointSet& points, Row row, std::string_view key) {
   const auto value = value_of(points, row, key);
   if (!value) return {{}, {}, {}, true};
-  return {format_metric(*value), value->value,
-          QStringLiteral("%1 (%2)").arg(format_number(value->value, 12), to_qstring(value->provenance)), true};
+  return {format_metric(*value), value->value, {}, true};
 }
 
-Value traffic(const PointSet& points, Row row, Quantity quantity) {
-  const auto bytes = value_of(points, row, analysis::metric_of(quantity));
-  if (!bytes) return {{}, {}, {}, true};
-  return {format_metric(*bytes), bytes->value,
-          said(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),
-                                              .origin = title(bytes->provenance)}),
-          true};
+/// A column of a metric, its values told exactly beside it.
+Column of_metric(const Message& heading, const QString& key, const Message& help, std::string_view metric_key) {
+  Column column{said(heading), key, said(help),
+                [metric_key](const PointSet& p, Row row) { return metric(p, row, metric_key); }, metric_key};
+  column.tip = [metric_key](const PointSet& p, Row row) {
+    const auto value = value_of(p, row, metric_key);
+    return value ? QStringLiteral("%1 (%2)").arg(format_number(value->value, 12), to_qstring(value->provenance))
+                 : QString();
+  };
+  return column;
+}
+
+Column of_traffic(const Message& heading, const QString& key, const Message& help, Quantity quantity) {
+  const std::string_view metric_key = analysis::metric_of(quantity);
+  Column column = of_metric(heading, key, help, metric_key);
+  column.tip = [metric_key](const PointSet& p, Row row) {
+    const auto bytes = value_of(p, row, metric_key);
+    return bytes ? said(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),
+                                                       .origin = title(bytes->provenance)})
+                 : QString();
+  };
+  return column;
 }
 
 constexpr QLatin1String result_key("result");
 
+using Keys = std::vector<std::function<std::uint64_t(Row)>>;
+
+Keys keys_of_result(const PointSet& p) {
+  return {[&p](Row row) {
+    const analysis::PointColumns& points = p.table().points();
+    return static_cast<std::uint64_t>(points.disposition(row)) << 2U | (points.throttled(row) ? 2U : 0U) |
+           (points.origin(row) == Provenance::extrapolated ? 1U : 0U);
+  }};
+}
+
+/// Rows by what a column says of them.
+struct Distinct {
+  std::vector<std::uint32_t>
+      code;                  ///< by row, from the first that was asked for on; equal where the column says the same
+  std::vector<Row> example;  ///< by code
+};
+
+Distinct tell_apart(const Keys& keys, Row first, Row end) {
+  Distinct all;
+  all.code.assign(end - first, 0);
+  if (first < end) all.example = {first};
+  for (const auto& key : keys) {
+    // A key becomes a small number, and with the code so far one of both.
+    std::unordered_map<std::uint64_t, std::uint32_t> small;
+    std::unordered_map<std::uint64_t, std::uint32_t> both;
+    std::vector<Row> examples;
+    std::uint64_t last_key = 0;
+    std::uint32_t last_code = 0;
+    std::uint32_t last = 0;
+    for (Row row = first; row < end; ++row) {
+      const std::uint64_t now = key(row);
+      std::uint32_t& code = all.code[row - first];
+      if (row == first || now != last_key || code != last_code) {  // neighbours mostly agree
+        const std::uint32_t number = small.try_emplace(now, static_cast<std::uint32_t>(small.size())).first->second;
+        const auto [place, fresh] =
+            both.try_emplace(std::uint64_t{code} << 32U | number, static_cast<std::uint32_t>(examples.size()));
+        if (fresh) examples.push_back(row);
+        last_key = now;
+        last_code = code;
+        last = place->second;
+      }
+      code = last;
+    }
+    all.example = std::move(examples);
+  }
+  return all;
+}
+
+Column result_column() {
+  Column result{said(say::points_table::result{}), result_key, said(say::points_table::result_help{}),
+                [](const PointSet& p, Row row) {
+                  const analysis::PointColumns& points = p.table().points();
+                  QString text = to_qstring(to_string(points.disposition(row)));
+                  if (points.throttled(row)) text += QStringLiteral(", ") + said(say::points_table::throttled{});
+                  if (points.origin(row) == Provenance::extrapolated) {
+                    text += QStringLiteral(", ") + said(say::points_table::extrapolated{});
+                  }
+                  return text_value(text);
+                }};
+  result.tip = [](const PointSet& p, Row row) {
+    const analysis::PointColumns& points = p.table().points();
+    if (points.origin(row) == Provenance::extrapolated) return said(say::points_table::extrapolated_help{});
+    if (!points.throttled(row)) return said(points.reason(row));
+    return said(say::points_table::slowed{.reasons = describe_throttle_reasons(points.throttle_reasons(row))});
+  };
+  result.keys = keys_of_result;
+  return result;
+}
+
+/// What is said of a point beside its setting and its values, with what tells it from others.
+Column of_words(const Message& heading, const QString& key, const Message& help, QString (*text)(const PointSet&, Row),
+                std::uint64_t (*told_by)(const PointSet&, Row)) {
+  Column column{said(heading), key, said(help),
+                [text](const PointSet& p, Row row) { return text_value(text(p, row)); }};
+  column.keys = [told_by](const PointSet& p) -> Keys { return {[&p, told_by](Row row) { return told_by(p, row); }}; };
+  return column;
+}
+
+QString run_of(const PointSet& p, Row row) {
+  const RunInfo& run = *p.run_of(row);
+  return said(say::points_table::run_on{.run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString(),
+                                        .device = device_title(run.summary).toStdString()});
+}
+
+/// Equal reasons are kept once: where it stands tells it from others.
+std::uint64_t place_of_reason(const PointSet& p, Row row) {
+  return std::bit_cast<std::uintptr_t>(&p.table().reason(row));
+}
+
 /// What came of the point.
 std::vector<Column> outcome_columns() {
-  return {
-      {said(say::points_table::result{}), result_key, said(say::points_table::result_help{}),
-       [](const PointSet& p, Row row) {
-         const analysis::PointColumns& points = p.table().points();
-         Value value = text_value(to_qstring(to_string(points.disposition(row))));
-         value.tip = said(points.reason(row));
-         if (points.throttled(row)) {
-           value.text += QStringLiteral(", ") + said(say::points_table::throttled{});
-           value.tip =
-               said(say::points_table::slowed{.reasons = describe_throttle_reasons(points.throttle_reasons(row))});
-         }
-         if (points.origin(row) == Provenance::extrapolated) {
-           value.text += QStringLiteral(", ") + said(say::points_table::extrapolated{});
-           value.tip = said(say::points_table::extrapolated_help{});
-         }
-         return value;
-       }},
-      {said(say::points_table::time{}), QStringLiteral("time"), said(say::points_table::time_help{}),
-       [](const PointSet& p, Row row) { return metric(p, row, metric_key::time_median_ns); },
-       metric_key::time_median_ns},
-      {said(say::points_table::rate{}), QStringLiteral("rate"), said(say::points_table::rate_help{}),
-       [](const PointSet& p, Row row) { return metric(p, row, metric_key::tflops); }, metric_key::tflops},
-      {said(say::points_table::dram{}), QStringLiteral("dram"), said(say::points_table::dram_help{}),
-       [](const PointSet& p, Row row) { return traffic(p, row, Quantity::dram); }, metric_key::dram_bytes},
-      {said(say::points_table::sm_l2{}), QStringLiteral("sm_l2"), said(say::points_table::sm_l2_help{}),
-       [](const PointSet& p, Row row) { return traffic(p, row, Quantity::sm_l2); }, metric_key::l2_sm_bytes},
-      {said(say::points_table::model{}), QStringLiteral("model"), said(say::points_table::model_help{}),
-       [](const PointSet& p, Row row) { return metric(p, row, metric_key::model_l2_sm_bytes); },
-       metric_key::model_l2_sm_bytes},
-      {said(say::points_table::over_model{}), QStringLiteral("over_model"), said(say::points_table::over_model_help{}),
-       [](const PointSet& p, Row row) {
-         Value value = metric(p, row, metric_key::l2_sm_over_model);
-         if (!value.text.isEmpty()) value.text = QString::number(value.sort.toDouble(), 'f', 4);
-         return value;
-       },
-       metric_key::l2_sm_over_model},
-      {said(say::points_table::occupancy{}), QStringLiteral("occupancy"), said(say::points_table::occupancy_help{}),
-       [](const PointSet& p, Row row) { return metric(p, row, metric_key::achieved_occupancy_pct); },
-       metric_key::achieved_occupancy_pct},
-      {said(say::points_table::registers{}), QStringLiteral("registers"), said(say::points_table::registers_help{}),
-       [](const PointSet& p, Row row) {
-         Value value = metric(p, row, metric_key::registers);
-         value.text = value.text.section(QLatin1Char(' '), 0, 0);
-         return value;
-       },
-       metric_key::registers},
-      {said(say::points_table::shared{}), QStringLiteral("shared"), said(say::points_table::shared_help{}),
-       [](const PointSet& p, Row row) { return metric(p, row, metric_key::shared_bytes); }, metric_key::shared_bytes},
-      {said(say::points_table::values{}), QStringLiteral("values"), said(say::points_table::values_help{}),
-       [](const PointSet& p, Row row) { return text_value(to_qstring(p.table().points().origin(row))); }},
-      {said(say::points_table::run{}), QStringLiteral("run"), said(say::points_table::run_help{}),
-       [](const PointSet& p, Row row) {
-         const RunInfo& run = *p.run_of(row);
-         return text_value(said(
-             say::points_table::run_on{.run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString(),
-                                       .device = device_title(run.summary).toStdString()}));
-       }},
-      {said(say::points_table::reason{}), QStringLiteral("reason"), said(say::points_table::reason_help{}),
-       [](const PointSet& p, Row row) { return text_value(said(p.table().reason(row))); }},
+  namespace words = say::points_table;
+  namespace keys = metric_key;
+  const auto key = [](const char* name) { return QString::fromLatin1(name); };
+  std::vector<Column> columns{
+      result_column(),
+      of_metric(words::time{}, key("time"), words::time_help{}, keys::time_median_ns),
+      of_metric(words::rate{}, key("rate"), words::rate_help{}, keys::tflops),
+      of_traffic(words::dram{}, key("dram"), words::dram_help{}, Quantity::dram),
+      of_traffic(words::sm_l2{}, key("sm_l2"), words::sm_l2_help{}, Quantity::sm_l2),
+      of_metric(words::model{}, key("model"), words::model_help{}, keys::model_l2_sm_bytes),
+      of_metric(words::over_model{}, key("over_model"), words::over_model_help{}, keys::l2_sm_over_model),
+      of_metric(words::occupancy{}, key("occupancy"), words::occupancy_help{}, keys::achieved_occupancy_pct),
+      of_metric(words::registers{}, key("registers"), words::registers_help{}, keys::registers),
+      of_metric(words::shared{}, key("shared"), words::shared_help{}, keys::shared_bytes),
+      of_words(
+          words::values{}, key("values"), words::values_help{},
+          [](const PointSet& p, Row row) { return to_qstring(p.table().points().origin(row)); },
+          [](const PointSet& p, Row row) { return static_cast<std::uint64_t>(p.table().points().origin(row)); }),
+      of_words(words::run{}, key("run"), words::run_help{}, run_of,
+               [](const PointSet& p, Row row) { return std::uint64_t{p.table().run_index(row)}; }),
+      of_words(
+          words::reason{}, key("reason"), words::reason_help{},
+          [](const PointSet& p, Row row) { return said(p.table().reason(row)); }, place_of_reason),
   };
+  for (Column& column : columns) {
+    if (column.metric == keys::l2_sm_over_model) {
+      column.value = [](const PointSet& p, Row row) {
+        Value value = metric(p, row, metric_key::l2_sm_over_model);
+        if (!value.text.isEmpty()) value.text = QString::number(value.sort.toDouble(), 'f', 4);
+        return value;
+      };
+    }
+    if (column.metric == keys::registers) {
+      column.value = [](const PointSet& p, Row row) {
+        Value value = metric(p, row, metric_key::registers);
+        value.text = value.text.section(QLatin1Char(' '), 0, 0);
+        return value;
+      };
+    }
+  }
+  return columns;
+}
+
+bool comes_before(const QVariant& a, const QVariant& b) {
+  bool numbers = true;
+  bool number = false;
+  const double x = a.toDouble(&number);
+  numbers = numbers && number;
+  const double y = b.toDouble(&number);
+  numbers = numbers && number;
+  return numbers ? x < y : a.toString() < b.toString();
 }
 
 /// Whether `now` goes on where `before` ends.
@@ -139,6 +236,30 @@ PointSpec spec_for(const PointSetting& setting, const PointSet& points, Row row)
   return points.table().points().spec(row, setting.fields);
 }
 
+Keys keys_of(const PointSetting& setting, const PointSet& set) {
+  const analysis::PointColumns& points = set.table().points();
+  if (setting.fields.empty()) return {[&points](Row row) { return std::uint64_t{points.knobs().code(row)}; }};
+  Keys keys;
+  keys.reserve(setting.fields.size());
+  for (const std::string_view name : setting.fields) {
+    const analysis::FieldColumn* column = points.find_field(name);
+    if (column != nullptr) keys.emplace_back([column](Row row) { return column->key(row); });
+  }
+  return keys;
+}
+
+/// Whether a point says what does not go without saying.
+bool set_somewhere(const PointSetting& setting, const PointSet& set) {
+  // Field by field, for of each there are few values.
+  for (const auto& key : keys_of(setting, set)) {
+    const Distinct values = tell_apart({key}, 0, set.size());
+    if (std::ranges::any_of(values.example, [&](Row row) { return setting.is_set(spec_for(setting, set, row)); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// What was asked for.
 Column of_setting(PointSetting setting) {
   Column column{setting.label, setting.key, setting.help, nullptr};
@@ -148,10 +269,9 @@ Column of_setting(PointSetting setting) {
   };
   if (setting.fields.size() == 1) column.field = to_qstring(setting.fields.front());
   if (setting.shown != PointSetting::Shown::always) {
-    column.in_use = [setting](const PointSet& points, Row row) {
-      return setting.is_set(spec_for(setting, points, row));
-    };
+    column.in_use = [setting](const PointSet& points) { return set_somewhere(setting, points); };
   }
+  column.keys = [setting](const PointSet& points) { return keys_of(setting, points); };
   return column;
 }
 
@@ -162,6 +282,9 @@ PointsTableModel::PointsTableModel(QObject* parent) : PointsTableModel(built_in_
 PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent, std::span<const Field> fields)
     : TableModel(parent), registry_(registry), fields_(fields) {
   make_columns();
+  connect(&pages_, &PointPages::arrived, this, [this](std::size_t first, std::size_t last) {
+    emit dataChanged(index(static_cast<int>(first), 0), index(static_cast<int>(last), columns() - 1));
+  });
 }
 
 void PointsTableModel::make_columns() {
@@ -182,9 +305,14 @@ bool PointsTableModel::add_foreign_knobs(const PointSet& points) {
 }
 
 void PointsTableModel::set_points(std::shared_ptr<const PointSet> points) {
-  const bool grown = is_beginning(*points_, *points);
+  const bool grown = !lists() && is_beginning(*points_, *points);
+  if (points != points_) in_use_.clear();
+  will_list_ = false;
   if (add_foreign_knobs(*points) || !grown || points_->empty()) {
     beginResetModel();
+    listing_.reset();
+    shown_.reset();
+    pages_.show(nullptr, nullptr);
     points_ = std::move(points);
     make_columns();
     endResetModel();
@@ -197,6 +325,90 @@ void PointsTableModel::set_points(std::shared_ptr<const PointSet> points) {
   }
 }
 
+void PointsTableModel::set_listing(std::shared_ptr<const Listing> listing) {
+  if (listing == listing_) return;
+  will_list_ = true;
+  beginResetModel();
+  if (listing->points != points_) {
+    in_use_.clear();
+    points_ = listing->points;
+    add_foreign_knobs(*points_);
+    make_columns();
+  }
+  listing_ = std::move(listing);
+  shown_ = in_order();
+  pages_.show(points_, shown_);
+  endResetModel();
+}
+
+bool PointsTableModel::sort_listing(const QString& key, Qt::SortOrder order) {
+  const int column = column_named(key);
+  if (column >= 0 && !is_setting(column)) return false;
+  if (listed_by_ == key && listed_in_ == order) return true;
+  listed_by_ = key;
+  listed_in_ = order;
+  if (!lists()) return true;
+  beginResetModel();
+  shown_ = in_order();
+  pages_.show(points_, shown_);
+  endResetModel();
+  return true;
+}
+
+std::shared_ptr<const std::vector<Row>> PointsTableModel::in_order() const {
+  auto rows = std::make_shared<std::vector<Row>>(listing_->rows);
+  const int column = column_named(listed_by_);
+  if (column < 0 || !is_setting(column)) return rows;
+  const Column& by = columns_[static_cast<std::size_t>(column)];
+  const Distinct values = tell_apart(by.keys(*points_), 0, points_->size());
+  // The few values are sorted, then the rows counted out.
+  std::vector<QVariant> sort;
+  sort.reserve(values.example.size());
+  for (const Row row : values.example) sort.push_back(by.value(*points_, row).sort);
+  std::vector<std::uint32_t> codes(sort.size());
+  std::iota(codes.begin(), codes.end(), 0U);
+  std::ranges::stable_sort(codes, [&](std::uint32_t a, std::uint32_t b) {
+    if (sort[a].isValid() != sort[b].isValid()) return sort[a].isValid();
+    const bool descending = listed_in_ == Qt::DescendingOrder;
+    return descending ? comes_before(sort[b], sort[a]) : comes_before(sort[a], sort[b]);
+  });
+  std::vector<std::size_t> begin(codes.size() + 1, 0);  // by place among the sorted values
+  std::vector<std::uint32_t> place(codes.size());
+  for (std::uint32_t i = 0; i < codes.size(); ++i) place[codes[i]] = i;
+  for (const Row row : *rows) ++begin[place[values.code[row]] + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  for (const Row row : listing_->rows) (*rows)[begin[place[values.code[row]]]++] = row;
+  return rows;
+}
+
+PointPages::Value PointsTableModel::source_of(const Column& column, int row) const {
+  const Row place = place_of(row);
+  if (!lists() || column.metric.empty() || !listing_->lacks_values(place)) return {points_.get(), place, {}};
+  return pages_.at(static_cast<std::size_t>(row));
+}
+
+PointsTableModel::Value PointsTableModel::value_of_cell(const Column& column, int row) const {
+  const PointPages::Value from = source_of(column, row);
+  if (from.points != nullptr) return column.value(*from.points, from.row);
+  return {from.error.isEmpty() ? QStringLiteral("…") : QStringLiteral("–"), {}, {}, true};
+}
+
+QString PointsTableModel::tip_of_cell(const Column& column, int row) const {
+  const PointPages::Value from = source_of(column, row);
+  if (from.points == nullptr) return from.error.isEmpty() ? said(say::points_table::row_is_read{}) : from.error;
+  if (column.tip != nullptr) return column.tip(*from.points, from.row);
+  return column.value(*from.points, from.row).tip;
+}
+
+QStringList PointsTableModel::texts_of(int column, Row from) const {
+  const Column& spec = columns_[static_cast<std::size_t>(column)];
+  QStringList texts;
+  for (const Row row : tell_apart(spec.keys(*points_), from, points_->size()).example) {
+    texts << spec.value(*points_, row).text;
+  }
+  return texts;
+}
+
 int PointsTableModel::column_of(const QString& heading) const {
   const auto found = std::ranges::find(columns_, heading, &Column::heading);
   return found == columns_.end() ? -1 : static_cast<int>(found - columns_.begin());
@@ -205,10 +417,9 @@ int PointsTableModel::column_of(const QString& heading) const {
 bool PointsTableModel::column_in_use(int column) const {
   const Column& spec = columns_[static_cast<std::size_t>(column)];
   if (spec.in_use == nullptr) return true;
-  for (Row row = 0; row < points_->size(); ++row) {
-    if (spec.in_use(*points_, row)) return true;
-  }
-  return false;
+  const auto [known, fresh] = in_use_.try_emplace(column, false);
+  if (fresh) known->second = spec.in_use(*points_);
+  return known->second;
 }
 
 QString PointsTableModel::key_of(int column) const {
@@ -232,29 +443,30 @@ int PointsTableModel::columns() const {
 }
 
 QVariant PointsTableModel::cell(int row, int column, int role) const {
-  const auto shown = static_cast<Row>(row);
+  const Row shown = place_of(row);
   const Column& spec = columns_[static_cast<std::size_t>(column)];
   switch (role) {
     case Qt::DisplayRole:
-      return spec.value(*points_, shown).text;
+      return value_of_cell(spec, row).text;
     case Qt::ToolTipRole: {
-      const Value value = spec.value(*points_, shown);
-      return value.tip.isEmpty() ? QVariant() : QVariant(plain_tip(value.tip));
+      const QString tip = tip_of_cell(spec, row);
+      return tip.isEmpty() ? QVariant() : QVariant(plain_tip(tip));
     }
     case sort_role: {
-      if (spec.metric.empty()) return spec.value(*points_, shown).sort;
+      if (lists() || spec.metric.empty()) return value_of_cell(spec, row).sort;
       // Without the words, which take longer than comparing.
       const std::optional<double> value = values_of(*points_, spec.metric).at(shown);
       return value ? QVariant(*value) : QVariant();
     }
     case copy_role: {
-      const Value value = spec.value(*points_, shown);
+      const Value value = value_of_cell(spec, row);
       if (spec.metric.empty()) return value.text;
       return value.sort.isValid() ? QString::number(value.sort.toDouble(), 'g', QLocale::FloatingPointShortest)
                                   : QString();
     }
     case Qt::TextAlignmentRole:
-      return QVariant::fromValue<Qt::Alignment>((spec.value(*points_, shown).number ? Qt::AlignRight : Qt::AlignLeft) |
+      if (!spec.metric.empty()) return QVariant::fromValue<Qt::Alignment>(Qt::AlignRight | Qt::AlignVCenter);
+      return QVariant::fromValue<Qt::Alignment>((value_of_cell(spec, row).number ? Qt::AlignRight : Qt::AlignLeft) |
                                                 Qt::AlignVCenter);
     case Qt::ForegroundRole: {
       const bool dark = plot_colors(QGuiApplication::palette()).dark;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All points of the shown runs, a row each: what they were set to (point_settings.h), then what came of them.
+// All points of the shown runs, a row each: what they were set to (point_settings.h), then what came of them. Of files
+// whose points are not all in memory, values are read when their rows are looked at.
 #pragma once
 
+#include <QStringList>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -11,9 +15,11 @@
 #include <vector>
 
 #include "kernels/registry.h"
+#include "ui/models/point_pages.h"
 #include "ui/models/point_set.h"
 #include "ui/models/point_settings.h"
 #include "ui/models/table_model.h"
+#include "ui/selection.h"
 
 namespace attnscope::ui {
 
@@ -29,8 +35,19 @@ class PointsTableModel : public TableModel {
   /// Grows in place when the points so far are a beginning of the new ones, as they are while a run is followed, and
   /// none of the others has a knob that no algorithm states: those get columns too.
   void set_points(std::shared_ptr<const PointSet> points);
+  /// The rows of a listing, in the order of sort_listing().
+  void set_listing(std::shared_ptr<const Listing> listing);
+  /// Whether set_listing() came last.
+  [[nodiscard]] bool lists() const { return listing_ != nullptr; }
+  /// The same, and while the model is reset whether it will be so.
+  [[nodiscard]] bool will_list() const { return will_list_; }
+  /// Orders the rows of listings, now and later, by the column of that key, rows without a value last; of "" they stand
+  /// as they do there. False for a column that is computed of values: these are not in memory.
+  bool sort_listing(const QString& key, Qt::SortOrder order);
+  /// Reads the values of listed rows.
+  [[nodiscard]] PointPages& pages() { return pages_; }
   [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return points_; }
-  [[nodiscard]] ShownPoint point(int row) const { return (*points_)[static_cast<Row>(row)]; }
+  [[nodiscard]] ShownPoint point(int row) const { return (*points_)[place_of(row)]; }
   /// The column of that heading; -1 when there is none.
   [[nodiscard]] int column_of(const QString& heading) const;
   /// False for a column of a rarely set property that no point has.
@@ -41,6 +58,8 @@ class PointsTableModel : public TableModel {
 
   /// Whether a column is read off the point's setting; the others compute.
   [[nodiscard]] bool is_setting(int column) const;
+  /// Each text that a column that is_setting() has from that row of points() on.
+  [[nodiscard]] QStringList texts_of(int column, Row from = 0) const;
 
   struct Value {
     QString text;
@@ -55,20 +74,35 @@ class PointsTableModel : public TableModel {
     std::function<Value(const PointSet&, Row)> value;
     std::string_view metric = {};  ///< of the metrics table, whose unit the values have; empty: a setting
     QString field = {};            ///< the one field that it shows, which it is known by as well
-    std::function<bool(const PointSet&, Row)> in_use = nullptr;  ///< none: always shown
+    std::function<bool(const PointSet&)> in_use = nullptr;       ///< none: always shown
+    std::function<QString(const PointSet&, Row)> tip = nullptr;  ///< none: that of the value
+    /// Of a setting: functions of a row of that set, which give the same for rows that read the same.
+    std::function<std::vector<std::function<std::uint64_t(Row)>>(const PointSet&)> keys = nullptr;
   };
 
   /// For other programs: a plain number in the column's base unit where it has one; in the header the unit too.
   static constexpr int copy_role = sort_role + 1;
 
  protected:
-  [[nodiscard]] int rows() const override { return static_cast<int>(points_->size()); }
+  [[nodiscard]] int rows() const override {
+    return static_cast<int>(lists() ? shown_->size() : std::size_t{points_->size()});
+  }
   [[nodiscard]] int columns() const override;
   [[nodiscard]] QVariant cell(int row, int column, int role) const override;
   [[nodiscard]] QVariant header(int column, int role) const override;
 
  private:
   void make_columns();
+  [[nodiscard]] Row place_of(int row) const {
+    return lists() ? (*shown_)[static_cast<std::size_t>(row)] : static_cast<Row>(row);
+  }
+  /// Of a listing those that fit, in the order that is wanted.
+  [[nodiscard]] std::shared_ptr<const std::vector<Row>> in_order() const;
+  /// Where a cell's value stands; `row` is the model's, here and below.
+  [[nodiscard]] PointPages::Value source_of(const Column& column, int row) const;
+  [[nodiscard]] QString tip_of_cell(const Column& column, int row) const;
+  /// What a cell says.
+  [[nodiscard]] Value value_of_cell(const Column& column, int row) const;
   /// Whether there were new ones.
   bool add_foreign_knobs(const PointSet& points);
 
@@ -77,6 +111,13 @@ class PointsTableModel : public TableModel {
   std::set<std::string> foreign_knobs_;  ///< of points, stated by no algorithm of the registry
   std::vector<Column> columns_;
   std::shared_ptr<const PointSet> points_ = std::make_shared<const PointSet>();
+  std::shared_ptr<const Listing> listing_;         ///< null: all of points_ are rows
+  std::shared_ptr<const std::vector<Row>> shown_;  ///< of points_, by row
+  bool will_list_ = false;
+  QString listed_by_;  ///< key of a column
+  Qt::SortOrder listed_in_ = Qt::AscendingOrder;
+  mutable PointPages pages_;            ///< asks for what is looked at
+  mutable std::map<int, bool> in_use_;  ///< by column, of points_
 };
 
 }  // namespace attnscope::ui

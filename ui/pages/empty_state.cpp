@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "messages/empty_page.h"
+#include "messages/query.h"
 #include "messages/window.h"
 #include "ui/format.h"
 #include "ui/said.h"
@@ -31,7 +32,10 @@ bool ticked_run_is_running(const Workspace& workspace) {
 }
 
 EmptyWords why_no_points(const Workspace& workspace) {
-  if (const Row hidden = workspace.ticked()->size(); hidden > 0) {
+  if (workspace.large() && workspace.listing() == nullptr) {
+    return {said(say::query::selecting{.all = workspace.ticked_points()}), said(say::empty_page::selecting_help{})};
+  }
+  if (const std::size_t hidden = workspace.ticked_points(); hidden > 0) {
     constexpr qsizetype most = 60;
     const QString filter = shortened(workspace.query(), most).toHtmlEscaped();
     return {said(say::empty_page::all_filtered{.points = counted_points(hidden)}),
@@ -57,7 +61,7 @@ EmptyWords why_no_points(const Workspace& workspace) {
   }
   const auto ticked = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; });
   const auto damaged = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) {
-    return run.visible && run.info->summary.points > 0 && run.points.empty();
+    return run.visible && run.info->summary.points > 0 && run.size() == 0;
   });
   if (damaged != runs.end()) {
     return {said(say::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),

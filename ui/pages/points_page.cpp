@@ -11,6 +11,7 @@
 
 #include "messages/points_table.h"
 #include "ui/format.h"
+#include "ui/pages/plain_cells.h"
 #include "ui/pages/plain_table.h"
 #include "ui/said.h"
 
@@ -33,6 +34,9 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   add_table();
   add_keys();
   keep_up_with(workspace_);
+  connect(&workspace_, &Workspace::listing_changed, this, [this] {
+    if (lists_more() != model_->lists() || lists_more()) fall_behind();
+  });
   refresh();
 }
 
@@ -43,6 +47,7 @@ void PointsPage::add_table() {
   model_ = new PointsTableModel(this);
   order_ = new PointsOrder(*model_, this);
   table_ = new PlainTable(order_, said(say::points_table::name{}), content);
+  table_->setItemDelegate(new PlainCells(table_));
   table_->setTabKeyNavigation(true);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
@@ -51,6 +56,11 @@ void PointsPage::add_table() {
   empty_ = new EmptyState(content, &workspace_);
   stack_->addWidget(table_);
   stack_->addWidget(empty_);
+  listed_ = new QLabel(this);
+  listed_->setTextFormat(Qt::PlainText);
+  listed_->setWordWrap(true);
+  listed_->hide();
+  static_cast<QVBoxLayout*>(layout())->addWidget(listed_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
@@ -102,12 +112,24 @@ void PointsPage::restore(const QJsonObject& state) {
 }
 
 void PointsPage::refresh() {
-  model_->set_points(workspace_.visible());
+  if (lists_more()) {
+    model_->set_listing(workspace_.listing());
+    listed_->setText(said(say::points_table::listed{.points = workspace_.listing()->rows.size(),
+                                                    .loaded = workspace_.visible()->size(),
+                                                    .most = workspace_.most_loaded()}));
+  } else {
+    model_->set_points(workspace_.visible());
+  }
+  listed_->setVisible(model_->lists());
   for (int column = 0; column < model_->columnCount(); ++column) {
     table_->setColumnHidden(column, !model_->column_in_use(column));
   }
   size_columns();
   show_rows();
+}
+
+bool PointsPage::lists_more() const {
+  return workspace_.listing() != nullptr && workspace_.listing()->rows.size() > workspace_.visible()->size();
 }
 
 void PointsPage::show_rows() {
@@ -117,10 +139,11 @@ void PointsPage::show_rows() {
 }
 
 void PointsPage::size_columns() {
-  const int rows = model_->rowCount();
+  // Values of a listing come later; the columns have room for those of the points that were in memory before.
+  const int rows = model_->lists() ? static_cast<int>(model_->points()->size()) : model_->rowCount();
   const int columns = model_->columnCount();
-  const bool all_shown = workspace_.query().isEmpty();
-  const std::shared_ptr<const PointSet> all = workspace_.ticked();
+  const bool all_shown = model_->lists() || workspace_.query().isEmpty();
+  const std::shared_ptr<const PointSet> all = model_->lists() ? model_->points() : workspace_.ticked();
   // A filter leaves some of what was looked at.
   if (all == sized_of_.lock() && content_width_.size() == static_cast<std::size_t>(columns)) {
     if (all_shown) sized_rows_ = rows;
@@ -128,7 +151,8 @@ void PointsPage::size_columns() {
   }
   if (rows == sized_rows_) return;
   const QFontMetrics metrics = table_->fontMetrics();
-  if (sized_rows_ == 0) {
+  const bool widens = model_->lists() && content_width_.size() == static_cast<std::size_t>(columns);
+  if (sized_rows_ == 0 && !widens) {
     content_width_.assign(static_cast<std::size_t>(columns), 0);
     for (int column = 0; column < columns; ++column) {
       const QString heading = model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
@@ -137,15 +161,19 @@ void PointsPage::size_columns() {
   }
   const QScopedValueRollback sizing(sizing_, true);
   for (int column = 0; column < columns; ++column) {
-    const int step = model_->is_setting(column) ? 1 : std::max(1, (rows - sized_rows_) / sampled_rows);
     qsizetype longest = 0;
     int& width = content_width_[static_cast<std::size_t>(column)];
-    for (int row = sized_rows_; row < rows; row += step) {
-      const QString text = model_->index(row, column).data().toString();
+    const auto make_room = [&](const QString& text) {
       // Measuring costs more than reading: a shorter text is hardly ever wider.
-      if (text.size() < longest) continue;
+      if (text.size() < longest) return;
       longest = text.size();
       width = std::max(width, metrics.horizontalAdvance(text) + cell_padding);
+    };
+    if (model_->is_setting(column)) {
+      for (const QString& text : model_->texts_of(column, static_cast<Row>(sized_rows_))) make_room(text);
+    } else if (!model_->lists()) {
+      const int step = std::max(1, (rows - sized_rows_) / sampled_rows);
+      for (int row = sized_rows_; row < rows; row += step) make_room(model_->index(row, column).data().toString());
     }
     if (!sized_by_hand_.contains(column)) table_->setColumnWidth(column, std::min(width, widest_column));
   }

@@ -2,6 +2,7 @@
 // Every point of the shown runs as a sortable table.
 #pragma once
 
+#include <QLabel>
 #include <QStackedLayout>
 #include <QTableView>
 #include <memory>
@@ -41,6 +42,8 @@ class PointsPage : public Page {
   /// The table, or why it has no row.
   void show_rows();
   void size_columns();
+  /// Whether more points fit than are in memory: the table then has rows that plots do not show.
+  [[nodiscard]] bool lists_more() const;
 
   Workspace& workspace_;
   PointsTableModel* model_ = nullptr;
@@ -48,6 +51,7 @@ class PointsPage : public Page {
   QTableView* table_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
+  QLabel* listed_ = nullptr;                ///< what the table lists beyond the plots, while it does
   int sized_rows_ = 0;                      ///< whose settings the columns have room for
   std::weak_ptr<const PointSet> sized_of_;  ///< all points that columns have room for; null: of some alone
   std::vector<int> content_width_;          ///< of each column, in pixels, as far as it was looked at
