@@ -12,6 +12,8 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,32 @@ std::uint64_t size_with_log(const std::filesystem::path& file) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(stamp_of(path).size, 0));
   };
   return size_of(file) + size_of(file.string() + "-wal");
+}
+
+/// A file of many points takes seconds to be looked through, and is opened again and again while somebody looks at it:
+/// one that nobody has written since it was found whole is. Smaller ones are looked through each time.
+class FoundWhole {
+ public:
+  [[nodiscard]] bool knows(const std::filesystem::path& file, const FileStamp& stamp) {
+    const std::lock_guard lock(mutex_);
+    const auto known = known_.find(file.string());
+    return known != known_.end() && known->second == stamp;
+  }
+  void add(const std::filesystem::path& file, const FileStamp& stamp) {
+    constexpr std::int64_t worth_it = std::int64_t{16} << 20;  // bytes
+    if (stamp.size < worth_it || has_journal(file)) return;    // what a journal holds is not in the stamp
+    const std::lock_guard lock(mutex_);
+    known_[file.string()] = stamp;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, FileStamp> known_;
+};
+
+FoundWhole& found_whole() {
+  static FoundWhole files;
+  return files;
 }
 
 /// What SQLite does not pass on of why it cannot open a file; 0 where nothing is found. The file itself is not opened:
@@ -96,12 +124,15 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
                        say::file::newer_schema{.file = file.string(), .version = version, .known = newest_schema()});
   }
   std::vector<std::string> extras = require_our_schema(database, file, version);
+  const FileStamp stamp = stamp_of(file);
+  if (!has_journal(file) && found_whole().knows(file, stamp)) return extras;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     const std::string finding = without_heading(check);
     throw StorageError(Kind::damaged,
                        say::file::damaged{.file = file.string(), .error = finding.substr(0, finding.find('\n'))});
   }
+  found_whole().add(file, stamp);
   return extras;
 }
 

@@ -167,22 +167,39 @@ std::unordered_map<std::int64_t, DigestState> RunStore::Impl::trusted_rows() {
   return runs;
 }
 
+std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::count_points() {
+  if (counted) return *counted;
+  std::unordered_map<std::int64_t, PointCount> counts;
+  SQLite::Statement& query =
+      statement("SELECT run_id, count(*), coalesce(sum(disposition = 'ok'), 0) FROM points GROUP BY run_id");
+  while (query.executeStep()) {
+    counts[query.getColumn(0).getInt64()] = {.points = query.getColumn(1).getInt64(),
+                                             .ok = query.getColumn(2).getInt64()};
+  }
+  counted = counts;
+  return counts;
+}
+
 std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
   const bool collecting = mode == Mode::collect || CollectorLock::held(file);
   const int version = schema_of(*database);
+  // In one statement where somebody may be writing: an ended run then has all of its points.
+  const bool counts_here = known == nullptr && !immutable;
   // Left joins: a run whose device is gone is named, not lost.
   SQLite::Statement& query = statement(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
       "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {} FROM runs r LEFT JOIN devices d "
       "ON "
       "d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
-      known == nullptr ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
+      counts_here ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
       qualified("e", environment_columns), run_provenance(version), run_uid(version), version >= 3 ? "r.rounds" : "1",
-      known == nullptr ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
-                         "points GROUP BY run_id) c ON c.run_id = r.id"
-                       : ""));
+      counts_here ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
+                    "points GROUP BY run_id) c ON c.run_id = r.id"
+                  : ""));
   std::unordered_map<std::int64_t, DigestState> digests;
   if (version >= digests_since) digests = trusted_rows();
+  std::unordered_map<std::int64_t, PointCount> counts;
+  if (known == nullptr && immutable) counts = count_points();
   std::vector<RunSummary> summaries;
   while (query.executeStep()) {
     const std::int64_t id = query.getColumn(0).getInt64();
@@ -190,6 +207,10 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
     try {
       Reader in(query);
       RunSummary run = read_run(in);
+      if (const auto count = counts.find(id); count != counts.end()) {
+        run.points = static_cast<std::size_t>(count->second.points);
+        run.ok_points = static_cast<std::size_t>(count->second.ok);
+      }
       if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
       summaries.push_back(std::move(run));
     } catch (const RowError& error) {

@@ -59,6 +59,12 @@ struct RunStore::Impl {
   std::map<std::string, SQLite::Statement> statements;
   std::map<std::string, BadRow> bad;  ///< by where, in English: what reading skipped
   std::size_t unchecked = 0;
+  /// By run, points and how many of them are ok: counted once of a file that nobody writes, for that looks at each.
+  struct PointCount {
+    std::int64_t points = 0;
+    std::int64_t ok = 0;
+  };
+  std::optional<std::unordered_map<std::int64_t, PointCount>> counted;
   std::vector<std::string> extras;
   bool has_points = false;                                  ///< this has written some, or goes on with a run
   std::unordered_map<std::int64_t, WrittenPoints> written;  ///< by run, while this writes
@@ -187,6 +193,8 @@ struct RunStore::Impl {
                    const std::function<void(StoredPoint&&)>& visit);
   /// RunStore::each_setting(), in the snapshot at hand.
   void read_settings(std::int64_t after_id, const std::function<void(StoredPoint&&)>& visit);
+  /// Of each run the counts that are in its summary. Pre: immutable.
+  [[nodiscard]] std::unordered_map<std::int64_t, PointCount> count_points();
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
   std::vector<RunSummary> read_runs(KnownRuns* known);
   std::vector<StoredCeilings> read_ceilings();

@@ -386,7 +386,9 @@ TEST(RunStore, gives_what_points_were_set_to_without_their_values) {
           EXPECT_EQ(point.record.disposition, record.disposition);
           EXPECT_EQ(point.record.reason, record.reason);
           EXPECT_EQ(point.record.clocks && point.record.clocks->throttled, record.clocks && record.clocks->throttled);
-          if (point.record.clocks) EXPECT_EQ(point.record.clocks->throttle_reasons, record.clocks->throttle_reasons);
+          if (point.record.clocks) {
+            EXPECT_EQ(point.record.clocks->throttle_reasons, record.clocks->throttle_reasons);
+          }
         });
     return ids;
   };
@@ -412,6 +414,28 @@ TEST(RunStore, without_values_too_a_run_that_lacks_points_is_named) {
   std::set<std::string> where;
   for (const BadRow& row : store.bad_rows()) where.insert(english_text(row.where));
   EXPECT_EQ(where.size(), 2U) << "the point that is none, and the run that lacks one";
+}
+
+TEST(RunStore, a_large_file_is_looked_through_again_once_it_was_written) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_many(file, 5);
+  {
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+    database.exec("CREATE TABLE notes (text)");
+    database.exec("INSERT INTO notes VALUES (zeroblob(20000000))");
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  const auto open = [&] { return RunStore::open(file, Mode::read_only).runs().size(); };
+  EXPECT_EQ(open(), 2U);
+  EXPECT_EQ(open(), 2U);
+  {
+    // In the middle of the blob, whose pages each begin with the number of the next.
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file) / 8192 * 4096));
+    bytes.put('\x7F');
+  }
+  EXPECT_THROW((void)open(), StorageError);
 }
 
 TEST(RunStore, gives_points_by_their_ids) {

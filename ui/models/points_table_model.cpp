@@ -165,28 +165,29 @@ std::uint64_t place_of_reason(const PointSet& p, Row row) {
 
 /// What came of the point.
 std::vector<Column> outcome_columns() {
-  namespace words = say::points_table;
   namespace keys = metric_key;
   const auto key = [](const char* name) { return QString::fromLatin1(name); };
   std::vector<Column> columns{
       result_column(),
-      of_metric(words::time{}, key("time"), words::time_help{}, keys::time_median_ns),
-      of_metric(words::rate{}, key("rate"), words::rate_help{}, keys::tflops),
-      of_traffic(words::dram{}, key("dram"), words::dram_help{}, Quantity::dram),
-      of_traffic(words::sm_l2{}, key("sm_l2"), words::sm_l2_help{}, Quantity::sm_l2),
-      of_metric(words::model{}, key("model"), words::model_help{}, keys::model_l2_sm_bytes),
-      of_metric(words::over_model{}, key("over_model"), words::over_model_help{}, keys::l2_sm_over_model),
-      of_metric(words::occupancy{}, key("occupancy"), words::occupancy_help{}, keys::achieved_occupancy_pct),
-      of_metric(words::registers{}, key("registers"), words::registers_help{}, keys::registers),
-      of_metric(words::shared{}, key("shared"), words::shared_help{}, keys::shared_bytes),
+      of_metric(say::points_table::time{}, key("time"), say::points_table::time_help{}, keys::time_median_ns),
+      of_metric(say::points_table::rate{}, key("rate"), say::points_table::rate_help{}, keys::tflops),
+      of_traffic(say::points_table::dram{}, key("dram"), say::points_table::dram_help{}, Quantity::dram),
+      of_traffic(say::points_table::sm_l2{}, key("sm_l2"), say::points_table::sm_l2_help{}, Quantity::sm_l2),
+      of_metric(say::points_table::model{}, key("model"), say::points_table::model_help{}, keys::model_l2_sm_bytes),
+      of_metric(say::points_table::over_model{}, key("over_model"), say::points_table::over_model_help{},
+                keys::l2_sm_over_model),
+      of_metric(say::points_table::occupancy{}, key("occupancy"), say::points_table::occupancy_help{},
+                keys::achieved_occupancy_pct),
+      of_metric(say::points_table::registers{}, key("registers"), say::points_table::registers_help{}, keys::registers),
+      of_metric(say::points_table::shared{}, key("shared"), say::points_table::shared_help{}, keys::shared_bytes),
       of_words(
-          words::values{}, key("values"), words::values_help{},
+          say::points_table::values{}, key("values"), say::points_table::values_help{},
           [](const PointSet& p, Row row) { return to_qstring(p.table().points().origin(row)); },
           [](const PointSet& p, Row row) { return static_cast<std::uint64_t>(p.table().points().origin(row)); }),
-      of_words(words::run{}, key("run"), words::run_help{}, run_of,
+      of_words(say::points_table::run{}, key("run"), say::points_table::run_help{}, run_of,
                [](const PointSet& p, Row row) { return std::uint64_t{p.table().run_index(row)}; }),
       of_words(
-          words::reason{}, key("reason"), words::reason_help{},
+          say::points_table::reason{}, key("reason"), say::points_table::reason_help{},
           [](const PointSet& p, Row row) { return said(p.table().reason(row)); }, place_of_reason),
   };
   for (Column& column : columns) {
