@@ -168,7 +168,7 @@ std::unordered_map<std::int64_t, DigestState> RunStore::Impl::trusted_rows() {
 }
 
 std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::count_points() {
-  if (counted) return *counted;
+  if (point_counts) return *point_counts;
   std::unordered_map<std::int64_t, PointCount> counts;
   SQLite::Statement& query =
       statement("SELECT run_id, count(*), coalesce(sum(disposition = 'ok'), 0) FROM points GROUP BY run_id");
@@ -176,7 +176,7 @@ std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::cou
     counts[query.getColumn(0).getInt64()] = {.points = query.getColumn(1).getInt64(),
                                              .ok = query.getColumn(2).getInt64()};
   }
-  counted = counts;
+  point_counts = counts;
   return counts;
 }
 

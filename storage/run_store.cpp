@@ -33,7 +33,7 @@ void RunStore::Impl::connect(DatabaseAccess access) {
 
 void RunStore::Impl::open_for_reading() {
   statements.clear();
-  counted.reset();
+  point_counts.reset();
   database.reset();
   stamp = stamp_of(file);
   // Only a file that no one writes, nor left half written, may be opened without locks and without a -shm file.

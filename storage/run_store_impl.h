@@ -64,7 +64,7 @@ struct RunStore::Impl {
     std::int64_t points = 0;
     std::int64_t ok = 0;
   };
-  std::optional<std::unordered_map<std::int64_t, PointCount>> counted;
+  std::optional<std::unordered_map<std::int64_t, PointCount>> point_counts;
   std::vector<std::string> extras;
   bool has_points = false;                                  ///< this has written some, or goes on with a run
   std::unordered_map<std::int64_t, WrittenPoints> written;  ///< by run, while this writes
