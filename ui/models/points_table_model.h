@@ -58,6 +58,10 @@ class PointsTableModel : public TableModel {
 
   /// Whether a column is read off the point's setting; the others compute.
   [[nodiscard]] bool is_setting(int column) const;
+  /// What a column says of a point of any set.
+  [[nodiscard]] QString text_of(int column, const PointSet& points, Row row) const {
+    return columns_[static_cast<std::size_t>(column)].value(points, row).text;
+  }
   /// Each text that a column that is_setting() has from that row of points() on.
   [[nodiscard]] QStringList texts_of(int column, Row from = 0) const;
 

@@ -23,7 +23,7 @@ constexpr int header_padding = 24;  ///< around a heading's, with the arrow that
 constexpr int widest_column = 340;
 /// Rows whose values are looked at for the width of a column that computes them: their texts have three digits, and are
 /// of a length.
-constexpr int sampled_rows = 200;
+constexpr Row sampled_rows = 200;
 
 }  // namespace
 
@@ -139,7 +139,6 @@ void PointsPage::show_rows() {
 }
 
 void PointsPage::size_columns() {
-  // Values of a listing come later; the columns have room for those of the points that were in memory before.
   const int rows = model_->lists() ? static_cast<int>(model_->points()->size()) : model_->rowCount();
   const int columns = model_->columnCount();
   const bool all_shown = model_->lists() || workspace_.query().isEmpty();
@@ -171,9 +170,12 @@ void PointsPage::size_columns() {
     };
     if (model_->is_setting(column)) {
       for (const QString& text : model_->texts_of(column, static_cast<Row>(sized_rows_))) make_room(text);
-    } else if (!model_->lists()) {
-      const int step = std::max(1, (rows - sized_rows_) / sampled_rows);
-      for (int row = sized_rows_; row < rows; row += step) make_room(model_->index(row, column).data().toString());
+    } else {
+      // Of what is listed without values those that are in memory have to do.
+      const std::shared_ptr<const PointSet> there = model_->lists() ? workspace_.visible() : model_->points();
+      const Row first = model_->lists() ? 0 : static_cast<Row>(sized_rows_);
+      const Row step = std::max<Row>(1, (there->size() - first) / sampled_rows);
+      for (Row row = first; row < there->size(); row += step) make_room(model_->text_of(column, *there, row));
     }
     if (!sized_by_hand_.contains(column)) table_->setColumnWidth(column, std::min(width, widest_column));
   }
