@@ -39,7 +39,9 @@ class ValuesOfRows {
     for (const Row row : rows) {
       by_file[listing_.points->run_of(row)->file].emplace(listing_.points->id(row), row);
     }
-    for (const auto& [file, row_of] : by_file) {
+    for (const auto& of_file : by_file) {
+      const QString& file = of_file.first;
+      const std::map<std::int64_t, Row>& row_of = of_file.second;
       std::vector<std::int64_t> ids;
       ids.reserve(row_of.size());
       for (const auto& [id, row] : row_of) ids.push_back(id);
@@ -116,7 +118,9 @@ void judge_metrics(const SelectionAsk& ask, Listing& listing, ValuesOfRows& valu
   if (split != listing.rows.end()) {
     const std::vector<Row> given(split, listing.rows.end());
     const PointSet alone(*listing.points, given);
-    for (const Row row : ask.query.rows(alone.table())) others.push_back(given[row]);
+    const std::vector<Row> fit = ask.query.rows(alone.table());
+    others.reserve(fit.size());
+    for (const Row row : fit) others.push_back(given[row]);
   }
   const std::vector<Row> candidates(listing.rows.begin(), split);
   progress.total = candidates.size();

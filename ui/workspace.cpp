@@ -77,7 +77,9 @@ void read_large(const RunStore& store, FileContents& contents, const std::option
   for (auto& [id, run] : grown) {
     run->points.shrink();
     run->kinds.clear();
-    for (const Row row : run->points.sorts()) run->kinds.push_back(run->points.columns().spec(row));
+    const std::vector<Row> sorts = run->points.sorts();
+    run->kinds.reserve(sorts.size());
+    for (const Row row : sorts) run->kinds.push_back(run->points.columns().spec(row));
     contents.settings[id] = std::move(run);
   }
   if (!goes_on && ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(most));

@@ -103,7 +103,9 @@ PointPages::Page PointPages::read(Files& files, const PointSet& points, std::spa
   read_of_run.reserve(places.size());
   std::vector<PointSet::Part> parts;
   std::vector<std::size_t> place_of_row;
-  for (const auto& [run, place_of] : places) {
+  for (const auto& part : places) {
+    const RunPtr& run = part.first;
+    const std::map<std::int64_t, std::size_t>& place_of = part.second;
     const std::string file = run->file.toStdString();
     if (!files.store || files.file != run->file) {
       files.store.reset();
@@ -111,6 +113,7 @@ PointPages::Page PointPages::read(Files& files, const PointSet& points, std::spa
       files.file = run->file;
     }
     std::vector<std::int64_t> ids;
+    ids.reserve(place_of.size());
     for (const auto& [id, place] : place_of) ids.push_back(id);
     RunPoints& of_run = read_of_run.emplace_back();
     files.store->each_point_of(
