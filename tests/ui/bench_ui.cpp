@@ -3,8 +3,9 @@
 // blocked, from the event to the frame that shows what follows (median, 99th percentile). Beside the clock's time
 // stands that which the thread computed: on a machine with other work the former says little, and on an idle one they
 // are the same.
-//   bench_ui [FILE.attnscope | POINTS]   without a file: the recorded sample, or that many generated points, which are
-//                                        kept where ATTNSCOPE_BENCH_FILE says
+//   bench_ui [FILE.attnscope | POINTS] [PART...]
+// Without a file: the recorded sample, or that many generated points, which are kept where ATTNSCOPE_BENCH_FILE says.
+// Parts: explorer, table, curves, heatmap, turn, or a page's name (what a filter takes with it); without one, all.
 #include <sys/resource.h>
 #include <QApplication>
 #include <QElapsedTimer>
@@ -22,6 +23,7 @@
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
 #include "ui/explorer/number_editor.h"
+#include "ui/explorer/term_bars.h"
 #include "ui/main_window.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
@@ -74,6 +76,11 @@ void bench_interaction(const char* what, int repetitions, const std::function<vo
     });
   }
   times.print(what, target);
+}
+
+/// Whether a part of the whole is asked for.
+bool wanted(const QStringList& parts, const char* part) {
+  return parts.isEmpty() || parts.contains(QLatin1String(part));
 }
 
 double ms_since(const QElapsedTimer& timer) {
@@ -181,33 +188,69 @@ void bench_curves(MainWindow& window, IoPlot& plot) {
   page->set_ordinate(Ordinate::bytes);
 }
 
-/// From a slider's movement to the frame that shows what follows from it, p50 and p99.
+/// Counts how often a widget is painted.
+class PaintCount : public QObject {
+ public:
+  explicit PaintCount(QWidget* widget) { widget->installEventFilter(this); }
+  [[nodiscard]] int count() const { return count_; }
+
+ protected:
+  bool eventFilter(QObject* /*watched*/, QEvent* event) override {
+    if (event->type() == QEvent::Paint) ++count_;
+    return false;
+  }
+
+ private:
+  int count_ = 0;
+};
+
+/// From a slider's movement to the frame that shows what follows from it, p50 and p99: until the bars of the terms are
+/// painted, with all that changes beside them.
 void bench_slider(MainWindow& window, const char* what, const QString& name, double target) {
   auto* slider = window.findChild<QSlider*>(name);
+  const PaintCount frames(window.findChild<TermBars*>());
   const int places = slider->maximum() - slider->minimum();
+  constexpr int moves = 400;
+  int without_frame = 0;
   const auto move = [&](int i) {
     // Back and forth, never to where it stands.
     const int at = i % (2 * places);
+    const int before = frames.count();
     slider->setValue(slider->minimum() + (at < places ? at + 1 : 2 * places - at - 1));
     QApplication::processEvents();
-    window.repaint();
+    if (frames.count() == before) ++without_frame;
   };
   Times times;
-  for (int i = 0; i < 400; ++i) times.take([&] { move(i); });
+  for (int i = 0; i < moves; ++i) times.take([&] { move(i); });
   times.print(what, target);
+  if (without_frame > 0) std::printf("%-32s %8d of %d movements\n", "  without a frame", without_frame, moves);
 }
 
 /// Turning to every page, twice: to one that is up to date, and to one that a filter has left behind. And the filter
 /// itself, with each page shown.
-void bench_pages(MainWindow& window, const QStringList& pages) {
+void bench_pages(MainWindow& window, const QStringList& pages, const QStringList& parts) {
   for (const QString& page : pages) {
     window.show_page(page);
     QApplication::processEvents();
   }
-  bench_interaction("turn to a page", 20 * static_cast<int>(pages.size()),
-                    [&](int i) { window.show_page(pages[i % pages.size()]); });
+  if (wanted(parts, "turn")) {
+    for (const QString& page : pages) {
+      const QString other = page == pages.back() ? pages.front() : pages.back();
+      Times turned;
+      for (int i = 0; i < 20; ++i) {
+        window.show_page(other);
+        QApplication::processEvents();
+        turned.take([&] {
+          window.show_page(page);
+          QApplication::processEvents();
+        });
+      }
+      turned.print(qPrintable(QStringLiteral("turn to ") + page), 16);
+    }
+  }
   const auto filter = [&](int i) { window.query().set_text(i % 2 == 0 ? QStringLiteral("fa2 N>=1024") : QString()); };
   for (const QString& page : pages) {
+    if (!wanted(parts, qPrintable(page))) continue;
     Times turned;
     for (int i = 0; i < 8; ++i) {
       window.show_page(page == pages.back() ? pages.front() : pages.back());
@@ -305,11 +348,13 @@ int main(int argc, char** argv) {
   initialize_style();
   const QTemporaryDir folder;
   QString file = argc > 1 ? QString::fromLocal8Bit(argv[1]) : recorded_sample();
+  QStringList parts;
+  for (int i = 2; i < argc; ++i) parts << QString::fromLocal8Bit(argv[i]);
   bool number = false;
-  const auto wanted = file.toULongLong(&number);
+  const auto points = file.toULongLong(&number);
   if (number || file.isEmpty()) {
     file = qEnvironmentVariable("ATTNSCOPE_BENCH_FILE", folder.filePath(QStringLiteral("generated.attnscope")));
-    if (!QFileInfo::exists(file)) write_points(file, number ? wanted : 1000);
+    if (!QFileInfo::exists(file)) write_points(file, number ? points : 1000);
   }
   std::printf("%s\n", qPrintable(file));
   MainWindow window(false);
@@ -320,19 +365,21 @@ int main(int argc, char** argv) {
     return 1;
   }
   report_memory();
-  bench_selection(window);
-  report_memory();
-  bench_explorer(window);
-  bench_table(window);
+  if (wanted(parts, "selection")) {
+    bench_selection(window);
+    report_memory();
+  }
+  if (wanted(parts, "explorer")) bench_explorer(window);
+  if (wanted(parts, "table")) bench_table(window);
   window.show_page(QStringLiteral("io"));
   QApplication::processEvents();
-  bench_curves(window, *window.findChild<IoPlot*>());
-  bench_heatmap(window);
+  if (wanted(parts, "curves")) bench_curves(window, *window.findChild<IoPlot*>());
+  if (wanted(parts, "heatmap")) bench_heatmap(window);
   QStringList pages;
   for (const PageKind& kind : page_kinds()) {
     pages << QString::fromUtf8(kind.id.data(), static_cast<qsizetype>(kind.id.size()));
   }
-  bench_pages(window, pages);
+  bench_pages(window, pages, parts);
   report_memory();
   return 0;
 }

@@ -85,16 +85,23 @@ std::vector<FiguresModel::Line> FiguresModel::lines_of(const std::vector<Column>
 
 void FiguresModel::set_columns(const std::vector<Column>& columns) {
   std::vector<Line> lines = lines_of(columns);
-  const bool same_shape = lines.size() == lines_.size() && columns.size() == columns_.size();
-  if (!same_shape) beginResetModel();
-  lines_ = std::move(lines);
-  columns_ = columns;
-  for (Column& column : columns_) column.exploration = nullptr;
-  if (!same_shape) {
-    endResetModel();
-  } else if (!lines_.empty()) {
-    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
-    emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+  std::vector<Column> titled = columns;
+  for (Column& column : titled) column.exploration = nullptr;
+  if (columns.size() != columns_.size()) {
+    beginResetModel();
+    lines_ = std::move(lines);
+    columns_ = std::move(titled);
+    return endResetModel();
+  }
+  columns_.swap(titled);
+  replace_lines(lines_, std::move(lines), [](const Line& before, const Line& now, int column) {
+    if (column == 0) return before.label == now.label && before.help == now.help;
+    const auto place = static_cast<std::size_t>(column - 1);
+    return before.help == now.help && before.cells[place] == now.cells[place];
+  });
+  for (int section = 1; section < columnCount(); ++section) {
+    const auto place = static_cast<std::size_t>(section - 1);
+    if (columns_[place].title != titled[place].title) emit headerDataChanged(Qt::Horizontal, section, section);
   }
 }
 
@@ -129,8 +136,7 @@ QVariant FiguresModel::header(int section, int role) const {
 }
 
 void OperandsModel::set_exploration(const analysis::Exploration* exploration) {
-  beginResetModel();
-  lines_.clear();
+  std::vector<Line> lines;
   if (exploration != nullptr && !exploration->refusal) {
     const analysis::Exploration& e = *exploration;
     const auto share = [&](std::int64_t bytes) {
@@ -138,25 +144,28 @@ void OperandsModel::set_exploration(const analysis::Exploration* exploration) {
                                         'f', 1);
     };
     for (const OperandTraffic& operand : e.operands) {
-      lines_.push_back({.texts = {to_qstring(to_string(operand.tensor)), bytes_text(operand.traffic.l2_to_sm_bytes),
-                                  bytes_text(operand.traffic.sm_to_l2_bytes), share(operand.traffic.total())},
-                        .help = {}});
+      lines.push_back({.texts = {to_qstring(to_string(operand.tensor)), bytes_text(operand.traffic.l2_to_sm_bytes),
+                                 bytes_text(operand.traffic.sm_to_l2_bytes), share(operand.traffic.total())},
+                       .help = {}});
     }
-    lines_.push_back(
+    lines.push_back(
         {.texts = {said(say::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
                    bytes_text(e.traffic.sm_to_l2_bytes), format_bytes(static_cast<double>(e.traffic.total()))},
          .help = said(say::explorer_page::l2_sum_help{}),
          .sum = true});
-    lines_.push_back({.texts = {said(say::explorer_page::dram_estimated{}), {}, {}, format_bytes(e.dram_bytes)},
-                      .help = said(say::explorer_page::dram_help{}),
-                      .sum = true});
-    lines_.push_back({.texts = {said(say::explorer_page::compulsory{}),
-                                {},
-                                {},
-                                format_bytes(static_cast<double>(e.compulsory_bytes))},
-                      .help = said(say::explorer_page::compulsory_help{})});
+    lines.push_back({.texts = {said(say::explorer_page::dram_estimated{}), {}, {}, format_bytes(e.dram_bytes)},
+                     .help = said(say::explorer_page::dram_help{}),
+                     .sum = true});
+    lines.push_back({.texts = {said(say::explorer_page::compulsory{}),
+                               {},
+                               {},
+                               format_bytes(static_cast<double>(e.compulsory_bytes))},
+                     .help = said(say::explorer_page::compulsory_help{})});
   }
-  endResetModel();
+  replace_lines(lines_, std::move(lines), [](const Line& before, const Line& now, int column) {
+    return before.texts.at(static_cast<std::size_t>(column)) == now.texts.at(static_cast<std::size_t>(column)) &&
+           before.help == now.help && before.sum == now.sum;
+  });
 }
 
 QVariant OperandsModel::cell(int row, int column, int role) const {

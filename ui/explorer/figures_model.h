@@ -41,6 +41,7 @@ class FiguresModel : public TableModel {
   struct Cell {
     QString text;
     analysis::Standing standing = analysis::Standing::same;
+    bool operator==(const Cell&) const = default;
   };
   struct Line {
     QString label;

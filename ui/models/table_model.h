@@ -3,6 +3,8 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <utility>
+#include <vector>
 
 namespace attnscope::ui {
 
@@ -29,6 +31,27 @@ class TableModel : public QAbstractTableModel {
   [[nodiscard]] virtual int columns() const = 0;
   [[nodiscard]] virtual QVariant cell(int row, int column, int role) const = 0;
   [[nodiscard]] virtual QVariant header(int column, int role) const = 0;
+
+  /// Puts these in the place of the table's lines and says which cells are others by that, so that no others are
+  /// painted anew; of more or fewer lines than there were the table is another. `same(before, now, column)`: whether a
+  /// cell is what it was.
+  template <class Line, class Same>
+  void replace_lines(std::vector<Line>& lines, std::vector<Line> now, const Same& same) {
+    if (lines.size() != now.size()) {
+      beginResetModel();
+      lines = std::move(now);
+      endResetModel();
+      return;
+    }
+    lines.swap(now);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      for (int column = 0; column < columns(); ++column) {
+        if (same(now[i], lines[i], column)) continue;
+        const QModelIndex cell = index(static_cast<int>(i), column);
+        emit dataChanged(cell, cell);
+      }
+    }
+  }
 };
 
 }  // namespace attnscope::ui

@@ -28,6 +28,8 @@ class EmptyState : public QLabel {
   void set_words(const EmptyWords& words);
   /// A word that is too long for the page is cut: it does not widen the window.
   [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
+  /// It stands in the middle of what room there is.
+  [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
  private:
   Workspace* filtered_;

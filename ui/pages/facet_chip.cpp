@@ -39,7 +39,7 @@ FacetChip::FacetChip(const QString& label, const QString& help, QWidget* parent)
 void FacetChip::set_texts(const QStringList& texts) {
   if (texts == texts_) return;
   texts_ = texts;
-  updateGeometry();
+  forget_size();
 }
 
 void FacetChip::offer(std::vector<Option> options, int current) {
@@ -80,24 +80,36 @@ QFont FacetChip::value_font() const {
 
 void FacetChip::set_widest(int pixels) {
   widest_ = pixels;
-  updateGeometry();
+  forget_size();
 }
 
 void FacetChip::hide_label() {
   label_shown_ = false;
-  updateGeometry();
+  forget_size();
 }
 
 int FacetChip::label_width() const {
   return label_shown_ ? fontMetrics().horizontalAdvance(label_) + gap : 0;
 }
 
+void FacetChip::forget_size() {
+  size_ = {};
+  updateGeometry();
+}
+
+void FacetChip::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) forget_size();
+  QToolButton::changeEvent(event);
+}
+
 QSize FacetChip::sizeHint() const {
+  if (size_.isValid()) return size_;
   const QFontMetrics bold(value_font());
   int value = 0;
   for (const QString& text : texts_) value = std::max(value, bold.horizontalAdvance(text) + 1);
   const int width = side + label_width() + std::min(value, widest_) + gap + arrow + side;
-  return {width, fontMetrics().height() + 8};
+  size_ = {width, fontMetrics().height() + 8};
+  return size_;
 }
 
 void FacetChip::paintEvent(QPaintEvent* /*event*/) {

@@ -52,8 +52,10 @@ class FacetChip : public QToolButton {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
+  void forget_size();
   void fill_menu();
   void pick(int place);
   [[nodiscard]] QFont value_font() const;
@@ -66,6 +68,7 @@ class FacetChip : public QToolButton {
   bool folded_ = false;
   int widest_ = 150;  ///< a list may hold one very long value
   QString help_;
+  mutable QSize size_;  ///< asked for at every layout of the page; invalid: not measured
   QStringList texts_;
   std::vector<Option> options_;
   int current_ = -1;

@@ -47,6 +47,9 @@ class Page : public QWidget {
   /// Whether it stands behind another page, and what it would show has changed since.
   [[nodiscard]] bool outdated() const { return outdated_; }
   void setVisible(bool visible) override;
+  /// A page takes the height that the window gives it. Else every change of a text would have the window ask all pages,
+  /// also those behind, how high they would like to be at several widths.
+  [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
   /// Whether explore() does something.
   [[nodiscard]] virtual bool explores() const { return false; }

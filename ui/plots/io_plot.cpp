@@ -80,7 +80,7 @@ View whole_view(const CurveSet& set, bool log_x, bool log_y, bool peaks) {
 
 }  // namespace
 
-IoPlot::IoPlot(QWidget* parent) : QCustomPlot(parent), stacks_(*this, stack_row), residuals_(*this, stack_row) {
+IoPlot::IoPlot(QWidget* parent) : FramePlot(parent), stacks_(*this, stack_row), residuals_(*this, stack_row) {
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   setNoAntialiasingOnDrag(true);
   setFocusPolicy(Qt::StrongFocus);
@@ -551,7 +551,7 @@ void IoPlot::resizeEvent(QResizeEvent* event) {
   fit_title(event->size().width());
   make_room_for_labels(event->size().width());
   legend_.lay_out(event->size(), Medium::screen);
-  QCustomPlot::resizeEvent(event);
+  FramePlot::resizeEvent(event);
   overlay_->setGeometry(rect());
   overlay_->clear();
 }
@@ -592,7 +592,7 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
 }
 
 void IoPlot::paintEvent(QPaintEvent* event) {
-  QCustomPlot::paintEvent(event);
+  FramePlot::paintEvent(event);
   draw_focus_frame(*this);
 }
 

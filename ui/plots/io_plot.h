@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ui/models/curve_series.h"
+#include "ui/plots/frame_plot.h"
 #include "ui/plots/hover_overlay.h"
 #include "ui/plots/io_hover.h"
 #include "ui/plots/kernel_stacks.h"
@@ -20,7 +21,7 @@
 
 namespace attnscope::ui {
 
-class IoPlot : public QCustomPlot {
+class IoPlot : public FramePlot {
   Q_OBJECT
  public:
   explicit IoPlot(QWidget* parent = nullptr);

@@ -99,7 +99,7 @@ QString axis_words(LawVariable variable) {
 
 }  // namespace
 
-LawPlot::LawPlot(QWidget* parent) : QCustomPlot(parent) {
+LawPlot::LawPlot(QWidget* parent) : FramePlot(parent) {
   setMinimumSize(320, 200);
   setFocusPolicy(Qt::StrongFocus);
   plotLayout()->clear();
@@ -448,7 +448,7 @@ void LawPlot::fit_words(int width) {
 
 void LawPlot::resizeEvent(QResizeEvent* event) {
   fit_words(event->size().width());
-  QCustomPlot::resizeEvent(event);
+  FramePlot::resizeEvent(event);
   overlay_->setGeometry(rect());
   overlay_->clear();
 }

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "ui/models/law_model.h"
+#include "ui/plots/frame_plot.h"
 #include "ui/plots/hover_overlay.h"
 
 namespace attnscope::ui {
 
 enum class LawView { growth, collapse };
 
-class LawPlot : public QCustomPlot {
+class LawPlot : public FramePlot {
   Q_OBJECT
  public:
   explicit LawPlot(QWidget* parent = nullptr);

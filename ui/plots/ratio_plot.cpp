@@ -73,7 +73,7 @@ Qt::PenStyle stroke_of(bool simulated) {
 
 }  // namespace
 
-RatioPlot::RatioPlot(QWidget* parent) : QCustomPlot(parent) {
+RatioPlot::RatioPlot(QWidget* parent) : FramePlot(parent) {
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
   plotLayout()->clear();
@@ -404,7 +404,7 @@ void RatioPlot::fit_words(int width) {
 
 void RatioPlot::resizeEvent(QResizeEvent* event) {
   fit_words(event->size().width());
-  QCustomPlot::resizeEvent(event);
+  FramePlot::resizeEvent(event);
   overlay_->setGeometry(rect());
   overlay_->clear();
 }

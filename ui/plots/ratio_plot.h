@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "ui/models/ratio_views.h"
+#include "ui/plots/frame_plot.h"
 #include "ui/plots/hover_overlay.h"
 
 namespace attnscope::ui {
 
-class RatioPlot : public QCustomPlot {
+class RatioPlot : public FramePlot {
   Q_OBJECT
  public:
   explicit RatioPlot(QWidget* parent = nullptr);

@@ -74,7 +74,7 @@ bool is_of_level(const Roof& roof, RooflineLevel level) {
 
 }  // namespace
 
-RooflinePlot::RooflinePlot(QWidget* parent) : QCustomPlot(parent) {
+RooflinePlot::RooflinePlot(QWidget* parent) : FramePlot(parent) {
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumSize(320, 240);
@@ -532,7 +532,7 @@ void RooflinePlot::fit_title(int width) {
 void RooflinePlot::resizeEvent(QResizeEvent* event) {
   fit_title(event->size().width());
   legend_.lay_out(event->size(), Medium::screen);
-  QCustomPlot::resizeEvent(event);
+  FramePlot::resizeEvent(event);
   overlay_->setGeometry(rect());
   overlay_->clear();
 }

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "ui/models/roofline_model.h"
+#include "ui/plots/frame_plot.h"
 #include "ui/plots/hover_overlay.h"
 #include "ui/plots/plot_legend.h"
 #include "ui/plots/roofline_labels.h"
 
 namespace attnscope::ui {
 
-class RooflinePlot : public QCustomPlot {
+class RooflinePlot : public FramePlot {
   Q_OBJECT
  public:
   explicit RooflinePlot(QWidget* parent = nullptr);

@@ -24,7 +24,7 @@ QString text_of(const analysis::MapAxis& axis, int place) {
 
 }  // namespace
 
-SlicePlot::SlicePlot(QWidget* parent) : QCustomPlot(parent), title_(new QCPTextElement(this)) {
+SlicePlot::SlicePlot(QWidget* parent) : FramePlot(parent), title_(new QCPTextElement(this)) {
   setMinimumSize(220, 140);
   plotLayout()->insertRow(0);
   plotLayout()->addElement(0, 0, title_);

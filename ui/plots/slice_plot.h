@@ -6,11 +6,12 @@
 #include <qcustomplot.h>
 
 #include "ui/models/heatmap_grid.h"
+#include "ui/plots/frame_plot.h"
 #include "ui/plots/heatmap_view.h"
 
 namespace attnscope::ui {
 
-class SlicePlot : public QCustomPlot {
+class SlicePlot : public FramePlot {
   Q_OBJECT
  public:
   explicit SlicePlot(QWidget* parent = nullptr);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What one change has drawn, laid out and painted anew: no more than is another by it.
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <algorithm>
+#include <set>
+
+#include "tests/ui/window_test.h"
+#include "ui/explorer/choices.h"
+#include "ui/explorer/figures_model.h"
+#include "ui/pages/facet_chip.h"
+#include "ui/pages/page.h"
+#include "ui/plots/frame_plot.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST(FramePlot, IsDrawnOnceHoweverMuchHasChanged) {
+  FramePlot plot;
+  plot.resize(400, 300);
+  plot.show();
+  settle();
+  const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
+  plot.resize(500, 300);
+  plot.xAxis->setRange(0, 7);
+  plot.replot(QCustomPlot::rpQueuedReplot);
+  plot.resize(500, 340);
+  plot.replot(QCustomPlot::rpQueuedReplot);
+  EXPECT_EQ(drawn.count(), 0) << "the frame comes later";
+  settle();
+  EXPECT_EQ(drawn.count(), 1);
+  EXPECT_EQ(plot.viewport(), QRect(0, 0, 500, 340));
+}
+
+TEST(FramePlot, IsNeverShownAsItWasOfAnotherSize) {
+  FramePlot plot;
+  plot.setBackground(QBrush(Qt::red));
+  plot.resize(400, 300);
+  plot.show();
+  settle();
+  plot.xAxis->setRange(3, 4);
+  plot.resize(700, 500);
+  const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
+  // A frame before the event loop turns.
+  const QImage frame = plot.grab().toImage();
+  EXPECT_EQ(drawn.count(), 1);
+  EXPECT_EQ(frame.pixelColor(695, 2), QColor(Qt::red));
+  EXPECT_GT(plot.axisRect()->right(), 600);
+}
+
+TEST(FiguresModel, SaysWhichCellsAreOthers) {
+  ExplorerChoices choices = default_choices();
+  const Explored first = work_out(choices);
+  ASSERT_TRUE(choose(choices, QStringLiteral("n_k"), QStringLiteral("8192")).ok());
+  const Explored second = work_out(choices);
+  FiguresModel model;
+  const auto column = [](const Explored& explored) {
+    return FiguresModel::Column{.title = QStringLiteral("now"), .help = {}, .exploration = &explored.exploration};
+  };
+  model.set_columns({column(first)});
+  QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+  const QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
+  model.set_columns({column(first)});
+  EXPECT_EQ(changed.count(), 0) << "nothing is another";
+  std::vector<QString> before;
+  for (int row = 0; row < model.rowCount(); ++row) before.push_back(model.index(row, 1).data().toString());
+  model.set_columns({column(second)});
+  EXPECT_EQ(reset.count(), 0);
+  std::set<int> said;
+  for (const QList<QVariant>& signal : changed) {
+    const QModelIndex cell = signal.at(0).toModelIndex();
+    EXPECT_EQ(cell, signal.at(1).toModelIndex());
+    EXPECT_EQ(cell.column(), 1) << "labels stay";
+    said.insert(cell.row());
+  }
+  std::set<int> others;
+  for (int row = 0; row < model.rowCount(); ++row) {
+    if (model.index(row, 1).data().toString() != before[static_cast<std::size_t>(row)]) others.insert(row);
+  }
+  EXPECT_FALSE(others.empty());
+  EXPECT_LT(others.size(), before.size()) << "the tile's shared memory does not follow N";
+  EXPECT_EQ(said, others);
+}
+
+TEST(FacetChip, IsMeasuredAgainWhenItsTextsOrItsFontAreOthers) {
+  FacetChip chip(QStringLiteral("d"), {});
+  chip.set_texts({QStringLiteral("64")});
+  const QSize narrow = chip.sizeHint();
+  EXPECT_EQ(chip.sizeHint(), narrow);
+  chip.set_texts({QStringLiteral("64"), QStringLiteral("much wider")});
+  const QSize wide = chip.sizeHint();
+  EXPECT_GT(wide.width(), narrow.width());
+  QFont large = chip.font();
+  large.setPointSizeF(2 * large.pointSizeF());
+  chip.setFont(large);
+  EXPECT_GT(chip.sizeHint().height(), wide.height());
+  EXPECT_GT(chip.sizeHint().width(), wide.width());
+}
+
+TEST_F(WindowTest, AsksNoPageHowHighItWouldBe) {
+  MainWindow window(false);
+  for (const Page* page : window.findChildren<Page*>()) EXPECT_FALSE(page->hasHeightForWidth());
+}
+
+}  // namespace
+}  // namespace attnscope::ui
