@@ -173,6 +173,7 @@ void Scale::make_log_ticks(const Axis& axis) {
   if (ticks_.size() >= 2) return;
   ticks_.clear();
   const double decades = std::log10(high_ / low_);
+  if (decades < 1) return make_linear_ticks(axis);  // 1, 2 and 5 of a decade may be one, or none
   const double step = std::max(1.0, std::ceil(decades / 8));
   for (double k = std::floor(std::log10(low_)); k <= std::log10(high_); k += step) {
     const double power = std::pow(10.0, k);

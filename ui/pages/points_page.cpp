@@ -54,7 +54,7 @@ void PointsPage::add_table() {
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) emit point_selected(model_->point(order_->mapToSource(current).row()));
+    if (current.isValid()) tell_selected(model_->point(order_->mapToSource(current).row()));
   });
   // The heading with the arrow follows; setting it would sort again.
   connect(order_, &PointsOrder::sort_column_moved, this, [this](int column) {
@@ -108,6 +108,18 @@ void PointsPage::refresh() {
   }
   size_columns();
   show_rows();
+}
+
+bool PointsPage::show_mark(const ShownPoint& point, bool moves) {
+  const std::optional<Row> row = model_->points()->row_of(point);
+  if (!row) return false;
+  const QModelIndex index = order_->mapFromSource(model_->index(static_cast<int>(*row), 0));
+  if (!index.isValid()) return false;
+  // Rows that come while somebody reads leave the table, and what is selected in it, where they are.
+  if (!moves && table_->selectionModel()->hasSelection()) return table_->currentIndex().row() == index.row();
+  table_->selectRow(index.row());
+  if (moves) table_->scrollTo(index.siblingAtColumn(std::max(0, table_->columnAt(0))));
+  return true;
 }
 
 void PointsPage::show_rows() {
