@@ -89,6 +89,17 @@ Table left_table(const ComparisonOutput& output) {
   return table;
 }
 
+/// What no row has takes no room.
+void drop_empty_columns(Table& table) {
+  for (std::size_t column = table.columns.size(); column-- > 0;) {
+    const auto is_empty = [&](const std::vector<std::string>& row) { return row.at(column).empty(); };
+    if (table.rows.empty() || !std::ranges::all_of(table.rows, is_empty)) continue;
+    const auto place = static_cast<std::ptrdiff_t>(column);
+    table.columns.erase(table.columns.begin() + place);
+    for (std::vector<std::string>& row : table.rows) row.erase(row.begin() + place);
+  }
+}
+
 Table pairs_for_people(const ComparisonOutput& output) {
   Table table{{{"point"}, {"against"}, {"base", true}, {"other", true}, {"other/base", true}, {"cycles", true}}, {}};
   for (const char* title : level_titles) table.columns.push_back({title, true});
@@ -111,6 +122,7 @@ Table pairs_for_people(const ComparisonOutput& output) {
     row.push_back(settling_words_of(output, pair));
     table.rows.push_back(std::move(row));
   }
+  drop_empty_columns(table);
   return table;
 }
 
@@ -216,12 +228,17 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
   for (const Message& note : analysis::floor_words({&result}, output.request.verdicts, output.request.looks)) {
     notes.push_back(text(note));
   }
-  notes.push_back(text(say::compare::counts{.faster = result.count(Verdict::faster),
-                                            .slower = result.count(Verdict::slower),
-                                            .same = result.count(Verdict::same),
-                                            .ambiguous = result.count(Verdict::ambiguous),
-                                            .left = result.left_out.size()}));
   return notes;
+}
+
+/// What came of it, in one line.
+std::string counts_of(const ComparisonOutput& output) {
+  const analysis::ComparisonResult& result = output.result;
+  return text(say::compare::counts{.faster = result.count(Verdict::faster),
+                                   .slower = result.count(Verdict::slower),
+                                   .same = result.count(Verdict::same),
+                                   .ambiguous = result.count(Verdict::ambiguous),
+                                   .left = result.left_out.size()});
 }
 
 std::string title_of(const ComparisonOutput& output) {
@@ -251,6 +268,7 @@ void print_text(const ComparisonOutput& output, bool markdown, std::ostream& out
   const TableFormat format = markdown ? TableFormat::markdown : TableFormat::text;
   const auto heading = [&](const std::string& words) { out << (markdown ? "## " : "") << words << "\n\n"; };
   out << (markdown ? "# " + markdown_line(title_of(output)) : title_of(output)) << "\n\n";
+  out << counts_of(output) << "\n\n";
   heading(text(say::compare::differences{}));
   if (output.result.differences.empty()) {
     out << no_differences() << '\n';
@@ -313,7 +331,8 @@ void print_html(const ComparisonOutput& output, std::ostream& out) {
          "vertical-align:top}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
          ".FASTER{font-weight:bold;color:#0a7d32}.SLOWER{font-weight:bold;color:#c62828}.AMBIGUOUS{font-style:italic}"
          "@media(prefers-color-scheme:dark){.FASTER{color:#6fd08c}.SLOWER{color:#ff8a80}}</style></head><body>\n<h1>"
-      << html_text(title_of(output)) << "</h1>\n<h2>" << html_text(text(say::compare::differences{})) << "</h2>\n";
+      << html_text(title_of(output)) << "</h1>\n<p>" << html_text(counts_of(output)) << "</p>\n<h2>"
+      << html_text(text(say::compare::differences{})) << "</h2>\n";
   if (output.result.differences.empty()) {
     out << "<p>" << html_text(no_differences()) << "</p>\n";
   } else {
@@ -345,6 +364,10 @@ void print_json(const ComparisonOutput& output, std::ostream& out) {
   document["margin"] = output.request.verdicts.margin;
   document["level"] = output.request.verdicts.level;
   document["notes"] = notes_of(output);
+  for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
+    document["counts"][std::string(to_string(verdict))] = output.result.count(verdict);
+  }
+  document["counts"]["left_out"] = output.result.left_out.size();
   document["differences"] = json_of(difference_table(output));
   document["rows"] = json_of(pairs_for_programs(output));
   out << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';

@@ -17,6 +17,7 @@
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"
 #include "ui/pages/tile_heatmap_page.h"
+#include "ui/panels/details_panel.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_colors.h"
 #include "ui/theme.h"
@@ -277,12 +278,12 @@ std::map<double, double> marked_in(const RatioPlot& plot, const QCPAxisRect* pan
 }
 
 /// Where there are intervals whose bars are drawn so.
-std::vector<double> barred_in(const RatioPlot& plot, Qt::PenStyle style) {
+std::vector<double> barred_in(RatioPlot& plot, Qt::PenStyle style) {
   std::vector<double> places;
   for (int i = 0; i < plot.plottableCount(); ++i) {
-    const auto* bars = qobject_cast<const QCPErrorBars*>(plot.plottable(i));
+    auto* bars = qobject_cast<QCPErrorBars*>(plot.plottable(i));
     if (bars == nullptr || bars->pen().style() != style) continue;
-    for (const QCPGraphData& data : *qobject_cast<const QCPGraph*>(bars->dataPlottable())->data()) {
+    for (const QCPGraphData& data : *qobject_cast<QCPGraph*>(bars->dataPlottable())->data()) {
       places.push_back(data.key);
     }
   }
@@ -294,7 +295,7 @@ TEST_F(ComparePageTest, CurvesDrawBothTimesAndTheRatiosBelow) {
   page.set_view(ComparePage::View::curves);
   page.choose("tile", page.options("tile").front());
   settle();
-  const RatioPlot& plot = *page.plot();
+  RatioPlot& plot = *page.plot();
   ASSERT_TRUE(page.has_plot());
   ASSERT_EQ(plot.curves().curves.size(), 1U);
   const bool dark = plot_colors(plot.palette()).dark;
@@ -354,7 +355,7 @@ TEST_F(ComparePageTest, ARatioToWhatIsSimulatedLooksSimulated) {
   page.set_view(ComparePage::View::curves);
   page.choose("tile", page.options("tile").front());
   settle();
-  const RatioPlot& plot = *page.plot();
+  RatioPlot& plot = *page.plot();
   ASSERT_EQ(plot.curves().curves.size(), 1U);
   const QColor other = category_color(0, plot_colors(plot.palette()).dark);
   EXPECT_EQ(marked_in(plot, plot.times(), false, other).size(), 3U) << "its times are measured";
