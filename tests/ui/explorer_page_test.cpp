@@ -790,6 +790,7 @@ TEST_F(ExplorerPageTest, FitsEveryWindow) {
     page.resize(size);
     settle();
     ASSERT_LE(page.minimumSizeHint().width(), size.width());
+    EXPECT_LE(page.editors()->width(), page.editors()->parentWidget()->width()) << "no scroll bar covers an editor";
     const QWidget* cards = page.on_chip()->parentWidget()->parentWidget();
     const auto all = cards->findChildren<QFrame*>(QString(), Qt::FindDirectChildrenOnly);
     ASSERT_EQ(all.size(), 6);

@@ -615,7 +615,15 @@ TEST(RecordedSample, LeavesItsPlotRoomInASmallWindow) {
   window.resize(1024, 600);
   window.show();
   settle();
-  EXPECT_GE(page_of<IoCurvePage>(window).plot()->axisRect()->rect().height(), 300);
+  const auto& rect = *page_of<IoCurvePage>(window).plot()->axisRect();
+  EXPECT_GE(rect.rect().height(), 300);
+  for (auto* panel : window.findChildren<QDockWidget*>()) panel->show();
+  settle();
+  EXPECT_EQ(window.size(), QSize(1024, 600)) << "panels make no window larger";
+  EXPECT_GE(rect.rect().height(), 300) << "beside all panels";
+  window.show_page(QStringLiteral("tiles"));
+  settle();
+  EXPECT_GE(page_of<TileHeatmapPage>(window).heatmap()->height(), 300) << "beside all panels";
 }
 
 TEST(DefaultWindow, FitsTheScreenThatItOpensOn) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ui/lesson/occupancy_picture.h"
 #include "ui/lesson/program_picture.h"
 #include "ui/lesson/scale_picture.h"
 #include "ui/lesson/softmax_picture.h"
@@ -27,7 +28,7 @@ constexpr std::array picture_kinds{
     PictureKind{"ledger", make_picture<LedgerPicture>},     PictureKind{"hierarchy", make_picture<HierarchyPicture>},
     PictureKind{"backward", make_picture<BackwardPicture>}, PictureKind{"tiles", make_picture<TilesPicture>},
     PictureKind{"softmax", make_picture<SoftmaxPicture>},   PictureKind{"program", make_picture<ProgramPicture>},
-    PictureKind{"theory", make_picture<TheoryPicture>},
+    PictureKind{"theory", make_picture<TheoryPicture>},     PictureKind{"occupancy", make_picture<OccupancyPicture>},
 };
 
 }  // namespace

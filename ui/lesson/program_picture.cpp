@@ -11,6 +11,7 @@
 
 #include "profiler/analysis/lesson/stage.h"
 #include "ui/format.h"
+#include "ui/lesson/frame_text.h"
 #include "ui/lesson/transport.h"
 #include "ui/theme.h"
 
@@ -26,7 +27,7 @@ ProgramPicture::ProgramPicture(const PictureOf& of, QWidget* parent) : LessonPic
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   auto* listing = new QGridLayout;
-  listing->setColumnStretch(2, 1);
+  listing->setColumnStretch(3, 1);
   column->addLayout(listing);
   QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
   fixed.setPointSizeF(font().pointSizeF());
@@ -35,19 +36,24 @@ ProgramPicture::ProgramPicture(const PictureOf& of, QWidget* parent) : LessonPic
     line->setTextFormat(Qt::PlainText);
     line->setFont(fixed);
     lines_.push_back(line);
+    auto* mark = new QLabel(QStringLiteral("▶"), this);
+    // A mark of one size: as it comes and goes, nothing is laid out again.
+    mark->setFixedSize(mark->sizeHint());
+    marks_.push_back(mark);
     auto* button = new QPushButton(data_.word("rewrite_line"), this);
     button->setFocusPolicy(Qt::NoFocus);
-    listing->addWidget(line, static_cast<int>(i), 0);
-    listing->addWidget(button, static_cast<int>(i), 1);
+    listing->addWidget(line, static_cast<int>(i), 1);
+    listing->addWidget(mark, static_cast<int>(i), 0);
+    listing->addWidget(button, static_cast<int>(i), 2);
     connect(button, &QPushButton::clicked, this, [this, i] { rewrite(i); });
   }
   transport_ = new Transport(data_, this);
   column->addWidget(transport_);
-  value_ = new QLabel(this);
-  value_->setTextFormat(Qt::PlainText);
+  value_ = new FrameText(this);
   result_ = new QLabel(this);
   result_->setTextFormat(Qt::PlainText);
   result_->setObjectName(QStringLiteral("program-result"));
+  value_->make_room({QStringLiteral("M<br>")});
   column->addWidget(value_);
   column->addWidget(result_);
   connect(transport_, &Transport::shown, this, &ProgramPicture::show_moment);
@@ -85,17 +91,19 @@ void ProgramPicture::show_moment(int moment) {
   const auto program = lesson::faulty_program();
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const std::string_view code = rewritten_ == i ? program[i].other : program[i].code;
-    lines_[i]->setText((i == now.line ? QStringLiteral("▶ ") : QStringLiteral("  ")) + to_qstring(code) +
-                       (rewritten_ == i ? QStringLiteral("   *") : QString()));
+    const QString text = to_qstring(code) + (rewritten_ == i ? QStringLiteral("   *") : QString());
+    if (lines_[i]->text() != text) lines_[i]->setText(text);
+    const QString mark = i == now.line ? QStringLiteral("▶") : QString();
+    if (marks_[i]->text() != mark) marks_[i]->setText(mark);
   }
   QStringList values;
   for (const double value : now.value) values << QString::number(value, 'g', 6);
-  value_->setText(QStringLiteral("%1 %2 · %3 %4 · %5 = %6")
-                      .arg(data_.word("row"))
-                      .arg(now.row)
-                      .arg(data_.word("block_size"))
-                      .arg(now.block)
-                      .arg(to_qstring(program[now.line].result), values.join(QStringLiteral(", "))));
+  value_->set_text(QStringLiteral("%1 %2 · %3 %4 · %5 = %6")
+                       .arg(data_.word("row"))
+                       .arg(now.row)
+                       .arg(data_.word("block_size"))
+                       .arg(now.block)
+                       .arg(to_qstring(program[now.line].result).toHtmlEscaped(), values.join(QStringLiteral(", "))));
 }
 
 }  // namespace attnscope::ui

@@ -13,6 +13,8 @@ class QPushButton;
 
 namespace attnscope::ui {
 
+class FrameText;
+
 class ProgramPicture : public LessonPicture {
   Q_OBJECT
  public:
@@ -33,7 +35,8 @@ class ProgramPicture : public LessonPicture {
   std::optional<std::size_t> rewritten_;
   Transport* transport_ = nullptr;
   std::vector<QLabel*> lines_;
-  QLabel* value_ = nullptr;
+  std::vector<QLabel*> marks_;
+  FrameText* value_ = nullptr;
   QLabel* result_ = nullptr;
 };
 

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/lesson/frame_text.h"
+#include "ui/lesson/transport.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -34,6 +36,11 @@ void add_caption(LessonPicture& picture, const QString& text) {
 
 ScaledSquares::ScaledSquares(std::vector<lesson::Sized> sizes, double lines, QWidget* parent)
     : QWidget(parent), sizes_(std::move(sizes)), lines_(lines) {}
+
+void ScaledSquares::show_sizes(std::vector<lesson::Sized> sizes) {
+  sizes_ = std::move(sizes);
+  update();
+}
 
 double ScaledSquares::line() const {
   return QFontMetricsF(font()).height();
@@ -88,12 +95,33 @@ LedgerPicture::LedgerPicture(const PictureOf& of, QWidget* parent) : LessonPictu
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   const DeviceLimits& gpu = of.data.evidence().gpu;
-  for (const std::vector<lesson::Sized>& sizes : lesson::ledger_squares(of.data.texts(), of.setting, gpu)) {
-    column->addWidget(new ScaledSquares(sizes, 9, this));
+  frames_ = lesson::ledger_frames(of.data.texts(), of.setting, gpu);
+  transport_ = new Transport(of.data, this);
+  column->addWidget(transport_);
+  n_ = new FrameText(this);
+  n_->make_room({QStringLiteral("<b>N</b>")});
+  column->addWidget(n_);
+  int now = 0;
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    if (frames_[i].n == of.setting.n) now = static_cast<int>(i);
   }
-  add_caption(*this, QStringLiteral("%1 (%2; %3: %4)")
-                         .arg(of.data.word("scale"), of.data.word("modelled"), to_qstring(gpu.name),
-                              of.data.word("datasheet")));
+  const auto first = static_cast<std::size_t>(now);
+  for (const std::vector<lesson::Sized>& sizes : frames_.at(first).pictures) {
+    squares_.push_back(new ScaledSquares(sizes, 9, this));
+    column->addWidget(squares_.back());
+  }
+  connect(transport_, &Transport::shown, this, &LedgerPicture::show_frame);
+  transport_->set_frames(static_cast<int>(frames_.size()));
+  transport_->show_frame(now);
+  add_caption(*this, QStringLiteral("%1 %2 (%3; %4: %5)")
+                         .arg(of.data.word("doublings"), of.data.word("scale"), of.data.word("modelled"),
+                              to_qstring(gpu.name), of.data.word("datasheet")));
+}
+
+void LedgerPicture::show_frame(int frame) {
+  const lesson::LedgerFrame& now = frames_.at(static_cast<std::size_t>(frame));
+  n_->set_text(QStringLiteral("<b>N %1</b>").arg(now.n));
+  for (std::size_t i = 0; i < squares_.size(); ++i) squares_[i]->show_sizes(now.pictures[i]);
 }
 
 BackwardPicture::BackwardPicture(const PictureOf& of, QWidget* parent) : LessonPicture(parent) {
@@ -109,7 +137,7 @@ HierarchyPicture::HierarchyPicture(const PictureOf& of, QWidget* parent)
       hierarchy_(lesson::hierarchy_of(of.data.evidence().gpu, of.data.evidence().ceilings)) {}
 
 QString HierarchyPicture::cell(const std::optional<lesson::HierarchyFigure>& figure, lesson::Unit unit) const {
-  if (!figure) return QStringLiteral("–");
+  if (!figure) return data_.word("no_data");
   return QStringLiteral("%1\n%2").arg(QString::fromStdString(lesson::figure_text(figure->value, unit)),
                                       data_.word(to_string(figure->source)));
 }
@@ -157,7 +185,7 @@ void HierarchyPicture::paintEvent(QPaintEvent* /*event*/) {
     }
     for (qsizetype j = 0; j < rows[i].size(); ++j) {
       const double x = j == 0 ? 0 : first + static_cast<double>(j - 1) * step;
-      painter.setPen(i == 0 ? colors.muted : colors.text);
+      painter.setPen(i == 0 || rows[i][j] == data_.word("no_data") ? colors.muted : colors.text);
       painter.drawText(QRectF(x + 4, y, (j == 0 ? first : step) - 8, high),
                        Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, rows[i][j]);
     }

@@ -17,6 +17,8 @@ class ScaledSquares : public QWidget {
   /// The largest of them has a side of so many lines of text.
   ScaledSquares(std::vector<lesson::Sized> sizes, double lines, QWidget* parent);
 
+  /// Others of as many labels' width at the most; nothing is laid out again.
+  void show_sizes(std::vector<lesson::Sized> sizes);
   /// As they are drawn; of what is too small for a pixel, a pixel.
   [[nodiscard]] std::vector<QRectF> squares() const;
   [[nodiscard]] const std::vector<lesson::Sized>& sizes() const { return sizes_; }
@@ -34,10 +36,23 @@ class ScaledSquares : public QWidget {
   double lines_;
 };
 
+class FrameText;
+
+/// The ledger, N doubling with every frame.
 class LedgerPicture : public LessonPicture {
   Q_OBJECT
  public:
   LedgerPicture(const PictureOf& of, QWidget* parent);
+
+  [[nodiscard]] Transport* transport() const override { return transport_; }
+
+ private:
+  void show_frame(int frame);
+
+  std::vector<lesson::LedgerFrame> frames_;
+  std::vector<ScaledSquares*> squares_;
+  FrameText* n_ = nullptr;
+  Transport* transport_ = nullptr;
 };
 
 class BackwardPicture : public LessonPicture {

@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "ui/format.h"
+#include "ui/lesson/frame_text.h"
 #include "ui/lesson/transport.h"
 #include "ui/theme.h"
 
@@ -108,15 +109,10 @@ SoftmaxPicture::SoftmaxPicture(const PictureOf& of, QWidget* parent)
   strip_ = new ScoreStrip(this);
   strip_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   column->addWidget(strip_);
-  const auto add_label = [&] {
-    auto* label = new QLabel(this);
-    label->setTextFormat(Qt::RichText);
-    label->setWordWrap(true);
-    column->addWidget(label);
-    return label;
-  };
-  state_ = add_label();
-  result_ = add_label();
+  for (FrameText** text : {&state_, &result_}) {
+    *text = new FrameText(this);
+    column->addWidget(*text);
+  }
   result_->setObjectName(QStringLiteral("result"));
   add_choices(row);
   connect(transport_, &Transport::shown, this, &SoftmaxPicture::show_step);
@@ -189,6 +185,11 @@ void SoftmaxPicture::play_again() {
   const auto fault = static_cast<lesson::SoftmaxFault>(std::max(0, fault_->currentIndex()));
   const auto block = static_cast<std::size_t>(std::max(1, block_->currentData().toInt()));
   trace_ = lesson::play_online(rows_, block, rescaling, fault);
+  QStringList states;
+  states.reserve(static_cast<qsizetype>(trace_.steps.size()));
+  for (const lesson::OnlineStep& step : trace_.steps) states << state_html(step);
+  state_->make_room(states);
+  result_->make_room({result_html()});
   transport_->set_frames(static_cast<int>(trace_.steps.size()));
 }
 
@@ -248,9 +249,9 @@ void SoftmaxPicture::show_step(int step) {
   if (trace_.steps.empty()) return;
   const lesson::OnlineStep& now = trace_.steps[static_cast<std::size_t>(step)];
   strip_->show_step(rows_, now);
-  state_->setText(state_html(now));
+  state_->set_text(state_html(now));
   const bool last = step + 1 == transport_->frames();
-  result_->setText(last ? result_html() : QString());
+  result_->set_text(last ? result_html() : QString());
 }
 
 }  // namespace attnscope::ui

@@ -16,6 +16,8 @@ class QLineEdit;
 
 namespace attnscope::ui {
 
+class FrameText;
+
 /// "1, 2.5 -3": numbers with commas or blanks between, 64 at the most; empty where anything else stands there.
 [[nodiscard]] std::vector<double> parse_scores(const QString& text);
 
@@ -68,8 +70,8 @@ class SoftmaxPicture : public LessonPicture {
   QLabel* own_wrong_ = nullptr;
   Transport* transport_ = nullptr;
   ScoreStrip* strip_ = nullptr;
-  QLabel* state_ = nullptr;
-  QLabel* result_ = nullptr;
+  FrameText* state_ = nullptr;
+  FrameText* result_ = nullptr;
 };
 
 }  // namespace attnscope::ui

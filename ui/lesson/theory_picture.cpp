@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "ui/format.h"
+#include "ui/lesson/frame_text.h"
 #include "ui/theme.h"
 
 namespace attnscope::ui {
@@ -34,7 +35,9 @@ FactorLine::FactorLine(const LessonData& about, LessonAnswers& answers, const QS
     : QWidget(parent), data_(about), answers_(answers), id_(id), prediction_(prediction) {
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(about.word("predict"));
-  connect(&answers_, &LessonAnswers::changed, this, qOverload<>(&QWidget::update));
+  connect(&answers_, &LessonAnswers::changed, this, [this](const QString& changed) {
+    if (changed.isEmpty() || changed == id_) update();
+  });
 }
 
 double FactorLine::place_of(double factor) const {
@@ -133,33 +136,35 @@ void TheoryPicture::add(const PictureOf& of, const lesson::Prediction& predictio
   column->addWidget(head);
   auto* line = new FactorLine(about, answers, id, prediction, box);
   lines_.push_back(line);
-  column->addWidget(line);
   auto* row = new QHBoxLayout;
+  row->addWidget(line, 1);
   auto* lock = new QPushButton(about.word("lock"), box);
   auto* reveal = new QPushButton(about.word("reveal"), box);
-  auto* note = new QLabel(box);
+  auto* note = new FrameText(box);
   note->setObjectName(QStringLiteral("theory-note"));
+  note->make_room({QStringLiteral("M")});
   row->addWidget(lock);
   row->addWidget(reveal);
-  row->addWidget(note, 1);
   column->addLayout(row);
+  column->addWidget(note);
   layout()->addWidget(box);
   connect(lock, &QPushButton::clicked, this, [&answers, id] { answers.lock(id); });
   connect(reveal, &QPushButton::clicked, this, [&answers, id] { answers.reveal(id); });
   const QString found = QStringLiteral("%1: %2 · %3: %4")
                             .arg(about.word("modelled"), factor_text(prediction.model), about.word(prediction.origin),
                                  factor_text(prediction.found));
-  const auto refresh = [&answers, &about, id, lock, reveal, note, line, found] {
+  const auto refresh = [&answers, &about, id, lock, reveal, note, line, found](const QString& changed) {
+    if (!changed.isEmpty() && changed != id) return;
     const Answer given = answers.answer(id);
     lock->setEnabled(!given.value.isEmpty() && !given.locked);
     reveal->setEnabled(given.locked && !given.revealed);
     const QString own = given.value.isEmpty() ? QString() : factor_text(line->factor());
-    note->setText(given.revealed ? QStringLiteral("%1 · %2").arg(own, found)
-                  : given.locked ? QStringLiteral("%1 · %2").arg(own, about.word("locked"))
-                                 : own);
+    note->set_text(given.revealed ? QStringLiteral("%1 · %2").arg(own, found)
+                   : given.locked ? QStringLiteral("%1 · %2").arg(own, about.word("locked"))
+                                  : own);
   };
   connect(&answers, &LessonAnswers::changed, box, refresh);
-  refresh();
+  refresh({});
 }
 
 }  // namespace attnscope::ui

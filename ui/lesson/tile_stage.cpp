@@ -19,7 +19,7 @@ namespace {
 
 constexpr double stage_margin = 8;
 constexpr double stage_side = 150;  ///< of the longest matrix, at the system's text size
-/// Okabe-Ito's: found in L2, from DRAM, stored, added.
+/// Okabe-Ito's, in the order of TileMove.
 constexpr std::array<QRgb, 4> light_kinds{0xff0072b2, 0xffd55e00, 0xff009e73, 0xffcc79a7};
 constexpr std::array<QRgb, 4> dark_kinds{0xff4fa8dc, 0xfff08a45, 0xff35c49a, 0xffdb9cc0};
 
@@ -32,6 +32,10 @@ QString held_text(std::int64_t bytes) {
 }
 
 }  // namespace
+
+QColor tile_move_color(TileMove move, bool dark) {
+  return (dark ? dark_kinds : light_kinds).at(static_cast<std::size_t>(move));
+}
 
 TileStage::TileStage(const LessonData& about, std::shared_ptr<const lesson::TilePlayer> player,
                      const Algorithm& algorithm, QWidget* parent)
@@ -55,27 +59,26 @@ void TileStage::find_matrices() {
       Matrix& matrix = *std::ranges::find(matrices_, access.tensor, &Matrix::tensor);
       matrix.rows = std::max(matrix.rows, access.row + access.rows);
       matrix.cols = std::max(matrix.cols, access.col + access.cols);
+      matrix.heads = std::max(matrix.heads, access.instance + 1);
     }
   }
 }
 
 void TileStage::find_pairs() {
   touched_ = player_->touched_pairs();
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
+  std::int64_t heads = 0;
   for (const auto& each : touched_) {
     if (!each) continue;
     pair_rows_ = std::max(pair_rows_, each->q_rows);
     pair_cols_ = std::max(pair_cols_, each->k_rows);
-    rows = std::max(rows, each->q + each->q_rows);
-    cols = std::max(cols, each->k + each->k_rows);
+    heads = std::max(heads, each->head + 1);
   }
-  if (rows == 0) return;
+  if (heads == 0) return;
   const AttentionProblem& p = player_->problem();
-  rows = std::max(rows, p.n_q);
-  cols = std::max(cols, p.n_k);
-  pairs_ = QImage(static_cast<int>((cols + pair_cols_ - 1) / pair_cols_),
-                  static_cast<int>((rows + pair_rows_ - 1) / pair_rows_), QImage::Format_ARGB32_Premultiplied);
+  pairs_of_head_ = (p.n_q + pair_rows_ - 1) / pair_rows_;
+  const std::int64_t cols = (p.n_k + pair_cols_ - 1) / pair_cols_;
+  pairs_ =
+      QImage(static_cast<int>(cols), static_cast<int>(heads * pairs_of_head_), QImage::Format_ARGB32_Premultiplied);
 }
 
 void TileStage::write_notes(const Algorithm& algorithm) {
@@ -89,7 +92,7 @@ void TileStage::write_notes(const Algorithm& algorithm) {
   for (const KernelModel& kernel : player_->kernels()) {
     if (kernel.load_order.steps_ahead <= steps) continue;
     steps = kernel.load_order.steps_ahead;
-    ahead = text(kernel.load_order.why);
+    ahead = data_.texts().said(kernel.load_order.why);
   }
   notes_ +=
       steps == 0
@@ -116,7 +119,7 @@ void TileStage::place() {
   const double scale_room = stage_side * line() / 16;
   double longest = 1;
   for (const Matrix& matrix : matrices_) {
-    longest = std::max({longest, static_cast<double>(matrix.rows), static_cast<double>(matrix.cols)});
+    longest = std::max({longest, static_cast<double>(matrix.heads * matrix.rows), static_cast<double>(matrix.cols)});
   }
   const double scale = scale_room / longest;
   double x = stage_margin;
@@ -124,7 +127,7 @@ void TileStage::place() {
   double high = 0;
   for (Matrix& matrix : matrices_) {
     const QSizeF size(std::max(5.0, static_cast<double>(matrix.cols) * scale),
-                      std::max(5.0, static_cast<double>(matrix.rows) * scale));
+                      std::max(5.0, static_cast<double>(matrix.heads * matrix.rows) * scale));
     const double room = std::max(size.width(), QFontMetricsF(font()).horizontalAdvance(matrix_name(matrix.tensor)));
     if (x + room > width() - stage_margin && x > stage_margin) {
       x = stage_margin;
@@ -188,7 +191,7 @@ void TileStage::seen_until(int frame) {
     // The one in hand is drawn over it.
     for (std::int64_t row = pairs->q / pair_rows_; row * pair_rows_ < pairs->q + pairs->q_rows; ++row) {
       for (std::int64_t col = pairs->k / pair_cols_; col * pair_cols_ < pairs->k + pairs->k_rows; ++col) {
-        pairs_.setPixelColor(static_cast<int>(col), static_cast<int>(row), colors.muted);
+        pairs_.setPixelColor(static_cast<int>(col), static_cast<int>(pairs->head * pairs_of_head_ + row), colors.muted);
       }
     }
   }
@@ -203,10 +206,10 @@ void TileStage::show_frame(int frame) {
 }
 
 QColor TileStage::color_of(const lesson::FrameAccess& access) const {
-  const auto& kinds = plot_colors(palette()).dark ? dark_kinds : light_kinds;
-  if (access.access.access == Access::store) return kinds[2];
-  if (access.access.access == Access::reduce) return kinds[3];
-  return kinds[access.hit() ? 0 : 1];
+  const bool dark = plot_colors(palette()).dark;
+  if (access.access.access == Access::store) return tile_move_color(TileMove::stored, dark);
+  if (access.access.access == Access::reduce) return tile_move_color(TileMove::added, dark);
+  return tile_move_color(access.hit() ? TileMove::hit : TileMove::miss, dark);
 }
 
 std::vector<TileStage::Lit> TileStage::lit() const {
@@ -217,11 +220,11 @@ std::vector<TileStage::Lit> TileStage::lit() const {
     const auto matrix = std::ranges::find(matrices_, a.tensor, &Matrix::tensor);
     if (matrix == matrices_.end()) continue;
     const double sx = matrix->rect.width() / static_cast<double>(matrix->cols);
-    const double sy = matrix->rect.height() / static_cast<double>(matrix->rows);
-    all.push_back(
-        {{matrix->rect.x() + static_cast<double>(a.col) * sx, matrix->rect.y() + static_cast<double>(a.row) * sy,
-          std::max(2.0, static_cast<double>(a.cols) * sx), std::max(2.0, static_cast<double>(a.rows) * sy)},
-         color_of(each)});
+    const double sy = matrix->rect.height() / static_cast<double>(matrix->heads * matrix->rows);
+    all.push_back({{matrix->rect.x() + static_cast<double>(a.col) * sx,
+                    matrix->rect.y() + static_cast<double>(a.instance * matrix->rows + a.row) * sy,
+                    std::max(2.0, static_cast<double>(a.cols) * sx), std::max(2.0, static_cast<double>(a.rows) * sy)},
+                   color_of(each)});
   }
   return all;
 }
@@ -258,6 +261,11 @@ void TileStage::paint_matrices(QPainter& painter) const {
     painter.setPen(colors.axis);
     painter.setBrush(colors.grid);
     painter.drawRect(matrix.rect);
+    for (std::int64_t head = 1; head < matrix.heads; ++head) {
+      const double y =
+          matrix.rect.y() + matrix.rect.height() * static_cast<double>(head) / static_cast<double>(matrix.heads);
+      painter.drawLine(QPointF(matrix.rect.left(), y), QPointF(matrix.rect.right(), y));
+    }
   }
   painter.setPen(Qt::NoPen);
   for (const Lit& each : lit()) painter.fillRect(each.rect, each.color);
@@ -273,7 +281,8 @@ void TileStage::paint_pairs(QPainter& painter) const {
     const double sx = pairs_rect_.width() / pairs_.width() / static_cast<double>(pair_cols_);
     const double sy = pairs_rect_.height() / pairs_.height() / static_cast<double>(pair_rows_);
     painter.fillRect(
-        QRectF(pairs_rect_.x() + static_cast<double>(now->k) * sx, pairs_rect_.y() + static_cast<double>(now->q) * sy,
+        QRectF(pairs_rect_.x() + static_cast<double>(now->k) * sx,
+               pairs_rect_.y() + static_cast<double>(now->head * pairs_of_head_ * pair_rows_ + now->q) * sy,
                std::max(2.0, static_cast<double>(now->k_rows) * sx),
                std::max(2.0, static_cast<double>(now->q_rows) * sy)),
         colors.accent);

@@ -17,6 +17,10 @@
 
 namespace attnscope::ui {
 
+/// What becomes of a tile in a step, and how it is drawn.
+enum class TileMove { hit, miss, stored, added };
+[[nodiscard]] QColor tile_move_color(TileMove move, bool dark);
+
 class TileStage : public QWidget {
   Q_OBJECT
  public:
@@ -56,8 +60,9 @@ class TileStage : public QWidget {
  private:
   struct Matrix {
     Tensor tensor = Tensor::q;
-    std::int64_t rows = 0;
+    std::int64_t rows = 0;  ///< of one head
     std::int64_t cols = 0;
+    std::int64_t heads = 1;  ///< one below the other
     QRectF rect{};
   };
   void find_matrices();
@@ -82,6 +87,7 @@ class TileStage : public QWidget {
   std::vector<std::optional<lesson::TouchedPairs>> touched_;
   std::int64_t pair_rows_ = 1;  ///< of S in a pixel of pairs_
   std::int64_t pair_cols_ = 1;
+  std::int64_t pairs_of_head_ = 1;  ///< rows of pairs_ that a head has
   QImage pairs_;
   QRectF pairs_rect_;
   double head_ = 0;    ///< where the matrices end

@@ -12,6 +12,9 @@
 #include "profiler/analysis/lesson/stage.h"
 #include "ui/format.h"
 #include "ui/lesson/transport.h"
+#include "ui/pages/flow_layout.h"
+#include "ui/said.h"
+#include "ui/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -30,13 +33,15 @@ TilesPicture::TilesPicture(const PictureOf& of, QWidget* parent)
       data_(of.data),
       front_(of.step.document.front),
       algorithms_(lesson::staged_algorithms(front_, of.data.evidence().registry)),
-      masks_(lesson::staged_masks(front_)) {
+      masks_(lesson::staged_masks(front_)),
+      staged_knobs_(lesson::staged_knobs(front_, of.data.evidence().registry)) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
-  choices_ = new QHBoxLayout;
+  choices_ = new FlowLayout(nullptr);
   column->addLayout(choices_);
   transport_ = new Transport(data_, this);
   column->addWidget(transport_);
+  add_legend();
   stage_row_ = new QHBoxLayout;
   column->addLayout(stage_row_);
   notes_ = new QLabel(this);
@@ -51,12 +56,28 @@ TilesPicture::TilesPicture(const PictureOf& of, QWidget* parent)
 }
 
 QComboBox* TilesPicture::add_choice(const QString& name) {
-  if (!name.isEmpty()) choices_->addWidget(new QLabel(name, this));
-  auto* box = new QComboBox(this);
+  // A name and its box stay together when the row is too short for all.
+  auto* pair = new QWidget(this);
+  auto* row = new QHBoxLayout(pair);
+  row->setContentsMargins(0, 0, 0, 0);
+  if (!name.isEmpty()) row->addWidget(new QLabel(name, pair));
+  auto* box = new QComboBox(pair);
   box->setAccessibleName(name);
+  box->setObjectName(name);
   box->setFocusPolicy(Qt::ClickFocus);
-  choices_->addWidget(box);
+  row->addWidget(box);
+  choices_->addWidget(pair);
   connect(box, &QComboBox::currentIndexChanged, this, &TilesPicture::play_again);
+  return box;
+}
+
+QComboBox* TilesPicture::add_sizes(const QString& name, std::initializer_list<int> values) {
+  QComboBox* box = add_choice(name);
+  const QSignalBlocker quiet(box);
+  box->addItem(QStringLiteral("–"), 0);
+  for (const int value : values) {
+    box->addItem(QString::fromStdString(lesson::figure_text(value, lesson::Unit::plain)), value);
+  }
   return box;
 }
 
@@ -70,23 +91,59 @@ void TilesPicture::add_choices() {
   mask_ = add_choice({});
   mask_->setObjectName(QStringLiteral("mask"));
   const QSignalBlocker quiet_mask(mask_);
-  for (std::size_t i = 0; i < masks_.size(); ++i) mask_->addItem(format_mask(masks_[i]), static_cast<int>(i));
-  const auto sizes = [this](const QString& name, std::initializer_list<int> values) {
-    QComboBox* box = add_choice(name);
-    box->setObjectName(name);
-    const QSignalBlocker quiet_box(box);
-    box->addItem(QStringLiteral("–"), 0);
-    for (const int value : values) box->addItem(QString::number(value), value);
-    return box;
-  };
-  n_ = sizes(QStringLiteral("N"), {128, 256, 512, 1024, 2048});
-  br_ = sizes(QStringLiteral("Br"), {16, 32, 64, 128});
-  bc_ = sizes(QStringLiteral("Bc"), {16, 32, 64, 128});
+  for (std::size_t i = 0; i < masks_.size(); ++i) {
+    mask_->addItem(masks_[i] == Mask::none ? data_.word("no_mask") : format_mask(masks_[i]), static_cast<int>(i));
+  }
+  n_ = add_sizes(QStringLiteral("N"), {128, 256, 512, 1024, 2048});
+  heads_ = add_sizes(data_.word("heads"), {1, 2, 4});
+  heads_->setObjectName(QStringLiteral("heads"));
+  br_ = add_sizes(QStringLiteral("Br"), {16, 32, 64, 128});
+  bc_ = add_sizes(QStringLiteral("Bc"), {16, 32, 64, 128});
+  m_ = add_sizes(QStringLiteral("M"), {4096, 8192, 16384, 32768, 65536});
+  for (const lesson::StagedKnob& staged : staged_knobs_) {
+    QComboBox* box = add_choice(to_qstring(staged.knob->name));
+    const QSignalBlocker quiet_knob(box);
+    box->setToolTip(said(staged.knob->meaning));
+    if (staged.knob->words.empty()) box->addItem(QStringLiteral("–"), -1);
+    for (std::size_t i = 0; i < staged.values.size(); ++i) {
+      box->addItem(QString::fromStdString(attnscope::to_string(staged.values[i])), static_cast<int>(i));
+    }
+    knobs_.push_back(box);
+  }
   l2_ = add_choice(QStringLiteral("L2"));
   const QSignalBlocker quiet_l2(l2_);
   l2_->addItem(to_qstring(data_.evidence().gpu.name), 0);
   for (const int kib : {32, 64, 128, 256, 1024}) l2_->addItem(format_capacity(kib * 1024.0), kib * 1024);
-  choices_->addStretch(1);
+}
+
+void TilesPicture::add_legend() {
+  const bool dark = plot_colors(palette()).dark;
+  QString html;
+  for (const auto& [kind, word] : {std::pair(TileMove::hit, "l2_hit"), std::pair(TileMove::miss, "l2_miss"),
+                                   std::pair(TileMove::stored, "written"), std::pair(TileMove::added, "added")}) {
+    html += QStringLiteral("<span style='color:%1'>■</span>&nbsp;%2&nbsp;&nbsp; ")
+                .arg(tile_move_color(kind, dark).name(), data_.word(word).toHtmlEscaped());
+  }
+  auto* legend = new QLabel(html, this);
+  legend->setObjectName(QStringLiteral("legend"));
+  legend->setTextFormat(Qt::RichText);
+  legend->setWordWrap(true);
+  layout()->addWidget(legend);
+}
+
+lesson::StageChoice TilesPicture::choice() const {
+  lesson::StageChoice choice{.n = chosen(n_),
+                             .br = static_cast<int>(chosen(br_)),
+                             .bc = static_cast<int>(chosen(bc_)),
+                             .l2_bytes = chosen(l2_),
+                             .heads = static_cast<int>(chosen(heads_)),
+                             .m_elements = chosen(m_)};
+  for (std::size_t i = 0; i < knobs_.size(); ++i) {
+    const std::int64_t value = chosen(knobs_[i]);
+    if (value >= 0)
+      choice.knobs.set(staged_knobs_[i].knob->name, staged_knobs_[i].values[static_cast<std::size_t>(value)]);
+  }
+  return choice;
 }
 
 void TilesPicture::play_again() {
@@ -94,27 +151,26 @@ void TilesPicture::play_again() {
   stages_.clear();
   while (QLayoutItem* item = stage_row_->takeAt(0)) delete item;
   const auto only = static_cast<int>(chosen(which_));
-  const lesson::StageChoice choice{.n = chosen(n_),
-                                   .br = static_cast<int>(chosen(br_)),
-                                   .bc = static_cast<int>(chosen(bc_)),
-                                   .l2_bytes = chosen(l2_)};
+  const lesson::StageChoice asked = choice();
   int frames = 1;
   QStringList notes;
   for (std::size_t i = 0; i < algorithms_.size(); ++i) {
     if (algorithms_.size() > 1 && only >= 0 && only != static_cast<int>(i)) continue;
     const Algorithm& algorithm = *algorithms_[i];
     const Mask& mask = masks_[static_cast<std::size_t>(chosen(mask_))];
-    auto player = lesson::staged_player(front_, data_.evidence(), algorithm, mask, most_stage_frames, choice);
+    auto player = lesson::staged_player(front_, data_.evidence(), algorithm, mask, most_stage_frames, asked);
     const QString title = to_qstring(algorithm.facts().title);
     if (!player) {
       notes << QStringLiteral("%1: %2").arg(title, data_.word("refused"));
       continue;
     }
+    const bool own = !lesson::plays_what_was_chosen(*player, asked);
     auto* stage = new TileStage(data_, std::make_shared<const lesson::TilePlayer>(std::move(*player)), algorithm, this);
     stages_.push_back(stage);
     stage_row_->addWidget(stage, 1, Qt::AlignTop);
     frames = std::max(frames, stage->frames());
-    notes << QStringLiteral("%1: %2").arg(title, stage->notes());
+    notes << QStringLiteral("%1: %2%3")
+                 .arg(title, own ? data_.word("own_tile") + QLatin1Char(' ') : QString(), stage->notes());
   }
   if (algorithms_.empty()) notes << data_.word("no_algorithm");
   notes_->setText(notes.join(QLatin1Char('\n')));

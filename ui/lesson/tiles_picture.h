@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tile programs, one or several side by side under one transport: algorithm, mask, N, Br, Bc and the size of the L2 are
-// the learner's to change.
+// Tile programs, one or several side by side under one transport: algorithm, mask, N, heads, Br, Bc, M, the size of the
+// L2 and the knobs that the text names are the learner's to change.
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
+#include "profiler/analysis/lesson/stage.h"
 #include "ui/lesson/lesson_picture.h"
 #include "ui/lesson/tile_stage.h"
 
@@ -13,6 +15,8 @@ class QHBoxLayout;
 class QLabel;
 
 namespace attnscope::ui {
+
+class FlowLayout;
 
 class TilesPicture : public LessonPicture {
   Q_OBJECT
@@ -27,19 +31,26 @@ class TilesPicture : public LessonPicture {
  private:
   void add_choices();
   QComboBox* add_choice(const QString& name);
+  QComboBox* add_sizes(const QString& name, std::initializer_list<int> values);
+  void add_legend();
+  [[nodiscard]] lesson::StageChoice choice() const;
   void play_again();
 
   const LessonData& data_;
   const lesson::Front& front_;
   std::vector<const Algorithm*> algorithms_;
   std::vector<Mask> masks_;
+  std::vector<lesson::StagedKnob> staged_knobs_;
   QComboBox* which_ = nullptr;
   QComboBox* mask_ = nullptr;
   QComboBox* n_ = nullptr;
   QComboBox* br_ = nullptr;
   QComboBox* bc_ = nullptr;
   QComboBox* l2_ = nullptr;
-  QHBoxLayout* choices_ = nullptr;
+  QComboBox* m_ = nullptr;
+  QComboBox* heads_ = nullptr;
+  std::vector<QComboBox*> knobs_;
+  FlowLayout* choices_ = nullptr;
   QHBoxLayout* stage_row_ = nullptr;
   Transport* transport_ = nullptr;
   QLabel* notes_ = nullptr;

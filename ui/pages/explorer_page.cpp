@@ -5,6 +5,8 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QJsonArray>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QShortcut>
 #include <QSignalBlocker>
 #include <QUndoCommand>
@@ -775,7 +777,9 @@ void ExplorerPage::take_nearest() {
 }
 
 void ExplorerPage::fit_editors() {
-  editor_area_->setFixedWidth(qRound(editors_width * fontMetrics().height()));
+  // In a low window a scroll bar stands beside the editors, and covers none of them.
+  const int least = editors_->minimumSizeHint().width() + editor_area_->verticalScrollBar()->sizeHint().width();
+  editor_area_->setFixedWidth(std::max(qRound(editors_width * fontMetrics().height()), least));
 }
 
 void ExplorerPage::changeEvent(QEvent* event) {
@@ -785,6 +789,7 @@ void ExplorerPage::changeEvent(QEvent* event) {
 
 void ExplorerPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
+  fit_editors();  // what an algorithm asks for is known by now
   workspace_.published_errors().want();
   measuring_->measurer().find_devices();
   figures_view_->fit();

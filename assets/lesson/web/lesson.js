@@ -45,7 +45,9 @@
   };
   const here = () => sections.findIndex(section => section.classList.contains('here'));
   const go = step => { const to = sections[Math.min(sections.length - 1, Math.max(0, here() + step))]; location.hash = to.id; };
-  addEventListener('hashchange', () => show(decodeURIComponent(location.hash.slice(1))));
+  // A name that nobody can have made is the first page.
+  const asked = () => { try { return decodeURIComponent(location.hash.slice(1)); } catch (ignored) { return ''; } };
+  addEventListener('hashchange', () => show(asked()));
 
   const theme = name => {
     document.documentElement.dataset.theme = name;
@@ -67,6 +69,8 @@
     const inputs = [...box.querySelectorAll('input[type=radio]')];
     const [lock, open] = [box.querySelector('.lock'), box.querySelector('.reveal')];
     const refresh = () => {
+      // A choice that a newer page has no more is none.
+      if (answers[id] && !inputs.some(input => input.value === answers[id].value)) delete answers[id];
       const state = answers[id] || {};
       inputs.forEach(input => { input.checked = input.value === state.value; input.disabled = !!state.locked; });
       lock.disabled = !state.value || !!state.locked;
@@ -157,7 +161,7 @@
     return control;
   };
 
-  const legend = () => make('div', {class: 'legend row'}, ...[['hit', 'l2_hit', 'blue'], ['miss', 'l2_miss', 'orange'], ['store', 'written', 'green']].map(
+  const legend = () => make('div', {class: 'legend row'}, ...[['hit', 'l2_hit', 'blue'], ['miss', 'l2_miss', 'orange'], ['store', 'written', 'green'], ['add', 'added', 'red']].map(
     ([, word, colour]) => make('span', {}, make('i', {style: `background:var(--${colour})`}), w(word))));
 
   const tiles = (figure, all) => {
@@ -217,7 +221,7 @@
         const [held, label] = frame.m[i];
         chip.append(make('span', {}, part.name), make('div', {}, make('div', {style: `width:${part.bytes ? Math.min(100, 100 * held / part.bytes) : 0}%`}), make('b', {}, held ? `${bytes(held)} ${label}` : '')));
       });
-      let text = shown.problem + '. ' + (kernel.ahead > 0 ? `${w('runs_ahead')} ${kernel.ahead}. ${kernel.why}` : w('in_order'));
+      let text = shown.problem + '. ' + (shown.own ? w('own_tile') + ' ' : '') + (kernel.ahead > 0 ? `${w('runs_ahead')} ${kernel.ahead}. ${kernel.why}` : w('in_order'));
       if (shown.counter) text += ` — ${w('counter')} (${w(shown.counter.origin)}), ${shown.counter.point}: ${bytes(shown.counter.counted)}; ${w('closed_form')}: ${bytes(shown.counter.closed)} (${(100 * (shown.counter.counted / shown.counter.closed - 1)).toFixed(3)}%).`;
       order.textContent = text;
     };
@@ -259,7 +263,7 @@
                             line(w('after'), step.after, `α = ${number(step.alpha)}${step.rescaled ? ' · ' + w('rescaled') : ''}`));
       const last = at === trace.steps.length - 1;
       end.className = 'result ' + (last && !(trace.error < 1e-9) ? 'off' : 'meets');
-      end.textContent = last ? `${w('output')}: ${trace.output.map(number).join(', ')} · ${w('exact')}: ${trace.exact.map(number).join(', ')} · ${w('error')}: ${trace.error === null ? '∞' : number(trace.error)} · ${w('rescaled')}: ${trace.rescaled}` : '';
+      end.textContent = last ? `${w('output')}: ${trace.output.map(number).join(', ')} · ${w('exact')}: ${trace.exact.map(number).join(', ')} · ${w('error')}: ${trace.error === null ? '∞' : number(trace.error)} · ${w('rescaled')}: ${trace.rescaled} · ${w('divisions')}: ${trace.divisions} · ${w('through_memory')}: ${trace.through}` : '';
     };
     const control = transport(figure, () => trace.steps.length, draw);
     pick.addEventListener('change', change);
@@ -326,6 +330,14 @@
     });
   };
 
+  // Pictures that are all there, of which one is shown.
+  document.querySelectorAll('figure.frames').forEach(figure => {
+    const frames = [...figure.querySelectorAll('.frame')];
+    const control = transport(figure, () => frames.length, at => frames.forEach((frame, i) => { frame.hidden = i !== at; }));
+    figure.prepend(control.bar, control.scrub);
+    control.set(+figure.dataset.now);
+  });
+
   const kinds = {tiles, softmax, program, theory};
   document.querySelectorAll('figure.play').forEach(figure => kinds[figure.dataset.kind](figure, JSON.parse(document.getElementById(figure.dataset.source).textContent)));
 
@@ -340,5 +352,5 @@
     if (act && !(event.key === ' ' && event.target.tagName === 'BUTTON')) { event.preventDefault(); act(); }
   });
   document.body.classList.add('ready');
-  show(decodeURIComponent(location.hash.slice(1)));
+  show(asked());
 })();

@@ -456,6 +456,21 @@ Verdict elsewhere(const Front& card, const Evidence& /*evidence*/) {
 
 }  // namespace
 
+namespace {
+
+/// "116,224": whole, in groups of three digits.
+std::string in_groups(double value) {
+  std::string digits = fmt::format("{:.0f}", value);
+  const std::size_t first = digits.front() == '-' ? 1 : 0;
+  for (std::size_t place = digits.size(); place > first + 3;) {
+    place -= 3;
+    digits.insert(place, ",");
+  }
+  return digits;
+}
+
+}  // namespace
+
 std::string figure_text(double value, Unit unit) {
   const auto scaled = [&](double step, const std::array<const char*, 6>& names) {
     std::size_t name = 0;
@@ -487,8 +502,7 @@ std::string figure_text(double value, Unit unit) {
     case Unit::length:
       return fmt::format("N {:.0f}", value);
     case Unit::plain:
-      return std::abs(value) >= 10000 && std::abs(value) < 1e12 ? fmt::format("{:.0f}", value)
-                                                                : fmt::format("{:.4g}", value);
+      return std::abs(value) >= 1000 && std::abs(value) < 1e15 ? in_groups(value) : fmt::format("{:.4g}", value);
     case Unit::bytes_per_second:
       return scaled(1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"});
     case Unit::flops:

@@ -25,7 +25,7 @@ struct Evidence {
 };
 
 enum class Unit { ratio, percent, bytes, nanoseconds, picoseconds, tflops, length, plain, bytes_per_second, flops };
-/// "128 MiB", "4.00", "1.2 ms": SI for rates, IEC for sizes.
+/// "128 MiB", "4.00", "1.2 ms", "116,224": SI for rates, IEC for sizes, groups of digits from 1000 on.
 [[nodiscard]] std::string figure_text(double value, Unit);
 
 enum class Outcome { held, refuted, not_testable };

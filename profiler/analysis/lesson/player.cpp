@@ -14,8 +14,10 @@ namespace {
 struct RowRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;  ///< 0: none
+  std::int64_t instance = 0;
 
   void take(const TileAccess& access) {
+    instance = access.instance;
     begin = end == 0 ? access.row : std::min(begin, access.row);
     end = std::max(end, access.row + access.rows);
   }
@@ -198,7 +200,8 @@ std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
     if (now.k.end > 0) last.k = now.k;
     const bool scores = std::ranges::count(computations, Phase::scores, &Computation::phase) > 0;
     if (!scores || last.q.end == 0 || last.k.end == 0) continue;
-    all[index] = TouchedPairs{last.q.begin, last.q.end - last.q.begin, last.k.begin, last.k.end - last.k.begin};
+    all[index] =
+        TouchedPairs{last.q.begin, last.q.end - last.q.begin, last.k.begin, last.k.end - last.k.begin, last.q.instance};
   }
   return all;
 }

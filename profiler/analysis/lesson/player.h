@@ -76,6 +76,7 @@ struct TouchedPairs {
   std::int64_t q_rows = 0;
   std::int64_t k = 0;
   std::int64_t k_rows = 0;
+  std::int64_t head = 0;  ///< which S: TileAccess::instance of its Q
 
   bool operator==(const TouchedPairs&) const = default;
 };

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "kernels/registry.h"
+#include "profiler/analysis/exploration.h"
 #include "profiler/analysis/lesson/ledger.h"
+#include "profiler/analysis/tile_rule.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -35,16 +38,40 @@ DeviceLimits newest_gpu(const PointTable& points) {
   return gpu;
 }
 
+namespace {
+
+/// The tile that was asked for, and the knobs that the algorithm states.
+Config staged_config(const Front& front, const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& gpu,
+                     const StageChoice& choice) {
+  Config config{
+      {.br = static_cast<int>(whole(front, "play_br", 64)), .bc = static_cast<int>(whole(front, "play_bc", 64))}, {}};
+  for (const auto& [name, value] : choice.knobs) {
+    const auto& stated = algorithm.facts().knobs;
+    const auto knob = std::ranges::find(stated, name, &Knob::name);
+    // The first of the words is what it does of itself, and is not kept.
+    const bool own = knob == stated.end() || (!knob->words.empty() && KnobValue(knob->words.front()) == value);
+    if (!own) config.knobs.set(name, value);
+  }
+  if (choice.m_elements > 0) {
+    const std::int64_t bytes = choice.m_elements * bytes_per_element(p.dtype);
+    if (const auto rule = tile_of_m(algorithm, p, config, gpu, bytes); rule && rule->config) config = *rule->config;
+  }
+  if (choice.br > 0) config.tile.br = choice.br;
+  if (choice.bc > 0) config.tile.bc = choice.bc;
+  return config;
+}
+
+}  // namespace
+
 std::optional<TilePlayer> staged_player(const Front& front, const Evidence& evidence, const Algorithm& algorithm,
                                         const Mask& mask, std::size_t most, const StageChoice& choice) {
   AttentionProblem p{.mask = mask, .d = whole(front, "play_d", 64)};
   if (const auto pass = parse_pass(front.text("play_pass")); pass.ok()) p.pass = *pass;
+  p.heads_q = p.heads_kv = choice.heads > 0 ? choice.heads : std::min<std::int64_t>(whole(front, "play_heads", 1), 64);
   for (std::int64_t n = choice.n > 0 ? choice.n : whole(front, "play_n", 512); n >= 64; n /= 2) {
     p.n_k = n;
     p.n_q = algorithm.facts().decodes ? 1 : n;
-    Config config{{.br = choice.br > 0 ? choice.br : static_cast<int>(whole(front, "play_br", 64)),
-                   .bc = choice.bc > 0 ? choice.bc : static_cast<int>(whole(front, "play_bc", 64))},
-                  {}};
+    Config config = staged_config(front, algorithm, p, evidence.gpu, choice);
     if (algorithm.refusal(p, config, evidence.gpu)) config = algorithm.default_config(p, evidence.gpu);
     auto player = TilePlayer::make(algorithm, p, config, evidence.gpu, {.sms = 2, .l2_bytes = choice.l2_bytes});
     if (!player.ok()) return std::nullopt;
@@ -70,6 +97,87 @@ std::vector<Mask> staged_masks(const Front& front) {
   return masks;
 }
 
+std::vector<StagedKnob> staged_knobs(const Front& front, const Registry& registry) {
+  constexpr std::int64_t most_offered = 64;
+  std::vector<StagedKnob> all;
+  const auto algorithms = staged_algorithms(front, registry);
+  for (const std::string& name : front.words("play_knobs")) {
+    for (const Algorithm* algorithm : algorithms) {
+      const auto& knobs = algorithm->facts().knobs;
+      const auto knob = std::ranges::find(knobs, name, &Knob::name);
+      if (knob == knobs.end()) continue;
+      StagedKnob staged{.knob = &*knob};
+      for (const std::string& word : knob->words) staged.values.emplace_back(word);
+      for (std::int64_t value = 1; value <= std::min(knob->largest, most_offered); value *= 2) {
+        staged.values.emplace_back(value);
+      }
+      all.push_back(std::move(staged));
+      break;
+    }
+  }
+  return all;
+}
+
+namespace {
+
+/// Takes "bc=128" into the choice; false for what nothing is called.
+bool take_choice(std::string_view word, std::span<const StagedKnob> knobs, AlsoPlayed& also) {
+  const std::size_t sign = word.find('=');
+  if (sign == std::string_view::npos) return false;
+  const std::string_view name = word.substr(0, sign);
+  const std::string text(word.substr(sign + 1));
+  const bool digits = !text.empty() && text.size() < 8 && text.find_first_not_of("0123456789") == std::string::npos;
+  const std::int64_t number = digits ? std::stoll(text) : 0;
+  std::string_view title = name;
+  if (name == "n" && number > 0) {
+    also.choice.n = std::min<std::int64_t>(number, 65536);
+    title = "N";
+  } else if (name == "br" && number > 0) {
+    also.choice.br = static_cast<int>(number);
+    title = "Br";
+  } else if (name == "bc" && number > 0) {
+    also.choice.bc = static_cast<int>(number);
+    title = "Bc";
+  } else if (name == "m" && number > 0) {
+    also.choice.m_elements = number;
+    title = "M";
+  } else if (name == "heads" && number > 0) {
+    also.choice.heads = static_cast<int>(std::min<std::int64_t>(number, 64));
+  } else {
+    const auto staged = std::ranges::find_if(knobs, [&](const StagedKnob& each) { return each.knob->name == name; });
+    if (staged == knobs.end()) return false;
+    const KnobValue value = digits ? KnobValue(number) : KnobValue(text);
+    if (digits ? number > staged->knob->largest : std::ranges::count(staged->knob->words, text) == 0) return false;
+    also.choice.knobs.set(name, value);
+  }
+  also.said += fmt::format("{}{} {}", also.said.empty() ? "" : ", ", title, text);
+  return true;
+}
+
+}  // namespace
+
+std::vector<AlsoPlayed> also_played(const Front& front, const Registry& registry) {
+  constexpr std::size_t most = 8;  // each is played of every algorithm
+  const auto knobs = staged_knobs(front, registry);
+  std::vector<AlsoPlayed> all;
+  for (const std::string& words : front.words("play_also")) {
+    AlsoPlayed also;
+    bool good = all.size() < most;
+    for (std::size_t from = 0; good && from <= words.size();) {
+      const std::size_t to = std::min(words.find(',', from), words.size());
+      good = take_choice(std::string_view(words).substr(from, to - from), knobs, also);
+      from = to + 1;
+    }
+    if (good) all.push_back(std::move(also));
+  }
+  return all;
+}
+
+bool plays_what_was_chosen(const TilePlayer& player, const StageChoice& choice) {
+  const Config& config = player.config();
+  return (choice.br <= 0 || config.tile.br == choice.br) && (choice.bc <= 0 || config.tile.bc == choice.bc);
+}
+
 std::optional<Residual> longest_counted(const Evidence& evidence, std::string_view algorithm, Pass pass,
                                         const Mask& mask) {
   std::optional<Residual> longest;
@@ -77,7 +185,10 @@ std::optional<Residual> longest_counted(const Evidence& evidence, std::string_vi
     if (evidence.points.algorithm(each.row) != algorithm) continue;
     const AttentionProblem p = evidence.points.problem(each.row);
     if (p.mask != mask || p.pass != pass) continue;
-    if (!longest || p.n_k > evidence.points.n_k(longest->row)) longest = each;
+    const auto rank = [&](Row row) {
+      return std::pair(evidence.points.n_q(row) == evidence.points.n_k(row), evidence.points.n_k(row));
+    };
+    if (!longest || rank(each.row) > rank(longest->row)) longest = each;
   }
   return longest;
 }
@@ -136,6 +247,42 @@ std::vector<std::vector<Sized>> ledger_squares(const LessonTexts& texts, const S
            {fmt::format("S, {} × {}, N {}", setting.heads, setting.batch, setting.n), all},
            {fmt::format("S, N {}", 2 * setting.n), 4 * all},
            {"L2", size(MemoryLevel::l2)}}};
+}
+
+std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& setting, const DeviceLimits& gpu) {
+  std::vector<LedgerFrame> frames;
+  for (const std::int64_t n : {setting.n / 8, setting.n / 4, setting.n / 2, setting.n, 2 * setting.n, 4 * setting.n}) {
+    if (n < 16) continue;
+    Setting other = setting;
+    other.n = n;
+    frames.push_back({n, ledger_squares(texts, other, gpu)});
+  }
+  return frames;
+}
+
+std::optional<PaddedOccupancy> padded_occupancy(const Front& front, const Setting& setting, const Evidence& evidence) {
+  const Algorithm* algorithm = evidence.registry.find(front.text("occupancy"));
+  if (algorithm == nullptr || !invalid_reason(setting.all_heads()).empty()) return std::nullopt;
+  PaddedOccupancy all{.spec = {.algorithm = algorithm->name(), .problem = setting.all_heads()}};
+  Config config{{.br = static_cast<int>(whole(front, "occupancy_br", 64)),
+                 .bc = static_cast<int>(whole(front, "occupancy_bc", 64))},
+                {}};
+  if (algorithm->refusal(all.spec.problem, config, evidence.gpu)) {
+    config = algorithm->default_config(all.spec.problem, evidence.gpu);
+  }
+  all.spec.set_config(config);
+  constexpr std::int64_t padding_step = 4096;
+  for (std::int64_t padding = 0; padding <= evidence.gpu.shared_bytes_per_block; padding += padding_step) {
+    const Exploration found = explore({all.spec, padding}, evidence.gpu, evidence.registry, evidence.ceilings);
+    if (found.refusal || found.kernels.empty()) break;
+    const ExploredKernel& kernel = found.kernels[found.longest()];
+    if (kernel.occupancy.blocks_per_sm == 0) break;
+    // The least padding for each number of blocks.
+    if (!all.steps.empty() && all.steps.back().blocks_per_sm == kernel.occupancy.blocks_per_sm) continue;
+    all.steps.push_back(
+        {padding, kernel.occupancy.blocks_per_sm, kernel.occupancy.warps_pct, found.traffic.total(), found.ns});
+  }
+  return all;
 }
 
 std::vector<Sized> backward_squares(const Setting& setting) {

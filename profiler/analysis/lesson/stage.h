@@ -27,6 +27,9 @@ struct StageChoice {
   int br = 0;
   int bc = 0;
   std::int64_t l2_bytes = 0;
+  int heads = 0;
+  std::int64_t m_elements = 0;  ///< of fp16: the tile is the paper's rule's, of which br and bc change sides
+  Knobs knobs{};                ///< each algorithm takes those that it states
 };
 /// The algorithm as the front matter's `play...` lines have it: with the tile that is asked for where it runs, else the
 /// algorithm's own; of N halved until it has `most` frames at the most, or nothing.
@@ -35,7 +38,24 @@ struct StageChoice {
 /// The algorithms that `play` names, and the masks of `play_masks`, or none; what there is not is left out.
 [[nodiscard]] std::vector<const Algorithm*> staged_algorithms(const Front&, const Registry&);
 [[nodiscard]] std::vector<Mask> staged_masks(const Front&);
-/// The counters of the algorithm's longest point under that pass and mask, beside its closed form.
+/// `play_knobs`: those of its knobs that one of the algorithms states, in its order, with the values to choose from:
+/// the words of one that takes words, else powers of two.
+struct StagedKnob {
+  const Knob* knob = nullptr;
+  std::vector<KnobValue> values{};
+};
+[[nodiscard]] std::vector<StagedKnob> staged_knobs(const Front&, const Registry&);
+/// What is played beside the text's own, each a word of `play_also` as "bc=128", "m=16384", "heads=4,raster=...": n,
+/// br, bc, heads, m, or a knob of one of the algorithms. What cannot be read is left out.
+struct AlsoPlayed {
+  std::string said{};  ///< "Bc 128"
+  StageChoice choice{};
+};
+[[nodiscard]] std::vector<AlsoPlayed> also_played(const Front&, const Registry&);
+/// Whether the player has the tile that was asked for.
+[[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const StageChoice&);
+/// The counters of the algorithm's longest point under that pass and mask, beside its closed form: of as many queries
+/// as keys where there is such a point.
 [[nodiscard]] std::optional<Residual> longest_counted(const Evidence&, std::string_view algorithm, Pass, const Mask&);
 
 /// Rows of scores to see the online softmax on: the seeds' articles' numbers.
@@ -65,6 +85,28 @@ struct Sized {
 };
 /// One head's matrices beside the memories of an SM and the L2, and all heads' beside DRAM: two pictures, a scale each.
 [[nodiscard]] std::vector<std::vector<Sized>> ledger_squares(const LessonTexts&, const Setting&, const DeviceLimits&);
+/// The same at some N, each twice the one before, the setting's own among them.
+struct LedgerFrame {
+  std::int64_t n = 0;
+  std::vector<std::vector<Sized>> pictures{};
+};
+[[nodiscard]] std::vector<LedgerFrame> ledger_frames(const LessonTexts&, const Setting&, const DeviceLimits&);
+
+/// Occupancy changed alone: shared memory is taken beside each block's own, by the least that each number of blocks on
+/// an SM asks for. Of `occupancy: ALGORITHM`, `occupancy_br`, `occupancy_bc`, over the setting's heads; modelled.
+struct PaddedOccupancy {
+  struct Step {
+    std::int64_t padding_bytes = 0;
+    int blocks_per_sm = 0;
+    double warps_pct = 0;
+    std::int64_t sm_l2_bytes = 0;
+    double ns = 0;
+  };
+  PointSpec spec{};
+  std::vector<Step> steps{};
+};
+[[nodiscard]] std::optional<PaddedOccupancy> padded_occupancy(const Front&, const Setting&, const Evidence&);
+
 /// P beside what the backward pass keeps in its place.
 [[nodiscard]] std::vector<Sized> backward_squares(const Setting&);
 

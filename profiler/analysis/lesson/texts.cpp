@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -144,6 +145,18 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "through_memory",
                                                               "merge_halves",
                                                               "present",
+                                                              "no_mask",
+                                                              "heads",
+                                                              "own_tile",
+                                                              "added",
+                                                              "occupancy",
+                                                              "padding",
+                                                              "blocks_per_sm",
+                                                              "warps_busy",
+                                                              "predicted_time",
+                                                              "not_changed",
+                                                              "doublings",
+                                                              "knob_order",
                                                               "window_keys"});
 
 struct Source {
@@ -199,7 +212,9 @@ class Loader {
     if (!parsed.ok()) {
       texts_.problems.push_back(parsed.error());
     } else if (words) {
-      for (const auto& [key, entry] : parsed->front.entries) texts_.words[key] = entry.value;
+      for (const auto& [key, entry] : parsed->front.entries) {
+        (key.find('.') == std::string::npos ? texts_.words : texts_.messages)[key] = entry.value;
+      }
     } else if (step) {
       add_step(std::move(parsed).value());
     } else {
@@ -284,6 +299,15 @@ std::vector<std::string> lesson_languages() {
 std::string LessonTexts::word(std::string_view key) const {
   const auto found = words.find(key);
   return found == words.end() ? "[" + std::string(key) + "]" : found->second;
+}
+
+std::string LessonTexts::said(const Message& message) const {
+  const auto found = messages.find(message.id);
+  if (found == messages.end()) return text(message);
+  const std::size_t dot = message.id.find('.');
+  const nlohmann::json file{{message.id.substr(0, dot), {{message.id.substr(dot + 1), found->second}}}};
+  const auto catalogue = Catalogue::parse(file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return catalogue.ok() ? catalogue->text(message) : text(message);
 }
 
 LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more) {

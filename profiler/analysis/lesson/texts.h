@@ -51,9 +51,15 @@ struct ClaimCard {
 struct LessonTexts {
   std::string language;
   std::map<std::string, std::string, std::less<>> words{};
+  /// What the programs say in sentences, by the message's id, where the language's words.md has them
+  /// ("load_order.ring").
+  std::map<std::string, std::string, std::less<>> messages{};
   std::vector<Step> steps{};
   std::vector<ClaimCard> claims{};
   std::vector<TextProblem> problems{};
+
+  /// In the lesson's language where it has the sentence; else as the program says it.
+  [[nodiscard]] std::string said(const Message&) const;
 
   /// The key itself, in brackets, where nobody wrote a word for it.
   [[nodiscard]] std::string word(std::string_view key) const;

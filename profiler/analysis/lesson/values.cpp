@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "kernels/model/io_model.h"
+#include "kernels/registry.h"
+#include "profiler/analysis/l2_boundary.h"
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/lesson/faulty_program.h"
 #include "profiler/analysis/lesson/hierarchy.h"
@@ -142,6 +144,19 @@ Value occupancy_of_fastest(const Setting& setting, const Evidence& evidence) {
   return LessonValue{figure_text(occupancy.value(*best), Unit::percent), to_string(occupancy.provenance(*best))};
 }
 
+/// Between which N what runs at once outgrows the L2, of all heads of the setting.
+Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_view key) {
+  const Algorithm* algorithm = evidence.registry.find(setting.front.text(key));
+  const AttentionProblem p = setting.all_heads();
+  if (algorithm == nullptr || !invalid_reason(p).empty()) return std::nullopt;
+  const Config config = algorithm->default_config(p, evidence.gpu);
+  if (algorithm->refusal(p, config, evidence.gpu)) return std::nullopt;
+  const auto band = l2_boundary(*algorithm, p, config, evidence.gpu);
+  if (!band) return std::nullopt;
+  const auto hundreds = [](double n) { return figure_text(std::round(n / 100) * 100, Unit::plain); };
+  return LessonValue{fmt::format("N {} – {}", hundreds(band->n_low), hundreds(band->n_high)), "modelled"};
+}
+
 /// Rows of one query against a cache.
 std::vector<Row> decoding_rows(const Evidence& evidence) {
   std::vector<Row> rows;
@@ -246,6 +261,8 @@ const std::array value_table{
     ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::l2_sm_bytes); }},
     ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
+    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "fast"); }},
+    ValueName{"ps_256_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "slow"); }},
     ValueName{"occupancy_fastest", [](S s, E e) { return occupancy_of_fastest(s, e); }},
     ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::bwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::bwd, s.d), s.front.text("slow"), s.front.text("first"), metric_key::time_median_ns); }},

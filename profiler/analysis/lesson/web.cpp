@@ -146,11 +146,13 @@ class Page {
       sections_ += hierarchy_picture();
     } else if (name == "backward") {
       sections_ += backward_picture(setting);
+    } else if (name == "occupancy") {
+      sections_ += occupancy_picture(step.document.front, setting);
     } else if (name == "tiles" || name == "softmax" || name == "program" || name == "theory") {
       const std::string id = fmt::format("data-{}-{}", step.slug, name);
       sections_ += fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n", markup(name),
                                markup(id));
-      data_ += script_json(id, name == "tiles"     ? played_json(step.document.front, evidence_)
+      data_ += script_json(id, name == "tiles"     ? played_json(texts_, step.document.front, evidence_)
                                : name == "softmax" ? softmax_json()
                                : name == "program" ? program_json()
                                                    : doubled_json(evidence_));
@@ -180,15 +182,43 @@ class Page {
                        drawn);
   }
 
+  /// All of them, of which the script shows one.
   std::string ledger_picture(const Setting& setting) const {
-    const auto pictures = ledger_squares(texts_, setting, evidence_.gpu);
-    return fmt::format("<figure>{}{}<figcaption>{} ({}; {}: {})</figcaption></figure>\n",
-                       squares(pictures.front(), 170), squares(pictures.back(), 230), word("scale"), word("modelled"),
-                       markup(evidence_.gpu.name), word("datasheet"));
+    std::string frames;
+    std::size_t now = 0;
+    const std::vector<LedgerFrame> all = ledger_frames(texts_, setting, evidence_.gpu);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].n == setting.n) now = i;
+      frames += fmt::format("<div class=\"frame\"><p><strong>N {}</strong></p>{}{}</div>", all[i].n,
+                            squares(all[i].pictures.front(), 170), squares(all[i].pictures.back(), 230));
+    }
+    return fmt::format(
+        "<figure class=\"frames\" data-now=\"{}\">{}<figcaption>{} {} ({}; {}: {})</figcaption></figure>\n", now,
+        frames, word("doublings"), word("scale"), word("modelled"), markup(evidence_.gpu.name), word("datasheet"));
+  }
+
+  std::string occupancy_picture(const Front& front, const Setting& setting) const {
+    const auto all = padded_occupancy(front, setting, evidence_);
+    if (!all || all->steps.empty()) return fmt::format("<p class=\"none\">{}</p>\n", word("no_data"));
+    std::string rows;
+    for (const PaddedOccupancy::Step& step : all->steps) {
+      rows += fmt::format(
+          "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i "
+          "style=\"width:{:.1f}%\"></i></td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+          markup(figure_text(static_cast<double>(step.padding_bytes), Unit::bytes)), step.blocks_per_sm,
+          markup(figure_text(step.warps_pct, Unit::percent)), step.warps_pct,
+          markup(figure_text(static_cast<double>(step.sm_l2_bytes), Unit::bytes)),
+          markup(figure_text(step.ns, Unit::nanoseconds)));
+    }
+    return fmt::format(
+        "<figure><table class=\"occupancy\"><thead><tr><th>{}</th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th>"
+        "<th>{}</th></tr></thead><tbody>{}</tbody></table><figcaption>{} ({}; {})</figcaption></figure>\n",
+        word("padding"), word("blocks_per_sm"), word("warps_busy"), word("sm_l2"), word("predicted_time"), rows,
+        word("not_changed"), word("modelled"), markup(describe(all->spec)));
   }
 
   std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
-    if (!figure) return "<td class=\"none\">–</td>";
+    if (!figure) return fmt::format("<td class=\"none\"><small>{}</small></td>", word("no_data"));
     return fmt::format("<td>{}<small>{}</small></td>", markup(figure_text(figure->value, unit)),
                        word(to_string(figure->source)));
   }

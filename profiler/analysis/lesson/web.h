@@ -19,8 +19,9 @@ struct WebOptions {
 /// The whole page. A picture whose points or algorithm are missing says so in its place.
 [[nodiscard]] std::string lesson_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
 
-/// What a browser plays: the frames of every algorithm and mask that the front matter's `play...` lines name, as JSON.
-[[nodiscard]] std::string played_json(const Front&, const Evidence&);
+/// What a browser plays: the frames of every algorithm and mask that the front matter's `play...` lines name, and of
+/// `play_also`, as JSON.
+[[nodiscard]] std::string played_json(const LessonTexts&, const Front&, const Evidence&);
 /// Examples of the online softmax with every block size, rescaling and fault, as JSON.
 [[nodiscard]] std::string softmax_json();
 /// The faulty program, as it stands and with each of its lines rewritten, as JSON.

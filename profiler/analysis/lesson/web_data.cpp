@@ -36,21 +36,28 @@ json rounded(const std::vector<double>& values) {
 /// Matrices by the order in which they first come, with their extents.
 class Matrices {
  public:
+  /// Heads lie one below the other: extents have to be known before rows are.
+  [[nodiscard]] std::int64_t row_of(const TileAccess& access) {
+    return access.instance * extents_[place_of(access)].first + access.row;
+  }
   std::size_t place_of(const TileAccess& access) {
     const auto found = std::ranges::find(tensors_, access.tensor);
     const auto place = static_cast<std::size_t>(found - tensors_.begin());
     if (found == tensors_.end()) {
       tensors_.push_back(access.tensor);
       extents_.emplace_back(0, 0);
+      heads_.push_back(1);
     }
     extents_[place].first = std::max(extents_[place].first, access.row + access.rows);
     extents_[place].second = std::max(extents_[place].second, access.col + access.cols);
+    heads_[place] = std::max(heads_[place], access.instance + 1);
     return place;
   }
   [[nodiscard]] json to_json() const {
     json all = json::array();
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      all.push_back({{"name", to_string(tensors_[i])}, {"rows", extents_[i].first}, {"cols", extents_[i].second}});
+      all.push_back(
+          {{"name", to_string(tensors_[i])}, {"rows", heads_[i] * extents_[i].first}, {"cols", extents_[i].second}});
     }
     return all;
   }
@@ -59,6 +66,7 @@ class Matrices {
  private:
   std::vector<Tensor> tensors_;
   std::vector<std::pair<std::int64_t, std::int64_t>> extents_;
+  std::vector<std::int64_t> heads_;
 };
 
 /// 0 found in L2, 1 from DRAM, 2 stored, 3 added.
@@ -81,7 +89,7 @@ json frame_json(const Frame& frame, Matrices& matrices) {
   json accesses = json::array();
   for (const FrameAccess& each : frame.accesses) {
     const TileAccess& a = each.access;
-    accesses.push_back({matrices.place_of(a), a.row, a.rows, a.col, a.cols, kind_of(each)});
+    accesses.push_back({matrices.place_of(a), matrices.row_of(a), a.rows, a.col, a.cols, kind_of(each)});
   }
   json done = json::array();
   for (const Computation& computation : frame.computations) done.push_back(to_string(computation.phase));
@@ -98,7 +106,7 @@ json frame_json(const Frame& frame, Matrices& matrices) {
           {"a", accesses},     {"c", done},        {"m", chip}};
 }
 
-json kernels_json(const TilePlayer& player) {
+json kernels_json(const TilePlayer& player, const LessonTexts& texts) {
   json kernels = json::array();
   for (const KernelModel& kernel : player.kernels()) {
     json parts = json::array();
@@ -109,7 +117,7 @@ json kernels_json(const TilePlayer& player) {
     kernels.push_back({{"name", kernel.name},
                        {"parts", parts},
                        {"ahead", kernel.load_order.steps_ahead},
-                       {"why", text(kernel.load_order.why)}});
+                       {"why", texts.said(kernel.load_order.why)}});
   }
   return kernels;
 }
@@ -124,8 +132,12 @@ json counter_json(const Evidence& evidence, const TilePlayer& player, std::strin
           {"origin", to_string(evidence.points.values(metric_key::l2_sm_bytes).provenance(longest->row))}};
 }
 
-json player_json(const TilePlayer& player, const Evidence& evidence, const Algorithm& algorithm) {
+json player_json(const TilePlayer& player, const LessonTexts& texts, const Evidence& evidence,
+                 const Algorithm& algorithm, const std::string& choice) {
   Matrices matrices;
+  for (std::size_t i = 0; i < player.frames(); ++i) {
+    for (const TileAccess& access : player.accesses(i)) matrices.place_of(access);
+  }
   json frames = json::array();
   for (std::size_t i = 0; i < player.frames(); ++i) frames.push_back(frame_json(player.frame(i), matrices));
   for (std::size_t i = 0; i < player.frames(); ++i) {
@@ -134,11 +146,11 @@ json player_json(const TilePlayer& player, const Evidence& evidence, const Algor
     frames[i]["d"] = {tally.l2_hit_bytes, tally.dram_read_bytes, tally.dram_write_bytes};
   }
   return {{"title", algorithm.facts().title},
-          {"mask", mask_title(player.problem().mask)},
+          {"mask", choice},
           {"problem", fmt::format("{}, {} x {}", describe_shape(player.problem()), player.config().tile.br,
                                   player.config().tile.bc)},
           {"matrices", matrices.to_json()},
-          {"kernels", kernels_json(player)},
+          {"kernels", kernels_json(player, texts)},
           {"frames", frames},
           {"closed", tally_json(player.closed_form(), matrices.tensors())},
           {"counter", counter_json(evidence, player, algorithm.name())}};
@@ -168,19 +180,27 @@ json trace_json(const OnlineTrace& trace) {
           {"exact", rounded(trace.exact)},
           {"error", rounded(trace.largest_error)},
           {"rescaled", trace.count.rows_rescaled},
-          {"divisions", trace.count.divisions}};
+          {"divisions", trace.count.divisions},
+          {"through", trace.count.rows_through_memory}};
 }
 
 }  // namespace
 
-std::string played_json(const Front& front, const Evidence& evidence) {
+std::string played_json(const LessonTexts& texts, const Front& front, const Evidence& evidence) {
   json all = json::array();
+  const std::vector<AlsoPlayed> others = also_played(front, evidence.registry);
   for (const Algorithm* algorithm : staged_algorithms(front, evidence.registry)) {
-    for (const Mask& mask : staged_masks(front)) {
-      if (const auto player = staged_player(front, evidence, *algorithm, mask, most_played)) {
-        all.push_back(player_json(*player, evidence, *algorithm));
-      }
-    }
+    const auto play = [&](const Mask& mask, const AlsoPlayed& also) {
+      const auto player = staged_player(front, evidence, *algorithm, mask, most_played, also.choice);
+      if (!player) return;
+      std::string said = mask == Mask::none ? texts.word("no_mask") : mask_title(mask);
+      if (!also.said.empty()) said += ", " + also.said;
+      json played = player_json(*player, texts, evidence, *algorithm, said);
+      if (!plays_what_was_chosen(*player, also.choice)) played["own"] = true;
+      all.push_back(std::move(played));
+    };
+    for (const Mask& mask : staged_masks(front)) play(mask, {});
+    for (const AlsoPlayed& also : others) play(staged_masks(front).front(), also);
   }
   return all.dump();
 }

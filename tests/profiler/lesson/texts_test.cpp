@@ -10,6 +10,7 @@
 #include "kernels/registry.h"
 #include "profiler/analysis/lesson/claims.h"
 #include "profiler/analysis/lesson/formula.h"
+#include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/lesson/values.h"
 #include "profiler/analysis/lesson/web.h"
 #include "profiler/analysis/markup.h"
@@ -220,6 +221,47 @@ TEST(LessonValues, AreOfTheSettingAndSayWhenDataLack) {
   for (const ValueName& value : lesson_values()) EXPECT_TRUE(names.insert(value.name).second) << value.name;
 }
 
+TEST(LessonTexts, WhatTheProgramsSayIsInTheLessonsLanguage) {
+  const LessonTexts zh = load_lesson("zh");
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+      AttentionProblem p{.pass = pass, .n_q = algorithm->facts().decodes ? 1 : 1024, .n_k = 1024, .d = 64};
+      const DeviceLimits& gpu = known_gpus().front();
+      for (const KernelModel& kernel : algorithm->model(p, algorithm->default_config(p, gpu), gpu).kernels) {
+        if (kernel.load_order.why.empty()) continue;
+        const std::string said = zh.said(kernel.load_order.why);
+        EXPECT_NE(said, text(kernel.load_order.why)) << kernel.load_order.why.id;
+        EXPECT_EQ(said.find('{'), std::string::npos) << said;
+        EXPECT_EQ(load_lesson("en").said(kernel.load_order.why), text(kernel.load_order.why));
+      }
+    }
+  }
+}
+
+TEST(LessonFigures, HaveGroupsOfDigits) {
+  EXPECT_EQ(figure_text(116224, Unit::plain), "116,224");
+  EXPECT_EQ(figure_text(1234567, Unit::plain), "1,234,567");
+  EXPECT_EQ(figure_text(-1000, Unit::plain), "-1,000");
+  EXPECT_EQ(figure_text(999, Unit::plain), "999");
+  EXPECT_EQ(figure_text(206.08, Unit::plain), "206.1");
+}
+
+TEST(LessonStage, PlaysWhatATeacherNames) {
+  const Registry& registry = built_in_algorithms();
+  const auto front_with = [](const char* also) {
+    return card({{"play", "fa1 fa2"}, {"play_knobs", "raster nonsense"}, {"play_also", also}});
+  };
+  const Front front =
+      front_with("bc=128 m=16384 heads=4,raster=heads_fastest br=0 raster=x foo=1 = n= heads=999999999");
+  ASSERT_EQ(staged_knobs(front, registry).size(), 1U);
+  const auto also = also_played(front, registry);
+  ASSERT_EQ(also.size(), 3U);
+  EXPECT_EQ(also[0].said, "Bc 128");
+  EXPECT_EQ(also[1].choice.m_elements, 16384);
+  EXPECT_EQ(also[2].choice.heads, 4);
+  EXPECT_EQ(also[2].choice.knobs.word("raster"), "heads_fastest");
+}
+
 TEST(LessonPage, StandsAloneAndIsEscaped) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
   const Evidence evidence = evidence_of(table);
@@ -244,7 +286,7 @@ TEST(LessonPage, StandsAloneAndIsEscaped) {
     }
     EXPECT_THAT(page, Not(HasSubstr("[lesson]")));
   }
-  const std::string played = played_json(load_lesson("en").steps[4].document.front, evidence);
+  const std::string played = played_json(load_lesson("en"), load_lesson("en").steps[4].document.front, evidence);
   EXPECT_THAT(played, HasSubstr("\"mask\""));
   EXPECT_THAT(played, HasSubstr("\"closed\""));
 }
