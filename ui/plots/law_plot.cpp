@@ -24,13 +24,13 @@ using analysis::LawPoint;
 using analysis::LawVariable;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
-constexpr double reach = 14;         ///< pixels from the pointer to the mark that it reads
-constexpr double faint = 0.4;        ///< strength of the slices that have no fit's line
-constexpr double covered_rim = 4.5;  ///< pixels that a covered mark is larger
-constexpr double small_mark = 4.5;   ///< diameter in pixels
-constexpr int band_strength = 46;    ///< of 255
-constexpr double band_margin = 2.5;  ///< of the axis beyond the bands, as a factor
-constexpr double margin = 1.35;      ///< beyond all points, as a factor
+constexpr double reach = 14;           ///< pixels from the pointer to the mark that it reads
+constexpr double faint = 0.4;          ///< strength of the slices that have no fit's line
+constexpr double covered_rim = 4.5;    ///< pixels that a covered mark is larger
+constexpr double small_mark = 4.5;     ///< diameter in pixels
+constexpr int band_strength = 46;      ///< of 255
+constexpr double band_margin = 2.5;    ///< of the axis beyond the bands, as a factor
+constexpr double point_margin = 1.35;  ///< beyond all points, as a factor
 
 /// Elements in powers of ten: "10 M".
 class ElementTicker : public ByteTicker {
@@ -228,9 +228,9 @@ void LawPlot::draw_growth() {
     QCPAxis* y = panel->axis(QCPAxis::atLeft);
     const Range along = range_of([&](const LawPoint& point) { return point.value(variable); });
     x->setTicker(QSharedPointer<LengthTicker>::create());
-    x->setRange(along.low / margin, along.high * margin);
+    x->setRange(along.low / point_margin, along.high * point_margin);
     y->setTicker(QSharedPointer<ByteTicker>::create());
-    y->setRange(bytes.low / margin, bytes.high * margin);
+    y->setRange(bytes.low / point_margin, bytes.high * point_margin);
     if (k == 0) {
       y->setLabel(said(say::law_page::bytes_axis{}));
     } else {
@@ -265,8 +265,8 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   QCPGraph* fitted = graph(dashes);
   auto at = family.points[slices[strong].front()].at;
   double& x = at.at(static_cast<std::size_t>(variable));
-  const double last = family.points[slices[strong].back()].value(variable) * margin;
-  x /= margin;
+  const double last = family.points[slices[strong].back()].value(variable) * point_margin;
+  x /= point_margin;
   fitted->addData(x, family.fit->at(at));
   x = last;
   fitted->addData(x, family.fit->at(at));
@@ -321,7 +321,7 @@ void LawPlot::draw_collapse() {
   QCPAxis* x = panel->axis(QCPAxis::atBottom);
   QCPAxis* y = panel->axis(QCPAxis::atLeft);
   x->setTicker(QSharedPointer<ElementTicker>::create());
-  x->setRange(law.low / margin, law.high * margin);
+  x->setRange(law.low / point_margin, law.high * point_margin);
   y->setTicker(QSharedPointer<NumberTicker>::create());
   y->setRange(ratio.low / band_margin, ratio.high * band_margin);
   y->setLabel(said(say::law_page::ratio_axis{}));
