@@ -60,6 +60,8 @@ class Loader {
 
   /// What was loaded goes to `sides`; which rows a file has stays.
   void finish(ComparedSides& sides) {
+    for (const Kept& point : kept_) builder_.add(point.run, point.record, point.index);
+    sides.files = std::move(run_files_);
     sides.table = std::move(builder_).finish();
     sides.conditions = std::move(conditions_);
     sides.code = code_;
@@ -70,7 +72,9 @@ class Loader {
     return std::ranges::all_of(runs, [&](RunIndex run) { return has_two_sides(summaries_[run]); });
   }
   /// Of a row of such a run.
-  [[nodiscard]] bool on_other_side(RunIndex run, Row row) const { return of_other_side(summaries_[run], places_[row]); }
+  [[nodiscard]] bool on_other_side(RunIndex run, Row row) const {
+    return of_other_side(summaries_[run], kept_[row].index);
+  }
   [[nodiscard]] std::size_t looks(RunIndex run) const { return looks_of(summaries_[run]); }
 
  private:
@@ -91,19 +95,21 @@ class Loader {
                                           .planned_points = run.planned_points,
                                           .rounds = rounds_of(run)});
         conditions_.push_back(conditions_of(run));
+        run_files_.push_back(file);
         summaries_.push_back(run);
       }
       runs[run.id] = {known->second, uid};
       rows.by_run[run.id];
     }
-    for (const StoredPoint& point : store.points()) {
+    for (StoredPoint& point : store.points()) {
       const auto run = runs.find(point.run_id);
       if (run == runs.end()) continue;
-      const auto [known, first] = points_.try_emplace({run->second.second, point.index}, next_);
+      const auto [known, first] =
+          points_.try_emplace({run->second.second, point.index}, static_cast<Row>(kept_.size()));
       if (first) {
-        builder_.add(run->second.first, point.record, point.index);
-        places_.push_back(point.index);
-        ++next_;
+        kept_.push_back({run->second.first, point.index, std::move(point.record)});
+      } else if (point.record.rounds.size() > kept_[known->second].record.rounds.size()) {
+        kept_[known->second].record = std::move(point.record);  // a copy from before had fewer
       }
       rows.by_run[point.run_id].push_back(known->second);
     }
@@ -116,8 +122,13 @@ class Loader {
   std::map<std::pair<std::string, std::size_t>, Row> points_;  // by their run's uid and place in it
   std::vector<analysis::RunConditions> conditions_;
   std::vector<RunSummary> summaries_;  // by RunIndex
-  std::vector<std::size_t> places_;    // by Row, in the run's plan
-  Row next_ = 0;
+  struct Kept {
+    RunIndex run = 0;
+    std::size_t index = 0;  // in the run's plan
+    PointRecord record;
+  };
+  std::vector<Kept> kept_;              // by Row
+  std::vector<std::string> run_files_;  // by RunIndex
   ExitCode code_ = ExitCode::ok;
 };
 

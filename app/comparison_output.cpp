@@ -27,7 +27,6 @@ using analysis::ComparedPair;
 using analysis::LeftOut;
 using analysis::RatioInterval;
 using analysis::Row;
-using analysis::Undecided;
 using analysis::Verdict;
 
 constexpr std::array<const char*, analysis::compared_level_count> level_titles{"DRAM", "DRAM settled", "SM<->L2"};
@@ -55,34 +54,8 @@ std::string against(const ComparisonOutput& output, const ComparedPair& pair) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string a_axes(const std::vector<std::string>& words) {
-  std::string axes;
-  for (const std::string& word : words) axes += " -a " + shell_word(word);
-  return axes;
-}
-
-/// The command that measures both points of a pair in the same rounds, or what comes nearest to it.
-Message settling_command(const ComparisonOutput& output, const ComparedPair& pair, const Message& reason,
-                         std::size_t rounds) {
-  const analysis::PointTable& table = output.sides.table;
-  const PointSpec base = table.spec(pair.base.front());
-  const PointSpec other = table.spec(pair.other.front());
-  const bool one_device = table.run(pair.base.front()).device_name == table.run(pair.other.front()).device_name;
-  if (pair.same_point || !one_device) {
-    const std::string command =
-        fmt::format("attnscope collect --rounds {}{} -o FILE", rounds, a_axes(axis_words(base)));
-    return say::compare::settle_repeat{.reason = reason, .command = command};
-  }
-  std::vector<std::string> shared = axis_words(base);
-  const std::vector<std::string> only_base = axis_words_beside(base, other);
-  std::erase_if(shared, [&](const std::string& word) { return std::ranges::find(only_base, word) != only_base.end(); });
-  std::string command = "attnscope ab";
-  for (const std::string& word : shared) command += " " + shell_word(word);
-  command += " --base";
-  for (const std::string& word : only_base) command += " " + shell_word(word);
-  command += " --with";
-  for (const std::string& word : axis_words_beside(other, base)) command += " " + shell_word(word);
-  return say::compare::settle_by{.reason = reason, .command = fmt::format("{} --rounds {}", command, rounds)};
+std::string settling_words_of(const ComparisonOutput& output, const ComparedPair& pair) {
+  return text(analysis::settling_words(output.sides.table, pair, output.request.verdicts.margin));
 }
 
 /// Why rows of one side stand alone.
@@ -116,6 +89,17 @@ Table left_table(const ComparisonOutput& output) {
   return table;
 }
 
+/// What no row has takes no room.
+void drop_empty_columns(Table& table) {
+  for (std::size_t column = table.columns.size(); column-- > 0;) {
+    const auto is_empty = [&](const std::vector<std::string>& row) { return row.at(column).empty(); };
+    if (table.rows.empty() || !std::ranges::all_of(table.rows, is_empty)) continue;
+    const auto place = static_cast<std::ptrdiff_t>(column);
+    table.columns.erase(table.columns.begin() + place);
+    for (std::vector<std::string>& row : table.rows) row.erase(row.begin() + place);
+  }
+}
+
 Table pairs_for_people(const ComparisonOutput& output) {
   Table table{{{"point"}, {"against"}, {"base", true}, {"other", true}, {"other/base", true}, {"cycles", true}}, {}};
   for (const char* title : level_titles) table.columns.push_back({title, true});
@@ -135,28 +119,31 @@ Table pairs_for_people(const ComparisonOutput& output) {
     }
     row.push_back(fmt::to_string(verdict.rounds));
     row.emplace_back(to_string(verdict.verdict));
-    row.push_back(text(settling_words(output, pair)));
+    row.push_back(settling_words_of(output, pair));
     table.rows.push_back(std::move(row));
   }
+  drop_empty_columns(table);
   return table;
 }
 
 constexpr std::array program_columns{
-    "base_run",        "other_run",        "base_device",  "other_device",  "base_point", "other_point",
-    "base_provenance", "other_provenance", "base_ns",      "other_ns",      "ratio",      "ratio_low",
-    "ratio_high",      "base_cycles",      "other_cycles", "cycles_ratio",  "cycles_low", "cycles_high",
-    "rounds",          "recordings",       "interleaved",  "floor",         "spread",     "p_change",
-    "p_same",          "verdict",          "undecided",    "rounds_needed", "settle",     "left_out",
-    "reason"};
-constexpr std::array text_columns{"base_run",    "other_run",       "base_device",      "other_device", "base_point",
-                                  "other_point", "base_provenance", "other_provenance", "interleaved",  "floor",
-                                  "verdict",     "undecided",       "settle",           "left_out",     "reason"};
+    "base_file",  "other_file",  "base_run",        "other_run",        "base_device",  "other_device",
+    "base_point", "other_point", "base_provenance", "other_provenance", "base_ns",      "other_ns",
+    "ratio",      "ratio_low",   "ratio_high",      "base_cycles",      "other_cycles", "cycles_ratio",
+    "cycles_low", "cycles_high", "rounds",          "recordings",       "interleaved",  "floor",
+    "spread",     "p_change",    "p_same",          "verdict",          "undecided",    "rounds_needed",
+    "settle",     "left_out",    "reason"};
+constexpr std::array text_columns{"base_file",    "other_file", "base_run",    "other_run",       "base_device",
+                                  "other_device", "base_point", "other_point", "base_provenance", "other_provenance",
+                                  "interleaved",  "floor",      "verdict",     "undecided",       "settle",
+                                  "left_out",     "reason"};
 
 /// Fields by name, so that a row may have any of them.
 using Named = std::vector<std::pair<std::string, std::string>>;
 
 void add_side(const ComparisonOutput& output, const char* side, Row row, Named& fields) {
   const analysis::Run& run = output.sides.table.run(row);
+  fields.emplace_back(fmt::format("{}_file", side), output.sides.files[output.sides.table.run_index(row)]);
   fields.emplace_back(fmt::format("{}_run", side), run.title);
   fields.emplace_back(fmt::format("{}_provenance", side),
                       std::string(to_string(output.sides.table.points().origin(row))));
@@ -184,7 +171,7 @@ Named pair_for_programs(const ComparisonOutput& output, const ComparedPair& pair
                                {"p_same", number_text(verdict.p_same)},
                                {"verdict", std::string(to_string(verdict.verdict))},
                                {"undecided", std::string(to_string(verdict.undecided))},
-                               {"settle", text(settling_words(output, pair))}});
+                               {"settle", settling_words_of(output, pair)}});
   if (verdict.spread > 0) fields.emplace_back("spread", number_text(verdict.spread));
   if (verdict.rounds_needed) fields.emplace_back("rounds_needed", fmt::to_string(*verdict.rounds_needed));
   if (verdict.cycles) {
@@ -241,12 +228,17 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
   for (const Message& note : analysis::floor_words({&result}, output.request.verdicts, output.request.looks)) {
     notes.push_back(text(note));
   }
-  notes.push_back(text(say::compare::counts{.faster = result.count(Verdict::faster),
-                                            .slower = result.count(Verdict::slower),
-                                            .same = result.count(Verdict::same),
-                                            .ambiguous = result.count(Verdict::ambiguous),
-                                            .left = result.left_out.size()}));
   return notes;
+}
+
+/// What came of it, in one line.
+std::string counts_of(const ComparisonOutput& output) {
+  const analysis::ComparisonResult& result = output.result;
+  return text(say::compare::counts{.faster = result.count(Verdict::faster),
+                                   .slower = result.count(Verdict::slower),
+                                   .same = result.count(Verdict::same),
+                                   .ambiguous = result.count(Verdict::ambiguous),
+                                   .left = result.left_out.size()});
 }
 
 std::string title_of(const ComparisonOutput& output) {
@@ -276,6 +268,7 @@ void print_text(const ComparisonOutput& output, bool markdown, std::ostream& out
   const TableFormat format = markdown ? TableFormat::markdown : TableFormat::text;
   const auto heading = [&](const std::string& words) { out << (markdown ? "## " : "") << words << "\n\n"; };
   out << (markdown ? "# " + markdown_line(title_of(output)) : title_of(output)) << "\n\n";
+  out << counts_of(output) << "\n\n";
   heading(text(say::compare::differences{}));
   if (output.result.differences.empty()) {
     out << no_differences() << '\n';
@@ -338,7 +331,8 @@ void print_html(const ComparisonOutput& output, std::ostream& out) {
          "vertical-align:top}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
          ".FASTER{font-weight:bold;color:#0a7d32}.SLOWER{font-weight:bold;color:#c62828}.AMBIGUOUS{font-style:italic}"
          "@media(prefers-color-scheme:dark){.FASTER{color:#6fd08c}.SLOWER{color:#ff8a80}}</style></head><body>\n<h1>"
-      << html_text(title_of(output)) << "</h1>\n<h2>" << html_text(text(say::compare::differences{})) << "</h2>\n";
+      << html_text(title_of(output)) << "</h1>\n<p>" << html_text(counts_of(output)) << "</p>\n<h2>"
+      << html_text(text(say::compare::differences{})) << "</h2>\n";
   if (output.result.differences.empty()) {
     out << "<p>" << html_text(no_differences()) << "</p>\n";
   } else {
@@ -370,21 +364,16 @@ void print_json(const ComparisonOutput& output, std::ostream& out) {
   document["margin"] = output.request.verdicts.margin;
   document["level"] = output.request.verdicts.level;
   document["notes"] = notes_of(output);
+  for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
+    document["counts"][std::string(to_string(verdict))] = output.result.count(verdict);
+  }
+  document["counts"]["left_out"] = output.result.left_out.size();
   document["differences"] = json_of(difference_table(output));
   document["rows"] = json_of(pairs_for_programs(output));
   out << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace
-
-Message settling_words(const ComparisonOutput& output, const ComparedPair& pair) {
-  const analysis::RowVerdict& verdict = pair.verdict;
-  if (verdict.undecided == Undecided::decided) return {};
-  const Message reason = analysis::undecided_words(verdict.undecided);
-  if (verdict.undecided == Undecided::clocks) return say::compare::settle_clocks{.reason = reason};
-  if (!verdict.rounds_needed) return say::compare::at_margin{.reason = reason, .rounds = analysis::most_rounds};
-  return settling_command(output, pair, reason, *verdict.rounds_needed);
-}
 
 void print(const ComparisonOutput& output, ComparisonFormat format, std::ostream& out) {
   switch (format) {

@@ -21,7 +21,4 @@ struct ComparisonOutput {
 /// Text of a file is text in all of them: no markup, no formula, nothing that steers a terminal.
 void print(const ComparisonOutput&, ComparisonFormat, std::ostream&);
 
-/// What would settle an ambiguous pair; empty for any other.
-[[nodiscard]] Message settling_words(const ComparisonOutput&, const analysis::ComparedPair&);
-
 }  // namespace attnscope

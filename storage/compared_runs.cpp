@@ -17,8 +17,7 @@ bool of_other_side(const RunSummary& run, std::size_t place) {
 
 std::size_t looks_of(const RunSummary& run) {
   if (!has_two_sides(run) || run.preset != ab_preset || run.rounds < 1) return 1;
-  // One more than planned: the one at which the time is over.
-  return analysis::rounds_to_look_at(static_cast<std::size_t>(run.rounds)).size() + 1;
+  return analysis::looks_of_turns(static_cast<std::size_t>(run.rounds));
 }
 
 SweepRounds rounds_of(const RunSummary& run) {

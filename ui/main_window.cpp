@@ -108,6 +108,10 @@ void MainWindow::build_center() {
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
     banner_->clear(Banner::Topic::choice);
     if (details_ == nullptr) return;
+    // What was selected on another page, where this one shows it, too.
+    if (const Page* page = current_page(); page != nullptr && page->shows_marked()) {
+      selected_.insert_or_assign(page, *page->marked());
+    }
     const auto known = selected_.find(current_page());
     details_->show_point(known == selected_.end() ? std::nullopt : std::optional(known->second));
   });
@@ -365,6 +369,9 @@ void MainWindow::set_theme(ThemeChoice choice) {
 
 void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   selected_.insert_or_assign(page, point);
+  for (Page* other : pages_) {
+    if (other != page) other->mark(point);
+  }
   details_->show_point(point);
   if (view_modes_->presenting()) return;  // it has no panels
   if (width() >= roomy_width || details_dock_->isVisible()) {

@@ -25,6 +25,7 @@
 #include "messages/ab.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/verdicts.h"
+#include "profiler/plan/fields.h"
 #include "profiler/plan/sweep.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
@@ -228,9 +229,8 @@ Rounds take_turns(Device& device, const AbOptions& options, const std::array<Poi
   Turns turns(device, options, points, kept, cancel);
   const std::vector<std::size_t> looks =
       device.info().simulated ? std::vector<std::size_t>{1} : analysis::rounds_to_look_at(options.rounds);
-  // One more than planned: the one at which the time is over.
   const analysis::VerdictOptions each =
-      analysis::of_each_look({.margin = options.margin_percent / 100}, looks.size() + 1);
+      analysis::of_each_look({.margin = options.margin_percent / 100}, analysis::looks_of_turns(options.rounds));
   Rounds& rounds = turns.rounds();
   for (const std::size_t look : looks) {
     while (rounds.row.base.ns.size() < look && !rounds.out_of_time && !rounds.cancelled) {
@@ -268,11 +268,25 @@ std::vector<std::string> undecided_words(const Rounds& rounds, const AbOptions& 
   return words;
 }
 
+/// The fields, as words, in which the two are not one problem; empty where they are.
+std::string fields_apart(const std::array<PointSpec, 2>& points) {
+  std::string names;
+  for (const Field& field : point_fields()) {
+    if (field.name == "algorithm" || field.name == "br" || field.name == "bc" || field.name == "dtype") continue;
+    if (field_text(field, points[0]) == field_text(field, points[1])) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", field.name);
+  }
+  return names;
+}
+
 void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const AbOptions& options,
                       const KeptRounds* kept) {
   const RowVerdict& verdict = rounds.verdict;
   std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n'
             << text(say::ab::title{.other = describe(rounds.points[1]), .base = describe(rounds.points[0])}) << '\n';
+  if (const std::string fields = fields_apart(rounds.points); !fields.empty()) {
+    std::cout << text(say::ab::two_problems{.fields = fields}) << '\n';
+  }
   if (rounds.row.exact) {
     std::cout << text(say::ab::computed{}) << "\n\n";
   } else {
@@ -285,8 +299,8 @@ void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const Ab
             << "other  " << format_time(median_ns(rounds.row.other)) << "  " << describe(rounds.points[1]) << "\n\n"
             << text(say::ab::result{.verdict = to_string(verdict.verdict),
                                     .margin = fmt::format("{}", options.margin_percent),
-                                    .rounds = verdict.rounds,
-                                    .ratio = ratio_text(verdict.time)})
+                                    .ratio = ratio_text(verdict.time),
+                                    .rounds = verdict.rounds})
             << '\n';
   if (verdict.cycles) std::cout << text(say::ab::cycles{.ratio = ratio_text(*verdict.cycles)}) << '\n';
   for (const std::string& words : undecided_words(rounds, options)) std::cout << words << '\n';

@@ -65,9 +65,10 @@ ExitCode compare_sides(const CompareOptions& options) {
   std::cout.flush();
   const std::size_t regressions = analysis::regressions(sides.table, request, options.regression_percent / 100);
   if (regressions > 0) {
-    throw CommandError(
-        ExitCode::regression,
-        say::compare::regressed{.rows = regressions, .percent = fmt::format("{}", options.regression_percent)});
+    const std::string percent = fmt::format("{}", options.regression_percent);
+    throw CommandError(ExitCode::regression,
+                       regressions == 1 ? Message(say::compare::one_regressed{.percent = percent})
+                                        : Message(say::compare::regressed{.rows = regressions, .percent = percent}));
   }
   // What could not be judged has not passed.
   if (const std::size_t broken = result.no_longer_run(sides.table); broken > 0) {

@@ -12,6 +12,7 @@
 
 #include "messages/compare.h"
 #include "profiler/analysis/compared_values.h"
+#include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/query_fields.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
@@ -173,6 +174,21 @@ bool is_computed(const PointTable& table, std::span<const Row> rows) {
   });
 }
 
+/// What 95 of 100 simulated times are off by, as it is published: of that algorithm and pass, or of all; of problems
+/// that nothing was fitted to.
+double published_time_error(const PointTable& table, Row row) {
+  constexpr std::size_t enough_points = 20;  // of fewer the 95th of 100 is not known
+  const std::string pass = field_text(table, "pass", row);
+  double of_all = 0;
+  for (const PublishedError& error : published_errors()) {
+    if (error.quantity != "time" || error.half != "held out") continue;
+    if (error.algorithm == table.algorithm(row) && error.pass == pass && error.points >= enough_points)
+      return error.p95;
+    if (error.algorithm == "all") of_all = std::max(of_all, error.p95);
+  }
+  return std::max(of_all, unknown_spread_floor);
+}
+
 std::optional<double> median_over(const std::vector<double>& values) {
   const std::optional<SampleSummary> summary = summarize(values);
   return summary ? std::optional(summary->median) : std::nullopt;
@@ -181,6 +197,7 @@ std::optional<double> median_over(const std::vector<double>& values) {
 void push(RoundsOfSide& side, const RoundAt& round) {
   side.ns.push_back(round.ns);
   side.recordings.push_back(std::get<0>(round.place));
+  side.rounds.push_back(static_cast<std::uint32_t>(std::max(0, std::get<2>(round.place))));
   if (round.hz > 0) side.cycles.push_back(round.ns * round.hz / 1e9);
   // Each round of each recording has a number of its own.
   constexpr double most_rounds_of_a_run = 1 << 20;
@@ -215,9 +232,12 @@ ComparedRow compared_row(const PointTable& table, const ComparedPair& pair, Mome
     for (const RoundAt& round : base) push(row.base, round);
     for (const RoundAt& round : other) push(row.other, round);
   }
-  if (is_computed(table, pair.base) && is_computed(table, pair.other)) {
-    row.exact = true;
-    row.paired = false;
+  const bool base_computed = is_computed(table, pair.base);
+  const bool other_computed = is_computed(table, pair.other);
+  if (base_computed || other_computed) row.paired = false;
+  row.exact = base_computed && other_computed;
+  if (base_computed != other_computed) {
+    row.model_error = published_time_error(table, base_computed ? pair.base.front() : pair.other.front());
   }
   for (RoundsOfSide* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
@@ -264,6 +284,23 @@ bool repeats(const PointTable& table, const std::vector<Row>& rows) {
   });
 }
 
+/// Points of one side that did not run: each with those that are the same and ended alike.
+std::vector<std::vector<Row>> by_end(const PointTable& table, const std::vector<Row>& rows) {
+  std::vector<std::vector<Row>> ends;
+  for (const Row row : rows) {
+    const auto found = std::ranges::find_if(ends, [&](const std::vector<Row>& end) {
+      return table.spec(end.front()) == table.spec(row) && table.disposition(end.front()) == table.disposition(row) &&
+             table.reason(end.front()) == table.reason(row);
+    });
+    if (found == ends.end()) {
+      ends.push_back({row});
+    } else {
+      found->push_back(row);
+    }
+  }
+  return ends;
+}
+
 using Partners = std::map<std::vector<std::string>, std::array<std::vector<Row>, 2>>;
 
 /// What a key's rows are: a pair, or left out.
@@ -283,7 +320,9 @@ void sort_out(const PointTable& table, const std::array<std::vector<Row>, 2>& si
     const bool of_other = side == 1;
     if (ran.at(side).empty()) {
       const Why why = ran.at(1 - side).empty() ? Why::both_failed : Why::failed;
-      result.left_out.push_back({.why = why, .of_other = of_other, .rows = sides.at(side)});
+      for (std::vector<Row>& rows : by_end(table, sides.at(side))) {
+        result.left_out.push_back({.why = why, .of_other = of_other, .rows = std::move(rows)});
+      }
       whole = false;
     } else if (!repeats(table, ran.at(side))) {
       result.left_out.push_back({.why = Why::several, .of_other = of_other, .rows = ran.at(side)});
@@ -335,23 +374,48 @@ void add_clocks(const PointTable& table, const ComparisonRequest& request, Compa
 
 using Conditions = std::map<std::string, std::array<std::set<std::string>, 2>>;
 
+/// "NVIDIA H200", with the GPU's own name where sides have GPUs of one kind that are not the same.
+std::string gpu_text(const PointTable& table, RunIndex run, bool apart) {
+  const Run& of_run = table.runs()[run];
+  if (!apart || of_run.device_id.empty()) return of_run.device_name;
+  return fmt::format("{} ({})", of_run.device_name, of_run.device_id);
+}
+
+/// How many of the pairs ran with throttled clocks on either side, where any did.
+void add_throttling(const PointTable& table, ComparisonResult& result) {
+  std::array<std::size_t, 2> throttled{};
+  for (const ComparedPair& pair : result.pairs) {
+    const auto any = [&](const std::vector<Row>& rows) {
+      return std::ranges::any_of(rows, [&](Row row) { return table.throttled(row); });
+    };
+    if (any(pair.base)) ++throttled[0];
+    if (any(pair.other)) ++throttled[1];
+  }
+  if (throttled[0] + throttled[1] == 0) return;
+  const auto words = [&](std::size_t count) { return fmt::format("{} of {}", count, result.pairs.size()); };
+  result.differences.push_back({.name = "throttled", .base = words(throttled[0]), .other = words(throttled[1])});
+}
+
 void add_differences(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
   Conditions conditions;
-  std::vector<std::string> order{"GPU", "values", "cache", "throttled"};
+  std::vector<std::string> order{"GPU", "values", "cache"};
   const std::array<const std::vector<Row>*, 2> sides{&request.base, &request.other};
+  std::array<std::set<RunIndex>, 2> runs;
+  std::map<std::string, std::set<std::string>> ids;
   for (const std::size_t side : {0U, 1U}) {
-    std::size_t throttled = 0;
-    std::set<RunIndex> runs;
     for (const Row row : *sides.at(side)) {
-      runs.insert(table.run_index(row));
-      if (table.throttled(row)) ++throttled;
+      runs.at(side).insert(table.run_index(row));
       conditions["cache"].at(side).insert(field_text(table, "cache", row));
       conditions["values"].at(side).insert(std::string(attnscope::to_string(table.points().origin(row))));
     }
-    conditions["throttled"].at(side).insert(fmt::format("{} of {}", throttled, sides.at(side)->size()));
-    if (throttled == 0) conditions["throttled"].at(side) = {"0"};
-    for (const RunIndex run : runs) {
-      conditions["GPU"].at(side).insert(table.runs()[run].device_name);
+    for (const RunIndex run : runs.at(side)) {
+      const Run& of_run = table.runs()[run];
+      if (of_run.provenance == Provenance::measured) ids[of_run.device_name].insert(of_run.device_id);
+    }
+  }
+  for (const std::size_t side : {0U, 1U}) {
+    for (const RunIndex run : runs.at(side)) {
+      conditions["GPU"].at(side).insert(gpu_text(table, run, ids[table.runs()[run].device_name].size() > 1));
       if (run >= request.conditions.size()) continue;
       for (const auto& [name, value] : request.conditions[run]) {
         if (std::ranges::find(order, name) == order.end()) order.push_back(name);
@@ -363,6 +427,7 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
     const auto& [base, other] = conditions[name];
     if (base != other) result.differences.push_back({.name = name, .base = joined(base), .other = joined(other)});
   }
+  add_throttling(table, result);
   add_clocks(table, request, result);
   std::size_t differ = 0;
   std::size_t same = 0;

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "messages/compare.h"
-#include "messages/compare_page.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/plan/command.h"
 
@@ -22,6 +24,8 @@ Message undecided_words(Undecided undecided) {
       return say::compare::apart{};
     case Undecided::clocks:
       return say::compare::clocks{};
+    case Undecided::computed:
+      return say::compare::model_error{};
     case Undecided::spread:
     case Undecided::decided:
       break;
@@ -29,23 +33,59 @@ Message undecided_words(Undecided undecided) {
   return say::compare::spread{};
 }
 
-std::string settling_command(const PointTable& table, const ComparedPair& pair) {
-  const RowVerdict& verdict = pair.verdict;
-  if (verdict.undecided == Undecided::decided || verdict.undecided == Undecided::clocks) return {};
-  if (!verdict.rounds_needed) return {};
-  return rounds_command(table.spec(pair.base.front()), table.spec(pair.other.front()), *verdict.rounds_needed);
+namespace {
+
+/// Whether this program measured it, and can do so again.
+bool is_ours(const PointTable& table, Row row) {
+  return table.points().origin(row) == Provenance::measured && table.algorithms().find(table.algorithm(row)) != nullptr;
 }
 
-Message settling_words(const PointTable& table, const ComparedPair& pair) {
+/// Whether one process can measure both in the same rounds.
+bool in_turns(const PointTable& table, const ComparedPair& pair) {
+  const Row base = pair.base.front();
+  const Row other = pair.other.front();
+  return !pair.same_point && table.run(base).device_name == table.run(other).device_name &&
+         table.spec(base).cache == table.spec(other).cache;
+}
+
+/// Of a point in one round, as it was measured.
+std::size_t samples_of_a_round(const PointTable& table, Row row) {
+  const std::optional<KernelOfRow> sum = table.points().sum(row);
+  const std::size_t rounds = std::max<std::size_t>(1, table.points().round_times(row).size());
+  return sum && sum->times() ? std::max<std::size_t>(1, sum->times()->count / rounds) : 1;
+}
+
+}  // namespace
+
+std::string settling_command(const PointTable& table, const ComparedPair& pair, double margin) {
+  const RowVerdict& verdict = pair.verdict;
+  const Row base = pair.base.front();
+  const Row other = pair.other.front();
+  if (verdict.undecided == Undecided::decided || !is_ours(table, base) || !is_ours(table, other)) return {};
+  if (in_turns(table, pair)) {
+    if (!verdict.rounds_needed) return {};
+    return turns_command(table.spec(base), table.spec(other),
+                         {.rounds = *verdict.rounds_needed,
+                          .margin = margin,
+                          .samples = std::max(samples_of_a_round(table, base), samples_of_a_round(table, other))});
+  }
+  if (!verdict.recordings_needed) return {};
+  return rounds_command(table.spec(base), std::max(usual_rounds, verdict.rounds));
+}
+
+Message settling_words(const PointTable& table, const ComparedPair& pair, double margin) {
   const RowVerdict& verdict = pair.verdict;
   if (verdict.undecided == Undecided::decided) return {};
   const Message reason = undecided_words(verdict.undecided);
   if (verdict.undecided == Undecided::clocks) return say::compare::settle_clocks{.reason = reason};
-  const std::string command = settling_command(table, pair);
-  if (command.empty()) return say::compare_page::at_margin{.reason = reason, .rounds = most_rounds};
-  const bool one_device = table.run(pair.base.front()).device_name == table.run(pair.other.front()).device_name;
-  if (one_device && !pair.same_point) return say::compare_page::settle_together{.reason = reason, .command = command};
-  return say::compare::settle_repeat{.reason = reason, .command = command};
+  if (verdict.undecided == Undecided::computed) return say::compare::settle_measure{.reason = reason};
+  if (!is_ours(table, pair.base.front()) || !is_ours(table, pair.other.front())) {
+    return say::compare::settle_elsewhere{.reason = reason};
+  }
+  const std::string command = settling_command(table, pair, margin);
+  if (command.empty()) return say::compare::at_margin{.reason = reason, .rounds = most_rounds};
+  if (in_turns(table, pair)) return say::compare::settle_by{.reason = reason, .command = command};
+  return say::compare::settle_repeat{.reason = reason, .times = *verdict.recordings_needed, .command = command};
 }
 
 Message failure_words(const PointTable& table, const LeftOut& left) {
@@ -62,6 +102,7 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
   std::size_t often = 0;
   std::size_t by_rounds = 0;
   std::size_t by_percent = 0;
+  std::size_t by_model = 0;
   std::size_t steadied = 0;
   std::size_t on_both_sides = 0;
   for (const ComparisonResult* result : results) {
@@ -74,6 +115,8 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
         ++by_rounds;
       } else if (pair.verdict.floor == SpreadFloor::of_percent) {
         ++by_percent;
+      } else if (pair.verdict.floor == SpreadFloor::of_model) {
+        ++by_model;
       } else {
         ++(pair.paired ? paired : often);
       }
@@ -83,6 +126,7 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
   if (on_both_sides > 0) words.emplace_back(say::compare::on_both_sides{.rows = on_both_sides});
   if (by_percent > 0) words.emplace_back(say::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
   if (by_rounds > 0) words.emplace_back(say::compare::floor_rounds{.rows = by_rounds});
+  if (by_model > 0) words.emplace_back(say::compare::floor_model{.rows = by_model});
   if (by_rounds + by_percent > 0 && options.margin < least_margin_apart) {
     words.emplace_back(say::compare::least_margin{.percent = fmt::format("{}", 100 * least_margin_apart)});
   }

@@ -14,10 +14,11 @@ namespace attnscope::analysis {
 [[nodiscard]] bool is_computed(const ComparedPair&);
 /// "recorded one after the other".
 [[nodiscard]] Message undecided_words(Undecided);
-/// The command that would settle a pair; empty for one that is decided, or that rounds would not decide.
-[[nodiscard]] std::string settling_command(const PointTable&, const ComparedPair&);
+/// The command that would settle a pair at that margin; empty for one that is decided, that rounds would not decide, or
+/// that this program cannot measure.
+[[nodiscard]] std::string settling_command(const PointTable&, const ComparedPair&, double margin);
 /// Why a pair is undecided, and the command that would settle it; empty for one that is decided.
-[[nodiscard]] Message settling_words(const PointTable&, const ComparedPair&);
+[[nodiscard]] Message settling_words(const PointTable&, const ComparedPair&, double margin);
 /// Why rows of one side stand alone, where they failed or have no time; empty for all else, which each view says in its
 /// own words.
 [[nodiscard]] Message failure_words(const PointTable&, const LeftOut&);

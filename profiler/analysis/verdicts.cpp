@@ -2,6 +2,7 @@
 #include "profiler/analysis/verdicts.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -47,6 +48,7 @@ struct Estimate {
   double error = 0;  ///< standard error of the mean; 0: exact
   double freedom = 0;
   double spread = 0;  ///< of one round's log ratio, both sides in one round
+  double apart = 0;   ///< likewise of one recording's, as far as a round tells
   SpreadFloor floor = SpreadFloor::none;
   bool steadied = false;
 };
@@ -209,7 +211,7 @@ void estimate_paired(std::span<const ComparedRow> rows, const Places& places, Va
       stand_in_for_spread(estimate);
       continue;
     }
-    estimate.spread = std::sqrt(variances[i].variance);
+    estimate.spread = estimate.apart = std::sqrt(variances[i].variance);
     estimate.error = estimate.spread / std::sqrt((rows[places[i]].base.*values).size());
     estimate.freedom = variances[i].freedom;
   }
@@ -230,35 +232,64 @@ struct RowOfUnits {
   FoundVariance between;  ///< of the means of a side's recordings
 };
 
-std::map<std::uint32_t, std::vector<double>> by_recording(const RoundsOfSide& side, Values values) {
+/// The values of a recording, with the rounds that they are of.
+struct OfRecording {
+  std::vector<double> logs;
+  std::vector<std::size_t> rounds;
+};
+
+std::map<std::uint32_t, OfRecording> by_recording(const RoundsOfSide& side, Values values) {
   const std::vector<double> logs = logs_of(side.*values);
-  std::map<std::uint32_t, std::vector<double>> recordings;
-  for (std::size_t k = 0; k < logs.size(); ++k) recordings[side.recordings[k]].push_back(logs[k]);
+  std::map<std::uint32_t, OfRecording> recordings;
+  for (std::size_t k = 0; k < logs.size(); ++k) {
+    OfRecording& own = recordings[side.recordings[k]];
+    own.rounds.push_back(side.rounds.empty() ? own.logs.size() : side.rounds[k]);
+    own.logs.push_back(logs[k]);
+  }
   return recordings;
+}
+
+/// The median difference of two recordings' rounds, and the median of those: a recording counts once, however many
+/// rounds it has, as it does in the mean.
+double centre_of(const std::vector<std::vector<double>>& base, const std::vector<std::vector<double>>& other) {
+  std::vector<double> centres;
+  centres.reserve(base.size() * other.size());
+  for (const std::vector<double>& of_base : base) {
+    for (const std::vector<double>& of_other : other) {
+      std::vector<double> differences;
+      differences.reserve(of_base.size() * of_other.size());
+      for (const double b : of_base) {
+        for (const double o : of_other) differences.push_back(o - b);
+      }
+      centres.push_back(median_of(std::move(differences)));
+    }
+  }
+  return median_of(std::move(centres));
 }
 
 RowOfUnits units_of(const ComparedRow& row, Values values, bool of_recordings, Estimate& estimate) {
   RowOfUnits result;
   double difference = 0;
-  std::vector<double> all[2];
+  std::array<std::vector<std::vector<double>>, 2> all;
   bool few = false;
   for (const bool other : {false, true}) {
     const auto recordings = by_recording(other ? row.other : row.base, values);
     double mean = 0;
     std::vector<double> means;
     means.reserve(recordings.size());
-    for (const auto& [recording, logs] : recordings) {
+    for (const auto& [recording, own] : recordings) {
+      const std::vector<double>& logs = own.logs;
       const double of_recording = mean_of(logs);
       means.push_back(of_recording);
       mean += of_recording / static_cast<double>(recordings.size());
-      all[other].insert(all[other].end(), logs.begin(), logs.end());
+      all.at(other).push_back(thinned(logs));
       if (of_recordings) {
         result.units.push_back({{other, recording, 0}, result.groups, of_recording});
         continue;
       }
       few = few || logs.size() < fewest_rounds;
       for (std::size_t k = 0; k < logs.size(); ++k) {
-        result.units.push_back({{other, recording, k}, result.groups, logs[k]});
+        result.units.push_back({{other, recording, own.rounds[k]}, result.groups, logs[k]});
       }
       ++result.groups;
     }
@@ -272,13 +303,7 @@ RowOfUnits units_of(const ComparedRow& row, Values values, bool of_recordings, E
   if (result.between.freedom > 0) result.between.variance /= result.between.freedom;
   if (!few) result.freedom = static_cast<double>(result.units.size() - result.groups);
   estimate.mean = difference;
-  for (std::vector<double>& side : all) side = thinned(std::move(side));
-  std::vector<double> differences;
-  differences.reserve(all[0].size() * all[1].size());
-  for (const double b : all[0]) {
-    for (const double o : all[1]) differences.push_back(o - b);
-  }
-  estimate.centre = median_of(std::move(differences));
+  estimate.centre = centre_of(all[0], all[1]);
   return result;
 }
 
@@ -380,6 +405,7 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Val
     estimate.freedom = variance * variance / doubt;
     estimate.error = std::sqrt(variance * of_units[i].share);
     estimate.spread = std::sqrt(2 * variances[i].variance);
+    estimate.apart = std::sqrt(2 * variance);
     estimate.floor = of_recordings ? SpreadFloor::none : SpreadFloor::of_rounds;
   }
 }
@@ -392,18 +418,29 @@ std::size_t recordings_of(const ComparedRow& row) {
   return count;
 }
 
+/// One side is computed: what that may be off by is all that there is of a spread.
+void estimate_computed(const ComparedRow& row, Values values, Estimate& estimate) {
+  estimate.mean = estimate.centre = median_of(logs_of(row.other.*values)) - median_of(logs_of(row.base.*values));
+  estimate.error = std::log1p(row.model_error) / boost::math::quantile(standard_normal, 0.975);
+  estimate.freedom = std::numeric_limits<double>::infinity();
+  estimate.floor = SpreadFloor::of_model;
+}
+
 /// Of the rows that have these values; `which` says of which.
 std::vector<Estimate> estimates_of(std::span<const ComparedRow> rows, Values values, std::vector<bool>& which) {
   std::vector<Estimate> estimates(rows.size());
   which.assign(rows.size(), false);
+  const bool times = values == &RoundsOfSide::ns;
   Places paired;
   Places of_rounds;
   Places of_recordings;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ComparedRow& row = rows[i];
     if ((row.base.*values).empty() || (row.other.*values).empty()) continue;
-    which[i] = true;
-    if (row.exact) {
+    which[i] = times || row.model_error <= 0;  // a computed clock confirms nothing
+    if (row.model_error > 0) {
+      estimate_computed(row, values, estimates[i]);
+    } else if (row.exact) {
       estimates[i].mean = estimates[i].centre = std::log((row.other.*values).front() / (row.base.*values).front());
     } else if (row.paired) {
       paired.push_back(i);
@@ -440,15 +477,60 @@ Corrected correct(const std::vector<double>& chances, const std::vector<bool>& a
   return result;
 }
 
-/// Both sides in each, so that the interval keeps clear of the margin's edge.
-std::optional<std::size_t> rounds_that_decide(const Estimate& estimate, double margin, double chance) {
+/// That a mean comes out above t of its standard errors, where it truly is so many of them; Student's t, not central
+/// (Abramowitz and Stegun 26.7.10).
+double chance_beyond(double t, double truth, double freedom) {
+  const double z = (t * (1 - 1 / (4 * freedom)) - truth) / std::sqrt(1 + t * t / (2 * freedom));
+  return boost::math::cdf(boost::math::complement(standard_normal, z));
+}
+
+/// How often a row by itself is decided whose log ratio is known with such an error, if it is what it seems.
+double power_of(double ratio, double margin, double error, double freedom, double level) {
+  // Alone, a row's own part of the level is what the correction leaves of it.
+  const double chance = left_out_above * level;
+  const double beyond = std::abs(ratio) - margin;
+  if (beyond > 0) {  // either tail speaks for a change
+    const double t = boost::math::quantile(boost::math::complement(Students(freedom), chance / 2));
+    return chance_beyond(t, beyond / error, freedom);
+  }
+  const double t = boost::math::quantile(boost::math::complement(Students(freedom), chance));
+  const double far = (margin + std::abs(ratio)) / error;
+  return chance_beyond(t, -beyond / error, freedom) + chance_beyond(t, far, freedom) - 1;
+}
+
+/// The least of such numbers that is enough; nothing where the most is not.
+template <class Enough>
+std::optional<std::size_t> least_enough(std::size_t least, std::size_t most, Enough enough) {
+  if (!enough(most)) return std::nullopt;
+  while (least < most) {
+    const std::size_t middle = least + (most - least) / 2;
+    if (enough(middle)) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
+  }
+  return most;
+}
+
+std::optional<std::size_t> rounds_that_decide(const Estimate& estimate, const VerdictOptions& options) {
   if (!(estimate.spread > 0)) return usual_rounds;
-  const double distance = std::abs(std::abs(estimate.centre) - margin);
-  const double errors = boost::math::quantile(boost::math::complement(standard_normal, chance)) +
-                        boost::math::quantile(standard_normal, wanted_power);
-  const double rounds = std::ceil(std::pow(errors * estimate.spread / distance, 2)) + 2;
-  if (!(rounds <= static_cast<double>(most_rounds))) return std::nullopt;
-  return std::max(static_cast<std::size_t>(rounds), fewest_rounds);
+  return least_enough(fewest_rounds, most_rounds, [&](std::size_t rounds) {
+    const double level = of_each_look(options, looks_of_turns(rounds)).level;
+    const auto count = static_cast<double>(rounds);
+    return power_of(estimate.centre, std::log1p(options.margin), estimate.spread / std::sqrt(count), count - 1,
+                    level) >= wanted_power;
+  });
+}
+
+std::optional<std::size_t> recordings_that_decide(const Estimate& estimate, const VerdictOptions& options) {
+  constexpr std::size_t fewest = enough_recordings / 2;
+  if (!(estimate.apart > 0)) return fewest;
+  return least_enough(fewest, most_recordings, [&](std::size_t recordings) {
+    const auto count = static_cast<double>(recordings);
+    return power_of(estimate.centre, std::log1p(options.margin), estimate.apart / std::sqrt(count), 2 * (count - 1),
+                    options.level) >= wanted_power;
+  });
 }
 
 void check(const ComparedRow& row) {
@@ -458,7 +540,8 @@ void check(const ComparedRow& row) {
     if (rounds == 0 || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good) ||
         (!side->cycles.empty() && side->cycles.size() != rounds) ||
         (!row.paired && !row.exact && side->recordings.size() != rounds) ||
-        (!side->moments.empty() && side->moments.size() != rounds)) {
+        (!side->moments.empty() && side->moments.size() != rounds) ||
+        (!side->rounds.empty() && side->rounds.size() != rounds)) {
       throw std::invalid_argument("rounds that cannot be compared");
     }
   }
@@ -496,6 +579,8 @@ std::string_view to_string(Undecided undecided) {
       return "spread";
     case Undecided::clocks:
       return "clocks";
+    case Undecided::computed:
+      return "computed";
     case Undecided::decided:
       break;
   }
@@ -508,6 +593,8 @@ std::string_view to_string(SpreadFloor floor) {
       return "rounds";
     case SpreadFloor::of_percent:
       return "5%";
+    case SpreadFloor::of_model:
+      return "model";
     case SpreadFloor::none:
       break;
   }
@@ -532,6 +619,10 @@ std::vector<std::size_t> rounds_to_look_at(std::size_t most) {
   return looks;
 }
 
+std::size_t looks_of_turns(std::size_t most) {
+  return rounds_to_look_at(most).size() + 1;
+}
+
 VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
   options.level /= static_cast<double>(looks);
   options.interval_level /= static_cast<double>(looks);
@@ -541,7 +632,8 @@ VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
 std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options) {
   for (const ComparedRow& row : rows) check(row);
   const auto margin_of = [&](const ComparedRow& row) {
-    const bool apart = !row.paired && !row.exact && recordings_of(row) < enough_recordings;
+    const bool rounds = !row.paired && !row.exact && row.model_error <= 0;
+    const bool apart = rounds && recordings_of(row) < enough_recordings;
     return std::log1p(apart ? std::max(options.margin, least_margin_apart) : options.margin);
   };
   std::vector<bool> timed;
@@ -584,13 +676,13 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     } else {
       const bool by_time = change[i] <= changed.next;
       row.undecided = row.floor == SpreadFloor::of_percent  ? Undecided::few_rounds
+                      : row.floor == SpreadFloor::of_model  ? Undecided::computed
                       : by_time                             ? Undecided::clocks
                       : row.floor == SpreadFloor::of_rounds ? Undecided::apart
                                                             : Undecided::spread;
-      if (row.undecided != Undecided::clocks) {
-        const double margin = margin_of(rows[i]);
-        const bool outside = std::abs(times[i].centre) > margin;
-        row.rounds_needed = rounds_that_decide(times[i], margin, outside ? changed.next : alike.next);
+      if (row.undecided != Undecided::clocks && row.undecided != Undecided::computed) {
+        row.rounds_needed = rounds_that_decide(times[i], options);
+        row.recordings_needed = recordings_that_decide(times[i], options);
       }
     }
   }

@@ -15,7 +15,8 @@
 // for what recordings differ by, however many rounds they have. What all rows of a round or recording have in common is
 // estimated apart, with the few degrees of freedom that it has, and not moderated: one a recording where rounds are the
 // unit, for a clock that stepped down stays there. It never scatters less between recordings than between rounds. Below
-// `fewest_rounds` the spread is not known: a floor of 5% stands for it.
+// `fewest_rounds` the spread is not known: a floor of 5% stands for it. Where one side was computed and the other was
+// not, what the computation is known to be off by stands for it.
 //
 // FASTER and SLOWER: a test of |log ratio| <= log(1 + margin), and, where clocks are known, one that the cycles changed
 // in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995) over all rows,
@@ -46,6 +47,7 @@ enum class Undecided {
   apart,       ///< recordings made one after the other: more rounds of them would not tell
   spread,      ///< the rounds scatter too much for their number
   clocks,      ///< the time changed, the cycles did not, or the other way
+  computed,    ///< one side was computed, and may be as far off as the other seems
 };
 [[nodiscard]] std::string_view to_string(Undecided);
 
@@ -54,6 +56,7 @@ enum class SpreadFloor {
   none,        ///< measured in the same rounds, or enough recordings to know what they differ by
   of_rounds,   ///< recordings differ by no less than a single round does
   of_percent,  ///< too few rounds: 5%
+  of_model,    ///< one side was computed: what that is off by
 };
 [[nodiscard]] std::string_view to_string(SpreadFloor);
 
@@ -62,6 +65,9 @@ struct RoundsOfSide {
   std::vector<double> ns;
   std::vector<double> cycles;             ///< as many, or none where a clock is not known
   std::vector<std::uint32_t> recordings;  ///< as many where not paired: which recording it is of
+  /// As many, or none, where not paired: the round of its recording, by which rows know what they have in common; else
+  /// the n-th value is taken to be of the n-th round.
+  std::vector<std::uint32_t> rounds = {};
   /// As many, or none, where paired: when it was, as common_course.h has it.
   std::vector<double> moments = {};
 };
@@ -73,6 +79,9 @@ struct ComparedRow {
   bool paired = false;
   /// Both sides are computed and have no spread: a single value each, and the verdict is that of the margin.
   bool exact = false;
+  /// One side is computed, the other is not: what 95 of 100 such times are off by at most, relative; 0 where it is not
+  /// so.
+  double model_error = 0;
 };
 
 struct RatioInterval {
@@ -91,9 +100,13 @@ struct RowVerdict {
   double spread = 0;       ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
   double p_change = 1;     ///< that it lies inside the margin, uncorrected
   double p_same = 1;       ///< that it lies outside
-  /// Of an ambiguous row: the rounds, both sides in each, after which it is decided 9 times of 10 if the ratio is what
-  /// it seems. Nothing where that takes more than `most_rounds`: the change lies at the margin.
+  /// Of an ambiguous row: the most rounds of `attnscope ab`, which measures both sides in each and nothing else, by
+  /// which it is decided 9 times of 10 if ratio and spread are what they seem. Nothing where that takes more than
+  /// `most_rounds`: the change lies at the margin. `usual_rounds` where nothing is known of the spread.
   std::optional<std::size_t> rounds_needed = std::nullopt;
+  /// Likewise where the sides cannot be measured in the same rounds: so many recordings of either, if they differ by
+  /// what a round scatters.
+  std::optional<std::size_t> recordings_needed = std::nullopt;
 };
 
 struct VerdictOptions {
@@ -109,11 +122,14 @@ struct VerdictOptions {
 [[nodiscard]] std::vector<std::size_t> rounds_to_look_at(std::size_t most);
 /// Options of each of so many looks. Pre: looks > 0.
 [[nodiscard]] VerdictOptions of_each_look(VerdictOptions options, std::size_t looks);
+/// What `attnscope ab` does of at most so many rounds: the looks, and one more at which its time is over.
+[[nodiscard]] std::size_t looks_of_turns(std::size_t most);
 
 inline constexpr std::size_t fewest_rounds = 3;
 /// What is suggested where nothing is known of the spread.
 inline constexpr std::size_t usual_rounds = 10;
 inline constexpr std::size_t most_rounds = 1000;
+inline constexpr std::size_t most_recordings = 50;
 /// Half of the interval of what has fewer than `fewest_rounds`.
 inline constexpr double unknown_spread_floor = 0.05;
 /// Recordings of one build on one H200 differed by up to 2.6% in a row: what was recorded one after the other, and not

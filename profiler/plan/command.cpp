@@ -72,18 +72,43 @@ std::string collect_command(const PointSpec& spec) {
   return "attnscope collect" + axis_options(axis_texts(spec)) + " -o point.attnscope";
 }
 
-std::string rounds_command(const PointSpec& one, const PointSpec& other, std::size_t rounds) {
-  const auto name_in = [](const std::string& axis) { return axis.substr(0, axis.find('=')); };
-  const std::vector<std::string> theirs = axis_texts(other);
-  std::vector<std::string> axes = axis_texts(one);
-  bool one_plan = axes.size() == theirs.size();
-  for (std::string& axis : axes) {
-    const auto found = std::ranges::find(theirs, name_in(axis), name_in);
-    one_plan = one_plan && found != theirs.end();
-    if (one_plan && *found != axis) axis += fmt::format(",{}", std::string_view(*found).substr(found->find('=') + 1));
+std::string rounds_command(const PointSpec& spec, std::size_t rounds) {
+  return fmt::format("attnscope collect --rounds {}{} -o rounds.attnscope", rounds, axis_options(axis_texts(spec)));
+}
+
+std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options) {
+  if (base.cache != other.cache) return {};
+  std::string shared;
+  std::array<std::string, 2> own;
+  const auto say = [](std::string& words, std::string_view name, const std::string& value) {
+    words += " " + shell_quoted(fmt::format("{}={}", name, value));
+  };
+  for (const Field& field : point_fields()) {
+    if (field.name == "cache") continue;  // an option of its own
+    const std::string of_base = field_text(field, base);
+    const std::string of_other = field_text(field, other);
+    if (of_base != of_other || field.name == "algorithm") {
+      say(own[0], field.name, of_base);
+      say(own[1], field.name, of_other);
+    } else if (field.fallback.empty() || !is_fallback(field, base)) {
+      say(shared, field.name, of_base);
+    }
   }
-  if (!one_plan) axes = axis_texts(one);
-  return fmt::format("attnscope collect --rounds {}{} -o rounds.attnscope", rounds, axis_options(axes));
+  const auto has = [](const PointSpec& spec, const Knobs::Entry& knob) {
+    return std::find(spec.knobs.begin(), spec.knobs.end(), knob) != spec.knobs.end();
+  };
+  for (const Knobs::Entry& knob : base.knobs) {
+    say(has(other, knob) ? shared : own[0], knob.first, to_string(knob.second));
+  }
+  for (const Knobs::Entry& knob : other.knobs) {
+    if (!has(base, knob)) say(own[1], knob.first, to_string(knob.second));
+  }
+  std::string command = fmt::format("attnscope ab{} --base{} --with{}", shared, own[0], own[1]);
+  if (base.cache == CacheState::warm) command += " --cache-control none";
+  const TurnsOptions usual;
+  if (options.samples != usual.samples) command += fmt::format(" --samples {}", options.samples);
+  if (options.margin != usual.margin) command += fmt::format(" --margin {:.6g}", 100 * options.margin);
+  return command + fmt::format(" --rounds {}", options.rounds);
 }
 
 std::string launch_command(const PointSpec& spec) {

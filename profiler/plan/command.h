@@ -17,9 +17,17 @@ namespace attnscope {
 [[nodiscard]] std::string shell_quoted(const std::string& word);
 /// "attnscope collect -a algorithm=fa2 ... -o point.attnscope", with quotes where a shell needs them.
 [[nodiscard]] std::string collect_command(const PointSpec&);
-/// "attnscope collect --rounds 10 -a algorithm=fa1,fa2 ... -o rounds.attnscope": both points in the same rounds; the
-/// first alone where one says what goes without saying of the other.
-[[nodiscard]] std::string rounds_command(const PointSpec& one, const PointSpec& other, std::size_t rounds);
+/// "attnscope collect --rounds 10 -a algorithm=fa2 ... -o rounds.attnscope"
+[[nodiscard]] std::string rounds_command(const PointSpec&, std::size_t rounds);
+/// How two points are measured in turns; what is the command's default goes without saying.
+struct TurnsOptions {
+  std::size_t rounds = 0;
+  double margin = 0.01;
+  std::size_t samples = 10;
+};
+/// "attnscope ab N=4096 ... --base algorithm=fa2 br=64 --with algorithm=fa2 br=128 --rounds 40": each side has its
+/// algorithm and every field in which they differ. Empty for points of different caches, which no one command has.
+[[nodiscard]] std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options);
 /// "attnscope launch algorithm=fa2 ...": the same point's kernels bare, for profilers.
 [[nodiscard]] std::string launch_command(const PointSpec&);
 

@@ -162,7 +162,7 @@ Table pair_table(const Context& context, const Compared& compared) {
     for (const analysis::ComparedLevel& level : pair.levels)
       row.push_back({level.ratio() ? fmt::format("{:.3f}", *level.ratio()) : ""});
     row.push_back({fmt::format("{}", verdict.rounds)});
-    row.push_back({text(analysis::settling_words(context.table(), pair))});
+    row.push_back({text(analysis::settling_words(context.table(), pair, compared.verdicts.margin))});
     table.rows.push_back(std::move(row));
     table.places.push_back(compared.place_of(k));
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/model/device_limits.h"
 #include "messages/report.h"
 #include "profiler/report/sections.h"
 
@@ -47,6 +48,12 @@ std::string series_text(const Context& context, const analysis::SeriesName& name
 
 std::string problem_text(const analysis::Plot& plot) {
   return plot.filter.summary();
+}
+
+bool has_roofs(const Context& context, analysis::Row row) {
+  const analysis::Run& run = context.table().run(row);
+  return run.provenance != Provenance::imported || find_gpu(run.device_name) != nullptr ||
+         !roofs_known(context, context.table().run_index(row)).measured_at.empty();
 }
 
 Paragraph plain(const Message& message) {

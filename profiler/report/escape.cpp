@@ -16,22 +16,34 @@ bool ends_in_www(std::string_view text) {
   return std::ranges::all_of(text.substr(text.size() - 3), [](char c) { return c == 'w' || c == 'W'; });
 }
 
+/// A colon that begins no address and no name: before a space or a digit, or at the end.
+bool is_time_or_end(std::string_view text, std::size_t colon) {
+  if (colon + 1 >= text.size()) return true;
+  const char next = text[colon + 1];
+  return next == ' ' || (next >= '0' && next <= '9');
+}
+
 }  // namespace
 
 std::string markdown(std::string_view text) {
+  const std::string all = printable(text);
   std::string safe;
-  for (const char c : printable(text)) {
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const char c = all[k];
     if (c == '<') {
       safe += "&lt;";
     } else if (c == '&') {
       safe += "&amp;";
-    } else if (c == ':' || c == '@') {
-      // Else GitHub makes a link of https://... and of somebody@somewhere.
-      safe += c == ':' ? "&#58;" : "&#64;";
+    } else if (c == ':' && !is_time_or_end(all, k)) {
+      safe += "&#58;";  // else GitHub makes a link of https://...
+    } else if (c == '@') {
+      safe += "&#64;";  // likewise of somebody@somewhere
     } else if (c == '.' && ends_in_www(safe)) {
       safe += "&#46;";
     } else {
-      if (std::string_view("\\`*_{}[]()#+-!|>~$").find(c) != std::string_view::npos) safe += '\\';
+      // These two are marks of lists and of rules only where a line begins, or in a row.
+      const bool in_words = (c == '-' || c == '+') && k > 0 && all[k - 1] != c;
+      if (!in_words && std::string_view("\\`*_{}[]()#+-!|>~$").find(c) != std::string_view::npos) safe += '\\';
       safe += c;
     }
   }

@@ -129,8 +129,9 @@ std::vector<Cell> row_of_run(const Context& context, RunIndex index, const OfRun
 std::string command_of(const std::vector<std::string>& argv) {
   std::string line;
   for (std::size_t k = 0; k < argv.size(); ++k) {
-    // Where the program lay on that machine says nothing to another.
-    const std::string word = k == 0 ? argv[k].substr(argv[k].find_last_of('/') + 1) : argv[k];
+    // Where the program and its files lay on that machine says nothing to another.
+    const bool of_that_machine = k == 0 || argv[k].starts_with('/');
+    const std::string word = of_that_machine ? argv[k].substr(argv[k].find_last_of('/') + 1) : argv[k];
     if (k > 0) line += ' ';
     line += shell_quoted(word);
   }
@@ -240,13 +241,14 @@ std::vector<Block> appendix_section(const Context& context) {
   for (const Row row : points.rows()) {
     table.anchors.push_back(row);
     const bool rated = rate.has(row);
+    const bool several = context.input.points[row].samples > 1;  // one sample has no quartiles
     table.rows.push_back({{row_name(row)},
                           {points.run(row).title},
                           {describe(points.spec(row))},
                           {std::string(to_string(points.disposition(row)))},
                           nanoseconds(time, row),
-                          nanoseconds(q1, row),
-                          nanoseconds(q3, row),
+                          several ? nanoseconds(q1, row) : Cell{},
+                          several ? nanoseconds(q3, row) : Cell{},
                           {rated ? three_digits(rate.value(row)) : ""},
                           value(dram, row),
                           value(sm_l2, row),

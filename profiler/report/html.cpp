@@ -35,7 +35,7 @@ tr:target{outline:2px solid var(--link)}footer{margin-top:3rem;font-size:.82rem}
 th button{display:contents}body{max-width:none;padding:0;font-size:10pt}nav,.said,th button::after{display:none}
 h2{break-after:avoid}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}
 a{color:inherit;text-decoration:none}a.r::after{content:" [" attr(data-row) "]";font-size:.8em}
-section.new{break-before:page}details:not([open])>*:not(summary){display:none}}
+section.new{break-before:page}details:not([open]){display:none}}
 )css";
 
 // Read-outs on hover and by the arrow keys, and tables that sort. All that it puts into the page is text.

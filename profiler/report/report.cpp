@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "messages/report.h"
+#include "profiler/analysis/compared_values.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/sections.h"
 
@@ -113,6 +114,7 @@ std::vector<Paragraph> notices(const Input& input) {
   std::size_t imported = 0;
   for (const analysis::Row row : input.table.rows()) {
     const Provenance provenance = input.table.run(row).provenance;
+    if (!analysis::has_values(input.table.disposition(row))) continue;  // what did not run has no data
     if (provenance == Provenance::simulated || provenance == Provenance::extrapolated) ++simulated;
     if (provenance == Provenance::imported) ++imported;
   }

@@ -75,6 +75,8 @@ struct KnownRoofs {
   std::string measured_at;  ///< empty: never
 };
 [[nodiscard]] KnownRoofs roofs_known(const Context&, analysis::RunIndex);
+/// Whether anything is known of what bounds it: an import may be of a GPU that nobody knows.
+[[nodiscard]] bool has_roofs(const Context&, analysis::Row);
 /// "measured on this GPU, 2026-11-21T04:12:00Z".
 [[nodiscard]] std::string source_text(const KnownRoofs&, const analysis::Roof&, const std::string& device);
 /// Of all of them, in their order, each once.

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the points say, in sentences: each is made of values of points that it leads to, and is not there without them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "messages/report.h"
 #include "profiler/analysis/roofline.h"
@@ -33,6 +38,26 @@ struct Rival {
   CurvePoint point;
 };
 
+/// A series whose device the words before it name.
+std::string series_of(const Context& context, analysis::SeriesName name) {
+  name.device.clear();
+  return series_text(context, name);
+}
+
+/// "H200", "simulated H200".
+std::string gpu_of(const Context& context, Row row) {
+  const RunIndex run = context.table().run_index(row);
+  const std::string device = analysis::device_title(context.table(), run);
+  const Provenance origin = context.table().runs()[run].provenance;
+  const bool simulated = origin == Provenance::simulated || origin == Provenance::extrapolated;
+  return simulated ? text(say::report::simulated_gpu{.device = device}) : device;
+}
+
+std::string origins_text(Provenance one, Provenance other) {
+  if (one == other) return origin_text(one);
+  return fmt::format("{}, {}", origin_text(one), origin_text(other));
+}
+
 /// Counted or timed points of one device at the longest N that at least two of its series have, the largest value
 /// first.
 std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& set, analysis::Quantity quantity) {
@@ -41,7 +66,7 @@ std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& s
     if (curve.kind != CurveKind::measured || curve.quantity != quantity || curve.name.age > 0) continue;
     for (const CurvePoint& point : curve.points) {
       if (point.row)
-        at[{context.table().run(*point.row).device_id, point.n}].push_back({series_text(context, curve.name), point});
+        at[{context.table().run(*point.row).device_id, point.n}].push_back({series_of(context, curve.name), point});
     }
   }
   std::vector<Rival> best;
@@ -82,37 +107,121 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   const bool bytes = quantity == analysis::Quantity::dram;
   const std::string_view unit = bytes ? "byte" : "ns";
   const Rival& most = rivals.front();
+  std::vector<Block> told;
   for (std::size_t k = 1; k < rivals.size(); ++k) {
     const Rival& less = rivals[k];
     if (!(less.point.value > 0) || !told_apart(context, most, less, bytes)) continue;
     const std::string ratio = three_digits(most.point.value / less.point.value);
     const std::string own = with_unit(less.point.value, unit);
     const std::string other = with_unit(most.point.value, unit);
-    const std::string n = exact(less.point.n);
-    const std::string device = analysis::device_title(context.table(), context.table().run_index(*less.point.row));
-    const std::string origin =
-        less.point.provenance == most.point.provenance
-            ? origin_text(less.point.provenance)
-            : fmt::format("{}, {}", origin_text(less.point.provenance), origin_text(most.point.provenance));
-    const std::string words = bytes ? text(say::report::fewer_bytes{.n = n,
-                                                                    .problem = problem_text(plot),
-                                                                    .device = device,
-                                                                    .series = series_with_tile(context, less),
+    const std::string origin = origins_text(less.point.provenance, most.point.provenance);
+    const std::string words = bytes ? text(say::report::fewer_bytes{.series = series_with_tile(context, less),
                                                                     .ratio = ratio,
                                                                     .other = series_with_tile(context, most),
                                                                     .own_bytes = own,
                                                                     .other_bytes = other,
                                                                     .origin = origin})
-                                    : text(say::report::faster{.n = n,
-                                                               .problem = problem_text(plot),
-                                                               .device = device,
-                                                               .series = series_with_tile(context, less),
+                                    : text(say::report::faster{.series = series_with_tile(context, less),
                                                                .ratio = ratio,
                                                                .other = series_with_tile(context, most),
                                                                .own_time = own,
                                                                .other_time = other,
                                                                .origin = origin});
-    blocks.emplace_back(sentence(words, {{own, less.point.row}, {other, most.point.row}}));
+    told.emplace_back(sentence(words, {{own, less.point.row}, {other, most.point.row}}));
+  }
+  if (told.empty()) return;
+  const std::string n = exact(most.point.n);
+  const std::string device = gpu_of(context, *most.point.row);
+  const std::string problem = problem_text(plot);
+  blocks.emplace_back(bytes ? plain(say::report::bytes_at{.device = device, .n = n, .problem = problem})
+                            : plain(say::report::times_at{.device = device, .n = n, .problem = problem}));
+  blocks.insert(blocks.end(), told.begin(), told.end());
+}
+
+/// A point of an algorithm on each of several GPUs, at one N.
+using OnDevices = std::map<std::string, Rival>;
+
+/// How much longer the slower GPUs take for what the fastest one does, at the longest N that two have.
+void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
+  const analysis::CurveSet set = curves_of(context, plot);
+  std::map<double, std::map<std::string, OnDevices>> at;
+  for (const Curve& curve : set.curves) {
+    if (curve.kind != CurveKind::measured || curve.quantity != analysis::Quantity::time || curve.name.age > 0) continue;
+    for (const CurvePoint& point : curve.points) {
+      if (!point.row) continue;
+      analysis::SeriesName name = curve.name;
+      name.runs.clear();
+      at[point.n][series_of(context, name)].try_emplace(gpu_of(context, *point.row),
+                                                        Rival{curve.name.algorithm, point});
+    }
+  }
+  for (auto length = at.rbegin(); length != at.rend(); ++length) {
+    std::vector<Block> told;
+    for (const auto& [series, devices] : length->second) {
+      if (devices.size() < 2) continue;
+      const auto value = [](const auto& entry) { return entry.second.point.value; };
+      const auto fast = std::ranges::min_element(devices, {}, value);
+      for (const auto& [device, slow] : devices) {
+        const Rival& best = fast->second;
+        if (device == fast->first || !(best.point.value > 0) || !told_apart(context, slow, best, false)) continue;
+        const std::string own = with_unit(slow.point.value, "ns");
+        const std::string other = with_unit(best.point.value, "ns");
+        const Message words =
+            say::report::slower_there{.series = series,
+                                      .ratio = three_digits(slow.point.value / best.point.value),
+                                      .slow = series_with_tile(context, {device, slow.point}),
+                                      .fast = series_with_tile(context, {fast->first, best.point}),
+                                      .slow_time = own,
+                                      .fast_time = other,
+                                      .origin = origins_text(slow.point.provenance, best.point.provenance)};
+        told.emplace_back(sentence(text(words), {{own, slow.point.row}, {other, best.point.row}}));
+      }
+    }
+    if (told.empty()) continue;
+    blocks.emplace_back(plain(say::report::devices_at{.n = exact(length->first), .problem = problem_text(plot)}));
+    blocks.insert(blocks.end(), told.begin(), told.end());
+    return;
+  }
+}
+
+/// Where a few points are all that there is, each by itself.
+void tell_points(const Context& context, std::vector<Block>& blocks) {
+  constexpr std::size_t most_points = 3;
+  std::size_t told = 0;
+  for (const Row row : context.table().rows()) {
+    const auto value = [&](const analysis::ValueColumn& of) {
+      return of.has(row) ? std::optional(of.value(row)) : std::nullopt;
+    };
+    std::vector<std::string> facts;
+    std::string first;
+    const auto add = [&](const std::string& words) { facts.push_back(words); };
+    if (const auto time = value(context.table().values(metric_key::time_median_ns))) {
+      first = with_unit(*time, "ns");
+      add(text(say::report::fact_time{.time = first}));
+    }
+    if (const auto rate = value(context.table().values(metric_key::tflops))) {
+      add(text(say::report::fact_rate{.rate = three_digits(*rate)}));
+    }
+    const auto dram = value(context.table().dram_traffic());
+    const auto over = value(context.table().values(metric_key::dram_over_compulsory));
+    if (dram && over) {
+      add(text(say::report::fact_dram{.bytes = with_unit(*dram, "byte"), .times = three_digits(*over)}));
+    }
+    const auto sm_l2 = value(context.table().values(metric_key::l2_sm_bytes));
+    const auto model = value(context.table().values(metric_key::l2_sm_over_model));
+    if (sm_l2 && model) {
+      add(text(say::report::fact_sm_l2{.bytes = with_unit(*sm_l2, "byte"),
+                                       .percent = fmt::format("{:.1f}%", 100 * *model)}));
+    }
+    if (facts.empty()) continue;
+    if (++told > most_points) return;
+    if (first.empty()) first = facts.front();
+    blocks.emplace_back(
+        sentence(text(say::report::point_told{.point = describe(context.table().spec(row)),
+                                              .device = gpu_of(context, row),
+                                              .origin = origin_text(context.table().points().origin(row)),
+                                              .facts = fmt::format("{}", fmt::join(facts, "; "))}),
+                 {{first, row}}));
   }
 }
 
@@ -121,13 +230,14 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
   for (const std::string& device : analysis::roofline_devices(context.table(), plot.filter.rows())) {
     const auto of_device =
         std::ranges::find_if(plot.filter.rows(), [&](Row row) { return context.table().run(row).device_id == device; });
-    if (of_device == plot.filter.rows().end()) continue;
+    if (of_device == plot.filter.rows().end() || !has_roofs(context, *of_device)) continue;
     const RunIndex run = context.table().run_index(*of_device);
     const KnownRoofs known = roofs_known(context, run);
     const analysis::RooflineReport report =
         analysis::roofline(context.table(), plot.filter.rows(), {device, known.ceilings, analysis::Along::n, {}});
     const std::string sources = sources_text(known, report.roofs, context.table().runs()[run].device_name);
     std::set<std::string> told;
+    std::vector<Block> bounds;
     for (const analysis::RooflineSeries& series : report.series) {
       std::vector<const analysis::RooflinePoint*> points;
       for (const analysis::RooflinePoint& point : series.points) {
@@ -139,44 +249,31 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
         return bound == analysis::Bound::dram || bound == analysis::Bound::l2;
       };
       const std::string name = analysis::short_title(context.table().algorithms(), series.algorithm);
-      const std::string gpu = analysis::device_title(context.table(), series.run);
       const auto last = std::ranges::find_if(points.rbegin(), points.rend(), of_memory);
       const analysis::RooflinePoint& longest = *points.back();
       const std::string last_n = exact(static_cast<double>(longest.n));
       const std::string first_n = exact(static_cast<double>(points.front()->n));
-      const std::string problem = problem_text(plot);
       const std::string origin = origin_text(longest.provenance);
       if (last == points.rbegin()) {
-        const std::string words = text(say::report::stays_memory{.series = name,
-                                                                 .device = gpu,
-                                                                 .problem = problem,
-                                                                 .n = last_n,
-                                                                 .bound = to_string(longest.shares.front().bound),
-                                                                 .origin = origin,
-                                                                 .sources = sources});
-        blocks.emplace_back(sentence(words, {{last_n + ",", longest.row}}));
+        const std::string words = text(say::report::stays_memory{
+            .series = name, .n = last_n, .bound = to_string(longest.shares.front().bound), .origin = origin});
+        bounds.emplace_back(sentence(words, {{last_n + ",", longest.row}}));
       } else if (last == points.rend()) {
-        const std::string words = text(say::report::never_memory{.series = name,
-                                                                 .device = gpu,
-                                                                 .problem = problem,
-                                                                 .first = first_n,
-                                                                 .last = last_n,
-                                                                 .origin = origin,
-                                                                 .sources = sources});
-        blocks.emplace_back(sentence(words, {{first_n + " to", points.front()->row}, {last_n, longest.row}}));
+        const std::string words =
+            text(say::report::never_memory{.series = name, .first = first_n, .last = last_n, .origin = origin});
+        bounds.emplace_back(sentence(words, {{first_n + " to", points.front()->row}, {last_n, longest.row}}));
       } else {
         const analysis::RooflinePoint& from = **(last.base());
         const std::string n = exact(static_cast<double>(from.n));
-        const std::string words = text(say::report::leaves_memory{.series = name,
-                                                                  .device = gpu,
-                                                                  .problem = problem,
-                                                                  .n = n,
-                                                                  .bound = to_string(from.shares.front().bound),
-                                                                  .origin = origin,
-                                                                  .sources = sources});
-        blocks.emplace_back(sentence(words, {{n + ":", from.row}}));
+        const std::string words = text(say::report::leaves_memory{
+            .series = name, .n = n, .bound = to_string(from.shares.front().bound), .origin = origin});
+        bounds.emplace_back(sentence(words, {{n + ":", from.row}}));
       }
     }
+    if (bounds.empty()) continue;
+    blocks.emplace_back(plain(say::report::bounds_on{
+        .device = gpu_of(context, *of_device), .problem = problem_text(plot), .sources = sources}));
+    blocks.insert(blocks.end(), bounds.begin(), bounds.end());
   }
 }
 
@@ -206,15 +303,26 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
   }
   for (const auto& [end, rows] : ends) {
     const std::string count = fmt::format("{}", rows.size());
-    const std::string reason = text(context.table().reason(rows.front()));
-    const std::string point = describe(context.table().spec(rows.front()));
+    // The reason of most of them; of as many the first.
+    std::map<std::string, std::vector<Row>> by_reason;
+    for (const Row row : rows) by_reason[text(context.table().reason(row))].push_back(row);
+    const auto most = std::ranges::max_element(by_reason, [](const auto& a, const auto& b) {
+      return std::pair(a.second.size(), b.second.front()) < std::pair(b.second.size(), a.second.front());
+    });
+    const std::string& reason = most->first;
+    const Row example = most->second.front();
+    const std::string point = describe(context.table().spec(example));
     const std::string all = fmt::format("{}", context.table().size());
     const Message told =
         rows.size() == 1
             ? Message(say::report::one_ended{.all = all, .outcome = to_string(end), .point = point, .reason = reason})
-            : Message(say::report::ended{
-                  .count = count, .all = all, .outcome = to_string(end), .point = point, .reason = reason});
-    blocks.emplace_back(sentence(text(told), {{point, rows.front()}}));
+            : Message(say::report::ended{.count = count,
+                                         .all = all,
+                                         .outcome = to_string(end),
+                                         .alike = fmt::format("{}", most->second.size()),
+                                         .point = point,
+                                         .reason = reason});
+    blocks.emplace_back(sentence(text(told), {{point, example}}));
   }
 }
 
@@ -230,7 +338,9 @@ std::vector<Block> summary_section(const Context& context) {
   };
   for (const Plot* plot : first_of(PlotKind::bytes)) tell_ratios(context, *plot, analysis::Quantity::dram, blocks);
   for (const Plot* plot : first_of(PlotKind::time)) tell_ratios(context, *plot, analysis::Quantity::time, blocks);
+  for (const Plot* plot : first_of(PlotKind::time)) tell_devices(context, *plot, blocks);
   for (const Plot* plot : first_of(PlotKind::time)) tell_bounds(context, *plot, blocks);
+  if (blocks.empty()) tell_points(context, blocks);
   tell_residual(context, blocks);
   tell_failures(context, blocks);
   return blocks;

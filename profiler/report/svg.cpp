@@ -88,7 +88,12 @@ void Svg::text(double x, double y, std::string_view words, Anchor anchor, std::s
 }
 
 void Svg::title(double x, const std::string& words) {
-  text(x, 18, fitted(words, picture_width - x - 4, 7.8), Anchor::start, "h");
+  constexpr double letter = 7.8;
+  constexpr double small_letter = 6.5;
+  const double room = picture_width - x - 4;
+  // A long one is smaller before it loses its end.
+  if (fitted(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
+  text(x, 18, fitted(words, room, small_letter), Anchor::start, "h hs");
 }
 
 void Svg::upright_text(double x, double y, std::string_view words) {
@@ -117,7 +122,8 @@ std::string Svg::finish(const Chart& chart, const std::string& id, double height
 
 std::string chart_style() {
   return "svg text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;stroke:none}svg .h{font-size:12px;"
-         "font-weight:600}.a,.g{fill:none;stroke-width:1}.s{fill:none;stroke-width:2}.i{fill:none;stroke-width:1.2;"
+         "font-weight:600}svg "
+         ".hs{font-size:10px}.a,.g{fill:none;stroke-width:1}.s{fill:none;stroke-width:2}.i{fill:none;stroke-width:1.2;"
          "stroke-dasharray:6 4}.d{fill:none;stroke-width:1.8;stroke-dasharray:1.5 4;stroke-linecap:round}"
          ".k{fill:none;stroke-width:1.6;stroke-dasharray:8 3 1.5 3}.b{stroke-width:1}.best{fill:none;stroke-width:2.5}"
          ".hatch{stroke:#888;stroke-width:1;fill:none}.sim{fill:none;stroke:#fff;stroke-width:1.5;stroke-dasharray:2 "
@@ -173,6 +179,7 @@ void Scale::make_log_ticks(const Axis& axis) {
   if (ticks_.size() >= 2) return;
   ticks_.clear();
   const double decades = std::log10(high_ / low_);
+  if (decades < 1) return make_linear_ticks(axis);  // 1, 2 and 5 of a decade may be one, or none
   const double step = std::max(1.0, std::ceil(decades / 8));
   for (double k = std::floor(std::log10(low_)); k <= std::log10(high_); k += step) {
     const double power = std::pow(10.0, k);

@@ -266,6 +266,9 @@ std::vector<Block> roofline_section(const Context& context) {
   std::size_t number = 0;
   for (const Plot* plot : context.drawn(PlotKind::time)) {
     for (const std::string& device : analysis::roofline_devices(context.table(), plot->filter.rows())) {
+      const auto of_device = std::ranges::find_if(
+          plot->filter.rows(), [&](analysis::Row row) { return context.table().run(row).device_id == device; });
+      if (of_device == plot->filter.rows().end() || !has_roofs(context, *of_device)) continue;
       std::optional<Figure> figure = roofline_figure(context, *plot, device);
       if (!figure) continue;
       figure->id = fmt::format("roofline-{}", ++number);

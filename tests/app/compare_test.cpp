@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "subprocess.h"
@@ -59,7 +60,7 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
                                HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 AMBIGUOUS"), HasSubstr("5% stands for it")));
   const Outcome failed = compared({before_, "--with", after, "--fail-on-regression", "10%"});
   EXPECT_EQ(failed.exit_code, 4);
-  EXPECT_THAT(failed.err, HasSubstr("1 rows are slower by more than 10%"));
+  EXPECT_THAT(failed.err, HasSubstr("1 row is slower by more than 10%"));
   EXPECT_THAT(failed.out, HasSubstr("SLOWER"));
   // The near end of the interval is at 1.143.
   EXPECT_EQ(compared({before_, "--with", after, "--fail-on-regression", "15"}).exit_code, 0);
@@ -112,7 +113,64 @@ TEST_F(Compare, two_algorithms_of_one_file_are_sides) {
   const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--with", sample + ":algo:fa2 status:ok"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("Aligned by problem, tile, knobs, device"), HasSubstr("algorithm=fa2"),
-                                 HasSubstr("to settle it: attnscope ab heads_q=")));
+                                 HasSubstr("to settle it: attnscope ab ")));
+}
+
+/// The command in the first sentence of these words that names one, word by word.
+Words command_in(const std::string& words) {
+  const std::size_t at = words.find("attnscope ");
+  if (at == std::string::npos) return {};
+  std::istringstream rest(words.substr(at, words.find('\n', at) - at));
+  Words command;
+  for (std::string word; rest >> word;) command = command + Words{word};
+  return command;
+}
+
+TEST_F(Compare, the_command_that_would_settle_a_point_runs) {
+  const std::string sample = ATTNSCOPE_SAMPLE;
+  for (const std::string side : {"algo:fa2", "algo:naive"}) {
+    const Outcome outcome = compared({sample + ":algo:fa1 status:ok N:1024", "--with",
+                                      sample + ":" + side + " status:ok N:1024", "--margin", "40", "--format", "json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    for (const nlohmann::json& row : nlohmann::json::parse(outcome.out)["rows"]) {
+      if (row["verdict"] != "AMBIGUOUS") continue;
+      Words command = command_in(row["settle"].get<std::string>());
+      ASSERT_FALSE(command.empty()) << row["settle"];
+      EXPECT_THAT(row["settle"].get<std::string>(), HasSubstr(" --margin 40"));
+      command.erase(command.begin());
+      const Outcome settled = run(folder_, command + Words{"-d", "simulated", "--timeout", "5"});
+      EXPECT_EQ(settled.exit_code, 0) << settled.err << row["settle"];
+    }
+  }
+}
+
+TEST_F(Compare, what_another_program_measured_has_no_command_of_ours) {
+  const fs::path after = imported("after", "GPU X,mine,512,16,64,1010\nGPU X,mine,1024,16,64,4010\n");
+  const Outcome outcome = compared({before_, "--with", after});
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("with the program that they come from"), Not(HasSubstr("attnscope collect"))));
+}
+
+TEST_F(Compare, a_simulation_is_trusted_as_far_as_its_published_error) {
+  const std::string one = folder_ / "one.attnscope";
+  const Words words{"collect", "-d",   "simulated",     "--algorithms", "fa2", "-a", "N=1024",
+                    "-a",      "d=64", "--no-counters", "--quiet",      "-o",  one};
+  ASSERT_EQ(run(folder_, words).exit_code, 0);
+  const std::string sample = ATTNSCOPE_SAMPLE;
+  const Outcome outcome = compared(
+      {sample + ":algo:fa2 N:1024 d:64", "--with", one, "--align", "N,d,mask,pass,algorithm", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::size_t judged = 0;
+  for (const nlohmann::json& row : nlohmann::json::parse(outcome.out)["rows"]) {
+    if (!row.contains("verdict") || row["verdict"] == "") continue;
+    ++judged;
+    EXPECT_EQ(row["floor"], "model");
+    EXPECT_GT(row["ratio_high"].get<double>() / row["ratio"].get<double>(), 1.05) << "more than the 5% of few rounds";
+    if (row["verdict"] == "AMBIGUOUS") {
+      EXPECT_THAT(row["settle"].get<std::string>(), HasSubstr("only measuring both settles it"));
+    }
+  }
+  EXPECT_GT(judged, 0U);
 }
 
 // Each changed point is slower by what was planted, and no other is.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <QDir>
 #include <QFileInfo>
 #include <QLabel>
 #include <QSignalSpy>
@@ -13,6 +14,11 @@
 
 #include "tests/ui/window_test.h"
 #include "ui/pages/compare_page.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+#include "ui/panels/details_panel.h"
+#include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_colors.h"
 #include "ui/theme.h"
 
@@ -98,7 +104,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("note").front(), QString());
   EXPECT_EQ(page.summary(),
             "Nothing else that is known differs.\n2 faster, 2 slower, 0 same, 2 undecided, 1 not compared");
-  EXPECT_TRUE(page.method().startsWith("Fewer than 3 rounds: 6 rows.")) << page.method().toStdString();
+  EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
 }
 
 TEST_F(ComparePageTest, VerdictsHaveTheColoursOfTheMapsScale) {
@@ -271,12 +277,25 @@ std::map<double, double> marked_in(const RatioPlot& plot, const QCPAxisRect* pan
   return marks;
 }
 
+/// Where there are intervals whose bars are drawn so.
+std::vector<double> barred_in(RatioPlot& plot, Qt::PenStyle style) {
+  std::vector<double> places;
+  for (int i = 0; i < plot.plottableCount(); ++i) {
+    auto* bars = qobject_cast<QCPErrorBars*>(plot.plottable(i));
+    if (bars == nullptr || bars->pen().style() != style) continue;
+    for (const QCPGraphData& data : *qobject_cast<QCPGraph*>(bars->dataPlottable())->data()) {
+      places.push_back(data.key);
+    }
+  }
+  return places;
+}
+
 TEST_F(ComparePageTest, CurvesDrawBothTimesAndTheRatiosBelow) {
   open_two(changed_factors);
   page.set_view(ComparePage::View::curves);
   page.choose("tile", page.options("tile").front());
   settle();
-  const RatioPlot& plot = *page.plot();
+  RatioPlot& plot = *page.plot();
   ASSERT_TRUE(page.has_plot());
   ASSERT_EQ(plot.curves().curves.size(), 1U);
   const bool dark = plot_colors(plot.palette()).dark;
@@ -287,13 +306,13 @@ TEST_F(ComparePageTest, CurvesDrawBothTimesAndTheRatiosBelow) {
   const auto others = marked_in(plot, plot.times(), false, other);
   ASSERT_EQ(others.size(), 3U);
   EXPECT_NEAR(others.at(4096), 1.6 * 4.096e6, 1);
-  const auto decided = marked_in(plot, plot.ratios(), false, other);
-  ASSERT_EQ(decided.size(), 2U);
-  EXPECT_NEAR(decided.at(1024), 1.3, 1e-9);
-  EXPECT_NEAR(decided.at(4096), 1.6, 1e-9);
-  const auto open_ones = marked_in(plot, plot.ratios(), true, other);
-  ASSERT_EQ(open_ones.size(), 1U);
-  EXPECT_NEAR(open_ones.at(2048), 1, 1e-9);
+  const auto ratios_drawn = marked_in(plot, plot.ratios(), false, other);
+  ASSERT_EQ(ratios_drawn.size(), 3U) << "hollow is what is simulated";
+  EXPECT_NEAR(ratios_drawn.at(1024), 1.3, 1e-9);
+  EXPECT_NEAR(ratios_drawn.at(2048), 1, 1e-9);
+  EXPECT_NEAR(ratios_drawn.at(4096), 1.6, 1e-9);
+  EXPECT_EQ(barred_in(plot, Qt::SolidLine), (std::vector<double>{1024, 4096}));
+  EXPECT_EQ(barred_in(plot, Qt::DashLine), (std::vector<double>{2048})) << "undecided";
   EXPECT_EQ(plot.legend_words(), (QStringList{"before (baseline)", "after"}));
   // Twice as slow lies as far above the line at 1 as twice as fast below it.
   const QCPRange ratios = plot.ratios()->axis(QCPAxis::atLeft)->range();
@@ -321,6 +340,65 @@ TEST_F(ComparePageTest, AMarkOfTheCurvesIsReadOutAndSelected) {
   QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, at.toPoint());
   ASSERT_GE(selected.size(), 1);
   EXPECT_EQ(selected.front().front().value<ShownPoint>().run->summary.preset, "after");
+}
+
+TEST_F(ComparePageTest, ARatioToWhatIsSimulatedLooksSimulated) {
+  std::vector<PointRecord> simulated;
+  for (const auto& [at, factor] : unchanged_factors) {
+    simulated.push_back(
+        lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first), 4e6, true));
+  }
+  open({{"model", simulated, true}, {"real", grid_of(changed_factors)}});
+  page.compare_by("run");
+  page.set_baseline("model");
+  page.wait();
+  page.set_view(ComparePage::View::curves);
+  page.choose("tile", page.options("tile").front());
+  settle();
+  RatioPlot& plot = *page.plot();
+  ASSERT_EQ(plot.curves().curves.size(), 1U);
+  const QColor other = category_color(0, plot_colors(plot.palette()).dark);
+  EXPECT_EQ(marked_in(plot, plot.times(), false, other).size(), 3U) << "its times are measured";
+  EXPECT_EQ(marked_in(plot, plot.ratios(), true, other).size(), 3U);
+  EXPECT_TRUE(marked_in(plot, plot.ratios(), false, other).empty());
+}
+
+TEST_F(ComparePageTest, TheArrowKeysWalkAlongTheRatios) {
+  open_two(changed_factors);
+  page.set_view(ComparePage::View::curves);
+  page.choose("tile", page.options("tile").front());
+  settle();
+  RatioPlot& plot = *page.plot();
+  plot.replot();
+  QSignalSpy selected(&page, &Page::point_selected);
+  std::vector<QString> read;
+  for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_Right, Qt::Key_Right, Qt::Key_Left}) {
+    QTest::keyClick(&plot, key);
+    ASSERT_NE(plot.hover_content(), nullptr);
+    read.push_back(plot.hover_content()->title);
+  }
+  EXPECT_EQ(read, (std::vector<QString>{"N 1024", "N 2048", "N 4096", "N 4096", "N 2048"}));
+  EXPECT_EQ(selected.size(), 5);
+}
+
+TEST_F(ComparePageTest, RunsOfSeveralFilesAreNamedByTheirFiles) {
+  QStringList names;
+  for (const char* folder_name : {"one", "two"}) {
+    ASSERT_TRUE(QDir(folder.path()).mkpath(folder_name));
+    const QString path = folder.filePath(QStringLiteral("%1/side.attnscope").arg(QLatin1String(folder_name)));
+    fixtures::write_file(path, {{"custom", grid_of(names.isEmpty() ? unchanged_factors : changed_factors)}});
+    ASSERT_EQ(workspace.open_now(path), QString());
+    names << path;
+  }
+  page.show();
+  page.wait();
+  settle();
+  page.compare_by("file");
+  page.wait();
+  EXPECT_EQ(page.comparison()->axis.values, (std::vector<QString>{"one/side.attnscope", "two/side.attnscope"}));
+  page.compare_by("run");
+  page.wait();
+  EXPECT_TRUE(page.comparison()->axis.values.at(0).contains("side.attnscope"));
 }
 
 TEST_F(ComparePageTest, MapAndCurvesAreWrittenAsPictures) {
@@ -370,6 +448,114 @@ TEST_F(ComparePageTest, TheFilterOfTheWindowIsThePagesToo) {
   ASSERT_EQ(workspace.set_query("N:4096").id, std::string());
   page.wait();
   EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "FASTER"}));
+}
+
+/// Where a plot has rings around marks.
+std::vector<std::pair<double, double>> rings_in(QCustomPlot& plot) {
+  std::vector<std::pair<double, double>> rings;
+  for (int i = 0; i < plot.graphCount(); ++i) {
+    if (plot.graph(i)->layer()->name() != selection_layer()) continue;
+    for (const QCPGraphData& data : *plot.graph(i)->data()) rings.emplace_back(data.key, data.value);
+  }
+  return rings;
+}
+
+TEST_F(ComparePageTest, WhatIsSelectedElsewhereIsMarkedInEachViewWithoutAWord) {
+  open_two(changed_factors);
+  const PointSet& all = *workspace.visible();
+  std::optional<ShownPoint> wanted;
+  for (const Row row : all.table().rows()) {
+    const ShownPoint point = all[row];
+    if (point.run->summary.preset == "after" && point.spec.problem.n_k == 4096 && point.spec.tile.br == 64) {
+      wanted = point;
+    }
+  }
+  ASSERT_TRUE(wanted);
+  QSignalSpy selected(&page, &Page::point_selected);
+  page.mark(*wanted);
+  EXPECT_TRUE(page.shows_marked());
+  ASSERT_TRUE(page.table()->currentIndex().isValid());
+  EXPECT_TRUE(in_table(page.table()->currentIndex().row(), "ratio", Qt::DisplayRole).toString().startsWith("1.6000"));
+  page.set_view(ComparePage::View::map);
+  page.set_map_axes("n", "br");
+  settle();
+  ASSERT_TRUE(page.map()->selected());
+  EXPECT_EQ(page.map()->grid().source(*page.map()->selected()).spec, wanted->spec);
+  page.set_view(ComparePage::View::curves);
+  page.choose("tile", page.options("tile").front());
+  settle();
+  const auto rings = rings_in(*page.plot());
+  ASSERT_EQ(rings.size(), 2U) << "its time, and its ratio";
+  EXPECT_EQ(rings[0].first, 4096);
+  EXPECT_NEAR(rings[0].second, 1.6 * 4.096e6, 1);
+  EXPECT_NEAR(rings[1].second, 1.6, 1e-9);
+  EXPECT_EQ(selected.size(), 0);
+  // Nor does a point that no side has move anything.
+  ShownPoint nowhere = *wanted;
+  nowhere.id = 99'999;
+  page.mark(nowhere);
+  EXPECT_FALSE(page.shows_marked());
+  EXPECT_EQ(selected.size(), 0);
+}
+
+TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
+  const QString path = folder.filePath("linked.attnscope");
+  fixtures::write_file(path, {{"before", grid_of(unchanged_factors)}, {"after", grid_of(changed_factors)}});
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(path), QString());
+  window.show_page(QStringLiteral("compare"));
+  auto& compare = page_of<ComparePage>(window);
+  compare.wait();
+  settle();
+  const auto row_of = [&](const QString& n, const QString& br) {
+    const QAbstractItemModel& rows = *compare.table()->model();
+    for (int row = 0; row < rows.rowCount(); ++row) {
+      const auto text = [&](const char* key) {
+        return rows.index(row, compare.model().column_named(QLatin1String(key))).data().toString();
+      };
+      if (text("n") == n && text("br") == br) return row;
+    }
+    return -1;
+  };
+  compare.table()->selectRow(row_of("4096", "128"));
+  ASSERT_TRUE(window.details()->point());
+  const ShownPoint chosen = *window.details()->point();
+  EXPECT_EQ(chosen.run->summary.preset, "after");
+
+  window.show_page(QStringLiteral("table"));
+  auto& table = page_of<PointsPage>(window);
+  EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
+  EXPECT_EQ(table.selection_as_text().count("4096"), 1) << table.selection_as_text().toStdString();
+  ASSERT_TRUE(window.details()->point());
+  EXPECT_EQ(window.details()->point()->id, chosen.id);
+  EXPECT_EQ(window.details()->point()->run->summary.preset, "after");
+
+  window.show_page(QStringLiteral("tiles"));
+  auto& tiles = page_of<TileHeatmapPage>(window);
+  tiles.set_axes(QStringLiteral("n"), QStringLiteral("br"));
+  ASSERT_TRUE(tiles.has_grid());
+  ASSERT_TRUE(tiles.heatmap()->selected());
+  EXPECT_EQ(tiles.heatmap()->grid().source(*tiles.heatmap()->selected()).id, chosen.id);
+
+  window.show_page(QStringLiteral("io"));
+  auto& curves = page_of<IoCurvePage>(window);
+  EXPECT_TRUE(curves.shows_marked());
+  EXPECT_EQ(rings_in(*curves.plot()), (std::vector<std::pair<double, double>>{{4096, 4e6}}));
+
+  // And back.
+  const PointSet& all = *curves.curves().points;
+  for (const Row row : all.table().rows()) {
+    const ShownPoint point = all[row];
+    if (point.run->summary.preset != "after" || point.spec.problem.n_k != 1024 || point.spec.tile.br != 128) continue;
+    emit curves.plot()->point_clicked(point);
+  }
+  window.show_page(QStringLiteral("compare"));
+  EXPECT_EQ(compare.table()->currentIndex().row(), row_of("1024", "128"));
+  window.show_page(QStringLiteral("tiles"));
+  ASSERT_TRUE(tiles.heatmap()->selected());
+  EXPECT_EQ(tiles.heatmap()->grid().source(*tiles.heatmap()->selected()).spec.problem.n_k, 1024);
 }
 
 }  // namespace

@@ -74,11 +74,11 @@ QString interval_words(const RatioInterval& ratio) {
 }
 
 std::string settling_command(const ComparisonSet& set, const ComparedPair& pair) {
-  return analysis::settling_command(set.points->table(), pair);
+  return analysis::settling_command(set.points->table(), pair, set.margin);
 }
 
 QString settling_words(const ComparisonSet& set, const ComparedPair& pair) {
-  return said(analysis::settling_words(set.points->table(), pair));
+  return said(analysis::settling_words(set.points->table(), pair, set.margin));
 }
 
 QString left_out_words(const ComparisonSet& set, const LeftOut& left) {
@@ -159,11 +159,11 @@ int ComparisonModel::column_named(const QString& key) const {
 QVariant ComparisonModel::verdict_order(const Line& line) const {
   if (line.left_out) return {};
   const analysis::RowVerdict& row = pair_of(line).verdict;
-  // Within a verdict the largest change first.
+  // Within a verdict the largest change first; of what is open, what may be a regression.
   const double change = std::atan(std::log(row.time.ratio)) / std::numbers::pi;  // within half of 0
-  const double within = row.verdict == Verdict::faster   ? change
-                        : row.verdict == Verdict::slower ? -change
-                                                         : -std::abs(change);
+  const double within = row.verdict == Verdict::faster ? change
+                        : row.verdict == Verdict::same ? -std::abs(change)
+                                                       : -change;
   return rank_of(row.verdict) + within;
 }
 

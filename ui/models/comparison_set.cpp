@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/comparison_set.h"
 
+#include <QDir>
 #include <QFileInfo>
 #include <algorithm>
 #include <array>
@@ -59,12 +60,25 @@ std::optional<SideAxis> axis_of_runs(const PointSet& points, const RunProperty& 
   std::vector<std::uint32_t> code_of(table.runs().size());
   std::map<QString, std::uint32_t> known;
   const bool each_apart = axis.key == QLatin1String("run");
+  const bool of_files = axis.key == QLatin1String("file");
+  std::map<QString, std::set<QString>> named_so;  // files of one name, in several folders
+  for (const analysis::RunIndex run : oldest_first(table)) {
+    const QString& file = points.run(run).file;
+    named_so[QFileInfo(file).fileName()].insert(file);
+  }
+  const auto file_name = [&](const QFileInfo& file) {
+    if (named_so[file.fileName()].size() < 2) return one_line(file.fileName());
+    return one_line(QStringLiteral("%1/%2").arg(file.dir().dirName(), file.fileName()));
+  };
+  const bool several_files = named_so.size() > 1 || (!named_so.empty() && named_so.begin()->second.size() > 1);
   std::map<QString, int> alike;
   for (const analysis::RunIndex run : oldest_first(table)) {
     QString text = property.text(points.run(run));
     if (text.isEmpty()) text = said(say::compare_page::unknown{});
     // Runs of two devices may share a title.
+    if (of_files) text = file_name(QFileInfo(points.run(run).file));
     if (each_apart) {
+      if (several_files) text = QStringLiteral("%1 · %2").arg(text, file_name(QFileInfo(points.run(run).file)));
       const QString name = text;
       if (known.contains(text))
         text = QStringLiteral("%1 · %2").arg(name, QString::fromStdString(device_title(table, run)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/heatmap_grid.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,16 @@ QString HeatmapGrid::best_words() const {
   const std::string what = within_sentence(label).toStdString();
   return better == Better::more ? said(say::tile_map::highest{.metric = what})
                                 : said(say::tile_map::lowest{.metric = what});
+}
+
+std::optional<HeatmapGrid::Place> HeatmapGrid::place_of(Row point) const {
+  for (std::size_t row = 0; row < cells.size(); ++row) {
+    const auto found = std::ranges::find_if(
+        cells[row], [&](const HeatmapCell& cell) { return cell.disposition && cell.row == point; });
+    if (found == cells[row].end()) continue;
+    return Place{static_cast<int>(row), static_cast<int>(found - cells[row].begin())};
+  }
+  return std::nullopt;
 }
 
 const HeatmapGrid::Extra& HeatmapGrid::extra(Place place) const {

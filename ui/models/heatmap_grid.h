@@ -5,6 +5,7 @@
 #include <QString>
 #include <QStringList>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct HeatmapGrid : analysis::TileMap {
   [[nodiscard]] QString best_words() const;
   /// The rows of the points in its cells.
   [[nodiscard]] std::vector<Row> shown_rows() const;
+  /// The cell that shows this point.
+  [[nodiscard]] std::optional<Place> place_of(Row point) const;
   [[nodiscard]] const Extra& extra(Place place) const;
   /// Pre: the cell has a disposition.
   [[nodiscard]] ShownPoint source(Place place) const { return (*points)[at(place).row]; }

@@ -382,6 +382,13 @@ std::shared_ptr<const std::vector<Row>> PointsTableModel::in_order() const {
   return rows;
 }
 
+std::optional<int> PointsTableModel::row_of(const ShownPoint& point) const {
+  const std::optional<Row> row = points_->row_of(point);
+  if (!row || !lists()) return row ? std::optional(static_cast<int>(*row)) : std::nullopt;
+  const auto place = std::ranges::find(*shown_, *row);
+  return place == shown_->end() ? std::nullopt : std::optional(static_cast<int>(place - shown_->begin()));
+}
+
 PointPages::Value PointsTableModel::source_of(const Column& column, int row) const {
   const Row place = place_of(row);
   if (!lists() || column.metric.empty() || !listing_->lacks_values(place)) return {points_.get(), place, {}};

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -48,6 +49,8 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] PointPages& pages() { return pages_; }
   [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return points_; }
   [[nodiscard]] ShownPoint point(int row) const { return (*points_)[place_of(row)]; }
+  /// Where that point stands; nothing where it is not listed.
+  [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
   /// The column of that heading; -1 when there is none.
   [[nodiscard]] int column_of(const QString& heading) const;
   /// False for a column of a rarely set property that no point has.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "messages/compare_page.h"
@@ -137,22 +138,43 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
   return grid;
 }
 
+namespace {
+
+bool is_simulated(Provenance origin) {
+  return origin == Provenance::simulated || origin == Provenance::extrapolated;
+}
+
+}  // namespace
+
 RatioCurves ratio_curves(std::shared_ptr<const ComparisonSet> set, const analysis::PointAxis& x,
                          std::span<const Row> rows, const QString& problem) {
   RatioCurves result{.set = std::move(set), .x = x, .problem = problem, .curves = {}};
   const analysis::CodeColumn& column = result.set->points->table().codes(*x.facet);
   const std::set<Row> shown(rows.begin(), rows.end());
+  // One baseline for all: at each place the point of it that is the fastest, as far as a side was held to it.
+  std::map<double, std::pair<double, Row>> base_at;
+  for (const OtherSide& other : result.set->others) {
+    for (const ComparedPair& pair : other.result.pairs) {
+      if (!shown.contains(pair.other.front())) continue;
+      const std::pair base(pair.base_ns, pair.base.front());
+      const auto [known, first] = base_at.try_emplace(column.values[column.codes[pair.other.front()]].order, base);
+      if (!first) known->second = std::min(known->second, base);
+    }
+  }
   for (const OtherSide& other : result.set->others) {
     RatioCurve curve{.code = other.code, .name = result.set->name_of(other), .simulated = false, .points = {}};
     for (const ComparedPair& pair : other.result.pairs) {
       const Row row = pair.other.front();
       if (!shown.contains(row)) continue;
       curve.points.push_back({.x = column.values[column.codes[row]].order, .pair = &pair});
-      const Provenance origin = result.set->points->table().points().origin(row);
-      curve.simulated = curve.simulated || origin == Provenance::simulated || origin == Provenance::extrapolated;
+      const Provenance origin = provenance_of(*result.set, pair);
+      curve.simulated_ratio = curve.simulated_ratio || is_simulated(origin);
+      curve.simulated = curve.simulated || is_simulated(result.set->points->table().points().origin(row));
     }
-    // Of several at one place the one whose baseline is the fastest, as on the map.
-    std::ranges::stable_sort(curve.points, {}, [](const RatioPoint& at) { return std::pair(at.x, at.pair->base_ns); });
+    // Of several at one place the one that is held to that baseline, else to the fastest.
+    std::ranges::stable_sort(curve.points, {}, [&](const RatioPoint& at) {
+      return std::tuple(at.x, at.pair->base.front() != base_at.at(at.x).second, at.pair->base_ns);
+    });
     const auto at_one_place = [](const RatioPoint& a, const RatioPoint& b) { return a.x == b.x; };
     curve.points.erase(std::unique(curve.points.begin(), curve.points.end(), at_one_place), curve.points.end());
     if (!curve.points.empty()) result.curves.push_back(std::move(curve));

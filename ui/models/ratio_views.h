@@ -27,7 +27,8 @@ struct RatioPoint {
 struct RatioCurve {
   std::uint32_t code = 0;  ///< of the other side
   QString name;
-  bool simulated = false;          ///< some of its times are not measured
+  bool simulated = false;          ///< some of its times are simulated
+  bool simulated_ratio = false;    ///< or some of those that they are held to
   std::vector<RatioPoint> points;  ///< ascending
 };
 struct RatioCurves {

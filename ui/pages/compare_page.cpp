@@ -240,8 +240,12 @@ void ComparePage::add_content() {
                         static_cast<QWidget*>(no_view_)}) {
     views_->addWidget(view);
   }
-  connect(map_, &HeatmapView::cell_selected, this, &Page::point_selected);
-  connect(plot_, &RatioPlot::point_clicked, this, &Page::point_selected);
+  const auto select = [this](const ShownPoint& point) {
+    tell_selected(point);
+    renew_mark();  // in the other views
+  };
+  connect(map_, &HeatmapView::cell_selected, this, select);
+  connect(plot_, &RatioPlot::point_clicked, this, select);
   empty_ = new EmptyState(content, &workspace());
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
@@ -505,6 +509,7 @@ void ComparePage::show_comparison() {
   note_->show_for(simulated_parts(*points(), this->candidates()), ErrorNote::First::time);
   stack_->setCurrentWidget(shown_);
   show_view();
+  renew_mark();
 }
 
 const OtherSide* ComparePage::mapped_side() const {
@@ -660,10 +665,31 @@ std::optional<int> ComparePage::current_row() const {
 
 void ComparePage::select_of(int row, bool of_other) {
   if (const auto point = model_->point(row, of_other)) {
-    emit point_selected(*point);
+    tell_selected(*point);
   } else if (const auto partner = model_->point(row, !of_other)) {
-    emit point_selected(*partner);
+    tell_selected(*partner);
   }
+}
+
+bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
+  if (!set_ || !words().isEmpty()) return false;
+  const std::optional<Row> row = set_->points->row_of(point);
+  const std::optional<int> line = row ? model_->row_of(*row) : std::nullopt;
+  if (!line) return false;
+  const QModelIndex index = order_->mapFromSource(model_->index(*line, 0));
+  if (moves || table_->selectionModel()->selectedRows().size() <= 1) {
+    if (moves || table_->currentIndex().row() != index.row()) {
+      table_->selectRow(index.row());
+      table_->scrollTo(index);
+    }
+  }
+  if (views_->currentWidget() == map_) {
+    const analysis::ComparedPair* pair = model_->pair(*line);
+    const auto place = map_->grid().place_of(pair == nullptr ? *row : pair->other.front());
+    if (place != map_->selected()) map_->select(place);
+  }
+  plot_->select(point);
+  return true;
 }
 
 void ComparePage::show_menu(const QPoint& at) {

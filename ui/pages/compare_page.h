@@ -72,6 +72,7 @@ class ComparePage : public ProblemPage {
  protected:
   void show_problem() override;
   void show_points() override { refresh(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
   void changeEvent(QEvent* event) override;
 
  private:

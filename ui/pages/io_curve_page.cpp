@@ -175,7 +175,7 @@ void IoCurvePage::add_plot() {
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
   note_ = new ErrorNote(workspace().published_errors(), this);
   layout()->addWidget(note_);
-  connect(plot_, &IoPlot::point_clicked, this, &Page::point_selected);
+  connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::tell_selected);
 }
 
 void IoCurvePage::offer_fixed() {

@@ -58,6 +58,7 @@ class IoCurvePage : public ProblemPage {
  protected:
   void show_problem() override { refresh(false); }
   void show_points() override { refresh(true); }
+  bool show_mark(const ShownPoint& point, bool /*moves*/) override { return has_plot() && plot_->select(point); }
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 

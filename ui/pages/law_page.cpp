@@ -73,7 +73,7 @@ void LawPage::add_content() {
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
   note_ = new ErrorNote(workspace().published_errors(), this);
   layout()->addWidget(note_);
-  connect(plot_, &LawPlot::point_clicked, this, &Page::point_selected);
+  connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
 }
 
 QString LawPage::title() const {

@@ -7,6 +7,7 @@
 #include <QString>
 #include <QWidget>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,13 @@ class Page : public QWidget {
   /// also those behind, how high they would like to be at several widths.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
+  /// Marks the point that was selected last, on whichever page: at once where the page can be seen, else when it is
+  /// turned to. Says nothing of it (point_selected()).
+  void mark(const ShownPoint& point);
+  [[nodiscard]] const std::optional<ShownPoint>& marked() const { return marked_; }
+  /// Whether the page shows it.
+  [[nodiscard]] bool shows_marked() const { return mark_shown_; }
+
   /// Whether explore() does something.
   [[nodiscard]] virtual bool explores() const { return false; }
   /// Takes over that point, on the GPU of that name. False: the GPU is none that the page knows, and another one stays.
@@ -85,6 +93,13 @@ class Page : public QWidget {
  protected:
   /// Shows what is visible by now; through fall_behind() and catch_up() alone.
   virtual void show_anew() {}
+  /// Marks a point in what the page shows now; false: it does not show it. `moves`: the page may move what it shows to
+  /// have it in sight. What is selected meanwhile is not told.
+  virtual bool show_mark(const ShownPoint& /*point*/, bool /*moves*/) { return false; }
+  /// Once the page shows something else by itself.
+  void renew_mark();
+  /// The user has selected a point on this page.
+  void tell_selected(const attnscope::ui::ShownPoint& point);
   /// What the page shows is another: it looks anew, at once where it can be seen. Behind another page it waits until it
   /// is turned to, so that a change costs what is seen of it, however many pages there are.
   void fall_behind();
@@ -95,8 +110,16 @@ class Page : public QWidget {
   [[nodiscard]] bool touched() const { return touched_; }
 
  private:
+  /// Whether it can be seen, or stands in no window that could hide it.
+  [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
+  void show_marked(bool moves);
+
   bool touched_ = false;
   bool outdated_ = false;
+  std::optional<ShownPoint> marked_;
+  bool mark_behind_ = false;  ///< marked_ is to be shown when the page is turned to
+  bool mark_shown_ = false;
+  bool marking_ = false;
 };
 
 /// A page's icon among the resources, by its id.

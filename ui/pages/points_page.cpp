@@ -64,7 +64,7 @@ void PointsPage::add_table() {
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) emit point_selected(model_->point(order_->mapToSource(current).row()));
+    if (current.isValid()) tell_selected(model_->point(order_->mapToSource(current).row()));
   });
   // The heading with the arrow follows; setting it would sort again.
   connect(order_, &PointsOrder::sort_column_moved, this, [this](int column) {
@@ -130,6 +130,18 @@ void PointsPage::refresh() {
 
 bool PointsPage::lists_more() const {
   return workspace_.listing() != nullptr && workspace_.listing()->rows.size() > workspace_.visible()->size();
+}
+
+bool PointsPage::show_mark(const ShownPoint& point, bool moves) {
+  const std::optional<int> row = model_->row_of(point);
+  if (!row) return false;
+  const QModelIndex index = order_->mapFromSource(model_->index(*row, 0));
+  if (!index.isValid()) return false;
+  // Rows that come while somebody reads leave the table, and what is selected in it, where they are.
+  if (!moves && table_->selectionModel()->hasSelection()) return table_->currentIndex().row() == index.row();
+  table_->selectRow(index.row());
+  if (moves) table_->scrollTo(index.siblingAtColumn(std::max(0, table_->columnAt(0))));
+  return true;
 }
 
 void PointsPage::show_rows() {

@@ -34,6 +34,7 @@ class PointsPage : public Page {
 
  protected:
   void show_anew() override { refresh(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
 
  private:
   void add_table();

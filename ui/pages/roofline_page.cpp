@@ -106,9 +106,9 @@ void RooflinePage::add_content() {
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
   note_ = new ErrorNote(workspace().published_errors(), this);
   layout()->addWidget(note_);
-  connect(plot_, &RooflinePlot::point_clicked, this, &Page::point_selected);
+  connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) emit point_selected(model_->point_at(current.row()));
+    if (current.isValid()) tell_selected(model_->point_at(current.row()));
   });
 }
 

@@ -146,6 +146,22 @@ void TileHeatmapPage::add_content() {
   view_at(0);
 }
 
+bool TileHeatmapPage::show_mark(const ShownPoint& point, bool moves) {
+  if (!has_grid()) return false;
+  const std::optional<Row> row = heatmap()->grid().points->row_of(point);
+  if (!row) return false;
+  for (HeatmapView* view : heatmaps()) {
+    const std::optional<HeatmapGrid::Place> place = view->grid().place_of(*row);
+    if (!place) continue;
+    // A cell that was chosen meanwhile, and has no point, stays chosen.
+    const bool chosen =
+        std::ranges::any_of(views_, [](const HeatmapView* each) { return each->selected().has_value(); });
+    if (moves || !chosen) view->select(place);
+    return view->selected() == place;
+  }
+  return false;
+}
+
 HeatmapView* TileHeatmapPage::view_at(std::size_t place) {
   while (views_.size() <= place) {
     auto* view = new HeatmapView(maps_);
@@ -157,7 +173,7 @@ HeatmapView* TileHeatmapPage::view_at(std::size_t place) {
 }
 
 void TileHeatmapPage::connect_view(HeatmapView* view) {
-  connect(view, &HeatmapView::cell_selected, this, &Page::point_selected);
+  connect(view, &HeatmapView::cell_selected, this, &TileHeatmapPage::tell_selected);
   connect(view, &HeatmapView::place_selected, this, [this, view] {
     for (HeatmapView* other : views_) {
       if (other != view && other->selected()) other->select(std::nullopt);
@@ -478,6 +494,7 @@ void TileHeatmapPage::refresh() {
   stack_->setCurrentIndex(0);
   show_slice();
   show_area();
+  renew_mark();
 }
 
 void TileHeatmapPage::show_slice() {

@@ -68,6 +68,7 @@ class TileHeatmapPage : public ProblemPage {
 
  protected:
   void show_problem() override { refresh(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:

@@ -132,6 +132,14 @@ QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& b
   }
 }
 
+QCPScatterStyle selection_ring(const QColor& color) {
+  return {QCPScatterStyle::ssCircle, QPen(color, 1.8), QBrush(Qt::NoBrush), 2.1 * disc_size};
+}
+
+QString selection_layer() {
+  return QStringLiteral("selection");
+}
+
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   if (curve.name.algorithm.empty() || curve.hue == no_hue) return colors.muted;
   const QColor color = curve.hue >= 0

@@ -101,6 +101,7 @@ IoPlot::IoPlot(QWidget* parent) : FramePlot(parent), stacks_(*this, stack_row), 
   // Theory and simulation lie below what was measured.
   addLayer(theory_layer(), layer(QStringLiteral("main")), limBelow);
   addLayer(older_layer(), layer(theory_layer()), limBelow);
+  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
   overlay_ = new HoverOverlay(this);
   connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
     overlay_->clear();
@@ -217,6 +218,7 @@ void IoPlot::reset_view() {
 }
 
 void IoPlot::rebuild() {
+  ring_ = nullptr;
   clearPlottables();
   clearItems();
   legend_.clear();
@@ -254,8 +256,38 @@ void IoPlot::rebuild() {
   bracket_.show(shown_, plot_colors(palette()));
   labels_.set(shown_.curves, plot_colors(palette()));
   columns_ = build_hover_columns(shown_, plot_colors(palette()));
+  draw_selection();
   style_axes();
   legend_.lay_out(size(), Medium::screen);
+}
+
+bool IoPlot::select(const ShownPoint& point) {
+  selected_ = point;
+  if (ring_ != nullptr) removeGraph(std::exchange(ring_, nullptr));
+  const bool shown = draw_selection();
+  replot(rpQueuedReplot);
+  return shown;
+}
+
+bool IoPlot::draw_selection() {
+  if (!selected_ || set_.points == nullptr) return false;
+  const std::optional<Row> row = set_.points->row_of(*selected_);
+  QVector<double> x;
+  QVector<double> y;
+  for (const Curve& curve : shown_.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (!row || point.row != row) continue;
+      x << point.n;
+      y << point.value;
+    }
+  }
+  if (x.isEmpty()) return false;
+  ring_ = addGraph();
+  ring_->setLineStyle(QCPGraph::lsNone);
+  ring_->setScatterStyle(selection_ring(plot_colors(palette()).text));
+  ring_->setData(x, y);
+  ring_->setLayer(selection_layer());
+  return true;
 }
 
 void IoPlot::set_extras(bool residuals, bool peaks) {
@@ -478,7 +510,10 @@ void IoPlot::select_at(double n) {
       continue;
     }
     for (const CurvePoint& point : curve.points) {
-      if (point.n == n && point.row) emit point_clicked(set_.at(*point.row));
+      if (point.n == n && point.row) {
+        select(set_.at(*point.row));
+        emit point_clicked(set_.at(*point.row));
+      }
     }
   }
 }
@@ -532,6 +567,7 @@ void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
       }
     }
   }
+  select(set_.at(*row));
   emit point_clicked(set_.at(*row));
 }
 
@@ -621,7 +657,9 @@ auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
     plotLayout()->addElement(plotLayout()->rowCount(), 0, source);
     plotLayout()->setRowStretchFactor(plotLayout()->rowCount() - 1, 0.001);
   }
+  layer(selection_layer())->setVisible(false);
   auto result = draw();
+  layer(selection_layer())->setVisible(true);
   if (source != nullptr) {
     plotLayout()->remove(source);
     plotLayout()->simplify();

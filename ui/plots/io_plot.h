@@ -53,6 +53,8 @@ class IoPlot : public FramePlot {
   [[nodiscard]] bool user_view() const { return user_view_; }
   /// Stands below pictures in files: source_note().
   void set_source(const QString& source) { source_ = source; }
+  /// Rings the marks of a point; false where no curve in sight has it.
+  bool select(const ShownPoint& point);
   /// Draws the plot as for a file into `area` of a painter.
   void render(QCPPainter& painter, const QRect& area);
   // As save_file(): the error, empty when the file is written.
@@ -87,6 +89,7 @@ class IoPlot : public FramePlot {
   void rebuild();
   void redraw();
   [[nodiscard]] bool is_hidden(const Curve& curve) const { return hidden_.contains(curve.label); }
+  bool draw_selection();
   void click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers);
   /// What is drawn: the set without what is hidden.
   [[nodiscard]] CurveSet in_sight() const;
@@ -137,6 +140,8 @@ class IoPlot : public FramePlot {
     Quantity quantity = Quantity::sm_l2;
     Provenance provenance = Provenance::measured;
   };
+  std::optional<ShownPoint> selected_;
+  QCPGraph* ring_ = nullptr;          ///< around its marks
   std::optional<Followed> followed_;  ///< the curve whose point was clicked
   QPoint press_position_;
 };

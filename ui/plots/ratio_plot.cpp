@@ -14,6 +14,7 @@
 #include "ui/plots/axis_style.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/plots/curve_style.h"
+#include "ui/plots/focus_frame.h"
 #include "ui/plots/plot_export.h"
 #include "ui/plots/round_ticks.h"
 #include "ui/said.h"
@@ -105,11 +106,13 @@ RatioPlot::RatioPlot(QWidget* parent) : FramePlot(parent) {
       axis->grid()->setLayer(QStringLiteral("grid"));
     }
   }
+  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
   overlay_ = new HoverOverlay(this);
   rebuild();
 }
 
 void RatioPlot::set_curves(RatioCurves curves) {
+  walked_.reset();
   curves_ = std::move(curves);
   rebuild();
   replot(rpQueuedReplot);
@@ -131,6 +134,7 @@ void RatioPlot::rebuild() {
   overlay_->clear();
   marks_.clear();
   sides_->clearItems();
+  rings_.clear();
   clearPlottables();
   clearItems();
   const PlotColors colors = plot_colors(palette());
@@ -159,6 +163,7 @@ void RatioPlot::rebuild() {
       draw_times(i);
       draw_ratios(i);
     }
+    draw_selection();
   }
   setAccessibleName(said(say::compare_page::plot_name{.title = title_text_.toStdString()}));
   fit_words(width());
@@ -264,14 +269,18 @@ void RatioPlot::add_marks(QCPAxisRect* panel, const QColor& color, SampleMark ma
 void RatioPlot::draw_baseline() {
   const QColor color = plot_colors(palette()).text;
   std::map<double, std::pair<double, Row>> base;
+  std::map<double, std::pair<std::size_t, std::size_t>> from;  // curve and point that it is the base of
   for (std::size_t c = 0; c < curves_.curves.size(); ++c) {
     const RatioCurve& curve = curves_.curves[c];
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
       const RatioPoint& point = curve.points[i];
       const auto [known, first] = base.try_emplace(point.x, point.pair->base_ns, point.pair->base.front());
-      if (first) marks_.push_back({times_, point.x, point.pair->base_ns, c, i, true});
+      if (!first && known->second.first <= point.pair->base_ns) continue;
+      known->second = {point.pair->base_ns, point.pair->base.front()};
+      from[point.x] = {c, i};
     }
   }
+  for (const auto& [x, at] : from) marks_.push_back({times_, x, base.at(x).first, at.first, at.second, true});
   const bool simulated = std::ranges::any_of(
       base, [&](const auto& at) { return mark_of_values(origin(at.second.second)) != SampleMark::disc; });
   QCPGraph* line = add_line(times_, QPen(color, 1.8, stroke_of(simulated)));
@@ -309,24 +318,64 @@ void RatioPlot::draw_times(std::size_t place) {
 void RatioPlot::draw_ratios(std::size_t place) {
   const RatioCurve& curve = curves_.curves[place];
   const QColor color = color_of(place);
-  QCPGraph* line = add_line(ratios_, QPen(color, 1.4, stroke_of(curve.simulated)));
-  auto* bars = new QCPErrorBars(ratios_->axis(QCPAxis::atBottom), ratios_->axis(QCPAxis::atLeft));
-  bars->setDataPlottable(line);
-  bars->setPen(QPen(color, 1.1));
-  bars->setSymbolGap(0);
-  std::array<std::pair<QVector<double>, QVector<double>>, 2> by_decision;
+  QCPGraph* line = add_line(ratios_, QPen(color, 1.4, stroke_of(curve.simulated_ratio)));
+  std::map<SampleMark, std::pair<QVector<double>, QVector<double>>> by_mark;
+  for (const bool decided : {true, false}) {
+    // Bars of their own, for what is undecided has dashed ones without ends.
+    QCPGraph* at = add_line(ratios_, Qt::NoPen);
+    at->setLineStyle(QCPGraph::lsNone);
+    auto* bars = new QCPErrorBars(ratios_->axis(QCPAxis::atBottom), ratios_->axis(QCPAxis::atLeft));
+    bars->setDataPlottable(at);
+    bars->setPen(QPen(color, 1.1, decided ? Qt::SolidLine : Qt::DashLine));
+    bars->setSymbolGap(0);
+    if (!decided) bars->setWhiskerWidth(0);
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+      const RatioPoint& point = curve.points[i];
+      if ((point.pair->verdict.verdict != Verdict::ambiguous) != decided) continue;
+      const analysis::RatioInterval& ratio = point.pair->verdict.time;
+      at->addData(point.x, ratio.ratio);
+      bars->addData(ratio.ratio - ratio.interval.low, ratio.interval.high - ratio.ratio);
+    }
+  }
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const RatioPoint& point = curve.points[i];
-    const analysis::RatioInterval& ratio = point.pair->verdict.time;
-    line->addData(point.x, ratio.ratio);
-    bars->addData(ratio.ratio - ratio.interval.low, ratio.interval.high - ratio.ratio);
-    auto& [xs, ys] = by_decision.at(point.pair->verdict.verdict == Verdict::ambiguous ? 1 : 0);
+    const double ratio = point.pair->verdict.time.ratio;
+    line->addData(point.x, ratio);
+    auto& [xs, ys] = by_mark[mark_of_values(provenance_of(*curves_.set, *point.pair))];
     xs << point.x;
-    ys << ratio.ratio;
-    marks_.push_back({ratios_, point.x, ratio.ratio, place, i, false});
+    ys << ratio;
+    marks_.push_back({ratios_, point.x, ratio, place, i, false});
   }
-  add_marks(ratios_, color, SampleMark::disc, by_decision[0].first, by_decision[0].second);
-  add_marks(ratios_, color, SampleMark::hollow_disc, by_decision[1].first, by_decision[1].second);
+  for (const auto& [mark, drawn] : by_mark) add_marks(ratios_, color, mark, drawn.first, drawn.second);
+}
+
+bool RatioPlot::select(const ShownPoint& point) {
+  selected_ = point;
+  for (QCPGraph* ring : rings_) removeGraph(ring);
+  rings_.clear();
+  const bool shown = draw_selection();
+  replot(rpQueuedReplot);
+  return shown;
+}
+
+bool RatioPlot::draw_selection() {
+  if (!selected_ || curves_.set == nullptr) return false;
+  const std::optional<Row> row = curves_.set->points->row_of(*selected_);
+  if (!row) return false;
+  for (const Mark& mark : marks_) {
+    const ComparedPair& pair = *curves_.curves[mark.curve].points[mark.point].pair;
+    const bool of_base = std::ranges::find(pair.base, *row) != pair.base.end();
+    const bool of_other = std::ranges::find(pair.other, *row) != pair.other.end();
+    // A ratio is of both sides.
+    if (mark.panel == ratios_ ? !of_base && !of_other : mark.of_base ? !of_base : !of_other) continue;
+    QCPGraph* ring = add_line(mark.panel, Qt::NoPen);
+    ring->setLineStyle(QCPGraph::lsNone);
+    ring->setScatterStyle(selection_ring(plot_colors(palette()).text));
+    ring->addData(mark.x, mark.y);
+    ring->setLayer(selection_layer());
+    rings_.push_back(ring);
+  }
+  return !rings_.empty();
 }
 
 const RatioPlot::Mark* RatioPlot::mark_near(const QPointF& position) const {
@@ -388,7 +437,62 @@ void RatioPlot::mousePressEvent(QMouseEvent* event) {
   const Mark* mark = mark_near(event->position());
   if (mark == nullptr) return;
   const ComparedPair& pair = *curves_.curves[mark->curve].points[mark->point].pair;
-  emit point_clicked((*curves_.set->points)[mark->of_base ? pair.base.front() : pair.other.front()]);
+  const ShownPoint point = (*curves_.set->points)[mark->of_base ? pair.base.front() : pair.other.front()];
+  select(point);
+  emit point_clicked(point);
+}
+
+void RatioPlot::step(int curves, int points) {
+  if (curves_.curves.empty()) return;
+  const auto last = static_cast<int>(curves_.curves.size()) - 1;
+  const bool first = !walked_;
+  const std::size_t curve =
+      first ? 0 : static_cast<std::size_t>(std::clamp(static_cast<int>(walked_->first) + curves, 0, last));
+  const std::vector<RatioPoint>& along = curves_.curves[curve].points;
+  std::size_t place = points < 0 ? along.size() - 1 : 0;
+  if (!first) {
+    const double x = curves_.curves[walked_->first].points[walked_->second].x;
+    const auto nearest = std::ranges::min_element(along, {}, [&](const RatioPoint& at) { return std::abs(at.x - x); });
+    const auto there = static_cast<int>(nearest - along.begin());
+    place = static_cast<std::size_t>(std::clamp(there + points, 0, static_cast<int>(along.size()) - 1));
+  }
+  walked_ = {curve, place};
+  const RatioPoint& point = along[place];
+  hover_at({ratios_->axis(QCPAxis::atBottom)->coordToPixel(point.x),
+            ratios_->axis(QCPAxis::atLeft)->coordToPixel(point.pair->verdict.time.ratio)});
+  const ShownPoint shown = (*curves_.set->points)[point.pair->other.front()];
+  select(shown);
+  emit point_clicked(shown);
+}
+
+void RatioPlot::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Left:
+      return step(0, -1);
+    case Qt::Key_Right:
+      return step(0, 1);
+    case Qt::Key_Up:
+      return step(-1, 0);
+    case Qt::Key_Down:
+      return step(1, 0);
+    default:
+      QCustomPlot::keyPressEvent(event);
+  }
+}
+
+void RatioPlot::paintEvent(QPaintEvent* event) {
+  QCustomPlot::paintEvent(event);
+  draw_focus_frame(*this);
+}
+
+void RatioPlot::focusInEvent(QFocusEvent* event) {
+  QCustomPlot::focusInEvent(event);
+  update();
+}
+
+void RatioPlot::focusOutEvent(QFocusEvent* event) {
+  QCustomPlot::focusOutEvent(event);
+  update();
 }
 
 void RatioPlot::leaveEvent(QEvent* event) {
@@ -425,7 +529,9 @@ QString RatioPlot::save(const QString& file, const QSize& size) {
   source->setMargins({12, 0, 8, 6});
   plotLayout()->addElement(5, 0, source);
   plotLayout()->setRowStretchFactor(5, 0.001);
+  layer(selection_layer())->setVisible(false);
   QString error = save_plot(*this, file, size, title_text_);
+  layer(selection_layer())->setVisible(true);
   plotLayout()->remove(source);
   plotLayout()->simplify();
   fit_words(width());

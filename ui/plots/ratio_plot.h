@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Times of the sides of a comparison over one setting, and below them each other side over the baseline: bars are 95%
-// intervals, the band is the margin, hollow marks are undecided. What is not measured has the marks it has everywhere.
+// intervals, the band is the margin, dashed where undecided. What is not measured has the marks it has everywhere.
 #pragma once
 
 #include <qcustomplot.h>
@@ -29,6 +29,9 @@ class RatioPlot : public FramePlot {
   // As save_file(): the error, empty when the file is written.
   [[nodiscard]] QString save(const QString& file, const QSize& size);
 
+  /// Rings the marks of a point of either side; false where no curve has it.
+  bool select(const ShownPoint& point);
+
   /// Shows the read-out of the mark nearest to a position; false when none is near.
   bool hover_at(const QPointF& position);
   [[nodiscard]] const HoverContent* hover_content() const { return overlay_->content(); }
@@ -40,6 +43,10 @@ class RatioPlot : public FramePlot {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 
@@ -59,6 +66,9 @@ class RatioPlot : public FramePlot {
   void draw_times(std::size_t curve);
   void draw_ratios(std::size_t curve);
   void draw_margin();
+  bool draw_selection();
+  /// With the arrow keys, over the ratios: so many curves on, and so many points of it.
+  void step(int curves, int points);
   void fit_words(int width);
   [[nodiscard]] QColor color_of(std::size_t curve) const;
   [[nodiscard]] Provenance origin(Row row) const { return curves_.set->points->table().points().origin(row); }
@@ -79,6 +89,9 @@ class RatioPlot : public FramePlot {
   QString key_text_;
   QString source_;
   std::vector<Mark> marks_;
+  std::optional<std::pair<std::size_t, std::size_t>> walked_;  ///< curve and point that the keys have come to
+  std::optional<ShownPoint> selected_;
+  std::vector<QCPGraph*> rings_;  ///< around its marks
   HoverOverlay* overlay_ = nullptr;
   HoverContent read_;
 };

@@ -109,7 +109,7 @@ Simulated simulate(const Setting& setting, std::uint64_t seed) {
   std::vector<Moments> moments(setting.rows);
   for (Moments& row : moments) {
     row.log_time = std::uniform_real_distribution<double>(std::log(1e4), std::log(1e7))(random);
-    row.spread = setting.spread * std::exp(0.25 * normal(random));
+    row.spread = setting.spread * std::exp(setting.unlike * normal(random));
   }
   const bool paired = setting.base_recordings == 0;
   if (paired) {
@@ -177,7 +177,8 @@ Tally play_until_decided(Setting setting, std::size_t trials, std::uint64_t seed
   Tally tally;
   setting.rows = 1;
   const std::vector<std::size_t> looks = analysis::rounds_to_look_at(setting.rounds);
-  const analysis::VerdictOptions options = analysis::of_each_look({}, corrected ? looks.size() : 1);
+  const analysis::VerdictOptions options =
+      analysis::of_each_look({}, corrected ? analysis::looks_of_turns(setting.rounds) : 1);
   for (std::size_t trial = 0; trial < trials; ++trial) {
     const Simulated simulated = simulate(setting, seed + 1000 * trial);
     analysis::RowVerdict verdict;

@@ -26,7 +26,8 @@ struct Setting {
   Noise noise = Noise::gaussian;
   std::size_t rows = 2000;
   std::size_t rounds = 10;
-  double spread = 0.005;    ///< standard deviation of a round's time, of each side; rows differ by a quarter of it
+  double spread = 0.005;    ///< standard deviation of a round's time, of each side
+  double unlike = 0.25;     ///< rows differ by such a factor of it: the standard deviation of its logarithm
   std::size_t changed = 0;  ///< so many rows
   double change = 0;        ///< have other / base = 1 + change
   /// 0: both sides in the rounds of one recording, in shuffled order. Else so many recordings of base, ...

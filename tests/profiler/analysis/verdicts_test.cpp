@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -234,19 +235,128 @@ TEST(Verdicts, WhereNothingIsCommonNothingIsTakenOff) {
   }
 }
 
-// A standard deviation of 2% and 0.985% from the margin, alone: (1.960 + 1.282)^2 (2 / 0.985)^2 = 43.3, and two.
-TEST(Verdicts, TheRoundsThatAreAskedForDecide) {
+/// Ten rounds of one row, whose log ratios have this mean and this standard deviation.
+ComparedRow seen_row(double ratio, double spread) {
   ComparedRow row = paired_row({}, {});
   for (int round = 0; round < 10; ++round) {
     row.base.ns.push_back(1000);
-    row.other.ns.push_back(1020 * std::exp((round % 2 == 0 ? 1 : -1) * 0.02 * std::sqrt(0.9)));
+    row.other.ns.push_back(1000 * ratio * std::exp((round % 2 == 0 ? 1 : -1) * spread * std::sqrt(0.9)));
   }
-  const RowVerdict verdict = judge_one(row);
-  EXPECT_EQ(verdict.verdict, Verdict::ambiguous);
-  EXPECT_EQ(verdict.undecided, Undecided::spread);
-  ASSERT_EQ(verdict.rounds_needed, 46U);
-  const Setting enough{.rows = 1, .rounds = 46, .spread = 0.02 / std::sqrt(2.0), .changed = 1, .change = 0.02};
-  EXPECT_GE(play(enough, 400, noise_seed).share_found(), 0.85);
+  return row;
+}
+
+// What is named is `attnscope ab` with so many rounds, which looks on its way and pays for each look.
+TEST(Verdicts, TheTurnsThatAreAskedForDecideNineTimesOfTen) {
+  struct Case {
+    double ratio;
+    double spread;
+  };
+  for (const Case& each : {Case{1.02, 0.02}, Case{1, 0.02}, Case{0.97, 0.03}, Case{1.003, 0.01}, Case{1.05, 0.08}}) {
+    const RowVerdict verdict = judge_one(seen_row(each.ratio, each.spread));
+    EXPECT_EQ(verdict.verdict, Verdict::ambiguous) << each.ratio;
+    EXPECT_EQ(verdict.undecided, Undecided::spread);
+    ASSERT_TRUE(verdict.rounds_needed) << each.ratio;
+    const Setting named{.rows = 1,
+                        .rounds = *verdict.rounds_needed,
+                        .spread = each.spread / std::sqrt(2.0),
+                        .unlike = 0,
+                        .changed = each.ratio == 1 ? 0U : 1U,
+                        .change = each.ratio - 1};
+    constexpr std::size_t trials = 1000;
+    const Tally tally = simulated_rounds::play_until_decided(named, trials, noise_seed);
+    const bool inside = std::abs(std::log(each.ratio)) < std::log(1.01);
+    EXPECT_GE(inside ? tally.same : tally.found, 0.9 * trials) << each.ratio << " after " << named.rounds;
+    // Nor are they many more than it takes.
+    Setting fewer = named;
+    fewer.rounds = std::max<std::size_t>(3, named.rounds * 3 / 5);
+    const Tally less = simulated_rounds::play_until_decided(fewer, trials, noise_seed);
+    EXPECT_LT(inside ? less.same : less.found, 0.9 * trials) << each.ratio << " after " << fewer.rounds;
+  }
+  EXPECT_FALSE(judge_one(seen_row(1.0101, 0.02)).rounds_needed) << "at the margin";
+}
+
+// Recordings that differ by what a round scatters.
+TEST(Verdicts, TheRecordingsThatAreAskedForDecideNineTimesOfTen) {
+  for (const double ratio : {1.04, 1.0}) {
+    ComparedRow row = seen_row(ratio, 0.01);
+    row.paired = false;
+    row.base.ns.assign({1000, 1012, 988, 1009, 991});
+    row.other.ns.clear();
+    for (const double ns : row.base.ns) row.other.ns.push_back(ratio * ns);
+    row.base.recordings.assign(5, 0);
+    row.other.recordings.assign(5, 1);
+    const RowVerdict verdict = judge_one(row);
+    ASSERT_EQ(verdict.verdict, Verdict::ambiguous) << ratio;
+    ASSERT_TRUE(verdict.recordings_needed) << ratio;
+    const double of_recording = verdict.spread / std::sqrt(2.0);
+    const Setting named{.rows = 1,
+                        .rounds = 10,
+                        .spread = 1e-4,
+                        .unlike = 0,
+                        .changed = ratio == 1 ? 0U : 1U,
+                        .change = ratio - 1,
+                        .base_recordings = *verdict.recordings_needed,
+                        .other_recordings = *verdict.recordings_needed,
+                        .between = of_recording / std::sqrt(2.0)};
+    const Tally tally = play(named, 1000, noise_seed);
+    EXPECT_GE(ratio == 1 ? tally.same : tally.found, 900U) << ratio << " after " << named.base_recordings;
+  }
+}
+
+// Every row goes through the same steps, one a round; half of the rows lack the second round of the base.
+TEST(Verdicts, WhatRowsHaveInCommonIsKnownByTheRound) {
+  const std::vector<double> steps{0, 0.02, 0, 0.02, 0, 0.02};
+  const auto rows_of = [&](bool lacking, bool numbered) {
+    std::vector<ComparedRow> rows;
+    for (int i = 0; i < 20; ++i) {
+      ComparedRow row;
+      for (const bool other : {false, true}) {
+        RoundsOfSide& side = other ? row.other : row.base;
+        for (std::uint32_t round = 0; round < steps.size(); ++round) {
+          if (lacking && i % 2 == 1 && round == 1 && !other) continue;
+          const double own = 1e-4 * ((i + 3 * static_cast<int>(round) + (other ? 1 : 0)) % 5 - 2);
+          side.ns.push_back(1e5 * std::exp(steps[round] + own));
+          side.recordings.push_back(other ? 1 : 0);
+          if (numbered) side.rounds.push_back(round);
+        }
+      }
+      rows.push_back(row);
+    }
+    return judge(rows);
+  };
+  const double whole = rows_of(false, true).at(1).spread;
+  EXPECT_LT(whole, 1e-3) << "the steps are all rows' alike";
+  EXPECT_LT(rows_of(true, true).at(1).spread, 2 * whole);
+  EXPECT_GT(rows_of(true, false).at(1).spread, 5 * whole) << "by place a step would look like scatter";
+}
+
+// The base's recordings have 3 rounds at 100 and 100 rounds at 110: of both alike, the base stands at 104.9.
+TEST(Verdicts, ARecordingCountsOnceHoweverManyRoundsItHas) {
+  ComparedRow row;
+  const auto add = [](RoundsOfSide& side, std::uint32_t recording, int rounds, double ns) {
+    for (int round = 0; round < rounds; ++round) {
+      side.ns.push_back(ns * (1 + 1e-3 * (round % 3 - 1)));
+      side.recordings.push_back(recording);
+    }
+  };
+  add(row.base, 0, 3, 100);
+  add(row.base, 1, 100, 110);
+  add(row.other, 2, 10, 107);
+  EXPECT_NEAR(judge_one(row).time.ratio, 107 / std::sqrt(100.0 * 110.0), 2e-3);
+}
+
+TEST(Verdicts, WhatIsComputedIsTrustedAsFarAsItIsKnownToBeOff) {
+  ComparedRow row = apart_row({100, 101, 99}, {115});
+  row.model_error = 0.2;
+  const RowVerdict near = judge_one(row);
+  EXPECT_EQ(near.verdict, Verdict::ambiguous);
+  EXPECT_EQ(near.undecided, Undecided::computed);
+  EXPECT_EQ(near.floor, SpreadFloor::of_model);
+  EXPECT_NEAR(near.time.ratio, 1.15, 1e-9);
+  EXPECT_NEAR(near.time.interval.high, 1.15 * 1.2, 1e-6);
+  EXPECT_FALSE(near.rounds_needed);
+  row.other.ns = {150};
+  EXPECT_EQ(judge_one(row).verdict, Verdict::slower);
 }
 
 TEST(Verdicts, LooksDoubleUntilTheLast) {

@@ -11,6 +11,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/escape.h"
 #include "profiler/report/numbers.h"
+#include "profiler/report/svg.h"
 #include "profiler/report/writers.h"
 #include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/report/documents.h"
@@ -40,7 +41,8 @@ TEST(Report, SummaryTellsRatiosOfPointsAndLeadsToThem) {
   // The longest N that naive has as well is 8192: at 16384 it is out of memory, where the others still compare.
   const Section* summary = find(document, "summary");
   ASSERT_NE(summary, nullptr);
-  const auto& first = std::get<Paragraph>(summary->blocks.front());
+  EXPECT_THAT(words_of(std::get<Paragraph>(summary->blocks.front())), HasSubstr("DRAM bytes on H200 at N 8192 ("));
+  const auto& first = std::get<Paragraph>(summary->blocks.at(1));
   std::vector<analysis::Row> rows;
   for (const Words& words : first.words) {
     if (words.row) rows.push_back(*words.row);
@@ -188,6 +190,44 @@ TEST(Report, OneThatHasOnlyFailuresOrOnePointIsStillAReport) {
   const Document one = document_of({fixtures::ok_point(fixtures::spec("fa2", 1024))});
   EXPECT_NE(find(one, "appendix"), nullptr);
   EXPECT_THAT(to_html(one), HasSubstr("id=\"row-1\""));
+  EXPECT_THAT(sentences(one),
+              Contains(AllOf(HasSubstr("fa2"), HasSubstr("on H200 (measured): "), HasSubstr("TFLOP/s"))));
+}
+
+TEST(Report, AnAxisOfOneOrderOfMagnitudeStillHasTicks) {
+  for (const double most : {8.45e6, 9.9e6, 3.1e7, 9e7}) {
+    const Scale scale({"", Quantity::bytes, true}, 8.39e6, most, 0, 100);
+    EXPECT_GE(scale.ticks().size(), 2U) << most;
+  }
+}
+
+TEST(Report, TwoGpusAreHeldToOneAnother) {
+  const auto told = [](double factor) {
+    std::vector<PointRecord> played = fixtures::memory_wall(true);
+    for (PointRecord& record : played) {
+      for (KernelRecord& kernel : record.kernels) {
+        for (double& ns : kernel.samples_ns) ns *= factor;
+      }
+    }
+    fixtures::Points points(fixtures::memory_wall());
+    analysis::Run run = fixtures::run(Provenance::simulated, "played");
+    run.device_name = "NVIDIA A100 80GB";
+    points.add(played, run);
+    return sentences(document_of(points));
+  };
+  EXPECT_THAT(told(3), Contains(AllOf(HasSubstr("times as long on simulated A100 80GB"), HasSubstr(" as on H200"))));
+  EXPECT_THAT(told(1.02), Not(Contains(HasSubstr("times as long"))));
+}
+
+TEST(Report, MostFailuresGiveTheirReason) {
+  std::vector<PointRecord> records{fixtures::ok_point(fixtures::spec("fa2", 512))};
+  for (const std::int64_t n : {1024, 2048, 4096}) {
+    records.push_back(fixtures::failed_point(fixtures::spec("fa2", n), Disposition::infeasible,
+                                             n == 1024 ? "too many registers" : "too much shared memory"));
+  }
+  EXPECT_THAT(
+      sentences(document_of(records)),
+      Contains(AllOf(HasSubstr("3 of 4 points ended infeasible, 2 of them as "), HasSubstr("too much shared"))));
 }
 
 TEST(Report, RefusesInOneSentence) {
@@ -274,6 +314,9 @@ TEST(Report, TextsOfAFileStayText) {
 
 TEST(ReportText, MarkdownEscapesWhatMeansSomething) {
   EXPECT_EQ(markdown("a|b"), "a\\|b");
+  EXPECT_EQ(markdown("2026-11-23T02:59:56Z"), "2026-11-23T02:59:56Z");
+  EXPECT_EQ(markdown("http://x a:b: c"), "http&#58;//x a&#58;b: c");
+  EXPECT_EQ(markdown("- a -- b"), "\\- a -\\- b");
   EXPECT_EQ(markdown("www.x.y"), "www&#46;x.y");
   EXPECT_EQ(markdown("<b>"), "&lt;b\\>");
   EXPECT_EQ(markdown("`x` [y](z)"), "\\`x\\` \\[y\\]\\(z\\)");
