@@ -383,10 +383,10 @@ std::shared_ptr<const std::vector<Row>> PointsTableModel::in_order() const {
 }
 
 std::optional<int> PointsTableModel::row_of(const ShownPoint& point) const {
-  const std::optional<Row> row = points_->row_of(point);
-  if (!row || !lists()) return row ? std::optional(static_cast<int>(*row)) : std::nullopt;
-  const auto place = std::ranges::find(*shown_, *row);
-  return place == shown_->end() ? std::nullopt : std::optional(static_cast<int>(place - shown_->begin()));
+  const std::optional<Row> place = points_->row_of(point);
+  if (!place || !lists()) return place ? std::optional(static_cast<int>(*place)) : std::nullopt;
+  const auto row = std::ranges::find(*shown_, *place);
+  return row == shown_->end() ? std::nullopt : std::optional(static_cast<int>(row - shown_->begin()));
 }
 
 PointPages::Value PointsTableModel::source_of(const Column& column, int row) const {

@@ -49,7 +49,7 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] PointPages& pages() { return pages_; }
   [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return points_; }
   [[nodiscard]] ShownPoint point(int row) const { return (*points_)[place_of(row)]; }
-  /// Where that point stands; nothing where it is not listed.
+  /// Where a point of any set is among the rows.
   [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
   /// The column of that heading; -1 when there is none.
   [[nodiscard]] int column_of(const QString& heading) const;
