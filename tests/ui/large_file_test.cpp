@@ -251,6 +251,21 @@ TEST_F(LargeFile, AnOrderByAValueComesBackWhenAllIsInMemory) {
   EXPECT_EQ(order.index(0, time).data(), fastest);
 }
 
+TEST_F(LargeFile, APointIsMarkedAmongThoseThatAreListedOnly) {
+  PointsPage page(part);
+  page.show();
+  open();
+  filter(QStringLiteral("run:tiles"));
+  const Listing& listing = *part.listing();
+  ASSERT_GT(listing.rows.size(), most);
+  ASSERT_GT(listing.rows[2], Row{2}) << "rows of the table and of the points differ";
+  const ShownPoint point = (*listing.points)[listing.rows[2]];
+  ASSERT_FALSE(part.visible()->row_of(point)) << "its values are not in memory";
+  page.mark(point);
+  EXPECT_TRUE(page.shows_marked());
+  EXPECT_EQ(page.table()->currentIndex().row(), 2);
+}
+
 TEST_F(LargeFile, TheWindowSaysHowManyAreLoaded) {
   PointsPage page(part);
   QueryBar bar(part);
