@@ -5,7 +5,8 @@
 // are the same.
 //   bench_ui [FILE.attnscope | POINTS] [PART...]
 // Without a file: the recorded sample, or that many generated points, which are kept where ATTNSCOPE_BENCH_FILE says.
-// Parts: explorer, table, curves, heatmap, turn, or a page's name (what a filter takes with it); without one, all.
+// Parts: selection (filters over what is not in memory), explorer, table, curves, heatmap, turn, or a page's name (what
+// a filter takes with it); without one, all.
 #include <sys/resource.h>
 #include <QApplication>
 #include <QElapsedTimer>

@@ -223,6 +223,7 @@ TEST_F(LargeFile, RowsAreOrderedByASettingButNotByAValue) {
   EXPECT_TRUE(std::ranges::is_sorted(lengths()));
   order.sort(n, Qt::DescendingOrder);
   EXPECT_TRUE(std::ranges::is_sorted(lengths(), std::greater()));
+  for (const int row : {0, 5, model.rowCount() - 1}) EXPECT_EQ(model.row_of(model.point(row)), row);
   ASSERT_NE(lengths().front(), lengths().back());
   QSignalSpy moved(&order, &PointsOrder::sort_column_moved);
   order.sort(model.column_named(QStringLiteral("time")), Qt::AscendingOrder);
