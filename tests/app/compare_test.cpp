@@ -128,20 +128,21 @@ Words command_in(const std::string& words) {
 
 TEST_F(Compare, the_command_that_would_settle_a_point_runs) {
   const std::string sample = ATTNSCOPE_SAMPLE;
-  for (const std::string side : {"algo:fa2", "algo:naive"}) {
-    const Outcome outcome = compared({sample + ":algo:fa1 status:ok N:1024", "--with",
-                                      sample + ":" + side + " status:ok N:1024", "--margin", "40", "--format", "json"});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    for (const nlohmann::json& row : nlohmann::json::parse(outcome.out)["rows"]) {
-      if (row["verdict"] != "AMBIGUOUS") continue;
-      Words command = command_in(row["settle"].get<std::string>());
-      ASSERT_FALSE(command.empty()) << row["settle"];
-      EXPECT_THAT(row["settle"].get<std::string>(), HasSubstr(" --margin 40"));
-      command.erase(command.begin());
-      const Outcome settled = run(folder_, command + Words{"-d", "simulated", "--timeout", "5"});
-      EXPECT_EQ(settled.exit_code, 0) << settled.err << row["settle"];
-    }
+  const Outcome outcome = compared({sample + ":algo:fa1 status:ok N:1024", "--with",
+                                    sample + ":algo:fa2 status:ok N:1024", "--margin", "40", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  Words command;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];
+  for (const nlohmann::json& row : rows) {
+    if (row["verdict"] != "AMBIGUOUS") continue;
+    const std::string words = row["settle"].get<std::string>();
+    EXPECT_THAT(words, HasSubstr(" --margin 40"));
+    if (command.empty()) command = command_in(words);
   }
+  ASSERT_FALSE(command.empty());
+  command.erase(command.begin());
+  const Outcome settled = run(folder_, command + Words{"-d", "simulated", "--timeout", "5"});
+  EXPECT_EQ(settled.exit_code, 0) << settled.err;
 }
 
 TEST_F(Compare, what_another_program_measured_has_no_command_of_ours) {
@@ -153,16 +154,16 @@ TEST_F(Compare, what_another_program_measured_has_no_command_of_ours) {
 
 TEST_F(Compare, a_simulation_is_trusted_as_far_as_its_published_error) {
   const std::string one = folder_ / "one.attnscope";
-  const Words words{"collect", "-d",   "simulated",     "--algorithms", "fa2", "-a", "N=1024",
-                    "-a",      "d=64", "--no-counters", "--quiet",      "-o",  one};
+  const Words words{"collect", "-d", "simulated", "--algorithms",  "fa2",     "-a", "N=1024", "-a",
+                    "d=64",    "-a", "heads=64",  "--no-counters", "--quiet", "-o", one};
   ASSERT_EQ(run(folder_, words).exit_code, 0);
   const std::string sample = ATTNSCOPE_SAMPLE;
-  const Outcome outcome = compared(
-      {sample + ":algo:fa2 N:1024 d:64", "--with", one, "--align", "N,d,mask,pass,algorithm", "--format", "json"});
+  const Outcome outcome = compared({sample + ":1", "--with", one, "--align", "problem,algorithm", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::size_t judged = 0;
-  for (const nlohmann::json& row : nlohmann::json::parse(outcome.out)["rows"]) {
-    if (!row.contains("verdict") || row["verdict"] == "") continue;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];
+  for (const nlohmann::json& row : rows) {
+    if (!row["verdict"].is_string()) continue;
     ++judged;
     EXPECT_EQ(row["floor"], "model");
     EXPECT_GT(row["ratio_high"].get<double>() / row["ratio"].get<double>(), 1.05) << "more than the 5% of few rounds";
