@@ -218,7 +218,9 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   MainWindow window(false);
   window.set_theme(shot.theme);
   note_skipped(window.workspace(), skipped);
-  if (QString error = open_all(window.workspace(), files); !error.isEmpty()) return error;
+  // The lesson stands on more than the sample that a bare window opens.
+  const bool own = !files.isEmpty() || shot.lesson.isEmpty();
+  if (QString error = open_all(window.workspace(), own ? files : lesson_samples()); !error.isEmpty()) return error;
   window.query().set_text(shot.filter);
   if (!window.query().error().isEmpty()) return window.query().error();
   if (!shot.lesson.isEmpty()) return picture_of_lesson(window, shot, format);

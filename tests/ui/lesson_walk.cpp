@@ -114,7 +114,11 @@ class LessonWalk {
 
   /// In front of a room: full screen, keys, any step, and letters for the last row.
   void present() {
+    main_.show_lesson().hide();
+    main_.hide();
+    lesson_->raise();
     lesson_->activateWindow();
+    wait("the lesson in front", [&] { return lesson_->isActiveWindow(); });
     QTest::keyClick(lesson_.get(), Qt::Key_F11);
     wait("the whole screen", [&] { return lesson_->presenting() && lesson_->isFullScreen(); });
     for (int digit = 1; digit <= 7; ++digit) {
@@ -225,8 +229,9 @@ int main(int argc, char** argv) {
     walk.play_ones_own_scores();
     walk.change_tiles();
     walk.show_in_the_explorer();
-    walk.look_at_all(QStringLiteral("en"));
-    walk.look_at_all(QStringLiteral("zh"));
+    // A language a theme: all of them when walk.sh is asked for all.
+    const bool dark = parse_theme(QString::fromLocal8Bit(argv[2])) == ThemeChoice::dark;
+    walk.look_at_all(dark ? QStringLiteral("zh") : QStringLiteral("en"));
     walk.present();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ui_lesson_walk: %s\n", error.what());

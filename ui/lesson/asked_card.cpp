@@ -46,6 +46,12 @@ void AskedCard::add_choice(const QString& value, bool right, const QString& text
   row->setContentsMargins(0, 0, 0, 0);
   auto* button = new QRadioButton(line);
   button->setFocusPolicy(Qt::NoFocus);
+  if (const PlotColors drawn = plot_colors(palette()); drawn.dark) {
+    // The style draws the ring darker than the card: on a dark one only its inside is to be seen.
+    QPalette colors = button->palette();
+    colors.setColor(QPalette::Base, drawn.muted.darker(170));
+    button->setPalette(colors);
+  }
   group_->addButton(button, static_cast<int>(values_.size()));
   row->addWidget(button, 0, Qt::AlignTop);
   auto* words = new QWidget(line);

@@ -125,7 +125,9 @@ void SoftmaxPicture::add_choices(QWidget* row) {
   const auto add_box = [&] {
     auto* box = new QComboBox(row);
     box->setFocusPolicy(Qt::ClickFocus);
-    line->addWidget(box);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    box->setMinimumContentsLength(8);
+    line->addWidget(box, 1);
     return box;
   };
   pick_ = add_box();
@@ -143,7 +145,8 @@ void SoftmaxPicture::add_choices(QWidget* row) {
   own_->setObjectName(QStringLiteral("own"));
   own_->setPlaceholderText(data_.word("own_scores"));
   own_->setClearButtonEnabled(true);
-  line->addWidget(own_, 1);
+  own_->setMinimumWidth(qRound(QFontMetricsF(own_->font()).horizontalAdvance(own_->placeholderText()) * 1.15) + 40);
+  line->addWidget(own_, 2);
   own_wrong_ = new QLabel(row);
   line->addWidget(own_wrong_);
   connect(pick_, &QComboBox::currentIndexChanged, this, &SoftmaxPicture::choose_example);
