@@ -81,7 +81,7 @@ std::string turns_command(const PointSpec& base, const PointSpec& other, const T
   std::string shared;
   std::array<std::string, 2> own;
   const auto say = [](std::string& words, std::string_view name, const std::string& value) {
-    words += " " + shell_quoted(fmt::format("{}={}", name, value));
+    words.append(" ").append(shell_quoted(fmt::format("{}={}", name, value)));
   };
   for (const Field& field : point_fields()) {
     if (field.name == "cache") continue;  // an option of its own
