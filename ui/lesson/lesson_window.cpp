@@ -80,8 +80,13 @@ QStringList lesson_page_ids() {
 QStringList lesson_samples() {
   const QString sample = recorded_sample();
   if (sample.isEmpty()) return {};
-  const QString law = QFileInfo(sample).path() + QStringLiteral("/h200-law.attnscope");
-  return QFileInfo(law).isFile() ? QStringList{sample, law} : QStringList{sample};
+  QStringList samples{sample};
+  // Exponents come of the law's points, bandwidths and latencies of what was measured with the maps of tiles.
+  for (const char* name : {"/h200-law.attnscope", "/h200-tiles.attnscope"}) {
+    const QString beside = QFileInfo(sample).path() + QString::fromLatin1(name);
+    if (QFileInfo(beside).isFile()) samples << beside;
+  }
+  return samples;
 }
 
 LessonWindow::LessonWindow(Workspace& workspace, bool remember, QWidget* parent)
