@@ -481,7 +481,7 @@ void RatioPlot::keyPressEvent(QKeyEvent* event) {
 }
 
 void RatioPlot::paintEvent(QPaintEvent* event) {
-  QCustomPlot::paintEvent(event);
+  FramePlot::paintEvent(event);
   draw_focus_frame(*this);
 }
 
