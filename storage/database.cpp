@@ -110,7 +110,8 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
   return database;
 }
 
-std::vector<std::string> require_ours(SQLite::Database& database, const std::filesystem::path& file) {
+std::vector<std::string> require_ours(SQLite::Database& database, const std::filesystem::path& file,
+                                      const FileStamp& stamp) {
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
   if (is_blank(database)) {
@@ -124,7 +125,6 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
                        say::file::newer_schema{.file = file.string(), .version = version, .known = newest_schema()});
   }
   std::vector<std::string> extras = require_our_schema(database, file, version);
-  const FileStamp stamp = stamp_of(file);
   if (!has_journal(file) && found_whole().knows(file, stamp)) return extras;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {

@@ -32,8 +32,8 @@ std::string database_uri(const std::filesystem::path&, DatabaseAccess);
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, DatabaseAccess);
 
 /// Throws StorageError unless the file is an intact database of ours, of a schema that this program knows. Returns the
-/// tables and views that are not ours, which are left alone.
-std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&);
+/// tables and views that are not ours, which are left alone. `stamp`: of the file before it was opened.
+std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&, const FileStamp& stamp);
 
 /// What SQLite finds wrong with a file, without the line above it that names the connection's database.
 [[nodiscard]] std::string without_heading(const std::string& findings);

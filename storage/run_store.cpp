@@ -40,7 +40,7 @@ void RunStore::Impl::open_for_reading() {
   immutable = (lock || !CollectorLock::held(file)) && !has_journal(file);
   try {
     connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
-    extras = require_ours(*database, file);
+    extras = require_ours(*database, file, stamp);
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
       throw StorageError(Kind::other, say::file::log_needs_folder{.file = file.string()});

@@ -111,7 +111,7 @@ SavedTable save_shown_points(const Workspace& workspace, const QString& path) {
               .nothing_to_write = true};
     }
     SavedTable saved = save_parts(parts_of(*points), workspace.files(), path);
-    const std::shared_ptr<const Listing> listing = workspace.listing();
+    const std::shared_ptr<const Listing>& listing = workspace.listing();
     const std::size_t fit = listing == nullptr ? ticked_points : listing->rows.size();
     if (workspace.large() && saved.error.isEmpty() && fit > points->size()) {
       saved.error = said(say::output::part{.written = points->size(), .points = fit});

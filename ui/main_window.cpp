@@ -479,7 +479,7 @@ void MainWindow::export_csv_file() {
 
 QString MainWindow::counted() const {
   if (workspace_.query().isEmpty()) return {};
-  return said(say::query::shown{.shown = workspace_.visible()->size(), .all = workspace_.ticked()->size()});
+  return said(say::query::shown{.shown = workspace_.visible()->size(), .all = workspace_.ticked_points()});
 }
 
 void MainWindow::save_csv(const QString& path) {

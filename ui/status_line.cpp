@@ -48,7 +48,7 @@ void StatusLine::refresh() {
   };
   if (workspace_.query().isEmpty()) {
     for (const LoadedRun& run : workspace_.runs()) {
-      if (run.visible) add(run.info->summary, run.points.size());
+      if (run.visible) add(run.info->summary, run.size());
     }
   } else {
     const std::shared_ptr<const PointSet> points = workspace_.visible();

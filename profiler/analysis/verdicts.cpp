@@ -358,24 +358,11 @@ FoundVariance variance_of(const Effects& effects, bool of_recordings) {
   return common;
 }
 
-void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Values values, bool of_recordings,
-                    std::vector<Estimate>& estimates) {
-  std::vector<RowOfUnits> of_units;
-  for (const std::size_t place : places) {
-    of_units.push_back(units_of(rows[place], values, of_recordings, estimates[place]));
-  }
-  const Effects effects = effects_of(of_units);
-  FoundVariance common = variance_of(effects, of_recordings);
-  if (of_recordings) {
-    // Few recordings may agree by chance; they do not agree better than their rounds do.
-    std::vector<RowOfUnits> of_rounds;
-    Estimate unused;
-    for (const std::size_t place : places) of_rounds.push_back(units_of(rows[place], values, false, unused));
-    const FoundVariance by_rounds = variance_of(effects_of(of_rounds), false);
-    if (by_rounds.variance > common.variance) common = by_rounds;
-  }
+/// Of each row, without what its units have in common with others'.
+std::vector<FoundVariance> own_variances(const std::vector<RowOfUnits>& rows, const Effects& effects) {
   std::vector<FoundVariance> found;
-  for (const RowOfUnits& row : of_units) {
+  found.reserve(rows.size());
+  for (const RowOfUnits& row : rows) {
     RowOfUnits own = row;
     for (Unit& unit : own.units) {
       if (const auto effect = effects.find(unit.id); effect != effects.end()) unit.value -= effect->second;
@@ -384,7 +371,31 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Val
     for (const double residual : residuals_of(own)) squares += residual * residual;
     found.push_back({.variance = row.freedom > 0 ? squares / row.freedom : 0, .freedom = row.freedom});
   }
+  return found;
+}
+
+void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Values values, bool of_recordings,
+                    std::vector<Estimate>& estimates) {
+  std::vector<RowOfUnits> of_units;
+  for (const std::size_t place : places) {
+    of_units.push_back(units_of(rows[place], values, of_recordings, estimates[place]));
+  }
+  const Effects effects = effects_of(of_units);
+  FoundVariance common = variance_of(effects, of_recordings);
+  const std::vector<FoundVariance> found = own_variances(of_units, effects);
   const std::vector<FoundVariance> variances = moderated(found, least_variance);
+  std::vector<FoundVariance> of_a_round = variances;
+  if (of_recordings) {
+    // Few recordings may agree by chance; they do not agree better than their rounds do.
+    std::vector<RowOfUnits> of_rounds;
+    of_rounds.reserve(places.size());
+    Estimate unused;
+    for (const std::size_t place : places) of_rounds.push_back(units_of(rows[place], values, false, unused));
+    const Effects of_all_rounds = effects_of(of_rounds);
+    const FoundVariance by_rounds = variance_of(of_all_rounds, false);
+    if (by_rounds.variance > common.variance) common = by_rounds;
+    of_a_round = moderated(own_variances(of_rounds, of_all_rounds), least_variance);
+  }
   for (std::size_t i = 0; i < places.size(); ++i) {
     Estimate& estimate = estimates[places[i]];
     if (!(found[i].freedom > 0)) {
@@ -404,7 +415,7 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Val
     if (common.freedom > 0) doubt += common.variance * common.variance / common.freedom;
     estimate.freedom = variance * variance / doubt;
     estimate.error = std::sqrt(variance * of_units[i].share);
-    estimate.spread = std::sqrt(2 * variances[i].variance);
+    estimate.spread = std::sqrt(2 * of_a_round[i].variance);
     estimate.apart = std::sqrt(2 * variance);
     estimate.floor = of_recordings ? SpreadFloor::none : SpreadFloor::of_rounds;
   }

@@ -87,7 +87,7 @@ EmptyState::EmptyState(QWidget* parent, Workspace* filtered) : QLabel(parent), f
 void EmptyState::set_words(const EmptyWords& words) {
   QString text = QStringLiteral("<h3>%1</h3><p>%2</p>").arg(words.title, words.text);
   const Row left = filtered_ == nullptr ? 0 : filtered_->visible()->size();
-  const Row all = filtered_ == nullptr ? 0 : filtered_->ticked()->size();
+  const std::size_t all = filtered_ == nullptr ? 0 : filtered_->ticked_points();
   if (left > 0 && left < all)
     text += QStringLiteral("<p>%1</p>").arg(said(say::empty_page::some_filtered{.shown = left, .all = all}));
   setText(text);

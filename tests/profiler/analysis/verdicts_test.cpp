@@ -345,6 +345,19 @@ TEST(Verdicts, ARecordingCountsOnceHoweverManyRoundsItHas) {
   EXPECT_NEAR(judge_one(row).time.ratio, 107 / std::sqrt(100.0 * 110.0), 2e-3);
 }
 
+// Four recordings that agree to the last digit, of rounds that scatter by 3%: turns are rounds.
+TEST(Verdicts, OfRecordingsTheSpreadIsStillARounds) {
+  ComparedRow row;
+  for (const std::uint32_t recording : {0U, 1U, 2U, 3U}) {
+    RoundsOfSide& side = recording < 2 ? row.base : row.other;
+    for (int round = 0; round < 10; ++round) {
+      side.ns.push_back(1000 * std::exp(round % 2 == 0 ? 0.03 : -0.03));
+      side.recordings.push_back(recording);
+    }
+  }
+  EXPECT_NEAR(judge_one(row).spread, 0.03 * std::sqrt(2.0 * 10 / 9), 1e-3);
+}
+
 TEST(Verdicts, WhatIsComputedIsTrustedAsFarAsItIsKnownToBeOff) {
   ComparedRow row = apart_row({100, 101, 99}, {115});
   row.model_error = 0.2;
