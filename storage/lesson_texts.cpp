@@ -25,6 +25,7 @@ std::vector<analysis::lesson::TextFile> lesson_texts_of(const fs::path& folder) 
     std::ifstream file(entry->path(), std::ios::binary);
     file.read(text.data(), most);
     text.resize(static_cast<std::size_t>(file.gcount()));
+    text.shrink_to_fit();  // thousands of them are kept
     files.push_back({entry->path().lexically_relative(folder).generic_string(), std::move(text)});
   }
   std::ranges::sort(files, {}, &analysis::lesson::TextFile::path);

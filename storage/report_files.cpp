@@ -148,7 +148,10 @@ void write_page(const report::Document& document, const fs::path& output, Output
 /// Pictures that take their places together: until keep(), what was there before comes back.
 class PicturesInPlace {
  public:
-  explicit PicturesInPlace(fs::path folder) : folder_(std::move(folder)) { made_ = fs::create_directory(folder_); }
+  explicit PicturesInPlace(fs::path folder) : folder_(std::move(folder)) {
+    made_ = fs::create_directory(folder_);
+    bring_back();
+  }
   PicturesInPlace(const PicturesInPlace&) = delete;
   PicturesInPlace& operator=(const PicturesInPlace&) = delete;
   ~PicturesInPlace() {
@@ -180,12 +183,23 @@ class PicturesInPlace {
 
  private:
   static fs::path aside(const fs::path& place) { return place.string() + ".before"; }
+  /// What a writer that was killed had put aside.
+  void bring_back() const {
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      const fs::path place = fs::path(entry.path()).replace_extension();
+      if (entry.path().extension() == ".before" && entry.is_regular_file() && is_picture(place)) left.push_back(place);
+    }
+    for (const fs::path& place : left) fs::rename(aside(place), place);
+  }
   /// "io-2.svg" of a section "io".
   static bool is_of_a_report(const fs::directory_entry& entry) {
     std::error_code ignored;
-    if (!entry.is_regular_file(ignored) || entry.is_symlink(ignored) || entry.path().extension() != ".svg")
-      return false;
-    const std::string stem = entry.path().stem().string();
+    return entry.is_regular_file(ignored) && !entry.is_symlink(ignored) && is_picture(entry.path());
+  }
+  static bool is_picture(const fs::path& place) {
+    if (place.extension() != ".svg") return false;
+    const std::string stem = place.stem().string();
     const std::size_t dash = stem.rfind('-');
     if (dash == std::string::npos || dash + 1 == stem.size()) return false;
     const std::vector<std::string> keys = report::section_keys();
@@ -206,8 +220,8 @@ void write_markdown(const report::Document& document, const fs::path& output, Ou
   const report::MarkdownFiles files = report::to_markdown(document, folder);
   OutputFile page(output, file_kind::of_name(output), existing);
   page.write(files.text);
-  if (files.pictures.empty()) return page.commit();
   const fs::path pictures = output.parent_path() / folder;
+  if (files.pictures.empty() && !fs::is_directory(pictures)) return page.commit();
   PicturesInPlace in_place(pictures);
   std::vector<OutputFile> written;
   written.reserve(files.pictures.size());

@@ -98,6 +98,16 @@ TEST_F(ReportCommand, a_shorter_report_leaves_no_picture_of_a_longer_one) {
   EXPECT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.md"}, {.file_size_limit = 12'000}).exit_code, 1);
   EXPECT_EQ(text, content(folder_ / "a.md"));
   EXPECT_EQ(pictures(), after);
+  // Nor does a writer that was killed between two pictures: the next one begins with what there was, also where it
+  // fails itself.
+  const fs::path picture = folder_ / "a-figures" / "io-1.svg";
+  const std::string drawn = content(picture);
+  fs::rename(picture, picture.string() + ".before");
+  std::ofstream(picture) << "half of another report";
+  EXPECT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.md"}, {.file_size_limit = 12'000}).exit_code, 1);
+  EXPECT_EQ(content(picture), drawn);
+  ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.md", "--sections", "summary"}).exit_code, 0);
+  EXPECT_EQ(pictures(), std::set<std::string>{"mine.svg"});
 }
 
 TEST_F(ReportCommand, takes_files_of_several_devices) {
