@@ -219,10 +219,13 @@ void write_markdown(const report::Document& document, const fs::path& output, Ou
   const std::string folder = output.stem().string() + "-figures";
   const report::MarkdownFiles files = report::to_markdown(document, folder);
   OutputFile page(output, file_kind::of_name(output), existing);
-  page.write(files.text);
   const fs::path pictures = output.parent_path() / folder;
-  if (files.pictures.empty() && !fs::is_directory(pictures)) return page.commit();
+  if (files.pictures.empty() && !fs::is_directory(pictures)) {
+    page.write(files.text);
+    return page.commit();
+  }
   PicturesInPlace in_place(pictures);
+  page.write(files.text);
   std::vector<OutputFile> written;
   written.reserve(files.pictures.size());
   std::set<std::string> names;
