@@ -10,6 +10,7 @@
 
 #include "profiler/analysis/lesson/formula.h"
 #include "profiler/analysis/lesson/hierarchy.h"
+#include "profiler/analysis/lesson/spoken.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/markup.h"
 
@@ -155,7 +156,7 @@ class Page {
       data_ += script_json(id, name == "tiles"     ? played_json(texts_, step.document.front, evidence_)
                                : name == "softmax" ? softmax_json()
                                : name == "program" ? program_json()
-                                                   : doubled_json(evidence_));
+                                                   : doubled_json(texts_, evidence_));
     }
   }
 
@@ -214,7 +215,7 @@ class Page {
         "<figure><table class=\"occupancy\"><thead><tr><th>{}</th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th>"
         "<th>{}</th></tr></thead><tbody>{}</tbody></table><figcaption>{} ({}; {})</figcaption></figure>\n",
         word("padding"), word("blocks_per_sm"), word("warps_busy"), word("sm_l2"), word("predicted_time"), rows,
-        word("not_changed"), word("modelled"), markup(describe(all->spec)));
+        word("not_changed"), word("modelled"), markup(in_terms(texts_, describe(all->spec))));
   }
 
   std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
