@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 
+#include "profiler/analysis/lesson/spoken.h"
 #include "ui/format.h"
 #include "ui/lesson/frame_text.h"
 #include "ui/theme.h"
@@ -129,10 +130,13 @@ void TheoryPicture::add(const PictureOf& of, const lesson::Prediction& predictio
   auto* head = new QLabel(box);
   head->setTextFormat(Qt::RichText);
   head->setWordWrap(true);
-  head->setText(
-      QStringLiteral("<b>%1: 2 × %2</b> <small>(%3)</small>")
-          .arg(QString::fromStdString(prediction.algorithm).toHtmlEscaped(), symbol,
-               QString::fromStdString(describe(about.evidence().points.spec(prediction.from))).toHtmlEscaped()));
+  head->setText(QStringLiteral("<b>%1: 2 × %2</b> <small>(%3)</small>")
+                    .arg(QString::fromStdString(lesson::prediction_title(about.texts(), about.evidence(), prediction))
+                             .toHtmlEscaped(),
+                         symbol,
+                         QString::fromStdString(
+                             lesson::in_terms(about.texts(), describe(about.evidence().points.spec(prediction.from))))
+                             .toHtmlEscaped()));
   column->addWidget(head);
   auto* line = new FactorLine(about, answers, id, prediction, box);
   lines_.push_back(line);
@@ -150,9 +154,10 @@ void TheoryPicture::add(const PictureOf& of, const lesson::Prediction& predictio
   layout()->addWidget(box);
   connect(lock, &QPushButton::clicked, this, [&answers, id] { answers.lock(id); });
   connect(reveal, &QPushButton::clicked, this, [&answers, id] { answers.reveal(id); });
-  const QString found = QStringLiteral("%1: %2 · %3: %4")
-                            .arg(about.word("modelled"), factor_text(prediction.model), about.word(prediction.origin),
-                                 factor_text(prediction.found));
+  QString found = QStringLiteral("%1: %2 · %3: %4")
+                      .arg(about.word("modelled"), factor_text(prediction.model), about.word(prediction.origin),
+                           factor_text(prediction.found));
+  if (!prediction.within_theorem) found += QStringLiteral(" · %1").arg(about.word("outside_theorem"));
   const auto refresh = [&answers, &about, id, lock, reveal, note, line, found](const QString& changed) {
     if (!changed.isEmpty() && changed != id) return;
     const Answer given = answers.answer(id);

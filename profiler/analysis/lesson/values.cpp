@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "kernels/model/io_model.h"
@@ -56,17 +58,40 @@ std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d
   return rows;
 }
 
+/// "d 64, BH 264": what problems of a sweep over N have in common, BH heads in all.
+std::string sweep_text(const AttentionProblem& like) {
+  return fmt::format("d {}, BH {}", like.d, like.instances());
+}
+
+/// Of every d and number of heads in the data of which at least three N were measured: fewer are no sweep.
 Value crossover_of(const Setting& setting, const Evidence& evidence, std::string_view fast) {
-  const std::vector<Row> rows = square_rows(evidence, Pass::fwd, setting.d);
-  const Crossover* longest = nullptr;
-  const auto all = crossovers(evidence.points, rows, setting.front.text("slow"), setting.front.text(fast));
+  constexpr std::size_t least_pairs = 3;
+  std::map<std::pair<std::int64_t, std::int64_t>, const Crossover*> longest;
+  const auto all = crossovers(evidence.points, square_rows(evidence, Pass::fwd), setting.front.text("slow"),
+                              setting.front.text(fast));
   for (const Crossover& each : all) {
-    if (longest == nullptr || each.pairs.size() > longest->pairs.size()) longest = &each;
+    if (each.pairs.size() < least_pairs) continue;
+    const Crossover*& kept = longest[{each.like.d, -each.like.instances()}];
+    if (kept == nullptr || each.pairs.size() > kept->pairs.size()) kept = &each;
   }
-  if (longest == nullptr || longest->never) return std::nullopt;
-  const auto first = static_cast<double>(evidence.points.n_k(longest->pairs.front().to));
-  if (!longest->n) return LessonValue{"≤ " + figure_text(first, Unit::length), "derived"};
-  return LessonValue{"≈ " + figure_text(*longest->n, Unit::length), "derived"};
+  std::string text;
+  for (const auto& [key, each] : longest) {
+    const auto n_of = [&](const Pair& pair) { return static_cast<double>(evidence.points.n_k(pair.to)); };
+    const std::string from = each->never ? "> " + figure_text(n_of(each->pairs.back()), Unit::length)
+                             : each->n   ? "≈ " + figure_text(*each->n, Unit::length)
+                                         : "≤ " + figure_text(n_of(each->pairs.front()), Unit::length);
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", from, sweep_text(each->like));
+  }
+  if (text.empty()) return std::nullopt;
+  return LessonValue{text, "derived"};
+}
+
+/// Of which problem versus_at_last() speaks.
+Value last_problem(const Evidence& evidence, std::span<const Row> rows, std::string_view from, std::string_view to) {
+  const auto pairs = pairs_of_algorithms(evidence.points, rows, from, to, metric_key::time_median_ns);
+  if (pairs.empty()) return std::nullopt;
+  AttentionProblem like = evidence.points.problem(pairs.back().to);
+  return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
 }
 
 /// The last pair, of the longest N.
@@ -326,6 +351,9 @@ const std::array value_table{
     ValueName{"exponent_m", [](S s, E e) { return exponent_value(s, e, LawVariable::m, LawLevel::sm_l2, "first"); }},
     ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::dram, "fast"); }},
     ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::l2_sm_bytes); }},
+    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::dram_settled_bytes); }},
+    ValueName{"last_first_fast", [](S s, E e) { return last_problem(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast")); }},
+    ValueName{"last_slow_fast", [](S s, E e) { return last_problem(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast")); }},
     ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "fast"); }},
@@ -392,6 +420,14 @@ Setting setting_of(const Front& front, std::uint64_t seed) {
 
 std::span<const ValueName> lesson_values() {
   return value_table;
+}
+
+bool asks_what_is_there(const Question& question, const Setting& setting, const Evidence& evidence) {
+  return std::ranges::all_of(spans_of(question.prompt), [&](const Span& span) {
+    if (span.kind != Span::Kind::value) return true;
+    const ValueName* value = find_value(span.text);
+    return value != nullptr && value->of(setting, evidence).has_value();
+  });
 }
 
 const ValueName* find_value(std::string_view name) {

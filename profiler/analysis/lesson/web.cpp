@@ -76,7 +76,7 @@ class Page {
       if (block.kind == Block::Kind::picture) {
         picture(block.text, step, setting);
       } else {
-        sections_ += block_html(block, value);
+        sections_ += block_html(block, setting, value);
       }
     }
     if (const std::string* explore = step.document.front.find("explore")) {
@@ -96,7 +96,7 @@ class Page {
                        word(value->origin), markup(value->text));
   }
 
-  std::string block_html(const Block& block, const ValueHtml& value) const {
+  std::string block_html(const Block& block, const Setting& setting, const ValueHtml& value) const {
     switch (block.kind) {
       case Block::Kind::heading:
         return fmt::format("<h{0}>{1}</h{0}>\n", block.level + 1, line_html(block.text, value));
@@ -114,6 +114,9 @@ class Page {
       case Block::Kind::code:
         return "<pre>" + markup_lines(block.text) + "</pre>\n";
       case Block::Kind::question:
+        if (!asks_what_is_there(block.question, setting, evidence_)) {
+          return fmt::format("<p class=\"none\">{}</p>\n", word("left_out"));
+        }
         return question_html(block.question, value);
       case Block::Kind::picture:
         break;
@@ -268,7 +271,7 @@ class Page {
     const Setting setting = setting_of(card.document.front);
     std::string body;
     for (const Block& block : card.document.blocks) {
-      body += block_html(block, [&](std::string_view name) { return value_html(name, setting); });
+      body += block_html(block, setting, [&](std::string_view name) { return value_html(name, setting); });
     }
     std::string choices;
     for (const Outcome outcome : {Outcome::held, Outcome::refuted, Outcome::not_testable}) {
