@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <system_error>
@@ -77,16 +78,17 @@ class TextFolder {
   void read_text(const fs::path& path) {
     constexpr std::size_t most = analysis::lesson::largest_text;
     std::error_code error;
-    if (fs::file_size(path, error) > most && !error) return unread(path, say::lesson::text_large{.most = most});
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (error) return unread(path, say::lesson::cannot_read{.why = error.message()});
+    if (size > most) return unread(path, say::lesson::text_large{.most = most});
     errno = 0;
     std::ifstream file(path, std::ios::binary);
-    std::string text(most + 1, '\0');  // it may grow meanwhile
+    std::string text(static_cast<std::size_t>(size), '\0');
     if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!file.is_open() || file.bad()) {
       return unread(path, say::lesson::cannot_read{.why = std::generic_category().message(errno)});
     }
     text.resize(static_cast<std::size_t>(file.gcount()));
-    text.shrink_to_fit();  // thousands of them are kept
     std::string name = name_of(path);
     // A name that is no text can be no file of the lesson: it is told under what can be shown of it.
     files_.push_back({std::move(name), std::move(text), {}});

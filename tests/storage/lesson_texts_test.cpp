@@ -88,6 +88,10 @@ TEST(LessonTextsFolder, OfTooManyFilesSomeAreRead) {
 TEST(LessonTextsFolder, ThatIsNotThereHoldsNone) {
   const testing::TemporaryFolder folder;
   EXPECT_THAT(read_of(folder / "nothing"), IsEmpty());
+}
+
+TEST(LessonTextsFolder, ThatNobodyMayReadIsTold) {
+  const testing::TemporaryFolder folder;
   if (::geteuid() == 0) GTEST_SKIP() << "whom every folder can be read by";
   std::filesystem::create_directories(folder / "en");
   std::filesystem::permissions(folder / "en", std::filesystem::perms::none);
