@@ -19,15 +19,6 @@ namespace {
 
 constexpr double widest_column = 68;  ///< lines' heights
 
-/// A title without the marks of the subset: what a table has room for.
-QString plain_line(std::string_view line) {
-  QString plain;
-  for (const lesson::Span& span : lesson::spans_of(line)) {
-    plain += span.kind == lesson::Span::Kind::value ? QStringLiteral("…") : QString::fromStdString(span.text);
-  }
-  return plain;
-}
-
 QString found_right(const QString& title, int right, const QString& of, std::size_t all) {
   return QStringLiteral("<p><b>%1: %2 %3 %4</b></p>")
       .arg(title.toHtmlEscaped())
@@ -191,13 +182,14 @@ void ResultsView::find_asked() {
       if (!lesson::asks_what_is_there(block.question, setting, data_.evidence())) continue;
       const auto& choices = block.question.choices;
       const auto right = std::ranges::find_if(choices, &lesson::Choice::right) - choices.begin();
-      asked_.push_back({to_qstring(block.question.id), plain_line(block.question.prompt), QString::number(right)});
+      asked_.push_back({to_qstring(block.question.id), line_rich(data_, setting, block.question.prompt, *this),
+                        QString::number(right)});
     }
   }
   for (const lesson::ClaimCard& card : data_.texts().claims) {
     const lesson::Outcome outcome = lesson::judge(card.document.front, data_.evidence()).outcome;
-    asked_.push_back(
-        {claim_answer_id(card), QString::fromStdString(card.title), to_qstring(lesson::to_string(outcome)), true});
+    asked_.push_back({claim_answer_id(card), QString::fromStdString(card.title).toHtmlEscaped(),
+                      to_qstring(lesson::to_string(outcome)), true});
   }
 }
 
@@ -213,8 +205,7 @@ void ResultsView::refresh() {
     const QString mark = !given.revealed ? data_.word("not_answered")
                          : asked.claim   ? data_.word(good ? "agreed" : "disagreed")
                                          : data_.word(good ? "right" : "wrong");
-    rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;&nbsp;</td><td>%2</td></tr>")
-                .arg(asked.title.toHtmlEscaped(), mark.toHtmlEscaped());
+    rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;&nbsp;</td><td>%2</td></tr>").arg(asked.title, mark.toHtmlEscaped());
   }
   table_->setText(found_right(data_.word("correct_answers"), right[0], data_.word("of"), all[0]) +
                   found_right(data_.word("verdicts_foreseen"), right[1], data_.word("of"), all[1]) +

@@ -79,7 +79,7 @@ class ResultsView : public LessonPage {
   void refresh();
   struct Asked {
     QString id;
-    QString title;
+    QString title;  ///< rich text
     QString right;  ///< the value that is
     bool claim = false;
   };

@@ -22,8 +22,12 @@ namespace {
 
 constexpr int lowest_power = -3;
 constexpr int highest_power = 4;
-constexpr double end_room = 28;
 constexpr std::array<std::string_view, lesson::doubled_kinds> doubled_symbols{"N", "d", "M", "Br", "Bc"};
+
+/// Beside the axis, for the labels of its ends.
+double end_room(const QWidget& of) {
+  return std::max(28.0, 1.6 * QFontMetricsF(of.font()).height());
+}
 
 QString factor_text(double factor) {
   return QStringLiteral("%1×").arg(factor, 0, 'f', 2);
@@ -43,11 +47,11 @@ FactorLine::FactorLine(const LessonData& about, LessonAnswers& answers, const QS
 
 double FactorLine::place_of(double factor) const {
   const double share = (std::log2(factor) - lowest_power) / (highest_power - lowest_power);
-  return end_room + std::clamp(share, 0.0, 1.0) * (width() - 2 * end_room);
+  return end_room(*this) + std::clamp(share, 0.0, 1.0) * (width() - 2 * end_room(*this));
 }
 
 double FactorLine::factor_at(double x) const {
-  const double share = std::clamp((x - end_room) / std::max(1.0, width() - 2 * end_room), 0.0, 1.0);
+  const double share = std::clamp((x - end_room(*this)) / std::max(1.0, width() - 2 * end_room(*this)), 0.0, 1.0);
   return std::exp2(lowest_power + share * (highest_power - lowest_power));
 }
 
@@ -82,14 +86,14 @@ void FactorLine::paintEvent(QPaintEvent* /*event*/) {
   const double line = QFontMetricsF(font()).height();
   const double y = line * 0.9;
   painter.setPen(colors.axis);
-  painter.drawLine(QPointF(end_room, y), QPointF(width() - end_room, y));
+  painter.drawLine(QPointF(end_room(*this), y), QPointF(width() - end_room(*this), y));
   for (int power = lowest_power; power <= highest_power; ++power) {
     const double x = place_of(std::exp2(power));
     painter.setPen(colors.axis);
     painter.drawLine(QPointF(x, y - 4), QPointF(x, y + 4));
     painter.setPen(colors.muted);
     const QString label = power < 0 ? QStringLiteral("1/%1").arg(1 << -power) : QStringLiteral("%1×").arg(1 << power);
-    painter.drawText(QRectF(x - 30, y + line * 0.5, 60, line), Qt::AlignCenter, label);
+    painter.drawText(QRectF(x - end_room(*this), y + line * 0.5, 2 * end_room(*this), line), Qt::AlignCenter, label);
   }
   const Answer given = answers_.answer(id_);
   if (given.revealed) {

@@ -113,7 +113,9 @@ double TileStage::line() const {
 }
 
 void TileStage::place() {
-  const double scale_room = stage_side * line() / 16;
+  // Matrices shrink faster than letters, which have to be read.
+  const double share = letters_.pointSizeF() / font().pointSizeF();
+  const double scale_room = stage_side * share * line() / 16;
   double longest = 1;
   for (const Matrix& matrix : matrices_) {
     longest = std::max({longest, static_cast<double>(matrix.heads * matrix.rows), static_cast<double>(matrix.cols)});
@@ -168,7 +170,7 @@ void TileStage::set_room(double height) {
 }
 
 void TileStage::fit() {
-  constexpr double least_share = 0.6;
+  constexpr double least_share = 0.55;
   constexpr double share_step = 0.05;
   letters_ = font();
   place();

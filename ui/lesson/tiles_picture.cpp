@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QResizeEvent>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <memory>
@@ -140,6 +141,12 @@ QString TilesPicture::in_terms_of(const QString& line) const {
 void TilesPicture::set_room(const QSize& room) {
   room_ = room;
   for (TileStage* stage : stages_) stage->set_room(stage_room());
+}
+
+void TilesPicture::resizeEvent(QResizeEvent* event) {
+  LessonPicture::resizeEvent(event);
+  // How many rows the choices take is known now.
+  if (event->size().width() != event->oldSize().width()) set_room(room_);
 }
 
 double TilesPicture::stage_room() const {

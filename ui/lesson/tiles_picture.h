@@ -29,6 +29,9 @@ class TilesPicture : public LessonPicture {
   /// Why there are none, in words; empty where there are some.
   [[nodiscard]] QString words() const;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void add_choices();
   QComboBox* add_choice(const QString& name, const QString& shown = {});

@@ -79,6 +79,8 @@
       if (note) note.textContent = state.locked && !state.revealed ? w('locked') : '';
       reveal(state);
     };
+    // After a click the arrow keys step again; who chooses by keys keeps them.
+    inputs.forEach(input => input.addEventListener('click', event => { if (event.detail > 0) input.blur(); }));
     inputs.forEach(input => input.addEventListener('change', () => { answers[id] = {value: input.value}; keep(); refresh(); }));
     lock.addEventListener('click', () => { answers[id].locked = true; keep(); refresh(); });
     open.addEventListener('click', () => { answers[id].revealed = true; keep(); refresh(); });
@@ -395,7 +397,7 @@
         slide.disabled = lock.disabled = done;
         if (!done) { note.textContent = ''; return; }
         picture.append(svg('rect', {x: place(each.model) - 3, y: 18, width: 6, height: 32, class: 'hit'}), svg('rect', {x: place(each.found) - 1.5, y: 12, width: 3, height: 44, class: 'miss'}));
-        note.textContent = `${w('modelled')}: ${each.model.toFixed(2)}× · ${w(each.origin)}: ${each.found.toFixed(2)}×${each.outside ? ' · ' + w('outside_theorem') : ''}`;
+        note.textContent = `${(2 ** +slide.value).toFixed(2)}× · ${w('modelled')}: ${each.model.toFixed(2)}× · ${w(each.origin)}: ${each.found.toFixed(2)}×${each.outside ? ' · ' + w('outside_theorem') : ''}`;
       };
       refreshers.push(() => { slide.value = state().value || 0; draw(); });
       const symbol = {n: 'N', d: 'd', m: 'M', br: 'Br', bc: 'Bc'}[each.doubled];

@@ -290,12 +290,26 @@ TEST(PaddedOccupancy, TwoBlocksThatShareAnSmTakeLongerThanOneAlone) {
     double of_more = 0;
     for (const PaddedOccupancy::Step& each : padded->steps) {
       const double waves = std::ceil(blocks / fixtures::h200().sm_count / each.blocks_per_sm);
-      if (of_more > 0) EXPECT_LT(each.ns / waves, of_more) << each.blocks_per_sm;
+      if (of_more > 0) {
+        EXPECT_LT(each.ns / waves, of_more) << each.blocks_per_sm;
+      }
       of_more = each.ns / waves;
     }
     // What the question says of one kernel: the more blocks, the faster.
     EXPECT_LT(padded->steps.front().ns, padded->steps.back().ns);
   }
+}
+
+TEST(Values, AQuestionOfWhatTheDataDoNotHaveIsNotAsked) {
+  const PointTable nothing = fixtures::Points({}).table();
+  const PointTable wall = fixtures::Points(fixtures::memory_wall()).table();
+  const Front front = card({{"slow", "naive"}, {"first", "fa1"}, {"fast", "fa2"}});
+  const Setting setting = setting_of(front);
+  const Question plain{.id = "a", .prompt = "N is {{n}}"};
+  const Question counted{.id = "b", .prompt = "It grows {{n_doubled_fast}}"};
+  EXPECT_TRUE(asks_what_is_there(plain, setting, evidence_of(nothing)));
+  EXPECT_FALSE(asks_what_is_there(counted, setting, evidence_of(nothing)));
+  EXPECT_TRUE(asks_what_is_there(counted, setting, evidence_of(wall)));
 }
 
 TEST(Values, DeviationsAreNotRoundedToNone) {
