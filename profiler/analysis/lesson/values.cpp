@@ -356,7 +356,7 @@ const std::array value_table{
     ValueName{"last_slow_fast", [](S s, E e) { return last_problem(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast")); }},
     ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
-    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "fast"); }},
+    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "first"); }},
     ValueName{"ps_256_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "slow"); }},
     ValueName{"occupancy_slow", [](S s, E e) { return occupancy_at_last(s, e, false); }},
     ValueName{"occupancy_fast", [](S s, E e) { return occupancy_at_last(s, e, true); }},

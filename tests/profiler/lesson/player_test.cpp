@@ -162,8 +162,8 @@ TEST(TilePlayer, DramEndsAtTheSimulatorsSettledCountAndNotBelowTheCompulsory) {
     for (const LaunchSimulation& launch : player.simulated()) read += launch.dram_read_bytes;
     for (const KernelModel& kernel : player.kernels()) compulsory += kernel.work.distinct_bytes;
     EXPECT_EQ(static_cast<double>(player.total().dram_read_bytes), read) << what;
-    const std::int64_t dram = player.total().dram_read_bytes + player.total().dram_write_bytes;
-    EXPECT_GE(static_cast<double>(dram), compulsory) << what;
+    const std::int64_t moved = player.total().dram_read_bytes + player.total().dram_write_bytes;
+    EXPECT_GE(static_cast<double>(moved), compulsory) << what;
   }
 }
 

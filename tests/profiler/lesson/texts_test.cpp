@@ -301,7 +301,7 @@ TEST(PaddedOccupancy, TwoBlocksThatShareAnSmTakeLongerThanOneAlone) {
 }
 
 TEST(Values, AQuestionOfWhatTheDataDoNotHaveIsNotAsked) {
-  const PointTable nothing = fixtures::Points({}).table();
+  const PointTable nothing = fixtures::Points(std::vector<PointRecord>{}).table();
   const PointTable wall = fixtures::Points(fixtures::memory_wall()).table();
   const Front front = card({{"slow", "naive"}, {"first", "fa1"}, {"fast", "fa2"}});
   const Setting setting = setting_of(front);
