@@ -52,6 +52,7 @@ struct Verdict {
 struct ClaimTest {
   std::string_view word;                ///< in front matters: `test: versus`
   std::vector<std::string_view> needs;  ///< keys without which a card is broken
+  std::vector<std::string_view> takes;  ///< keys that it may have beside them
   Verdict (*run)(const Front&, const Evidence&) = nullptr;
 };
 [[nodiscard]] std::span<const ClaimTest> claim_tests();
