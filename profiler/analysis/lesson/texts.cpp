@@ -58,6 +58,7 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "datasheet",
                                                               "no_data",
                                                               "held",
+                                                              "partly",
                                                               "refuted",
                                                               "not-testable",
                                                               "source",
@@ -65,11 +66,14 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "claimed_low",
                                                               "claimed_high",
                                                               "found",
+                                                              "cases_inside",
+                                                              "median",
                                                               "each",
                                                               "each_at_most",
                                                               "largest_error",
                                                               "tile_rows",
                                                               "tile_keys",
+                                                              "elements",
                                                               "beside_from",
                                                               "beside_to",
                                                               "no_pairs",
@@ -224,7 +228,7 @@ class Loader {
 
   LessonTexts finish() && {
     std::ranges::stable_sort(texts_.steps, {}, &Step::order);
-    std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::source);
+    std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::order);
     return std::move(texts_);
   }
 
@@ -262,6 +266,12 @@ class Loader {
     for (const std::string_view key : {std::string_view("source"), std::string_view("test"), std::string_view(title)}) {
       if (!has(document, key)) return;
     }
+    const std::string order = document.front.text("source");
+    // What a language says otherwise stands for the key itself.
+    for (const std::string key : {"source", "missing"}) {
+      if (const std::string* own = document.front.find(key + '.' + texts_.language))
+        document.front.entries[key].value = *own;
+    }
     const ClaimTest* test = find_claim_test(document.front.text("test"));
     if (test == nullptr) {
       return wrong(document, document.front.line_of("test"), say::lesson::no_test{.word = document.front.text("test")});
@@ -271,7 +281,7 @@ class Loader {
     }
     document.blocks = section_of(document.blocks, texts_.language);
     if (document.blocks.empty()) return wrong(document, 0, say::lesson::no_language{.language = texts_.language});
-    ClaimCard card{.title = document.front.text(title), .source = document.front.text("source")};
+    ClaimCard card{.title = document.front.text(title), .source = document.front.text("source"), .order = order};
     card.id = document.file.substr(7, document.file.size() - 10);
     card.document = std::move(document);
     texts_.claims.push_back(std::move(card));
