@@ -688,7 +688,7 @@ Message Workspace::set_query(const QString& text) {
 }
 
 void Workspace::gather(bool goes_on, bool other_query) {
-  stop_gathering();
+  gather_.drop();
   const std::size_t points = ticked_points();
   // Of large files the selection begins at once, and gathers what it finds itself.
   if (large() || points <= most_points_at_once || (ticked_ != nullptr && query_.empty())) {

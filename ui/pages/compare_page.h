@@ -77,6 +77,7 @@ class ComparePage : public ProblemPage {
  protected:
   void show_problem() override;
   void show_points() override { refresh(); }
+  [[nodiscard]] bool may_stay() const override { return set_ != nullptr; }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void changeEvent(QEvent* event) override;
 

@@ -26,8 +26,7 @@ Page::Page(QWidget* parent) : QWidget(parent) {
 }
 
 void Page::begin_late() {
-  // Without a picture that could stay, the words in its place are wrong from the first moment on.
-  if (!has_plot()) return say_late();
+  if (!may_stay()) return say_late();
   if (!late_.isActive() && late_words().isEmpty()) late_.start();
 }
 

@@ -109,6 +109,9 @@ class Page : public QWidget {
   /// Marks a point in what the page shows now; false: it does not show it. `moves`: the page may move what it shows to
   /// have it in sight. What is selected meanwhile is not told.
   virtual bool show_mark(const ShownPoint& /*point*/, bool /*moves*/) { return false; }
+  /// Whether what the page shows may stay until what was asked for is there: a picture of other points, but not words
+  /// that say why there is none.
+  [[nodiscard]] virtual bool may_stay() const { return true; }
   /// Once the page shows something else by itself.
   void renew_mark();
   /// The user has selected a point on this page.

@@ -33,6 +33,7 @@ class ProblemPage : public Page {
   /// `new_filter`: one with nothing chosen. The page's layout is a column that holds the facets.
   ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent);
 
+  [[nodiscard]] bool may_stay() const override { return has_plot(); }
   /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
   virtual void show_problem() = 0;
   /// The same of other points.

@@ -467,7 +467,7 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
 }
 
 void TileHeatmapPage::refresh() {
-  if (note_ == nullptr) return;  // not yet made
+  if (note_ == nullptr || workspace().gathering()) return;  // not yet made, or points_changed() follows
   narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
             analysis::facet_of_both(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
