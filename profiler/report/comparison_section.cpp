@@ -119,24 +119,12 @@ Table difference_table(const Compared& compared) {
   return table;
 }
 
-/// What no row has takes no room.
-void drop_empty_columns(Table& table) {
-  for (std::size_t column = table.columns.size(); column-- > 0;) {
-    const bool empty = std::ranges::all_of(
-        table.rows, [&](const std::vector<Cell>& row) { return column >= row.size() || row[column].text.empty(); });
-    if (!empty) continue;
-    const auto place = static_cast<std::ptrdiff_t>(column);
-    table.columns.erase(table.columns.begin() + place);
-    for (std::vector<Cell>& row : table.rows) row.erase(row.begin() + place);
-  }
-}
-
 Table pair_table(const Context& context, const Compared& compared) {
   Table table{text(say::report::pairs_caption{.other = compared.other, .base = compared.base}),
               {{text(say::report::column_entry{})},
                {text(say::report::column_verdict{})},
                {text(say::report::column_ratio{}), true},
-               {text(say::report::column_point{})},
+               {text(say::report::column_point{}), false, true},
                {text(say::report::column_against{})},
                {text(say::report::column_base_time{}), true},
                {text(say::report::column_other_time{}), true},
@@ -145,7 +133,7 @@ Table pair_table(const Context& context, const Compared& compared) {
                {text(say::report::column_settled_ratio{}), true},
                {text(say::report::column_sm_l2_ratio{}), true},
                {text(say::report::column_rounds{}), true},
-               {text(say::report::column_settle{})}},
+               {text(say::report::column_settle{}), false, true}},
               {}};
   static_assert(analysis::compared_level_count == 3);
   for (std::size_t k = 0; k < compared.order.size(); ++k) {
@@ -166,7 +154,7 @@ Table pair_table(const Context& context, const Compared& compared) {
     table.rows.push_back(std::move(row));
     table.places.push_back(compared.place_of(k));
   }
-  drop_empty_columns(table);
+  table.drop_empty_columns();
   return table;
 }
 
@@ -187,9 +175,9 @@ Message why_left_out(const analysis::PointTable& table, const LeftOut& left) {
 Table left_table(const Context& context, const Compared& compared) {
   Table table{text(say::report::left_caption{}),
               {{text(say::report::column_side{})},
-               {text(say::report::column_point{})},
+               {text(say::report::column_point{}), false, true},
                {text(say::report::column_points{}), true},
-               {text(say::report::column_why{})},
+               {text(say::report::column_why{}), false, true},
                {text(say::report::column_row{}), true}},
               {}};
   for (const LeftOut& left : compared.result.left_out) {
@@ -384,11 +372,12 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
       blocks.emplace_back(notice(no_partners(compared)));
       continue;
     }
-    blocks.emplace_back(plain(say::report::compared{.base = compared.base,
-                                                    .pairs = result.pairs.size(),
+    blocks.emplace_back(heading(say::report::comparison{}));
+    blocks.emplace_back(plain(say::report::compared{.pairs = result.pairs.size(),
                                                     .other = compared.other,
-                                                    .faster = result.count(Verdict::faster),
+                                                    .base = compared.base,
                                                     .slower = result.count(Verdict::slower),
+                                                    .faster = result.count(Verdict::faster),
                                                     .same = result.count(Verdict::same),
                                                     .ambiguous = result.count(Verdict::ambiguous),
                                                     .left = result.left_out.size()}));
@@ -432,7 +421,7 @@ std::vector<Block> comparison_section(const Context& context) {
     if (!compared.result.differences.empty()) {
       blocks.emplace_back(difference_table(compared));
     } else {
-      blocks.emplace_back(plain(say::compare::no_differences{}));
+      blocks.emplace_back(plain(say::report::no_differences{}));
     }
     if (compared.result.pairs.empty()) {
       blocks.emplace_back(notice(no_partners(compared)));

@@ -133,8 +133,8 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   const std::string n = exact(most.point.n);
   const std::string device = gpu_of(context, *most.point.row);
   const std::string problem = problem_text(plot);
-  blocks.emplace_back(bytes ? plain(say::report::bytes_at{.device = device, .n = n, .problem = problem})
-                            : plain(say::report::times_at{.device = device, .n = n, .problem = problem}));
+  blocks.emplace_back(bytes ? heading(say::report::bytes_at{.device = device, .n = n, .problem = problem})
+                            : heading(say::report::times_at{.device = device, .n = n, .problem = problem}));
   blocks.insert(blocks.end(), told.begin(), told.end());
 }
 
@@ -178,7 +178,7 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
       }
     }
     if (told.empty()) continue;
-    blocks.emplace_back(plain(say::report::devices_at{.n = exact(length->first), .problem = problem_text(plot)}));
+    blocks.emplace_back(heading(say::report::devices_at{.n = exact(length->first), .problem = problem_text(plot)}));
     blocks.insert(blocks.end(), told.begin(), told.end());
     return;
   }
@@ -214,6 +214,7 @@ void tell_points(const Context& context, std::vector<Block>& blocks) {
                                        .percent = fmt::format("{:.1f}%", 100 * *model)}));
     }
     if (facts.empty()) continue;
+    if (told == 0) blocks.emplace_back(heading(say::report::each_point{}));
     if (++told > most_points) return;
     if (first.empty()) first = facts.front();
     blocks.emplace_back(
@@ -257,21 +258,21 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       if (last == points.rbegin()) {
         const std::string words = text(say::report::stays_memory{
             .series = name, .n = last_n, .bound = to_string(longest.shares.front().bound), .origin = origin});
-        bounds.emplace_back(sentence(words, {{last_n + ",", longest.row}}));
+        bounds.emplace_back(sentence(words, {{"N, " + last_n, longest.row}}));
       } else if (last == points.rend()) {
         const std::string words =
             text(say::report::never_memory{.series = name, .first = first_n, .last = last_n, .origin = origin});
-        bounds.emplace_back(sentence(words, {{first_n + " to", points.front()->row}, {last_n, longest.row}}));
+        bounds.emplace_back(sentence(words, {{"N from " + first_n, points.front()->row}, {last_n, longest.row}}));
       } else {
         const analysis::RooflinePoint& from = **(last.base());
         const std::string n = exact(static_cast<double>(from.n));
         const std::string words = text(say::report::leaves_memory{
             .series = name, .n = n, .bound = to_string(from.shares.front().bound), .origin = origin});
-        bounds.emplace_back(sentence(words, {{n + ":", from.row}}));
+        bounds.emplace_back(sentence(words, {{"N " + n, from.row}}));
       }
     }
     if (bounds.empty()) continue;
-    blocks.emplace_back(plain(say::report::bounds_on{
+    blocks.emplace_back(heading(say::report::bounds_on{
         .device = gpu_of(context, *of_device), .problem = problem_text(plot), .sources = sources}));
     blocks.insert(blocks.end(), bounds.begin(), bounds.end());
   }
@@ -288,6 +289,7 @@ void tell_residual(const Context& context, std::vector<Block>& blocks) {
     if (!worst || std::abs(ratios.value(row) - 1) > std::abs(ratios.value(*worst) - 1)) worst = row;
   }
   if (!worst) return;
+  blocks.emplace_back(heading(say::report::against_model{}));
   const std::string percent = fmt::format("{:.3f}%", 100 * (ratios.value(*worst) - 1));
   blocks.emplace_back(
       sentence(text(say::report::residual{
@@ -301,6 +303,7 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
     const Disposition end = context.table().disposition(row);
     if (end != Disposition::ok) ends[end].push_back(row);
   }
+  if (!ends.empty()) blocks.emplace_back(heading(say::report::failures{}));
   for (const auto& [end, rows] : ends) {
     const std::string count = fmt::format("{}", rows.size());
     // The reason of most of them; of as many the first.
@@ -316,6 +319,12 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
     const Message told =
         rows.size() == 1
             ? Message(say::report::one_ended{.all = all, .outcome = to_string(end), .point = point, .reason = reason})
+        : most->second.size() == rows.size()
+            ? Message(say::report::ended_alike{
+                  .count = count, .all = all, .outcome = to_string(end), .point = point, .reason = reason})
+        : most->second.size() == 1
+            ? Message(say::report::ended_each{
+                  .count = count, .all = all, .outcome = to_string(end), .point = point, .reason = reason})
             : Message(say::report::ended{.count = count,
                                          .all = all,
                                          .outcome = to_string(end),
