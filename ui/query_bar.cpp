@@ -119,7 +119,7 @@ QString QueryBar::count_words(std::size_t all) const {
   if (!workspace_.large()) {
     return filtered ? said(say::query::shown{.shown = loaded, .all = all}) : said(counted_points(all));
   }
-  if (!workspace_.selection_error().isEmpty()) return said(say::query::not_selected{.all = all, .loaded = loaded});
+  if (!workspace_.selection_error().isEmpty()) return said(say::query::not_selected{.loaded = loaded, .all = all});
   if (workspace_.listing() == nullptr) {
     const QString share = workspace_.selected_share();
     return share.isEmpty() ? said(say::query::selecting{.all = all})
