@@ -187,8 +187,8 @@ class Workspace : public QObject {
   QThreadPool selector_;
   QThreadPool reader_;
   int pending_reads_ = 0;
-  QString selection_error_;                        ///< of the last one
-  std::shared_ptr<const PointSet> all_settings_;   ///< of the last one that gave a listing
+  QString selection_error_;                       ///< of the last one
+  std::shared_ptr<const PointSet> all_settings_;  ///< of the last one that gave a listing
   int taken_selections_ = 0;  ///< that chose anew what is in memory: what was asked for before is of other points
   /// Files of which values were read again while a selection was made, which may have read them before.
   std::set<QString> outrun_;

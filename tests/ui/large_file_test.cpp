@@ -12,6 +12,7 @@
 #include <QTest>
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -362,12 +363,17 @@ class LargeFileOfMyOwn : public LargeFile {
     for (std::size_t i = 0; i < count; ++i) all_of_them.push_back(point(i));
     return all_of_them;
   }
-  std::int64_t write(const std::vector<PointRecord>& records, bool ends = true) {
-    RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
+  void write(const std::vector<PointRecord>& records) {
+    const std::int64_t run = begin(records);
+    collector->finish_run(run, StoredRunState::complete);
+    collector.reset();
+  }
+  /// A run that goes on, as long as `collector` has the file.
+  std::int64_t begin(const std::vector<PointRecord>& records) {
+    collector = RunStore::open(file.toStdString(), RunStore::Mode::collect);
     header.planned_points = records.size();
-    const std::int64_t run = store.begin_run(header);
-    for (std::size_t i = 0; i < records.size(); ++i) store.add_point(run, i, records[i]);
-    if (ends) store.finish_run(run, StoredRunState::complete);
+    const std::int64_t run = collector->begin_run(header);
+    for (std::size_t i = 0; i < records.size(); ++i) collector->add_point(run, i, records[i]);
     return run;
   }
   void open_both() {
@@ -376,6 +382,7 @@ class LargeFileOfMyOwn : public LargeFile {
     ASSERT_TRUE(part.large());
   }
   RunHeader header;
+  std::optional<RunStore> collector;
 };
 
 TEST_F(LargeFileOfMyOwn, ADeviceIsCalledTheSameWhicheverPointsAreInMemory) {
@@ -418,7 +425,7 @@ TEST_F(LargeFileOfMyOwn, WordsThatOnlyOtherPointsHaveAreKnown) {
 
 TEST_F(LargeFileOfMyOwn, WhatLaterRoundsSayOfAPointIsListed) {
   header.rounds = 2;
-  const std::int64_t run = write(points(20), false);
+  const std::int64_t run = begin(points(20));
   open();
   filter(QStringLiteral("status:throttled"));
   EXPECT_EQ(listed(), Ids());
@@ -426,11 +433,8 @@ TEST_F(LargeFileOfMyOwn, WhatLaterRoundsSayOfAPointIsListed) {
   slowed.clocks.emplace();
   slowed.clocks->throttled = true;
   slowed.clocks->throttle_reasons = 4;
-  {
-    RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
-    store.add_round(run, 1, 1, slowed);
-    store.finish_run(run, StoredRunState::complete);
-  }
+  collector->add_round(run, 1, 1, slowed);
+  collector->finish_run(run, StoredRunState::complete);
   part.stop_following(file);
   settle();
   ASSERT_NE(part.listing(), nullptr);
@@ -441,15 +445,12 @@ TEST_F(LargeFileOfMyOwn, WhatLaterRoundsSayOfAPointIsListed) {
 // What the reader was asked for was of the points that were in memory then.
 TEST_F(LargeFileOfMyOwn, RoundsThatComeWhilePointsAreChosenAreThoseOfThePointsThatWereChosen) {
   header.rounds = 2;
-  const std::int64_t run = write(points(40), false);
+  const std::int64_t run = begin(points(40));
   open();
   ASSERT_TRUE(part.set_query(QStringLiteral("N<=640")).empty());
   while (part.selected_share() != QStringLiteral("100%")) std::this_thread::yield();  // nothing is taken meanwhile
-  {
-    RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
-    for (std::size_t i = 0; i < 40; ++i) store.add_round(run, i, 1, point(i));
-    store.finish_run(run, StoredRunState::complete);
-  }
+  for (std::size_t i = 0; i < 40; ++i) collector->add_round(run, i, 1, point(i));
+  collector->finish_run(run, StoredRunState::complete);
   part.stop_following(file);
   settle();
   ASSERT_EQ(whole.open_now(file), QString());
