@@ -201,14 +201,14 @@ class Workspace : public QObject {
   QThreadPool selector_;
   QThreadPool reader_;
   int pending_reads_ = 0;
-  QString selection_error_;                        ///< of the last one
-  std::shared_ptr<const PointSet> all_settings_;   ///< of the last one that gave a listing
+  QString selection_error_;                       ///< of the last one
+  std::shared_ptr<const PointSet> all_settings_;  ///< of the last one that gave a listing
   int taken_selections_ = 0;  ///< that chose anew what is in memory: what was asked for before is of other points
   /// Files of which values were read again while a selection was made, which may have read them before.
   std::set<QString> outrun_;
   std::set<std::pair<QString, std::int64_t>> outdated_;  ///< runs, to be read again, though they grow no more
-  bool owes_points_ = false;  ///< points_changed() was announced by points_awaited()
-  Aside gather_;              ///< the last: it looks at runs_ while it works
+  bool owes_points_ = false;                             ///< points_changed() was announced by points_awaited()
+  Aside gather_;                                         ///< the last: it looks at runs_ while it works
 };
 
 /// The database of measurements that ships with the program; empty when there is none.
