@@ -44,7 +44,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int state_version = 1;
-constexpr int roomy_width = 1200;  ///< narrower, details open only when they are asked for: a plot needs the room
+constexpr int roomy_width = 1200;  ///< narrower, no panel is open at first: a plot needs the room
+/// Narrower, details open only when they are asked for: beside two panels a table is cut.
+constexpr int details_width = 1400;
 constexpr QSize export_size{1100, 720};
 
 QString settings_key(const PageKind& kind) {
@@ -381,7 +383,7 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   }
   details_->show_point(point);
   if (view_modes_->presenting()) return;  // it has no panels
-  if (width() >= roomy_width || details_dock_->isVisible()) {
+  if (width() >= details_width || details_dock_->isVisible()) {
     details_dock_->show();
   } else {
     statusBar()->showMessage(said(say::window::details_folded{}), 6000);

@@ -25,7 +25,9 @@ constexpr int widest = 520;
 
 analysis::QueryCompletion completion_of(const Workspace& workspace, const QString& text, int cursor) {
   const auto bytes = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
-  return analysis::complete(text.toStdString(), bytes, workspace.ticked()->table());
+  const PointSet* all = workspace.all_settings().get();
+  return analysis::complete(text.toStdString(), bytes, workspace.ticked()->table(),
+                            all == nullptr ? nullptr : &all->table());
 }
 
 }  // namespace
@@ -119,6 +121,7 @@ QString QueryBar::count_words(std::size_t all) const {
   if (!workspace_.large()) {
     return filtered ? said(say::query::shown{.shown = loaded, .all = all}) : said(counted_points(all));
   }
+  if (!workspace_.selection_error().isEmpty()) return said(say::query::not_selected{.loaded = loaded, .all = all});
   if (workspace_.listing() == nullptr) {
     const QString share = workspace_.selected_share();
     return share.isEmpty() ? said(say::query::selecting{.all = all})

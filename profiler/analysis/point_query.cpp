@@ -153,7 +153,7 @@ std::optional<std::pair<double, double>> tile_of(std::string_view word) {
 /// Reads one word of a query after the other.
 class Reader {
  public:
-  explicit Reader(const PointTable& table) : fields_(query_fields(table)) {}
+  Reader(const PointTable& table, std::span<const PointColumns* const> more) : fields_(query_fields(table, more)) {}
 
   Result<Term, Message> read(std::string_view text) const {
     std::string_view word = text;
@@ -356,12 +356,13 @@ std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fiel
 
 }  // namespace
 
-Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table) {
+Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table,
+                                              std::span<const PointColumns* const> more) {
   if (text.size() > longest_query) {
     return Failure<Message>{say::query::too_long{.characters = text.size(), .most = longest_query}};
   }
   PointQuery query;
-  const Reader reader(table);
+  const Reader reader(table, more);
   for (const std::string_view word : split(text, blanks, false)) {
     auto term = reader.read(word);
     if (!term) return Failure<Message>{term.error()};
@@ -477,7 +478,8 @@ std::string quoted(std::string text) {
 
 }  // namespace
 
-QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, std::size_t most) {
+QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, const PointTable* all,
+                         std::size_t most) {
   QueryCompletion completion;
   cursor = std::min(cursor, text.size());
   if (text.size() > longest_query) return completion;
@@ -488,7 +490,8 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   const std::size_t word_end = std::min(find_unquoted(text, blanks, begin), text.size());
   if (begin < cursor && text[begin] == '-') ++begin;
   const std::string_view word = text.substr(begin, word_end - begin);
-  const std::vector<QueryField> fields = query_fields(table);
+  const PointTable& settings = all == nullptr ? table : *all;
+  const std::vector<QueryField> fields = query_fields(settings);
   const std::size_t at = find_unquoted(word, signs);
   const auto offer = [&](std::string candidate) {
     if (completion.texts.size() < most) completion.texts.push_back(std::move(candidate));
@@ -518,7 +521,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   completion.end = std::max(std::min(find_unquoted(text, ", \t", value), text.size()), cursor);
   completion.begun = true;
   const std::string typed = lower_case(unquoted(text.substr(completion.begin, cursor - completion.begin)));
-  for (const std::string& each : values_in(*field, table)) {
+  for (const std::string& each : values_in(*field, field->metric ? table : settings)) {
     // "H200" is enough of "NVIDIA H200".
     const bool meant = field->number ? begins_with(each, typed) : lower_case(each).find(typed) != std::string::npos;
     if (meant) offer(quoted(each));

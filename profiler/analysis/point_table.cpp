@@ -110,14 +110,15 @@ bool newer(const PointTable& table, RunIndex a, RunIndex b) {
   return std::tie(table.runs()[a].started_at, a) > std::tie(table.runs()[b].started_at, b);
 }
 
-std::string device_title(const PointTable& table, RunIndex index) {
+namespace {
+
+std::string title_among(std::span<const Run> runs, const Run& run) {
   constexpr std::string_view vendor = "NVIDIA ";
   constexpr std::string_view id_prefix = "GPU-";
   constexpr std::size_t telling = 8;
-  const Run& run = table.runs()[index];
   std::string_view name = run.device_name;
   if (name.starts_with(vendor)) name.remove_prefix(vendor.size());
-  const bool ambiguous = std::ranges::any_of(table.runs(), [&](const Run& other) {
+  const bool ambiguous = std::ranges::any_of(runs, [&](const Run& other) {
     return other.provenance == run.provenance && other.device_name == run.device_name &&
            other.device_id != run.device_id;
   });
@@ -125,6 +126,19 @@ std::string device_title(const PointTable& table, RunIndex index) {
   std::string_view id = run.device_id;
   if (id.starts_with(id_prefix)) id.remove_prefix(id_prefix.size());
   return fmt::format("{} ({})", name, id.substr(0, telling));
+}
+
+}  // namespace
+
+std::string device_title(const PointTable& table, RunIndex index) {
+  const Run& run = table.runs()[index];
+  return run.device.empty() ? title_among(table.runs(), run) : run.device;
+}
+
+void name_devices(std::span<Run> runs) {
+  for (Run& run : runs) {
+    if (!run.device_name.empty()) run.device = title_among(runs, run);
+  }
 }
 
 std::vector<std::vector<std::size_t>> disjoint_groups(std::span<const std::vector<std::int64_t>> places) {

@@ -39,6 +39,9 @@ struct Run {
   /// Of a run of several rounds, where they are known: what the order of its points in each comes of.
   std::size_t planned_points = 0;
   SweepRounds rounds = {};
+  /// What tells its device from those of all runs that are known, of which a table may have some: name_devices().
+  /// Empty: those of the table are all.
+  std::string device = {};
 };
 
 /// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one
@@ -189,6 +192,8 @@ class PointTableBuilder {
 /// "H200", "A100-SXM4-80GB": the name of a run's device without its vendor; two GPUs of one name are told apart by the
 /// beginning of their ids.
 [[nodiscard]] std::string device_title(const PointTable&, RunIndex);
+/// Has the devices of these runs called the same in all tables, also in those that hold some of them alone.
+void name_devices(std::span<Run> runs);
 
 /// Runs whose points can stand in one series or map without one hiding another. `places`: of each run, in the order in
 /// which they are to lead, the places (N, or tile) that its points take, ascending. The first run and those that share

@@ -13,6 +13,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/format.h"
 #include "ui/pages/roofline_page.h"
+#include "ui/plots/curve_style.h"
 
 namespace attnscope::ui {
 namespace {
@@ -216,6 +217,33 @@ TEST_F(RooflinePageTest, NothingOverlapsAndNothingIsWithoutWords) {
   const QString picture = folder.filePath("roofline.svg");
   EXPECT_EQ(page.save_plot(picture, {900, 600}), QString());
   EXPECT_GT(QFileInfo(picture).size(), 1000);
+}
+
+TEST_F(RooflinePageTest, APointThatIsSelectedElsewhereIsRingedAndItsRowSelected) {
+  open();
+  const RooflinePoint point = page.shown().report.series[0].points[1];
+  page.mark((*page.shown().points)[point.row]);
+  page.catch_up();
+  EXPECT_TRUE(page.shows_marked());
+  const auto ring = [&]() -> const QCPGraph* {
+    for (int i = 0; i < page.plot()->graphCount(); ++i) {
+      if (page.plot()->graph(i)->layer()->name() == selection_layer()) return page.plot()->graph(i);
+    }
+    return nullptr;
+  };
+  ASSERT_NE(ring(), nullptr);
+  ASSERT_EQ(ring()->dataCount(), 1);
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::dram));
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->value, point.flops_per_second() / 1e12);
+  ASSERT_TRUE(page.table()->currentIndex().isValid());
+  EXPECT_EQ(cell(page.table()->currentIndex().row(), RooflineModel::n_column), cell(1, RooflineModel::n_column));
+  page.set_level(RooflineLevel::sm_l2);
+  ASSERT_NE(ring(), nullptr) << "of the other level as well";
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::sm_l2));
+  ASSERT_TRUE(workspace.set_query(QStringLiteral("algo:nothing")).empty());
+  page.catch_up();
+  EXPECT_EQ(ring(), nullptr);
+  EXPECT_FALSE(page.shows_marked());
 }
 
 TEST_F(RooflinePageTest, WhatIsLeftOutIsCounted) {

@@ -32,7 +32,7 @@ using analysis::Verdict;
 
 constexpr int widest_side = 210;  ///< pixels of a side's name on its chip
 constexpr int widest_text = 300;
-constexpr int text_padding = 16;
+constexpr int text_padding = 24;
 constexpr int heading_padding = 24;
 constexpr int measured_rows = 200;  ///< that columns are measured by
 
@@ -103,7 +103,12 @@ QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t
         known = found.end() - 1;
       }
       const QString there = one_line(to_qstring(difference.other));
-      if (!known->second.second.contains(there)) known->second.second << there;
+      if (there.isEmpty() || known->second.second.contains(there)) continue;
+      known->second.second << there;
+      if (set.others.size() > 1 && !code) {  // whose it is
+        known->second.second.last() =
+            said(say::compare_page::of_side{.value = there.toStdString(), .side = set.name_of(other).toStdString()});
+      }
     }
   }
   const auto or_none = [](const QString& text) {
@@ -643,6 +648,9 @@ void ComparePage::show_summary() {
                                                              .same = count(Verdict::same),
                                                              .undecided = count(Verdict::ambiguous)});
   if (left > 0) text += QStringLiteral(", ") + said(say::compare_page::counts_left{.left = left});
+  if (const QString common = model_->common(); view_ == View::table && !common.isEmpty()) {
+    text += QLatin1Char('\n') + said(say::compare_page::common{.settings = common.toStdString()});
+  }
   summary_->setText(text);
   method_->setText(method_words(*set_).join(QLatin1Char(' ')));
   method_->setFont(small_font(font()));

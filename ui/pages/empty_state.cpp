@@ -32,6 +32,9 @@ bool ticked_run_is_running(const Workspace& workspace) {
 }
 
 EmptyWords why_no_points(const Workspace& workspace) {
+  if (const QString& error = workspace.selection_error(); !error.isEmpty()) {
+    return {said(say::empty_page::not_selected{.points = workspace.ticked_points()}), error.toHtmlEscaped()};
+  }
   if (workspace.large() && workspace.listing() == nullptr) {
     return {said(say::query::selecting{.all = workspace.ticked_points()}), said(say::empty_page::selecting_help{})};
   }

@@ -80,6 +80,10 @@ void LawPage::add_content() {
   connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
 }
 
+bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
+  return plot_->select(point) && has_plot();
+}
+
 QString LawPage::title() const {
   return said(say::law_page::title{});
 }

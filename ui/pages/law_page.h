@@ -42,6 +42,7 @@ class LawPage : public ProblemPage {
 
  protected:
   void show_problem() override { refresh(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 

@@ -37,6 +37,13 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   connect(&workspace_, &Workspace::listing_changed, this, [this] {
     if (lists_more() != model_->lists() || lists_more()) fall_behind();
   });
+  connect(&model_->pages(), &PointPages::failed, this, [this](const RunPtr& run, const QString& why, bool replaced) {
+    if (replaced) {
+      workspace_.read_anew(*run);
+    } else {
+      listed_->setText(said(say::points_table::not_read{.why = why.toStdString()}));
+    }
+  });
   refresh();
 }
 
@@ -137,7 +144,10 @@ void PointsPage::refresh() {
 }
 
 void PointsPage::show_points() {
-  listed_->setVisible(model_->lists());
+  if (const QString& error = workspace_.selection_error(); !error.isEmpty()) {
+    listed_->setText(said(say::points_table::not_listed{.why = error.toStdString()}));
+  }
+  listed_->setVisible(model_->lists() || !workspace_.selection_error().isEmpty());
   for (int column = 0; column < model_->columnCount(); ++column) {
     table_->setColumnHidden(column, !model_->column_in_use(column));
   }

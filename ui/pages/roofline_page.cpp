@@ -288,6 +288,18 @@ void RooflinePage::show_roofline() {
   stack_->setCurrentWidget(shown_);
 }
 
+bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
+  const bool drawn = plot_->select(point);
+  const std::optional<int> row = model_->row_of(point);
+  if (row && table_->currentIndex().row() != *row) {
+    table_->selectRow(*row);
+    table_->scrollTo(model_->index(*row, 0));
+  } else if (!row) {
+    table_->clearSelection();
+  }
+  return has_plot() && (drawn || row.has_value());
+}
+
 void RooflinePage::show_left_out() {
   std::size_t without_bytes = set_.report.without_bytes;
   for (const RooflineSeries& series : set_.report.series) {

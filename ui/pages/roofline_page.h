@@ -44,6 +44,7 @@ class RooflinePage : public ProblemPage {
 
  protected:
   void show_problem() override { refresh(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 

@@ -62,6 +62,45 @@ class PointQueryTest : public testing::Test {
   PointTable table = points.table();
 };
 
+// Tables that hold some of the runs call a device as all of them do.
+TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
+  std::vector<Run> runs(2);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].device_name = "NVIDIA H200";
+    runs[i].device_id = i == 0 ? "GPU-aaaaaaaa-1" : "GPU-bbbbbbbb-2";
+  }
+  name_devices(runs);
+  const auto table_of = [](const Run& run) {
+    PointTableBuilder builder;
+    builder.add(builder.add_run(run), fixtures::ok_point(spec("fa2", 1024)));
+    return std::move(builder).finish();
+  };
+  const PointTable first = table_of(runs[0]);
+  const PointTable second = table_of(runs[1]);
+  EXPECT_EQ(device_title(first, 0), "H200 (aaaaaaaa)");
+  const auto query = PointQuery::parse("device:\"H200 (aaaaaaaa)\"", second);
+  ASSERT_TRUE(query);
+  EXPECT_THAT(query->rows(first), ElementsAre(0));
+  EXPECT_THAT(query->rows(second), IsEmpty());
+  EXPECT_EQ(device_title(table_of(Run{.device_id = "GPU-c", .device_name = "NVIDIA H200"}), 0), "H200") << "alone";
+}
+
+// What points of another set have is known, and what a query asks of it.
+TEST_F(PointQueryTest, KnobsOfOtherPointsAreKnown) {
+  EXPECT_FALSE(PointQuery::parse("mystery:7", table));
+  std::vector<PointRecord> others = records();
+  others[0].spec.knobs.set("mystery", std::int64_t{7});
+  const Points more{others};
+  const PointTable all = more.table();
+  const PointColumns* columns = &all.points();
+  const auto query = PointQuery::parse("mystery:7", table, {&columns, 1});
+  ASSERT_TRUE(query);
+  EXPECT_THAT(query->rows(all), ElementsAre(0));
+  EXPECT_THAT(query->rows(table), IsEmpty());
+  EXPECT_THAT(complete("mystery:", 8, table, &all).texts, ElementsAre("7"));
+  EXPECT_THAT(complete("myst", 4, table).texts, IsEmpty());
+}
+
 TEST_F(PointQueryTest, NothingAskedForLeavesAll) {
   EXPECT_TRUE(PointQuery::parse("", table)->empty());
   EXPECT_TRUE(PointQuery::parse(" \t ", table)->empty());
@@ -245,7 +284,7 @@ TEST_F(PointQueryTest, CompletesNamesOfFields) {
   EXPECT_EQ(inside.begin, 4U);
   EXPECT_EQ(inside.end, 7U);
   EXPECT_FALSE(complete("fa2 ", 4, table).begun);
-  EXPECT_EQ(complete("d", 1, table, 2).texts.size(), 2U);
+  EXPECT_EQ(complete("d", 1, table, nullptr, 2).texts.size(), 2U);
 }
 
 TEST_F(PointQueryTest, CompletesValuesThatOccur) {
