@@ -67,6 +67,32 @@ class RooflinePageTest : public ::testing::Test {
   RooflinePage page{workspace};
 };
 
+TEST_F(RooflinePageTest, InALowPageTheAxesKeep300PixelsAndTheTableIsScrolledTo) {
+  open();
+  page.resize(960, 430);
+  page.show();
+  QCoreApplication::processEvents();
+  page.plot()->replot();
+  EXPECT_GE(page.plot()->axisRect()->rect().height(), 300);
+  EXPECT_GE(page.table()->height(), 80);
+}
+
+TEST_F(RooflinePageTest, WhereNothingRanItSaysSoAndWhy) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048}) {
+    PointSpec spec;
+    spec.algorithm = "fa2";
+    spec.problem.n_q = spec.problem.n_k = n;
+    records.push_back(fixtures::failed_point(spec, Disposition::infeasible, "needs 300 KiB, 227 are <there>"));
+  }
+  fixtures::write_file(file, {{"too-large", records, false}});
+  open();
+  EXPECT_FALSE(page.has_plot());
+  EXPECT_TRUE(page.words().contains("None of the 2 points ran")) << page.words().toStdString();
+  EXPECT_TRUE(page.words().contains("infeasible – needs 300 KiB, 227 are &lt;there&gt;")) << page.words().toStdString();
+  EXPECT_FALSE(page.words().contains("imports"));
+}
+
 TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
   const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_FALSE(page.has_plot());

@@ -7,6 +7,33 @@
 #include <utility>
 
 namespace attnscope::ui {
+namespace {
+
+/// What a page took by itself when no query left points out, and the query that its points fit now; its child.
+class Unfiltered : public QObject {
+ public:
+  using QObject::QObject;
+  std::optional<ProblemFilter> filter;
+  QString query;
+};
+
+Unfiltered& unfiltered_of(QObject& page) {
+  const QString name = QStringLiteral("unfiltered");
+  if (auto* known = page.findChild<QObject*>(name, Qt::FindDirectChildrenOnly)) return static_cast<Unfiltered&>(*known);
+  auto* made = new Unfiltered(&page);
+  made->setObjectName(name);
+  return *made;
+}
+
+/// Whether the same was chosen by hand, of the same facets.
+bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
+  for (std::size_t f = 0; f < a.facets().size(); ++f) {
+    if (a.narrows(f) != b.narrows(f) || a.chosen(f) != b.chosen(f)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent)
     : Page(parent),
@@ -53,7 +80,13 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 void ProblemPage::set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates) {
   points_ = std::move(points);
   candidates_ = std::move(candidates);
+  // What a half-written query takes by itself is not kept: each query begins from what was shown of all points.
+  Unfiltered& kept = unfiltered_of(*this);
+  const bool another = workspace_.query() != kept.query;
+  kept.query = workspace_.query();
+  if (another && kept.filter && chosen_alike(*kept.filter, filter_)) filter_ = *kept.filter;
   filter_.update(points_->table(), candidates_);
+  if (kept.query.isEmpty()) kept.filter = filter_;
   facets_->refresh(points_, candidates_);
 }
 
