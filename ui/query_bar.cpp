@@ -53,7 +53,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   count_ = new QLabel(this);
   note_ = new ElidedLabel(this);
   note_->setTextFormat(Qt::PlainText);
-  row->addWidget(field_, 2);
+  row->addWidget(field_, 3);
   row->addWidget(count_);
   row->addWidget(note_, 3);
   mute();

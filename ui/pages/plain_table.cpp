@@ -31,7 +31,7 @@ PlainTable::PlainTable(QAbstractItemModel* model, const QString& name, QWidget* 
 
 QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent) {
   constexpr int axes = 300;
-  constexpr int title_labels_legend = 105;
+  constexpr int title_labels_legend = 130;
   plot->setMinimumHeight(axes + title_labels_legend);
   auto* area = new QScrollArea(parent);
   area->setFrameShape(QFrame::NoFrame);
