@@ -2,39 +2,113 @@
 #include "storage/lesson_texts.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "messages/lesson.h"
 #include "profiler/measure/host_environment.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope {
+namespace {
 
 namespace fs = std::filesystem;
+using analysis::lesson::TextFile;
 
-std::vector<analysis::lesson::TextFile> lesson_texts_of(const fs::path& folder) {
-  // More than a text may have (document.h), so that who reads a larger one says so.
-  constexpr std::streamsize most = std::streamsize{1} << 21;
-  std::vector<analysis::lesson::TextFile> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code unreadable;
-    if (!entry->is_regular_file(unreadable) || entry->path().extension() != ".md") continue;
-    std::string text(static_cast<std::size_t>(most), '\0');
-    std::ifstream file(entry->path(), std::ios::binary);
-    file.read(text.data(), most);
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    text.shrink_to_fit();  // thousands of them are kept
-    files.push_back({entry->path().lexically_relative(folder).generic_string(), std::move(text)});
+constexpr std::size_t most_files = 4096;
+
+/// What lies below a folder. Links are followed to files within it alone: texts are handed on between people.
+class TextFolder {
+ public:
+  explicit TextFolder(const fs::path& root) : root_(root) {
+    std::error_code error;
+    whole_ = fs::canonical(root, error);
+    if (!error) read_folder(root);
+    std::ranges::stable_sort(files_, {}, &TextFile::path);
   }
-  std::ranges::sort(files, {}, &analysis::lesson::TextFile::path);
-  return files;
+
+  std::vector<TextFile> files() && { return std::move(files_); }
+
+ private:
+  [[nodiscard]] std::string name_of(const fs::path& path) const {
+    std::string name = path.lexically_relative(root_).generic_string();
+    return first_invalid_utf8(name) == std::string::npos ? name : printable(name);
+  }
+
+  void unread(const fs::path& path, Message why) { files_.push_back({name_of(path), {}, std::move(why)}); }
+
+  void read_folder(const fs::path& folder) {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+      if (files_.size() >= most_files) {
+        if (!full_) unread(folder, say::lesson::many_files{.most = most_files});
+        full_ = true;
+        return;
+      }
+      read_entry(*entry);
+    }
+    // A folder that is not there is no trouble: nobody has to have one.
+    if (error) unread(folder, say::lesson::cannot_read{.why = error.message()});
+  }
+
+  void read_entry(const fs::directory_entry& entry) {
+    const fs::path& path = entry.path();
+    const std::string file = path.filename().string();
+    if (file.starts_with('.') || file.ends_with('~')) return;  // of editors and file managers
+    std::error_code error;
+    const fs::file_status own = entry.symlink_status(error);
+    if (fs::is_directory(own)) return read_folder(path);
+    const bool text = path.extension() == ".md";
+    if (!text && path.parent_path() == root_) return;
+    if (fs::is_symlink(own)) {
+      const fs::path there = fs::canonical(path, error);
+      if (error) return unread(path, say::lesson::link_lost{});
+      if (std::ranges::mismatch(whole_, there).in1 != whole_.end()) return unread(path, say::lesson::link_out{});
+      if (fs::is_directory(there, error)) return unread(path, say::lesson::link_folder{});
+    }
+    if (!fs::is_regular_file(path, error)) return unread(path, say::lesson::no_regular{});
+    if (!text) return unread(path, say::lesson::no_md{});
+    read_text(path);
+  }
+
+  void read_text(const fs::path& path) {
+    constexpr std::size_t most = analysis::lesson::largest_text;
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (error) return unread(path, say::lesson::cannot_read{.why = error.message()});
+    if (size > most) return unread(path, say::lesson::text_large{.most = most});
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::string text(static_cast<std::size_t>(size), '\0');
+    if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file.is_open() || file.bad()) {
+      return unread(path, say::lesson::cannot_read{.why = std::generic_category().message(errno)});
+    }
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    std::string name = name_of(path);
+    // A name that is no text can be no file of the lesson: it is told under what can be shown of it.
+    files_.push_back({std::move(name), std::move(text), {}});
+  }
+
+  fs::path root_;
+  fs::path whole_;  ///< the same, without links
+  std::vector<TextFile> files_;
+  bool full_ = false;
+};
+
+}  // namespace
+
+std::vector<TextFile> lesson_texts_of(const fs::path& folder) {
+  return TextFolder(folder).files();
 }
 
-std::vector<analysis::lesson::TextFile> own_lesson_texts() {
+std::vector<TextFile> own_lesson_texts() {
   const fs::path folder = data_folder();
-  return folder.empty() ? std::vector<analysis::lesson::TextFile>() : lesson_texts_of(folder / "lesson");
+  return folder.empty() ? std::vector<TextFile>() : lesson_texts_of(folder / "lesson");
 }
 
 }  // namespace attnscope

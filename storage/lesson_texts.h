@@ -10,7 +10,8 @@
 namespace attnscope {
 
 /// Every *.md below the folder, by its path below it, in the order of the paths; none where there is no such folder.
-/// Of a large one only the first 2 MiB, which is more than parse_document() takes.
+/// What is not read (a link that leads out of it, a device, what is too large, what nobody may read, a text under
+/// another name than *.md) stands among them with the reason. Hidden files and editors' copies (x~) are passed over.
 [[nodiscard]] std::vector<analysis::lesson::TextFile> lesson_texts_of(const std::filesystem::path& folder);
 
 /// Of lesson/ in the user's data folder; none without a home.

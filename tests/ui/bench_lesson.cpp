@@ -7,6 +7,7 @@
 #include <QImage>
 #include <QMouseEvent>
 #include <QScrollBar>
+#include <QSlider>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cstdio>
@@ -75,6 +76,9 @@ void bench_page(LessonWindow& window, const QString& id, int steps) {
     if (Transport* transport = picture->transport()) {
       bench(name + ": frames", window, steps, [&](int i) { transport->show_frame(i % transport->frames()); });
     }
+  }
+  if (auto* loads = window.page()->findChild<QSlider*>(QStringLiteral("loads"))) {
+    bench(name + ": more under way", window, steps, [&](int i) { loads->setValue(i % (loads->maximum() + 1)); });
   }
   if (auto* line = window.page()->findChild<FactorLine*>()) {
     bench(name + ": a point is dragged", window, steps, [&](int i) {

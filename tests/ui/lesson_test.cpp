@@ -16,6 +16,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/lesson/formula_picture.h"
 #include "ui/lesson/frame_text.h"
+#include "ui/lesson/hierarchy_picture.h"
 #include "ui/lesson/lesson_window.h"
 #include "ui/lesson/occupancy_picture.h"
 #include "ui/lesson/program_picture.h"
@@ -362,6 +363,81 @@ TEST_F(LessonTest, TheHierarchySaysWhereItsFiguresComeFrom) {
           << rows[i][j].toStdString();
     }
   }
+}
+
+/// A GPU whose DRAM gives 1 TB/s after 500 ns and whose L2 4 TB/s after 250 ns.
+class FlowingLanes : public ::testing::Test {
+ protected:
+  FlowingLanes() {
+    for (const auto& [key, value] : {std::pair("dram_read", 1e12), std::pair("latency_dram", 500.0),
+                                     std::pair("l2_read", 4e12), std::pair("latency_l2", 250.0)}) {
+      ceilings_.push_back({.name = key, .value = value, .unit = {}});
+    }
+    hierarchy_ = lesson::hierarchy_of(attnscope::known_gpus().front(), ceilings_);
+    flow_ = lesson::hierarchy_flow(hierarchy_, 100);
+  }
+  static constexpr std::size_t l2 = 2;
+  static constexpr std::size_t dram = 3;
+  std::vector<attnscope::Ceiling> ceilings_;
+  lesson::Hierarchy hierarchy_;
+  lesson::HierarchyFlow flow_;
+  Workspace workspace_;
+  LessonWindow window_{workspace_, false};
+};
+
+TEST_F(FlowingLanes, LoadsMoveAtTheirSpeedAndPipesFill) {
+  FlowLanes lanes(window_.data(), hierarchy_, flow_, nullptr);
+  lanes.resize(1000, lanes.sizeHint().height());
+  // Half of DRAM's latency: one way of the L2.
+  const auto half = static_cast<std::size_t>(std::lround(250 / flow_.frame_ns));
+  lanes.show_frame(half);
+  const double way = lanes.pipe(dram).width();
+  EXPECT_NEAR((lanes.waited_for(dram)->x() - lanes.pipe(dram).left()) / way, *flow_.frames[half].trips[dram], 1e-9);
+  EXPECT_NEAR(*flow_.frames[half].trips[l2], 2 * *flow_.frames[half].trips[dram], 1e-9);
+  EXPECT_FALSE(lanes.waited_for(0)) << "nobody measured a register's latency";
+  EXPECT_TRUE(lanes.under_way(0).empty());
+  // Cross-sections are as bandwidths.
+  EXPECT_NEAR(std::pow(lanes.pipe(l2).height() / lanes.pipe(dram).height(), 2), 4, 1e-6);
+  const auto filled = [&](std::size_t lane) {
+    double width = 0;
+    for (const QRectF& packet : lanes.under_way(lane)) width += packet.width();
+    return width / way;
+  };
+  for (std::size_t load = 0; load < flow_.loads.size(); ++load) {
+    for (const std::size_t frame : {std::size_t{0}, half, flow_.frames.size() - 1}) {
+      lanes.show_load(load);
+      lanes.show_frame(frame);
+      EXPECT_NEAR(filled(dram), flow_.loads[load].rungs[dram]->share, 1e-9) << load << ' ' << frame;
+      EXPECT_NEAR(filled(l2), flow_.loads[load].rungs[l2]->share, 1e-9) << load << ' ' << frame;
+    }
+  }
+  EXPECT_EQ(lanes.texts(dram), QStringList({QStringLiteral("1 TB/s of 1 TB/s (100%)"),
+                                            QStringLiteral("back, one waited for after the other: 1")}));
+  lanes.show_load(0);
+  EXPECT_EQ(lanes.texts(dram).front(), QStringLiteral("25.6 GB/s of 1 TB/s (3%)"));
+  // What is drawn changes with the frame and with the load.
+  const QImage last = lanes.grab().toImage();
+  lanes.show_frame(half);
+  const QImage before = lanes.grab().toImage();
+  EXPECT_NE(last, before);
+  lanes.show_load(9);
+  EXPECT_NE(lanes.grab().toImage(), before);
+}
+
+TEST(LessonLetters, GrowWithTheWindow) {
+  Workspace workspace;
+  LessonWindow window(workspace, false);
+  const auto letters = [&](int width, int height) {
+    window.resize(width, height);
+    window.show();
+    QApplication::processEvents();
+    return window.page()->font().pointSizeF();
+  };
+  const double own = letters(1280, 800);
+  EXPECT_DOUBLE_EQ(letters(1920, 1080), own);
+  EXPECT_DOUBLE_EQ(letters(3840, 2160), 2 * own);
+  EXPECT_DOUBLE_EQ(letters(3840, 1080), own);
+  EXPECT_DOUBLE_EQ(letters(2560, 1440), 1.25 * own);
 }
 
 TEST_F(LessonTest, ClaimsAreForeseenAndCounted) {

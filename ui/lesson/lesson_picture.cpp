@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ui/lesson/hierarchy_picture.h"
 #include "ui/lesson/occupancy_picture.h"
 #include "ui/lesson/program_picture.h"
 #include "ui/lesson/scale_picture.h"

@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QLocale>
+#include <QResizeEvent>
 #include <QScreen>
 #include <QSettings>
 #include <QShortcut>
@@ -18,6 +19,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -194,6 +196,18 @@ void LessonWindow::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange && data_ != nullptr) soon_.start(0);
 }
 
+void LessonWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (data_ != nullptr && window_scale() != built_scale_) rebuild();
+}
+
+double LessonWindow::window_scale() const {
+  // In front of a room the screen decides alone (set_presenting()).
+  if (presenting_) return 1;
+  const double whole = std::min(width() / 1920.0, height() / 1080.0);
+  return std::max(1.0, std::floor(whole * 4) / 4);
+}
+
 void LessonWindow::rebuild() {
   const QString here = page_id();
   lesson::LessonTexts texts = lesson::load_lesson(language_.toStdString(), own_lesson_texts());
@@ -202,7 +216,10 @@ void LessonWindow::rebuild() {
   ids_.clear();
   data_ = std::make_unique<LessonData>(workspace_.ticked(), ceilings_in(workspace_), std::move(texts));
   QFont letters = QApplication::font();
-  letters.setPointSizeF(own_size_ * scale_);
+  built_scale_ = window_scale();
+  letters.setPointSizeF(own_size_ * built_scale_);
+  bar_->setFont(letters);
+  letters.setPointSizeF(own_size_ * scale_ * built_scale_);
   centralWidget()->setFont(letters);
   setWindowTitle(QStringLiteral("%1 – Attnscope").arg(data_->word("lesson")));
   const QSignalBlocker quiet(list_);
@@ -217,7 +234,7 @@ void LessonWindow::rebuild() {
     list_->addItem(data_->word(id));
   }
   made_.resize(ids_.size());
-  list_->setFixedWidth(list_->sizeHintForColumn(0) + 24);
+  list_->setFixedWidth(std::min(list_->sizeHintForColumn(0) + 24, width() / 3));  // a title may be long
   present_->setText(data_->word("present"));
   keys_->setText(data_->word("window_keys"));
   problems_->setText(problems());
@@ -229,6 +246,12 @@ QString LessonWindow::problems() const {
   QStringList lines;
   for (const lesson::TextProblem& problem : data_->texts().problems) {
     lines << one_line(QString::fromStdString(attnscope::text(words_of(problem))));
+  }
+  // A whole folder of strange files leaves room for the lesson.
+  constexpr qsizetype most_lines = 8;
+  const qsizetype more = lines.size() - most_lines;
+  if (more > 0) {
+    lines = lines.mid(0, most_lines) << QStringLiteral("… %1 %2").arg(more).arg(data_->word("more_problems"));
   }
   if (!lines.isEmpty()) lines.prepend(data_->word("problems"));
   return lines.join(QLatin1Char('\n'));

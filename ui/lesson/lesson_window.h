@@ -50,6 +50,7 @@ class LessonWindow : public QMainWindow {
  protected:
   void keyPressEvent(QKeyEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void build_bar();
@@ -57,6 +58,8 @@ class LessonWindow : public QMainWindow {
   /// All pages anew: other texts, points, colours or letters.
   void rebuild();
   void make_page(int place);
+  /// Letters of a larger window are larger: 1 up to 1920x1080, 2 at 3840x2160, in steps of a quarter.
+  [[nodiscard]] double window_scale() const;
   void go(int by);
   void turn_to(int place);
 
@@ -68,6 +71,7 @@ class LessonWindow : public QMainWindow {
   double scale_ = 1.15;
   double own_scale_ = 1.15;  ///< of the learner's, while it is shown to a room
   double own_size_;          ///< of the system's font, in points
+  double built_scale_ = 1;   ///< the window's, that the pages were made with
   bool presenting_ = false;
   QTimer soon_;
   QToolBar* bar_ = nullptr;

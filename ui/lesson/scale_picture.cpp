@@ -18,7 +18,6 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double squares_gap = 18;
-constexpr std::array rung_words{"registers", "shared", "l2", "dram", "host"};
 
 QString size_text(double bytes) {
   return QString::fromStdString(lesson::figure_text(bytes, lesson::Unit::bytes));
@@ -129,70 +128,6 @@ BackwardPicture::BackwardPicture(const PictureOf& of, QWidget* parent) : LessonP
   column->setContentsMargins(0, 0, 0, 0);
   column->addWidget(new ScaledSquares(lesson::backward_squares(of.setting), 9, this));
   add_caption(*this, QStringLiteral("%1 (%2)").arg(of.data.word("scale"), of.data.word("modelled")));
-}
-
-HierarchyPicture::HierarchyPicture(const PictureOf& of, QWidget* parent)
-    : LessonPicture(parent),
-      data_(of.data),
-      hierarchy_(lesson::hierarchy_of(of.data.evidence().gpu, of.data.evidence().ceilings)) {}
-
-QString HierarchyPicture::cell(const std::optional<lesson::HierarchyFigure>& figure, lesson::Unit unit) const {
-  if (!figure) return data_.word("no_data");
-  return QStringLiteral("%1\n%2").arg(QString::fromStdString(lesson::figure_text(figure->value, unit)),
-                                      data_.word(to_string(figure->source)));
-}
-
-std::vector<QStringList> HierarchyPicture::cells() const {
-  std::vector<QStringList> rows{{{},
-                                 data_.word("size"),
-                                 data_.word("bandwidth"),
-                                 data_.word("latency"),
-                                 data_.word("in_flight"),
-                                 data_.word("flops_per_byte")}};
-  for (const lesson::HierarchyRung& rung : hierarchy_.rungs) {
-    rows.push_back({data_.word(rung_words.at(static_cast<std::size_t>(rung.rung))),
-                    cell(rung.bytes, lesson::Unit::bytes), cell(rung.bandwidth, lesson::Unit::bytes_per_second),
-                    cell(rung.latency_ns, lesson::Unit::nanoseconds), cell(rung.in_flight_bytes, lesson::Unit::bytes),
-                    cell(rung.flops_per_byte, lesson::Unit::plain)});
-  }
-  return rows;
-}
-
-QSize HierarchyPicture::sizeHint() const {
-  return {700, static_cast<int>(QFontMetricsF(font()).height() * (2.4 + 2.6 * 5))};
-}
-
-void HierarchyPicture::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  const PlotColors colors = plot_colors(palette());
-  const auto rows = cells();
-  const double line = QFontMetricsF(font()).height();
-  const double first = width() * 0.24;
-  const double step = (width() - first) / 5;
-  double most = 0;
-  for (const lesson::HierarchyRung& rung : hierarchy_.rungs) {
-    most = std::max(most, rung.bandwidth ? rung.bandwidth->value : 0);
-  }
-  double y = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double high = (i == 0 ? 2.4 : 2.6) * line;
-    const auto& bandwidth = i == 0 ? std::nullopt : hierarchy_.rungs[i - 1].bandwidth;
-    if (bandwidth && most > 0) {
-      QColor fill = colors.accent;
-      fill.setAlphaF(0.35F);
-      painter.fillRect(QRectF(first + step, y + 3, std::max(1.0, (step - 12) * bandwidth->value / most), high - 6),
-                       fill);
-    }
-    for (qsizetype j = 0; j < rows[i].size(); ++j) {
-      const double x = j == 0 ? 0 : first + static_cast<double>(j - 1) * step;
-      painter.setPen(i == 0 || rows[i][j] == data_.word("no_data") ? colors.muted : colors.text);
-      painter.drawText(QRectF(x + 4, y, (j == 0 ? first : step) - 8, high),
-                       Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap, rows[i][j]);
-    }
-    y += high;
-    painter.setPen(colors.grid);
-    painter.drawLine(QPointF(0, y), QPointF(width(), y));
-  }
 }
 
 }  // namespace attnscope::ui

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sizes as squares whose areas are to one scale, and the memory hierarchy as a table with bars.
+// Sizes as squares whose areas are to one scale.
 #pragma once
 
 #include <QRectF>
 #include <vector>
 
-#include "profiler/analysis/lesson/hierarchy.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "ui/lesson/lesson_picture.h"
 
@@ -59,26 +58,6 @@ class BackwardPicture : public LessonPicture {
   Q_OBJECT
  public:
   BackwardPicture(const PictureOf& of, QWidget* parent);
-};
-
-class HierarchyPicture : public LessonPicture {
-  Q_OBJECT
- public:
-  HierarchyPicture(const PictureOf& of, QWidget* parent);
-
-  /// The table as drawn, its heading first: name, size, bandwidth, latency, bytes in flight, FLOPs a byte.
-  [[nodiscard]] std::vector<QStringList> cells() const;
-  [[nodiscard]] QSize sizeHint() const override;
-  [[nodiscard]] QSize minimumSizeHint() const override { return {400, sizeHint().height()}; }
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-
- private:
-  [[nodiscard]] QString cell(const std::optional<lesson::HierarchyFigure>& figure, lesson::Unit unit) const;
-
-  const LessonData& data_;
-  lesson::Hierarchy hierarchy_;
 };
 
 }  // namespace attnscope::ui

@@ -138,8 +138,9 @@ void SoftmaxPicture::add_choices(QWidget* row) {
   way_->addItem(data_.word("inner"));
   fault_ = add_box();
   fault_->setObjectName(QStringLiteral("fault"));
+  way_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   for (const std::string_view word : fault_words) {
-    fault_->addItem(word.empty() ? QStringLiteral("–") : data_.word(word));
+    fault_->addItem(data_.word(word.empty() ? "no_fault" : word));
   }
   own_ = new QLineEdit(row);
   own_->setObjectName(QStringLiteral("own"));
@@ -147,8 +148,10 @@ void SoftmaxPicture::add_choices(QWidget* row) {
   own_->setClearButtonEnabled(true);
   own_->setMinimumWidth(qRound(QFontMetricsF(own_->font()).horizontalAdvance(own_->placeholderText()) * 1.15) + 40);
   line->addWidget(own_, 2);
-  own_wrong_ = new QLabel(row);
-  line->addWidget(own_wrong_);
+  own_wrong_ = new QLabel(this);
+  own_wrong_->setWordWrap(true);
+  own_wrong_->hide();
+  static_cast<QVBoxLayout*>(layout())->insertWidget(1, own_wrong_);
   connect(pick_, &QComboBox::currentIndexChanged, this, &SoftmaxPicture::choose_example);
   for (QComboBox* box : {block_, way_, fault_}) {
     connect(box, &QComboBox::currentIndexChanged, this, &SoftmaxPicture::play_again);
@@ -168,10 +171,13 @@ void SoftmaxPicture::choose_example() {
 }
 
 void SoftmaxPicture::play_own(const QString& scores) {
-  own_wrong_->clear();
+  own_wrong_->hide();
   if (scores.trimmed().isEmpty()) return choose_example();
   const std::vector<double> numbers = parse_scores(scores);
-  if (numbers.empty()) return own_wrong_->setText(data_.word("no_numbers"));
+  if (numbers.empty()) {
+    own_wrong_->setText(data_.word("no_numbers"));
+    return own_wrong_->show();
+  }
   std::vector<double> values(numbers.size());
   std::iota(values.begin(), values.end(), 1.0);
   rows_ = {.rows = 1, .columns = numbers.size(), .d = 1, .scores = numbers, .values = values};
@@ -209,7 +215,22 @@ QString SoftmaxPicture::state_html(const lesson::OnlineStep& step) const {
               .arg(number_text(step.alpha),
                    step.rescaled ? QStringLiteral(" <b>(%1)</b>").arg(data_.word("rescaled")) : QString(),
                    numbers_text(step.weights));
-  return html;
+  return html + QStringLiteral("<p>%1: %2</p>").arg(data_.word("values_of_block"), values_text(step));
+}
+
+QString SoftmaxPicture::values_text(const lesson::OnlineStep& step) const {
+  QStringList rows;
+  for (std::size_t column = step.first; column < step.last; ++column) {
+    const auto first = rows_.values.begin() + static_cast<std::ptrdiff_t>(column * rows_.d);
+    rows << QStringLiteral("(%1)").arg(numbers_text({first, first + static_cast<std::ptrdiff_t>(rows_.d)}));
+  }
+  return rows.join(QStringLiteral(" "));
+}
+
+bool SoftmaxPicture::fault_sleeps() const {
+  const bool of_masks =
+      trace_.fault == lesson::SoftmaxFault::mask_after_maximum || trace_.fault == lesson::SoftmaxFault::mask_after_sum;
+  return of_masks && std::ranges::count(rows_.hidden, true) == 0;
 }
 
 QString SoftmaxPicture::result_html() const {
@@ -226,7 +247,7 @@ QString SoftmaxPicture::result_html() const {
       .arg(count.divisions)
       .arg(data_.word("through_memory"))
       .arg(count.rows_through_memory)
-      .arg(merge_html());
+      .arg(fault_sleeps() ? data_.word("nothing_hidden") : merge_html());
 }
 
 QString SoftmaxPicture::merge_html() const {

@@ -57,6 +57,9 @@ class SoftmaxPicture : public LessonPicture {
   [[nodiscard]] QString state_html(const lesson::OnlineStep& step) const;
   [[nodiscard]] QString result_html() const;
   [[nodiscard]] QString merge_html() const;
+  [[nodiscard]] QString values_text(const lesson::OnlineStep& step) const;
+  /// The fault is one of masks, and nothing is masked.
+  [[nodiscard]] bool fault_sleeps() const;
 
   const LessonData& data_;
   std::vector<lesson::SoftmaxExample> examples_;

@@ -154,7 +154,7 @@ void ResultsView::refresh() {
     const bool good = given.revealed && given.value == asked.right;
     ++all[asked.claim ? 1 : 0];
     if (good) ++right[asked.claim ? 1 : 0];
-    const QString mark = !given.revealed ? QStringLiteral("–")
+    const QString mark = !given.revealed ? data_.word("not_answered")
                          : asked.claim   ? data_.word(good ? "agreed" : "disagreed")
                                          : data_.word(good ? "right" : "wrong");
     rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;&nbsp;</td><td>%2</td></tr>")

@@ -74,7 +74,7 @@ QComboBox* TilesPicture::add_choice(const QString& name) {
 QComboBox* TilesPicture::add_sizes(const QString& name, std::initializer_list<int> values) {
   QComboBox* box = add_choice(name);
   const QSignalBlocker quiet(box);
-  box->addItem(QStringLiteral("–"), 0);
+  box->addItem(data_.word("preset"), 0);
   for (const int value : values) {
     box->addItem(QString::fromStdString(lesson::figure_text(value, lesson::Unit::plain)), value);
   }
@@ -104,7 +104,7 @@ void TilesPicture::add_choices() {
     QComboBox* box = add_choice(to_qstring(staged.knob->name));
     const QSignalBlocker quiet_knob(box);
     box->setToolTip(said(staged.knob->meaning));
-    if (staged.knob->words.empty()) box->addItem(QStringLiteral("–"), -1);
+    if (staged.knob->words.empty()) box->addItem(data_.word("preset"), -1);
     for (std::size_t i = 0; i < staged.values.size(); ++i) {
       box->addItem(QString::fromStdString(attnscope::to_string(staged.values[i])), static_cast<int>(i));
     }

@@ -113,7 +113,7 @@
       const claim = box.classList.contains('claim');
       claim ? ++judged : ++asked;
       const title = claim ? box.querySelector('h3').textContent : box.querySelector('p').textContent;
-      let mark = '–';
+      let mark = w('not_answered');
       if (state.revealed) {
         const good = claim ? state.value === box.dataset.outcome : box.querySelectorAll('.choice')[+state.value].dataset.right === '1';
         if (good) claim ? ++foreseen : ++right;
@@ -232,6 +232,57 @@
     control.set(0);
   };
 
+  // Lanes of the memory hierarchy: what is under way fills pipes, a load that is waited for goes along each.
+  const flow = (figure, all) => {
+    const high = 66, left = 250, long = 400, packetsOfFull = 24;
+    const picture = svg('svg', {viewBox: `0 0 960 ${all.lanes.length * high}`, role: 'img'});
+    const clock = make('p', {class: 'said'});
+    const load = make('input', {type: 'range', class: 'loads', min: 0, max: Math.max(0, all.loads.length - 1), value: all.first, 'aria-label': w('under_way'), oninput: () => draw(at)});
+    const said = make('output');
+    const moving = svg('g');
+    let at = 0;
+    all.lanes.forEach((lane, i) => {
+      const middle = high * (i + 0.5), across = Math.max(1, lane.pipe * (high - 10)), side = Math.max(1, lane.square * (high - 10));
+      picture.append(svg('text', {x: 4, y: middle - 4}, lane.name), svg('text', {x: 4, y: middle + 16, class: 'size'}, lane.size));
+      if (lane.square) picture.append(svg('rect', {x: 180, y: middle - side / 2, width: side, height: side, class: 'capacity'}));
+      picture.append(svg('rect', {x: left, y: middle - across / 2, width: long, height: across, class: 'pipe'}));
+    });
+    picture.append(moving);
+    const draw = to => {
+      at = to;
+      const frame = all.frames[at];
+      const chosen = all.loads[+load.value];
+      clock.textContent = frame.clock;
+      said.textContent = chosen ? chosen.said : '';
+      moving.replaceChildren();
+      all.lanes.forEach((lane, i) => {
+        const middle = high * (i + 0.5), across = Math.max(1, lane.pipe * (high - 10)), trips = frame.trips[i];
+        const share = chosen && chosen.rungs[i].share;
+        const part = (x, width) => moving.append(svg('rect', {x, y: middle - across / 2, width, height: across, class: 'moving'}));
+        if (share >= 1) part(left, long);
+        else if (share != null) {
+          const packets = Math.max(1, Math.ceil(share * packetsOfFull)), length = share * long / packets;
+          for (let k = 0; k < packets; ++k) {
+            const begin = (trips + k / packets) % 1 * long, beyond = Math.max(0, begin + length - long);
+            part(left + begin, length - beyond);
+            if (beyond > 0) part(left, beyond);
+          }
+        }
+        if (trips !== null && all.frames.length > 1) moving.append(svg('circle', {cx: left + trips % 1 * long, cy: middle, r: 6, class: 'load'}));
+        moving.append(svg('text', {x: left + long + 16, y: middle - 4}, chosen ? chosen.rungs[i].said : lane.bandwidth), svg('text', {x: left + long + 16, y: middle + 16, class: 'size'}, all.frames.length > 1 ? frame.said[i] : ''));
+      });
+    };
+    if (all.frames.length > 1) {
+      const control = transport(figure, () => all.frames.length, draw);
+      figure.append(control.bar, control.scrub, clock, make('label', {class: 'row'}, said, load), picture);
+      control.set(0);
+    } else {
+      figure.append(clock, picture);
+      draw(0);
+    }
+    figure.append(make('figcaption', {}, w('flow_scale')));
+  };
+
   const softmax = (figure, all) => {
     let example = all[0], trace = example.traces[0];
     const option = (value, text) => make('option', {value}, text);
@@ -239,9 +290,10 @@
     const block = make('select');
     const way = make('select', {}, option(0, w('outer')), option(1, w('inner')));
     const names = [...new Set(all[0].traces.map(t => t.fault))];
-    const fault = make('select', {class: 'fault'}, ...names.map(name => option(name, name === 'none' ? '—' : w({'forget-rescale': 'forget', 'sum-in-fp16': 'half'}[name] || name))));
+    const fault = make('select', {class: 'fault'}, ...names.map(name => option(name, name === 'none' ? w('no_fault') : w({'forget-rescale': 'forget', 'sum-in-fp16': 'half'}[name] || name))));
     const scores = make('p', {class: 'said'});
     const table = make('table');
+    const valuesOf = make('p', {class: 'said'});
     const end = make('p', {class: 'result'});
     const choose = () => {
       trace = example.traces.find(t => t.block === +block.value && t.inner === (way.value === '1') && t.fault === fault.value);
@@ -261,14 +313,15 @@
       const line = (name, state, extra) => make('tr', {}, make('th', {}, name), make('td', {class: 'number'}, number(state.m)), make('td', {class: 'number'}, number(state.l)), make('td', {class: 'number'}, state.o.map(number).join(', ')), make('td', {}, extra));
       table.replaceChildren(make('tr', {}, ...['', 'm', 'ℓ', 'o', ''].map(name => make('th', {}, name))), line(w('before'), step.before, ''),
                             line(w('after'), step.after, `α = ${number(step.alpha)}${step.rescaled ? ' · ' + w('rescaled') : ''}`));
+      valuesOf.textContent = `${w('values_of_block')}: ` + Array.from({length: step.last - step.first}, (ignored, j) => '(' + example.values.slice((step.first + j) * example.d, (step.first + j + 1) * example.d).map(number).join(', ') + ')').join(' ');
       const last = at === trace.steps.length - 1;
       end.className = 'result ' + (last && !(trace.error < 1e-9) ? 'off' : 'meets');
-      end.textContent = last ? `${w('output')}: ${trace.output.map(number).join(', ')} · ${w('exact')}: ${trace.exact.map(number).join(', ')} · ${w('error')}: ${trace.error === null ? '∞' : number(trace.error)} · ${w('rescaled')}: ${trace.rescaled} · ${w('divisions')}: ${trace.divisions} · ${w('through_memory')}: ${trace.through}` : '';
+      end.textContent = last ? `${w('output')}: ${trace.output.map(number).join(', ')} · ${w('exact')}: ${trace.exact.map(number).join(', ')} · ${w('error')}: ${trace.error === null ? '∞' : number(trace.error)} · ${w('rescaled')}: ${trace.rescaled} · ${w('divisions')}: ${trace.divisions} · ${w('through_memory')}: ${trace.through}${trace.sleeps ? ' · ' + w('nothing_hidden') : ''}` : '';
     };
     const control = transport(figure, () => trace.steps.length, draw);
     pick.addEventListener('change', change);
     [block, way, fault].forEach(select => select.addEventListener('change', choose));
-    figure.append(make('div', {class: 'row'}, pick, block, way, fault), control.bar, control.scrub, scores, table, end);
+    figure.append(make('div', {class: 'row'}, pick, block, way, fault), control.bar, control.scrub, scores, table, valuesOf, end);
     change();
   };
 
@@ -338,7 +391,7 @@
     control.set(+figure.dataset.now);
   });
 
-  const kinds = {tiles, softmax, program, theory};
+  const kinds = {tiles, softmax, program, theory, flow};
   document.querySelectorAll('figure.play').forEach(figure => kinds[figure.dataset.kind](figure, JSON.parse(document.getElementById(figure.dataset.source).textContent)));
 
   addEventListener('keydown', event => {

@@ -4,22 +4,31 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
 #include "messages/lesson.h"
 #include "profiler/analysis/lesson/formula.h"
+#include "profiler/analysis/lesson/front_keys.h"
 #include "profiler/analysis/markup.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
-
-constexpr std::size_t largest_text = std::size_t{1} << 20;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
   return text;
+}
+
+/// The first byte that no text has: of no UTF-8, or of what controls a terminal; npos for none.
+std::size_t first_no_text(std::string_view text) {
+  const auto control = std::ranges::find_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
+  const std::size_t bad = first_invalid_utf8(text);
+  return control == text.end() ? bad : std::min(bad, static_cast<std::size_t>(control - text.begin()));
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -120,7 +129,7 @@ class DocumentParser {
       const std::string key(trimmed(line.substr(0, colon)));
       const auto [entry, fresh] = document_.front.entries.emplace(
           key, Front::Entry{std::string(trimmed(line.substr(colon + 1))), static_cast<int>(at_) + 1});
-      if (!fresh) return fail(at_, say::lesson::key_twice{.key = key});
+      if (!fresh) return fail(at_, say::lesson::key_twice{.key = clipped(key)});
     }
     fail(lines_.size() - 1, say::lesson::front_open{});
   }
@@ -148,7 +157,7 @@ class DocumentParser {
     } else if (line.starts_with("::question")) {
       question();
     } else if (line.starts_with("::")) {
-      fail(begin, say::lesson::no_directive{.word = line});
+      fail(begin, say::lesson::no_directive{.word = clipped(line)});
     } else if (line.starts_with("- ")) {
       Block list{.kind = Block::Kind::list, .line = number(begin), .items = items()};
       for (const std::string& item : list.items) look_at(item, begin);
@@ -223,6 +232,7 @@ class DocumentParser {
     Question& q = block.question;
     q.id = trimmed(trimmed(lines_[at_++]).substr(10));
     if (q.id.empty()) return fail(begin, say::lesson::question_id{});
+    if (!is_name(q.id)) return fail(begin, say::lesson::no_name{.word = clipped(q.id)});
     if (at_ < lines_.size() && !breaks(at_)) q.prompt = text_until_break();
     if (q.prompt.empty()) return fail(begin, say::lesson::question_text{});
     look_at(q.prompt, begin);
@@ -256,7 +266,7 @@ class DocumentParser {
     if (!spans.ok()) return fail(line, spans.error());
     for (const Span& span : *spans) {
       if (span.kind == Span::Kind::value && !known_(span.text)) {
-        return fail(line, say::lesson::no_value{.name = span.text});
+        return fail(line, say::lesson::no_value{.name = clipped(span.text)});
       }
       if (span.kind != Span::Kind::formula) continue;
       if (const auto parsed = parse_formula(span.text); !parsed.ok()) return fail(line, parsed.error());
@@ -298,7 +308,7 @@ std::optional<double> Front::number(std::string_view key) const {
   if (unit != 1) text.remove_suffix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value * unit;
 }
 
@@ -316,7 +326,14 @@ int Front::line_of(std::string_view key) const {
 
 Result<Document, TextProblem> parse_document(std::string file, std::string_view text,
                                              const std::function<bool(std::string_view)>& known_value) {
-  if (text.size() > largest_text) return Failure{TextProblem{std::move(file), 0, say::lesson::text_large{}}};
+  if (text.size() > largest_text) {
+    return Failure{TextProblem{std::move(file), 0, say::lesson::text_large{.most = largest_text}}};
+  }
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin a file
+  if (const std::size_t bad = first_no_text(text); bad != std::string_view::npos) {
+    const auto line = static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n'));
+    return Failure{TextProblem{std::move(file), line, say::lesson::no_utf8{}}};
+  }
   return DocumentParser(std::move(file), text, known_value).parse();
 }
 

@@ -83,6 +83,9 @@ struct Document {
   std::vector<Block> blocks{};
 };
 
+/// The most bytes that a file may have.
+inline constexpr std::size_t largest_text = std::size_t{1} << 20;
+
 /// `known_value` says which {{names}} there are. The first thing that is wrong is the error.
 [[nodiscard]] Result<Document, TextProblem> parse_document(std::string file, std::string_view text,
                                                            const std::function<bool(std::string_view)>& known_value);

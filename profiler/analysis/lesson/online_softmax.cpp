@@ -41,7 +41,9 @@ class RowPlayer {
     const double m = std::max(state_.m, step.block_m);
     step.alpha = m == nothing_seen ? 1 : shift(state_.m, m);
     step.beta = m == nothing_seen ? 0 : shift(step.block_m, m);
-    step.rescaled = state_.m != nothing_seen && m > state_.m;
+    const bool rises = state_.m != nothing_seen && m > state_.m;
+    const bool forgets = trace_.fault == SoftmaxFault::forget_rescale;
+    step.rescaled = rises && !forgets;
     double sum = 0;
     for (std::size_t j = first; j < last; ++j) {
       const double weight = weight_of(j, m);
@@ -49,13 +51,13 @@ class RowPlayer {
       sum = rounded(sum + counted(j, m, weight));
     }
     step.block_l = step.beta > 0 ? sum / step.beta : 0;
-    const double alpha = trace_.fault == SoftmaxFault::forget_rescale && step.rescaled ? 1 : step.alpha;
+    const double alpha = forgets && rises ? 1 : step.alpha;
     const double l = rounded(rounded(state_.l * alpha) + sum);
     add_values(step, alpha, l);
     state_.l = l;
     state_.m = m;
     step.after = state_;
-    count(step);
+    count(step, rises);
     trace_.steps.push_back(std::move(step));
   }
 
@@ -99,13 +101,13 @@ class RowPlayer {
     }
   }
 
-  void count(const OnlineStep& step) {
-    trace_.count.raised += step.rescaled ? 1 : 0;
+  void count(const OnlineStep& step, bool rises) {
+    trace_.count.raised += rises ? 1 : 0;
     if (in_.d == 0) return;
     if (trace_.rescaling == Rescaling::inner) {
       ++trace_.count.divisions;
       ++trace_.count.rows_through_memory;
-      ++trace_.count.rows_rescaled;
+      trace_.count.rows_rescaled += trace_.fault == SoftmaxFault::forget_rescale ? 0 : 1;
     } else {
       trace_.count.rows_rescaled += step.rescaled ? 1 : 0;
     }

@@ -2,6 +2,7 @@
 #include "profiler/analysis/lesson/player.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "messages/lesson.h"
@@ -144,6 +145,9 @@ void TilePlayer::add(Tally& tally, std::size_t index, std::vector<TileAccess>& s
     tally.dram_read_bytes += result.read;
     tally.dram_write_bytes += result.write;
   }
+  // As counters have a launch: what it left dirty in L2 is written back before the next one.
+  const bool last = index + 1 == moments_.size() || moments_[index + 1].launch != moment.launch;
+  if (last) tally.dram_write_bytes += std::llround(simulated_[moment.launch].dram_flush_bytes);
 }
 
 Frame TilePlayer::frame(std::size_t index) const {

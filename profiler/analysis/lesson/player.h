@@ -33,7 +33,8 @@ struct Tally {
   std::array<Traffic, tensor_count> by_tensor{};  ///< SM<->L2
   std::int64_t l2_hit_bytes = 0;                  ///< of the loads: found in L2
   std::int64_t dram_read_bytes = 0;
-  std::int64_t dram_write_bytes = 0;  ///< made room for others; what is dirty at a launch's end is not among them
+  /// What made room for others, and after the last step of a launch what it left dirty: settled, as counters are read.
+  std::int64_t dram_write_bytes = 0;
 
   [[nodiscard]] Traffic sm_l2() const;
   [[nodiscard]] const Traffic& of(Tensor tensor) const { return by_tensor.at(static_cast<std::size_t>(tensor)); }

@@ -9,6 +9,7 @@
 
 #include "kernels/registry.h"
 #include "profiler/analysis/exploration.h"
+#include "profiler/analysis/lesson/front_keys.h"
 #include "profiler/analysis/lesson/ledger.h"
 #include "profiler/analysis/tile_rule.h"
 
@@ -19,10 +20,6 @@ SoftmaxRows one_row(std::vector<double> scores, std::vector<double> values) {
   const std::size_t columns = scores.size();
   const std::size_t d = values.size() / columns;
   return SoftmaxRows{.rows = 1, .columns = columns, .d = d, .scores = std::move(scores), .values = std::move(values)};
-}
-
-std::int64_t whole(const Front& front, std::string_view key, double otherwise) {
-  return static_cast<std::int64_t>(std::clamp(front.number(key).value_or(otherwise), 1.0, 65536.0));
 }
 
 }  // namespace
@@ -44,7 +41,8 @@ namespace {
 Config staged_config(const Front& front, const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& gpu,
                      const StageChoice& choice) {
   Config config{
-      {.br = static_cast<int>(whole(front, "play_br", 64)), .bc = static_cast<int>(whole(front, "play_bc", 64))}, {}};
+      {.br = static_cast<int>(whole_of(front, "play_br", 64)), .bc = static_cast<int>(whole_of(front, "play_bc", 64))},
+      {}};
   for (const auto& [name, value] : choice.knobs) {
     const auto& stated = algorithm.facts().knobs;
     const auto knob = std::ranges::find(stated, name, &Knob::name);
@@ -65,10 +63,10 @@ Config staged_config(const Front& front, const Algorithm& algorithm, const Atten
 
 std::optional<TilePlayer> staged_player(const Front& front, const Evidence& evidence, const Algorithm& algorithm,
                                         const Mask& mask, std::size_t most, const StageChoice& choice) {
-  AttentionProblem p{.mask = mask, .d = whole(front, "play_d", 64)};
+  AttentionProblem p{.mask = mask, .d = whole_of(front, "play_d", 64)};
   if (const auto pass = parse_pass(front.text("play_pass")); pass.ok()) p.pass = *pass;
-  p.heads_q = p.heads_kv = choice.heads > 0 ? choice.heads : std::min<std::int64_t>(whole(front, "play_heads", 1), 64);
-  for (std::int64_t n = choice.n > 0 ? choice.n : whole(front, "play_n", 512); n >= 64; n /= 2) {
+  p.heads_q = p.heads_kv = choice.heads > 0 ? choice.heads : whole_of(front, "play_heads", 1);
+  for (std::int64_t n = choice.n > 0 ? choice.n : whole_of(front, "play_n", 512); n >= 64; n /= 2) {
     p.n_k = n;
     p.n_q = algorithm.facts().decodes ? 1 : n;
     Config config = staged_config(front, algorithm, p, evidence.gpu, choice);
@@ -129,8 +127,8 @@ bool take_choice(std::string_view word, std::span<const StagedKnob> knobs, AlsoP
   const bool digits = !text.empty() && text.size() < 8 && text.find_first_not_of("0123456789") == std::string::npos;
   const std::int64_t number = digits ? std::stoll(text) : 0;
   std::string_view title = name;
-  if (name == "n" && number > 0) {
-    also.choice.n = std::min<std::int64_t>(number, 65536);
+  if (name == "n" && number > 0 && number <= longest_played) {
+    also.choice.n = number;
     title = "N";
   } else if (name == "br" && number > 0) {
     also.choice.br = static_cast<int>(number);
@@ -141,8 +139,8 @@ bool take_choice(std::string_view word, std::span<const StagedKnob> knobs, AlsoP
   } else if (name == "m" && number > 0) {
     also.choice.m_elements = number;
     title = "M";
-  } else if (name == "heads" && number > 0) {
-    also.choice.heads = static_cast<int>(std::min<std::int64_t>(number, 64));
+  } else if (name == "heads" && number > 0 && number <= most_played_heads) {
+    also.choice.heads = static_cast<int>(number);
   } else {
     const auto staged = std::ranges::find_if(knobs, [&](const StagedKnob& each) { return each.knob->name == name; });
     if (staged == knobs.end()) return false;
@@ -154,23 +152,42 @@ bool take_choice(std::string_view word, std::span<const StagedKnob> knobs, AlsoP
   return true;
 }
 
-}  // namespace
-
-std::vector<AlsoPlayed> also_played(const Front& front, const Registry& registry) {
-  constexpr std::size_t most = 8;  // each is played of every algorithm
+/// Of each word what it asks for, or nothing.
+std::vector<std::pair<std::string, std::optional<AlsoPlayed>>> words_of_also(const Front& front,
+                                                                             const Registry& registry) {
   const auto knobs = staged_knobs(front, registry);
-  std::vector<AlsoPlayed> all;
+  std::vector<std::pair<std::string, std::optional<AlsoPlayed>>> all;
+  std::size_t read = 0;
   for (const std::string& words : front.words("play_also")) {
     AlsoPlayed also;
-    bool good = all.size() < most;
+    bool good = read < most_also_played;
     for (std::size_t from = 0; good && from <= words.size();) {
       const std::size_t to = std::min(words.find(',', from), words.size());
       good = take_choice(std::string_view(words).substr(from, to - from), knobs, also);
       from = to + 1;
     }
-    if (good) all.push_back(std::move(also));
+    if (good) ++read;
+    all.emplace_back(words, good ? std::optional(std::move(also)) : std::nullopt);
   }
   return all;
+}
+
+}  // namespace
+
+std::vector<AlsoPlayed> also_played(const Front& front, const Registry& registry) {
+  std::vector<AlsoPlayed> all;
+  for (auto& [word, also] : words_of_also(front, registry)) {
+    if (also) all.push_back(std::move(*also));
+  }
+  return all;
+}
+
+std::vector<std::string> unread_also(const Front& front, const Registry& registry) {
+  std::vector<std::string> unread;
+  for (auto& [word, also] : words_of_also(front, registry)) {
+    if (!also) unread.push_back(std::move(word));
+  }
+  return unread;
 }
 
 bool plays_what_was_chosen(const TilePlayer& player, const StageChoice& choice) {
@@ -210,19 +227,25 @@ std::vector<Prediction> predictions(const Evidence& evidence) {
   std::vector<Prediction> all;
   for (int i = 0; i < doubled_kinds; ++i) {
     const auto what = static_cast<Doubled>(i);
-    std::vector<std::string> seen;
+    const std::size_t begin = all.size();
     for (const Pair& pair : doubled_pairs(evidence.points, evidence.rows, what, metric_key::l2_sm_bytes)) {
       const AttentionProblem p = evidence.points.problem(pair.from);
       const std::string& algorithm = evidence.points.algorithm(pair.from);
       if (p.pass != Pass::fwd || p.mask != Mask::none || !pair.model_ratio) continue;
-      if (std::ranges::count(seen, algorithm) > 0) continue;
-      seen.push_back(algorithm);
-      all.push_back({.doubled = what,
-                     .algorithm = short_title(evidence.points.algorithms(), algorithm),
-                     .from = pair.from,
-                     .model = *pair.model_ratio,
-                     .found = pair.ratio(),
-                     .origin = pair.provenance == Provenance::measured ? "derived" : to_string(pair.provenance)});
+      const std::string title = short_title(evidence.points.algorithms(), algorithm);
+      const Prediction made{.doubled = what,
+                            .algorithm = title,
+                            .from = pair.from,
+                            .model = *pair.model_ratio,
+                            .found = pair.ratio(),
+                            .origin = pair.provenance == Provenance::measured ? "derived" : to_string(pair.provenance)};
+      const auto same = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(begin), all.end(),
+                                     [&](const Prediction& each) { return each.algorithm == title; });
+      if (same == all.end()) {
+        all.push_back(made);
+      } else if (evidence.points.n_k(pair.from) > evidence.points.n_k(same->from)) {
+        *same = made;  // the law is one of N large beside M/d
+      }
     }
   }
   return all;
@@ -264,8 +287,8 @@ std::optional<PaddedOccupancy> padded_occupancy(const Front& front, const Settin
   const Algorithm* algorithm = evidence.registry.find(front.text("occupancy"));
   if (algorithm == nullptr || !invalid_reason(setting.all_heads()).empty()) return std::nullopt;
   PaddedOccupancy all{.spec = {.algorithm = algorithm->name(), .problem = setting.all_heads()}};
-  Config config{{.br = static_cast<int>(whole(front, "occupancy_br", 64)),
-                 .bc = static_cast<int>(whole(front, "occupancy_bc", 64))},
+  Config config{{.br = static_cast<int>(whole_of(front, "occupancy_br", 64)),
+                 .bc = static_cast<int>(whole_of(front, "occupancy_bc", 64))},
                 {}};
   if (algorithm->refusal(all.spec.problem, config, evidence.gpu)) {
     config = algorithm->default_config(all.spec.problem, evidence.gpu);

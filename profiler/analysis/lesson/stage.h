@@ -21,6 +21,9 @@ namespace attnscope::analysis::lesson {
 /// The GPU of the newest run that was not imported; of no runs the first of the table of GPUs.
 [[nodiscard]] DeviceLimits newest_gpu(const PointTable&);
 
+inline constexpr std::int64_t longest_played = 65536;
+inline constexpr std::int64_t most_played_heads = 64;
+
 /// What somebody chooses otherwise than the text does: 0 leaves the text's.
 struct StageChoice {
   std::int64_t n = 0;
@@ -52,6 +55,10 @@ struct AlsoPlayed {
   StageChoice choice{};
 };
 [[nodiscard]] std::vector<AlsoPlayed> also_played(const Front&, const Registry&);
+/// Each is played of every algorithm: what stands beyond these is left out, too.
+inline constexpr std::size_t most_also_played = 8;
+/// Words of `play_also` that also_played() leaves out.
+[[nodiscard]] std::vector<std::string> unread_also(const Front&, const Registry&);
 /// Whether the player has the tile that was asked for.
 [[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const StageChoice&);
 /// The counters of the algorithm's longest point under that pass and mask, beside its closed form: of as many queries
@@ -66,7 +73,8 @@ struct SoftmaxExample {
 };
 [[nodiscard]] std::vector<SoftmaxExample> softmax_examples();
 
-/// A pair of points whose ratio is predicted before it is shown: forward, without a mask, of each algorithm one a kind.
+/// A pair of points whose ratio is predicted before it is shown: forward, without a mask, of each algorithm one a kind,
+/// of the longest N that the data have a pair of.
 struct Prediction {
   Doubled doubled = Doubled::n;
   std::string algorithm{};  ///< its title

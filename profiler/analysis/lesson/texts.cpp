@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/lesson/texts.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "kernels/registry.h"
 #include "messages/lesson.h"
 #include "profiler/analysis/lesson/claims.h"
+#include "profiler/analysis/lesson/front_keys.h"
 #include "profiler/analysis/lesson/values.h"
 
 namespace attnscope::analysis::lesson {
@@ -58,6 +64,7 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "datasheet",
                                                               "no_data",
                                                               "held",
+                                                              "partly",
                                                               "refuted",
                                                               "not-testable",
                                                               "source",
@@ -65,11 +72,14 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "claimed_low",
                                                               "claimed_high",
                                                               "found",
+                                                              "cases_inside",
+                                                              "median",
                                                               "each",
                                                               "each_at_most",
                                                               "largest_error",
                                                               "tile_rows",
                                                               "tile_keys",
+                                                              "elements",
                                                               "beside_from",
                                                               "beside_to",
                                                               "no_pairs",
@@ -157,27 +167,64 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "not_changed",
                                                               "doublings",
                                                               "knob_order",
+                                                              "no_latency",
+                                                              "since_start",
+                                                              "flops_meanwhile",
+                                                              "slowed",
+                                                              "loads_back",
+                                                              "under_way",
+                                                              "flow_scale",
+                                                              "preset",
+                                                              "not_answered",
+                                                              "no_fault",
+                                                              "more_problems",
+                                                              "nothing_hidden",
+                                                              "values_of_block",
                                                               "window_keys"});
 
 struct Source {
   std::string path;
   std::string text;
+  Message trouble{};
+  bool own = false;  ///< a teacher's
 };
 
-/// Ours, then what replaces or adds to it; by path.
+/// Ours, then what replaces or adds to it: of two that want the same name, ours has it.
 std::vector<Source> sources_of(std::span<const TextFile> more) {
-  std::map<std::string, std::string> all;
-  for (const EmbeddedText& each : embedded_lesson()) all.emplace(each.path, each.text);
-  for (const TextFile& each : more) all.insert_or_assign(each.path, each.text);
+  std::map<std::string, Source> all;
+  for (const EmbeddedText& each : embedded_lesson()) {
+    all.emplace(each.path, Source{.path = std::string(each.path), .text = std::string(each.text)});
+  }
+  std::vector<Source> unread;
+  for (const TextFile& each : more) {
+    Source source{.path = each.path, .text = each.text, .trouble = each.trouble, .own = true};
+    if (each.trouble.empty()) {
+      all.insert_or_assign(each.path, std::move(source));
+    } else {
+      unread.push_back(std::move(source));
+    }
+  }
   std::vector<Source> sources;
-  sources.reserve(all.size());
-  for (auto& [path, text] : all) sources.push_back({path, std::move(text)});
+  sources.reserve(all.size() + unread.size());
+  for (auto& [path, source] : all) sources.push_back(std::move(source));
+  std::ranges::move(unread, std::back_inserter(sources));
+  std::ranges::stable_partition(sources, [](const Source& source) { return !source.own; });
   return sources;
 }
 
-bool is_step(std::string_view path, std::string_view language) {
-  const std::string folder = std::string(language) + "/step-";
-  return path.starts_with(folder) && path.ends_with(".md");
+enum class TextPlace { nowhere, words, step, claim };
+
+/// Of which language's or of no language's, empty, the file is.
+std::pair<TextPlace, std::string_view> text_place_of(std::string_view path) {
+  if (!path.ends_with(".md")) return {TextPlace::nowhere, {}};
+  const std::size_t slash = path.find('/');
+  if (slash == std::string_view::npos || path.find('/', slash + 1) != std::string_view::npos)
+    return {TextPlace::nowhere, {}};
+  const std::string_view folder = path.substr(0, slash);
+  const std::string_view file = path.substr(slash + 1);
+  if (folder == "claims") return {TextPlace::claim, {}};
+  if (file == "words.md") return {TextPlace::words, folder};
+  return {file.starts_with("step-") ? TextPlace::step : TextPlace::nowhere, folder};
 }
 
 bool known_value(std::string_view name) {
@@ -200,22 +247,19 @@ std::vector<Block> section_of(const std::vector<Block>& blocks, std::string_view
 
 class Loader {
  public:
-  explicit Loader(std::string_view language) { texts_.language = language; }
+  Loader(std::string_view language, const Registry& registry) : registry_(registry) { texts_.language = language; }
 
   void read(const Source& source) {
-    const std::string_view path = source.path;
-    const bool words = path == texts_.language + "/words.md";
-    const bool step = is_step(path, texts_.language);
-    const bool claim = path.starts_with("claims/") && path.ends_with(".md");
-    if (!words && !step && !claim) return;
+    const auto [place, language] = text_place_of(source.path);
+    if (source.own && !source.trouble.empty()) return wrong(source.path, 0, source.trouble);
+    if (source.own && !belongs(source.path, place, language)) return;
+    if (place == TextPlace::nowhere || (place != TextPlace::claim && language != texts_.language)) return;
     auto parsed = parse_document(source.path, source.text, known_value);
     if (!parsed.ok()) {
       texts_.problems.push_back(parsed.error());
-    } else if (words) {
-      for (const auto& [key, entry] : parsed->front.entries) {
-        (key.find('.') == std::string::npos ? texts_.words : texts_.messages)[key] = entry.value;
-      }
-    } else if (step) {
+    } else if (place == TextPlace::words) {
+      add_words(*parsed);
+    } else if (place == TextPlace::step) {
       add_step(std::move(parsed).value());
     } else {
       add_claim(std::move(parsed).value());
@@ -224,20 +268,60 @@ class Loader {
 
   LessonTexts finish() && {
     std::ranges::stable_sort(texts_.steps, {}, &Step::order);
-    std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::source);
+    std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::order);
     return std::move(texts_);
   }
 
  private:
-  void wrong(const Document& document, int line, Message why) {
-    texts_.problems.push_back({document.file, line, std::move(why)});
+  void wrong(const std::string& file, int line, Message why) {
+    texts_.problems.push_back({file, line, std::move(why)});
+  }
+
+  /// Says of a file that is none of the lesson's that it is none.
+  bool belongs(const std::string& path, TextPlace place, std::string_view language) {
+    if (path == "README.md") return false;  // ours lies there, too, and is for people
+    const std::vector<std::string> languages = lesson_languages();
+    const bool spoken = place == TextPlace::claim || std::ranges::count(languages, language) > 0;
+    if (place != TextPlace::nowhere && spoken) return true;
+    wrong(path, 0, say::lesson::no_file_of_lesson{.languages = fmt::format("{}", fmt::join(languages, ", "))});
+    return false;
   }
 
   /// Says which key is missing.
   bool has(const Document& document, std::string_view key) {
     if (const std::string* value = document.front.find(key); value != nullptr && !value->empty()) return true;
-    wrong(document, 1, say::lesson::lacks_key{.key = key});
+    wrong(document.file, 1, say::lesson::lacks_key{.key = key});
     return false;
+  }
+
+  void add_words(const Document& document) {
+    for (const auto& [key, entry] : document.front.entries) {
+      const bool message = key.find('.') != std::string::npos;
+      const bool asked =
+          message ? std::ranges::count(Catalogue::english().ids(), key) > 0 : std::ranges::count(asked_words, key) > 0;
+      if (!asked) {
+        wrong(document.file, entry.line, say::lesson::no_word{.key = clipped(key)});
+      } else {
+        (message ? texts_.messages : texts_.words)[key] = entry.value;
+      }
+    }
+  }
+
+  /// Whether nobody has the step's address yet.
+  bool takes_slug(const Document& document) {
+    const std::string slug = document.front.text("slug");
+    const int line = document.front.line_of("slug");
+    if (!is_name(slug)) {
+      wrong(document.file, line, say::lesson::no_name{.word = clipped(slug)});
+      return false;
+    }
+    // Pages of the lesson that are no steps.
+    if (const auto [taken, fresh] = slugs_.emplace(slug, document.file);
+        !fresh || slug == "claims" || slug == "results") {
+      wrong(document.file, line, say::lesson::slug_twice{.slug = slug, .file = fresh ? slug : taken->second});
+      return false;
+    }
+    return true;
   }
 
   void add_step(Document document) {
@@ -245,16 +329,48 @@ class Loader {
       if (!has(document, key)) return;
     }
     const std::optional<double> order = document.front.number("order");
-    if (!order) return wrong(document, document.front.line_of("order"), say::lesson::no_number{.key = "order"});
+    if (!order) return wrong(document.file, document.front.line_of("order"), say::lesson::no_number{.key = "order"});
+    if (!takes_slug(document)) return;
     for (const Block& block : document.blocks) {
+      if (block.kind == Block::Kind::picture && std::ranges::count(picture_names(), block.text) == 0) {
+        wrong(document.file, block.line,
+              say::lesson::no_picture{.name = clipped(block.text),
+                                      .known = fmt::format("{}", fmt::join(picture_names(), ", "))});
+      }
       if (block.kind != Block::Kind::question) continue;
       if (!questions_.insert(block.question.id).second) {
-        return wrong(document, block.line, say::lesson::question_twice{.name = block.question.id});
+        return wrong(document.file, block.line, say::lesson::question_twice{.name = block.question.id});
       }
     }
+    std::ranges::move(wrong_keys_of_step(document, registry_), std::back_inserter(texts_.problems));
     Step step{.slug = document.front.text("slug"), .title = document.front.text("title"), .order = *order};
     step.document = std::move(document);
     texts_.steps.push_back(std::move(step));
+  }
+
+  /// A card of which something is not understood would say something else than its author meant: it is left out.
+  bool can_judge(const Document& document) {
+    const Front& front = document.front;
+    const ClaimTest* test = find_claim_test(front.text("test"));
+    if (test == nullptr) {
+      std::vector<std::string_view> known;
+      for (const ClaimTest& each : claim_tests()) known.push_back(each.word);
+      wrong(document.file, front.line_of("test"),
+            say::lesson::no_test{.word = clipped(front.text("test")),
+                                 .known = fmt::format("{}", fmt::join(known, ", "))});
+      return false;
+    }
+    for (const std::string_view key : test->needs) {
+      if (!has(document, key)) return false;
+    }
+    const bool bounded = std::ranges::count(test->takes, "low") > 0;
+    if (bounded && !front.find("states") && !front.find("low") && !front.find("high")) {
+      wrong(document.file, 1, say::lesson::claims_nothing{});
+      return false;
+    }
+    std::vector<TextProblem> problems = wrong_keys_of_claim(document, registry_, lesson_languages());
+    std::ranges::move(problems, std::back_inserter(texts_.problems));
+    return problems.empty();
   }
 
   void add_claim(Document document) {
@@ -262,21 +378,24 @@ class Loader {
     for (const std::string_view key : {std::string_view("source"), std::string_view("test"), std::string_view(title)}) {
       if (!has(document, key)) return;
     }
-    const ClaimTest* test = find_claim_test(document.front.text("test"));
-    if (test == nullptr) {
-      return wrong(document, document.front.line_of("test"), say::lesson::no_test{.word = document.front.text("test")});
+    const std::string order = document.front.text("source");
+    // What a language says otherwise stands for the key itself.
+    for (const std::string key : {"source", "missing"}) {
+      if (const std::string* own = document.front.find(key + '.' + texts_.language))
+        document.front.entries[key].value = *own;
     }
-    for (const std::string_view key : test->needs) {
-      if (!has(document, key)) return;
-    }
-    document.blocks = section_of(document.blocks, texts_.language);
-    if (document.blocks.empty()) return wrong(document, 0, say::lesson::no_language{.language = texts_.language});
-    ClaimCard card{.title = document.front.text(title), .source = document.front.text("source")};
+    ClaimCard card{.title = document.front.text(title), .source = document.front.text("source"), .order = order};
     card.id = document.file.substr(7, document.file.size() - 10);
+    if (!is_name(card.id)) return wrong(document.file, 0, say::lesson::no_name{.word = clipped(card.id)});
+    if (!can_judge(document)) return;
+    document.blocks = section_of(document.blocks, texts_.language);
+    if (document.blocks.empty()) return wrong(document.file, 0, say::lesson::no_language{.language = texts_.language});
     card.document = std::move(document);
     texts_.claims.push_back(std::move(card));
   }
 
+  const Registry& registry_;
+  std::map<std::string, std::string> slugs_;  ///< and whose they are
   LessonTexts texts_;
   std::set<std::string> questions_;
 };
@@ -311,7 +430,11 @@ std::string LessonTexts::said(const Message& message) const {
 }
 
 LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more) {
-  Loader loader(language);
+  return load_lesson(language, more, built_in_algorithms());
+}
+
+LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more, const Registry& registry) {
+  Loader loader(language, registry);
   for (const Source& source : sources_of(more)) loader.read(source);
   return std::move(loader).finish();
 }

@@ -4,6 +4,7 @@
 //   LANG/step-*.md           a step, in the order of its `order`
 //   claims/*.md              a card; its front matter holds `title.LANG`, its text stands below `## LANG`
 // A file of the same path replaces ours, another is added; one that is broken is left out and named, with its line.
+// What a step's front matter has and nothing takes is named, too, and the step stands without it.
 #pragma once
 
 #include <map>
@@ -14,12 +15,17 @@
 
 #include "profiler/analysis/lesson/document.h"
 
+namespace attnscope {
+class Registry;
+}
+
 namespace attnscope::analysis::lesson {
 
 /// A file of texts; `path` as above.
 struct TextFile {
   std::string path;
   std::string text;
+  Message trouble{};  ///< why it was not read; its text is empty then
 };
 
 /// What was built in, texts, script and style.
@@ -44,7 +50,8 @@ struct Step {
 struct ClaimCard {
   std::string id{};  ///< the file's name
   std::string title{};
-  std::string source{};  ///< "000, section 1.2"
+  std::string source{};  ///< "000, section 1.2", in the language where the card has it
+  std::string order{};   ///< the source as every language sorts by it
   Document document{};   ///< its blocks in the language, its front matter whole
 };
 
@@ -67,6 +74,8 @@ struct LessonTexts {
 
 /// `more` are laid over the built-in texts. Never throws: what cannot be read is among the problems.
 [[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more = {});
+/// With algorithms of one's own for steps and claims to name.
+[[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more, const Registry&);
 
 /// Keys of words that the programs ask for.
 [[nodiscard]] std::span<const std::string_view> word_keys();

@@ -13,6 +13,7 @@
 #include "profiler/analysis/l2_boundary.h"
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/lesson/faulty_program.h"
+#include "profiler/analysis/lesson/front_keys.h"
 #include "profiler/analysis/lesson/hierarchy.h"
 #include "profiler/analysis/lesson/ledger.h"
 #include "profiler/analysis/lesson/online_softmax.h"
@@ -301,15 +302,11 @@ AttentionProblem Setting::all_heads() const {
 }
 
 Setting setting_of(const Front& front, std::uint64_t seed) {
-  const auto whole = [&](std::string_view key, std::int64_t otherwise) {
-    const double given = front.number(key).value_or(static_cast<double>(otherwise));
-    return static_cast<std::int64_t>(std::clamp(given, 1.0, 1048576.0));
-  };
   Setting setting{.front = front,
-                  .n = whole("n", 8192),
-                  .d = whole("d", 64),
-                  .heads = whole("heads", 32),
-                  .batch = whole("batch", 8)};
+                  .n = whole_of(front, "n", 8192),
+                  .d = whole_of(front, "d", 64),
+                  .heads = whole_of(front, "heads", 32),
+                  .batch = whole_of(front, "batch", 8)};
   if (seed == 0) return setting;
   const std::uint64_t random = mixed(seed);
   constexpr std::array<std::int64_t, 2> dims{64, 128};

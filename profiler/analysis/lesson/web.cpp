@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/analysis/lesson/formula.h"
-#include "profiler/analysis/lesson/hierarchy.h"
+#include "profiler/analysis/lesson/hierarchy_flow.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/markup.h"
 
@@ -143,20 +143,27 @@ class Page {
     if (name == "ledger") {
       sections_ += ledger_picture(setting);
     } else if (name == "hierarchy") {
-      sections_ += hierarchy_picture();
+      moving_picture("flow", step.slug, flow_json(texts_, evidence_));
+      sections_ += hierarchy_table();
     } else if (name == "backward") {
       sections_ += backward_picture(setting);
     } else if (name == "occupancy") {
       sections_ += occupancy_picture(step.document.front, setting);
     } else if (name == "tiles" || name == "softmax" || name == "program" || name == "theory") {
-      const std::string id = fmt::format("data-{}-{}", step.slug, name);
-      sections_ += fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n", markup(name),
-                               markup(id));
-      data_ += script_json(id, name == "tiles"     ? played_json(texts_, step.document.front, evidence_)
-                               : name == "softmax" ? softmax_json()
-                               : name == "program" ? program_json()
-                                                   : doubled_json(evidence_));
+      moving_picture(name, step.slug,
+                     name == "tiles"     ? played_json(texts_, step.document.front, evidence_)
+                     : name == "softmax" ? softmax_json()
+                     : name == "program" ? program_json()
+                                         : doubled_json(evidence_));
     }
+  }
+
+  /// One that the script draws from the frames.
+  void moving_picture(std::string_view kind, std::string_view slug, const std::string& frames) {
+    const std::string id = fmt::format("data-{}-{}", slug, kind);
+    sections_ +=
+        fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n", markup(kind), markup(id));
+    data_ += script_json(id, frames);
   }
 
   /// Squares whose areas are to one scale, on one ground line.
@@ -223,17 +230,16 @@ class Page {
                        word(to_string(figure->source)));
   }
 
-  std::string hierarchy_picture() const {
+  std::string hierarchy_table() const {
     const Hierarchy all = hierarchy_of(evidence_.gpu, evidence_.ceilings);
     double most = 0;
     for (const HierarchyRung& rung : all.rungs) most = std::max(most, rung.bandwidth ? rung.bandwidth->value : 0);
-    constexpr std::array names{"registers", "shared", "l2", "dram", "host"};
     std::string rows;
     for (const HierarchyRung& rung : all.rungs) {
       const double share = rung.bandwidth ? 100 * rung.bandwidth->value / most : 0;
       rows +=
           fmt::format("<tr><th>{}</th>{}{}<td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td>{}{}{}</tr>",
-                      word(names.at(static_cast<std::size_t>(rung.rung))), figure_cell(rung.bytes, Unit::bytes),
+                      markup(rung_title(texts_, rung.rung)), figure_cell(rung.bytes, Unit::bytes),
                       figure_cell(rung.bandwidth, Unit::bytes_per_second), std::max(share, 0.1),
                       figure_cell(rung.latency_ns, Unit::nanoseconds), figure_cell(rung.in_flight_bytes, Unit::bytes),
                       figure_cell(rung.flops_per_byte, Unit::plain));
@@ -264,7 +270,7 @@ class Page {
       body += block_html(block, [&](std::string_view name) { return value_html(name, setting); });
     }
     std::string choices;
-    for (const Outcome outcome : {Outcome::held, Outcome::refuted, Outcome::not_testable}) {
+    for (const Outcome outcome : outcomes) {
       choices +=
           fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
                       markup(card.id), to_string(outcome), word(to_string(outcome)));
@@ -285,8 +291,7 @@ class Page {
     std::string rows;
     for (const ClaimFigure& figure : verdict.figures) {
       rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
-                          markup(figure_text(figure.value, figure.unit)), markup(figure.of),
-                          word(to_string(figure.provenance)));
+                          markup(figure_text(figure.value, figure.unit)), markup(figure.of), word(origin(figure)));
     }
     if (!rows.empty()) html += "<table>" + rows + "</table>";
     if (verdict.points.empty()) return html;

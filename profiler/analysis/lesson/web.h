@@ -22,6 +22,9 @@ struct WebOptions {
 /// What a browser plays: the frames of every algorithm and mask that the front matter's `play...` lines name, and of
 /// `play_also`, as JSON.
 [[nodiscard]] std::string played_json(const LessonTexts&, const Front&, const Evidence&);
+/// Loads on their ways through the memory hierarchy, as JSON: hierarchy_flow()'s frames, with the sentences beside
+/// them.
+[[nodiscard]] std::string flow_json(const LessonTexts&, const Evidence&);
 /// Examples of the online softmax with every block size, rescaling and fault, as JSON.
 [[nodiscard]] std::string softmax_json();
 /// The faulty program, as it stands and with each of its lines rewritten, as JSON.

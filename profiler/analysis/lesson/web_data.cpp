@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/analysis/lesson/faulty_program.h"
+#include "profiler/analysis/lesson/hierarchy_flow.h"
 #include "profiler/analysis/lesson/player.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/lesson/web.h"
@@ -205,6 +206,40 @@ std::string played_json(const LessonTexts& texts, const Front& front, const Evid
   return all.dump();
 }
 
+std::string flow_json(const LessonTexts& texts, const Evidence& evidence) {
+  const Hierarchy hierarchy = hierarchy_of(evidence.gpu, evidence.ceilings);
+  const HierarchyFlow flow = hierarchy_flow(hierarchy, evidence.gpu.sm_count);
+  json lanes = json::array();
+  for (const FlowLane& lane : flow.lanes) {
+    const HierarchyRung& rung = hierarchy.at(lane.rung);
+    lanes.push_back({{"name", rung_title(texts, lane.rung)},
+                     {"size", rung.bytes ? figure_text(rung.bytes->value, Unit::bytes) : std::string()},
+                     {"bandwidth", reached_text(texts, rung, std::nullopt)},
+                     {"pipe", rounded(lane.pipe)},
+                     {"square", rounded(lane.square)}});
+  }
+  json frames = json::array();
+  for (const FlowFrame& frame : flow.frames) {
+    json trips = json::array();
+    json said = json::array();
+    for (const std::optional<double>& each : frame.trips) {
+      trips.push_back(each ? rounded(*each) : json());
+      said.push_back(each ? trips_text(texts, each) : texts.word("latency") + ": " + texts.word("no_data"));
+    }
+    frames.push_back({{"clock", clock_text(texts, flow, frame)}, {"trips", trips}, {"said", said}});
+  }
+  json loads = json::array();
+  for (const FlowLoad& load : flow.loads) {
+    json rungs = json::array();
+    for (std::size_t i = 0; i < load.rungs.size(); ++i) {
+      rungs.push_back({{"share", load.rungs[i] ? rounded(load.rungs[i]->share) : json()},
+                       {"said", reached_text(texts, hierarchy.rungs[i], load.rungs[i])}});
+    }
+    loads.push_back({{"said", load_text(texts, load)}, {"rungs", rungs}});
+  }
+  return json{{"lanes", lanes}, {"frames", frames}, {"loads", loads}, {"first", flow.first_load}}.dump();
+}
+
 std::string softmax_json() {
   json all = json::array();
   for (const SoftmaxExample& example : softmax_examples()) {
@@ -212,7 +247,12 @@ std::string softmax_json() {
     for (const std::size_t block : example.blocks) {
       for (const Rescaling rescaling : {Rescaling::outer, Rescaling::inner}) {
         for (int fault = 0; fault < softmax_faults; ++fault) {
-          traces.push_back(trace_json(play_online(example.rows, block, rescaling, static_cast<SoftmaxFault>(fault))));
+          const auto what = static_cast<SoftmaxFault>(fault);
+          json trace = trace_json(play_online(example.rows, block, rescaling, what));
+          // A fault of masks where nothing is masked.
+          const bool of_masks = what == SoftmaxFault::mask_after_maximum || what == SoftmaxFault::mask_after_sum;
+          if (of_masks && std::ranges::count(example.rows.hidden, true) == 0) trace["sleeps"] = true;
+          traces.push_back(std::move(trace));
         }
       }
     }

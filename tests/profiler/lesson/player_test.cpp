@@ -135,6 +135,24 @@ TEST(TilePlayer, ASmallerL2MissesMore) {
   EXPECT_GT(missing, 0);
 }
 
+TEST(TilePlayer, WhatEachLaunchLeavesDirtyIsWritten) {
+  // N 384, d 64, one head: S and P are 288 KiB each and are written before they are read, O is 48 KiB.
+  const AttentionProblem p{.n_q = 384, .n_k = 384, .d = 64};
+  const TilePlayer naive = player_of(*built_in_algorithms().find("naive"), p, {{.br = 128, .bc = 128}, {}});
+  EXPECT_EQ(naive.total().dram_write_bytes, (288 + 288 + 48) << 10);
+  EXPECT_EQ(naive.total().dram_read_bytes, (3 * 48 + 288 + 288) << 10);
+  const std::size_t second = naive.frames_of(0).second;
+  EXPECT_EQ(naive.frame(second - 2).so_far.dram_write_bytes, 0);
+  EXPECT_EQ(naive.frame(second - 1).so_far.dram_write_bytes, 288 << 10);
+  for (const Played& each : everything()) {
+    const TilePlayer player = player_of(*each.algorithm, each.problem, each.config);
+    double written = 0;
+    for (const LaunchSimulation& launch : player.simulated()) written += launch.dram_write_bytes;
+    EXPECT_EQ(static_cast<double>(player.total().dram_write_bytes), written)
+        << test::label(*each.algorithm, each.problem, each.config);
+  }
+}
+
 TEST(TilePlayer, FramesOfKernelsFollowOneAnother) {
   for (const Played& each : everything()) {
     if (each.problem.pass != Pass::fwd_bwd || each.problem.n_q == 1) continue;

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/lesson/front_keys.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "kernels/model/attention.h"
+#include "kernels/model/ceilings.h"
+#include "kernels/model/gpu_values.h"
+#include "kernels/model/mask.h"
+#include "kernels/model/tile_program.h"
+#include "kernels/registry.h"
+#include "messages/lesson.h"
+#include "profiler/analysis/law_exponents.h"
+#include "profiler/analysis/lesson/claims.h"
+#include "profiler/analysis/lesson/online_softmax.h"
+#include "profiler/analysis/lesson/pairs.h"
+#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/point_query.h"
+#include "profiler/analysis/point_table.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope::analysis::lesson {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// What a value is judged by.
+struct Asked {
+  const Front& front;
+  std::string_view value;
+  const Registry& registry;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+struct FrontKey {
+  std::string_view key;
+  /// What is allowed, where the value is not; empty where it is.
+  Message (*refuse)(const Asked&) = nullptr;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+std::optional<double> number_in(std::string_view value) {
+  Front one;
+  one.entries["x"].value = std::string(value);
+  return one.number("x");
+}
+
+Words split(std::string_view value) {
+  Front one;
+  one.entries["x"].value = std::string(value);
+  return one.words("x");
+}
+
+Message any_text(const Asked& asked) {
+  constexpr std::size_t most = 400;
+  if (asked.value.size() <= most) return {};
+  return say::lesson::allows_text{.most = most};
+}
+
+Message finite_number(const Asked& asked) {
+  return number_in(asked.value) ? Message() : Message(say::lesson::allows_number{});
+}
+
+bool whole_within(std::string_view value, std::int64_t low, std::int64_t high) {
+  const std::optional<double> number = number_in(value);
+  return number && *number == std::floor(*number) && *number >= static_cast<double>(low) &&
+         *number <= static_cast<double>(high);
+}
+
+Message whole_number(const Asked& asked) {
+  if (whole_within(asked.value, asked.low, asked.high)) return {};
+  return say::lesson::allows_whole{.low = asked.low, .high = asked.high};
+}
+
+Message whole_numbers(const Asked& asked) {
+  const Words words = split(asked.value);
+  const bool all =
+      std::ranges::all_of(words, [&](const std::string& word) { return whole_within(word, asked.low, asked.high); });
+  if (all && !words.empty()) return {};
+  return say::lesson::allows_wholes{.low = asked.low, .high = asked.high};
+}
+
+Message finite_numbers(const Asked& asked) {
+  const Words words = split(asked.value);
+  const bool all = std::ranges::all_of(words, [](const std::string& word) { return number_in(word).has_value(); });
+  const std::size_t lengths = asked.front.words("n").size();
+  return all && words.size() == lengths ? Message() : Message(say::lesson::allows_numbers{.count = lengths});
+}
+
+Message one_of(std::string_view value, const Words& known) {
+  if (std::ranges::count(known, value) > 0) return {};
+  return say::lesson::allows_one_of{.words = fmt::format("{}", fmt::join(known, ", "))};
+}
+
+Message all_of(std::string_view value, const Words& known) {
+  const Words words = split(value);
+  const bool all =
+      std::ranges::all_of(words, [&](const std::string& word) { return std::ranges::count(known, word) > 0; });
+  if (all && !words.empty()) return {};
+  return say::lesson::allows_words{.words = fmt::format("{}", fmt::join(known, ", "))};
+}
+
+Words names_of_algorithms(const Registry& registry) {
+  Words names;
+  for (const Algorithm* algorithm : registry.algorithms()) names.emplace_back(algorithm->name());
+  return names;
+}
+
+Message algorithm_name(const Asked& asked) {
+  return one_of(asked.value, names_of_algorithms(asked.registry));
+}
+
+Message algorithm_names(const Asked& asked) {
+  return all_of(asked.value, names_of_algorithms(asked.registry));
+}
+
+Message picture_name(const Asked& asked) {
+  return one_of(asked.value, picture_names());
+}
+
+Message pass_word(const Asked& asked) {
+  return one_of(asked.value, {std::string(to_string(Pass::fwd)), std::string(to_string(Pass::bwd)),
+                              std::string(to_string(Pass::fwd_bwd))});
+}
+
+Message mask_words(const Asked& asked) {
+  for (const std::string& word : split(asked.value)) {
+    const auto mask = parse_mask(word);
+    if (!mask.ok()) return mask.error();
+  }
+  return {};
+}
+
+/// Of the algorithms that the step plays.
+Message knob_names(const Asked& asked) {
+  Words known;
+  for (const Algorithm* algorithm : staged_algorithms(asked.front, asked.registry)) {
+    for (const Knob& knob : algorithm->facts().knobs) {
+      if (std::ranges::count(known, knob.name) == 0) known.push_back(knob.name);
+    }
+  }
+  if (all_of(asked.value, known).empty()) return {};
+  return say::lesson::allows_knobs{.words = fmt::format("{}", fmt::join(known, ", "))};
+}
+
+Message also_words(const Asked& asked) {
+  const Words unread = unread_also(asked.front, asked.registry);
+  if (unread.empty()) return {};
+  return say::lesson::allows_also{.word = clipped(unread.front()), .most = most_also_played};
+}
+
+Message metric_name(const Asked& asked) {
+  if (find_metric(asked.value) != nullptr) return {};
+  Words known;
+  for (const Metric& metric : metrics_table()) known.emplace_back(metric.key);
+  const Words near = near_matches(asked.value, known);
+  return near.empty() ? Message(say::lesson::allows_metric{}) : say::lesson::allows_near{.words = join_or(near)};
+}
+
+/// Words of every field that this version knows; which of them the points have is a matter of the points.
+Message point_query(const Asked& asked) {
+  static const PointTable none;
+  const auto query = PointQuery::parse(asked.value, none);
+  return query.ok() ? Message() : query.error();
+}
+
+Message gpu_name(const Asked& asked) {
+  if (find_gpu(asked.value) != nullptr) return {};
+  Words known;
+  for (const DeviceLimits& gpu : known_gpus()) known.push_back(gpu.name);
+  return one_of(asked.value, known);
+}
+
+template <class Kinds>
+Message key_among(const Asked& asked, const Kinds& kinds) {
+  Words known;
+  for (const auto& kind : kinds) known.emplace_back(kind.key);
+  return one_of(asked.value, known);
+}
+
+Message gpu_value_name(const Asked& asked) {
+  return key_among(asked, gpu_values());
+}
+
+Message ceiling_name(const Asked& asked) {
+  return key_among(asked, ceiling_kinds());
+}
+
+Message tensor_name(const Asked& asked) {
+  Words known;
+  for (std::size_t i = 0; i < tensor_count; ++i) known.emplace_back(to_string(static_cast<Tensor>(i)));
+  return one_of(asked.value, known);
+}
+
+Message fault_name(const Asked& asked) {
+  Words known{"program"};
+  for (int i = 0; i < softmax_faults; ++i) known.emplace_back(to_string(static_cast<SoftmaxFault>(i)));
+  return one_of(asked.value, known);
+}
+
+Message doubled_name(const Asked& asked) {
+  Words known;
+  for (int i = 0; i < doubled_kinds; ++i) known.emplace_back(to_string(static_cast<Doubled>(i)));
+  return one_of(asked.value, known);
+}
+
+Message law_variable(const Asked& asked) {
+  Words known;
+  for (const LawVariable each : {LawVariable::n, LawVariable::d, LawVariable::m}) known.emplace_back(to_string(each));
+  return one_of(asked.value, known);
+}
+
+Message tile_side(const Asked& asked) {
+  return one_of(asked.value, {std::string(to_string(Doubled::br)), std::string(to_string(Doubled::bc))});
+}
+
+Message law_level(const Asked& asked) {
+  return one_of(asked.value, {"sm-l2", "dram"});
+}
+
+Message matrix_name(const Asked& asked) {
+  return one_of(asked.value, {"S", "QKV", "moved", "ml"});
+}
+
+Message all_or_one(const Asked& asked) {
+  return one_of(asked.value, {"one", "all"});
+}
+
+Message byte_unit(const Asked& asked) {
+  return one_of(asked.value, {"MB", "MiB"});
+}
+
+constexpr std::int64_t longest_n = std::int64_t{1} << 20;
+constexpr std::int64_t largest_d = 1024;
+constexpr std::int64_t most_heads = 512;
+constexpr std::int64_t most_batch = 256;  ///< bytes of the scores of so many are still a number
+constexpr std::int64_t largest_side = 4096;
+
+constexpr std::array step_keys{
+    FrontKey{"title", any_text},
+    FrontKey{"slug", any_text},
+    FrontKey{"order", finite_number},
+    FrontKey{"n", whole_number, 16, longest_n},
+    FrontKey{"d", whole_number, 1, largest_d},
+    FrontKey{"heads", whole_number, 1, most_heads},
+    FrontKey{"batch", whole_number, 1, most_batch},
+    FrontKey{"slow", algorithm_name},
+    FrontKey{"first", algorithm_name},
+    FrontKey{"fast", algorithm_name},
+    FrontKey{"split", algorithm_name},
+    FrontKey{"explore", algorithm_name},
+    FrontKey{"picture", picture_name},
+    FrontKey{"occupancy", algorithm_name},
+    FrontKey{"occupancy_br", whole_number, 1, largest_side},
+    FrontKey{"occupancy_bc", whole_number, 1, largest_side},
+    FrontKey{"play", algorithm_names},
+    FrontKey{"play_n", whole_number, 64, longest_played},
+    FrontKey{"play_d", whole_number, 1, largest_d},
+    FrontKey{"play_br", whole_number, 1, largest_side},
+    FrontKey{"play_bc", whole_number, 1, largest_side},
+    FrontKey{"play_heads", whole_number, 1, most_played_heads},
+    FrontKey{"play_pass", pass_word},
+    FrontKey{"play_masks", mask_words},
+    FrontKey{"play_knobs", knob_names},
+    FrontKey{"play_also", also_words},
+};
+
+/// Of every claim.
+constexpr std::array card_keys{FrontKey{"source", any_text}, FrontKey{"test", any_text}};
+
+/// Of claims' tests, by word: what `takes` of claims.cpp names.
+constexpr std::array claim_keys{
+    FrontKey{"states", finite_number},
+    FrontKey{"tolerance", finite_number},
+    FrontKey{"low", finite_number},
+    FrontKey{"high", finite_number},
+    FrontKey{"from", algorithm_name},
+    FrontKey{"to", algorithm_name},
+    FrontKey{"algorithm", algorithm_name},
+    FrontKey{"metric", metric_name},
+    FrontKey{"points", point_query},
+    FrontKey{"doubled", doubled_name},
+    FrontKey{"level", law_level},
+    FrontKey{"n", whole_number, 1, longest_n},
+    FrontKey{"d", whole_number, 1, largest_d},
+    FrontKey{"heads", whole_number, 1, most_heads},
+    FrontKey{"batch", whole_number, 1, most_batch},
+    FrontKey{"br", whole_number, 1, largest_side},
+    FrontKey{"bc", whole_number, 1, largest_side},
+    FrontKey{"matrix", matrix_name},
+    FrontKey{"unit", byte_unit},
+    FrontKey{"gpu", gpu_name},
+    FrontKey{"value", gpu_value_name},
+    FrontKey{"ceiling", ceiling_name},
+    FrontKey{"tensor", tensor_name},
+    FrontKey{"fault", fault_name},
+    FrontKey{"m_kib", finite_number},
+    FrontKey{"missing", any_text},
+};
+
+/// Where a test takes a key otherwise than the others.
+struct OwnKey {
+  std::string_view test;
+  FrontKey key;
+};
+constexpr std::array own_keys{
+    OwnKey{"exponent", {"of", law_variable}},
+    OwnKey{"varies-with", {"of", tile_side}},
+    OwnKey{"ceiling", {"over", ceiling_name}},
+    OwnKey{"ledger", {"over", all_or_one}},
+    OwnKey{"ledger-share", {"over", all_or_one}},
+    OwnKey{"ledger", {"n", whole_numbers, 1, longest_n}},
+    OwnKey{"ledger-share", {"n", whole_numbers, 1, longest_n}},
+    OwnKey{"ledger", {"states", finite_numbers}},
+    OwnKey{"ledger-share", {"states", finite_numbers}},
+};
+
+FrontKey key_of_test(std::string_view test, std::string_view key) {
+  const auto own =
+      std::ranges::find_if(own_keys, [&](const OwnKey& each) { return each.test == test && each.key.key == key; });
+  if (own != own_keys.end()) return own->key;
+  const auto found = std::ranges::find(claim_keys, key, &FrontKey::key);
+  return found == claim_keys.end() ? FrontKey{key, any_text} : *found;
+}
+
+std::vector<TextProblem> wrong_keys(const Document& document, const Registry& registry,
+                                    std::span<const FrontKey> keys) {
+  std::vector<TextProblem> problems;
+  for (const auto& [key, entry] : document.front.entries) {
+    const auto known = std::ranges::find(keys, key, &FrontKey::key);
+    if (known == keys.end()) {
+      Words names;
+      for (const FrontKey& each : keys) names.emplace_back(each.key);
+      problems.push_back(
+          {document.file, entry.line,
+           say::lesson::front_unknown{.key = clipped(key), .known = fmt::format("{}", fmt::join(names, ", "))}});
+      continue;
+    }
+    const Message allowed = known->refuse({document.front, entry.value, registry, known->low, known->high});
+    if (allowed.empty()) continue;
+    problems.push_back({document.file, entry.line,
+                        say::lesson::front_wrong{.key = key, .value = clipped(entry.value), .allowed = allowed}});
+  }
+  std::ranges::stable_sort(problems, {}, &TextProblem::line);
+  constexpr std::size_t most = 10;
+  if (problems.size() > most) {
+    const std::size_t more = problems.size() - most;
+    problems.resize(most);
+    problems.push_back({document.file, 0, say::lesson::more_wrong{.count = more}});
+  }
+  return problems;
+}
+
+}  // namespace
+
+std::vector<TextProblem> wrong_keys_of_step(const Document& document, const Registry& registry) {
+  return wrong_keys(document, registry, step_keys);
+}
+
+std::vector<TextProblem> wrong_keys_of_claim(const Document& document, const Registry& registry,
+                                             const std::vector<std::string>& languages) {
+  std::vector<FrontKey> keys(card_keys.begin(), card_keys.end());
+  Words of_languages;
+  for (const std::string& language : languages) {
+    for (const std::string key : {"title.", "source.", "missing."}) of_languages.push_back(key + language);
+  }
+  for (const std::string& key : of_languages) keys.push_back({key, any_text});
+  const std::string word = document.front.text("test");
+  if (const ClaimTest* test = find_claim_test(word)) {
+    for (const auto& names : {test->needs, test->takes}) {
+      for (const std::string_view name : names) keys.push_back(key_of_test(word, name));
+    }
+  }
+  return wrong_keys(document, registry, keys);
+}
+
+std::int64_t whole_of(const Front& front, std::string_view key, std::int64_t otherwise) {
+  const auto known = std::ranges::find(step_keys, key, &FrontKey::key);
+  const std::string* value = front.find(key);
+  if (value == nullptr || known == step_keys.end() || !whole_within(*value, known->low, known->high)) return otherwise;
+  return static_cast<std::int64_t>(*front.number(key));
+}
+
+bool is_name(std::string_view name) {
+  constexpr std::size_t most = 60;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= most && plain(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return plain(c) || c == '-'; });
+}
+
+const std::vector<std::string>& picture_names() {
+  static const std::vector<std::string> names{"ledger",  "hierarchy", "tiles",    "softmax",
+                                              "program", "theory",    "backward", "occupancy"};
+  return names;
+}
+
+std::string clipped(std::string_view text) {
+  constexpr std::size_t most = 60;
+  if (text.size() <= most) return std::string(text);
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
+
+}  // namespace attnscope::analysis::lesson

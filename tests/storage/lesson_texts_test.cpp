@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of a teacher's texts: what is read of it, and what is told of the rest.
+#include "storage/lesson_texts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// "en/a.md: 4 bytes", or what is the matter with it.
+std::vector<std::string> read_of(const std::filesystem::path& folder) {
+  std::vector<std::string> lines;
+  for (const auto& file : lesson_texts_of(folder)) {
+    lines.push_back(file.path + ": " +
+                    (file.trouble.empty() ? std::to_string(file.text.size()) + " bytes" : english_text(file.trouble)));
+  }
+  return lines;
+}
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+TEST(LessonTextsFolder, TellsWhatItDoesNotRead) {
+  const testing::TemporaryFolder outside;
+  write_text(outside / "secret.md", "not to be shown");
+  const testing::TemporaryFolder folder;
+  write_text(folder / "en/step-1.md", "text");
+  write_text(folder / "en/.step-1.md.swp", "x");
+  write_text(folder / "en/step-1.md~", "x");
+  write_text(folder / "en/step-2.md.txt", "text");
+  write_text(folder / "notes.txt", "of no folder of ours");
+  write_text(folder / "claims/large.md", std::string(analysis::lesson::largest_text + 1, 'x'));
+  write_text(folder / "claims/most.md", std::string(analysis::lesson::largest_text, 'x'));
+  const auto link = [&](const std::filesystem::path& to, const char* from) {
+    std::filesystem::create_symlink(to, folder / from);
+  };
+  link(outside / "secret.md", "en/out.md");
+  link("../../../../../../etc/passwd", "en/passwd.md");
+  link("step-1.md", "en/step-3.md");
+  link("nothing.md", "en/lost.md");
+  link("loop.md", "en/loop.md");
+  link(outside.path(), "en/folder.md");
+  link("../claims", "en/claims.md");
+  ASSERT_EQ(::mkfifo((folder / "en/pipe.md").c_str(), 0600), 0);
+  EXPECT_THAT(
+      read_of(folder.path()),
+      ElementsAre("claims/large.md: the file is larger than a text of a lesson, which has 1,048,576 bytes at most",
+                  "claims/most.md: 1048576 bytes", "en/claims.md: a link to a folder: it is not followed",
+                  "en/folder.md: the link leads out of the folder: it is not followed",
+                  "en/loop.md: the link leads nowhere", "en/lost.md: the link leads nowhere",
+                  "en/out.md: the link leads out of the folder: it is not followed",
+                  "en/passwd.md: the link leads out of the folder: it is not followed",
+                  "en/pipe.md: no regular file: it is not read", "en/step-1.md: 4 bytes",
+                  "en/step-2.md.txt: its name does not end in .md: it is not read", "en/step-3.md: 4 bytes"));
+}
+
+TEST(LessonTextsFolder, WhoseNamesAreNoTextIsTold) {
+  const testing::TemporaryFolder folder;
+  write_text(folder.path() / "en" / "step-\xFF\xFE.md", "text");
+  const auto lines = read_of(folder.path());
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines.front(), "en/step-\\xff\\xfe.md: 4 bytes");
+}
+
+TEST(LessonTextsFolder, OfTooManyFilesSomeAreRead) {
+  const testing::TemporaryFolder folder;
+  for (int i = 0; i < 4200; ++i) write_text(folder / ("claims/" + std::to_string(i) + ".md"), "x");
+  const auto lines = read_of(folder.path());
+  EXPECT_EQ(lines.size(), 4097U);
+  EXPECT_THAT(lines, ::testing::Contains("claims: more than 4,096 files: the rest is not read"));
+}
+
+TEST(LessonTextsFolder, ThatIsNotThereHoldsNone) {
+  const testing::TemporaryFolder folder;
+  EXPECT_THAT(read_of(folder / "nothing"), IsEmpty());
+}
+
+TEST(LessonTextsFolder, ThatNobodyMayReadIsTold) {
+  const testing::TemporaryFolder folder;
+  if (::geteuid() == 0) GTEST_SKIP() << "whom every folder can be read by";
+  std::filesystem::create_directories(folder / "en");
+  std::filesystem::permissions(folder / "en", std::filesystem::perms::none);
+  EXPECT_THAT(read_of(folder.path()), ElementsAre("en: it cannot be read: Permission denied"));
+  std::filesystem::permissions(folder / "en", std::filesystem::perms::all);
+}
+
+}  // namespace
+}  // namespace attnscope
