@@ -15,6 +15,7 @@
 #include "profiler/analysis/facets.h"
 #include "ui/format.h"
 #include "ui/pages/plain_table.h"
+#include "ui/pages/scrolled.h"
 #include "ui/said.h"
 #include "ui/source_note.h"
 
@@ -60,18 +61,19 @@ void LawPage::add_content() {
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
-  shown_ = new QWidget(content);
-  auto* column = new QVBoxLayout(shown_);
+  auto* both = new QWidget(content);
+  auto* column = new QVBoxLayout(both);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
-  plot_ = new LawPlot(shown_);
+  plot_ = new LawPlot(both);
   model_ = new LawModel(this);
-  table_ = new PlainTable(model_, said(say::law_page::title{}), shown_);
+  table_ = new PlainTable(model_, said(say::law_page::title{}), both);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
   column->addWidget(plot_, 1);
   column->addWidget(table_);
   empty_ = new EmptyState(content, &workspace());
+  shown_ = scrolled(both, plot_, content);
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);

@@ -7,6 +7,41 @@
 #include <utility>
 
 namespace attnscope::ui {
+namespace {
+
+/// What a page took by itself when no query left points out, and the query that its points fit now; its child.
+class Unfiltered : public QObject {
+ public:
+  using QObject::QObject;
+  std::optional<ProblemFilter> filter;
+  QString query;
+};
+
+Unfiltered& unfiltered_of(QObject& page) {
+  const QString name = QStringLiteral("unfiltered");
+  if (auto* known = page.findChild<QObject*>(name, Qt::FindDirectChildrenOnly)) return static_cast<Unfiltered&>(*known);
+  auto* made = new Unfiltered(&page);
+  made->setObjectName(name);
+  return *made;
+}
+
+/// Whether the same was chosen by hand, of the same facets.
+bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
+  for (std::size_t f = 0; f < a.facets().size(); ++f) {
+    if (a.narrows(f) != b.narrows(f) || a.chosen(f) != b.chosen(f)) return false;
+  }
+  return true;
+}
+
+/// What a half-written query takes by itself is not kept: each query begins from what was shown of all points.
+ProblemFilter begun(QObject& page, const QString& query, const ProblemFilter& filter) {
+  Unfiltered& kept = unfiltered_of(page);
+  const bool another = query != kept.query;
+  kept.query = query;
+  return another && kept.filter && chosen_alike(*kept.filter, filter) ? *kept.filter : filter;
+}
+
+}  // namespace
 
 ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent)
     : Page(parent),
@@ -64,7 +99,8 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
     std::shared_ptr<const FacetBar::Texts> texts;
     ProblemFilter filter;
   };
-  Narrowed narrowed{workspace_.visible(), nullptr, nullptr, filter_};
+  const QString query = workspace_.query();
+  Narrowed narrowed{workspace_.visible(), nullptr, nullptr, begun(*this, query, filter_)};
   if (narrowed.points == points_ && of == found_of_ && texts_ != nullptr) {
     narrowed.rows = candidates_;
     narrowed.texts = texts_;
@@ -82,12 +118,13 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
     }
     return now;
   };
-  work_aside(size, work, [this, of, show = std::move(show)](Narrowed now) {
+  work_aside(size, work, [this, of, query, show = std::move(show)](Narrowed now) {
     points_ = std::move(now.points);
     found_of_ = of;
     candidates_ = std::move(now.rows);
     texts_ = std::move(now.texts);
     filter_ = std::move(now.filter);
+    if (query.isEmpty()) unfiltered_of(*this).filter = filter_;
     facets_->refresh(*texts_);
     show();
   });
@@ -100,7 +137,9 @@ void ProblemPage::set_points(std::shared_ptr<const PointSet> points, std::vector
     texts_ = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(filter_, points_->table(), *candidates_));
   }
   found_of_.clear();
+  filter_ = begun(*this, workspace_.query(), filter_);
   filter_.update(points_->table(), *candidates_);
+  if (workspace_.query().isEmpty()) unfiltered_of(*this).filter = filter_;
   facets_->refresh(*texts_);
 }
 

@@ -20,6 +20,7 @@
 #include "ui/format.h"
 #include "ui/models/axis_words.h"
 #include "ui/models/facet_words.h"
+#include "ui/pages/none_ran.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/said.h"
 #include "ui/source_note.h"
@@ -300,6 +301,8 @@ void TileHeatmapPage::show_words() {
   } else if (ticked_run_is_running(workspace())) {
     empty_->set_words(
         {said(say::tile_map::no_map_yet{}), said(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
+  } else if (const auto none_ran = why_none_ran(points()->table())) {
+    empty_->set_words(*none_ran);
   } else if (layout_.x.key() != analysis::tile_layout().x.key() || layout_.y.key() != analysis::tile_layout().y.key()) {
     empty_->set_words({said(say::tile_map::no_map{}),
                        said(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,

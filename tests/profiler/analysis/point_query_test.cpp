@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/no_fit.h"
 #include "profiler/analysis/query_fields.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
@@ -180,7 +181,7 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
                 testing::ElementsAreArray(larger));
   }
   EXPECT_EQ(error("time<soon"),
-            "“time<soon”: time_median_ns is a number, alone or in one of ns, us, ms, s, which “soon” is not");
+            "“time<soon”: time is a number, alone or in one of ns, us, ms, s, which “soon” is not");
   EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "of another unit";
   EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
   EXPECT_THAT(completed("time>"), ElementsAre("100us", "200us", "500us", "1ms", "2ms", "5ms", "10ms", "20ms"));
@@ -243,11 +244,11 @@ TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
   EXPECT_EQ(error("fa2 algoritm:fa2"), "“algoritm:fa2”: no field is called “algoritm”; did you mean algorithm?");
   EXPECT_THAT(error("zzzzzz:1"), testing::StartsWith("“zzzzzz:1”: no field is called “zzzzzz”; there are algo, N, "));
   EXPECT_EQ(error("d:"), "“d:”: a value is missing behind d:");
-  EXPECT_EQ(error("N>="), "“N>=”: a value is missing behind n_k>=");
+  EXPECT_EQ(error("N>="), "“N>=”: a value is missing behind N>=");
   EXPECT_EQ(error("d:64,"), "“d:64,”: a value is missing between the commas, or behind the last");
   EXPECT_EQ(error("d:wide"), "“d:wide”: d is a number, “wide” is none");
   EXPECT_EQ(error("d>auto"), "“d>auto”: d is a number, “auto” is none");
-  EXPECT_EQ(error("algo>fa1"), "“algo>fa1”: algorithm has words, which > does not compare: write algorithm:WORD");
+  EXPECT_EQ(error("algo>fa1"), "“algo>fa1”: algo has words, which > does not compare: write algo:WORD");
   EXPECT_EQ(error("N>1,2"), "“N>1,2”: > takes one number");
   EXPECT_EQ(
       error("status:oom"),
@@ -258,6 +259,23 @@ TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
   EXPECT_EQ(error(":5"), "“:5”: a field is missing before “:”, as in d:128");
   EXPECT_EQ(error("fa2 -"), "“-”: behind “-” stands what is left out, as in -naive");
   EXPECT_EQ(error("device:\"NVIDIA H200"), "“device:\"NVIDIA H200”: the closing quotation mark is missing");
+}
+
+TEST_F(PointQueryTest, WhatIsWrongIsSaidByTheNameThatWasTyped) {
+  EXPECT_THAT(error("time<1parsec"), testing::HasSubstr("”: time is a number, alone or in one of"));
+  EXPECT_THAT(error("N>>4"), testing::HasSubstr("”: N is a number, “>4” is none"));
+}
+
+TEST_F(PointQueryTest, AQueryThatNothingFitsNamesTheWord) {
+  const auto why = [&](std::string_view words) { return attnscope::text(why_none_fits(words, table)); };
+  EXPECT_EQ(why(""), "");
+  EXPECT_EQ(why("algo:fa2"), "") << "some fit";
+  EXPECT_EQ(why("algo:fa2 d:4711"), "no point fits “d:4711” among 64, 128");
+  EXPECT_EQ(why("algo:nonesuch"), "no point fits “algo:nonesuch” among fa1, fa2, naive");
+  EXPECT_EQ(why("4711"), "no point fits “4711”");
+  EXPECT_THAT(why("algo:fa1 or algo:fa2"), testing::HasSubstr("“or” is looked for as a word like the others"));
+  EXPECT_EQ(why("d:wide"), "") << "what is wrong with it is said elsewhere";
+  EXPECT_EQ(why("algo:fa1 algo:fa2"), "each word fits some points, no point fits all of them");
 }
 
 TEST_F(PointQueryTest, HostileTextIsRefusedOrFindsNothing) {
