@@ -63,22 +63,6 @@ bool still_named(int descriptor, const fs::path& path) {
          ours.st_dev == there.st_dev;
 }
 
-/// What killed writers of this place left, as far as the folder lets us.
-void remove_leftovers(const fs::path& place) {
-  const std::string prefix = temporary_prefix(place);
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder_of(place), ignored)) {
-    if (!is_temporary_of(entry.path().filename().string(), prefix)) continue;
-    const int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (descriptor < 0) continue;
-    if (lock_file(descriptor) == FileLock::taken && still_named(descriptor, entry.path())) {
-      for (const char* beside : {"-wal", "-shm", "-journal"}) ::unlink((entry.path().string() + beside).c_str());
-      ::unlink(entry.path().c_str());
-    }
-    ::close(descriptor);
-  }
-}
-
 std::uint64_t random_bits() {
   std::uint64_t bits = 0;
   if (::getrandom(&bits, sizeof bits, 0) != sizeof bits) throw std::system_error(errno, std::generic_category());
@@ -200,6 +184,21 @@ std::filesystem::path behind_links(const std::filesystem::path& name) {
   }
   const fs::path folder = fs::canonical(folder_of(file), error);
   return error ? name : folder / file.filename();
+}
+
+void remove_leftovers(const fs::path& place) {
+  const std::string prefix = temporary_prefix(place);
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_of(place), ignored)) {
+    if (!is_temporary_of(entry.path().filename().string(), prefix)) continue;
+    const int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor < 0) continue;
+    if (lock_file(descriptor) == FileLock::taken && still_named(descriptor, entry.path())) {
+      for (const char* beside : {"-wal", "-shm", "-journal"}) ::unlink((entry.path().string() + beside).c_str());
+      ::unlink(entry.path().c_str());
+    }
+    ::close(descriptor);
+  }
 }
 
 void require_regular(const std::filesystem::path& file) {

@@ -81,6 +81,9 @@ class OutputFile {
   int direct_ = -1;
 };
 
+/// Removes what killed writers of `place` left beside it, as far as the folder lets us: files of our naming that nobody
+/// holds. Never goes through a link.
+void remove_leftovers(const std::filesystem::path& place);
 /// Where the file is that a name stands for, or would be: symlinks followed, also one that leads nowhere yet. So all
 /// names but hard links are one. The name itself where its folder is not to be found.
 [[nodiscard]] std::filesystem::path behind_links(const std::filesystem::path&);

@@ -73,6 +73,7 @@ class ReportReader {
     // The folder that a file lay in says nothing to who is handed the report.
     const std::string name = source.file.filename().string();
     std::map<std::int64_t, std::pair<analysis::RunIndex, std::string>> runs;
+    std::map<analysis::RunIndex, report::RunFacts> run_facts;
     std::vector<std::int64_t> wanted;
     for (const RunSummary& run : store.runs()) {
       if (!source.runs.empty() && std::ranges::count(source.runs, run.id) == 0) continue;
@@ -84,9 +85,10 @@ class ReportReader {
       }
       points_.places[{source.file, run.id}] = known->second;
       runs[run.id] = {known->second, uid};
+      run_facts[known->second] = facts_of(run, name);
       wanted.push_back(run.id);
     }
-    if (!wanted.empty()) read_points(store, wanted, runs);
+    if (!wanted.empty()) read_points(store, wanted, runs, std::move(run_facts));
     for (const StoredCeilings& set : store.ceilings()) {
       if (!sets_.insert(set.uid).second) continue;
       points_.input.ceilings.push_back({.file = name,
@@ -98,45 +100,91 @@ class ReportReader {
   }
 
   ReportPoints finish(const std::string& version) && {
+    // A point stands where its first copy was read, as the copy that has most rounds.
+    std::vector<analysis::Row> rows;
+    for (std::size_t first = 0; first < points_of_report_.size();) {
+      const Piece& piece = pieces_[points_of_report_[first].piece];
+      const analysis::RunIndex run = piece.run_of_row[points_of_report_[first].row];
+      // As many at once as are of one run: each call costs as much as a file has kernels.
+      rows.clear();
+      for (; first < points_of_report_.size(); ++first) {
+        const Copy& copy = points_of_report_[first];
+        if (&pieces_[copy.piece] != &piece || piece.run_of_row[copy.row] != run) break;
+        rows.push_back(copy.row);
+        points_.input.points.push_back(piece.facts[copy.row]);
+        if (!copy.replaced) continue;
+        ++points_.input.fuller_copies;
+        points_.input.runs[run] = piece.run_facts.at(run);
+      }
+      builder_.add(run, piece.columns, rows);
+    }
+    pieces_.clear();
     points_.input.table = std::move(builder_).finish();
     points_.input.version = version;
     return std::move(points_);
   }
 
  private:
-  /// Points go into the table when all of the file were read in one piece.
-  void read_points(const RunStore& store, const std::vector<std::int64_t>& wanted,
-                   const std::map<std::int64_t, std::pair<analysis::RunIndex, std::string>>& runs) {
+  /// What was read of one file.
+  struct Piece {
     analysis::PointColumns columns;
     std::vector<analysis::RunIndex> run_of_row;
-    std::vector<std::pair<std::string, std::size_t>> keys;
     std::vector<report::PointFacts> facts;
+    std::map<analysis::RunIndex, report::RunFacts> run_facts;
+  };
+  struct Copy {
+    std::size_t piece = 0;
+    analysis::Row row = 0;
+    std::size_t rounds = 0;
+    bool replaced = false;  ///< one with fewer rounds that was read before
+  };
+
+  void read_points(const RunStore& store, const std::vector<std::int64_t>& wanted,
+                   const std::map<std::int64_t, std::pair<analysis::RunIndex, std::string>>& runs,
+                   std::map<analysis::RunIndex, report::RunFacts> run_facts) {
+    Piece piece;
+    std::vector<std::pair<std::string, std::size_t>> keys;
+    std::vector<std::size_t> rounds;
+    // Reading may begin anew where somebody writes meanwhile.
     const auto begin = [&] {
-      columns = analysis::PointColumns();
-      run_of_row.clear();
+      piece = Piece();
       keys.clear();
-      facts.clear();
+      rounds.clear();
     };
     store.each_point(wanted, 0, begin, [&](StoredPoint&& point) {
       const auto place = runs.find(point.run_id);
       if (place == runs.end()) return;  // of a run that began since
-      if (seen_.contains({place->second.second, point.index})) return;
-      columns.add(point.record);
-      run_of_row.push_back(place->second.first);
-      keys.emplace_back(place->second.second, point.index);
-      facts.push_back(facts_of(point.record));
+      std::pair<std::string, std::size_t> key{place->second.second, point.index};
+      const auto known = copies_.find(key);
+      const std::size_t own_rounds = point.record.rounds.size();
+      if (known != copies_.end() && points_of_report_[known->second].rounds >= own_rounds) return;
+      piece.columns.add(point.record);
+      piece.run_of_row.push_back(place->second.first);
+      piece.facts.push_back(facts_of(point.record));
+      keys.push_back(std::move(key));
+      rounds.push_back(own_rounds);
     });
-    for (analysis::Row row = 0; row < columns.size(); ++row) builder_.add(run_of_row[row], columns, {{row}});
-    points_.input.points.insert(points_.input.points.end(), facts.begin(), facts.end());
-    seen_.insert(keys.begin(), keys.end());
+    for (analysis::Row row = 0; row < piece.columns.size(); ++row) {
+      const auto [place, first] = copies_.try_emplace(keys[row], points_of_report_.size());
+      const Copy copy{pieces_.size(), row, rounds[row], !first};
+      if (first) {
+        points_of_report_.push_back(copy);
+      } else {
+        points_of_report_[place->second] = copy;
+      }
+    }
+    piece.run_facts = std::move(run_facts);
+    pieces_.push_back(std::move(piece));
   }
 
   bool several_files_;
   analysis::PointTableBuilder builder_;
   ReportPoints points_;
   std::map<std::string, analysis::RunIndex> by_uid_;
-  std::set<std::pair<std::string, std::size_t>> seen_;  ///< by the run's uid and the place in it
-  std::set<std::string> sets_;                          ///< of ceilings, by uid
+  std::vector<Piece> pieces_;
+  std::vector<Copy> points_of_report_;                                 ///< in the order of the report
+  std::map<std::pair<std::string, std::size_t>, std::size_t> copies_;  ///< by the run's uid and the place in it
+  std::set<std::string> sets_;                                         ///< of ceilings, by uid
 };
 
 void write_page(const report::Document& document, const fs::path& output, OutputFile::Existing existing) {
@@ -150,6 +198,7 @@ class PicturesInPlace {
  public:
   explicit PicturesInPlace(fs::path folder) : folder_(std::move(folder)) {
     made_ = fs::create_directory(folder_);
+    clear_up();
     bring_back();
   }
   PicturesInPlace(const PicturesInPlace&) = delete;
@@ -183,6 +232,18 @@ class PicturesInPlace {
 
  private:
   static fs::path aside(const fs::path& place) { return place.string() + ".before"; }
+  /// What a writer that was killed had begun, also of pictures that this report does not have.
+  void clear_up() const {
+    std::set<fs::path> begun;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename().string();  // ".io-1.svg.0123456789abcdef.part"
+      const fs::path place = fs::path(name).replace_extension().replace_extension();
+      if (!name.starts_with('.') || !name.ends_with(".part")) continue;
+      const std::string picture = place.string().substr(1);
+      if (is_picture(picture)) begun.insert(folder_ / picture);
+    }
+    for (const fs::path& place : begun) remove_leftovers(place);
+  }
   /// What a writer that was killed had put aside.
   void bring_back() const {
     std::vector<fs::path> left;

@@ -68,6 +68,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     note_->clear();
   });
   connect(&workspace_, &Workspace::points_changed, this, &QueryBar::show_state);
+  connect(&workspace_, &Workspace::points_awaited, this, &QueryBar::show_state);
   connect(&workspace_, &Workspace::listing_changed, this, &QueryBar::show_state);
   show_state();
 }
@@ -112,6 +113,7 @@ void QueryBar::apply() {
 }
 
 QString QueryBar::count_words(std::size_t all) const {
+  if (workspace_.gathering()) return said(say::query::selecting{.all = all});
   const bool filtered = !workspace_.query().isEmpty();
   const std::size_t loaded = workspace_.visible()->size();
   if (!workspace_.large()) {

@@ -406,6 +406,7 @@ QString Workspace::opening() const {
 QString Workspace::open_now(const QString& path) {
   FileContents contents = read_file(canonical(path));
   accept(contents, true);
+  settle();
   return contents.error;
 }
 
@@ -433,6 +434,7 @@ void Workspace::close(const QString& path) {
 }
 
 void Workspace::forget(const QString& path) {
+  stop_gathering();
   skipped_.erase(path);
   stamps_.erase(path);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == path; });
@@ -547,6 +549,7 @@ void Workspace::take(FileContents& contents, bool first) {
   const std::optional<KnownFile> before = known(path);
   const bool goes_on = before && before->goes_on_in(contents.stamp, contents.runs);
   if (!contents.whole && !goes_on) return read_in_background(path);  // what it goes on from is no longer here
+  stop_gathering();
   if (first && !files_.contains(path)) {
     files_.append(path);
     file_names_ = distinct_file_names(files_);
@@ -580,6 +583,7 @@ void Workspace::take(FileContents& contents, bool first) {
   take_ceilings(contents);
   if (runs_differ) emit runs_changed();
   if (points_differ || runs_differ) announce_points(before && !replaced);
+  go_on_gathering();
   const bool running =
       std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
   if (running && (first || replaced)) follow(path);
@@ -647,14 +651,17 @@ void Workspace::name_runs() {
   }
 }
 
-std::shared_ptr<const PointSet> Workspace::ticked() const {
-  if (ticked_ != nullptr) return ticked_;
+std::vector<PointSet::Part> Workspace::ticked_parts() const {
   std::vector<PointSet::Part> shown;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
-    if (run.visible && !original_of(runs_, i, true)) shown.push_back({run.info, &run.points});
+    if (run.visible && !original_of(runs_, i, true)) shown.push_back({run.info, &run.points, analysis_run(*run.info)});
   }
-  ticked_ = std::make_shared<const PointSet>(shown);
+  return shown;
+}
+
+std::shared_ptr<const PointSet> Workspace::ticked() const {
+  if (ticked_ == nullptr) ticked_ = std::make_shared<const PointSet>(ticked_parts());
   return ticked_;
 }
 
@@ -675,12 +682,54 @@ Message Workspace::set_query(const QString& text) {
   query_ = std::move(query).value();
   query_text_ = words;
   visible_.reset();
-  const std::shared_ptr<const Listing> before = std::exchange(listing_, nullptr);
   emit query_changed();
-  emit points_changed();
-  listing_ = before;  // its points are the same ones
-  select_anew(false);
+  gather(false, true);
   return {};
+}
+
+void Workspace::gather(bool goes_on, bool other_query) {
+  stop_gathering();
+  const std::size_t points = ticked_points();
+  // Of large files the selection begins at once, and gathers what it finds itself.
+  if (large() || points <= most_points_at_once || (ticked_ != nullptr && query_.empty())) {
+    return say_points(goes_on, other_query);
+  }
+  struct Gathered {
+    std::shared_ptr<const PointSet> ticked;
+    std::shared_ptr<const PointSet> visible;
+  };
+  const std::vector<PointSet::Part> parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>();
+  gather_.ask(
+      [parts, known = ticked_, query = query_](const Aside::Outdated& outdated) {
+        Gathered found{known, nullptr};
+        if (found.ticked == nullptr) found.ticked = std::make_shared<const PointSet>(parts);
+        if (!outdated() && !query.empty()) {
+          found.visible = std::make_shared<const PointSet>(*found.ticked, query.rows(found.ticked->table()));
+        }
+        return found;
+      },
+      [this, goes_on, other_query](Gathered found) {
+        // Unless somebody could not wait.
+        if (ticked_ == nullptr) ticked_ = std::move(found.ticked);
+        if (visible_ == nullptr) visible_ = std::move(found.visible);
+        say_points(goes_on, other_query);
+      },
+      // Whoever asks for them now is told why there are none.
+      [this, goes_on, other_query](const QString& /*reason*/) { say_points(goes_on, other_query); });
+  owes_points_ = true;
+  emit points_awaited();
+}
+
+void Workspace::go_on_gathering() {
+  if (owes_points_ && !gathering()) gather(false, false);
+}
+
+void Workspace::say_points(bool goes_on, bool other_query) {
+  owes_points_ = false;
+  const std::shared_ptr<const Listing> before = other_query ? std::exchange(listing_, nullptr) : nullptr;
+  emit points_changed();
+  if (other_query) listing_ = before;  // its points are the same ones
+  select_anew(goes_on);
 }
 
 void Workspace::suppose(const WhatIf& factors) {
@@ -693,8 +742,7 @@ void Workspace::announce_points(bool goes_on) {
   ticked_.reset();
   visible_.reset();
   if (!goes_on) listing_.reset();
-  emit points_changed();
-  select_anew(goes_on);
+  gather(goes_on, false);
 }
 
 bool Workspace::large() const {
@@ -702,7 +750,6 @@ bool Workspace::large() const {
 }
 
 std::size_t Workspace::ticked_points() const {
-  if (!large()) return ticked()->size();
   std::size_t points = 0;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i].visible && !original_of(runs_, i, true)) points += runs_[i].size();

@@ -23,6 +23,7 @@
 #include "profiler/analysis/point_query.h"
 #include "storage/file_stamp.h"
 #include "storage/run_store.h"
+#include "ui/aside.h"
 #include "ui/models/point_set.h"
 #include "ui/models/run_points.h"
 #include "ui/published_errors.h"
@@ -121,6 +122,10 @@ class Workspace : public QObject {
   [[nodiscard]] std::shared_ptr<const PointSet> ticked() const;
   /// What the query leaves of them: what all views show; of large files, those of them that are in memory.
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
+  /// Whether visible() is being made anew aside: points_changed() follows. Who asks for it meanwhile makes it at once.
+  [[nodiscard]] bool gathering() const { return gather_.busy(); }
+  /// Until that is said: for pictures and files.
+  void settle() { gather_.wait(); }
   /// Whether a ticked run is of a file that has more points than are kept in memory.
   [[nodiscard]] bool large() const;
   /// Of the ticked runs, in memory or not.
@@ -173,12 +178,21 @@ class Workspace : public QObject {
   void what_if_changed();
   /// What visible() gives has changed, for whatever reason, or why it gives nothing.
   void points_changed();
+  /// gathering() has begun.
+  void points_awaited();
   /// listing() or selecting() gives something else.
   void listing_changed();
 
  private:
   /// `goes_on`: points were added to those that were there, all of which are as they were.
   void announce_points(bool goes_on = false);
+  /// Makes visible(), of many points aside, and says points_changed().
+  void gather(bool goes_on, bool other_query);
+  void say_points(bool goes_on, bool other_query);
+  /// Before anything of runs_ is another, which gathering looks at; gather() or go_on_gathering() has to follow.
+  void stop_gathering() { gather_.stop(); }
+  void go_on_gathering();
+  [[nodiscard]] std::vector<PointSet::Part> ticked_parts() const;
   /// Of large files: finds out what fits, and reads of it what is to be in memory.
   void select_anew(bool goes_on);
   [[nodiscard]] SelectionAsk selection_ask(bool goes_on) const;
@@ -230,6 +244,8 @@ class Workspace : public QObject {
   QThreadPool selector_;
   QThreadPool reader_;
   int pending_reads_ = 0;
+  bool owes_points_ = false;  ///< points_changed() was announced by points_awaited()
+  Aside gather_;              ///< the last: it looks at runs_ while it works
 };
 
 /// The database of measurements that ships with the program; empty when there is none.

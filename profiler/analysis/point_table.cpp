@@ -74,18 +74,21 @@ std::vector<Row> PointTable::rows() const {
 std::uint8_t ValueColumn::compute(Row row) const {
   const std::optional<KernelOfRow> sum = points_->sum(row);
   const std::optional<Evaluated> value = sum ? evaluate_(*sum) : std::nullopt;
-  values_[row] = value ? value->value : 0;
-  origins_[row] = value ? static_cast<std::uint8_t>(value->provenance) : absent;
-  return origins_[row];
+  const std::uint8_t origin = value ? static_cast<std::uint8_t>(value->provenance) : absent;
+  std::atomic_ref(values_[row]).store(value ? value->value : 0, std::memory_order_relaxed);
+  std::atomic_ref(origins_[row]).store(origin, std::memory_order_release);
+  return origin;
 }
 
 const ValueColumn& PointTable::values(std::string_view metric) const {
+  const std::lock_guard lock(*making_);
   if (const auto found = values_.find(metric); found != values_.end()) return found->second;
   ValueColumn column(*points_, [key = std::string(metric)](const KernelValues& sum) { return evaluate(key, sum); });
   return values_.emplace(metric, std::move(column)).first->second;
 }
 
 const ValueColumn& PointTable::dram_traffic() const {
+  const std::lock_guard lock(*making_);
   if (!dram_traffic_) {
     dram_traffic_ = ValueColumn(*points_, [](const KernelValues& sum) { return attnscope::dram_traffic(sum); });
   }
@@ -93,8 +96,14 @@ const ValueColumn& PointTable::dram_traffic() const {
 }
 
 const CodeColumn& PointTable::codes(const Facet& facet) const {
-  if (const auto found = codes_.find(facet.key); found != codes_.end()) return found->second;
-  return codes_.emplace(facet.key, facet.encode(*this)).first->second;
+  {
+    const std::lock_guard lock(*making_);
+    if (const auto found = codes_.find(facet.key); found != codes_.end()) return found->second;
+  }
+  // Without the lock: it takes long, and may ask for other columns. Of two that are made at once the first one stays.
+  CodeColumn made = facet.encode(*this);
+  const std::lock_guard lock(*making_);
+  return codes_.emplace(facet.key, std::move(made)).first->second;
 }
 
 bool newer(const PointTable& table, RunIndex a, RunIndex b) {

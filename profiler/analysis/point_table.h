@@ -3,10 +3,12 @@
 // grouped and fitted without an object or a search for each of them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,16 +42,14 @@ struct Run {
 };
 
 /// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one
-/// problem's are looked at.
+/// problem's are looked at. Several threads may ask; where two ask for the same at once, both compute it.
 class ValueColumn {
  public:
   [[nodiscard]] bool has(Row row) const { return origin(row) != absent; }
   /// Pre: has().
-  [[nodiscard]] double value(Row row) const { return origin(row) == absent ? 0 : values_[row]; }
+  [[nodiscard]] double value(Row row) const { return origin(row) == absent ? 0 : held(row); }
   [[nodiscard]] Provenance provenance(Row row) const { return static_cast<Provenance>(origin(row)); }
-  [[nodiscard]] std::optional<double> at(Row row) const {
-    return has(row) ? std::optional(values_[row]) : std::nullopt;
-  }
+  [[nodiscard]] std::optional<double> at(Row row) const { return has(row) ? std::optional(held(row)) : std::nullopt; }
 
  private:
   friend class PointTable;
@@ -59,7 +59,12 @@ class ValueColumn {
 
   ValueColumn(const PointColumns& points, Evaluate evaluate)
       : points_(&points), evaluate_(std::move(evaluate)), values_(points.size()), origins_(points.size(), unknown) {}
-  [[nodiscard]] std::uint8_t origin(Row row) const { return origins_[row] == unknown ? compute(row) : origins_[row]; }
+  [[nodiscard]] std::uint8_t origin(Row row) const {
+    const std::uint8_t known = std::atomic_ref(origins_[row]).load(std::memory_order_acquire);
+    return known == unknown ? compute(row) : known;
+  }
+  /// Pre: the row's origin was asked for.
+  [[nodiscard]] double held(Row row) const { return std::atomic_ref(values_[row]).load(std::memory_order_relaxed); }
   std::uint8_t compute(Row row) const;
 
   const PointColumns* points_;
@@ -87,7 +92,7 @@ struct CodeColumn {
 
 struct Facet;
 
-/// Not safe for use by several threads: columns are made when they are first asked for.
+/// Several threads may look at one: columns are made when they are first asked for, and stay.
 class PointTable {
  public:
   PointTable() : PointTable({}, {}, PointColumns(), {}) {}
@@ -145,6 +150,7 @@ class PointTable {
   const FieldColumn* n_k_;
   std::vector<std::uint32_t> tile_codes_;
   std::vector<Config> tiles_;
+  std::unique_ptr<std::mutex> making_ = std::make_unique<std::mutex>();  ///< held while a column is put in its place
   mutable std::map<std::string, ValueColumn, std::less<>> values_;
   mutable std::optional<ValueColumn> dram_traffic_;
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;

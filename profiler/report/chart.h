@@ -63,6 +63,7 @@ struct HeatMap {
   double high = 0;                          ///< and end
   bool less_is_better = true;               ///< bright is better
   std::string unit_said;                    ///< of the key: "ms"
+  int digits = 3;                           ///< as many as tell `low` and `high` apart
 };
 
 struct Bar {
@@ -74,6 +75,7 @@ struct Bar {
   std::string label;
   std::vector<Part> parts;  ///< from the left
   Provenance provenance = Provenance::measured;
+  std::string sum = {};  ///< of the parts, printed behind them
 };
 
 struct BarChart {
@@ -82,7 +84,7 @@ struct BarChart {
 };
 
 struct Chart {
-  std::string title;  ///< one line
+  std::string title;  ///< words between " · "
   std::string alt;    ///< what the picture shows, in a sentence or two
   std::variant<LineChart, HeatMap, BarChart> picture;
 };

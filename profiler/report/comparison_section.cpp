@@ -119,24 +119,12 @@ Table difference_table(const Compared& compared) {
   return table;
 }
 
-/// What no row has takes no room.
-void drop_empty_columns(Table& table) {
-  for (std::size_t column = table.columns.size(); column-- > 0;) {
-    const bool empty = std::ranges::all_of(
-        table.rows, [&](const std::vector<Cell>& row) { return column >= row.size() || row[column].text.empty(); });
-    if (!empty) continue;
-    const auto place = static_cast<std::ptrdiff_t>(column);
-    table.columns.erase(table.columns.begin() + place);
-    for (std::vector<Cell>& row : table.rows) row.erase(row.begin() + place);
-  }
-}
-
 Table pair_table(const Context& context, const Compared& compared) {
   Table table{text(say::report::pairs_caption{.other = compared.other, .base = compared.base}),
               {{text(say::report::column_entry{})},
                {text(say::report::column_verdict{})},
                {text(say::report::column_ratio{}), true},
-               {text(say::report::column_point{})},
+               {text(say::report::column_point{}), false, true},
                {text(say::report::column_against{})},
                {text(say::report::column_base_time{}), true},
                {text(say::report::column_other_time{}), true},
@@ -144,8 +132,7 @@ Table pair_table(const Context& context, const Compared& compared) {
                {text(say::report::column_dram_ratio{}), true},
                {text(say::report::column_settled_ratio{}), true},
                {text(say::report::column_sm_l2_ratio{}), true},
-               {text(say::report::column_rounds{}), true},
-               {text(say::report::column_settle{})}},
+               {text(say::report::column_rounds{}), true}},
               {}};
   static_assert(analysis::compared_level_count == 3);
   for (std::size_t k = 0; k < compared.order.size(); ++k) {
@@ -162,11 +149,35 @@ Table pair_table(const Context& context, const Compared& compared) {
     for (const analysis::ComparedLevel& level : pair.levels)
       row.push_back({level.ratio() ? fmt::format("{:.3f}", *level.ratio()) : ""});
     row.push_back({fmt::format("{}", verdict.rounds)});
-    row.push_back({text(analysis::settling_words(context.table(), pair, compared.verdicts.margin))});
     table.rows.push_back(std::move(row));
     table.places.push_back(compared.place_of(k));
   }
-  drop_empty_columns(table);
+  table.drop_empty_columns();
+  return table;
+}
+
+/// What is undecided, and what would decide it. The same words stand once, with the other entries that they are of.
+Table settle_table(const Context& context, const Compared& compared) {
+  Table table{text(say::report::settle_caption{}),
+              {{text(say::report::column_entry{})}, {text(say::report::column_settle{}), false, true}},
+              {}};
+  std::map<std::string, std::size_t> rows;
+  std::vector<std::vector<std::string>> others;
+  for (std::size_t k = 0; k < compared.order.size(); ++k) {
+    const ComparedPair& pair = compared.result.pairs[compared.order[k]];
+    const std::string words = text(analysis::settling_words(context.table(), pair, compared.verdicts.margin));
+    if (words.empty()) continue;
+    const auto [place, first] = rows.try_emplace(words, table.rows.size());
+    if (first) {
+      table.rows.push_back({{compared.place_of(k)}, {words}});
+      others.emplace_back();
+    } else {
+      others[place->second].push_back(compared.place_of(k));
+    }
+  }
+  for (std::size_t row = 0; row < others.size(); ++row) {
+    if (!others[row].empty()) table.rows[row].back().text += fmt::format(" ({})", fmt::join(others[row], ", "));
+  }
   return table;
 }
 
@@ -187,9 +198,9 @@ Message why_left_out(const analysis::PointTable& table, const LeftOut& left) {
 Table left_table(const Context& context, const Compared& compared) {
   Table table{text(say::report::left_caption{}),
               {{text(say::report::column_side{})},
-               {text(say::report::column_point{})},
+               {text(say::report::column_point{}), false, true},
                {text(say::report::column_points{}), true},
-               {text(say::report::column_why{})},
+               {text(say::report::column_why{}), false, true},
                {text(say::report::column_row{}), true}},
               {}};
   for (const LeftOut& left : compared.result.left_out) {
@@ -384,11 +395,12 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
       blocks.emplace_back(notice(no_partners(compared)));
       continue;
     }
-    blocks.emplace_back(plain(say::report::compared{.base = compared.base,
-                                                    .pairs = result.pairs.size(),
+    blocks.emplace_back(heading(say::report::comparison{}));
+    blocks.emplace_back(plain(say::report::compared{.pairs = result.pairs.size(),
                                                     .other = compared.other,
-                                                    .faster = result.count(Verdict::faster),
+                                                    .base = compared.base,
                                                     .slower = result.count(Verdict::slower),
+                                                    .faster = result.count(Verdict::faster),
                                                     .same = result.count(Verdict::same),
                                                     .ambiguous = result.count(Verdict::ambiguous),
                                                     .left = result.left_out.size()}));
@@ -432,7 +444,7 @@ std::vector<Block> comparison_section(const Context& context) {
     if (!compared.result.differences.empty()) {
       blocks.emplace_back(difference_table(compared));
     } else {
-      blocks.emplace_back(plain(say::compare::no_differences{}));
+      blocks.emplace_back(plain(say::report::no_differences{}));
     }
     if (compared.result.pairs.empty()) {
       blocks.emplace_back(notice(no_partners(compared)));
@@ -446,6 +458,8 @@ std::vector<Block> comparison_section(const Context& context) {
       if (std::optional<Figure> figure = ratio_figure(context, compared, fmt::format("comparison-{}", ++number)))
         blocks.emplace_back(*std::move(figure));
       blocks.emplace_back(pair_table(context, compared));
+      Table settle = settle_table(context, compared);
+      if (!settle.rows.empty()) blocks.emplace_back(std::move(settle));
     }
     if (!compared.result.left_out.empty()) blocks.emplace_back(left_table(context, compared));
   }

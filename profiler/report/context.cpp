@@ -42,7 +42,8 @@ std::string series_text(const Context& context, const analysis::SeriesName& name
   for (const std::string* more : {&name.label, &name.device, &name.runs}) {
     if (!more->empty()) words += fmt::format("{}{}", words.empty() ? "" : " · ", *more);
   }
-  if (name.age > 0) words += " · " + text(say::report::older{});
+  // A run that is named needs no age.
+  if (name.age > 0 && name.runs.empty()) words += " · " + text(say::report::older{});
   return words;
 }
 
@@ -58,6 +59,29 @@ bool has_roofs(const Context& context, analysis::Row row) {
 
 Paragraph plain(const Message& message) {
   return {{{text(message)}}};
+}
+
+Paragraph heading(const Message& message) {
+  return {.words = {{text(message)}}, .heading = true};
+}
+
+std::string key_of(const LineChart& chart) {
+  std::set<Provenance> kinds;
+  bool spread = false;
+  for (const Line& line : chart.lines) {
+    if (!line.marks.empty()) kinds.insert(line.provenance);
+    spread = spread || std::ranges::any_of(line.marks, [](const Mark& mark) { return mark.high > mark.low; });
+  }
+  std::string key;
+  const auto add = [&](bool there, const Message& words) {
+    if (there) key += fmt::format("{}{}", key.empty() ? "" : " ", text(words));
+  };
+  add(kinds.contains(Provenance::measured) || kinds.contains(Provenance::derived), say::report::key{});
+  add(kinds.contains(Provenance::modelled), say::report::key_modelled{});
+  add(kinds.contains(Provenance::simulated) || kinds.contains(Provenance::extrapolated), say::report::key_simulated{});
+  add(kinds.contains(Provenance::imported), say::report::key_imported{});
+  add(spread, say::report::key_spread{});
+  return key;
 }
 
 void say_left_out(std::vector<Block>& blocks, std::size_t left) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes, times and rates against N, the laws laid through the bytes, and bytes by kernel.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +15,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/numbers.h"
 #include "profiler/report/sections.h"
+#include "profiler/report/svg.h"
 
 namespace attnscope::report {
 namespace {
@@ -95,6 +97,7 @@ class CurveFigure {
       if (roof.of_memory() || roof.bound == analysis::Bound::exp2) continue;
       if (chart_.lines.empty()) return;
       const double peak = ceiling_flops(roof, like) * 1e-12;
+      highest_peak_ = std::max(highest_peak_, peak);
       Line line{text(say::report::peak{.unit = analysis::to_string(roof.bound)}), 5, Provenance::modelled, {}};
       if (!of.empty()) line.label += " · " + of;
       const std::string said = text(say::report::peak_read_out{.unit = analysis::to_string(roof.bound),
@@ -106,7 +109,8 @@ class CurveFigure {
     }
   }
 
-  [[nodiscard]] bool empty() const { return table_.rows.empty(); }
+  /// Theory alone is no picture of these points.
+  [[nodiscard]] bool empty() const { return !has_values_; }
   [[nodiscard]] Figure finish(const std::string& id) && {
     const bool fixed = set_.queries.has_value();
     chart_.x = {fixed ? text(say::report::axis_keys{.n_q = *set_.queries}) : text(say::report::axis_length{}),
@@ -115,13 +119,13 @@ class CurveFigure {
                 quantity_ == Shown::time   ? Quantity::nanoseconds
                 : quantity_ == Shown::rate ? Quantity::number
                                            : Quantity::bytes,
-                quantity_ != Shown::rate};
+                quantity_ != Shown::rate || dwarfed()};
     Figure figure;
     figure.id = id;
     figure.chart.title = fmt::format("{} · {}", name(), problem_text(plot_));
     figure.chart.alt = text(say::report::alt_curves{
         .what = name(), .problem = problem_text(plot_), .lines = chart_.lines.size(), .list = list()});
-    figure.caption = text(say::report::key{});
+    figure.caption = key_of(chart_);
     figure.chart.picture = std::move(chart_);
     figure.behind = std::move(table_);
     return figure;
@@ -142,6 +146,8 @@ class CurveFigure {
     }
     return "TFLOP/s";
   }
+  /// By the peaks, beside which no curve would be told from the axis.
+  [[nodiscard]] bool dwarfed() const { return highest_ > 0 && highest_peak_ > 10 * highest_; }
   [[nodiscard]] std::string axis() const {
     if (quantity_ == Shown::rate) return text(say::report::axis_rate{});
     if (quantity_ == Shown::time) return text(say::report::axis_time{});
@@ -156,10 +162,12 @@ class CurveFigure {
   void add(const Curve& curve) {
     if (curve.kind == CurveKind::fit) return;
     const std::string series = kind_text(context_, curve);
+    has_values_ = has_values_ || (curve.kind == CurveKind::measured && !curve.points.empty());
     Line line{series, color_of(curve), curve.provenance, {}};
     for (const CurvePoint& point : curve.points) {
       const std::string said = said_of(series, curve, point);
       line.marks.push_back({point.n, point.value, point.low, point.high, said});
+      highest_ = std::max(highest_, point.value);
       least_n_ = line.marks.size() == 1 && chart_.lines.empty() ? point.n : std::min(least_n_, point.n);
       most_n_ = std::max(most_n_, point.n);
       if (!point.row && curve.kind != CurveKind::compulsory) continue;  // theory between points is drawn, not listed
@@ -193,6 +201,9 @@ class CurveFigure {
   std::vector<std::string> keys_;
   double least_n_ = 0;
   double most_n_ = 0;
+  double highest_ = 0;
+  bool has_values_ = false;
+  double highest_peak_ = 0;
 };
 
 void add_figure(std::vector<Block>& blocks, CurveFigure&& figure, std::string_view stem, std::size_t& number) {
@@ -221,6 +232,30 @@ std::vector<KernelBar> kernel_bars(const Context& context, const Plot& plot) {
   }
   std::ranges::stable_sort(bars, {}, &KernelBar::n);
   return bars;
+}
+
+/// What the bars are and, for want of room in the short ones, of which kernels.
+std::string bars_key(const BarChart& chart, const Table& table) {
+  std::string key;
+  const auto add = [&](const Message& words) { key += fmt::format("{}{}", key.empty() ? "" : " ", text(words)); };
+  const auto has = [&](auto is) { return std::ranges::any_of(chart.bars, is, &Bar::provenance); };
+  const auto imported = [](Provenance origin) { return origin == Provenance::imported; };
+  if (has([&](Provenance origin) { return !is_hollow(origin) && !imported(origin); })) add(say::report::bars_key{});
+  if (has(is_hollow)) add(say::report::bars_simulated{});
+  if (has(imported)) add(say::report::bars_imported{});
+  // Columns: series, N, kernel.
+  std::vector<std::pair<std::string, std::vector<std::string>>> series;
+  for (const std::vector<Cell>& row : table.rows) {
+    const auto found = std::ranges::find(series, row[0].text, &std::pair<std::string, std::vector<std::string>>::first);
+    std::vector<std::string>& kernels =
+        found != series.end() ? found->second : series.emplace_back(row[0].text, std::vector<std::string>()).second;
+    if (std::ranges::count(kernels, row[2].text) == 0) kernels.push_back(row[2].text);
+  }
+  std::string all;
+  for (const auto& [name, kernels] : series)
+    all += fmt::format("{}{} {}", all.empty() ? "" : "; ", name, fmt::join(kernels, ", "));
+  add(say::report::bars_kernels{.kernels = all});
+  return key;
 }
 
 /// Of algorithms of several kernels; nothing where there are none.
@@ -260,6 +295,9 @@ std::optional<Figure> kernels_figure(const Context& context, const Plot& plot) {
                                                              .text = with_unit(dram->value, "byte"),
                                                              .origin = origin_text(origin)})});
     }
+    double sum = 0;
+    for (const Bar::Part& part : bar.parts) sum += part.value;
+    bar.sum = with_unit(sum, "byte");
     if (bar.parts.size() > 1) chart.bars.push_back(std::move(bar));
   }
   if (chart.bars.empty()) return std::nullopt;
@@ -270,7 +308,7 @@ std::optional<Figure> kernels_figure(const Context& context, const Plot& plot) {
   Figure figure;
   figure.chart.title = fmt::format("{} · {}", text(say::report::kernels{}), problem_text(plot));
   figure.chart.alt = text(say::report::alt_kernels{.problem = problem_text(plot), .bars = chart.bars.size()});
-  figure.caption = text(say::report::bars_key{});
+  figure.caption = bars_key(chart, table);
   if (left > 0) figure.caption += " " + text(say::report::bars_left{.bars = left});
   figure.chart.picture = std::move(chart);
   figure.behind = std::move(table);

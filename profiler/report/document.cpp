@@ -10,6 +10,17 @@ std::string Table::place_of(std::size_t row) const {
   return row < places.size() ? places[row] : std::string();
 }
 
+void Table::drop_empty_columns() {
+  for (std::size_t column = columns.size(); column-- > 0;) {
+    const bool empty = std::ranges::all_of(
+        rows, [&](const std::vector<Cell>& row) { return column >= row.size() || row[column].text.empty(); });
+    if (!empty) continue;
+    const auto place = static_cast<std::ptrdiff_t>(column);
+    columns.erase(columns.begin() + place);
+    for (std::vector<Cell>& row : rows) row.erase(row.begin() + place);
+  }
+}
+
 std::string target_of(const Words& words) {
   if (words.row) return "row-" + row_name(*words.row);
   return words.place;

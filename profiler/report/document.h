@@ -23,12 +23,14 @@ struct Words {
 
 struct Paragraph {
   std::vector<Words> words;
-  bool notice = false;  ///< set apart: what a reader must not miss
+  bool notice = false;   ///< set apart: what a reader must not miss
+  bool heading = false;  ///< of the paragraphs below it
 };
 
 struct Column {
   std::string title;
   bool number = false;  ///< aligned to the right, sorted by value
+  bool words = false;   ///< of sentences: takes the room that others leave
 };
 struct Cell {
   std::string text;
@@ -45,6 +47,8 @@ struct Table {
 
   /// What the row is known by in the document: "row-12", "v3"; empty for one that nothing leads to.
   [[nodiscard]] std::string place_of(std::size_t row) const;
+  /// What no row has takes no room.
+  void drop_empty_columns();
 };
 
 /// A chart with the words that stand for it where it is not seen, and its values.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "messages/report.h"
+#include "profiler/analysis/compared_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command.h"
 #include "profiler/plan/text.h"
@@ -108,9 +109,10 @@ Facts shared_facts(const Context& context, RunIndex index) {
 std::vector<Cell> row_of_run(const Context& context, RunIndex index, const OfRun& seen) {
   const analysis::Run& run = context.table().runs()[index];
   const RunFacts& facts = context.input.runs[index];
-  const std::string samples = seen.most_samples > 0 ? between(static_cast<double>(seen.least_samples),
-                                                              static_cast<double>(seen.most_samples), "")
-                                                    : "";
+  const bool measured = run.provenance == Provenance::measured;
+  const std::string samples = measured && seen.most_samples > 0 ? between(static_cast<double>(seen.least_samples),
+                                                                          static_cast<double>(seen.most_samples), "")
+                                                                : "";
   const std::string clock = seen.high_clock > 0 ? between(seen.low_clock / 1e6, seen.high_clock / 1e6, "MHz") : "";
   const std::string oracle =
       seen.judged > 0 ? text(say::report::oracle{.points = seen.judged, .share = three_digits(seen.worst_error)})
@@ -120,18 +122,31 @@ std::vector<Cell> row_of_run(const Context& context, RunIndex index, const OfRun
           {text(say::report::points_ok{.points = seen.points, .ok = seen.ok})},
           {samples},
           {clock},
-          {fmt::format("{}", seen.throttled)},
+          // What was not measured held no clocks.
+          {measured ? fmt::format("{}", seen.throttled) : ""},
           {joined(seen.caches)},
           {oracle},
           {digest_text(seen)}};
+}
+
+/// "prefix/folder/file" is "prefixfile".
+std::string file_alone(const std::string& word, std::size_t prefix) {
+  return word.substr(0, prefix) + word.substr(word.find_last_of('/') + 1);
+}
+
+/// "/folder/file", "--output=/folder/file" and "-o/folder/file" without the folder.
+std::string without_folder(const std::string& word) {
+  if (word.starts_with('/')) return file_alone(word, 0);
+  const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 2;
+  const bool of_option = word.size() > 2 && word.starts_with('-') && value > 0 && word.substr(value).starts_with('/');
+  return of_option ? file_alone(word, value) : word;
 }
 
 std::string command_of(const std::vector<std::string>& argv) {
   std::string line;
   for (std::size_t k = 0; k < argv.size(); ++k) {
     // Where the program and its files lay on that machine says nothing to another.
-    const bool of_that_machine = k == 0 || argv[k].starts_with('/');
-    const std::string word = of_that_machine ? argv[k].substr(argv[k].find_last_of('/') + 1) : argv[k];
+    const std::string word = k == 0 ? file_alone(argv[k], 0) : without_folder(argv[k]);
     if (k > 0) line += ' ';
     line += shell_quoted(word);
   }
@@ -174,7 +189,10 @@ std::vector<Block> environment_section(const Context& context) {
     for (const auto& [label, value] : facts) table.rows.push_back({{label}, {value}});
     blocks.emplace_back(std::move(table));
   }
+  runs.drop_empty_columns();
   blocks.emplace_back(std::move(runs));
+  if (context.input.fuller_copies > 0)
+    blocks.emplace_back(plain(say::report::fuller_copies{.points = context.input.fuller_copies}));
   add_ceilings(context, blocks);
   add_trust(context, blocks);
   return blocks;
@@ -183,9 +201,9 @@ std::vector<Block> environment_section(const Context& context) {
 std::vector<Block> failures_section(const Context& context) {
   Table table{text(say::report::failures_caption{}),
               {{text(say::report::column_row{}), true},
-               {text(say::report::column_point{})},
+               {text(say::report::column_point{}), false, true},
                {text(say::report::column_outcome{})},
-               {text(say::report::column_reason{})}},
+               {text(say::report::column_reason{}), false, true}},
               {}};
   for (const Row row : context.table().rows()) {
     if (context.table().disposition(row) == Disposition::ok) continue;
@@ -220,7 +238,7 @@ std::vector<Block> appendix_section(const Context& context) {
   Table table{text(say::report::appendix_caption{}),
               {{text(say::report::column_row{}), true},
                {text(say::report::column_run{})},
-               {text(say::report::column_point{})},
+               {text(say::report::column_point{}), false, true},
                {text(say::report::column_outcome{})},
                {text(say::report::column_time{}), true},
                {text(say::report::column_q1{}), true},
@@ -242,18 +260,19 @@ std::vector<Block> appendix_section(const Context& context) {
     table.anchors.push_back(row);
     const bool rated = rate.has(row);
     const bool several = context.input.points[row].samples > 1;  // one sample has no quartiles
-    table.rows.push_back({{row_name(row)},
-                          {points.run(row).title},
-                          {describe(points.spec(row))},
-                          {std::string(to_string(points.disposition(row)))},
-                          nanoseconds(time, row),
-                          several ? nanoseconds(q1, row) : Cell{},
-                          several ? nanoseconds(q3, row) : Cell{},
-                          {rated ? three_digits(rate.value(row)) : ""},
-                          value(dram, row),
-                          value(sm_l2, row),
-                          {over.has(row) ? fmt::format("{:.4f}", over.value(row)) : ""},
-                          {origin_text(points.points().origin(row))}});
+    table.rows.push_back(
+        {{row_name(row)},
+         {points.run(row).title},
+         {describe(points.spec(row))},
+         {std::string(to_string(points.disposition(row)))},
+         nanoseconds(time, row),
+         several ? nanoseconds(q1, row) : Cell{},
+         several ? nanoseconds(q3, row) : Cell{},
+         {rated ? three_digits(rate.value(row)) : ""},
+         value(dram, row),
+         value(sm_l2, row),
+         {over.has(row) ? fmt::format("{:.4f}", over.value(row)) : ""},
+         {analysis::has_values(points.disposition(row)) ? origin_text(points.points().origin(row)) : ""}});
   }
   return {std::move(table)};
 }

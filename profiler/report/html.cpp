@@ -18,6 +18,7 @@ constexpr std::string_view style = R"css(
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1rem 1.2rem 3rem;max-width:60rem;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,'Segoe UI','DejaVu Sans',sans-serif}
 h1{margin:.2rem 0;font-size:1.7rem}h2{margin:2.2rem 0 .6rem;font-size:1.25rem;border-bottom:1px solid var(--faint)}
+h3{margin:1.1rem 0 .3rem;font-size:1rem}
 a{color:var(--link)}nav a{margin-right:1rem}p{margin:.45rem 0}
 .notice{background:var(--notice);padding:.5rem .8rem;border-left:4px solid #c77700}
 figure{margin:1rem 0;break-inside:avoid}figcaption,caption{text-align:left;font-size:.88rem;padding:.3rem 0}
@@ -25,15 +26,16 @@ svg{display:block;width:100%;height:auto}figure svg:focus-visible{outline:2px so
 .said{min-height:1.4em;font-size:.88rem;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem;font-variant-numeric:tabular-nums}
 th,td{border-bottom:1px solid var(--faint);padding:.18rem .5rem;text-align:left;vertical-align:top}.n{text-align:right}
-td{overflow-wrap:break-word;min-width:2.5rem}td.n{white-space:nowrap}
+td{overflow-wrap:break-word;min-width:2.5rem}td.n{white-space:nowrap}td.w{min-width:11rem}
 th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--link)}
 th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
 pre{overflow-x:auto;padding:.5rem;border:1px solid var(--faint);font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere}
 tr:target{outline:2px solid var(--link)}footer{margin-top:3rem;font-size:.82rem}
 @page{size:A4;margin:18mm 14mm 18mm}
-@media print{#appendix table{font-size:5.5pt}#appendix td{min-width:0}#appendix td:nth-child(3){min-width:38mm}
+@media print{#appendix table{font-size:5.5pt}#comparison table{font-size:5.5pt}#failures table{font-size:6pt}td{min-width:0}td.w{min-width:38mm}#failures td.w{min-width:60mm}.whole{break-inside:avoid}
 th button{display:contents}body{max-width:none;padding:0;font-size:10pt}nav,.said,th button::after{display:none}
-h2{break-after:avoid}tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}
+h2,h3,caption{break-after:avoid}h3{font-size:9.5pt;margin:.8rem 0 .2rem}figcaption,caption{font-size:8pt}pre{break-inside:avoid;font-size:7.5pt}.map svg{width:88%}
+tr{break-inside:avoid}thead{display:table-header-group;break-inside:avoid}.wide{overflow:visible}table{font-size:6.5pt}th,td{padding:.1rem .25rem}
 a{color:inherit;text-decoration:none}a.r::after{content:" [" attr(data-row) "]";font-size:.8em}
 section.new{break-before:page}details:not([open]){display:none}}
 )css";
@@ -65,6 +67,15 @@ rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";
 
+/// Rows of a table that a page has room for.
+constexpr std::size_t most_rows_whole = 20;
+
+/// All points, where they are many, are an appendix.
+bool begins_page(const Section& section) {
+  const auto* table = section.blocks.empty() ? nullptr : std::get_if<Table>(&section.blocks.front());
+  return section.key == "appendix" && table != nullptr && table->rows.size() > most_rows_whole;
+}
+
 /// Inside the quotes of a style sheet's string: all that is no letter, digit or space as its number, which a space
 /// ends.
 std::string css_string(std::string_view text) {
@@ -87,13 +98,14 @@ std::string linked(const Words& words) {
 }
 
 void write(std::string& out, const Paragraph& paragraph) {
-  out += paragraph.notice ? R"(<p class="notice" role="note">)" : "<p>";
+  out += paragraph.heading ? "<h3>" : paragraph.notice ? R"(<p class="notice" role="note">)" : "<p>";
   for (const Words& words : paragraph.words) out += linked(words);
-  out += "</p>\n";
+  out += paragraph.heading ? "</h3>\n" : "</p>\n";
 }
 
 void write(std::string& out, const Table& table) {
-  out += R"(<div class="wide"><table>)";
+  // On paper a table that fits on a page is not cut.
+  out += table.rows.size() <= most_rows_whole ? R"(<div class="wide whole"><table>)" : R"(<div class="wide"><table>)";
   if (!table.caption.empty()) out += "<caption>" + markup(table.caption) + "</caption>";
   out += "<thead><tr>";
   for (const Column& column : table.columns) {
@@ -105,7 +117,10 @@ void write(std::string& out, const Table& table) {
     out += place.empty() ? "<tr>" : fmt::format(R"(<tr id="{}">)", place);
     for (std::size_t k = 0; k < table.rows[row].size(); ++k) {
       const Cell& cell = table.rows[row][k];
-      out += k < table.columns.size() && table.columns[k].number ? R"(<td class="n">)" : "<td>";
+      const bool known = k < table.columns.size();
+      out += known && table.columns[k].number  ? R"(<td class="n">)"
+             : known && table.columns[k].words ? R"(<td class="w">)"
+                                               : "<td>";
       out += cell.row ? fmt::format(R"(<a href="#row-{}">{}</a>)", row_name(*cell.row), markup(cell.text))
                       : markup(cell.text);
       out += "</td>";
@@ -116,7 +131,9 @@ void write(std::string& out, const Table& table) {
 }
 
 void write(std::string& out, const Figure& figure) {
-  out += "<figure>" + to_svg(figure.chart, figure.id, Placed::in_page);
+  // Two maps, which are higher than charts, fit on a printed page as two charts do.
+  out += std::holds_alternative<HeatMap>(figure.chart.picture) ? R"(<figure class="map">)" : "<figure>";
+  out += to_svg(figure.chart, figure.id, Placed::in_page);
   out += R"(<div class="said" aria-live="polite"></div>)";
   out += "<figcaption>" + markup(figure.chart.title + ". " + figure.caption) + "</figcaption>";
   out += "<details><summary>" + markup(text(say::report::behind{})) + "</summary>";
@@ -155,8 +172,8 @@ std::string to_html(const Document& document) {
   }
   out += "</nav></header>\n<main>\n";
   for (const Section& section : document.sections) {
-    out += fmt::format("<section id=\"{}\"{}><h2>{}</h2>\n", section.key,
-                       section.key == "appendix" ? " class=\"new\"" : "", markup(section.title));
+    out += fmt::format("<section id=\"{}\"{}><h2>{}</h2>\n", section.key, begins_page(section) ? " class=\"new\"" : "",
+                       markup(section.title));
     for (const Block& block : section.blocks) std::visit([&](const auto& each) { write(out, each); }, block);
     out += "</section>\n";
   }

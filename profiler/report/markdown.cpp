@@ -17,6 +17,7 @@ class MarkdownWriter {
   explicit MarkdownWriter(std::string_view folder) : folder_(folder) {}
 
   void operator()(const Paragraph& paragraph) {
+    if (paragraph.heading) out_ += "### ";
     if (paragraph.notice) out_ += "> ";
     for (const Words& words : paragraph.words) out_ += linked(words);
     out_ += "\n\n";

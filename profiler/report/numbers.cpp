@@ -27,13 +27,24 @@ std::string scaled(double value, std::span<const std::string_view> units) {
 }  // namespace
 
 std::string three_digits(double value) {
+  return some_digits(value, 3);
+}
+
+std::string some_digits(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return value == 0 ? "0" : fmt::format("{}", value);
   const int before = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
-  if (before > 3) return fmt::format("{:.0f}", value);
-  const double scale = std::pow(10.0, 3 - before);
+  if (before > digits) return fmt::format("{:.0f}", value);
+  const double scale = std::pow(10.0, digits - before);
   // What rounding carries into one more digit has one decimal less: 9.996 is 10.0.
-  const bool carried = std::round(std::abs(value) * scale) >= 1000;
-  return fmt::format("{:.{}f}", value, std::max(0, carried ? 2 - before : 3 - before));
+  const bool carried = std::round(std::abs(value) * scale) >= std::pow(10.0, digits);
+  return fmt::format("{:.{}f}", value, std::max(0, carried ? digits - 1 - before : digits - before));
+}
+
+int digits_between(double low, double high) {
+  if (low == high) return 3;
+  int digits = 3;
+  while (digits < 6 && some_digits(low, digits) == some_digits(high, digits)) ++digits;
+  return digits;
 }
 
 std::string exact(double value) {

@@ -54,8 +54,12 @@ std::string subtitle(const Input& input) {
     if (first.empty() || run.started_at < first) first = run.started_at;
     last = std::max(last, run.started_at);
   }
-  return text(say::report::subtitle{
-      .files = joined(files), .runs = input.runs.size(), .points = input.table.size(), .first = first, .last = last});
+  const std::string all = joined(files);
+  const std::size_t runs = input.runs.size();
+  const std::size_t points = input.table.size();
+  if (first == last)
+    return text(say::report::subtitle_once{.files = all, .first = first, .runs = runs, .points = points});
+  return text(say::report::subtitle{.files = all, .first = first, .last = last, .runs = runs, .points = points});
 }
 
 std::string title_of(const Context& context) {

@@ -67,6 +67,8 @@ struct Input {
   std::vector<RunFacts> runs;      ///< by run of the table
   std::vector<PointFacts> points;  ///< by row of the table
   std::vector<CeilingFacts> ceilings;
+  /// Points that several files hold, of which the copy with more rounds than the first one's is the one here.
+  std::size_t fuller_copies = 0;
   std::string version;  ///< of the program that writes the report
 };
 

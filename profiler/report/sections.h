@@ -90,6 +90,10 @@ struct KnownRoofs {
 /// Words for the title of a problem, as the filter has them.
 [[nodiscard]] std::string problem_text(const analysis::Plot&);
 [[nodiscard]] Paragraph plain(const Message&);
+/// Of a group of paragraphs within a section.
+[[nodiscard]] Paragraph heading(const Message&);
+/// What a picture's lines are, of those kinds alone that it has.
+[[nodiscard]] std::string key_of(const LineChart&);
 /// "and 12 more problems ...", where some are not drawn.
 void say_left_out(std::vector<Block>&, std::size_t left);
 /// "a, b".

@@ -93,7 +93,17 @@ void Svg::title(double x, const std::string& words) {
   const double room = picture_width - x - 4;
   // A long one is smaller before it loses its end.
   if (fitted(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
-  text(x, 18, fitted(words, room, small_letter), Anchor::start, "h hs");
+  if (fitted(words, room, small_letter) == words) return text(x, 18, words, Anchor::start, "h hs");
+  // One that is longer still takes a second line, from the last of its words that the first has no room for.
+  constexpr std::string_view between = " · ";
+  std::size_t end = 0;
+  for (std::size_t at = words.find(between); at != std::string::npos; at = words.find(between, at + 1)) {
+    const std::string first = words.substr(0, at);
+    if (fitted(first, room, small_letter) == first) end = at;
+  }
+  const std::string rest = end > 0 ? words.substr(end + between.size()) : words;
+  if (end > 0) text(x, 10, words.substr(0, end), Anchor::start, "h hs");
+  text(x, end > 0 ? 22 : 18, fitted(rest, room, small_letter), Anchor::start, "h hs");
 }
 
 void Svg::upright_text(double x, double y, std::string_view words) {
@@ -125,7 +135,8 @@ std::string chart_style() {
          "font-weight:600}svg "
          ".hs{font-size:10px}.a,.g{fill:none;stroke-width:1}.s{fill:none;stroke-width:2}.i{fill:none;stroke-width:1.2;"
          "stroke-dasharray:6 4}.d{fill:none;stroke-width:1.8;stroke-dasharray:1.5 4;stroke-linecap:round}"
-         ".k{fill:none;stroke-width:1.6;stroke-dasharray:8 3 1.5 3}.b{stroke-width:1}.best{fill:none;stroke-width:2.5}"
+         ".k{fill:none;stroke-width:1.6;stroke-dasharray:8 3 1.5 "
+         "3}.b{stroke-width:1}.lead{fill:none;stroke-width:.6;stroke-opacity:.6}.best{fill:none;stroke-width:2.5}"
          ".hatch{stroke:#888;stroke-width:1;fill:none}.sim{fill:none;stroke:#fff;stroke-width:1.5;stroke-dasharray:2 "
          "2}.p{stroke-width:.75;stroke:#fff}.w,.dark{fill:#fff}.light{fill:#000}.m:hover .s,.m.on{stroke-width:3}" +
          colors(on_light, "#ffffff", "#1a1a1a", "#d9d9d9") + "@media screen and (prefers-color-scheme:dark){" +
@@ -190,9 +201,12 @@ void Scale::make_log_ticks(const Axis& axis) {
 }
 
 double width_of(std::string_view words) {
-  const auto letters =
-      std::ranges::count_if(words, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-  return 6.3 * static_cast<double>(letters);
+  double width = 0;
+  for (const char c : words) {
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    if (begins) width += std::string_view("mwMW%@").find(c) == std::string_view::npos ? 6.3 : 10;
+  }
+  return width;
 }
 
 std::string fitted(const std::string& words, double width, double letter) {

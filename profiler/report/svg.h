@@ -23,7 +23,7 @@ class Svg {
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   enum class Anchor { start, middle, end };
   void text(double x, double y, std::string_view words, Anchor, std::string_view classes = "t");
-  /// The chart's title, cut where the picture ends: its caption has it whole.
+  /// The chart's title, in two lines where one is too short for it; what two have no room for has the caption.
   void title(double x, const std::string& words);
   /// Reads from below to above.
   void upright_text(double x, double y, std::string_view words);
@@ -67,7 +67,7 @@ class Scale {
 
 /// Words that fit into so many pixels: cut, with an ellipsis, where they are longer.
 [[nodiscard]] std::string fitted(const std::string& words, double width, double letter = 6.3);
-/// Pixels that words take, about.
+/// Pixels that words take, about: no less than they do.
 [[nodiscard]] double width_of(std::string_view words);
 
 std::string draw(const Chart&, const LineChart&, const std::string& id, Placed);

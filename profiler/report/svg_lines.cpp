@@ -124,7 +124,11 @@ class LinesPicture {
       if (!drawable(mark)) continue;
       path += fmt::format("{}{} {}", path.empty() ? "M" : "L", coordinate(x_.at(mark.x)), coordinate(y_.at(mark.y)));
     }
-    if (path.find('L') == std::string::npos) return;
+    if (path.find('L') == std::string::npos) {
+      // One point alone: theory has no mark, and stands as a dash.
+      if (path.empty() || line.provenance != Provenance::modelled) return;
+      path += "m-12 0h24";
+    }
     svg.raw(
         fmt::format(R"(<path d="{}" class="{} l{}"/>)", path, stroke_of(line.provenance), line.color % palette_size));
   }
@@ -179,7 +183,7 @@ class LinesPicture {
       below = label->y = std::min(label->y, below - label_height);
     for (const Label& label : labels) {
       const int color = label.line->color % palette_size;
-      svg.line(label.x + 6, label.wanted, right_ + 12, label.y, fmt::format("b l{}", color));
+      svg.line(label.x + 6, label.wanted, right_ + 12, label.y, fmt::format("lead l{}", color));
       svg.text(right_ + 15, label.y + 4, fitted(label.line->label, picture_width - right_ - 15), Svg::Anchor::start,
                fmt::format("w{}", color));
     }

@@ -72,8 +72,8 @@ void draw_key(Svg& svg, const HeatMap& map, double y) {
   }
   const double dark = map.less_is_better ? map.high : map.low;
   const double bright = map.less_is_better ? map.low : map.high;
-  svg.text(left - 6, y + 9, three_digits(dark), Svg::Anchor::end);
-  svg.text(left + steps * width + 6, y + 9, three_digits(bright) + " " + map.unit_said, Svg::Anchor::start);
+  svg.text(left - 6, y + 9, some_digits(dark, map.digits), Svg::Anchor::end);
+  svg.text(left + steps * width + 6, y + 9, some_digits(bright, map.digits) + " " + map.unit_said, Svg::Anchor::start);
 }
 
 /// Neighbours differ in tint, and a white edge parts them in print; what is simulated or imported has an outline of its
@@ -133,7 +133,8 @@ std::string draw(const Chart& chart, const BarChart& bars, const std::string& id
   }
   const double bottom = top + row * static_cast<double>(bars.bars.size());
   const double right = picture_width - 20;
-  const Scale x(bars.x, 0, most > 0 ? most : 1, left, right);
+  constexpr double room_for_sum = 52;
+  const Scale x(bars.x, 0, most > 0 ? most : 1, left, right - room_for_sum);
   Svg svg;
   svg.title(left, chart.title);
   for (const Scale::Tick& tick : x.ticks()) {
@@ -156,6 +157,7 @@ std::string draw(const Chart& chart, const BarChart& bars, const std::string& id
         svg.text((from + to) / 2, y + 16, bar.parts[part].label, Svg::Anchor::middle, hollow ? "t" : "o");
       svg.close();
     }
+    svg.text(x.at(sum) + 6, y + 16, bar.sum, Svg::Anchor::start);
   }
   svg.line(left, top, left, bottom, "a");
   svg.text((left + right) / 2, bottom + 32, bars.x.title, Svg::Anchor::middle);

@@ -71,6 +71,26 @@ std::string outcome_text(Disposition disposition) {
   return "×";
 }
 
+/// What the cells are, of those kinds alone that there are.
+std::string key_of_map(const HeatMap& map) {
+  std::string key = text(say::report::map_key{});
+  bool struck = false;
+  bool hollow = false;
+  for (const std::vector<MapCell>& row : map.cells) {
+    for (const MapCell& cell : row) {
+      struck = struck || (!cell.value && !cell.said.empty());
+      hollow = hollow || cell.hollow;
+    }
+  }
+  if (struck) key += " " + text(say::report::map_struck{});
+  if (hollow) key += " " + text(say::report::map_simulated{});
+  if (map.low > 0 && map.high > map.low && map.high < 1.01 * map.low) {
+    const std::string percent = fmt::format("{}%", three_digits(100 * (map.high / map.low - 1)));
+    key += " " + text(say::report::map_alike{.percent = percent});
+  }
+  return key;
+}
+
 Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, const std::string& id) {
   const Metric* metric = find_metric(map.metric);
   const std::string name = metric != nullptr ? text(metric->label()) : map.metric;
@@ -82,6 +102,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
   picture.low = map.minimum.value_or(0) / shown.divisor;
   picture.high = map.maximum.value_or(0) / shown.divisor;
   picture.unit_said = shown.unit;
+  picture.digits = digits_between(picture.low, picture.high);
   for (const analysis::FacetValue& value : map.x.values) picture.columns.push_back(value.text);
   for (const analysis::FacetValue& value : map.y.values) picture.rows.push_back(value.text);
   Table table{"",
@@ -99,7 +120,9 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
       const std::string tile = tile_text(map, row, column);
       MapCell drawn;
       drawn.value = cell.value ? std::optional(*cell.value / shown.divisor) : std::nullopt;
-      drawn.text = drawn.value ? three_digits(*drawn.value) : cell.disposition ? outcome_text(*cell.disposition) : "";
+      drawn.text = drawn.value        ? some_digits(*drawn.value, picture.digits)
+                   : cell.disposition ? outcome_text(*cell.disposition)
+                                      : "";
       drawn.said = cell_said(context, map, cell, tile);
       drawn.hollow = cell.provenance == Provenance::simulated || cell.provenance == Provenance::extrapolated;
       const TileMap::Place place{static_cast<int>(row), static_cast<int>(column)};
@@ -119,7 +142,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
   figure.chart.title = fmt::format("{} [{}] · {}", name, shown.unit, problem_text(plot));
   figure.chart.alt =
       text(say::report::alt_map{.metric = name, .problem = problem_text(plot), .ran = map.ok, .tiles = map.collected});
-  figure.caption = text(say::report::map_key{});
+  figure.caption = key_of_map(picture);
   if (!map.best.empty()) {
     const TileMap::Place best = map.best.front();
     const std::string tile = tile_text(map, static_cast<std::size_t>(best.row), static_cast<std::size_t>(best.column));
@@ -242,6 +265,9 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
   figure.chart.alt = text(say::report::alt_roofline{
       .points = table.rows.size(), .device = name, .problem = problem_text(plot), .sources = sources});
   figure.caption = text(say::report::roofline_key{.sources = sources});
+  const bool joined_points = std::ranges::any_of(
+      chart.lines, [](const Line& line) { return line.provenance != Provenance::modelled && line.marks.size() > 1; });
+  if (joined_points) figure.caption += " " + text(say::report::roofline_joined{});
   figure.chart.picture = std::move(chart);
   figure.behind = std::move(table);
   return figure;

@@ -11,6 +11,7 @@
 #include "messages/paper_notes.h"
 #include "messages/prediction.h"
 #include "messages/report.h"
+#include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/paper_table.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/metrics/metrics.h"
@@ -39,9 +40,14 @@ std::string percent(double share) {
   return fmt::format("{:.1f}%", 100 * share);
 }
 
+/// What did not run has no values that could be off.
+bool is_simulated(const Context& context, Row row) {
+  return is_hollow(context.table().points().origin(row)) && analysis::has_values(context.table().disposition(row));
+}
+
 /// Of the algorithms and passes that are simulated here: those of problems that nothing was fitted to, where there are
-/// some. Names of algorithms that were never compared go to `never`.
-Table error_table(const Context& context, std::set<std::string>& never) {
+/// some. Names of algorithms that were never compared go to `never`, the GPUs that measured to `judges`.
+Table error_table(const Context& context, std::set<std::string>& never, std::set<std::string>& judges) {
   Table table{"",
               {{text(say::prediction::quantity{})},
                {text(say::prediction::algorithm{})},
@@ -56,18 +62,17 @@ Table error_table(const Context& context, std::set<std::string>& never) {
               {}};
   std::set<std::pair<std::string, std::string>> simulated;
   for (const Row row : context.table().rows()) {
-    if (!is_hollow(context.table().points().origin(row))) continue;
+    if (!is_simulated(context, row)) continue;
     simulated.emplace(context.table().algorithm(row), to_string(context.table().problem(row).pass));
   }
   std::size_t points = 0;
-  std::set<std::string> devices;
   std::set<std::pair<std::string, std::string>> known;
   for (const PublishedError& error : analysis::published_errors()) {
     if (error.algorithm == "all" && error.pass == "all" && error.half == "both")
       points = std::max(points, error.points);
     if (!simulated.contains({error.algorithm, error.pass})) continue;
     known.emplace(error.algorithm, error.pass);
-    devices.insert(error.devices);
+    judges.insert(error.devices);
     table.rows.push_back({{error.quantity == "time" ? text(say::prediction::time{}) : text(say::prediction::dram{})},
                           {error.algorithm},
                           {error.pass},
@@ -83,9 +88,20 @@ Table error_table(const Context& context, std::set<std::string>& never) {
     if (!known.contains(each)) never.insert(fmt::format("{} {}", each.first, each.second));
   }
   if (!table.rows.empty()) {
-    table.caption = text(say::report::errors_caption{.points = points, .devices = joined(devices)});
+    table.caption = text(say::report::errors_caption{.points = points, .devices = joined(judges)});
   }
   return table;
+}
+
+/// GPUs that values were simulated of and that no error was measured on.
+std::set<std::string> never_judged(const Context& context, const std::set<std::string>& judges) {
+  std::set<std::string> others;
+  for (const Row row : context.table().rows()) {
+    if (!is_simulated(context, row)) continue;
+    const std::string& device = context.table().run(row).device_name;
+    if (!judges.contains(device)) others.insert(device);
+  }
+  return others;
 }
 
 constexpr std::array<std::string_view, 6> counted_keys{metric_key::l2_to_sm_bytes,  metric_key::sm_to_l2_bytes,
@@ -301,8 +317,15 @@ void add_ceilings(const Context& context, std::vector<Block>& blocks) {
 
 void add_trust(const Context& context, std::vector<Block>& blocks) {
   std::set<std::string> never;
-  Table errors = error_table(context, never);
-  if (!errors.rows.empty()) blocks.emplace_back(std::move(errors));
+  std::set<std::string> judges;
+  Table errors = error_table(context, never, judges);
+  if (!errors.rows.empty()) {
+    blocks.emplace_back(std::move(errors));
+    const std::string others = joined(never_judged(context, judges));
+    if (!others.empty())
+      blocks.emplace_back(
+          Paragraph{{{text(say::report::errors_elsewhere{.devices = joined(judges), .others = others})}}, true});
+  }
   if (!never.empty()) blocks.emplace_back(plain(say::report::errors_none{.algorithms = joined(never)}));
   add_imported(context, blocks);
 }

@@ -110,6 +110,23 @@ TEST_F(ReportCommand, a_shorter_report_leaves_no_picture_of_a_longer_one) {
   EXPECT_EQ(pictures(), std::set<std::string>{"mine.svg"});
 }
 
+TEST_F(ReportCommand, what_a_killed_writer_had_begun_goes_and_no_link_is_followed) {
+  const fs::path file = collected();
+  const fs::path figures = folder_ / "a-figures";
+  fs::create_directory(figures);
+  std::ofstream(folder_ / "precious") << "somebody's";
+  std::ofstream(folder_ / ".a.md.0123456789abcdef.part") << "half a page";
+  std::ofstream(figures / ".roofline-9.svg.0123456789abcdef.part") << "half a picture";
+  std::ofstream(figures / ".mine.svg.0123456789abcdef.part") << "no picture of a report";
+  fs::create_symlink(folder_ / "precious", figures / ".io-1.svg.0123456789abcdef.part");
+  ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.md", "--sections", "summary,io"}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(folder_ / ".a.md.0123456789abcdef.part"));
+  EXPECT_FALSE(fs::exists(figures / ".roofline-9.svg.0123456789abcdef.part"));
+  EXPECT_TRUE(fs::exists(figures / ".mine.svg.0123456789abcdef.part"));
+  EXPECT_EQ(content(folder_ / "precious"), "somebody's");
+  EXPECT_THAT(content(figures / "io-1.svg"), ::testing::StartsWith("<svg"));
+}
+
 TEST_F(ReportCommand, takes_files_of_several_devices) {
   const Outcome outcome =
       run(folder_, {"report", collected(), collected("simulated:NVIDIA A100 80GB"), "-o", folder_ / "a.html"});
@@ -126,8 +143,8 @@ TEST_F(ReportCommand, a_before_and_an_after_read_as_one) {
   const Outcome outcome = run(folder_, {"report", after, "--baseline", before, "-o", page});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string text = content(page);
-  EXPECT_THAT(text, AllOf(HasSubstr("0 are FASTER, 1 SLOWER, 0 SAME and 1 AMBIGUOUS; 1 have no comparison"),
-                          HasSubstr("takes 1.2000 [1.1429, 1.2600] of its time"),
+  EXPECT_THAT(text, AllOf(HasSubstr("1 SLOWER, 0 FASTER, 0 SAME, 1 AMBIGUOUS. Without a comparison: 1."),
+                          HasSubstr("takes 1.2000 [1.1429, 1.2600] times as long"),
                           HasSubstr("the baseline has no such point"), HasSubstr("against before.attnscope 1")));
   // The same by numbers, and with the files in either order.
   EXPECT_EQ(run(folder_, {"report", before, after, "--baseline", before.string() + ":1", "-o", page}).exit_code, 0);

@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "messages/point.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/report/writers.h"
 #include "storage/check.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import.h"
 #include "storage/merge.h"
+#include "storage/report_files.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
 
@@ -188,6 +191,38 @@ TEST(StoredRounds, OfCopiesTheOneWithMoreRoundsStandsAndIsNoConflict) {
     expect_same_rounds(store.points()[0].record, three_rounds());
     EXPECT_EQ(store.runs()[0].state, StoredRunState::complete);
     EXPECT_THAT(store.bad_rows(), IsEmpty());
+  }
+}
+
+TEST(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
+  const TemporaryFolder folder;
+  const auto early = folder / "early.attnscope";
+  const auto late = folder / "late.attnscope";
+  const std::int64_t run = write_rounds(early, 1, StoredRunState::cancelled);
+  std::filesystem::copy_file(early, late);
+  {
+    RunStore store = RunStore::open(late, Mode::collect);
+    store.add_round(run, 0, 1, found_again(measured_record(), 10));
+    store.add_round(run, 0, 2, found_again(measured_record(), 10));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  for (const bool early_first : {true, false}) {
+    const std::vector<ReportSource> sources =
+        early_first ? std::vector<ReportSource>{{early}, {late}} : std::vector<ReportSource>{{late}, {early}};
+    const report::Input input = read_report_points(sources, "0").input;
+    ASSERT_EQ(input.table.size(), 1U);
+    ASSERT_THAT(input.points, SizeIs(1));
+    ASSERT_THAT(input.runs, SizeIs(1));
+    const PointRecord whole = RunStore::open(late, Mode::read_only).points().at(0).record;
+    const analysis::ValueColumn& time = input.table.values(metric_key::time_median_ns);
+    ASSERT_TRUE(time.has(0));
+    EXPECT_EQ(time.value(0), evaluate(metric_key::time_median_ns, whole)->value);
+    EXPECT_EQ(input.points[0].samples, whole.kernels.front().samples_ns.size());
+    EXPECT_EQ(input.runs[0].state, "complete");
+    EXPECT_EQ(input.fuller_copies, early_first ? 1U : 0U);
+    const Result<report::Document, Message> document = report::make_report(input, {});
+    ASSERT_TRUE(document.ok());
+    EXPECT_EQ(report::to_html(*document).find("the copy with more rounds") != std::string::npos, early_first);
   }
 }
 

@@ -16,7 +16,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr std::array outcomes{lesson::Outcome::held, lesson::Outcome::refuted, lesson::Outcome::not_testable};
 constexpr std::size_t most_named_points = 12;
 
 QLabel* rich_label(const QString& html, QWidget* parent) {
@@ -172,7 +171,7 @@ ClaimView::ClaimView(const LessonData& about, LessonAnswers& answers, const less
   auto* ask = new QLabel(about.word("your_outcome"), this);
   ask->setEnabled(false);
   column().addWidget(ask);
-  for (const lesson::Outcome outcome : outcomes) {
+  for (const lesson::Outcome outcome : lesson::outcomes) {
     const std::string_view word = lesson::to_string(outcome);
     add_choice(to_qstring(word), outcome == verdict_.outcome, about.word(word).toHtmlEscaped(), {});
   }
@@ -191,13 +190,13 @@ QString ClaimView::verdict_html() const {
   }
   QString rows;
   for (const lesson::ClaimFigure& figure : verdict_.figures) {
-    rows += QStringLiteral(
-                "<tr><td>%1&nbsp;&nbsp;</td><td align='right'><b>%2</b>&nbsp;&nbsp;</td><td>%3&nbsp;&nbsp;"
-                "</td><td><small>%4</small></td></tr>")
-                .arg(words.word(figure.label).toHtmlEscaped(),
-                     QString::fromStdString(lesson::figure_text(figure.value, figure.unit)).toHtmlEscaped(),
-                     QString::fromStdString(figure.of).toHtmlEscaped(),
-                     words.word(to_string(figure.provenance)).toHtmlEscaped());
+    rows +=
+        QStringLiteral(
+            "<tr><td>%1&nbsp;&nbsp;</td><td align='right'><b>%2</b>&nbsp;&nbsp;</td><td>%3&nbsp;&nbsp;"
+            "</td><td><small>%4</small></td></tr>")
+            .arg(words.word(figure.label).toHtmlEscaped(),
+                 QString::fromStdString(lesson::figure_text(figure.value, figure.unit)).toHtmlEscaped(),
+                 QString::fromStdString(figure.of).toHtmlEscaped(), words.word(lesson::origin(figure)).toHtmlEscaped());
   }
   if (!rows.isEmpty()) html += QStringLiteral("<table>%1</table>").arg(rows);
   if (verdict_.points.empty()) return html;

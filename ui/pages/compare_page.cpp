@@ -368,15 +368,13 @@ void ComparePage::compare_by(const QString& key) {
     other_name_.clear();
   }
   by_key_ = key;
-  offer_sides();
-  ask();
+  refresh();
 }
 
 void ComparePage::set_baseline(const QString& side) {
   touch();
   base_name_ = side;
-  offer_sides();
-  ask();
+  refresh();
 }
 
 void ComparePage::set_other(const QString& side) {
@@ -416,23 +414,44 @@ std::optional<std::uint32_t> ComparePage::other_code() const {
 }
 
 void ComparePage::refresh() {
-  visible_ = workspace().visible();
-  axes_ = side_axes(*visible_);
-  offer_sides();
-  ask();
+  if (workspace().gathering()) return;  // points_changed() follows
+  const std::shared_ptr<const PointSet> points = workspace().visible();
+  comparer_.drop();
+  const auto work = [points, axes = points == visible_ ? axes_ : std::vector<SideAxis>(), by = by_key_,
+                     base = base_name_](const Aside::Outdated& /*outdated*/) {
+    return sides_of(*points, axes.empty() ? side_axes(*points) : axes, by, base);
+  };
+  work_aside(points->size(), work, [this, points](Sides sides) {
+    visible_ = points;
+    axes_ = std::move(sides.axes);
+    axis_ = sides.axis;
+    baseline_ = sides.baseline;
+    offer_sides();
+    ask();
+  });
+}
+
+ComparePage::Sides ComparePage::sides_of(const PointSet& points, std::vector<SideAxis> axes, const QString& by,
+                                         const QString& base) {
+  Sides sides{.axes = std::move(axes)};
+  const auto wanted = std::ranges::find(sides.axes, by, &SideAxis::key);
+  sides.axis = wanted != sides.axes.end() ? static_cast<std::size_t>(wanted - sides.axes.begin())
+                                          : first_with_partners(points, sides.axes);
+  if (sides.axis < sides.axes.size()) {
+    const SideAxis& axis = sides.axes[sides.axis];
+    const std::optional<std::uint32_t> named = axis.side_named(base);
+    sides.baseline = named ? *named : fullest_side(points, axis);
+  }
+  return sides;
 }
 
 void ComparePage::offer_sides() {
   std::vector<FacetChip::Option> by;
   for (const SideAxis& axis : axes_) by.push_back({.text = axis.label, .id = axis.key, .full = {}, .group = {}});
-  const auto wanted = std::ranges::find(axes_, by_key_, &SideAxis::key);
-  axis_ =
-      wanted != axes_.end() ? static_cast<std::size_t>(wanted - axes_.begin()) : first_with_partners(*visible_, axes_);
   std::vector<FacetChip::Option> sides;
   if (const SideAxis* sides_of = axis()) {
     for (const QString& value : sides_of->values)
       sides.push_back({.text = value, .id = value, .full = {}, .group = {}});
-    baseline_ = sides_of->side_named(base_name_).value_or(fullest_side(*visible_, *sides_of));
   }
   offer_on(*by_, by, axes_.empty() ? -1 : static_cast<int>(axis_));
   offer_on(*base_, sides, axes_.empty() ? -1 : static_cast<int>(baseline_));

@@ -5,7 +5,11 @@
 #include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "messages/law_page.h"
 #include "profiler/analysis/facets.h"
@@ -129,20 +133,30 @@ void LawPage::set_view(LawView view) {
 }
 
 void LawPage::refresh() {
-  const auto visible = workspace().visible();
-  const analysis::PointTable& table = visible->table();
-  analysis::LawReport report = analysis::fit_law_exponents(table, table.rows());
-  std::set<Row> tried;
-  for (const LawFamily& family : report.families) {
-    for (const analysis::LawPoint& point : family.points) tried.insert(point.row);
-  }
-  set_points(visible, {tried.begin(), tried.end()});
+  const auto report = std::make_shared<std::optional<analysis::LawReport>>();
+  look_through(
+      {},
+      [report](const analysis::PointTable& table) {
+        *report = analysis::fit_law_exponents(table, table.rows());
+        std::set<Row> tried;
+        for (const LawFamily& family : (*report)->families) {
+          for (const analysis::LawPoint& point : family.points) tried.insert(point.row);
+        }
+        return std::vector<Row>(tried.begin(), tried.end());
+      },
+      [this, report] {
+        if (*report) families_ = std::move((*report)->families);
+        show_laws();
+      });
+}
 
+void LawPage::show_laws() {
   const std::set<Row> shown(filter().rows().begin(), filter().rows().end());
-  std::erase_if(report.families, [&](const LawFamily& family) {
-    return family.points.empty() || !shown.contains(family.points.front().row);
+  std::vector<LawFamily> families;
+  std::ranges::copy_if(families_, std::back_inserter(families), [&](const LawFamily& family) {
+    return !family.points.empty() && shown.contains(family.points.front().row);
   });
-  laws_ = {visible, std::move(report.families), QString::fromStdString(filter().summary())};
+  laws_ = {points(), std::move(families), QString::fromStdString(filter().summary())};
   model_->set_laws(laws_);
   plot_->set_laws(laws_, level(), law_view());
   fit_table();

@@ -48,11 +48,14 @@ class LawPage : public ProblemPage {
  private:
   void add_controls();
   void add_content();
+  /// Of what is visible and chosen by now; ends in show_laws().
   void refresh();
+  void show_laws();
   void fit_table();
   [[nodiscard]] LawLevel level() const { return static_cast<LawLevel>(level_->currentData().toInt()); }
   [[nodiscard]] LawView law_view() const { return static_cast<LawView>(view_->currentData().toInt()); }
 
+  std::vector<LawFamily> families_;  ///< of all that is visible
   LawSet laws_;
   QComboBox* level_ = nullptr;
   QComboBox* view_ = nullptr;

@@ -258,14 +258,15 @@ analysis::RooflineRequest RooflinePage::request() const {
 }
 
 void RooflinePage::refresh() {
-  const auto visible = workspace().visible();
-  const analysis::PointTable& table = visible->table();
-  set_points(visible, rows_of_problems_with_bytes(table));
+  look_through({}, rows_of_problems_with_bytes, [this] { show_roofline(); });
+}
+
+void RooflinePage::show_roofline() {
   refresh_devices();
   refresh_lengths();
-  set_ = {visible, analysis::roofline(table, filter().rows(), request()),
-          level(), device_->currentText(),
-          gpu_,    QString::fromStdString(filter().summary())};
+  set_ = {points(), analysis::roofline(points()->table(), filter().rows(), request()),
+          level(),  device_->currentText(),
+          gpu_,     QString::fromStdString(filter().summary())};
   // A line along a tile of one tile is none.
   if (along() == Along::tile) {
     std::erase_if(set_.report.series, [](const RooflineSeries& series) { return series.points.size() < 2; });

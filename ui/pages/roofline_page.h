@@ -50,7 +50,9 @@ class RooflinePage : public ProblemPage {
  private:
   void add_controls();
   void add_content();
+  /// Of what is visible and chosen by now; ends in show_roofline().
   void refresh();
+  void show_roofline();
   void refresh_devices();
   void refresh_lengths();
   void show_words();

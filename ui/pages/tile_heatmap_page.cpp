@@ -8,6 +8,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "messages/tile_map.h"
@@ -310,7 +312,7 @@ void TileHeatmapPage::show_words() {
 }
 
 void TileHeatmapPage::offer_axes() {
-  std::vector<analysis::PointAxis> axes = analysis::varying_axes(points()->table(), points()->table().rows());
+  std::vector<analysis::PointAxis> axes = varying_;
   // Of tiles a page of maps speaks, whatever there is, and of what is chosen.
   const std::vector<analysis::PointAxis> all = analysis::point_axes(points()->table().algorithms());
   for (const std::string& key : {std::string("br"), std::string("bc"), layout_.y.key(), layout_.x.key()}) {
@@ -466,10 +468,23 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
 
 void TileHeatmapPage::refresh() {
   if (note_ == nullptr) return;  // not yet made
-  const auto visible = workspace().visible();
-  const analysis::PointTable& table = visible->table();
-  narrow_by(analysis::facets_beside(layout_, table.algorithms()), analysis::facet_of_both(layout_.x, layout_.y));
-  set_points(visible, analysis::swept_rows(table, table.rows(), layout_));
+  narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
+            analysis::facet_of_both(layout_.x, layout_.y));
+  const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
+  look_through(
+      layout_.y.key() + key_separator + layout_.x.key(),
+      [varying, layout = layout_](const analysis::PointTable& table) {
+        const std::vector<Row> all = table.rows();
+        *varying = analysis::varying_axes(table, all);
+        return analysis::swept_rows(table, all, layout);
+      },
+      [this, varying] {
+        if (*varying) varying_ = std::move(**varying);
+        show_grids();
+      });
+}
+
+void TileHeatmapPage::show_grids() {
   offer_axes();
   offer_metrics();
   offer_comparisons();

@@ -12,9 +12,11 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "kernels/model/gpu_values.h"
+#include "kernels/model/io_model.h"
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/lesson/faulty_program.h"
 #include "profiler/analysis/lesson/ledger.h"
@@ -50,18 +52,21 @@ struct Claimed {
   double low = -infinite;
   double high = infinite;
   std::optional<double> stated{};
+  double tolerance = 0;
 };
 Claimed claimed_by(const Front& card) {
   if (const std::optional<double> stated = card.number("states")) {
-    const double give = std::abs(*stated) * number_of(card, "tolerance", 0.1);
-    return {*stated - give, *stated + give, stated};
+    const double tolerance = number_of(card, "tolerance", 0.1);
+    const double give = std::abs(*stated) * tolerance;
+    return {*stated - give, *stated + give, stated, tolerance};
   }
   return {number_of(card, "low", -infinite), number_of(card, "high", infinite)};
 }
 
 void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
   if (claimed.stated) {
-    verdict.figures.push_back({"claimed", *claimed.stated, unit, Provenance::imported});
+    verdict.figures.push_back(
+        {"claimed", *claimed.stated, unit, Provenance::imported, fmt::format("± {:g}%", 100 * claimed.tolerance)});
     return;
   }
   if (std::isfinite(claimed.low)) verdict.figures.push_back({"claimed_low", claimed.low, unit, Provenance::imported});
@@ -69,35 +74,49 @@ void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
     verdict.figures.push_back({"claimed_high", claimed.high, unit, Provenance::imported});
 }
 
-/// By the median: one odd point decides nothing.
-Verdict held_to(const Claimed& claimed, const std::vector<ClaimFigure>& found, Unit unit, std::vector<Row> points) {
-  std::vector<double> values;
-  values.reserve(found.size());
-  for (const ClaimFigure& figure : found) values.push_back(figure.value);
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  const double median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-  Verdict verdict{.outcome = claimed.low <= median && median <= claimed.high ? Outcome::held : Outcome::refuted,
+Provenance derived_from(Provenance provenance) {
+  return provenance == Provenance::measured ? Provenance::derived : provenance;
+}
+
+/// A figure is a case: where all cases are as claimed it held, where none is it is refuted, and else it held in part.
+Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit unit, std::vector<Row> points) {
+  const auto inside = std::ranges::count_if(
+      found, [&](const ClaimFigure& figure) { return claimed.low <= figure.value && figure.value <= claimed.high; });
+  const auto cases = std::ssize(found);
+  Verdict verdict{.outcome = inside == cases ? Outcome::held
+                             : inside == 0   ? Outcome::refuted
+                                             : Outcome::partly,
                   .points = std::move(points)};
   add_claimed(verdict, claimed, unit);
-  verdict.figures.push_back({"found", median, unit, found.front().provenance});
-  constexpr std::size_t most_shown = 8;
-  for (std::size_t i = 0; found.size() > 1 && i < std::min(found.size(), most_shown); ++i) {
-    verdict.figures.push_back(found[i]);
+  if (cases == 1) {
+    if (found.front().label == "each") found.front().label = "found";
+    verdict.figures.push_back(std::move(found.front()));
+    return verdict;
+  }
+  std::ranges::stable_sort(found, {}, &ClaimFigure::value);
+  const auto half = static_cast<std::size_t>(cases / 2);
+  const double median = cases % 2 == 1 ? found[half].value : (found[half - 1].value + found[half].value) / 2;
+  const Provenance provenance = found.front().provenance;
+  verdict.figures.push_back(
+      {"cases_inside", static_cast<double>(inside), Unit::plain, derived_from(provenance), fmt::format("/ {}", cases)});
+  verdict.figures.push_back({"median", median, unit, provenance});
+  // Of many those that stand for all: the least, the largest, and evenly between them.
+  constexpr std::ptrdiff_t most_shown = 12;
+  const std::ptrdiff_t shown = std::min(cases, most_shown);
+  for (std::ptrdiff_t i = 0; i < shown; ++i) {
+    verdict.figures.push_back(found[static_cast<std::size_t>(i * (cases - 1) / (shown - 1))]);
   }
   return verdict;
 }
 
 std::string name_of(const PointTable& points, Row row) {
   const PointSpec spec = points.spec(row);
-  return fmt::format("{} {} d {} {}x{}", short_title(points.algorithms(), spec.algorithm),
-                     spec.problem.n_q == spec.problem.n_k ? fmt::format("N {}", spec.problem.n_k)
-                                                          : fmt::format("n_k {}", spec.problem.n_k),
-                     spec.problem.d, spec.tile.br, spec.tile.bc);
-}
-
-Provenance derived_from(Provenance provenance) {
-  return provenance == Provenance::measured ? Provenance::derived : provenance;
+  const AttentionProblem& p = spec.problem;
+  return fmt::format(
+      "{} {} d {} {} {}x{}", short_title(points.algorithms(), spec.algorithm),
+      p.n_q == p.n_k ? fmt::format("N {}", p.n_k) : fmt::format("n_q {} n_k {}", p.n_q, p.n_k), p.d,
+      p.batch == 1 ? fmt::format("heads {}", p.heads_q) : fmt::format("batch {} heads {}", p.batch, p.heads_q),
+      spec.tile.br, spec.tile.bc);
 }
 
 Verdict of_pairs(const Front& card, const Evidence& evidence, const std::vector<Pair>& pairs, bool inverse) {
@@ -109,7 +128,7 @@ Verdict of_pairs(const Front& card, const Evidence& evidence, const std::vector<
                      name_of(evidence.points, pair.to)});
     points.insert(points.end(), {pair.from, pair.to});
   }
-  return held_to(claimed_by(card), found, Unit::ratio, std::move(points));
+  return held_to(claimed_by(card), std::move(found), Unit::ratio, std::move(points));
 }
 
 /// Of one algorithm the metric over another's: `from` / `to`.
@@ -135,17 +154,32 @@ Verdict passes(const Front& card, const Evidence& evidence) {
       pairs_of_passes(evidence.points, rows_of_card(card, evidence), Pass::fwd, Pass::bwd, card.text("metric")), false);
 }
 
-Verdict of_metric(const Front& card, const Evidence& evidence, std::string_view metric, double scale, Unit unit) {
-  std::vector<ClaimFigure> found;
-  std::vector<Row> points;
+/// Of the card's points those with both the metric and a time, of each algorithm and problem the fastest.
+std::vector<Row> fastest_of_each(const Front& card, const Evidence& evidence, std::string_view metric) {
+  std::map<std::string, Row> best;
+  const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
   const ValueColumn& values = evidence.points.values(metric);
   for (const Row row : rows_of_card(card, evidence)) {
-    if (evidence.points.disposition(row) != Disposition::ok || !values.has(row)) continue;
+    if (evidence.points.disposition(row) != Disposition::ok || !times.has(row) || !values.has(row)) continue;
+    const auto [place, fresh] =
+        best.emplace(evidence.points.algorithm(row) + describe(evidence.points.problem(row)), row);
+    if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
+  }
+  std::vector<Row> rows;
+  rows.reserve(best.size());
+  for (const auto& [key, row] : best) rows.push_back(row);
+  return rows;
+}
+
+Verdict of_metric(const Front& card, const Evidence& evidence, std::string_view metric, double scale, Unit unit) {
+  std::vector<ClaimFigure> found;
+  const ValueColumn& values = evidence.points.values(metric);
+  std::vector<Row> points = fastest_of_each(card, evidence, metric);
+  for (const Row row : points) {
     found.push_back({"each", values.value(row) * scale, unit, values.provenance(row), name_of(evidence.points, row)});
-    points.push_back(row);
   }
   if (found.empty()) return untestable("no_points");
-  return held_to(claimed_by(card), found, unit, std::move(points));
+  return held_to(claimed_by(card), std::move(found), unit, std::move(points));
 }
 
 Verdict rate(const Front& card, const Evidence& evidence) {
@@ -157,24 +191,9 @@ Verdict peak_share(const Front& card, const Evidence& evidence) {
   return of_metric(card, evidence, metric_key::tflops, 1e14 / evidence.gpu.tensor_flops, Unit::percent);
 }
 
-/// The achieved occupancy of the fastest point of each problem.
+/// The achieved occupancy.
 Verdict occupancy(const Front& card, const Evidence& evidence) {
-  std::map<std::string, Row> best;
-  const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
-  const ValueColumn& values = evidence.points.values(metric_key::achieved_occupancy_pct);
-  for (const Row row : rows_of_card(card, evidence)) {
-    if (evidence.points.disposition(row) != Disposition::ok || !times.has(row) || !values.has(row)) continue;
-    const auto [place, fresh] = best.emplace(describe(evidence.points.problem(row)), row);
-    if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
-  }
-  if (best.empty()) return untestable("no_points");
-  std::vector<ClaimFigure> found;
-  std::vector<Row> points;
-  for (const auto& [key, row] : best) {
-    found.push_back({"each", values.value(row), Unit::percent, values.provenance(row), name_of(evidence.points, row)});
-    points.push_back(row);
-  }
-  return held_to(claimed_by(card), found, Unit::percent, std::move(points));
+  return of_metric(card, evidence, metric_key::achieved_occupancy_pct, 1, Unit::percent);
 }
 
 /// An exponent of Theorem 2's law, as it was fitted.
@@ -208,14 +227,14 @@ Verdict crossover(const Front& card, const Evidence& evidence) {
     for (const Pair& pair : group.pairs) points.insert(points.end(), {pair.from, pair.to});
   }
   if (found.empty()) return untestable("no_pairs");
-  return held_to(claimed_by(card), found, Unit::length, std::move(points));
+  return held_to(claimed_by(card), std::move(found), Unit::length, std::move(points));
 }
 
 /// A tile's time over the fastest of its problem's.
 Verdict tile_best(const Front& card, const Evidence& evidence) {
   struct Times {
     double best = infinite;
-    double worst = 0;
+    std::set<std::pair<int, int>> tiles{};
     std::optional<Row> tile{};
   };
   std::map<std::string, Times> problems;
@@ -229,18 +248,19 @@ Verdict tile_best(const Front& card, const Evidence& evidence) {
     Times& problem = problems[key];
     problem.best = std::min(problem.best, times.value(row));
     const TileShape& tile = evidence.points.tile_of(row).tile;
+    problem.tiles.emplace(tile.br, tile.bc);
     const bool it = tile.br == br && tile.bc == bc;
     if (it && (!problem.tile || times.value(row) < times.value(*problem.tile))) problem.tile = row;
     points.push_back(row);
   }
   std::vector<ClaimFigure> found;
   for (const auto& [key, problem] : problems) {
-    if (!problem.tile) continue;
+    if (!problem.tile || problem.tiles.size() < 2) continue;  // alone it is the best of nothing
     found.push_back({"each", times.value(*problem.tile) / problem.best, Unit::ratio, Provenance::derived,
                      name_of(evidence.points, *problem.tile)});
   }
   if (found.empty()) return untestable("no_tile");
-  return held_to(claimed_by(card), found, Unit::ratio, std::move(points));
+  return held_to(claimed_by(card), std::move(found), Unit::ratio, std::move(points));
 }
 
 /// How much a metric varies with one side of the tile, all else equal.
@@ -275,7 +295,7 @@ Verdict varies_with(const Front& card, const Evidence& evidence) {
         {"each", group.high / group.low, Unit::ratio, Provenance::derived, name_of(evidence.points, group.row)});
   }
   if (found.empty()) return untestable("no_points");
-  return held_to(claimed_by(card), found, Unit::ratio, std::move(points));
+  return held_to(claimed_by(card), std::move(found), Unit::ratio, std::move(points));
 }
 
 AttentionProblem problem_of_card(const Front& card) {
@@ -304,21 +324,26 @@ std::vector<std::pair<std::int64_t, double>> table_of(const Front& card) {
   return rows;
 }
 
-/// A table of what a matrix takes; every row has to be right within the tolerance.
+/// A table of what a matrix takes; a row is right within the tolerance.
 Verdict of_table(const Front& card, Unit unit, double scale, const std::function<double(const Ledger&)>& of) {
   const double tolerance = number_of(card, "tolerance", 0.1);
-  Verdict verdict{.outcome = Outcome::held};
-  for (const auto& [n, stated] : table_of(card)) {
+  Verdict verdict;
+  std::size_t right = 0;
+  const std::vector<std::pair<std::int64_t, double>> rows = table_of(card);
+  for (const auto& [n, stated] : rows) {
     AttentionProblem p = problem_of_card(card);
     p.n_q = p.n_k = n;
     if (!invalid_reason(p).empty()) return untestable("broken_card", fmt::to_string(n));
     const double is = of(ledger_of(p));
     const std::string name = fmt::format("N {}", n);
-    verdict.figures.push_back({"claimed", stated * scale, unit, Provenance::imported, name});
+    verdict.figures.push_back(
+        {"claimed", stated * scale, unit, Provenance::imported, fmt::format("{} ± {:g}%", name, 100 * tolerance)});
     verdict.figures.push_back({"found", is, unit, Provenance::modelled, name});
-    if (std::abs(is / (stated * scale) - 1) > tolerance) verdict.outcome = Outcome::refuted;
+    if (std::abs(is / (stated * scale) - 1) <= tolerance) ++right;
   }
-  return verdict.figures.empty() ? untestable("broken_card", card.text("states")) : verdict;
+  if (rows.empty()) return untestable("broken_card", card.text("states"));
+  verdict.outcome = right == rows.size() ? Outcome::held : right == 0 ? Outcome::refuted : Outcome::partly;
+  return verdict;
 }
 
 double matrix_bytes(const Front& card, const Ledger& ledger) {
@@ -337,8 +362,9 @@ double matrix_bytes(const Front& card, const Ledger& ledger) {
 
 /// States megabytes of 10^6 bytes unless the card says `unit: MiB`.
 Verdict ledger_test(const Front& card, const Evidence& /*evidence*/) {
-  const double scale = card.text("unit") == "MiB" ? 1 << 20 : 1e6;
-  return of_table(card, Unit::bytes, scale, [&](const Ledger& ledger) { return matrix_bytes(card, ledger); });
+  const bool binary = card.text("unit") == "MiB";
+  return of_table(card, binary ? Unit::bytes : Unit::bytes_si, binary ? 1 << 20 : 1e6,
+                  [&](const Ledger& ledger) { return matrix_bytes(card, ledger); });
 }
 
 Verdict ledger_share(const Front& card, const Evidence& /*evidence*/) {
@@ -353,8 +379,17 @@ Verdict gpu_value(const Front& card, const Evidence& /*evidence*/) {
   const DeviceLimits* gpu = find_gpu(card.text("gpu"));
   const GpuValue* value = find_gpu_value(card.text("value"));
   if (gpu == nullptr || value == nullptr) return untestable("no_gpu", card.text("gpu") + ' ' + card.text("value"));
-  return held_to(claimed_by(card), {{"found", value->get(*gpu), Unit::plain, Provenance::modelled, gpu->name}},
-                 Unit::plain, {});
+  // Sizes are said as sizes; what else a table of GPUs holds is a plain number.
+  const double bytes = value->unit == "MiB" ? 0x1p20 : value->unit == "GiB" ? 0x1p30 : 0;
+  Claimed claimed = claimed_by(card);
+  if (bytes > 0) {
+    claimed.low *= bytes;
+    claimed.high *= bytes;
+    if (claimed.stated) *claimed.stated *= bytes;
+  }
+  const Unit unit = bytes > 0 ? Unit::bytes : Unit::plain;
+  const double found = value->get(*gpu) * (bytes > 0 ? bytes : 1);
+  return held_to(claimed, {{"found", found, unit, Provenance::modelled, gpu->name, true}}, unit, {});
 }
 
 /// A measured ceiling, or one over another.
@@ -369,7 +404,13 @@ Verdict ceiling_test(const Front& card, const Evidence& evidence) {
   const std::string over = card.text("over");
   const std::optional<double> under = over.empty() ? std::optional(1.0) : of(over);
   if (!value || !under) return untestable("no_ceilings");
-  const Unit unit = over.empty() ? Unit::plain : Unit::ratio;
+  const CeilingKind* kind = find_ceiling(card.text("ceiling"));
+  const Unit unit = !over.empty()            ? Unit::ratio
+                    : kind == nullptr        ? Unit::plain
+                    : kind->unit == "ns"     ? Unit::nanoseconds
+                    : kind->unit == "byte/s" ? Unit::bytes_per_second
+                    : kind->unit == "flop/s" ? Unit::flops
+                                             : Unit::plain;
   return held_to(claimed_by(card),
                  {{"found", *value / *under, unit, over.empty() ? Provenance::measured : Provenance::derived}}, unit,
                  {});
@@ -382,10 +423,26 @@ Verdict tile_fits(const Front& card, const Evidence& evidence) {
   const auto side = [&](std::string_view key) { return static_cast<int>(number_of(card, key, 0)); };
   const Config config{{.br = side("br"), .bc = side("bc")}, {}};
   const std::optional<Refusal> refusal = algorithm->refusal(problem_of_card(card), config, evidence.gpu);
+  // What only our kernels cannot do says nothing of the tile.
+  if (refusal && refusal->cause == Refusal::Cause::shape) return untestable("refused", text(refusal->reason));
   Verdict verdict{.outcome = refusal ? Outcome::refuted : Outcome::held};
   verdict.figures.push_back({"tile_rows", static_cast<double>(side("br")), Unit::plain, Provenance::imported});
   verdict.figures.push_back({"tile_keys", static_cast<double>(side("bc")), Unit::plain, Provenance::imported});
   if (refusal) verdict.detail = text(refusal->reason);
+  return verdict;
+}
+
+/// Rows of the tile that the paper's rule (Algorithm 1, line 1) makes of M bytes: it counts M in elements, of two
+/// bytes.
+Verdict paper_rule(const Front& card, const Evidence& /*evidence*/) {
+  const std::optional<double> kib = card.number("m_kib");
+  const std::optional<double> d = card.number("d");
+  if (!kib || !d || !(*kib >= 1 && *kib <= 1e6 && *d >= 1 && *d <= 1e6)) return untestable("broken_card", "m_kib, d");
+  const auto elements = static_cast<std::int64_t>(*kib * 1024 / 2);
+  const PaperTile tile = paper_tile(elements, static_cast<std::int64_t>(*d));
+  Verdict verdict =
+      held_to(claimed_by(card), {{"tile_keys", static_cast<double>(tile.bc), Unit::plain}}, Unit::plain, {});
+  verdict.figures.push_back({"elements", static_cast<double>(elements), Unit::plain, Provenance::modelled});
   return verdict;
 }
 
@@ -456,71 +513,22 @@ Verdict elsewhere(const Front& card, const Evidence& /*evidence*/) {
 
 }  // namespace
 
-namespace {
-
-/// "116,224": whole, in groups of three digits.
-std::string in_groups(double value) {
-  std::string digits = fmt::format("{:.0f}", value);
-  const std::size_t first = digits.front() == '-' ? 1 : 0;
-  for (std::size_t place = digits.size(); place > first + 3;) {
-    place -= 3;
-    digits.insert(place, ",");
-  }
-  return digits;
-}
-
-}  // namespace
-
-std::string figure_text(double value, Unit unit) {
-  const auto scaled = [&](double step, const std::array<const char*, 6>& names) {
-    std::size_t name = 0;
-    double shown = value;
-    while (std::abs(shown) >= step && name + 1 < names.size()) {
-      shown /= step;
-      ++name;
-    }
-    return fmt::format("{:.{}f} {}", shown,
-                       std::abs(shown) >= 100 || shown == std::floor(shown) ? 0
-                       : std::abs(shown) >= 10                              ? 1
-                                                                            : 2,
-                       names.at(name));
-  };
-  if (!std::isfinite(value)) return value > 0 ? "∞" : "−";
-  switch (unit) {
-    case Unit::ratio:
-      return fmt::format("{:.{}f} ×", value, std::abs(value) >= 100 ? 0 : 2);
-    case Unit::percent:
-      return fmt::format("{:.{}f}%", value, std::abs(value) >= 1 ? 1 : 3);
-    case Unit::bytes:
-      return scaled(1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
-    case Unit::nanoseconds:
-      return scaled(1000, {"ns", "µs", "ms", "s", "ks", "Ms"});
-    case Unit::picoseconds:
-      return fmt::format("{:.2f} ps", value);
-    case Unit::tflops:
-      return fmt::format("{:.0f} TFLOP/s", value);
-    case Unit::length:
-      return fmt::format("N {:.0f}", value);
-    case Unit::plain:
-      return std::abs(value) >= 1000 && std::abs(value) < 1e15 ? in_groups(value) : fmt::format("{:.4g}", value);
-    case Unit::bytes_per_second:
-      return scaled(1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"});
-    case Unit::flops:
-      return scaled(1000, {"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"});
-  }
-  return {};
-}
-
 std::string_view to_string(Outcome outcome) {
   switch (outcome) {
     case Outcome::held:
       return "held";
+    case Outcome::partly:
+      return "partly";
     case Outcome::refuted:
       return "refuted";
     case Outcome::not_testable:
       return "not-testable";
   }
   return "";
+}
+
+std::string_view origin(const ClaimFigure& figure) {
+  return figure.of_datasheet ? "datasheet" : to_string(figure.provenance);
 }
 
 std::span<const ClaimTest> claim_tests() {
@@ -544,6 +552,7 @@ std::span<const ClaimTest> claim_tests() {
       {"gpu-value", {"gpu", "value", "states"}, {"tolerance"}, gpu_value},
       {"ceiling", {"ceiling"}, {"states", "tolerance", "low", "high", "over"}, ceiling_test},
       {"tile-fits", {"algorithm", "br", "bc", "d"}, {"n", "heads", "batch"}, tile_fits},
+      {"paper-rule", {"m_kib", "d", "states"}, {"tolerance"}, paper_rule},
       {"loaded-times", {"algorithm", "tensor", "n", "d"}, of_problem, loaded_times},
       {"memory-saved", {"from", "to", "n", "d"}, of_problem, memory_saved},
       {"softmax-error", {"fault"}, claimed, softmax_error},

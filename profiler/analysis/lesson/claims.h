@@ -3,6 +3,7 @@
 // front matter names the kind of test and its parameters; a kind of test is one line in the table of claim_tests().
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,12 +25,26 @@ struct Evidence {
   const Registry& registry;
 };
 
-enum class Unit { ratio, percent, bytes, nanoseconds, picoseconds, tflops, length, plain, bytes_per_second, flops };
-/// "128 MiB", "4.00", "1.2 ms", "116,224": SI for rates, IEC for sizes, groups of digits from 1000 on.
+enum class Unit {
+  ratio,
+  percent,
+  bytes,
+  bytes_si,
+  nanoseconds,
+  picoseconds,
+  tflops,
+  length,
+  plain,
+  bytes_per_second,
+  flops
+};
+/// "128 MiB", "4.00", "1.2 ms", "116,224": SI for rates and bytes_si, IEC for sizes, groups of digits from 1000 on.
 [[nodiscard]] std::string figure_text(double value, Unit);
 
-enum class Outcome { held, refuted, not_testable };
-/// "held", "refuted", "not-testable": the word in files.
+/// `partly`: in some of several cases (problems, pairs, rows of a table) and not in the others.
+enum class Outcome { held, partly, refuted, not_testable };
+inline constexpr std::array outcomes{Outcome::held, Outcome::partly, Outcome::refuted, Outcome::not_testable};
+/// "held", "partly", "refuted", "not-testable": the word in files.
 [[nodiscard]] std::string_view to_string(Outcome);
 
 /// A number that the outcome stands on. `label` is a key of the lesson's words ("claimed", "measured").
@@ -38,8 +53,11 @@ struct ClaimFigure {
   double value = 0;
   Unit unit = Unit::plain;
   Provenance provenance = Provenance::modelled;
-  std::string of{};  ///< which point or N, where there are several
+  std::string of{};           ///< which point or N, where there are several
+  bool of_datasheet = false;  ///< a figure of a table of GPUs, which nobody here computed
 };
+/// A key of the lesson's words: where the figure comes from.
+[[nodiscard]] std::string_view origin(const ClaimFigure&);
 
 struct Verdict {
   Outcome outcome = Outcome::not_testable;

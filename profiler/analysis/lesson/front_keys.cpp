@@ -306,6 +306,7 @@ constexpr std::array claim_keys{
     FrontKey{"ceiling", ceiling_name},
     FrontKey{"tensor", tensor_name},
     FrontKey{"fault", fault_name},
+    FrontKey{"m_kib", finite_number},
     FrontKey{"missing", any_text},
 };
 
@@ -371,10 +372,11 @@ std::vector<TextProblem> wrong_keys_of_step(const Document& document, const Regi
 std::vector<TextProblem> wrong_keys_of_claim(const Document& document, const Registry& registry,
                                              const std::vector<std::string>& languages) {
   std::vector<FrontKey> keys(card_keys.begin(), card_keys.end());
-  Words titles;
-  titles.reserve(languages.size());
-  for (const std::string& language : languages) titles.push_back("title." + language);
-  for (const std::string& title : titles) keys.push_back({title, any_text});
+  Words of_languages;
+  for (const std::string& language : languages) {
+    for (const std::string key : {"title.", "source.", "missing."}) of_languages.push_back(key + language);
+  }
+  for (const std::string& key : of_languages) keys.push_back({key, any_text});
   const std::string word = document.front.text("test");
   if (const ClaimTest* test = find_claim_test(word)) {
     for (const auto& names : {test->needs, test->takes}) {

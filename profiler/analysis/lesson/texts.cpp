@@ -64,6 +64,7 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "datasheet",
                                                               "no_data",
                                                               "held",
+                                                              "partly",
                                                               "refuted",
                                                               "not-testable",
                                                               "source",
@@ -71,11 +72,14 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "claimed_low",
                                                               "claimed_high",
                                                               "found",
+                                                              "cases_inside",
+                                                              "median",
                                                               "each",
                                                               "each_at_most",
                                                               "largest_error",
                                                               "tile_rows",
                                                               "tile_keys",
+                                                              "elements",
                                                               "beside_from",
                                                               "beside_to",
                                                               "no_pairs",
@@ -265,7 +269,7 @@ class Loader {
 
   LessonTexts finish() && {
     std::ranges::stable_sort(texts_.steps, {}, &Step::order);
-    std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::source);
+    std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::order);
     return std::move(texts_);
   }
 
@@ -375,7 +379,13 @@ class Loader {
     for (const std::string_view key : {std::string_view("source"), std::string_view("test"), std::string_view(title)}) {
       if (!has(document, key)) return;
     }
-    ClaimCard card{.title = document.front.text(title), .source = document.front.text("source")};
+    const std::string order = document.front.text("source");
+    // What a language says otherwise stands for the key itself.
+    for (const std::string key : {"source", "missing"}) {
+      if (const std::string* own = document.front.find(key + '.' + texts_.language))
+        document.front.entries[key].value = *own;
+    }
+    ClaimCard card{.title = document.front.text(title), .source = document.front.text("source"), .order = order};
     card.id = document.file.substr(7, document.file.size() - 10);
     if (!is_name(card.id)) return wrong(document.file, 0, say::lesson::no_name{.word = clipped(card.id)});
     if (!can_judge(document)) return;

@@ -50,7 +50,8 @@ struct Step {
 struct ClaimCard {
   std::string id{};  ///< the file's name
   std::string title{};
-  std::string source{};  ///< "000, section 1.2"
+  std::string source{};  ///< "000, section 1.2", in the language where the card has it
+  std::string order{};   ///< the source as every language sorts by it
   Document document{};   ///< its blocks in the language, its front matter whole
 };
 

@@ -271,7 +271,7 @@ class Page {
       body += block_html(block, [&](std::string_view name) { return value_html(name, setting); });
     }
     std::string choices;
-    for (const Outcome outcome : {Outcome::held, Outcome::refuted, Outcome::not_testable}) {
+    for (const Outcome outcome : outcomes) {
       choices +=
           fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
                       markup(card.id), to_string(outcome), word(to_string(outcome)));
@@ -292,8 +292,7 @@ class Page {
     std::string rows;
     for (const ClaimFigure& figure : verdict.figures) {
       rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
-                          markup(figure_text(figure.value, figure.unit)), markup(figure.of),
-                          word(to_string(figure.provenance)));
+                          markup(figure_text(figure.value, figure.unit)), markup(figure.of), word(origin(figure)));
     }
     if (!rows.empty()) html += "<table>" + rows + "</table>";
     if (verdict.points.empty()) return html;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/lesson/texts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -176,6 +178,96 @@ TEST(Claims, AreHeldToPoints) {
             "no_ceilings");
 }
 
+TEST(Claims, EachCaseIsJudgedAndTheMedianDecidesNothing) {
+  const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
+  const Evidence evidence = evidence_of(table);
+  // Bytes of FA2 with N twice as large: one ratio a pair; bounds that hold the least of them and not the largest.
+  const auto of = [&](const std::string& low, const std::string& high) {
+    return judge(card({{"test", "doubled"},
+                       {"doubled", "n"},
+                       {"metric", "l2_sm_bytes"},
+                       {"points", "algo:naive,fa2"},
+                       {"low", low},
+                       {"high", high}}),
+                 evidence);
+  };
+  const Verdict all = of("1", "100");
+  ASSERT_EQ(all.outcome, Outcome::held);
+  const auto cases = std::ranges::find(all.figures, "cases_inside", &ClaimFigure::label);
+  ASSERT_NE(cases, all.figures.end());
+  std::vector<double> each;
+  for (const ClaimFigure& figure : all.figures) {
+    if (figure.label == "each") each.push_back(figure.value);
+  }
+  ASSERT_GE(each.size(), 2U);
+  EXPECT_TRUE(std::ranges::is_sorted(each));
+  ASSERT_LT(each.front() * 1.000001, each.back());
+  const double between = (each.front() + each.back()) / 2;
+  const Verdict some = of("1", fmt::to_string(between));
+  EXPECT_EQ(some.outcome, Outcome::partly);
+  const auto inside = std::ranges::find(some.figures, "cases_inside", &ClaimFigure::label);
+  ASSERT_NE(inside, some.figures.end());
+  EXPECT_GE(inside->value, 1);
+  EXPECT_LT(inside->value, cases->value);
+  EXPECT_EQ(of("1", fmt::to_string(each.front() / 2)).outcome, Outcome::refuted);
+}
+
+TEST(Claims, ATileThatWasMeasuredAloneIsTheBestOfNothing) {
+  fixtures::Points points(fixtures::memory_wall());
+  const PointTable table = points.table();
+  const Evidence evidence = evidence_of(table);
+  const PointSpec only = table.spec(table.rows().front());
+  const Verdict verdict = judge(card({{"test", "tile-best"},
+                                      {"br", fmt::to_string(only.tile.br)},
+                                      {"bc", fmt::to_string(only.tile.bc)},
+                                      {"points", ""},
+                                      {"high", "1.05"}}),
+                                evidence);
+  EXPECT_EQ(verdict.outcome, Outcome::not_testable);
+  EXPECT_EQ(verdict.because, "no_tile");
+}
+
+TEST(Claims, WhatOurKernelsLackRefutesNothing) {
+  const PointTable none;
+  const Evidence evidence = evidence_of(none);
+  const auto fits = [&](const char* d, const char* br) {
+    return judge(card({{"test", "tile-fits"}, {"algorithm", "fa2"}, {"n", "8192"}, {"d", d}, {"br", br}, {"bc", br}}),
+                 evidence);
+  };
+  EXPECT_EQ(fits("128", "256").outcome, Outcome::held);  // measured so in assets/samples/h200-tiles.attnscope
+  EXPECT_EQ(fits("512", "64").outcome, Outcome::not_testable);
+  EXPECT_EQ(fits("512", "64").because, "refused");
+  EXPECT_EQ(fits("256", "512").outcome, Outcome::refuted);  // 256 KiB of Q alone
+  // 192 KiB are 98,304 elements of two bytes: ceil(98304 / (4 * 512)) = 48 rows.
+  const Verdict rule =
+      judge(card({{"test", "paper-rule"}, {"m_kib", "192"}, {"d", "512"}, {"states", "96"}}), evidence);
+  EXPECT_EQ(rule.outcome, Outcome::refuted);
+  EXPECT_EQ(rule.figures.at(1).value, 48);
+  EXPECT_EQ(judge(card({{"test", "paper-rule"}, {"m_kib", "1e300"}, {"d", "512"}, {"states", "96"}}), evidence).because,
+            "broken_card");
+}
+
+TEST(Claims, FiguresAreInTheUnitsThatTheSourceHas) {
+  const PointTable none;
+  const Evidence evidence = evidence_of(none);
+  for (const ClaimCard& each : load_lesson("en").claims) {
+    const Verdict verdict = judge(each.document.front, evidence);
+    if (each.id == "hierarchy-l2-of-a100") {
+      ASSERT_EQ(verdict.figures.size(), 2U);
+      EXPECT_EQ(figure_text(verdict.figures[0].value, verdict.figures[0].unit), "6 MiB");
+      EXPECT_EQ(figure_text(verdict.figures[1].value, verdict.figures[1].unit), "40 MiB");
+      EXPECT_EQ(origin(verdict.figures[1]), "datasheet");
+    } else if (each.id == "ledger-score-matrix") {
+      EXPECT_EQ(figure_text(verdict.figures[6].value, verdict.figures[6].unit), "134 MB");  // as stated, at N 8192
+      EXPECT_EQ(figure_text(verdict.figures[7].value, verdict.figures[7].unit), "134 MB");
+      EXPECT_EQ(verdict.figures[6].of, "N 8192 ± 6%");
+    }
+  }
+  for (const ClaimCard& each : load_lesson("zh").claims) {
+    EXPECT_EQ(each.source.find("section"), std::string::npos) << each.id << ": " << each.source;
+  }
+}
+
 TEST(Claims, OfTheSeedsThatNeedNoPoints) {
   const PointTable none;
   const Evidence evidence = evidence_of(none);
@@ -195,7 +287,8 @@ TEST(Claims, OfTheSeedsThatNeedNoPoints) {
   EXPECT_EQ(outcomes["loop-order-fa2"], Outcome::held);
   EXPECT_EQ(outcomes["program-of-002"], Outcome::refuted);
   EXPECT_EQ(outcomes["forget-rescale"], Outcome::held);
-  EXPECT_EQ(outcomes["tile-256-fits"], Outcome::held);  // and was measured, in assets/samples/h200-judge.attnscope
+  EXPECT_EQ(outcomes["tile-256"], Outcome::not_testable);
+  EXPECT_EQ(outcomes["tile-256-runs"], Outcome::held);
   EXPECT_EQ(outcomes["tile-rule-in-bytes"], Outcome::refuted);
   EXPECT_EQ(outcomes["hierarchy-l2-of-a100"], Outcome::refuted);
   EXPECT_EQ(outcomes["training-cost"], Outcome::not_testable);

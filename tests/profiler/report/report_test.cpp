@@ -185,8 +185,8 @@ TEST(Report, OneThatHasOnlyFailuresOrOnePointIsStillAReport) {
   const Document failures =
       document_of({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::crashed, "it fell")});
   EXPECT_THAT(sentences(failures), Contains(HasSubstr("it fell")));
-  EXPECT_NE(find(failures, "appendix"), nullptr);
-  EXPECT_EQ(find(failures, "roofline"), nullptr);
+  EXPECT_EQ(documents::tables(failures, "appendix").front().rows.front().back().text, "") << "nothing was measured";
+  for (const char* drawn : {"io", "time", "roofline"}) EXPECT_EQ(find(failures, drawn), nullptr) << drawn;
   const Document one = document_of({fixtures::ok_point(fixtures::spec("fa2", 1024))});
   EXPECT_NE(find(one, "appendix"), nullptr);
   EXPECT_THAT(to_html(one), HasSubstr("id=\"row-1\""));
@@ -225,9 +225,136 @@ TEST(Report, MostFailuresGiveTheirReason) {
     records.push_back(fixtures::failed_point(fixtures::spec("fa2", n), Disposition::infeasible,
                                              n == 1024 ? "too many registers" : "too much shared memory"));
   }
-  EXPECT_THAT(
-      sentences(document_of(records)),
-      Contains(AllOf(HasSubstr("3 of 4 points ended infeasible, 2 of them as "), HasSubstr("too much shared"))));
+  EXPECT_THAT(sentences(document_of(records)),
+              Contains(AllOf(HasSubstr("3 of 4 points ended infeasible. The most frequent reason, of 2 of them, as "),
+                             HasSubstr("too much shared"))));
+}
+
+TEST(Report, FailuresEachOfItsOwnReasonSaySo) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048})
+    records.push_back(fixtures::failed_point(fixtures::spec("fa2", n), Disposition::infeasible, std::to_string(n)));
+  EXPECT_THAT(sentences(document_of(records)),
+              Contains(AllOf(HasSubstr("2 of 2 points ended infeasible, each for a reason of its own. The first, "),
+                             ::testing::EndsWith(": 1024"))));
+}
+
+TEST(Report, FailuresThatAreAllAlikeSaySo) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048})
+    records.push_back(fixtures::failed_point(fixtures::spec("fa2", n), Disposition::infeasible, "too small"));
+  EXPECT_THAT(sentences(document_of(records)),
+              Contains(AllOf(HasSubstr("2 of 2 points ended infeasible, all for one reason, as "),
+                             ::testing::EndsWith(": too small"))));
+}
+
+TEST(Report, TheLeadToALabelIsNoLineOfValues) {
+  const Document one = document_of({fixtures::ok_point(fixtures::spec("fa2", 1024))});
+  const std::string svg = to_svg(figures(one, "io").front().chart, "x", Placed::alone);
+  EXPECT_THAT(svg, AllOf(HasSubstr("class=\"lead l0\""), Not(HasSubstr("class=\"s l0\""))));
+  // The compulsory minimum of one point is a dash.
+  EXPECT_THAT(svg, ::testing::ContainsRegex("m-12 0h24\" class=\"i l5\""));
+}
+
+TEST(Report, ASummaryHasGroupsWithHeadings) {
+  const Document document = document_of(fixtures::memory_wall());
+  std::vector<std::string> headings;
+  for (const Block& block : find(document, "summary")->blocks) {
+    const auto& paragraph = std::get<Paragraph>(block);
+    if (paragraph.heading) headings.push_back(words_of(paragraph));
+  }
+  EXPECT_THAT(headings, AllOf(Contains(HasSubstr("Times on H200")), Contains("Against the closed form"),
+                              Contains("What did not run")));
+  for (const std::string& heading : headings) {
+    EXPECT_THAT(to_html(document), HasSubstr("<h3>" + markup(heading) + "</h3>"));
+    EXPECT_THAT(to_markdown(document, "x").text, HasSubstr("\n### " + markdown(heading) + "\n"));
+  }
+}
+
+TEST(Report, ANumberOfABoundLeadsToItsPointAndToNoWordsBesideIt) {
+  const Document document = document_of(fixtures::memory_wall());
+  std::size_t bounds = 0;
+  for (const Block& block : find(document, "summary")->blocks) {
+    const auto& paragraph = std::get<Paragraph>(block);
+    const std::string words = words_of(paragraph);
+    if (words.find("nearest bound") == std::string::npos && words.find("nearer than any") == std::string::npos)
+      continue;
+    if (paragraph.heading) continue;
+    ++bounds;
+    std::size_t links = 0;
+    for (const Words& each : paragraph.words) {
+      if (!each.row) continue;
+      ++links;
+      EXPECT_TRUE(std::regex_match(each.text, std::regex("(N,? (from )?)?[0-9]+"))) << each.text;
+    }
+    EXPECT_GT(links, 0U) << words;
+  }
+  EXPECT_GT(bounds, 1U);
+}
+
+TEST(Report, AKeyNamesWhatItsPictureHasAndNothingElse) {
+  const auto keys = [](const Document& document) {
+    std::string all;
+    for (const char* section : {"io", "time", "kernels"}) {
+      for (const Figure& figure : figures(document, section)) all += figure.caption + "\n";
+    }
+    return all;
+  };
+  EXPECT_THAT(keys(document_of(fixtures::memory_wall())),
+              AllOf(HasSubstr("filled marks: measured"), HasSubstr("Filled: measured"), HasSubstr("Thin dashes"),
+                    HasSubstr("Kernels from left to right: Naive qk, softmax, pv."), Not(HasSubstr("simulated")),
+                    Not(HasSubstr("imported"))));
+  EXPECT_THAT(keys(document_of(fixtures::memory_wall(true))),
+              AllOf(HasSubstr("hollow marks: simulated"), HasSubstr("dotted outline: simulated"),
+                    Not(HasSubstr(": measured"))));
+}
+
+TEST(Report, MapsWhoseValuesAreAlmostAlikeHaveDigitsThatTellThemApart) {
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  double more = 0;
+  for (PointRecord& record : records) {
+    for (KernelRecord& kernel : record.kernels) {
+      for (double& ns : kernel.samples_ns) ns = 138'600'000 + more;
+    }
+    more += 1000;
+  }
+  const std::vector<Figure> maps = figures(document_of(records), "tiles");
+  const auto times =
+      std::ranges::find_if(maps, [](const Figure& figure) { return figure.chart.title.starts_with("Time"); });
+  ASSERT_NE(times, maps.end());
+  const auto& map = std::get<HeatMap>(times->chart.picture);
+  EXPECT_GT(map.digits, 3);
+  EXPECT_NE(some_digits(map.low, map.digits), some_digits(map.high, map.digits));
+  EXPECT_THAT(times->caption, HasSubstr("All values lie within 0."));
+  EXPECT_THAT(to_svg(times->chart, "x", Placed::alone), HasSubstr(">" + some_digits(map.low, map.digits) + " ms<"));
+}
+
+TEST(Report, ATitleTooLongForOneLineTakesTwo) {
+  Chart chart;
+  const std::string first = std::string(60, 'a') + " · " + std::string(30, 'b');
+  const std::string second = std::string(30, 'c');
+  chart.title = first + " · " + second;
+  chart.picture = LineChart{};
+  const std::string svg = to_svg(chart, "x", Placed::alone);
+  EXPECT_THAT(svg, AllOf(HasSubstr(">" + first + "</text>"), HasSubstr(">" + second + "</text>")));
+}
+
+TEST(Report, CommandsNameNoFolderOfTheMachine) {
+  Input input = input_of(fixtures::Points(fixtures::memory_wall()));
+  input.runs.front().argv = {"/opt/bin/attnscope",
+                             "collect",
+                             "--output=/home/me/a.attnscope",
+                             "-o/home/me/b.attnscope",
+                             "-o",
+                             "/home/me/c.attnscope",
+                             "-a",
+                             "N=[256,512]"};
+  const Result<Document, Message> document = make_report(input, {});
+  ASSERT_TRUE(document.ok());
+  const auto& commands = std::get<Commands>(find(*document, "commands")->blocks.back());
+  ASSERT_EQ(commands.lines.size(), 1U);
+  EXPECT_EQ(commands.lines.front(),
+            "attnscope collect --output=a.attnscope -ob.attnscope -o c.attnscope -a 'N=[256,512]'");
 }
 
 TEST(Report, RefusesInOneSentence) {
@@ -332,6 +459,10 @@ TEST(ReportNumbers, ArePrintedAlikeEverywhere) {
   EXPECT_EQ(three_digits(99.96), "100");
   EXPECT_EQ(three_digits(12345), "12345");
   EXPECT_EQ(three_digits(-85.27), "-85.3");
+  EXPECT_EQ(some_digits(138.6149, 5), "138.61");
+  EXPECT_EQ(some_digits(99.99996, 6), "100.000");
+  EXPECT_EQ(digits_between(138.61, 138.64), 5);
+  EXPECT_EQ(digits_between(1, 2), 3);
   EXPECT_EQ(exact(123456789), "123456789");
   EXPECT_EQ(exact(0.1), "0.1");
   EXPECT_EQ(with_unit(2.15e9, "byte"), "2.15 GB");
