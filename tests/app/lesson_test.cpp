@@ -140,12 +140,17 @@ constexpr const char* reader = R"js(<script>
     report.lit = figure.querySelectorAll('svg .hit, svg .miss, svg .store, svg .add').length;
     report.meets = [];
     report.early = figure.dataset.meets;
-    const pick = figure.querySelector('.pick');
-    for (let i = 0; i < pick.options.length; ++i) {
-      pick.value = i; pick.dispatchEvent(new Event('change'));
-      click('to-last');
-      report.meets.push(figure.dataset.meets);
+    const [pick, variant] = [figure.querySelector('.pick'), figure.querySelector('.variant')];
+    report.written = [];
+    for (const way of pick.options) {
+      for (const other of variant.options) {
+        pick.value = way.value; variant.value = other.value; pick.dispatchEvent(new Event('change'));
+        click('to-last');
+        report.meets.push(figure.dataset.meets);
+        for (const row of figure.querySelectorAll('.tally tr:nth-last-child(2)')) report.written.push(row.lastChild.textContent !== '0 B');
+      }
     }
+    report.beside = figure.querySelectorAll('.tally').length;
     click('to-first'); click('play-button'); await new Promise(done => setTimeout(done, 900)); click('play-button');
     report.played = +figure.dataset.frame;
     await go('hierarchy');
@@ -246,8 +251,11 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["frames"], nlohmann::json({1, 2, 1, 5, 6, 5}));
     EXPECT_GT(report["lit"], 0);
     EXPECT_EQ(report["early"], "0");
-    // Three algorithms under three masks and with six other tiles and orders, each at the closed form to the byte.
-    EXPECT_EQ(report["meets"], nlohmann::json(std::vector<std::string>(27, "1")));
+    // Three algorithms, alone and side by side, under three masks and with six other tiles and orders, each at the closed
+    // form to the byte, and each with what it left in the L2 written to DRAM.
+    EXPECT_EQ(report["meets"], nlohmann::json(std::vector<std::string>(36, "1")));
+    EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(54, true)));
+    EXPECT_EQ(report["beside"], 3);
     EXPECT_GT(report["played"], 1);
     // Shared memory, L2 and DRAM, each a step of 1.1 / 120 of DRAM's latency; 400 is a pipe's length.
     ASSERT_EQ(report["moved"].size(), 3U);

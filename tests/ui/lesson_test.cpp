@@ -161,6 +161,11 @@ TEST_F(LessonTest, TilesStepSideBySideToTheClosedForm) {
     // SM <-> L2 in the last line but two, the closed form in the last: the same bytes.
     EXPECT_EQ(tally[tally.size() - 3].mid(1), tally.back().mid(1));
     EXPECT_TRUE(stage->notes().contains(QLatin1String("%"))) << "the counters' deviation is said";
+    // What is dirty at the end is written: O at the least, 512 x 64 of fp16.
+    const lesson::Tally& total = stage->frame().so_far;
+    EXPECT_GE(total.dram_write_bytes, 512 * 64 * 2);
+    EXPECT_EQ(tally[tally.size() - 2].last(), QString::fromStdString(lesson::figure_text(
+                                                  static_cast<double>(total.dram_write_bytes), lesson::Unit::bytes)));
   }
 }
 
@@ -179,6 +184,34 @@ TEST_F(LessonTest, WhatTheMaskLeavesOutIsNeverSeen) {
   tiles.findChild<QComboBox*>(QStringLiteral("mask"))->setCurrentIndex(1);
   settle();
   EXPECT_EQ(seen(), 36);  // on and below the diagonal
+}
+
+TEST_F(LessonTest, EachKernelsOrderOfLoadsIsSaid) {
+  const QString notes = picture<TilesPicture>("three-kernels").stages().front()->notes();
+  EXPECT_TRUE(notes.contains(QStringLiteral("qk, softmax: ") + at("three-kernels").data().word("in_order")))
+      << notes.toStdString();
+  EXPECT_TRUE(notes.contains(QStringLiteral("pv: ") + at("three-kernels").data().word("runs_ahead")));
+}
+
+TEST_F(LessonTest, WhatIsWatchedTogetherIsSeenTogether) {
+  LessonWindow& window = at("tiling");
+  for (const QSize& size : {QSize(1280, 800), QSize(1920, 1080)}) {
+    for (const double scale : {1.15, 1.5}) {
+      window.resize(size);
+      window.set_text_scale(scale);
+      settle();
+      auto& tiles = picture<TilesPicture>("tiling");
+      const TileStage& stage = *tiles.stages().front();
+      const QWidget& choices = *tiles.findChild<QComboBox*>(QStringLiteral("mask"));
+      const int from = choices.mapTo(&tiles, QPoint(0, 0)).y();
+      const int to = stage.mapTo(&tiles, QPoint(0, 0)).y() + stage.height();
+      EXPECT_LE(to - from, window.page()->viewport()->height()) << size.width() << ' ' << scale;
+      EXPECT_LE(stage.details().bottom(), stage.height());
+      window.page()->bring(tiles.transport());
+      settle();
+      EXPECT_GE(tiles.mapTo(window.page()->viewport(), QPoint(0, 0)).y(), -8);
+    }
+  }
 }
 
 TEST_F(LessonTest, OtherTilesArePlayedAgain) {
@@ -273,6 +306,29 @@ TEST_F(LessonTest, AFrameLaysNothingOutAgain) {
   }
 }
 
+/// Of the WCAG: 4.5 is what letters need.
+double contrast(const QColor& a, const QColor& b) {
+  const auto light = [](const QColor& color) {
+    const auto linear = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF()) + 0.05;
+  };
+  return std::max(light(a), light(b)) / std::min(light(a), light(b));
+}
+
+TEST_F(LessonTest, WhatIsSaidBesideIsLegible) {
+  LessonWindow& window = at("ledger");
+  for (const QString& id : lesson_page_ids()) {
+    ASSERT_TRUE(window.show_page(id));
+    settle();
+    for (const QLabel* label : window.findChildren<QLabel*>()) {
+      const QPalette colors = label->palette();
+      EXPECT_TRUE(label->isEnabled()) << label->text().toStdString();
+      EXPECT_GE(contrast(colors.color(QPalette::WindowText), colors.color(QPalette::Window)), 4.5)
+          << label->text().toStdString();
+    }
+  }
+}
+
 TEST_F(LessonTest, PlaysByItselfAndStopsAtTheEnd) {
   auto& softmax = picture<SoftmaxPicture>("online-softmax");
   Transport& transport = *softmax.transport();
@@ -303,8 +359,12 @@ TEST_F(LessonTest, OnesOwnScores) {
   ASSERT_EQ(softmax.trace().steps.size(), 4U);
   EXPECT_NEAR(softmax.trace().ends.front().m, 3, 0);
   EXPECT_NEAR(softmax.trace().ends.front().l, 1 + std::exp(-1) + std::exp(-2) + std::exp(-3), 1e-12);
+  const auto* pick = softmax.findChild<QComboBox*>();
+  EXPECT_EQ(pick->currentText(), at("online-softmax").data().word("own"));
   softmax.play_own(QStringLiteral("1, two"));
   EXPECT_EQ(softmax.trace().steps.size(), 4U) << "what was there stays";
+  softmax.play_own(QString());
+  EXPECT_EQ(pick->currentText(), QStringLiteral("4 x 2"));
   EXPECT_TRUE(parse_scores(QStringLiteral("1e999")).empty());
   EXPECT_EQ(parse_scores(QStringLiteral("1，-2.5")).size(), 2U);
 }
@@ -465,8 +525,17 @@ TEST_F(LessonTest, KeysStepTurnAndPresent) {
   QTest::keyClick(&window, Qt::Key_Right);
   QTest::keyClick(&window, Qt::Key_Left);
   EXPECT_EQ(transport.frame(), 1);
+  const auto bc = [&] { return window.page()->findChild<QComboBox*>(QStringLiteral("Bc")); };
+  bc()->setCurrentIndex(3);
+  window.page()->transport()->show_frame(7);
+  QTest::keyClick(&window, Qt::Key_F11);
+  EXPECT_EQ(window.page()->transport()->frame(), 7) << "going in";
+  EXPECT_EQ(bc()->currentIndex(), 3);
+  QTest::keyClick(&window, Qt::Key_Escape);
+  EXPECT_EQ(window.page()->transport()->frame(), 7) << "coming out";
+  EXPECT_EQ(bc()->currentIndex(), 3);
   QTest::keyClick(&window, Qt::Key_Space);
-  EXPECT_TRUE(transport.playing());
+  EXPECT_TRUE(window.page()->transport()->playing());
   QTest::keyClick(&window, Qt::Key_PageDown);
   EXPECT_EQ(window.page_id(), QStringLiteral("theory"));
   QTest::keyClick(&window, Qt::Key_2);
@@ -510,6 +579,7 @@ TEST(LessonWithoutPoints, SaysSoInItsPlace) {
     said_so = said_so || label->text().contains(window.data().word("no_data"));
   }
   EXPECT_TRUE(said_so);
+  EXPECT_EQ(window.page()->findChildren<QuestionCard*>().size(), 0) << "each asks of what was counted";
 }
 
 TEST(LessonTextsOfATeacher, AreAddedAndABrokenOneIsNamed) {

@@ -119,7 +119,7 @@ QuestionCard::QuestionCard(const LessonData& about, LessonAnswers& answers, cons
                            const lesson::Question& question, QWidget* parent)
     : AskedCard(about, answers, to_qstring(question.id), parent) {
   auto* head = new QLabel(about.word("predict"), this);
-  head->setEnabled(false);
+  mute(*head);
   column().addWidget(head);
   column().addWidget(new LessonText(about, setting, question.prompt, this));
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
@@ -162,14 +162,14 @@ ClaimView::ClaimView(const LessonData& about, LessonAnswers& answers, const less
       new QLabel(QStringLiteral("%1: %2").arg(about.word("source"), QString::fromStdString(card.source)), this);
   source->setTextFormat(Qt::PlainText);
   source->setWordWrap(true);
-  source->setEnabled(false);
+  mute(*source);
   column().addWidget(source);
   const lesson::Setting setting = lesson::setting_of(card.document.front);
   for (const lesson::Block& block : card.document.blocks) {
     if (QWidget* text = text_block(about, setting, block, this)) column().addWidget(text);
   }
   auto* ask = new QLabel(about.word("your_outcome"), this);
-  ask->setEnabled(false);
+  mute(*ask);
   column().addWidget(ask);
   for (const lesson::Outcome outcome : lesson::outcomes) {
     const std::string_view word = lesson::to_string(outcome);

@@ -20,6 +20,9 @@ class LessonPicture : public QWidget {
 
   /// What the arrow keys and the space bar move; null where nothing moves.
   [[nodiscard]] virtual Transport* transport() const { return nullptr; }
+  /// How much of the page is seen at once: one that watches several things at a time fits them in, as far as its
+  /// letters stay legible.
+  virtual void set_room(const QSize& /*room*/) {}
 };
 
 /// What a picture is made of.

@@ -83,6 +83,12 @@ QFont scaled_font(const QWidget& widget, double scale) {
   return font;
 }
 
+void mute(QLabel& label) {
+  QPalette colors = label.palette();
+  colors.setColor(QPalette::WindowText, plot_colors(colors).muted);
+  label.setPalette(colors);
+}
+
 QString line_rich(const LessonData& about, const lesson::Setting& setting, std::string_view line, const QWidget& on) {
   QString html;
   for (const lesson::Span& span : lesson::spans_of(line)) {

@@ -29,6 +29,8 @@ class LessonText : public QLabel {
                                   QWidget* parent);
 
 /// The font of `widget`, so many times as large.
+/// In the colour of what is said beside: legible from a first row, which a disabled label is not.
+void mute(QLabel& label);
 [[nodiscard]] QFont scaled_font(const QWidget& widget, double scale);
 
 }  // namespace attnscope::ui

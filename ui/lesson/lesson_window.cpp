@@ -26,6 +26,7 @@
 #include "storage/lesson_texts.h"
 #include "ui/elided_label.h"
 #include "ui/format.h"
+#include "ui/lesson/lesson_text.h"
 #include "ui/lesson/transport.h"
 
 namespace attnscope::ui {
@@ -152,7 +153,6 @@ void LessonWindow::build_bar() {
   present_ = add({}, [this] { set_presenting(true); });
   keys_ = new ElidedLabel(bar_);
   keys_->setTextFormat(Qt::PlainText);
-  keys_->setEnabled(false);
   keys_->setContentsMargins(12, 0, 0, 0);
   bar_->addWidget(keys_);
 }
@@ -164,6 +164,7 @@ void LessonWindow::add_keys() {
   const auto step = [this](int by) {
     Transport* moved = page() == nullptr ? nullptr : page()->transport();
     if (moved != nullptr) {
+      page()->bring(moved);
       moved->step(by);
     } else {
       go(by);
@@ -182,7 +183,10 @@ void LessonWindow::add_keys() {
 
 void LessonWindow::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Space) {
-    if (Transport* moved = page() == nullptr ? nullptr : page()->transport()) return moved->toggle();
+    if (Transport* moved = page() == nullptr ? nullptr : page()->transport()) {
+      page()->bring(moved);
+      return moved->toggle();
+    }
   }
   if (event->key() >= Qt::Key_1 && event->key() <= Qt::Key_9 && event->modifiers() == Qt::NoModifier) {
     return turn_to(event->key() - Qt::Key_1);
@@ -210,6 +214,9 @@ double LessonWindow::window_scale() const {
 
 void LessonWindow::rebuild() {
   const QString here = page_id();
+  for (std::size_t i = 0; i < made_.size(); ++i) {
+    if (made_[i] != nullptr) kept_[ids_[i]] = made_[i]->state();
+  }
   lesson::LessonTexts texts = lesson::load_lesson(language_.toStdString(), own_lesson_texts());
   while (pages_->count() > 0) delete pages_->widget(0);
   made_.clear();
@@ -237,6 +244,8 @@ void LessonWindow::rebuild() {
   list_->setFixedWidth(std::min(list_->sizeHintForColumn(0) + 24, width() / 3));  // a title may be long
   present_->setText(data_->word("present"));
   keys_->setText(data_->word("window_keys"));
+  keys_->setPalette(palette());
+  mute(*keys_);
   problems_->setText(problems());
   problems_->setVisible(!problems_->text().isEmpty());
   if (!show_page(here)) turn_to(0);
@@ -271,6 +280,10 @@ void LessonWindow::make_page(int place) {
     made_[index] = new ResultsView(*data_, answers_, pages_);
   }
   pages_->addWidget(made_[index]);
+  if (const auto kept = kept_.find(ids_[index]); kept != kept_.end()) {
+    made_[index]->restore(kept->second);
+    kept_.erase(kept);
+  }
 }
 
 void LessonWindow::turn_to(int place) {

@@ -4,6 +4,7 @@
 
 #include <QMainWindow>
 #include <QTimer>
+#include <map>
 #include <memory>
 
 #include "ui/lesson/lesson_answers.h"
@@ -82,7 +83,8 @@ class LessonWindow : public QMainWindow {
   QStackedWidget* pages_ = nullptr;
   QLabel* problems_ = nullptr;
   std::vector<QString> ids_;
-  std::vector<LessonPage*> made_;  ///< null: not looked at yet
+  std::vector<LessonPage*> made_;      ///< null: not looked at yet
+  std::map<QString, PageState> kept_;  ///< of pages that were made before and are not yet made anew, by id
 };
 
 /// Ids that LessonWindow::show_page() takes, of the built-in texts and the user's own.

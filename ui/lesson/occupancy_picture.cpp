@@ -5,7 +5,9 @@
 #include <QVBoxLayout>
 #include <string_view>
 
+#include "profiler/analysis/lesson/spoken.h"
 #include "ui/format.h"
+#include "ui/lesson/lesson_text.h"
 
 namespace attnscope::ui {
 namespace {
@@ -33,10 +35,10 @@ OccupancyPicture::OccupancyPicture(const PictureOf& of, QWidget* parent)
     return;
   }
   occupancy_label(table_html(of.data), this);
-  const QString caption =
-      QStringLiteral("%1 (%2; %3)")
-          .arg(of.data.word("not_changed"), of.data.word("modelled"), QString::fromStdString(describe(shown_->spec)));
-  occupancy_label(caption.toHtmlEscaped(), this)->setEnabled(false);
+  const QString caption = QStringLiteral("%1 (%2; %3)")
+                              .arg(of.data.word("not_changed"), of.data.word("modelled"),
+                                   QString::fromStdString(lesson::in_terms(of.data.texts(), describe(shown_->spec))));
+  mute(*occupancy_label(caption.toHtmlEscaped(), this));
 }
 
 QString OccupancyPicture::table_html(const LessonData& about) const {

@@ -11,6 +11,7 @@
 
 #include "ui/format.h"
 #include "ui/lesson/frame_text.h"
+#include "ui/lesson/lesson_text.h"
 #include "ui/lesson/transport.h"
 #include "ui/theme.h"
 
@@ -27,7 +28,7 @@ void add_caption(LessonPicture& picture, const QString& text) {
   auto* caption = new QLabel(text, &picture);
   caption->setWordWrap(true);
   caption->setTextFormat(Qt::PlainText);
-  caption->setEnabled(false);
+  mute(*caption);
   picture.layout()->addWidget(caption);
 }
 

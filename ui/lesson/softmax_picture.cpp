@@ -160,7 +160,9 @@ void SoftmaxPicture::add_choices(QWidget* row) {
 }
 
 void SoftmaxPicture::choose_example() {
-  const lesson::SoftmaxExample& example = examples_[static_cast<std::size_t>(pick_->currentIndex())];
+  const auto chosen = static_cast<std::size_t>(pick_->currentIndex());
+  if (chosen >= examples_.size()) return play_own(own_->text());
+  const lesson::SoftmaxExample& example = examples_[chosen];
   rows_ = example.rows;
   const QSignalBlocker quiet(block_);
   block_->clear();
@@ -172,12 +174,21 @@ void SoftmaxPicture::choose_example() {
 
 void SoftmaxPicture::play_own(const QString& scores) {
   own_wrong_->hide();
-  if (scores.trimmed().isEmpty()) return choose_example();
+  if (scores.trimmed().isEmpty()) {
+    const QSignalBlocker quiet(pick_);
+    if (pick_->currentIndex() >= static_cast<int>(examples_.size())) pick_->setCurrentIndex(0);
+    return choose_example();
+  }
   const std::vector<double> numbers = parse_scores(scores);
   if (numbers.empty()) {
     own_wrong_->setText(data_.word("no_numbers"));
     return own_wrong_->show();
   }
+  // The list says what is played.
+  const auto own = static_cast<int>(examples_.size());
+  const QSignalBlocker quiet_pick(pick_);
+  if (pick_->count() == own) pick_->addItem(data_.word("own"));
+  pick_->setCurrentIndex(own);
   std::vector<double> values(numbers.size());
   std::iota(values.begin(), values.end(), 1.0);
   rows_ = {.rows = 1, .columns = numbers.size(), .d = 1, .scores = numbers, .values = values};

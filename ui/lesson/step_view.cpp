@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/lesson/step_view.h"
 
+#include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <string>
 
 #include "kernels/registry.h"
 #include "ui/format.h"
+#include "ui/lesson/transport.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr double widest_column = 68;  ///< lines' heights
-
-/// A title without the marks of the subset: what a table has room for.
-QString plain_line(std::string_view line) {
-  QString plain;
-  for (const lesson::Span& span : lesson::spans_of(line)) {
-    plain += span.kind == lesson::Span::Kind::value ? QStringLiteral("…") : QString::fromStdString(span.text);
-  }
-  return plain;
-}
 
 QString found_right(const QString& title, int right, const QString& of, std::size_t all) {
   return QStringLiteral("<p><b>%1: %2 %3 %4</b></p>")
@@ -51,11 +46,54 @@ LessonPage::LessonPage(QWidget* parent) : QScrollArea(parent) {
 void LessonPage::resizeEvent(QResizeEvent* event) {
   QScrollArea::resizeEvent(event);
   content_->setMaximumWidth(static_cast<int>(widest_column * QFontMetricsF(font()).height()));
+  for (LessonPicture* picture : pictures_) picture->set_room(viewport()->size());
 }
 
 void LessonPage::add_picture(LessonPicture* picture) {
   pictures_.push_back(picture);
   column_->addWidget(picture);
+}
+
+PageState LessonPage::state() const {
+  PageState state;
+  for (const QComboBox* box : content_->findChildren<QComboBox*>()) state.boxes << box->currentIndex();
+  for (const QLineEdit* field : content_->findChildren<QLineEdit*>()) state.fields << field->text();
+  for (const Transport* each : content_->findChildren<Transport*>()) {
+    if (each->playing()) state.playing = static_cast<int>(state.frames.size());
+    state.frames << each->frame();
+  }
+  return state;
+}
+
+void LessonPage::restore(const PageState& state) {
+  // What is written decides what the boxes have, and both how many frames there are.
+  const auto fields = content_->findChildren<QLineEdit*>();
+  for (qsizetype i = 0; i < std::min(fields.size(), state.fields.size()); ++i) {
+    if (fields[i]->text() == state.fields[i]) continue;
+    fields[i]->setText(state.fields[i]);
+    emit fields[i]->editingFinished();
+  }
+  const auto boxes = content_->findChildren<QComboBox*>();
+  for (qsizetype i = 0; i < std::min(boxes.size(), state.boxes.size()); ++i) {
+    if (state.boxes[i] < boxes[i]->count()) boxes[i]->setCurrentIndex(state.boxes[i]);
+  }
+  const auto transports = content_->findChildren<Transport*>();
+  for (qsizetype i = 0; i < std::min(transports.size(), state.frames.size()); ++i) {
+    if (state.frames[i] > 0) transports[i]->show_frame(state.frames[i]);
+    if (state.playing == i) transports[i]->toggle();
+  }
+}
+
+void LessonPage::bring(const Transport* transport) {
+  for (const LessonPicture* picture : pictures_) {
+    if (picture->transport() != transport) continue;
+    const int top = picture->mapTo(widget(), QPoint(0, 0)).y();
+    const int bottom = top + picture->height();
+    const int seen = verticalScrollBar()->value();
+    const int high = viewport()->height();
+    const bool whole = top >= seen && bottom <= seen + high;
+    if (!whole && picture->height() <= high) verticalScrollBar()->setValue(top);
+  }
 }
 
 Transport* LessonPage::transport() const {
@@ -76,7 +114,14 @@ StepView::StepView(const LessonData& about, LessonAnswers& answers, const lesson
         add_picture(picture);
       }
     } else if (block.kind == lesson::Block::Kind::question) {
-      column().addWidget(new QuestionCard(about, answers, setting_, block.question, content()));
+      if (lesson::asks_what_is_there(block.question, setting_, about.evidence())) {
+        column().addWidget(new QuestionCard(about, answers, setting_, block.question, content()));
+      } else {
+        auto* left_out = new QLabel(about.word("left_out"), content());
+        left_out->setWordWrap(true);
+        mute(*left_out);
+        column().addWidget(left_out);
+      }
     } else if (QWidget* text = text_block(about, setting_, block, content())) {
       column().addWidget(text);
     }
@@ -131,17 +176,20 @@ ResultsView::ResultsView(const LessonData& about, LessonAnswers& answers, QWidge
 
 void ResultsView::find_asked() {
   for (const lesson::Step& step : data_.texts().steps) {
+    const lesson::Setting setting = lesson::setting_of(step.document.front);
     for (const lesson::Block& block : step.document.blocks) {
       if (block.kind != lesson::Block::Kind::question) continue;
+      if (!lesson::asks_what_is_there(block.question, setting, data_.evidence())) continue;
       const auto& choices = block.question.choices;
       const auto right = std::ranges::find_if(choices, &lesson::Choice::right) - choices.begin();
-      asked_.push_back({to_qstring(block.question.id), plain_line(block.question.prompt), QString::number(right)});
+      asked_.push_back({to_qstring(block.question.id), line_rich(data_, setting, block.question.prompt, *this),
+                        QString::number(right)});
     }
   }
   for (const lesson::ClaimCard& card : data_.texts().claims) {
     const lesson::Outcome outcome = lesson::judge(card.document.front, data_.evidence()).outcome;
-    asked_.push_back(
-        {claim_answer_id(card), QString::fromStdString(card.title), to_qstring(lesson::to_string(outcome)), true});
+    asked_.push_back({claim_answer_id(card), QString::fromStdString(card.title).toHtmlEscaped(),
+                      to_qstring(lesson::to_string(outcome)), true});
   }
 }
 
@@ -157,8 +205,7 @@ void ResultsView::refresh() {
     const QString mark = !given.revealed ? data_.word("not_answered")
                          : asked.claim   ? data_.word(good ? "agreed" : "disagreed")
                                          : data_.word(good ? "right" : "wrong");
-    rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;&nbsp;</td><td>%2</td></tr>")
-                .arg(asked.title.toHtmlEscaped(), mark.toHtmlEscaped());
+    rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;&nbsp;</td><td>%2</td></tr>").arg(asked.title, mark.toHtmlEscaped());
   }
   table_->setText(found_right(data_.word("correct_answers"), right[0], data_.word("of"), all[0]) +
                   found_right(data_.word("verdicts_foreseen"), right[1], data_.word("of"), all[1]) +

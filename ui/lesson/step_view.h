@@ -2,7 +2,9 @@
 // Pages of the lesson's window: a step, the claims on trial, and what came of it all.
 #pragma once
 
+#include <QList>
 #include <QScrollArea>
+#include <QStringList>
 #include <vector>
 
 #include "ui/lesson/asked_card.h"
@@ -13,6 +15,14 @@ class QVBoxLayout;
 
 namespace attnscope::ui {
 
+/// What somebody has chosen and come to on a page, kept while the page is made anew.
+struct PageState {
+  QList<int> boxes{};
+  QStringList fields{};
+  QList<int> frames{};
+  int playing = -1;  ///< which of the transports
+};
+
 /// A column of text that is no wider than can be read.
 class LessonPage : public QScrollArea {
   Q_OBJECT
@@ -21,6 +31,11 @@ class LessonPage : public QScrollArea {
 
   /// What the keys move: of the pictures with frames the first that is seen; null where there is none.
   [[nodiscard]] Transport* transport() const;
+  [[nodiscard]] PageState state() const;
+  /// Of the same page, as far as it still has such boxes and frames.
+  void restore(const PageState& state);
+  /// Scrolls so that the whole picture of that transport is seen, where it fits.
+  void bring(const Transport* transport);
 
  protected:
   [[nodiscard]] QWidget* content() const { return content_; }
@@ -64,7 +79,7 @@ class ResultsView : public LessonPage {
   void refresh();
   struct Asked {
     QString id;
-    QString title;
+    QString title;  ///< rich text
     QString right;  ///< the value that is
     bool claim = false;
   };

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 
+#include "profiler/analysis/lesson/spoken.h"
 #include "ui/format.h"
 #include "ui/lesson/frame_text.h"
 #include "ui/theme.h"
@@ -21,8 +22,12 @@ namespace {
 
 constexpr int lowest_power = -3;
 constexpr int highest_power = 4;
-constexpr double end_room = 28;
 constexpr std::array<std::string_view, lesson::doubled_kinds> doubled_symbols{"N", "d", "M", "Br", "Bc"};
+
+/// Beside the axis, for the labels of its ends.
+double end_room(const QWidget& of) {
+  return std::max(28.0, 1.6 * QFontMetricsF(of.font()).height());
+}
 
 QString factor_text(double factor) {
   return QStringLiteral("%1×").arg(factor, 0, 'f', 2);
@@ -42,11 +47,11 @@ FactorLine::FactorLine(const LessonData& about, LessonAnswers& answers, const QS
 
 double FactorLine::place_of(double factor) const {
   const double share = (std::log2(factor) - lowest_power) / (highest_power - lowest_power);
-  return end_room + std::clamp(share, 0.0, 1.0) * (width() - 2 * end_room);
+  return end_room(*this) + std::clamp(share, 0.0, 1.0) * (width() - 2 * end_room(*this));
 }
 
 double FactorLine::factor_at(double x) const {
-  const double share = std::clamp((x - end_room) / std::max(1.0, width() - 2 * end_room), 0.0, 1.0);
+  const double share = std::clamp((x - end_room(*this)) / std::max(1.0, width() - 2 * end_room(*this)), 0.0, 1.0);
   return std::exp2(lowest_power + share * (highest_power - lowest_power));
 }
 
@@ -81,14 +86,14 @@ void FactorLine::paintEvent(QPaintEvent* /*event*/) {
   const double line = QFontMetricsF(font()).height();
   const double y = line * 0.9;
   painter.setPen(colors.axis);
-  painter.drawLine(QPointF(end_room, y), QPointF(width() - end_room, y));
+  painter.drawLine(QPointF(end_room(*this), y), QPointF(width() - end_room(*this), y));
   for (int power = lowest_power; power <= highest_power; ++power) {
     const double x = place_of(std::exp2(power));
     painter.setPen(colors.axis);
     painter.drawLine(QPointF(x, y - 4), QPointF(x, y + 4));
     painter.setPen(colors.muted);
     const QString label = power < 0 ? QStringLiteral("1/%1").arg(1 << -power) : QStringLiteral("%1×").arg(1 << power);
-    painter.drawText(QRectF(x - 30, y + line * 0.5, 60, line), Qt::AlignCenter, label);
+    painter.drawText(QRectF(x - end_room(*this), y + line * 0.5, 2 * end_room(*this), line), Qt::AlignCenter, label);
   }
   const Answer given = answers_.answer(id_);
   if (given.revealed) {
@@ -129,10 +134,13 @@ void TheoryPicture::add(const PictureOf& of, const lesson::Prediction& predictio
   auto* head = new QLabel(box);
   head->setTextFormat(Qt::RichText);
   head->setWordWrap(true);
-  head->setText(
-      QStringLiteral("<b>%1: 2 × %2</b> <small>(%3)</small>")
-          .arg(QString::fromStdString(prediction.algorithm).toHtmlEscaped(), symbol,
-               QString::fromStdString(describe(about.evidence().points.spec(prediction.from))).toHtmlEscaped()));
+  head->setText(QStringLiteral("<b>%1: 2 × %2</b> <small>(%3)</small>")
+                    .arg(QString::fromStdString(lesson::prediction_title(about.texts(), about.evidence(), prediction))
+                             .toHtmlEscaped(),
+                         symbol,
+                         QString::fromStdString(
+                             lesson::in_terms(about.texts(), describe(about.evidence().points.spec(prediction.from))))
+                             .toHtmlEscaped()));
   column->addWidget(head);
   auto* line = new FactorLine(about, answers, id, prediction, box);
   lines_.push_back(line);
@@ -150,9 +158,10 @@ void TheoryPicture::add(const PictureOf& of, const lesson::Prediction& predictio
   layout()->addWidget(box);
   connect(lock, &QPushButton::clicked, this, [&answers, id] { answers.lock(id); });
   connect(reveal, &QPushButton::clicked, this, [&answers, id] { answers.reveal(id); });
-  const QString found = QStringLiteral("%1: %2 · %3: %4")
-                            .arg(about.word("modelled"), factor_text(prediction.model), about.word(prediction.origin),
-                                 factor_text(prediction.found));
+  QString found = QStringLiteral("%1: %2 · %3: %4")
+                      .arg(about.word("modelled"), factor_text(prediction.model), about.word(prediction.origin),
+                           factor_text(prediction.found));
+  if (!prediction.within_theorem) found += QStringLiteral(" · %1").arg(about.word("outside_theorem"));
   const auto refresh = [&answers, &about, id, lock, reveal, note, line, found](const QString& changed) {
     if (!changed.isEmpty() && changed != id) return;
     const Answer given = answers.answer(id);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernels/registry.h"
+#include "profiler/analysis/lesson/spoken.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "ui/explorer/on_chip_map.h"
 #include "ui/format.h"
@@ -18,7 +19,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double stage_margin = 8;
-constexpr double stage_side = 150;  ///< of the longest matrix, at the system's text size
+constexpr double stage_side = 150;   ///< of the longest matrix, at the system's text size
+constexpr double least_beside = 52;  ///< lines' heights that matrices and tally take beside one another
 /// Okabe-Ito's, in the order of TileMove.
 constexpr std::array<QRgb, 4> light_kinds{0xff0072b2, 0xffd55e00, 0xff009e73, 0xffcc79a7};
 constexpr std::array<QRgb, 4> dark_kinds{0xff4fa8dc, 0xfff08a45, 0xff35c49a, 0xffdb9cc0};
@@ -40,7 +42,8 @@ QColor tile_move_color(TileMove move, bool dark) {
 TileStage::TileStage(const LessonData& about, std::shared_ptr<const lesson::TilePlayer> player,
                      const Algorithm& algorithm, QWidget* parent)
     : QWidget(parent), data_(about), player_(std::move(player)), closed_(player_->closed_form()) {
-  title_ = to_qstring(algorithm.facts().title);
+  title_ = QString::fromStdString(lesson::title_of(about.texts(), algorithm));
+  letters_ = font();
   find_matrices();
   find_pairs();
   write_notes(algorithm);
@@ -84,52 +87,51 @@ void TileStage::find_pairs() {
 void TileStage::write_notes(const Algorithm& algorithm) {
   const Config& config = player_->config();
   notes_ = QStringLiteral("%1, %2 × %3. ")
-               .arg(QString::fromStdString(describe_shape(player_->problem())))
+               .arg(QString::fromStdString(lesson::in_terms(data_.texts(), describe_shape(player_->problem()))))
                .arg(config.tile.br)
                .arg(config.tile.bc);
-  std::string ahead;
-  int steps = 0;
-  for (const KernelModel& kernel : player_->kernels()) {
-    if (kernel.load_order.steps_ahead <= steps) continue;
-    steps = kernel.load_order.steps_ahead;
-    ahead = data_.texts().said(kernel.load_order.why);
+  for (const std::string& order : lesson::load_orders(data_.texts(), *player_)) {
+    notes_ += QString::fromStdString(order) + QLatin1Char(' ');
   }
-  notes_ +=
-      steps == 0
-          ? data_.word("in_order")
-          : QStringLiteral("%1 %2. %3").arg(data_.word("runs_ahead")).arg(steps).arg(QString::fromStdString(ahead));
+  notes_ += data_.word("settled");
   const lesson::Evidence& evidence = data_.evidence();
   const auto counted =
       lesson::longest_counted(evidence, algorithm.name(), player_->problem().pass, player_->problem().mask);
   if (!counted) return;
   const Provenance origin = evidence.points.values(metric_key::l2_sm_bytes).provenance(counted->row);
-  notes_ += QStringLiteral(" — %1 (%2), %3: %4; %5: %6 (%7%).")
-                .arg(data_.word("counter"), data_.word(to_string(origin)),
-                     QString::fromStdString(describe(evidence.points.spec(counted->row))),
-                     held_text(static_cast<std::int64_t>(counted->counted)), data_.word("closed_form"),
-                     held_text(static_cast<std::int64_t>(counted->closed_form)),
-                     QString::number(100 * counted->relative(), 'f', 3));
+  notes_ +=
+      QStringLiteral(" — %1 (%2), %3: %4; %5: %6 (%7%).")
+          .arg(data_.word("counter"), data_.word(to_string(origin)),
+               QString::fromStdString(lesson::in_terms(data_.texts(), describe(evidence.points.spec(counted->row)))),
+               held_text(static_cast<std::int64_t>(counted->counted)), data_.word("closed_form"),
+               held_text(static_cast<std::int64_t>(counted->closed_form)),
+               QString::number(100 * counted->relative(), 'f', 3));
 }
 
 double TileStage::line() const {
-  return QFontMetricsF(font()).height();
+  return QFontMetricsF(letters_).height();
 }
 
 void TileStage::place() {
-  const double scale_room = stage_side * line() / 16;
+  // Matrices shrink faster than letters, which have to be read.
+  const double share = letters_.pointSizeF() / font().pointSizeF();
+  const double scale_room = stage_side * share * line() / 16;
   double longest = 1;
   for (const Matrix& matrix : matrices_) {
     longest = std::max({longest, static_cast<double>(matrix.heads * matrix.rows), static_cast<double>(matrix.cols)});
   }
   const double scale = scale_room / longest;
+  // One by itself has room for the tally beside its matrices; of several each is a column.
+  const bool beside = width() > least_beside * line();
+  const double right = beside ? std::round(0.52 * width()) : width();
   double x = stage_margin;
   double y = stage_margin + 3.2 * line();
   double high = 0;
   for (Matrix& matrix : matrices_) {
     const QSizeF size(std::max(5.0, static_cast<double>(matrix.cols) * scale),
                       std::max(5.0, static_cast<double>(matrix.heads * matrix.rows) * scale));
-    const double room = std::max(size.width(), QFontMetricsF(font()).horizontalAdvance(matrix_name(matrix.tensor)));
-    if (x + room > width() - stage_margin && x > stage_margin) {
+    const double room = std::max(size.width(), QFontMetricsF(letters_).horizontalAdvance(matrix_name(matrix.tensor)));
+    if (x + room > right - stage_margin && x > stage_margin) {
       x = stage_margin;
       y += high + 1.5 * line();
       high = 0;
@@ -140,7 +142,7 @@ void TileStage::place() {
   }
   if (!pairs_.isNull()) {
     const double side = scale_room * 0.8;
-    if (x + side > width() - stage_margin) {
+    if (x + side > right - stage_margin) {
       x = stage_margin;
       y += high + 1.5 * line();
       high = 0;
@@ -150,13 +152,39 @@ void TileStage::place() {
     high = std::max(high, pairs_rect_.height());
   }
   head_ = y + high + stage_margin;
+  details_ = beside ? QRectF(right, stage_margin + 2.2 * line(), width() - right, details_height())
+                    : QRectF(0, head_, width(), details_height());
 }
 
-QSize TileStage::sizeHint() const {
+double TileStage::details_height() const {
   std::size_t parts = 0;
   for (const KernelModel& kernel : player_->kernels()) parts = std::max(parts, kernel.on_chip.size());
   const double rows = static_cast<double>(matrices_.size()) + 4 + 1 + static_cast<double>(parts) * 1.25 + 1;
-  return {320, static_cast<int>(head_ + rows * line() * 1.15 + 2 * stage_margin)};
+  return rows * line() * 1.15 + stage_margin;
+}
+
+void TileStage::set_room(double height) {
+  if (height == room_) return;
+  room_ = height;
+  fit();
+}
+
+void TileStage::fit() {
+  constexpr double least_share = 0.55;
+  constexpr double share_step = 0.05;
+  letters_ = font();
+  place();
+  for (double share = 1; room_ > 0 && sizeHint().height() > room_ && share > least_share;) {
+    share -= share_step;
+    letters_.setPointSizeF(font().pointSizeF() * share);
+    place();
+  }
+  setFixedHeight(sizeHint().height());
+  update();
+}
+
+QSize TileStage::sizeHint() const {
+  return {320, static_cast<int>(std::max(head_, details_.bottom()) + stage_margin)};
 }
 
 QSize TileStage::minimumSizeHint() const {
@@ -165,8 +193,7 @@ QSize TileStage::minimumSizeHint() const {
 
 void TileStage::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  place();
-  setFixedHeight(sizeHint().height());
+  if (event->size().width() != event->oldSize().width()) fit();
 }
 
 void TileStage::changeEvent(QEvent* event) {
@@ -174,8 +201,7 @@ void TileStage::changeEvent(QEvent* event) {
   if (event->type() != QEvent::PaletteChange && event->type() != QEvent::FontChange) return;
   drawn_to_ = -1;
   seen_until(static_cast<int>(frame_.index));
-  place();
-  update();
+  fit();
 }
 
 void TileStage::seen_until(int frame) {
@@ -292,11 +318,13 @@ void TileStage::paint_pairs(QPainter& painter) const {
   painter.drawRect(pairs_rect_);
 }
 
-double TileStage::paint_tally(QPainter& painter, double top) const {
+double TileStage::paint_tally(QPainter& painter) const {
+  const double top = details_.top();
+  const double left = details_.left() + stage_margin;
   const PlotColors colors = plot_colors(palette());
   const double step = line() * 1.15;
   const auto rows = tally();
-  const QFontMetricsF metrics(font());
+  const QFontMetricsF metrics(letters_);
   const QString met_mark = QStringLiteral("✓ ");
   double name_width = 0;
   double value_width = metrics.horizontalAdvance(QStringLiteral("1023 MiB"));
@@ -305,10 +333,10 @@ double TileStage::paint_tally(QPainter& painter, double top) const {
     for (const QString& value : {row[1], row[2]}) value_width = std::max(value_width, metrics.horizontalAdvance(value));
   }
   value_width += 0.6 * line();
-  const double right = std::min<double>(width() - stage_margin, stage_margin + name_width + 2 * value_width);
+  const double right = std::min<double>(details_.right() - stage_margin, left + name_width + 2 * value_width);
   // Three of them side by side leave little room: smaller letters rather than half a word.
-  const double share = std::min(1.0, (right - stage_margin) / (name_width + 2 * value_width));
-  QFont letters = font();
+  const double share = std::min(1.0, (right - left) / (name_width + 2 * value_width));
+  QFont letters = letters_;
   letters.setPointSizeF(letters.pointSizeF() * share);
   painter.setFont(letters);
   value_width *= share;
@@ -319,29 +347,29 @@ double TileStage::paint_tally(QPainter& painter, double top) const {
                    : i == 0 || closed ? colors.muted
                                       : colors.text);
     const double y = top + static_cast<double>(i) * step;
-    painter.drawText(QRectF(stage_margin, y, right - stage_margin - 2 * value_width, step),
-                     Qt::AlignLeft | Qt::AlignVCenter, met ? met_mark + rows[i][0] : rows[i][0]);
+    painter.drawText(QRectF(left, y, right - left - 2 * value_width, step), Qt::AlignLeft | Qt::AlignVCenter,
+                     met ? met_mark + rows[i][0] : rows[i][0]);
     painter.drawText(QRectF(right - 2 * value_width, y, value_width, step), Qt::AlignRight | Qt::AlignVCenter,
                      rows[i][1]);
     painter.drawText(QRectF(right - value_width, y, value_width, step), Qt::AlignRight | Qt::AlignVCenter, rows[i][2]);
   }
-  painter.setFont(font());
+  painter.setFont(letters_);
   return top + static_cast<double>(rows.size()) * step;
 }
 
 void TileStage::paint_chip(QPainter& painter, double top) const {
   const PlotColors colors = plot_colors(palette());
   const double step = line() * 1.25;
+  const double left = details_.left() + stage_margin;
+  const double wide = details_.width() - 2 * stage_margin;
   const auto& parts = player_->kernels()[frame_.launch].on_chip;
   painter.setPen(colors.muted);
-  painter.drawText(QRectF(stage_margin, top, width() - 2 * stage_margin, step), Qt::AlignLeft | Qt::AlignVCenter,
-                   data_.word("on_chip"));
+  painter.drawText(QRectF(left, top, wide, step), Qt::AlignLeft | Qt::AlignVCenter, data_.word("on_chip"));
   const double name_width = 5 * line();
   for (std::size_t i = 0; i < parts.size() && i < frame_.on_chip.size(); ++i) {
     const double y = top + static_cast<double>(i + 1) * step;
     const lesson::LivePart& live = frame_.on_chip[i];
-    const QRectF bar(stage_margin + name_width, y + 2, std::max(10.0, width() - 2 * stage_margin - name_width),
-                     step - 4);
+    const QRectF bar(left + name_width, y + 2, std::max(10.0, wide - name_width), step - 4);
     const double share =
         parts[i].bytes == 0 ? 0
                             : std::min(1.0, static_cast<double>(live.fill.bytes) / static_cast<double>(parts[i].bytes));
@@ -350,8 +378,7 @@ void TileStage::paint_chip(QPainter& painter, double top) const {
     color.setAlphaF(0.55F);
     painter.fillRect(QRectF(bar.topLeft(), QSizeF(bar.width() * share, bar.height())), color);
     painter.setPen(colors.text);
-    painter.drawText(QRectF(stage_margin, y, name_width, step), Qt::AlignLeft | Qt::AlignVCenter,
-                     to_qstring(parts[i].name));
+    painter.drawText(QRectF(left, y, name_width, step), Qt::AlignLeft | Qt::AlignVCenter, to_qstring(parts[i].name));
     if (live.fill.bytes == 0) continue;
     QString held = held_text(live.fill.bytes);
     if (live.tile) {
@@ -364,28 +391,38 @@ void TileStage::paint_chip(QPainter& painter, double top) const {
   }
 }
 
+void TileStage::paint_line(QPainter& painter, double top, const QString& text, const QFont& letters) const {
+  constexpr double least_share = 0.7;
+  const double wide = width() - 2 * stage_margin;
+  QFont smaller = letters;
+  const double asked = QFontMetricsF(letters).horizontalAdvance(text);
+  if (asked > wide) smaller.setPointSizeF(letters.pointSizeF() * std::max(least_share, 0.98 * wide / asked));
+  painter.setFont(smaller);
+  painter.drawText(QRectF(stage_margin, top, wide, line()), Qt::AlignLeft | Qt::AlignVCenter,
+                   QFontMetricsF(smaller).elidedText(text, Qt::ElideRight, wide));
+  painter.setFont(letters_);
+}
+
 void TileStage::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   const PlotColors colors = plot_colors(palette());
   painter.setPen(colors.text);
-  QFont bold = font();
+  QFont bold = letters_;
   bold.setBold(true);
-  painter.setFont(bold);
-  painter.drawText(QRectF(stage_margin, 2, width() - 2 * stage_margin, line()), Qt::AlignLeft | Qt::AlignVCenter,
-                   title_);
-  painter.setFont(font());
+  paint_line(painter, 2, title_, bold);
   painter.setPen(colors.muted);
-  const QString words = QStringLiteral("%1 · %2 %3 · %4/%5")
-                            .arg(to_qstring(player_->kernels()[frame_.launch].name), data_.word("block"))
-                            .arg(frame_.block)
-                            .arg(frame_.step + 1)
-                            .arg(frame_.steps);
-  painter.drawText(QRectF(stage_margin, 2 + line(), width() - 2 * stage_margin, line()),
-                   Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(font()).elidedText(words, Qt::ElideRight, width() - 2 * stage_margin));
+  // What changes comes first: it is the last to be cut off.
+  paint_line(painter, 2 + line(),
+             QStringLiteral("%1/%2 · %3 %4 · %5")
+                 .arg(frame_.step + 1)
+                 .arg(frame_.steps)
+                 .arg(data_.word("block"))
+                 .arg(frame_.block)
+                 .arg(to_qstring(player_->kernels()[frame_.launch].name)),
+             letters_);
   paint_matrices(painter);
   paint_pairs(painter);
-  paint_chip(painter, paint_tally(painter, head_) + 0.3 * line());
+  paint_chip(painter, paint_tally(painter) + 0.3 * line());
 }
 
 }  // namespace attnscope::ui

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QColor>
+#include <QFont>
 #include <QImage>
 #include <QString>
 #include <QStringList>
@@ -49,6 +50,10 @@ class TileStage : public QWidget {
   [[nodiscard]] QString notes() const { return notes_; }
   [[nodiscard]] const lesson::TilePlayer& player() const { return *player_; }
 
+  /// Letters and matrices shrink until everything is that high, as far as letters stay legible; 0: as high as it gets.
+  void set_room(double height);
+  /// Where the tally and what the block holds are drawn, beside the matrices or below them.
+  [[nodiscard]] const QRectF& details() const { return details_; }
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -68,11 +73,15 @@ class TileStage : public QWidget {
   void find_matrices();
   void find_pairs();
   void write_notes(const Algorithm& algorithm);
+  void fit();
   void place();
+  [[nodiscard]] double details_height() const;
+  /// In smaller letters where it is too long, and cut off where that does not help.
+  void paint_line(QPainter& painter, double top, const QString& text, const QFont& letters) const;
   void seen_until(int frame);
   void paint_matrices(QPainter& painter) const;
   void paint_pairs(QPainter& painter) const;
-  double paint_tally(QPainter& painter, double top) const;
+  double paint_tally(QPainter& painter) const;
   void paint_chip(QPainter& painter, double top) const;
   [[nodiscard]] QColor color_of(const lesson::FrameAccess& access) const;
   [[nodiscard]] double line() const;
@@ -90,6 +99,9 @@ class TileStage : public QWidget {
   std::int64_t pairs_of_head_ = 1;  ///< rows of pairs_ that a head has
   QImage pairs_;
   QRectF pairs_rect_;
+  QFont letters_;
+  double room_ = 0;
+  QRectF details_;
   double head_ = 0;    ///< where the matrices end
   int drawn_to_ = -1;  ///< frames that pairs_ has
 };

@@ -4,11 +4,13 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QResizeEvent>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "profiler/analysis/lesson/spoken.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "ui/format.h"
 #include "ui/lesson/transport.h"
@@ -55,12 +57,12 @@ TilesPicture::TilesPicture(const PictureOf& of, QWidget* parent)
   play_again();
 }
 
-QComboBox* TilesPicture::add_choice(const QString& name) {
+QComboBox* TilesPicture::add_choice(const QString& name, const QString& shown) {
   // A name and its box stay together when the row is too short for all.
   auto* pair = new QWidget(this);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
-  if (!name.isEmpty()) row->addWidget(new QLabel(name, pair));
+  if (!name.isEmpty()) row->addWidget(new QLabel(shown.isEmpty() ? name : shown, pair));
   auto* box = new QComboBox(pair);
   box->setAccessibleName(name);
   box->setObjectName(name);
@@ -86,13 +88,14 @@ void TilesPicture::add_choices() {
   const QSignalBlocker quiet(which_);
   if (algorithms_.size() > 1) which_->addItem(data_.word("side_by_side"), -1);
   for (std::size_t i = 0; i < algorithms_.size(); ++i) {
-    which_->addItem(to_qstring(algorithms_[i]->facts().title), static_cast<int>(i));
+    which_->addItem(QString::fromStdString(lesson::title_of(data_.texts(), *algorithms_[i])), static_cast<int>(i));
   }
   mask_ = add_choice({});
   mask_->setObjectName(QStringLiteral("mask"));
   const QSignalBlocker quiet_mask(mask_);
   for (std::size_t i = 0; i < masks_.size(); ++i) {
-    mask_->addItem(masks_[i] == Mask::none ? data_.word("no_mask") : format_mask(masks_[i]), static_cast<int>(i));
+    mask_->addItem(masks_[i] == Mask::none ? data_.word("no_mask") : in_terms_of(format_mask(masks_[i])),
+                   static_cast<int>(i));
   }
   n_ = add_sizes(QStringLiteral("N"), {128, 256, 512, 1024, 2048});
   heads_ = add_sizes(data_.word("heads"), {1, 2, 4});
@@ -101,12 +104,12 @@ void TilesPicture::add_choices() {
   bc_ = add_sizes(QStringLiteral("Bc"), {16, 32, 64, 128});
   m_ = add_sizes(QStringLiteral("M"), {4096, 8192, 16384, 32768, 65536});
   for (const lesson::StagedKnob& staged : staged_knobs_) {
-    QComboBox* box = add_choice(to_qstring(staged.knob->name));
+    QComboBox* box = add_choice(to_qstring(staged.knob->name), in_terms_of(to_qstring(staged.knob->name)));
     const QSignalBlocker quiet_knob(box);
     box->setToolTip(said(staged.knob->meaning));
     if (staged.knob->words.empty()) box->addItem(data_.word("preset"), -1);
     for (std::size_t i = 0; i < staged.values.size(); ++i) {
-      box->addItem(QString::fromStdString(attnscope::to_string(staged.values[i])), static_cast<int>(i));
+      box->addItem(in_terms_of(QString::fromStdString(attnscope::to_string(staged.values[i]))), static_cast<int>(i));
     }
     knobs_.push_back(box);
   }
@@ -124,11 +127,34 @@ void TilesPicture::add_legend() {
     html += QStringLiteral("<span style='color:%1'>■</span>&nbsp;%2&nbsp;&nbsp; ")
                 .arg(tile_move_color(kind, dark).name(), data_.word(word).toHtmlEscaped());
   }
-  auto* legend = new QLabel(html, this);
-  legend->setObjectName(QStringLiteral("legend"));
-  legend->setTextFormat(Qt::RichText);
-  legend->setWordWrap(true);
-  layout()->addWidget(legend);
+  legend_ = new QLabel(html, this);
+  legend_->setObjectName(QStringLiteral("legend"));
+  legend_->setTextFormat(Qt::RichText);
+  legend_->setWordWrap(true);
+  layout()->addWidget(legend_);
+}
+
+QString TilesPicture::in_terms_of(const QString& line) const {
+  return QString::fromStdString(lesson::in_terms(data_.texts(), line.toStdString()));
+}
+
+void TilesPicture::set_room(const QSize& room) {
+  room_ = room;
+  for (TileStage* stage : stages_) stage->set_room(stage_room());
+}
+
+void TilesPicture::resizeEvent(QResizeEvent* event) {
+  LessonPicture::resizeEvent(event);
+  // How many rows the choices take is known now.
+  if (event->size().width() != event->oldSize().width()) set_room(room_);
+}
+
+double TilesPicture::stage_room() const {
+  constexpr int least_room = 300;  // less is a page that is not shown yet
+  if (room_.height() < least_room) return 0;
+  const int wide = std::min(room_.width(), std::max(width(), 300)) - 2 * layout()->spacing();
+  const int above = choices_->heightForWidth(wide) + transport_->sizeHint().height() + legend_->heightForWidth(wide);
+  return std::max(least_room, room_.height() - above - 4 * layout()->spacing());
 }
 
 lesson::StageChoice TilesPicture::choice() const {
@@ -159,7 +185,7 @@ void TilesPicture::play_again() {
     const Algorithm& algorithm = *algorithms_[i];
     const Mask& mask = masks_[static_cast<std::size_t>(chosen(mask_))];
     auto player = lesson::staged_player(front_, data_.evidence(), algorithm, mask, most_stage_frames, asked);
-    const QString title = to_qstring(algorithm.facts().title);
+    const QString title = QString::fromStdString(lesson::title_of(data_.texts(), algorithm));
     if (!player) {
       notes << QStringLiteral("%1: %2").arg(title, data_.word("refused"));
       continue;
@@ -168,6 +194,7 @@ void TilesPicture::play_again() {
     if (!lesson::plays_what_was_chosen(*player, asked)) otherwise += data_.word("own_tile") + QLatin1Char(' ');
     if (lesson::plays_a_shorter_n(front_, *player, asked)) otherwise += data_.word("shorter_n") + QLatin1Char(' ');
     auto* stage = new TileStage(data_, std::make_shared<const lesson::TilePlayer>(std::move(*player)), algorithm, this);
+    stage->set_room(stage_room());
     stages_.push_back(stage);
     stage_row_->addWidget(stage, 1, Qt::AlignTop);
     frames = std::max(frames, stage->frames());

@@ -24,17 +24,24 @@ class TilesPicture : public LessonPicture {
   TilesPicture(const PictureOf& of, QWidget* parent);
 
   [[nodiscard]] Transport* transport() const override { return transport_; }
+  void set_room(const QSize& room) override;
   [[nodiscard]] const std::vector<TileStage*>& stages() const { return stages_; }
   /// Why there are none, in words; empty where there are some.
   [[nodiscard]] QString words() const;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void add_choices();
-  QComboBox* add_choice(const QString& name);
+  QComboBox* add_choice(const QString& name, const QString& shown = {});
+  [[nodiscard]] QString in_terms_of(const QString& line) const;
   QComboBox* add_sizes(const QString& name, std::initializer_list<int> values);
   void add_legend();
   [[nodiscard]] lesson::StageChoice choice() const;
   void play_again();
+  /// That is left for the stages of what is seen at once; 0: not known yet.
+  [[nodiscard]] double stage_room() const;
 
   const LessonData& data_;
   const lesson::Front& front_;
@@ -53,7 +60,9 @@ class TilesPicture : public LessonPicture {
   FlowLayout* choices_ = nullptr;
   QHBoxLayout* stage_row_ = nullptr;
   Transport* transport_ = nullptr;
+  QLabel* legend_ = nullptr;
   QLabel* notes_ = nullptr;
+  QSize room_{};
   std::vector<TileStage*> stages_;
 };
 

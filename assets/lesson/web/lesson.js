@@ -84,6 +84,8 @@
       if (note) note.textContent = state.locked && !state.revealed ? w('locked') : '';
       reveal(state);
     };
+    // After a click the arrow keys step again; who chooses by keys keeps them.
+    inputs.forEach(input => input.addEventListener('click', event => { if (event.detail > 0) input.blur(); }));
     inputs.forEach(input => input.addEventListener('change', () => { answers[id] = {value: input.value}; keep(); refresh(); }));
     lock.addEventListener('click', () => { answers[id].locked = true; keep(); refresh(); });
     open.addEventListener('click', () => { answers[id].revealed = true; keep(); refresh(); });
@@ -169,38 +171,31 @@
   const legend = () => make('div', {class: 'legend row'}, ...[['hit', 'l2_hit', 'blue'], ['miss', 'l2_miss', 'orange'], ['store', 'written', 'green'], ['add', 'added', 'red']].map(
     ([, word, colour]) => make('span', {}, make('i', {style: `background:var(--${colour})`}), w(word))));
 
-  const tiles = (figure, all) => {
-    if (all.length === 0) { figure.append(w('no_data')); return; }
-    let shown = all[0];
-    const pick = make('select', {class: 'pick', onchange: () => { shown = all[+pick.value]; stage(); control.set(0); }},
-                      ...all.map((each, i) => make('option', {value: i}, `${each.title} · ${each.mask}`)));
+  // One algorithm: its matrices, what a step moves, the bytes so far, and what the block holds.
+  const tileStage = (shown, single) => {
     const picture = svg('svg', {role: 'img'});
-    const said = make('p', {class: 'said', 'aria-live': 'polite'});
+    const said = make('p', {class: 'said', 'aria-live': single ? 'polite' : 'off'});
     const tally = make('table', {class: 'tally'});
     const chip = make('div', {class: 'chip'});
-    const order = make('p', {class: 'source'});
-    let places = [], live = null;
-    const stage = () => {
-      picture.replaceChildren();
-      places = [];
-      const longest = Math.max(...shown.matrices.map(m => Math.max(m.rows, m.cols)));
-      const scale = 150 / longest;
-      let x = 8, y = 22, high = 0;
-      for (const m of shown.matrices) {
-        const [width, height] = [Math.max(5, m.cols * scale), Math.max(5, m.rows * scale)];
-        if (x + Math.max(width, 48) > 640) { x = 8; y += high + 30; high = 0; }
-        picture.append(svg('text', {x, y: y - 5}, m.name), svg('rect', {class: 'matrix', x, y, width, height}));
-        places.push({x, y, sx: width / m.cols, sy: height / m.rows});
-        x += Math.max(width, 48) + 14;
-        high = Math.max(high, height);
-      }
-      picture.setAttribute('viewBox', `0 0 650 ${y + high + 10}`);
-      live = svg('g');
-      picture.append(live);
-    };
+    const places = [];
+    const live = svg('g');
+    const longest = Math.max(...shown.matrices.map(m => Math.max(m.rows, m.cols)));
+    const scale = 150 / longest;
+    const widest = single ? 640 : 420;
+    let x = 8, y = 22, high = 0;
+    for (const m of shown.matrices) {
+      const [width, height] = [Math.max(5, m.cols * scale), Math.max(5, m.rows * scale)];
+      if (x > 8 && x + Math.max(width, 48) > widest) { x = 8; y += high + 30; high = 0; }
+      picture.append(svg('text', {x, y: y - 5}, m.name), svg('rect', {class: 'matrix', x, y, width, height}));
+      places.push({x, y, sx: width / m.cols, sy: height / m.rows});
+      x += Math.max(width, 48) + 14;
+      high = Math.max(high, height);
+    }
+    picture.setAttribute('viewBox', `0 0 ${widest + 10} ${y + high + 10}`);
+    picture.append(live);
     const row = (name, ...cells) => make('tr', {}, make('th', {}, name), ...cells.map(cell => make('td', {class: 'number'}, cell)));
-    const draw = at => {
-      const frame = shown.frames[at];
+    const draw = to => {
+      const frame = shown.frames[Math.min(to, shown.frames.length - 1)];
       const kernel = shown.kernels[frame.k];
       live.replaceChildren();
       for (const [m, r, rows, c, cols, kind] of frame.a) {
@@ -219,22 +214,50 @@
       const closed = row(`${w('closed_form')} (${w('modelled')})`, bytes(closedRead), bytes(closedWritten));
       const meets = frame.t.every((value, i) => value === shown.closed[i]);
       if (meets) closed.className = 'meets';
-      figure.dataset.meets = meets ? 1 : 0;
       tally.append(closed);
       chip.replaceChildren();
       kernel.parts.forEach((part, i) => {
         const [held, label] = frame.m[i];
         chip.append(make('span', {}, part.name), make('div', {}, make('div', {style: `width:${part.bytes ? Math.min(100, 100 * held / part.bytes) : 0}%`}), make('b', {}, held ? `${bytes(held)} ${label}` : '')));
       });
-      let text = shown.problem + '. ' + (shown.own ? w('own_tile') + ' ' : '') + (shown.shorter ? w('shorter_n') + ' ' : '') + (kernel.ahead > 0 ? `${w('runs_ahead')} ${kernel.ahead}. ${kernel.why}` : w('in_order'));
-      if (shown.counter) text += ` — ${w('counter')} (${w(shown.counter.origin)}), ${shown.counter.point}: ${bytes(shown.counter.counted)}; ${w('closed_form')}: ${bytes(shown.counter.closed)} (${(100 * (shown.counter.counted / shown.counter.closed - 1)).toFixed(3)}%).`;
-      order.textContent = text;
+      return meets;
     };
-    const control = transport(figure, () => shown.frames.length, draw);
+    let text = shown.problem + '. ' + (shown.own ? w('own_tile') + ' ' : '') + (shown.shorter ? w('shorter_n') + ' ' : '') + shown.orders.join(' ') + ' ' + w('settled');
+    if (shown.counter) text += ` — ${w('counter')} (${w(shown.counter.origin)}), ${shown.counter.point}: ${bytes(shown.counter.counted)}; ${w('closed_form')}: ${bytes(shown.counter.closed)} (${(100 * (shown.counter.counted / shown.counter.closed - 1)).toFixed(3)}%).`;
+    const details = [tally, make('p', {class: 'source'}, w('on_chip')), chip];
+    const node = single ? make('div', {class: 'stage'}, make('div', {}, picture, said), make('div', {}, ...details))
+                        : make('div', {class: 'beside'}, make('strong', {}, shown.title), picture, said, ...details);
+    return {node, draw, frames: shown.frames.length, text: single ? text : `${shown.title}: ${text}`};
+  };
+
+  const tiles = (figure, all) => {
+    if (all.length === 0) { figure.append(w('no_data')); return; }
+    const titles = [...new Set(all.map(each => each.title))];
+    const variants = [...new Set(all.map(each => each.mask))];
+    const option = (value, text) => make('option', {value}, text);
+    const pick = make('select', {class: 'pick', onchange: () => stage()}, ...titles.map((title, i) => option(i, title)), ...(titles.length > 1 ? [option(-1, w('side_by_side'))] : []));
+    const variant = make('select', {class: 'variant', onchange: () => stage()}, ...variants.map((name, i) => option(i, name)));
+    const room = make('div');
+    const order = make('div', {class: 'source'});
+    let stages = [];
+    const draw = at => {
+      const met = stages.map(each => each.draw(at));
+      figure.dataset.meets = met.every(each => each) ? 1 : 0;
+    };
+    const control = transport(figure, () => Math.max(1, ...stages.map(each => each.frames)), draw);
+    const stage = () => {
+      const one = +pick.value;
+      // What refuses a choice is not among those that were played.
+      const shown = all.filter(each => each.mask === variants[+variant.value] && (one < 0 || each.title === titles[one]));
+      stages = shown.map(each => tileStage(each, shown.length === 1));
+      room.className = stages.length > 1 ? 'side-by-side' : '';
+      room.replaceChildren(...(stages.length > 0 ? stages.map(each => each.node) : [w('refused')]));
+      order.replaceChildren(...stages.map(each => make('p', {}, each.text)));
+      control.stop();
+      control.set(0);
+    };
+    figure.append(make('div', {class: 'row'}, pick, variant), control.bar, control.scrub, room, legend(), order);
     stage();
-    figure.append(make('div', {class: 'row'}, pick), control.bar, control.scrub,
-                  make('div', {class: 'stage'}, make('div', {}, picture, legend(), said), make('div', {}, tally, make('p', {class: 'source'}, w('on_chip')), chip)), order);
-    control.set(0);
   };
 
   // Lanes of the memory hierarchy: what is under way fills pipes, a load that is waited for goes along each.
@@ -379,7 +402,7 @@
         slide.disabled = lock.disabled = done;
         if (!done) { note.textContent = ''; return; }
         picture.append(svg('rect', {x: place(each.model) - 3, y: 18, width: 6, height: 32, class: 'hit'}), svg('rect', {x: place(each.found) - 1.5, y: 12, width: 3, height: 44, class: 'miss'}));
-        note.textContent = `${w('modelled')}: ${each.model.toFixed(2)}× · ${w(each.origin)}: ${each.found.toFixed(2)}×`;
+        note.textContent = `${(2 ** +slide.value).toFixed(2)}× · ${w('modelled')}: ${each.model.toFixed(2)}× · ${w(each.origin)}: ${each.found.toFixed(2)}×${each.outside ? ' · ' + w('outside_theorem') : ''}`;
       };
       refreshers.push(() => { slide.value = state().value || 0; draw(); });
       const symbol = {n: 'N', d: 'd', m: 'M', br: 'Br', bc: 'Bc'}[each.doubled];

@@ -69,11 +69,11 @@ std::vector<LevelSize> level_sizes(const Ledger& ledger, const DeviceLimits& gpu
           level(MemoryLevel::dram, gpu.dram_bytes, 1)};
 }
 
-std::int64_t longest_within(std::int64_t bytes, DType dtype, std::int64_t step) {
+std::int64_t longest_within(std::int64_t bytes, DType dtype) {
   const double elements = static_cast<double>(bytes) / static_cast<double>(bytes_per_element(dtype));
   auto n = static_cast<std::int64_t>(std::sqrt(std::max(0.0, elements)));
   while (n > 0 && n * n * bytes_per_element(dtype) > bytes) --n;
-  return n / step * step;
+  return n;
 }
 
 }  // namespace attnscope::analysis::lesson

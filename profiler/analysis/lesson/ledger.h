@@ -58,8 +58,7 @@ struct LevelSize {
 /// From the table of device limits, registers first.
 [[nodiscard]] std::vector<LevelSize> level_sizes(const Ledger&, const DeviceLimits&);
 
-/// The largest N, a multiple of `step`, of which one head's S still lies in so many bytes; 0 where not even the first
-/// does.
-[[nodiscard]] std::int64_t longest_within(std::int64_t bytes, DType, std::int64_t step = 64);
+/// The largest N of which one head's S still lies in so many bytes; 0 where not even the first does.
+[[nodiscard]] std::int64_t longest_within(std::int64_t bytes, DType);
 
 }  // namespace attnscope::analysis::lesson

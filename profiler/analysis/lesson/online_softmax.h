@@ -80,13 +80,14 @@ struct OnlineStep {
   double beta = 0;                ///< e^(m of the block - m after): what comes is
   std::vector<double> weights{};  ///< e^(s - m after), of the block
   OnlineState after{};
-  bool rescaled = false;  ///< the maximum rose, and something was there
+  bool rescaled = false;  ///< the maximum rose, something was there, and nobody forgot to multiply it
 };
 
 /// What rescaling costs, counted as it happens.
 struct RescaleCount {
-  std::int64_t raised = 0;               ///< blocks whose maximum rose above what was there
-  std::int64_t rows_rescaled = 0;        ///< rows of o that were multiplied: every block inner, where it rose outer
+  std::int64_t raised = 0;  ///< blocks whose maximum rose above what was there
+  /// Rows of o that were multiplied: every block inner, where it rose outer; none of those where that was forgotten.
+  std::int64_t rows_rescaled = 0;
   std::int64_t divisions = 0;            ///< rows of o that were divided by l
   std::int64_t rows_through_memory = 0;  ///< rows of o that were read and written again: inner alone
 };

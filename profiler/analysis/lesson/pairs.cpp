@@ -160,6 +160,33 @@ std::vector<Pair> doubled_pairs(const PointTable& table, std::span<const Row> ro
   return pairs;
 }
 
+bool within_theorem(const PointTable& table, Row row) {
+  const Algorithm* algorithm = table.algorithms().find(table.algorithm(row));
+  if (algorithm == nullptr) return true;
+  const PointSpec spec = table.spec(row);
+  const TileSide side = algorithm->facts().traffic_side(spec.problem.pass);
+  if (side == TileSide::none) return true;
+  // 4 d side <= N d.
+  return 4 * std::int64_t{side == TileSide::br ? spec.tile.br : spec.tile.bc} <= spec.problem.n_k;
+}
+
+std::vector<Pair> telling_pairs(const PointTable& table, std::span<const Pair> pairs) {
+  const auto rank = [&](const Pair& pair) {
+    return std::pair(within_theorem(table, pair.from) && within_theorem(table, pair.to), table.n_k(pair.from));
+  };
+  std::vector<Pair> best;
+  for (const Pair& pair : pairs) {
+    const auto same = std::ranges::find(best, table.algorithm(pair.from),
+                                        [&](const Pair& each) { return table.algorithm(each.from); });
+    if (same == best.end()) {
+      best.push_back(pair);
+    } else if (rank(pair) > rank(*same)) {
+      *same = pair;
+    }
+  }
+  return best;
+}
+
 std::vector<Pair> pairs_of_algorithms(const PointTable& table, std::span<const Row> rows, std::string_view from,
                                       std::string_view to, std::string_view metric) {
   const std::map<std::string, Row> first = fastest_rows(table, rows, from);

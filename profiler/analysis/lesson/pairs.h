@@ -39,6 +39,14 @@ struct Pair {
 [[nodiscard]] std::vector<Pair> doubled_pairs(const PointTable&, std::span<const Row> rows, Doubled,
                                               std::string_view metric);
 
+/// Whether Theorem 2 of the FlashAttention paper speaks of the point: M <= N d, with M = 4 d times the side of the tile
+/// that the traffic is divided by; so also where no side divides it. d <= M holds of every tile.
+[[nodiscard]] bool within_theorem(const PointTable&, Row);
+
+/// Of the pairs of each algorithm the one to look at: of those whose points are both within the theorem, or of all
+/// where none are, the one of the longest N, and of equals the first. In the order in which algorithms come.
+[[nodiscard]] std::vector<Pair> telling_pairs(const PointTable&, std::span<const Pair>);
+
 /// Two algorithms at one problem of one run, each with the tile with which it is fastest there.
 [[nodiscard]] std::vector<Pair> pairs_of_algorithms(const PointTable&, std::span<const Row> rows, std::string_view from,
                                                     std::string_view to, std::string_view metric);

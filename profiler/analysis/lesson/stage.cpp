@@ -232,28 +232,27 @@ std::vector<SoftmaxExample> softmax_examples() {
 }
 
 std::vector<Prediction> predictions(const Evidence& evidence) {
+  const PointTable& table = evidence.points;
+  std::vector<Row> rows;
+  for (const Row row : evidence.rows) {
+    const AttentionProblem p = table.problem(row);
+    if (p.pass == Pass::fwd && p.mask == Mask::none) rows.push_back(row);
+  }
   std::vector<Prediction> all;
   for (int i = 0; i < doubled_kinds; ++i) {
     const auto what = static_cast<Doubled>(i);
-    const std::size_t begin = all.size();
-    for (const Pair& pair : doubled_pairs(evidence.points, evidence.rows, what, metric_key::l2_sm_bytes)) {
-      const AttentionProblem p = evidence.points.problem(pair.from);
-      const std::string& algorithm = evidence.points.algorithm(pair.from);
-      if (p.pass != Pass::fwd || p.mask != Mask::none || !pair.model_ratio) continue;
-      const std::string title = short_title(evidence.points.algorithms(), algorithm);
-      const Prediction made{.doubled = what,
-                            .algorithm = title,
-                            .from = pair.from,
-                            .model = *pair.model_ratio,
-                            .found = pair.ratio(),
-                            .origin = pair.provenance == Provenance::measured ? "derived" : to_string(pair.provenance)};
-      const auto same = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(begin), all.end(),
-                                     [&](const Prediction& each) { return each.algorithm == title; });
-      if (same == all.end()) {
-        all.push_back(made);
-      } else if (evidence.points.n_k(pair.from) > evidence.points.n_k(same->from)) {
-        *same = made;  // the law is one of N large beside M/d
-      }
+    std::vector<Pair> pairs = doubled_pairs(table, rows, what, metric_key::l2_sm_bytes);
+    std::erase_if(pairs, [](const Pair& pair) { return !pair.model_ratio; });
+    for (const Pair& pair : telling_pairs(table, pairs)) {
+      const std::string& algorithm = table.algorithm(pair.from);
+      all.push_back({.doubled = what,
+                     .algorithm = short_title(table.algorithms(), algorithm),
+                     .name = algorithm,
+                     .from = pair.from,
+                     .model = *pair.model_ratio,
+                     .found = pair.ratio(),
+                     .origin = pair.provenance == Provenance::measured ? "derived" : to_string(pair.provenance),
+                     .within_theorem = within_theorem(table, pair.from) && within_theorem(table, pair.to)});
     }
   }
   return all;

@@ -54,6 +54,9 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "tally",
                                                               "closed_form",
                                                               "counter",
+                                                              "settled",
+                                                              "outside_theorem",
+                                                              "left_out",
                                                               "residual",
                                                               "measured",
                                                               "derived",
@@ -146,6 +149,7 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "correct_answers",
                                                               "verdicts_foreseen",
                                                               "side_by_side",
+                                                              "own",
                                                               "own_scores",
                                                               "no_numbers",
                                                               "block_size",
@@ -295,11 +299,17 @@ class Loader {
     return false;
   }
 
+  /// What programs say by a message's id, words of points and masks, titles of algorithms.
+  [[nodiscard]] bool says_message(std::string_view key) const {
+    constexpr std::string_view title = "title.";
+    if (key.starts_with(title)) return registry_.find(key.substr(title.size())) != nullptr;
+    return key.starts_with("term.") || std::ranges::count(Catalogue::english().ids(), key) > 0;
+  }
+
   void add_words(const Document& document) {
     for (const auto& [key, entry] : document.front.entries) {
       const bool message = key.find('.') != std::string::npos;
-      const bool asked =
-          message ? std::ranges::count(Catalogue::english().ids(), key) > 0 : std::ranges::count(asked_words, key) > 0;
+      const bool asked = message ? says_message(key) : std::ranges::count(asked_words, key) > 0;
       if (!asked) {
         wrong(document.file, entry.line, say::lesson::no_word{.key = clipped(key)});
       } else {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "kernels/model/io_model.h"
@@ -42,11 +44,6 @@ std::int64_t one(const Setting& setting, Tensor tensor) {
   return ledger_of(setting.one_head()).find(tensor)->one();
 }
 
-double middle(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 std::string_view origin_of(Provenance provenance) {
   return to_string(provenance == Provenance::measured ? Provenance::derived : provenance);
 }
@@ -61,17 +58,40 @@ std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d
   return rows;
 }
 
+/// "d 64, BH 264": what problems of a sweep over N have in common, BH heads in all.
+std::string sweep_text(const AttentionProblem& like) {
+  return fmt::format("d {}, BH {}", like.d, like.instances());
+}
+
+/// Of every d and number of heads in the data of which at least three N were measured: fewer are no sweep.
 Value crossover_of(const Setting& setting, const Evidence& evidence, std::string_view fast) {
-  const std::vector<Row> rows = square_rows(evidence, Pass::fwd, setting.d);
-  const Crossover* longest = nullptr;
-  const auto all = crossovers(evidence.points, rows, setting.front.text("slow"), setting.front.text(fast));
+  constexpr std::size_t least_pairs = 3;
+  std::map<std::pair<std::int64_t, std::int64_t>, const Crossover*> longest;
+  const auto all = crossovers(evidence.points, square_rows(evidence, Pass::fwd), setting.front.text("slow"),
+                              setting.front.text(fast));
   for (const Crossover& each : all) {
-    if (longest == nullptr || each.pairs.size() > longest->pairs.size()) longest = &each;
+    if (each.pairs.size() < least_pairs) continue;
+    const Crossover*& kept = longest[{each.like.d, -each.like.instances()}];
+    if (kept == nullptr || each.pairs.size() > kept->pairs.size()) kept = &each;
   }
-  if (longest == nullptr || longest->never) return std::nullopt;
-  const auto first = static_cast<double>(evidence.points.n_k(longest->pairs.front().to));
-  if (!longest->n) return LessonValue{"≤ " + figure_text(first, Unit::length), "derived"};
-  return LessonValue{"≈ " + figure_text(*longest->n, Unit::length), "derived"};
+  std::string text;
+  for (const auto& [key, each] : longest) {
+    const auto n_of = [&](const Pair& pair) { return static_cast<double>(evidence.points.n_k(pair.to)); };
+    const std::string from = each->never ? "> " + figure_text(n_of(each->pairs.back()), Unit::length)
+                             : each->n   ? "≈ " + figure_text(*each->n, Unit::length)
+                                         : "≤ " + figure_text(n_of(each->pairs.front()), Unit::length);
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", from, sweep_text(each->like));
+  }
+  if (text.empty()) return std::nullopt;
+  return LessonValue{text, "derived"};
+}
+
+/// Of which problem versus_at_last() speaks.
+Value last_problem(const Evidence& evidence, std::span<const Row> rows, std::string_view from, std::string_view to) {
+  const auto pairs = pairs_of_algorithms(evidence.points, rows, from, to, metric_key::time_median_ns);
+  if (pairs.empty()) return std::nullopt;
+  AttentionProblem like = evidence.points.problem(pairs.back().to);
+  return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
 }
 
 /// The last pair, of the longest N.
@@ -82,21 +102,20 @@ Value versus_at_last(const Evidence& evidence, std::span<const Row> rows, std::s
   return LessonValue{figure_text(1 / pairs.back().ratio(), Unit::ratio), origin_of(pairs.back().provenance)};
 }
 
+/// Of the pair that is also asked for in the picture: telling_pairs().
 Value doubled_value(const Evidence& evidence, std::string_view algorithm, Doubled doubled, std::string_view metric,
                     bool model) {
   std::vector<Row> rows;
   for (const Row row : square_rows(evidence, Pass::fwd)) {
     if (evidence.points.algorithm(row) == algorithm) rows.push_back(row);
   }
-  std::vector<double> ratios;
-  std::string_view origin = "modelled";
-  for (const Pair& pair : doubled_pairs(evidence.points, rows, doubled, metric)) {
-    if (model && !pair.model_ratio) continue;
-    ratios.push_back(model ? *pair.model_ratio : pair.ratio());
-    if (!model) origin = origin_of(pair.provenance);
-  }
-  if (ratios.empty()) return std::nullopt;
-  return LessonValue{figure_text(middle(std::move(ratios)), Unit::ratio), origin};
+  std::vector<Pair> pairs = doubled_pairs(evidence.points, rows, doubled, metric);
+  if (model) std::erase_if(pairs, [](const Pair& pair) { return !pair.model_ratio; });
+  const std::vector<Pair> telling = telling_pairs(evidence.points, pairs);
+  if (telling.empty()) return std::nullopt;
+  const Pair& pair = telling.front();
+  if (model) return LessonValue{figure_text(*pair.model_ratio, Unit::ratio), "modelled"};
+  return LessonValue{figure_text(pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
 }
 
 Value exponent_value(const Setting& setting, const Evidence& evidence, LawVariable variable, LawLevel level,
@@ -122,15 +141,24 @@ Value score_value(const Setting& setting, const Evidence& evidence, Pass pass, s
   return LessonValue{figure_text(longest->picoseconds, Unit::picoseconds), "derived"};
 }
 
-/// The worst residual of the counters, of one algorithm.
-Value residual_value(const Setting& setting, const Evidence& evidence, std::string_view key) {
+/// A share as small as it is: no deviation that there is reads as none.
+std::string small_share(double share) {
+  constexpr double least_shown = 1e-4;
+  if (share > 0 && share < least_shown) return "< 0.01%";
+  return fmt::format("{:.2g}%", 100 * share);
+}
+
+/// The worst residual of the counters over all measured points, whatever their pass and mask; of one algorithm, or of
+/// all where `algorithm` is empty.
+Value residual_value(const Evidence& evidence, std::string_view algorithm) {
   double worst = -1;
-  for (const Residual& each : residuals(evidence.points, square_rows(evidence, Pass::fwd))) {
-    if (evidence.points.algorithm(each.row) != setting.front.text(key)) continue;
+  for (const Residual& each : residuals(evidence.points, evidence.rows)) {
+    if (!algorithm.empty() && evidence.points.algorithm(each.row) != algorithm) continue;
+    if (evidence.points.values(metric_key::l2_sm_bytes).provenance(each.row) != Provenance::measured) continue;
     worst = std::max(worst, std::abs(each.relative()));
   }
   if (worst < 0) return std::nullopt;
-  return LessonValue{fmt::format("{:.2g}%", 100 * worst), "derived"};
+  return LessonValue{small_share(worst), "derived"};
 }
 
 Value occupancy_of_fastest(const Setting& setting, const Evidence& evidence) {
@@ -143,6 +171,18 @@ Value occupancy_of_fastest(const Setting& setting, const Evidence& evidence) {
   }
   if (!best) return std::nullopt;
   return LessonValue{figure_text(occupancy.value(*best), Unit::percent), to_string(occupancy.provenance(*best))};
+}
+
+/// Of an algorithm where the slow and the fast one were both measured, at the longest such N.
+Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool of_fast) {
+  const auto pairs =
+      pairs_of_algorithms(evidence.points, square_rows(evidence, Pass::fwd, setting.d), setting.front.text("slow"),
+                          setting.front.text("fast"), metric_key::time_median_ns);
+  if (pairs.empty()) return std::nullopt;
+  const Row row = of_fast ? pairs.back().to : pairs.back().from;
+  const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
+  if (!occupancy.has(row)) return std::nullopt;
+  return LessonValue{figure_text(occupancy.value(row), Unit::percent), to_string(occupancy.provenance(row))};
 }
 
 /// Between which N what runs at once outgrows the L2, of all heads of the setting.
@@ -171,6 +211,56 @@ Value group_of_decoding(const Setting& /*setting*/, const Evidence& evidence) {
   const std::vector<Row> rows = decoding_rows(evidence);
   if (rows.empty()) return std::nullopt;
   return LessonValue{fmt::to_string(group_size(evidence.points.problem(rows.front()))), "measured"};
+}
+
+/// Why the one that splits the keys is the faster one at the longest cache: gain = blocks x bytes x pace.
+struct DecodeGain {
+  double slow_blocks = 0;  ///< of the kernel that moves most
+  double split_blocks = 0;
+  double slow_rows = 0;  ///< of its tile
+  double split_rows = 0;
+  double bytes = 1;  ///< of the slow one over those of the other, between L2 and the SMs, counted
+  double time = 1;   ///< likewise
+
+  [[nodiscard]] double blocks() const { return split_blocks / slow_blocks; }
+  /// Bytes that a block gets in a nanosecond, the other's over the slow one's.
+  [[nodiscard]] double pace() const { return time / bytes / blocks(); }
+};
+
+double blocks_of_largest(const Evidence& evidence, Row row) {
+  const PointSpec spec = evidence.points.spec(row);
+  const Algorithm* algorithm = evidence.registry.find(spec.algorithm);
+  if (algorithm == nullptr) return 0;
+  const AttentionModel model = algorithm->model(spec.problem, spec.config(), evidence.points.run(row).limits);
+  const KernelModel* largest = nullptr;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    if (largest == nullptr || kernel.traffic.total() > largest->traffic.total()) largest = &kernel;
+  }
+  return largest == nullptr ? 0 : static_cast<double>(largest->blocks());
+}
+
+std::optional<DecodeGain> decode_gain(const Setting& setting, const Evidence& evidence) {
+  const auto pairs = pairs_of_algorithms(evidence.points, decoding_rows(evidence), setting.front.text("fast"),
+                                         setting.front.text("split"), metric_key::time_median_ns);
+  if (pairs.empty()) return std::nullopt;
+  const Pair& pair = pairs.back();
+  const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
+  if (!bytes.has(pair.from) || !bytes.has(pair.to) || bytes.value(pair.to) <= 0) return std::nullopt;
+  const DecodeGain gain{.slow_blocks = blocks_of_largest(evidence, pair.from),
+                        .split_blocks = blocks_of_largest(evidence, pair.to),
+                        .slow_rows = static_cast<double>(evidence.points.spec(pair.from).tile.br),
+                        .split_rows = static_cast<double>(evidence.points.spec(pair.to).tile.br),
+                        .bytes = bytes.value(pair.from) / bytes.value(pair.to),
+                        .time = 1 / pair.ratio()};
+  return gain.slow_blocks > 0 && gain.split_blocks > 0 ? std::optional(gain) : std::nullopt;
+}
+
+Value decode_value(const Setting& setting, const Evidence& evidence, double (*of)(const DecodeGain&), Unit unit,
+                   std::string_view origin) {
+  const auto gain = decode_gain(setting, evidence);
+  if (!gain) return std::nullopt;
+  return LessonValue{figure_text(of(*gain), unit), origin};
 }
 
 /// The softmax's seven steps: rising scores, as claims take them.
@@ -241,8 +331,9 @@ const std::array value_table{
     ValueName{"tensor_rate", [](S, E e) { return rung_value(hierarchy(e).tensor_flops, Unit::flops); }},
     ValueName{"ridge", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).flops_per_byte, Unit::plain); }},
     ValueName{"ridge_l2", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).flops_per_byte, Unit::plain); }},
-    ValueName{"residual_slow", [](S s, E e) { return residual_value(s, e, "slow"); }},
-    ValueName{"residual_fast", [](S s, E e) { return residual_value(s, e, "fast"); }},
+    ValueName{"residual_slow", [](S s, E e) { return residual_value(e, s.front.text("slow")); }},
+    ValueName{"residual_fast", [](S s, E e) { return residual_value(e, s.front.text("fast")); }},
+    ValueName{"residual_all", [](S, E e) { return residual_value(e, {}); }},
     ValueName{"error_forget", [](S, E) { return modelled(fault_error(SoftmaxFault::forget_rescale), Unit::plain); }},
     ValueName{"error_program", [](S, E) { return modelled(run_program(worked_example(), 2).largest_error, Unit::plain); }},
     ValueName{"rule_br", [](S s, E e) { return rule_side(s, e, false); }},
@@ -260,10 +351,15 @@ const std::array value_table{
     ValueName{"exponent_m", [](S s, E e) { return exponent_value(s, e, LawVariable::m, LawLevel::sm_l2, "first"); }},
     ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::dram, "fast"); }},
     ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::l2_sm_bytes); }},
+    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::dram_settled_bytes); }},
+    ValueName{"last_first_fast", [](S s, E e) { return last_problem(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast")); }},
+    ValueName{"last_slow_fast", [](S s, E e) { return last_problem(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast")); }},
     ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
-    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "fast"); }},
+    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "first"); }},
     ValueName{"ps_256_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "slow"); }},
+    ValueName{"occupancy_slow", [](S s, E e) { return occupancy_at_last(s, e, false); }},
+    ValueName{"occupancy_fast", [](S s, E e) { return occupancy_at_last(s, e, true); }},
     ValueName{"occupancy_fastest", [](S s, E e) { return occupancy_of_fastest(s, e); }},
     ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::bwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::bwd, s.d), s.front.text("slow"), s.front.text("first"), metric_key::time_median_ns); }},
@@ -274,6 +370,13 @@ const std::array value_table{
     ValueName{"ps_128_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "slow"); }},
     ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
     ValueName{"decode_gain", [](S s, E e) { return versus_at_last(e, decoding_rows(e), s.front.text("fast"), s.front.text("split"), metric_key::time_median_ns); }},
+    ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modelled"); }},
+    ValueName{"decode_gain_bytes", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.bytes; }, Unit::ratio, "derived"); }},
+    ValueName{"decode_gain_pace", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.pace(); }, Unit::ratio, "derived"); }},
+    ValueName{"decode_blocks_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_blocks; }, Unit::plain, "modelled"); }},
+    ValueName{"decode_blocks_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_blocks; }, Unit::plain, "modelled"); }},
+    ValueName{"decode_rows_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_rows; }, Unit::plain, ""); }},
+    ValueName{"decode_rows_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_rows; }, Unit::plain, ""); }},
 };
 // clang-format on
 
@@ -317,6 +420,14 @@ Setting setting_of(const Front& front, std::uint64_t seed) {
 
 std::span<const ValueName> lesson_values() {
   return value_table;
+}
+
+bool asks_what_is_there(const Question& question, const Setting& setting, const Evidence& evidence) {
+  return std::ranges::all_of(spans_of(question.prompt), [&](const Span& span) {
+    if (span.kind != Span::Kind::value) return true;
+    const ValueName* value = find_value(span.text);
+    return value != nullptr && value->of(setting, evidence).has_value();
+  });
 }
 
 const ValueName* find_value(std::string_view name) {

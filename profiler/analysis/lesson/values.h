@@ -42,4 +42,7 @@ struct ValueName {
 [[nodiscard]] std::span<const ValueName> lesson_values();
 [[nodiscard]] const ValueName* find_value(std::string_view name);
 
+/// Whether the data have every number that the question itself names: one that asks of what is not there is not asked.
+[[nodiscard]] bool asks_what_is_there(const Question&, const Setting&, const Evidence&);
+
 }  // namespace attnscope::analysis::lesson

@@ -10,6 +10,7 @@
 
 #include "profiler/analysis/lesson/formula.h"
 #include "profiler/analysis/lesson/hierarchy_flow.h"
+#include "profiler/analysis/lesson/spoken.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/markup.h"
 
@@ -75,7 +76,7 @@ class Page {
       if (block.kind == Block::Kind::picture) {
         picture(block.text, step, setting);
       } else {
-        sections_ += block_html(block, value);
+        sections_ += block_html(block, setting, value);
       }
     }
     if (const std::string* explore = step.document.front.find("explore")) {
@@ -95,7 +96,7 @@ class Page {
                        word(value->origin), markup(value->text));
   }
 
-  std::string block_html(const Block& block, const ValueHtml& value) const {
+  std::string block_html(const Block& block, const Setting& setting, const ValueHtml& value) const {
     switch (block.kind) {
       case Block::Kind::heading:
         return fmt::format("<h{0}>{1}</h{0}>\n", block.level + 1, line_html(block.text, value));
@@ -113,6 +114,9 @@ class Page {
       case Block::Kind::code:
         return "<pre>" + markup_lines(block.text) + "</pre>\n";
       case Block::Kind::question:
+        if (!asks_what_is_there(block.question, setting, evidence_)) {
+          return fmt::format("<p class=\"none\">{}</p>\n", word("left_out"));
+        }
         return question_html(block.question, value);
       case Block::Kind::picture:
         break;
@@ -154,7 +158,7 @@ class Page {
                      name == "tiles"     ? played_json(texts_, step.document.front, evidence_)
                      : name == "softmax" ? softmax_json()
                      : name == "program" ? program_json()
-                                         : doubled_json(evidence_));
+                                         : doubled_json(texts_, evidence_));
     }
   }
 
@@ -222,7 +226,7 @@ class Page {
         "<figure><table class=\"occupancy\"><thead><tr><th>{}</th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th>"
         "<th>{}</th></tr></thead><tbody>{}</tbody></table><figcaption>{} ({}; {})</figcaption></figure>\n",
         word("padding"), word("blocks_per_sm"), word("warps_busy"), word("sm_l2"), word("predicted_time"), rows,
-        word("not_changed"), word("modelled"), markup(describe(all->spec)));
+        word("not_changed"), word("modelled"), markup(in_terms(texts_, describe(all->spec))));
   }
 
   std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
@@ -268,7 +272,7 @@ class Page {
     const Setting setting = setting_of(card.document.front);
     std::string body;
     for (const Block& block : card.document.blocks) {
-      body += block_html(block, [&](std::string_view name) { return value_html(name, setting); });
+      body += block_html(block, setting, [&](std::string_view name) { return value_html(name, setting); });
     }
     std::string choices;
     for (const Outcome outcome : outcomes) {

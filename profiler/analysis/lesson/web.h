@@ -30,6 +30,6 @@ struct WebOptions {
 /// The faulty program, as it stands and with each of its lines rewritten, as JSON.
 [[nodiscard]] std::string program_json();
 /// Pairs of points with N, d, M or Bc twice as large: what model and counters say, as JSON.
-[[nodiscard]] std::string doubled_json(const Evidence&);
+[[nodiscard]] std::string doubled_json(const LessonTexts&, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

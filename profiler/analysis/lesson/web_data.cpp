@@ -10,6 +10,7 @@
 #include "profiler/analysis/lesson/faulty_program.h"
 #include "profiler/analysis/lesson/hierarchy_flow.h"
 #include "profiler/analysis/lesson/player.h"
+#include "profiler/analysis/lesson/spoken.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/lesson/web.h"
 
@@ -107,7 +108,7 @@ json frame_json(const Frame& frame, Matrices& matrices) {
           {"a", accesses},     {"c", done},        {"m", chip}};
 }
 
-json kernels_json(const TilePlayer& player, const LessonTexts& texts) {
+json kernels_json(const TilePlayer& player) {
   json kernels = json::array();
   for (const KernelModel& kernel : player.kernels()) {
     json parts = json::array();
@@ -115,19 +116,17 @@ json kernels_json(const TilePlayer& player, const LessonTexts& texts) {
       parts.push_back(
           {{"name", part.name}, {"bytes", part.bytes}, {"registers", part.place == OnChipPlace::registers}});
     }
-    kernels.push_back({{"name", kernel.name},
-                       {"parts", parts},
-                       {"ahead", kernel.load_order.steps_ahead},
-                       {"why", texts.said(kernel.load_order.why)}});
+    kernels.push_back({{"name", kernel.name}, {"parts", parts}});
   }
   return kernels;
 }
 
 /// The counters of the longest point of the algorithm and mask, beside its closed form.
-json counter_json(const Evidence& evidence, const TilePlayer& player, std::string_view algorithm) {
+json counter_json(const LessonTexts& texts, const Evidence& evidence, const TilePlayer& player,
+                  std::string_view algorithm) {
   const auto longest = longest_counted(evidence, algorithm, player.problem().pass, player.problem().mask);
   if (!longest) return nullptr;
-  return {{"point", describe(evidence.points.spec(longest->row))},
+  return {{"point", in_terms(texts, describe(evidence.points.spec(longest->row)))},
           {"counted", longest->counted},
           {"closed", longest->closed_form},
           {"origin", to_string(evidence.points.values(metric_key::l2_sm_bytes).provenance(longest->row))}};
@@ -146,15 +145,16 @@ json player_json(const TilePlayer& player, const LessonTexts& texts, const Evide
     frames[i]["t"] = tally_json(tally, matrices.tensors());
     frames[i]["d"] = {tally.l2_hit_bytes, tally.dram_read_bytes, tally.dram_write_bytes};
   }
-  return {{"title", algorithm.facts().title},
+  return {{"title", title_of(texts, algorithm)},
           {"mask", choice},
-          {"problem", fmt::format("{}, {} x {}", describe_shape(player.problem()), player.config().tile.br,
-                                  player.config().tile.bc)},
+          {"problem", fmt::format("{}, {} x {}", in_terms(texts, describe_shape(player.problem())),
+                                  player.config().tile.br, player.config().tile.bc)},
+          {"orders", load_orders(texts, player)},
           {"matrices", matrices.to_json()},
-          {"kernels", kernels_json(player, texts)},
+          {"kernels", kernels_json(player)},
           {"frames", frames},
           {"closed", tally_json(player.closed_form(), matrices.tensors())},
-          {"counter", counter_json(evidence, player, algorithm.name())}};
+          {"counter", counter_json(texts, evidence, player, algorithm.name())}};
 }
 
 json state_json(const OnlineState& state) {
@@ -194,8 +194,8 @@ std::string played_json(const LessonTexts& texts, const Front& front, const Evid
     const auto play = [&](const Mask& mask, const AlsoPlayed& also) {
       const auto player = staged_player(front, evidence, *algorithm, mask, most_played, also.choice);
       if (!player) return;
-      std::string said = mask == Mask::none ? texts.word("no_mask") : mask_title(mask);
-      if (!also.said.empty()) said += ", " + also.said;
+      std::string said = mask == Mask::none ? texts.word("no_mask") : in_terms(texts, mask_title(mask));
+      if (!also.said.empty()) said += ", " + in_terms(texts, also.said);
       json played = player_json(*player, texts, evidence, *algorithm, said);
       if (!plays_what_was_chosen(*player, also.choice)) played["own"] = true;
       if (plays_a_shorter_n(front, *player, also.choice)) played["shorter"] = true;
@@ -287,12 +287,13 @@ std::string program_json() {
   return json{{"lines", lines}, {"runs", runs}}.dump();
 }
 
-std::string doubled_json(const Evidence& evidence) {
+std::string doubled_json(const LessonTexts& texts, const Evidence& evidence) {
   json all = json::array();
   for (const Prediction& each : predictions(evidence)) {
     all.push_back({{"doubled", to_string(each.doubled)},
-                   {"algorithm", each.algorithm},
-                   {"from", describe(evidence.points.spec(each.from))},
+                   {"algorithm", prediction_title(texts, evidence, each)},
+                   {"from", in_terms(texts, describe(evidence.points.spec(each.from)))},
+                   {"outside", !each.within_theorem},
                    {"model", rounded(each.model)},
                    {"found", rounded(each.found)},
                    {"origin", each.origin}});

@@ -135,6 +135,20 @@ TEST(OnlineSoftmax, InnerRescalesEveryBlockOuterWhereTheMaximumRises) {
   EXPECT_EQ(outer.count.divisions, 1);
 }
 
+TEST(OnlineSoftmax, WhatIsForgottenIsNotCountedAsRescaled) {
+  const SoftmaxRows rising{.rows = 1, .columns = 4, .d = 1, .scores = {0, 1, 4, 6}, .values = {1, 2, 3, 4}};
+  for (const Rescaling rescaling : {Rescaling::outer, Rescaling::inner}) {
+    const OnlineTrace right = play_online(rising, 2, rescaling);
+    const OnlineTrace wrong = play_online(rising, 2, rescaling, SoftmaxFault::forget_rescale);
+    ASSERT_EQ(wrong.steps.size(), 2U);
+    EXPECT_TRUE(right.steps[1].rescaled);
+    EXPECT_FALSE(wrong.steps[1].rescaled);
+    EXPECT_EQ(wrong.count.raised, 1);
+    EXPECT_EQ(right.count.rows_rescaled, rescaling == Rescaling::inner ? 2 : 1);
+    EXPECT_EQ(wrong.count.rows_rescaled, 0);
+  }
+}
+
 TEST(OnlineSoftmax, FaultsShowTheirErrors) {
   const SoftmaxRows rising = row_of({0, 1, 4, 6}, {1, 2, 3, 4});
   EXPECT_LT(play_online(rising, 2, Rescaling::outer).largest_error, 1e-14);

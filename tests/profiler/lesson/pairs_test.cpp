@@ -37,6 +37,32 @@ TEST(Pairs, NTwiceAsLargeWithTheSameTile) {
   EXPECT_NEAR(*pairs[0].model_ratio, pairs[0].ratio(), 1e-6);
 }
 
+TEST(Pairs, TheTellingPairIsTheLongestOfWhichTheTheoremSpeaks) {
+  // M = 4 d Bc: Bc 512 is within N d from N 2048 on.
+  const PointTable table =
+      fixtures::Points(
+          {fixtures::ok_point(fixtures::spec("fa1", 256, 32, 512)),
+           fixtures::ok_point(fixtures::spec("fa1", 512, 32, 512)),
+           fixtures::ok_point(fixtures::spec("fa1", 2048, 32, 512)),
+           fixtures::ok_point(fixtures::spec("fa1", 4096, 32, 512)),
+           fixtures::ok_point(fixtures::spec("fa1", 8192, 32, 512)),
+           fixtures::ok_point(fixtures::spec("fa2", 256, 128)), fixtures::ok_point(fixtures::spec("fa2", 512, 128)),
+           fixtures::ok_point(fixtures::spec("naive", 512)), fixtures::ok_point(fixtures::spec("naive", 1024))})
+          .table();
+  EXPECT_FALSE(within_theorem(table, 1));
+  EXPECT_TRUE(within_theorem(table, 2));
+  const auto pairs = doubled_pairs(table, table.rows(), Doubled::n, metric_key::l2_sm_bytes);
+  ASSERT_EQ(pairs.size(), 5U);
+  const auto telling = telling_pairs(table, pairs);
+  ASSERT_EQ(telling.size(), 3U);
+  EXPECT_EQ(telling[0].from, 3U);  // 4096 to 8192
+  EXPECT_NEAR(telling[0].ratio(), 4, 0.15);
+  EXPECT_EQ(telling[1].from, 5U);  // none is within: the longest there is
+  EXPECT_FALSE(within_theorem(table, telling[1].from));
+  EXPECT_EQ(telling[2].from, 7U);  // S in memory: of N^2 whatever the tile
+  EXPECT_TRUE(within_theorem(table, telling[2].from));
+}
+
 TEST(Pairs, BcTwiceAsLargeChangesTheLoopThatDividesByIt) {
   const PointTable table = fixtures::Points({fixtures::ok_point(fixtures::spec("fa1", 4096, 64, 64)),
                                              fixtures::ok_point(fixtures::spec("fa1", 4096, 64, 128)),

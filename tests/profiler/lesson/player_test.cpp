@@ -153,6 +153,20 @@ TEST(TilePlayer, WhatEachLaunchLeavesDirtyIsWritten) {
   }
 }
 
+TEST(TilePlayer, DramEndsAtTheSimulatorsSettledCountAndNotBelowTheCompulsory) {
+  for (const Played& each : everything()) {
+    const std::string what = test::label(*each.algorithm, each.problem, each.config);
+    const TilePlayer player = player_of(*each.algorithm, each.problem, each.config);
+    double read = 0;
+    double compulsory = 0;
+    for (const LaunchSimulation& launch : player.simulated()) read += launch.dram_read_bytes;
+    for (const KernelModel& kernel : player.kernels()) compulsory += kernel.work.distinct_bytes;
+    EXPECT_EQ(static_cast<double>(player.total().dram_read_bytes), read) << what;
+    const std::int64_t moved = player.total().dram_read_bytes + player.total().dram_write_bytes;
+    EXPECT_GE(static_cast<double>(moved), compulsory) << what;
+  }
+}
+
 TEST(TilePlayer, FramesOfKernelsFollowOneAnother) {
   for (const Played& each : everything()) {
     if (each.problem.pass != Pass::fwd_bwd || each.problem.n_q == 1) continue;

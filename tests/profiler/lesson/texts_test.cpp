@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "kernels/registry.h"
 #include "profiler/analysis/lesson/claims.h"
 #include "profiler/analysis/lesson/formula.h"
+#include "profiler/analysis/lesson/spoken.h"
 #include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/lesson/values.h"
 #include "profiler/analysis/lesson/web.h"
@@ -364,6 +366,130 @@ TEST(LessonStage, PlaysWhatATeacherNames) {
   EXPECT_EQ(shorter->total().by_tensor, shorter->closed_form().by_tensor);
   EXPECT_EQ(also[2].choice.heads, 4);
   EXPECT_EQ(also[2].choice.knobs.word("raster"), "heads_fastest");
+}
+
+TEST(Predictions, OfNTwiceAsLargeFollowTheLaw) {
+  const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
+  int seen = 0;
+  for (const Prediction& each : predictions(evidence_of(table))) {
+    if (each.doubled != Doubled::n || !each.within_theorem) continue;
+    ++seen;
+    EXPECT_NEAR(each.model, 4, 0.4) << each.name;
+    EXPECT_NEAR(each.found, each.model, 0.01 * each.model) << each.name;
+  }
+  EXPECT_GT(seen, 0);
+}
+
+TEST(PaddedOccupancy, TwoBlocksThatShareAnSmTakeLongerThanOneAlone) {
+  const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
+  for (const Step& step : load_lesson("en").steps) {
+    if (step.document.front.find("occupancy") == nullptr) continue;
+    const Setting setting = setting_of(step.document.front);
+    const auto padded = padded_occupancy(step.document.front, setting, evidence_of(table));
+    ASSERT_TRUE(padded);
+    ASSERT_GE(padded->steps.size(), 2U);
+    const auto blocks = static_cast<double>(setting.n / padded->spec.tile.br * setting.heads * setting.batch);
+    double of_more = 0;
+    for (const PaddedOccupancy::Step& each : padded->steps) {
+      const double waves = std::ceil(blocks / fixtures::h200().sm_count / each.blocks_per_sm);
+      if (of_more > 0) {
+        EXPECT_LT(each.ns / waves, of_more) << each.blocks_per_sm;
+      }
+      of_more = each.ns / waves;
+    }
+    // What the question says of one kernel: the more blocks, the faster.
+    EXPECT_LT(padded->steps.front().ns, padded->steps.back().ns);
+  }
+}
+
+TEST(Values, AQuestionOfWhatTheDataDoNotHaveIsNotAsked) {
+  const PointTable nothing = fixtures::Points(std::vector<PointRecord>{}).table();
+  const PointTable wall = fixtures::Points(fixtures::memory_wall()).table();
+  const Front front = card({{"slow", "naive"}, {"first", "fa1"}, {"fast", "fa2"}});
+  const Setting setting = setting_of(front);
+  const Question plain{.id = "a", .prompt = "N is {{n}}"};
+  const Question counted{.id = "b", .prompt = "It grows {{n_doubled_fast}}"};
+  EXPECT_TRUE(asks_what_is_there(plain, setting, evidence_of(nothing)));
+  EXPECT_FALSE(asks_what_is_there(counted, setting, evidence_of(nothing)));
+  EXPECT_TRUE(asks_what_is_there(counted, setting, evidence_of(wall)));
+}
+
+TEST(Values, DeviationsAreNotRoundedToNone) {
+  PointRecord near = fixtures::ok_point(fixtures::spec("fa2", 1024));
+  const auto residual = [](const std::vector<PointRecord>& records) {
+    const PointTable table = fixtures::Points(records).table();
+    const Front front;
+    return find_value("residual_all")->of(setting_of(front), evidence_of(table))->text;
+  };
+  EXPECT_EQ(residual({near}), "0.1%");  // as the fixture makes it
+  for (KernelRecord& kernel : near.kernels) {
+    for (MetricValue& value : kernel.metrics) {
+      if (value.name == metric_key::l2_to_sm_bytes || value.name == metric_key::sm_to_l2_bytes)
+        value.value *= 1.00001 / 1.001;
+    }
+  }
+  EXPECT_EQ(residual({near}), "< 0.01%");
+}
+
+TEST(Values, TheGainOfSplittingIsTheProductOfItsParts) {
+  const auto decoding = [](const char* algorithm, TileShape tile, double ns, double bytes) {
+    PointSpec spec = fixtures::spec(algorithm, 65536);
+    spec.problem = {.batch = 1, .heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65536, .d = 128};
+    spec.tile = tile;
+    PointRecord record = fixtures::ok_point(spec);
+    for (KernelRecord& kernel : record.kernels) {
+      kernel.samples_ns.assign(3, ns / static_cast<double>(record.kernels.size()));
+      std::erase_if(kernel.metrics, [](const MetricValue& m) { return m.name == metric_key::time_median_ns; });
+      for (MetricValue& value : kernel.metrics) {
+        if (value.name == metric_key::l2_to_sm_bytes) value.value = bytes / static_cast<double>(record.kernels.size());
+        if (value.name == metric_key::sm_to_l2_bytes) value.value = 0;
+      }
+    }
+    return record;
+  };
+  const PointTable table = fixtures::Points({decoding("fa2", {.br = 128, .bc = 64}, 1e6, 8e8),
+                                             decoding("splitkv", {.br = 16, .bc = 128}, 1e4, 1e8)})
+                               .table();
+  Front front = card({{"fast", "fa2"}, {"split", "splitkv"}});
+  const Setting setting = setting_of(front);
+  const auto value = [&](const char* name) {
+    const auto found = find_value(name)->of(setting, evidence_of(table));
+    return found ? std::stod(found->text) : -1;
+  };
+  EXPECT_EQ(value("decode_blocks_fast"), 16);
+  EXPECT_GT(value("decode_blocks_split"), 16);
+  EXPECT_EQ(value("decode_rows_fast"), 128);
+  EXPECT_EQ(value("decode_rows_split"), 16);
+  EXPECT_EQ(value("decode_gain_bytes"), 8);
+  EXPECT_NEAR(value("decode_gain_blocks"), value("decode_blocks_split") / 16, 0.01);
+  EXPECT_NEAR(value("decode_gain_blocks") * value("decode_gain_bytes") * value("decode_gain_pace"), 100, 1.5);
+}
+
+TEST(Spoken, InTheLessonsTerms) {
+  const LessonTexts en = load_lesson("en");
+  const LessonTexts zh = load_lesson("zh");
+  const std::string line = "fp16 causal batch 2 heads 4, raster window:128:0";
+  EXPECT_EQ(in_terms(en, line), line);
+  EXPECT_EQ(in_terms(zh, line), "fp16 因果掩码 批量 2 头数 4, 次序 窗口:128:0");
+  const Algorithm& naive = *built_in_algorithms().find("naive");
+  EXPECT_EQ(title_of(en, naive), naive.facts().title);
+  EXPECT_EQ(title_of(zh, naive), "标准注意力");
+}
+
+TEST(Spoken, EachKernelsOrderOfLoadsIsSaid) {
+  const LessonTexts en = load_lesson("en");
+  const AttentionProblem p{.n_q = 384, .n_k = 384, .d = 64};
+  const auto orders = [&](const char* name) {
+    const Algorithm& algorithm = *built_in_algorithms().find(name);
+    return load_orders(en, TilePlayer::make(algorithm, p, {{.br = 128, .bc = 128}, {}}, fixtures::h200()).value());
+  };
+  const auto naive = orders("naive");
+  ASSERT_GE(naive.size(), 2U);
+  EXPECT_THAT(naive, Contains("qk, softmax: " + en.word("in_order")));
+  EXPECT_THAT(naive, Contains(HasSubstr("pv: " + en.word("runs_ahead"))));
+  const auto fa2 = orders("fa2");
+  ASSERT_EQ(fa2.size(), 1U);
+  EXPECT_THAT(fa2[0], HasSubstr(en.word("runs_ahead")));
 }
 
 TEST(LessonPage, StandsAloneAndIsEscaped) {
