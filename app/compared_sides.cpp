@@ -110,6 +110,7 @@ class Loader {
         kept_.push_back({run->second.first, point.index, std::move(point.record)});
       } else if (point.record.rounds.size() > kept_[known->second].record.rounds.size()) {
         kept_[known->second].record = std::move(point.record);  // a copy from before had fewer
+        run_files_[run->second.first] = file;
       }
       rows.by_run[point.run_id].push_back(known->second);
     }

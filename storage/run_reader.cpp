@@ -80,7 +80,7 @@ std::string run_provenance(int version) {
 }
 
 /// The same for runs.uid, as step 3 makes it.
-std::string run_uid(int version) {
+std::string uid_column(int version) {
   return version >= 3 ? "r.uid" : "printf('%s-%s-%s-%d', r.plan_hash, r.started_at, d.uuid, r.id)";
 }
 
@@ -192,7 +192,8 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
       "ON "
       "d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
       counts_here ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
-      qualified("e", environment_columns), run_provenance(version), run_uid(version), version >= 3 ? "r.rounds" : "1",
+      qualified("e", environment_columns), run_provenance(version), uid_column(version),
+      version >= 3 ? "r.rounds" : "1",
       counts_here ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
                     "points GROUP BY run_id) c ON c.run_id = r.id"
                   : ""));
@@ -301,7 +302,8 @@ void RunStore::Impl::read_settings(std::int64_t after_id, const std::function<vo
   (void)read_runs(&known);
   const auto after = [&](const std::string& sql) -> SQLite::Statement& {
     SQLite::Statement& query = statement(sql);
-    query.bind(1, after_id);
+    // Ids of our own are above 0, but a file from elsewhere may have others.
+    query.bind(1, after_id == 0 ? std::numeric_limits<std::int64_t>::min() : after_id);
     return query;
   };
   PartRows knobs(after("SELECT point_id, name, value FROM point_knobs WHERE point_id > ?1 ORDER BY point_id"));

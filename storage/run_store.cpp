@@ -379,6 +379,16 @@ int RunStore::schema_version() const {
   return impl_->read([&] { return impl_->database->execAndGet("PRAGMA user_version").getInt(); });
 }
 
+std::optional<std::string> RunStore::run_uid(std::int64_t run) const {
+  return impl_->read([&]() -> std::optional<std::string> {
+    SQLite::Statement& query = impl_->statement("SELECT uid FROM runs WHERE id = ?");
+    query.bind(1, run);
+    std::optional<std::string> uid;
+    while (query.executeStep()) uid = query.getColumn(0).getString();
+    return uid;
+  });
+}
+
 const std::filesystem::path& RunStore::file() const {
   return impl_->file;
 }

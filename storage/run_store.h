@@ -203,6 +203,9 @@ class RunStore {
   /// each. points() looks at what the rows say.
   [[nodiscard]] std::vector<Message> structural_damage() const;
   [[nodiscard]] int schema_version() const;
+  /// RunSummary::uid of a run; nothing where there is none of that id. Of one row, where runs() counts points. Pre:
+  /// settings_since.
+  [[nodiscard]] std::optional<std::string> run_uid(std::int64_t run) const;
   [[nodiscard]] const std::filesystem::path& file() const;
 
  private:

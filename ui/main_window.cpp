@@ -44,7 +44,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int state_version = 1;
-constexpr int roomy_width = 1200;  ///< narrower, details open only when they are asked for: a plot needs the room
+constexpr int roomy_width = 1200;  ///< narrower, no panel is open at first: a plot needs the room
+/// Narrower, details open only when they are asked for: beside two panels a table is cut.
+constexpr int details_width = 1400;
 constexpr QSize export_size{1100, 720};
 
 QString settings_key(const PageKind& kind) {
@@ -99,6 +101,9 @@ void MainWindow::build_center() {
     pages_.push_back(page);
     tabs_->addTab(page, page->icon(), page->title());
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
+    connect(page, &Page::mark_found, this, [this, page] {
+      if (page == current_page()) show_details_of_page();
+    });
     connect(page, &Page::pin_wanted, this, &MainWindow::pin_point);
     connect(page, &Page::work_ended, this, [this] {
       if (collect_ != nullptr && !collect_->running() && work_of_pages().isEmpty()) close_question();
@@ -107,14 +112,18 @@ void MainWindow::build_center() {
   tabs_->setFocus();  // a key that nobody aimed is no filter
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
     banner_->clear(Banner::Topic::choice);
-    if (details_ == nullptr) return;
-    // What was selected on another page, where this one shows it, too.
-    if (const Page* page = current_page(); page != nullptr && page->shows_marked()) {
-      selected_.insert_or_assign(page, *page->marked());
-    }
-    const auto known = selected_.find(current_page());
-    details_->show_point(known == selected_.end() ? std::nullopt : std::optional(known->second));
+    show_details_of_page();
   });
+}
+
+void MainWindow::show_details_of_page() {
+  if (details_ == nullptr) return;
+  // What was selected on another page, where this one shows it, too.
+  if (const Page* page = current_page(); page != nullptr && page->shows_marked()) {
+    selected_.insert_or_assign(page, *page->marked());
+  }
+  const auto known = selected_.find(current_page());
+  details_->show_point(known == selected_.end() ? std::nullopt : std::optional(known->second));
 }
 
 void MainWindow::build_docks() {
@@ -374,7 +383,7 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   }
   details_->show_point(point);
   if (view_modes_->presenting()) return;  // it has no panels
-  if (width() >= roomy_width || details_dock_->isVisible()) {
+  if (width() >= details_width || details_dock_->isVisible()) {
     details_dock_->show();
   } else {
     statusBar()->showMessage(said(say::window::details_folded{}), 6000);
@@ -440,7 +449,8 @@ void MainWindow::open_dialog() {
 }
 
 void MainWindow::export_plot() {
-  const Page& page = *current_page();
+  Page& page = *current_page();
+  page.settle();
   if (!page.has_plot()) {
     say_written({}, said(say::window::no_plot{}), Banner::Topic::choice);
     return;
@@ -459,6 +469,7 @@ void MainWindow::export_plot() {
 }
 
 void MainWindow::save_plot(const QString& path) {
+  current_page()->settle();
   say_written(said(say::window::written{.file = one_line(path).toStdString()}),
               current_page()->save_plot(path, export_size));
 }

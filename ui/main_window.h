@@ -85,6 +85,8 @@ class MainWindow : public QMainWindow {
   void open_by_hand(const QStringList& files);
   void open_sample();
   void show_details(const Page* page, const ShownPoint& point);
+  /// Of the page that is shown: what was selected last, where it shows that, else what was selected on it.
+  void show_details_of_page();
   void name_window();
   void open_dialog();
   void export_plot();

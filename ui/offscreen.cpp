@@ -232,7 +232,10 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
     for (int i = 0; i < 10; ++i) QApplication::processEvents();
   };
   settle();
-  if (Page* page = window.page(shot.page)) page->pose();
+  if (Page* page = window.page(shot.page)) {
+    page->settle();
+    page->pose();
+  }
   PublishedErrors& errors = window.workspace().published_errors();
   if (shot.notice && errors.state() == PublishedErrors::State::computing) {
     shot.notice(said(say::output::waits_for_errors{}));

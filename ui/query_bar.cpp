@@ -10,6 +10,7 @@
 #include <chrono>
 
 #include "messages/query.h"
+#include "profiler/analysis/no_fit.h"
 #include "profiler/analysis/point_query.h"
 #include "ui/format.h"
 #include "ui/said.h"
@@ -25,7 +26,15 @@ constexpr int widest = 520;
 
 analysis::QueryCompletion completion_of(const Workspace& workspace, const QString& text, int cursor) {
   const auto bytes = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
-  return analysis::complete(text.toStdString(), bytes, workspace.ticked()->table());
+  const PointSet* all = workspace.all_settings().get();
+  return analysis::complete(text.toStdString(), bytes, workspace.ticked()->table(),
+                            all == nullptr ? nullptr : &all->table());
+}
+
+/// Of a large file not all points are there to be asked.
+Message why_empty(const Workspace& workspace) {
+  if (workspace.large() || workspace.visible()->size() > 0) return {};
+  return analysis::why_none_fits(workspace.query().toStdString(), workspace.ticked()->table());
 }
 
 }  // namespace
@@ -48,7 +57,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   note_->setTextFormat(Qt::PlainText);
   row->addWidget(field_, 3);
   row->addWidget(count_);
-  row->addWidget(note_, 2);
+  row->addWidget(note_, 3);
   mute();
   add_completer();
 
@@ -68,6 +77,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     note_->clear();
   });
   connect(&workspace_, &Workspace::points_changed, this, &QueryBar::show_state);
+  connect(&workspace_, &Workspace::points_awaited, this, &QueryBar::show_state);
   connect(&workspace_, &Workspace::listing_changed, this, &QueryBar::show_state);
   show_state();
 }
@@ -106,17 +116,23 @@ void QueryBar::apply() {
   if (!error.empty() && !workspace_.query().isEmpty()) {
     words = said(say::query::still{.error = error, .filter = workspace_.query().toStdString()});
   }
+  if (error.empty()) {
+    const Message none = why_empty(workspace_);
+    if (!none.empty()) words = said(none);
+  }
   note_->setText(words);
   note_->setToolTip(plain_tip(words));
   field_->setAccessibleDescription(words);
 }
 
 QString QueryBar::count_words(std::size_t all) const {
+  if (workspace_.gathering()) return said(say::query::selecting{.all = all});
   const bool filtered = !workspace_.query().isEmpty();
   const std::size_t loaded = workspace_.visible()->size();
   if (!workspace_.large()) {
     return filtered ? said(say::query::shown{.shown = loaded, .all = all}) : said(counted_points(all));
   }
+  if (!workspace_.selection_error().isEmpty()) return said(say::query::not_selected{.loaded = loaded, .all = all});
   if (workspace_.listing() == nullptr) {
     const QString share = workspace_.selected_share();
     return share.isEmpty() ? said(say::query::selecting{.all = all})
@@ -182,12 +198,15 @@ bool QueryBar::eventFilter(QObject* watched, QEvent* event) {
   QAbstractItemView* popup = completer_->popup();
   if (watched == popup && (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Tab)) {
     // The line would take the key for its own.
-    const QModelIndex chosen = popup->currentIndex();
-    if (chosen.isValid() || key == Qt::Key_Tab) {
-      popup->hide();
-      take(chosen.isValid() ? chosen.data().toString() : candidates_->stringList().value(0));
-      return true;
+    // A list that is shown makes its first line the current one by itself: only what is marked was chosen.
+    const QModelIndexList chosen = popup->selectionModel()->selectedIndexes();
+    popup->hide();
+    if (!chosen.isEmpty() || key == Qt::Key_Tab) {
+      take(chosen.isEmpty() ? candidates_->stringList().value(0) : chosen.front().data().toString());
+    } else {
+      apply();
     }
+    return true;
   }
   if (watched == field_ && key == Qt::Key_Down && !popup->isVisible()) {
     show_candidates(true);

@@ -6,9 +6,11 @@
 #include <iterator>
 #include <new>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
+#include "messages/details.h"
 #include "messages/window.h"
 #include "ui/said.h"
 
@@ -47,17 +49,22 @@ class ValuesOfRows {
       for (const auto& [id, row] : row_of) ids.push_back(id);
       try {
         std::vector<std::pair<Row, StoredPoint>> found;
-        RunStore& store = open(file, *listing_.points->run_of(row_of.begin()->second));
+        RunStore& store = open(file);
+        require_same(store, file, row_of);
         constexpr std::size_t some = 1024;
         for (std::size_t first = 0; first < ids.size(); first += some) {
           if (superseded_) throw Superseded();
           store.each_point_of(
               std::span(ids).subspan(first, std::min(some, ids.size() - first)), [&] { found.clear(); },
-              [&](StoredPoint&& point) { found.emplace_back(row_of.at(point.id), std::move(point)); });
+              [&](StoredPoint&& point) {
+                const Row row = row_of.at(point.id);
+                require_same(point, file, row);
+                found.emplace_back(row, std::move(point));
+              });
           for (auto& [row, point] : found) visit(row, point);
           progress_.read += std::min(some, ids.size() - first);
         }
-        require_same(file, *listing_.points->run_of(row_of.begin()->second));
+        require_same(store, file, row_of);
       } catch (const std::bad_alloc&) {
         throw;
       } catch (const std::exception& error) {
@@ -75,16 +82,21 @@ class ValuesOfRows {
   }
 
  private:
-  RunStore& open(const QString& file, const RunInfo& run) {
+  RunStore& open(const QString& file) {
     if (const auto known = stores_.find(file); known != stores_.end()) return known->second;
-    RunStore& store =
-        stores_.emplace(file, RunStore::open(file.toStdString(), RunStore::Mode::read_only)).first->second;
-    require_same(file, run);
-    return store;
+    return stores_.emplace(file, RunStore::open(file.toStdString(), RunStore::Mode::read_only)).first->second;
   }
-  static void require_same(const QString& file, const RunInfo& run) {
-    if (stamp_of(file.toStdString()).same_file(run.stamp)) return;
+  /// All runs that these rows are of.
+  void require_same(const RunStore& store, const QString& file, const std::map<std::int64_t, Row>& rows) const {
+    std::set<const RunInfo*> runs;
+    for (const auto& [id, row] : rows) runs.insert(listing_.points->run_of(row).get());
+    if (std::ranges::none_of(runs, [&](const RunInfo* run) { return is_replaced(store, *run); })) return;
     throw ReadFailure{file, said(say::window::file_replaced{.file = file.toStdString()})};
+  }
+  void require_same(const StoredPoint& point, const QString& file, Row row) const {
+    const bool same = point.run_id == listing_.points->run_of(row)->summary.id &&
+                      point.record.spec == listing_.points->table().spec(row);
+    if (!same) throw ReadFailure{file, said(say::details::changed{.file = file.toStdString()})};
   }
 
   const Listing& listing_;
@@ -177,6 +189,12 @@ void take_latest(const SelectionAsk& ask, const Listing& listing, ValuesOfRows& 
 }
 
 }  // namespace
+
+bool is_replaced(const RunStore& store, const RunInfo& run) {
+  const bool same = stamp_of(run.file.toStdString()).same_file(run.stamp) && store.schema_version() >= settings_since &&
+                    store.run_uid(run.summary.id) == std::optional(run.summary.uid);
+  return !same;
+}
 
 QString skipped_rows(const RunStore& store) {
   const std::vector<BadRow> rows = store.bad_rows();

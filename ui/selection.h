@@ -5,6 +5,7 @@
 
 #include <QString>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,6 +28,9 @@ inline constexpr std::size_t most_points_loaded = 100'000;
 struct RunSettings {
   RunPoints points;
   std::vector<PointSpec> kinds = {};  ///< of each of RunPoints::sorts()
+  /// When all of them were read, and how long that took, for who reads them again while rounds are added.
+  std::chrono::steady_clock::time_point read_at = {};
+  std::chrono::steady_clock::duration took = {};
 };
 using SettingsPtr = std::shared_ptr<const RunSettings>;
 
@@ -74,6 +78,9 @@ struct Selection {
 /// for memory.
 [[nodiscard]] Selection select_points(const SelectionAsk& ask, ReadProgress& progress,
                                       const std::atomic<bool>& superseded);
+
+/// Whether the file is no longer the one that this run was read from, though it may have its place, or its inode.
+[[nodiscard]] bool is_replaced(const RunStore& store, const RunInfo& run);
 
 /// Rows that this has skipped, one sentence; empty when there are none.
 [[nodiscard]] QString skipped_rows(const RunStore& store);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/status_line.h"
 
+#include <QEvent>
 #include <map>
 #include <set>
 
@@ -9,6 +10,22 @@
 #include "ui/said.h"
 
 namespace attnscope::ui {
+namespace {
+
+/// Of a narrow window the files' names have the better half; of a wide one both have what they ask for.
+class KeepsToItsShare : public QObject {
+ public:
+  using QObject::QObject;
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    constexpr double share = 0.47;
+    if (event->type() == QEvent::Resize) {
+      static_cast<QWidget*>(parent())->setMaximumWidth(qRound(share * static_cast<QWidget*>(watched)->width()));
+    }
+    return QObject::eventFilter(watched, event);
+  }
+};
+
+}  // namespace
 
 QString open_files_in_words(const Workspace& workspace) {
   QStringList names;
@@ -17,10 +34,10 @@ QString open_files_in_words(const Workspace& workspace) {
 }
 
 StatusLine::StatusLine(Workspace& workspace, QWidget* parent) : QStatusBar(parent), workspace_(workspace) {
-  constexpr int widest_values = 480;
   files_ = new ElidedLabel(this);
   files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // what the values leave
-  values_ = new ElidedLabel(this, widest_values);
+  values_ = new ElidedLabel(this);
+  installEventFilter(new KeepsToItsShare(values_));
   addWidget(files_, 1);
   addPermanentWidget(values_);
   connect(&workspace_, &Workspace::points_changed, this, &StatusLine::refresh);

@@ -19,7 +19,6 @@
 #include "messages/window.h"
 #include "ui/explorer/point_measurer.h"
 #include "ui/format.h"
-#include "ui/models/point_settings.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -37,276 +36,6 @@ QString canonical(const QString& path) {
 }
 
 }  // namespace
-
-bool KnownFile::goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const {
-  if (!stamp.same_file(there)) return false;
-  return std::ranges::all_of(runs, [&](const auto& run) {
-    const auto same = std::ranges::find(runs_there, run.first, &RunSummary::id);
-    return same != runs_there.end() && same->uid == run.second;
-  });
-}
-
-namespace {
-
-using SettingsOfRuns = std::map<std::int64_t, std::shared_ptr<RunSettings>>;
-
-/// Of a file that has more points than `most`: of all what comes after what is known without values, and with values
-/// the latest of what is known for the first time.
-void read_large(const RunStore& store, FileContents& contents, const std::optional<KnownFile>& known,
-                ReadProgress& progress, std::size_t most) {
-  const bool goes_on = !contents.whole;
-  if (!goes_on) progress.total += std::min<std::size_t>(progress.total, most);
-  SettingsOfRuns grown;
-  std::vector<std::int64_t> ids;
-  const auto begin_settings = [&] {
-    grown.clear();
-    ids.clear();
-    progress.read = 0;
-  };
-  store.each_setting(goes_on ? known->last_point : 0, begin_settings, [&](const StoredPoint& point) {
-    std::shared_ptr<RunSettings>& run = grown[point.run_id];
-    if (run == nullptr) {
-      const bool grows = goes_on && known->settings.contains(point.run_id);
-      run = grows ? std::make_shared<RunSettings>(*known->settings.at(point.run_id)) : std::make_shared<RunSettings>();
-    }
-    run->points.add(point);
-    ids.push_back(point.id);
-    ++progress.read;
-  });
-  if (goes_on) contents.settings = known->settings;
-  for (auto& [id, run] : grown) {
-    run->points.shrink();
-    run->kinds.clear();
-    const std::vector<Row> sorts = run->points.sorts();
-    run->kinds.reserve(sorts.size());
-    for (const Row row : sorts) run->kinds.push_back(run->points.columns().spec(row));
-    contents.settings[id] = std::move(run);
-  }
-  if (!goes_on && ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(most));
-  const std::size_t settings_read = progress.read;
-  const auto begin_values = [&] {
-    contents.points.clear();
-    progress.read = settings_read;
-  };
-  store.each_point_of(ids, begin_values, [&](const StoredPoint& point) {
-    contents.points[point.run_id].add(point);
-    ++progress.read;
-  });
-}
-
-/// The points of runs whose points may have got rounds since, or of a large file those of them that are in memory.
-void read_grown(const RunStore& store, FileContents& contents, const KnownFile& known) {
-  for (const RunSummary& run : contents.runs) {
-    const bool grows = run.rounds > 1 && (run.state == StoredRunState::running || known.grows.contains(run.id));
-    if (grows && known.runs.contains(run.id)) contents.anew.insert(run.id);
-  }
-  for (const std::int64_t run : contents.anew) {
-    const auto begin = [&] { contents.points[run] = RunPoints(); };
-    const auto add = [&](const StoredPoint& point) { contents.points[run].add(point); };
-    const auto loaded = known.loaded.find(run);
-    if (loaded == known.loaded.end()) {
-      store.each_point({{run}}, 0, begin, add);
-      continue;
-    }
-    std::vector<std::int64_t> ids = loaded->second;
-    if (const auto news = contents.points.find(run); news != contents.points.end()) {
-      for (const Row row : news->second.rows()) ids.push_back(news->second.id(row));
-    }
-    store.each_point_of(ids, begin, add);
-  }
-}
-
-/// Of what is there when it opens the file; false where another file came in its place meanwhile.
-bool read_once(FileContents& contents, const std::optional<KnownFile>& known, ReadProgress& progress,
-               std::optional<std::size_t> most) {
-  const std::string file = contents.path.toStdString();
-  contents.stamp = stamp_of(file);
-  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-  // Runs first: a run seen as ended has all of its points in the read that follows.
-  contents.runs = store.runs();
-  contents.ceilings = store.ceilings();
-  contents.whole = !known || !known->goes_on_in(contents.stamp, contents.runs);
-  const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
-                                            [](const RunSummary& run) { return run.points; });
-  progress.total = points;
-  const bool large =
-      contents.whole ? most && points > *most && store.schema_version() >= settings_since : !known->settings.empty();
-  if (large) {
-    read_large(store, contents, known, progress, most.value_or(most_points_loaded));
-  } else {
-    const auto begin = [&] {
-      contents.points.clear();
-      progress.read = 0;
-    };
-    store.each_point({}, contents.whole ? 0 : known->last_point, begin, [&](StoredPoint&& point) {
-      contents.points[point.run_id].add(point);
-      ++progress.read;
-    });
-  }
-  if (!contents.whole) read_grown(store, contents, *known);
-  for (auto& [run, of_run] : contents.points) of_run.shrink();
-  contents.skipped = skipped_rows(store);
-  return stamp_of(file).same_file(contents.stamp);
-}
-
-QString out_of_memory(const QString& path) {
-  return said(say::window::out_of_memory{.file = path.toStdString()});
-}
-
-}  // namespace
-
-FileContents read_file(const QString& path, const std::optional<KnownFile>& known, ReadProgress* progress,
-                       std::optional<std::size_t> most) {
-  constexpr int attempts = 4;
-  ReadProgress unseen;
-  FileContents contents;
-  const auto fail = [&](const QString& error) {
-    contents = {};
-    contents.path = path;
-    contents.error = error;
-  };
-  try {
-    for (int attempt = 0; attempt < attempts; ++attempt) {
-      contents = {};
-      contents.path = path;
-      if (read_once(contents, known, progress == nullptr ? unseen : *progress, most)) return contents;
-    }
-    fail(said(say::window::keeps_changing{.file = path.toStdString()}));
-  } catch (const std::bad_alloc&) {
-    fail({});  // gives back what was read before anything is said
-    contents.error = out_of_memory(path);
-  } catch (const std::exception& error) {
-    fail(QString::fromUtf8(error.what()));
-  }
-  return contents;
-}
-
-namespace {
-
-using Property = std::function<QString(const PointSpec&)>;
-
-/// What sets one run's points apart, from the coarse to the fine; what no line speaks of comes last.
-const std::vector<Property>& properties() {
-  static const std::vector<Property> table = [] {
-    std::vector<Property> all{
-        [](const PointSpec& s) { return to_qstring(to_string(s.problem.pass)); },
-        [](const PointSpec& s) {
-          return s.problem.n_q == s.problem.n_k ? QString() : QStringLiteral("n_q %1").arg(s.problem.n_q);
-        },
-        [](const PointSpec& s) { return to_qstring(s.algorithm); },
-        [](const PointSpec& s) { return format_mask(s.problem.mask); },
-        [](const PointSpec& s) { return QStringLiteral("d %1").arg(s.problem.d); },
-        [](const PointSpec& s) { return format_heads(s.problem); },
-        [](const PointSpec& s) { return to_qstring(to_string(s.problem.dtype)); },
-    };
-    for (const PointSetting& setting : point_settings()) {
-      if (setting.shown == PointSetting::Shown::always) continue;
-      all.emplace_back([setting](const PointSpec& spec) {
-        const QString text = setting.value(spec).text;
-        return text.isEmpty() ? QString() : QStringLiteral("%1 %2").arg(within_sentence(setting.label), text);
-      });
-    }
-    return all;
-  }();
-  return table;
-}
-
-std::vector<PointSpec> kinds_of(const LoadedRun& run) {
-  if (run.settings != nullptr) return run.settings->kinds;
-  const std::vector<Row> rows = run.points.sorts();
-  std::vector<PointSpec> kinds;
-  kinds.reserve(rows.size());
-  for (const Row row : rows) kinds.push_back(run.points.columns().spec(row));
-  return kinds;
-}
-
-/// The property's values among points of the run: "bwd", "d 64/d 128"; long lists are shortened.
-QString values_of(const std::vector<PointSpec>& kinds, const Property& property) {
-  constexpr qsizetype most = 3;
-  QStringList values;
-  for (const PointSpec& spec : kinds) {
-    const QString value = property(spec);
-    if (!value.isEmpty() && !values.contains(value)) values << value;
-  }
-  if (values.size() > most) values = values.mid(0, most) << QStringLiteral("…");
-  return values.join(QLatin1Char('/'));
-}
-
-bool all_differ(QStringList titles) {
-  return titles.removeDuplicates() == 0;
-}
-
-}  // namespace
-
-std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
-  std::vector<QString> titles(runs.size());
-  std::map<std::pair<QString, std::string>, std::vector<std::size_t>> alike;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    titles[i] = run_title(runs[i].info->summary);
-    alike[{titles[i], runs[i].info->summary.device_name}].push_back(i);
-  }
-  for (const auto& [title, places] : alike) {
-    if (places.size() < 2) continue;
-    QStringList named(static_cast<qsizetype>(places.size()), title.first);
-    std::vector<std::vector<PointSpec>> kinds;
-    kinds.reserve(places.size());
-    for (const std::size_t place : places) kinds.push_back(kinds_of(runs[place]));
-    for (const Property& property : properties()) {
-      if (all_differ(named)) break;
-      QStringList values;
-      for (const std::vector<PointSpec>& of_run : kinds) values << values_of(of_run, property);
-      if (std::all_of(values.begin(), values.end(), [&](const QString& value) { return value == values[0]; })) continue;
-      for (qsizetype i = 0; i < named.size(); ++i) {
-        if (!values[i].isEmpty()) named[i] += QStringLiteral(" · ") + values[i];
-      }
-    }
-    std::map<QString, int> times;
-    for (qsizetype i = 0; i < named.size(); ++i) {
-      const int nth = ++times[named[i]];
-      titles[places[static_cast<std::size_t>(i)]] =
-          nth == 1 ? named[i] : QStringLiteral("%1 (%2)").arg(named[i]).arg(nth);
-    }
-  }
-  return titles;
-}
-
-namespace {
-
-/// Of a run and its copies the one that holds most stands for all; of equal ones the first.
-std::optional<std::size_t> original_of(const std::vector<LoadedRun>& runs, std::size_t copy, bool ticked_only) {
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (i == copy || (ticked_only && !runs[i].visible) || !is_copy(runs[copy], runs[i])) continue;
-    if (runs[i].size() > runs[copy].size() || i < copy) return i;
-  }
-  return {};
-}
-
-}  // namespace
-
-bool is_copy(const LoadedRun& a, const LoadedRun& b) {
-  const std::string& uid = a.info->summary.uid;
-  if (uid.empty() || uid != b.info->summary.uid || a.size() > b.size()) return false;
-  // Values of large files are not at hand; of what is known of their points, no two runs of one uid differ.
-  if (a.settings != nullptr || b.settings != nullptr) return true;
-  return a.points.is_part_of(b.points);
-}
-
-std::map<QString, QString> distinct_file_names(const QStringList& paths) {
-  const auto tail = [](const QString& path, int folders) {
-    return path.section(QLatin1Char('/'), -1 - folders, -1, QString::SectionSkipEmpty);
-  };
-  std::map<QString, QString> names;
-  for (const QString& path : paths) {
-    const auto depth = static_cast<int>(path.count(QLatin1Char('/')));
-    int folders = 0;
-    const auto taken = [&](const QString& other) {
-      return other != path && tail(other, folders) == tail(path, folders);
-    };
-    while (folders < depth && std::any_of(paths.begin(), paths.end(), taken)) ++folders;
-    names[path] = tail(path, folders);
-  }
-  return names;
-}
 
 Workspace::Workspace(QObject* parent) : QObject(parent) {
   reader_.setMaxThreadCount(1);
@@ -406,6 +135,7 @@ QString Workspace::opening() const {
 QString Workspace::open_now(const QString& path) {
   FileContents contents = read_file(canonical(path));
   accept(contents, true);
+  settle();
   return contents.error;
 }
 
@@ -433,6 +163,8 @@ void Workspace::close(const QString& path) {
 }
 
 void Workspace::forget(const QString& path) {
+  stop_gathering();
+  std::erase_if(outdated_, [&](const auto& run) { return run.first == path; });
   skipped_.erase(path);
   stamps_.erase(path);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == path; });
@@ -510,12 +242,14 @@ std::optional<KnownFile> Workspace::known(const QString& path) const {
   const auto stamp = stamps_.find(path);
   if (stamp == stamps_.end()) return std::nullopt;
   KnownFile known{.stamp = stamp->second};
+  known.selection = taken_selections_;
   for (const LoadedRun& run : runs_) {
     if (run.info->file != path) continue;
     known.runs.emplace(run.info->summary.id, run.info->summary.uid);
     known.last_point = std::max(known.last_point, run.points.last_id());
     const RunSummary& summary = run.info->summary;
-    const bool grows = summary.rounds > 1 && summary.state == StoredRunState::running;
+    const bool grows =
+        (summary.rounds > 1 && summary.state == StoredRunState::running) || outdated_.contains({path, summary.id});
     if (grows) known.grows.insert(summary.id);
     if (run.settings == nullptr) continue;
     known.last_point = std::max(known.last_point, run.settings->points.last_id());
@@ -547,6 +281,7 @@ void Workspace::take(FileContents& contents, bool first) {
   const std::optional<KnownFile> before = known(path);
   const bool goes_on = before && before->goes_on_in(contents.stamp, contents.runs);
   if (!contents.whole && !goes_on) return read_in_background(path);  // what it goes on from is no longer here
+  stop_gathering();
   if (first && !files_.contains(path)) {
     files_.append(path);
     file_names_ = distinct_file_names(files_);
@@ -563,10 +298,18 @@ void Workspace::take(FileContents& contents, bool first) {
   if (before && contents.whole) replace_runs(contents);
   stamps_[path] = contents.stamp;
   const bool runs_differ = take_runs(contents) || first || replaced;
+  if (selecting() && !contents.anew.empty()) outrun_.insert(path);
+  bool reads_again = false;
   for (LoadedRun& run : runs_) {
     if (run.info->file != path) continue;
     const auto settings = contents.settings.find(run.info->summary.id);
     run.settings = settings == contents.settings.end() ? nullptr : settings->second;
+    if (are_of_others(contents, run)) {
+      outdated_.emplace(path, run.info->summary.id);
+      reads_again = true;
+      continue;
+    }
+    outdated_.erase({path, run.info->summary.id});
     const auto news = contents.points.find(run.info->summary.id);
     if (news == contents.points.end()) continue;
     if (contents.anew.contains(news->first)) {
@@ -580,9 +323,16 @@ void Workspace::take(FileContents& contents, bool first) {
   take_ceilings(contents);
   if (runs_differ) emit runs_changed();
   if (points_differ || runs_differ) announce_points(before && !replaced);
+  if (reads_again) read_in_background(path);
+  go_on_gathering();
   const bool running =
       std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
   if (running && (first || replaced)) follow(path);
+}
+
+bool Workspace::are_of_others(const FileContents& contents, const LoadedRun& run) const {
+  const bool chosen = !contents.whole && run.settings != nullptr && contents.anew.contains(run.info->summary.id);
+  return chosen && contents.selection != taken_selections_;
 }
 
 void Workspace::replace_runs(const FileContents& contents) {
@@ -612,7 +362,8 @@ bool Workspace::take_runs(const FileContents& contents) {
           {std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(), true});
       differ = true;
     } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
-      known->info = std::make_shared<RunInfo>(RunInfo{contents.path, summary, known->info->title, contents.stamp});
+      known->info = std::make_shared<RunInfo>(
+          RunInfo{contents.path, summary, known->info->title, contents.stamp, known->info->device});
       differ = true;
     }
   }
@@ -639,22 +390,30 @@ void Workspace::name_runs() {
     const auto original = original_of(runs_, i, false);
     if (original) titles[i] = said(say::run_list::copy_of{.run = titles[*original].toStdString()});
   }
+  std::vector<analysis::Run> devices;
+  devices.reserve(runs_.size());
+  for (const LoadedRun& run : runs_) devices.push_back(analysis_run(*run.info));
+  analysis::name_devices(devices);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (runs_[i].info->title == titles[i]) continue;
+    if (runs_[i].info->title == titles[i] && runs_[i].info->device == devices[i].device) continue;
     RunInfo named = *runs_[i].info;
     named.title = titles[i];
+    named.device = devices[i].device;
     runs_[i].info = std::make_shared<RunInfo>(std::move(named));
   }
 }
 
-std::shared_ptr<const PointSet> Workspace::ticked() const {
-  if (ticked_ != nullptr) return ticked_;
+std::vector<PointSet::Part> Workspace::ticked_parts() const {
   std::vector<PointSet::Part> shown;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
-    if (run.visible && !original_of(runs_, i, true)) shown.push_back({run.info, &run.points});
+    if (run.visible && !original_of(runs_, i, true)) shown.push_back({run.info, &run.points, analysis_run(*run.info)});
   }
-  ticked_ = std::make_shared<const PointSet>(shown);
+  return shown;
+}
+
+std::shared_ptr<const PointSet> Workspace::ticked() const {
+  if (ticked_ == nullptr) ticked_ = std::make_shared<const PointSet>(ticked_parts());
   return ticked_;
 }
 
@@ -668,19 +427,66 @@ std::shared_ptr<const PointSet> Workspace::visible() const {
 }
 
 Message Workspace::set_query(const QString& text) {
-  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table());
+  // A knob that no algorithm states may be that of a point that is not in memory.
+  std::vector<const analysis::PointColumns*> more;
+  for (const LoadedRun& run : runs_) {
+    if (run.visible && run.settings != nullptr) more.push_back(&run.settings->points.columns());
+  }
+  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table(), more);
   if (!query) return query.error();
   const QString words = text.trimmed();
   if (words == query_text_) return {};
   query_ = std::move(query).value();
   query_text_ = words;
   visible_.reset();
-  const std::shared_ptr<const Listing> before = std::exchange(listing_, nullptr);
   emit query_changed();
-  emit points_changed();
-  listing_ = before;  // its points are the same ones
-  select_anew(false);
+  gather(false, true);
   return {};
+}
+
+void Workspace::gather(bool goes_on, bool other_query) {
+  gather_.drop();
+  const std::size_t points = ticked_points();
+  // Of large files the selection begins at once, and gathers what it finds itself.
+  if (large() || points <= most_points_at_once || (ticked_ != nullptr && query_.empty())) {
+    return say_points(goes_on, other_query);
+  }
+  struct Gathered {
+    std::shared_ptr<const PointSet> ticked;
+    std::shared_ptr<const PointSet> visible;
+  };
+  const std::vector<PointSet::Part> parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>();
+  gather_.ask(
+      [parts, known = ticked_, query = query_](const Aside::Outdated& outdated) {
+        Gathered found{known, nullptr};
+        if (found.ticked == nullptr) found.ticked = std::make_shared<const PointSet>(parts);
+        if (!outdated() && !query.empty()) {
+          found.visible = std::make_shared<const PointSet>(*found.ticked, query.rows(found.ticked->table()));
+        }
+        return found;
+      },
+      [this, goes_on, other_query](Gathered found) {
+        // Unless somebody could not wait.
+        if (ticked_ == nullptr) ticked_ = std::move(found.ticked);
+        if (visible_ == nullptr) visible_ = std::move(found.visible);
+        say_points(goes_on, other_query);
+      },
+      // Whoever asks for them now is told why there are none.
+      [this, goes_on, other_query](const QString& /*reason*/) { say_points(goes_on, other_query); });
+  owes_points_ = true;
+  emit points_awaited();
+}
+
+void Workspace::go_on_gathering() {
+  if (owes_points_ && !gathering()) gather(false, false);
+}
+
+void Workspace::say_points(bool goes_on, bool other_query) {
+  owes_points_ = false;
+  const std::shared_ptr<const Listing> before = other_query ? std::exchange(listing_, nullptr) : nullptr;
+  emit points_changed();
+  if (other_query) listing_ = before;  // its points are the same ones
+  select_anew(goes_on);
 }
 
 void Workspace::suppose(const WhatIf& factors) {
@@ -692,9 +498,11 @@ void Workspace::suppose(const WhatIf& factors) {
 void Workspace::announce_points(bool goes_on) {
   ticked_.reset();
   visible_.reset();
-  if (!goes_on) listing_.reset();
-  emit points_changed();
-  select_anew(goes_on);
+  if (!goes_on) {
+    listing_.reset();
+    all_settings_.reset();
+  }
+  gather(goes_on, false);
 }
 
 bool Workspace::large() const {
@@ -702,7 +510,6 @@ bool Workspace::large() const {
 }
 
 std::size_t Workspace::ticked_points() const {
-  if (!large()) return ticked()->size();
   std::size_t points = 0;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i].visible && !original_of(runs_, i, true)) points += runs_[i].size();
@@ -748,8 +555,11 @@ void Workspace::select_anew(bool goes_on) {
   }
   superseded_.reset();
   selected_.reset();
+  selection_error_.clear();
+  outrun_.clear();
   if (!large()) {
     listing_.reset();
+    all_settings_.reset();
     if (was) emit listing_changed();
     return;
   }
@@ -787,7 +597,10 @@ void Workspace::take_selection(Selection& selection) {
   const bool again = std::exchange(select_again_, false);
   if (!selection.error.isEmpty()) {
     // Where another file has come in its place, reading it says so and shows that one.
+    selection_error_ = selection.error;
+    all_settings_.reset();
     emit rows_skipped(selection.file, selection.error);
+    emit points_changed();  // pages without points say why
     emit listing_changed();
     read_in_background(selection.file);
     return;
@@ -796,11 +609,15 @@ void Workspace::take_selection(Selection& selection) {
     if (std::exchange(skipped_[file], words) != words) emit rows_skipped(file, words);
   }
   listing_ = selection.listing;
+  all_settings_ = listing_ == nullptr ? nullptr : listing_->points;
+  const std::set<QString> outrun = std::exchange(outrun_, {});
   if (selection.reads) {
+    ++taken_selections_;
     for (LoadedRun& run : runs_) {
       if (run.settings == nullptr) continue;
       const auto chosen = selection.points.find({run.info->file, run.info->summary.id});
       run.points = chosen == selection.points.end() ? RunPoints() : std::move(chosen->second);
+      if (outrun.contains(run.info->file)) outdated_.emplace(run.info->file, run.info->summary.id);
     }
     ticked_.reset();
     visible_.reset();
@@ -809,6 +626,8 @@ void Workspace::take_selection(Selection& selection) {
   if (selection.reads || visible()->empty()) emit points_changed();
   emit listing_changed();
   if (again) select_anew(true);
+  if (!selection.reads) return;
+  for (const QString& file : outrun) read_in_background(file);
 }
 
 void Workspace::set_run_visible(std::size_t run, bool visible) {

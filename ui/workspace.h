@@ -17,12 +17,16 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/model/gpu_values.h"
 #include "profiler/analysis/point_query.h"
 #include "storage/file_stamp.h"
 #include "storage/run_store.h"
+#include "ui/aside.h"
+#include "ui/file_contents.h"
+#include "ui/loaded_runs.h"
 #include "ui/models/point_set.h"
 #include "ui/models/run_points.h"
 #include "ui/published_errors.h"
@@ -32,64 +36,11 @@ namespace attnscope::ui {
 
 class PointMeasurer;
 
-struct LoadedRun {
-  RunPtr info;
-  RunPoints points;  ///< of a large file those that were chosen to be in memory
-  bool visible = true;
-  SettingsPtr settings = nullptr;  ///< of a large file, of all points of the run; else null
-
-  [[nodiscard]] std::size_t size() const { return settings == nullptr ? points.size() : settings->points.size(); }
-};
-
-/// A title each: run_title(). Where runs of one device share it, each property in which they differ is appended, from
-/// the coarse to the fine, until all titles differ ("PyTorch · bwd", "PyTorch · fwd · n_q 1"); what is still alike then
-/// gets a number.
-[[nodiscard]] std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs);
-
-/// Whether all that run `a` holds stands in `b` as well: they are one run, copied.
-[[nodiscard]] bool is_copy(const LoadedRun& a, const LoadedRun& b);
-
-/// By path: the file's name, with as many folders before it as set it apart from the others' ("a/sweep.attnscope").
-[[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
-
-/// What was read of a file, by which a later read tells whether it still is that file.
-struct KnownFile {
-  FileStamp stamp = {};
-  std::map<std::int64_t, std::string> runs = {};  ///< their uids by id
-  std::int64_t last_point = 0;                    ///< its id
-  std::set<std::int64_t> grows = {};  ///< runs of several rounds that ran: points that are known may have got rounds
-  std::map<std::int64_t, SettingsPtr> settings = {};              ///< of a large file, by run
-  std::map<std::int64_t, std::vector<std::int64_t>> loaded = {};  ///< of a large file's runs that grow, ids in memory
-
-  /// Whether a file with this stamp and these runs goes on where this one was left. The runs are asked as well as the
-  /// stamp: a new file may have got the inode of one that was removed.
-  [[nodiscard]] bool goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const;
-};
-
-/// What one read of a file gave: `error` is one sentence, and then nothing else is set.
-struct FileContents {
-  QString path;
-  FileStamp stamp;
-  bool whole = true;                 ///< read from its first point on
-  std::set<std::int64_t> anew = {};  ///< runs that were read from their first point on where the file was not
-  std::vector<RunSummary> runs;
-  std::map<std::int64_t, RunPoints> points;           ///< by run
-  std::map<std::int64_t, SettingsPtr> settings = {};  ///< of a large file, by run: of all of their points
-  std::vector<StoredCeilings> ceilings;
-  QString skipped;  ///< rows that were left out, one sentence; empty when there are none
-  QString error;
-};
 /// A set of ceilings, and the open file that keeps it.
 struct FileCeilings {
   QString file;
   StoredCeilings set;
 };
-/// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
-/// place. Of a file with more than `most` points the values of the latest alone are read, and of all what they were set
-/// to; without `most` all are. Blocking; opens read-only. Never throws.
-[[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {},
-                                     ReadProgress* progress = nullptr, std::optional<std::size_t> most = {});
-
 class Workspace : public QObject {
   Q_OBJECT
  public:
@@ -121,6 +72,10 @@ class Workspace : public QObject {
   [[nodiscard]] std::shared_ptr<const PointSet> ticked() const;
   /// What the query leaves of them: what all views show; of large files, those of them that are in memory.
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
+  /// Whether visible() is being made anew aside: points_changed() follows. Who asks for it meanwhile makes it at once.
+  [[nodiscard]] bool gathering() const { return gather_.busy(); }
+  /// Until that is said: for pictures and files.
+  void settle() { gather_.wait(); }
   /// Whether a ticked run is of a file that has more points than are kept in memory.
   [[nodiscard]] bool large() const;
   /// Of the ticked runs, in memory or not.
@@ -130,6 +85,11 @@ class Workspace : public QObject {
   /// While it is, how far: "34%"; empty else, and before anything is known.
   [[nodiscard]] bool selecting() const { return superseded_ != nullptr; }
   [[nodiscard]] QString selected_share() const;
+  /// Why listing() is null where nothing is being found out: a sentence; else empty. What is in memory is visible.
+  [[nodiscard]] const QString& selection_error() const { return selection_error_; }
+  /// Of a large file all points that are ticked, as far as they are known, without values; null where there is none, or
+  /// where nobody has looked through it yet.
+  [[nodiscard]] const std::shared_ptr<const PointSet>& all_settings() const { return all_settings_; }
   /// How many points of a file are kept in memory; of what is opened from now on.
   void set_most_loaded(std::size_t points) { most_loaded_ = points; }
   [[nodiscard]] std::size_t most_loaded() const { return most_loaded_; }
@@ -173,17 +133,28 @@ class Workspace : public QObject {
   void what_if_changed();
   /// What visible() gives has changed, for whatever reason, or why it gives nothing.
   void points_changed();
+  /// gathering() has begun.
+  void points_awaited();
   /// listing() or selecting() gives something else.
   void listing_changed();
 
  private:
   /// `goes_on`: points were added to those that were there, all of which are as they were.
   void announce_points(bool goes_on = false);
+  /// Makes visible(), of many points aside, and says points_changed().
+  void gather(bool goes_on, bool other_query);
+  void say_points(bool goes_on, bool other_query);
+  /// Before anything of runs_ is another, which gathering looks at; gather() or go_on_gathering() has to follow.
+  void stop_gathering() { gather_.stop(); }
+  void go_on_gathering();
+  [[nodiscard]] std::vector<PointSet::Part> ticked_parts() const;
   /// Of large files: finds out what fits, and reads of it what is to be in memory.
   void select_anew(bool goes_on);
   [[nodiscard]] SelectionAsk selection_ask(bool goes_on) const;
   void take_selection(Selection& selection);
   void read_in_background(const QString& path);
+  /// Of a large file's run that grows, values that are of other points than those that are in memory now.
+  [[nodiscard]] bool are_of_others(const FileContents& contents, const LoadedRun& run) const;
   void read_to_the_end(const QString& path, std::function<void(FileContents&)> then);
   void take_read(FileContents& contents);
   void name_runs();
@@ -230,6 +201,14 @@ class Workspace : public QObject {
   QThreadPool selector_;
   QThreadPool reader_;
   int pending_reads_ = 0;
+  QString selection_error_;                       ///< of the last one
+  std::shared_ptr<const PointSet> all_settings_;  ///< of the last one that gave a listing
+  int taken_selections_ = 0;  ///< that chose anew what is in memory: what was asked for before is of other points
+  /// Files of which values were read again while a selection was made, which may have read them before.
+  std::set<QString> outrun_;
+  std::set<std::pair<QString, std::int64_t>> outdated_;  ///< runs, to be read again, though they grow no more
+  bool owes_points_ = false;                             ///< points_changed() was announced by points_awaited()
+  Aside gather_;                                         ///< the last: it looks at runs_ while it works
 };
 
 /// The database of measurements that ships with the program; empty when there is none.

@@ -305,7 +305,7 @@ class Launches {
 
 NaiveAttention::NaiveAttention()
     : Algorithm({.name = "naive",
-                 .title = "Standard attention",
+                 .title = "Naive attention",
                  .short_title = "Naive",
                  .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
                  .tile_meaning = say::tile_meaning::gemm{},

@@ -269,6 +269,10 @@ void summarize_pair(const PointTable& table, const ComparedRow& row, ComparedPai
     };
     pair.levels.at(level) = {.base = bytes(pair.base), .other = bytes(pair.other)};
   }
+  // What a cold simulated launch leaves dirty is among its written bytes, of a GPU's it is not: of the two the settled
+  // bytes are to be held against one another.
+  const bool settles = is_computed(table, pair.base) != is_computed(table, pair.other);
+  if (settles && table.spec(pair.base.front()).cache == CacheState::cold) pair.levels.front() = {};
 }
 
 /// Whether they are one point, measured again: of one origin (a simulation is no further round of a measurement) and of

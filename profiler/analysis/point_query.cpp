@@ -17,6 +17,7 @@
 #include "kernels/model/mask.h"
 #include "messages/axis.h"
 #include "messages/query.h"
+#include "profiler/analysis/no_fit.h"
 #include "profiler/analysis/query_fields.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
@@ -153,7 +154,7 @@ std::optional<std::pair<double, double>> tile_of(std::string_view word) {
 /// Reads one word of a query after the other.
 class Reader {
  public:
-  explicit Reader(const PointTable& table) : fields_(query_fields(table)) {}
+  Reader(const PointTable& table, std::span<const PointColumns* const> more) : fields_(query_fields(table, more)) {}
 
   Result<Term, Message> read(std::string_view text) const {
     std::string_view word = text;
@@ -174,8 +175,8 @@ class Reader {
     if (name.empty()) return wrong(text, say::query::no_field{.sign = word.substr(at, length)});
     const QueryField* field = find_query_field(fields_, name);
     if (field == nullptr) return wrong(text, no_such_field(name));
-    if (values.empty()) return wrong(text, say::query::no_value{.field = field->name, .sign = word.substr(at, length)});
-    Result<Term, Message> done = of_field(std::move(term), *field, values);
+    if (values.empty()) return wrong(text, say::query::no_value{.field = name, .sign = word.substr(at, length)});
+    Result<Term, Message> done = of_field(std::move(term), *field, name, values);
     return done ? done : wrong(text, done.error());
   }
 
@@ -202,13 +203,15 @@ class Reader {
     return say::query::unknown_field{.field = shortened(name), .accepted = fmt::format("{}", fmt::join(names, ", "))};
   }
 
-  static Result<Term, Message> of_field(Term term, const QueryField& field, std::string_view values) {
+  /// `name`: what the user calls the field, which messages say as well.
+  static Result<Term, Message> of_field(Term term, const QueryField& field, const std::string& name,
+                                        std::string_view values) {
     term.kind = Term::Kind::field;
     term.field = field.name;
     term.metric = field.metric;
     const bool compares = term.sign != Sign::is;
     if (compares && !field.number) {
-      return Failure<Message>{say::query::no_order{.field = field.name, .sign = spelled(term.sign)}};
+      return Failure<Message>{say::query::no_order{.field = name, .sign = spelled(term.sign)}};
     }
     const std::vector<std::string_view> all = split(values, ",", true);
     if (compares && all.size() > 1) return Failure<Message>{say::query::one_number{.sign = spelled(term.sign)}};
@@ -218,7 +221,7 @@ class Reader {
       const auto number = field.number ? number_of(value, field) : std::nullopt;
       if (number) {
         term.numbers.push_back(*number);
-      } else if (Message why = why_not(field, value, compares); !why.empty()) {
+      } else if (Message why = why_not(field, name, value, compares); !why.empty()) {
         return Failure<Message>{std::move(why)};
       } else {
         term.words.push_back(lower_case(value));
@@ -228,23 +231,23 @@ class Reader {
   }
 
   /// Why a field cannot have a word as its value; empty where it can.
-  static Message why_not(const QueryField& field, const std::string& value, bool compares) {
+  static Message why_not(const QueryField& field, const std::string& name, const std::string& value, bool compares) {
     const bool known = std::ranges::any_of(
         field.words, [&](const std::string& word) { return lower_case(word) == lower_case(value); });
     if (field.number && (compares || (!known && !field.wrong))) {
       if (const std::string units = unit_words(field); !units.empty()) {
-        return say::query::no_number_in{.field = field.name, .units = units, .word = shortened(value)};
+        return say::query::no_number_in{.field = name, .units = units, .word = shortened(value)};
       }
-      return say::query::no_number{.field = field.name, .word = shortened(value)};
+      return say::query::no_number{.field = name, .word = shortened(value)};
     }
     if (field.words.empty()) return field.wrong ? field.wrong(value) : Message();
     if (known) return {};
     const auto near = near_matches(std::string_view(value).substr(0, 100), field.words);
     if (!near.empty()) {
-      return say::query::unknown_value_near{.field = field.name, .word = shortened(value), .near = join_or(near)};
+      return say::query::unknown_value_near{.field = name, .word = shortened(value), .near = join_or(near)};
     }
     return say::query::unknown_value{
-        .field = field.name, .word = shortened(value), .accepted = fmt::format("{}", fmt::join(field.words, ", "))};
+        .field = name, .word = shortened(value), .accepted = fmt::format("{}", fmt::join(field.words, ", "))};
   }
 
   std::vector<QueryField> fields_;
@@ -356,12 +359,13 @@ std::vector<Judged> judged(const Term& term, const std::vector<QueryField>& fiel
 
 }  // namespace
 
-Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table) {
+Result<PointQuery, Message> PointQuery::parse(std::string_view text, const PointTable& table,
+                                              std::span<const PointColumns* const> more) {
   if (text.size() > longest_query) {
     return Failure<Message>{say::query::too_long{.characters = text.size(), .most = longest_query}};
   }
   PointQuery query;
-  const Reader reader(table);
+  const Reader reader(table, more);
   for (const std::string_view word : split(text, blanks, false)) {
     auto term = reader.read(word);
     if (!term) return Failure<Message>{term.error()};
@@ -475,9 +479,49 @@ std::string quoted(std::string text) {
   return plain ? text : fmt::format("\"{}\"", text);
 }
 
+/// A few values that the points have of the field that a word names, for a sentence; empty of what has more, or none.
+std::string few_values(std::string_view word, const PointTable& table) {
+  constexpr std::size_t most = 12;
+  const std::size_t at = find_unquoted(word, signs);
+  if (at == std::string_view::npos || word.front() == '-' || parse_mask(word)) return {};
+  const std::vector<QueryField> fields = query_fields(table);
+  const QueryField* field = find_query_field(fields, unquoted(word.substr(0, at)));
+  if (field == nullptr || field->metric) return {};
+  const std::vector<std::string> values = values_in(*field, table);
+  return values.size() > most ? std::string() : fmt::format("{}", fmt::join(values, ", "));
+}
+
+/// What other languages of queries join words by.
+bool is_operator(std::string_view word) {
+  constexpr std::array<std::string_view, 6> operators{"or", "and", "|", "||", "&", "&&"};
+  return std::ranges::find(operators, lower_case(word)) != operators.end();
+}
+
 }  // namespace
 
-QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, std::size_t most) {
+Message why_none_fits(std::string_view text, const PointTable& table) {
+  const std::vector<std::string_view> words = split(text, blanks, false);
+  if (words.empty() || table.size() == 0) return {};
+  const auto fits_any = [&](std::string_view query) {
+    const auto parsed = PointQuery::parse(query, table);
+    return !parsed || !parsed->rows(table).empty();
+  };
+  if (fits_any(text)) return {};
+  // "or" may well be a part of some word of the points, and is meant otherwise all the same.
+  if (const auto joins = std::ranges::find_if(words, is_operator); joins != words.end()) {
+    return say::query::no_operator{.term = shortened(*joins)};
+  }
+  for (const std::string_view word : words) {
+    if (fits_any(word)) continue;
+    const std::string there = few_values(word, table);
+    if (there.empty()) return say::query::fits_nothing{.term = shortened(word)};
+    return say::query::fits_nothing_of{.term = shortened(word), .there = there};
+  }
+  return say::query::never_together{};
+}
+
+QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table, const PointTable* all,
+                         std::size_t most) {
   QueryCompletion completion;
   cursor = std::min(cursor, text.size());
   if (text.size() > longest_query) return completion;
@@ -488,7 +532,8 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   const std::size_t word_end = std::min(find_unquoted(text, blanks, begin), text.size());
   if (begin < cursor && text[begin] == '-') ++begin;
   const std::string_view word = text.substr(begin, word_end - begin);
-  const std::vector<QueryField> fields = query_fields(table);
+  const PointTable& settings = all == nullptr ? table : *all;
+  const std::vector<QueryField> fields = query_fields(settings);
   const std::size_t at = find_unquoted(word, signs);
   const auto offer = [&](std::string candidate) {
     if (completion.texts.size() < most) completion.texts.push_back(std::move(candidate));
@@ -518,7 +563,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   completion.end = std::max(std::min(find_unquoted(text, ", \t", value), text.size()), cursor);
   completion.begun = true;
   const std::string typed = lower_case(unquoted(text.substr(completion.begin, cursor - completion.begin)));
-  for (const std::string& each : values_in(*field, table)) {
+  for (const std::string& each : values_in(*field, field->metric ? table : settings)) {
     // "H200" is enough of "NVIDIA H200".
     const bool meant = field->number ? begins_with(each, typed) : lower_case(each).find(typed) != std::string::npos;
     if (meant) offer(quoted(each));

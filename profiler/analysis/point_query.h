@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,10 @@ class PointQuery {
   /// All points.
   PointQuery() = default;
 
-  /// Names are those of query_fields(table). The error names the word of the query, what is wrong with it and what to
-  /// write instead.
-  [[nodiscard]] static Result<PointQuery, Message> parse(std::string_view text, const PointTable& table);
+  /// Names are those of query_fields(table, more). The error names the word of the query, what is wrong with it and
+  /// what to write instead.
+  [[nodiscard]] static Result<PointQuery, Message> parse(std::string_view text, const PointTable& table,
+                                                         std::span<const PointColumns* const> more = {});
 
   /// Whether it asks for nothing: every point fits.
   [[nodiscard]] bool empty() const { return terms_.empty(); }
@@ -74,7 +76,9 @@ struct QueryCompletion {
   std::vector<std::string> texts = {};  ///< "d:", "fa2", "\"NVIDIA H200\"": in its place
 };
 /// Names of fields, and behind a field the values that occur in the table; at most `most` of them. `cursor` in bytes.
+/// Where the table has some of the points alone, for the others have no values in memory: `all` has what each was set
+/// to and how it ended.
 [[nodiscard]] QueryCompletion complete(std::string_view text, std::size_t cursor, const PointTable& table,
-                                       std::size_t most = 50);
+                                       const PointTable* all = nullptr, std::size_t most = 50);
 
 }  // namespace attnscope::analysis

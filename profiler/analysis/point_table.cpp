@@ -74,18 +74,21 @@ std::vector<Row> PointTable::rows() const {
 std::uint8_t ValueColumn::compute(Row row) const {
   const std::optional<KernelOfRow> sum = points_->sum(row);
   const std::optional<Evaluated> value = sum ? evaluate_(*sum) : std::nullopt;
-  values_[row] = value ? value->value : 0;
-  origins_[row] = value ? static_cast<std::uint8_t>(value->provenance) : absent;
-  return origins_[row];
+  const std::uint8_t origin = value ? static_cast<std::uint8_t>(value->provenance) : absent;
+  std::atomic_ref(values_[row]).store(value ? value->value : 0, std::memory_order_relaxed);
+  std::atomic_ref(origins_[row]).store(origin, std::memory_order_release);
+  return origin;
 }
 
 const ValueColumn& PointTable::values(std::string_view metric) const {
+  const std::lock_guard lock(*making_);
   if (const auto found = values_.find(metric); found != values_.end()) return found->second;
   ValueColumn column(*points_, [key = std::string(metric)](const KernelValues& sum) { return evaluate(key, sum); });
   return values_.emplace(metric, std::move(column)).first->second;
 }
 
 const ValueColumn& PointTable::dram_traffic() const {
+  const std::lock_guard lock(*making_);
   if (!dram_traffic_) {
     dram_traffic_ = ValueColumn(*points_, [](const KernelValues& sum) { return attnscope::dram_traffic(sum); });
   }
@@ -93,22 +96,29 @@ const ValueColumn& PointTable::dram_traffic() const {
 }
 
 const CodeColumn& PointTable::codes(const Facet& facet) const {
-  if (const auto found = codes_.find(facet.key); found != codes_.end()) return found->second;
-  return codes_.emplace(facet.key, facet.encode(*this)).first->second;
+  {
+    const std::lock_guard lock(*making_);
+    if (const auto found = codes_.find(facet.key); found != codes_.end()) return found->second;
+  }
+  // Without the lock: it takes long, and may ask for other columns. Of two that are made at once the first one stays.
+  CodeColumn made = facet.encode(*this);
+  const std::lock_guard lock(*making_);
+  return codes_.emplace(facet.key, std::move(made)).first->second;
 }
 
 bool newer(const PointTable& table, RunIndex a, RunIndex b) {
   return std::tie(table.runs()[a].started_at, a) > std::tie(table.runs()[b].started_at, b);
 }
 
-std::string device_title(const PointTable& table, RunIndex index) {
+namespace {
+
+std::string title_among(std::span<const Run> runs, const Run& run) {
   constexpr std::string_view vendor = "NVIDIA ";
   constexpr std::string_view id_prefix = "GPU-";
   constexpr std::size_t telling = 8;
-  const Run& run = table.runs()[index];
   std::string_view name = run.device_name;
   if (name.starts_with(vendor)) name.remove_prefix(vendor.size());
-  const bool ambiguous = std::ranges::any_of(table.runs(), [&](const Run& other) {
+  const bool ambiguous = std::ranges::any_of(runs, [&](const Run& other) {
     return other.provenance == run.provenance && other.device_name == run.device_name &&
            other.device_id != run.device_id;
   });
@@ -116,6 +126,19 @@ std::string device_title(const PointTable& table, RunIndex index) {
   std::string_view id = run.device_id;
   if (id.starts_with(id_prefix)) id.remove_prefix(id_prefix.size());
   return fmt::format("{} ({})", name, id.substr(0, telling));
+}
+
+}  // namespace
+
+std::string device_title(const PointTable& table, RunIndex index) {
+  const Run& run = table.runs()[index];
+  return run.device.empty() ? title_among(table.runs(), run) : run.device;
+}
+
+void name_devices(std::span<Run> runs) {
+  for (Run& run : runs) {
+    if (!run.device_name.empty()) run.device = title_among(runs, run);
+  }
 }
 
 std::vector<std::vector<std::size_t>> disjoint_groups(std::span<const std::vector<std::int64_t>> places) {

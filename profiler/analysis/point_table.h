@@ -3,10 +3,12 @@
 // grouped and fitted without an object or a search for each of them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,19 +39,20 @@ struct Run {
   /// Of a run of several rounds, where they are known: what the order of its points in each comes of.
   std::size_t planned_points = 0;
   SweepRounds rounds = {};
+  /// What tells its device from those of all runs that are known, of which a table may have some: name_devices().
+  /// Empty: those of the table are all.
+  std::string device = {};
 };
 
 /// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one
-/// problem's are looked at.
+/// problem's are looked at. Several threads may ask; where two ask for the same at once, both compute it.
 class ValueColumn {
  public:
   [[nodiscard]] bool has(Row row) const { return origin(row) != absent; }
   /// Pre: has().
-  [[nodiscard]] double value(Row row) const { return origin(row) == absent ? 0 : values_[row]; }
+  [[nodiscard]] double value(Row row) const { return origin(row) == absent ? 0 : held(row); }
   [[nodiscard]] Provenance provenance(Row row) const { return static_cast<Provenance>(origin(row)); }
-  [[nodiscard]] std::optional<double> at(Row row) const {
-    return has(row) ? std::optional(values_[row]) : std::nullopt;
-  }
+  [[nodiscard]] std::optional<double> at(Row row) const { return has(row) ? std::optional(held(row)) : std::nullopt; }
 
  private:
   friend class PointTable;
@@ -59,7 +62,12 @@ class ValueColumn {
 
   ValueColumn(const PointColumns& points, Evaluate evaluate)
       : points_(&points), evaluate_(std::move(evaluate)), values_(points.size()), origins_(points.size(), unknown) {}
-  [[nodiscard]] std::uint8_t origin(Row row) const { return origins_[row] == unknown ? compute(row) : origins_[row]; }
+  [[nodiscard]] std::uint8_t origin(Row row) const {
+    const std::uint8_t known = std::atomic_ref(origins_[row]).load(std::memory_order_acquire);
+    return known == unknown ? compute(row) : known;
+  }
+  /// Pre: the row's origin was asked for.
+  [[nodiscard]] double held(Row row) const { return std::atomic_ref(values_[row]).load(std::memory_order_relaxed); }
   std::uint8_t compute(Row row) const;
 
   const PointColumns* points_;
@@ -87,7 +95,7 @@ struct CodeColumn {
 
 struct Facet;
 
-/// Not safe for use by several threads: columns are made when they are first asked for.
+/// Several threads may look at one: columns are made when they are first asked for, and stay.
 class PointTable {
  public:
   PointTable() : PointTable({}, {}, PointColumns(), {}) {}
@@ -145,6 +153,7 @@ class PointTable {
   const FieldColumn* n_k_;
   std::vector<std::uint32_t> tile_codes_;
   std::vector<Config> tiles_;
+  std::unique_ptr<std::mutex> making_ = std::make_unique<std::mutex>();  ///< held while a column is put in its place
   mutable std::map<std::string, ValueColumn, std::less<>> values_;
   mutable std::optional<ValueColumn> dram_traffic_;
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;
@@ -183,6 +192,8 @@ class PointTableBuilder {
 /// "H200", "A100-SXM4-80GB": the name of a run's device without its vendor; two GPUs of one name are told apart by the
 /// beginning of their ids.
 [[nodiscard]] std::string device_title(const PointTable&, RunIndex);
+/// Has the devices of these runs called the same in all tables, also in those that hold some of them alone.
+void name_devices(std::span<Run> runs);
 
 /// Runs whose points can stand in one series or map without one hiding another. `places`: of each run, in the order in
 /// which they are to lead, the places (N, or tile) that its points take, ascending. The first run and those that share

@@ -59,6 +59,9 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
       const auto* kind = find_ceiling(ceiling_of(bound, dtype));
       roof.rate = kind->datasheet(limits);
       if (limits.stated.tensor_flops > 0) roof.source = RoofSource::stated;
+      // Datasheets state this peak at a clock of its own, below the boost: 989.4 TFLOP/s of an H200 are 132 SMs of 4096
+      // a cycle at 1.83 GHz, not at 1.98.
+      roof.clock_hz = roof.rate / (rates.per_cycle.tensor * rates.sm_count);
       break;
     }
     case Bound::exp2:

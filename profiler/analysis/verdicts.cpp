@@ -527,7 +527,8 @@ std::optional<std::size_t> least_enough(std::size_t least, std::size_t most, Eno
 std::optional<std::size_t> rounds_that_decide(const Estimate& estimate, const VerdictOptions& options) {
   if (!(estimate.spread > 0)) return usual_rounds;
   return least_enough(fewest_rounds, most_rounds, [&](std::size_t rounds) {
-    const double level = of_each_look(options, looks_of_turns(rounds)).level;
+    // The turns that are suggested have looks of their own, however often these rounds were looked at.
+    const double level = options.level / static_cast<double>(looks_of_turns(rounds));
     const auto count = static_cast<double>(rounds);
     return power_of(estimate.centre, std::log1p(options.margin), estimate.spread / std::sqrt(count), count - 1,
                     level) >= wanted_power;
@@ -635,8 +636,7 @@ std::size_t looks_of_turns(std::size_t most) {
 }
 
 VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
-  options.level /= static_cast<double>(looks);
-  options.interval_level /= static_cast<double>(looks);
+  options.looks = looks;
   return options;
 }
 
@@ -666,9 +666,10 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (clocked[i]) confirmed[i] = std::max(change[i], chance_of_sign(times[i], cycles[i]));
   }
-  const Corrected changed = correct(confirmed, uncertain, options.level);
-  const Corrected alike = correct(same, uncertain, options.level);
-  Quantiles quantiles(options.interval_level);
+  const auto looks = static_cast<double>(options.looks);
+  const Corrected changed = correct(confirmed, uncertain, options.level / looks);
+  const Corrected alike = correct(same, uncertain, options.level / looks);
+  Quantiles quantiles(options.interval_level / looks);
   std::vector<RowVerdict> verdicts(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RowVerdict& row = verdicts[i];

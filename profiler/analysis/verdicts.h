@@ -112,8 +112,9 @@ struct RowVerdict {
 struct VerdictOptions {
   double margin = 0.01;  ///< relative; 0 < margin < 1
   double level = 0.05;   ///< share of wrong ones among verdicts
-  /// How often an interval may miss, where it is looked at once.
+  /// How often an interval may miss.
   double interval_level = 0.05;
+  std::size_t looks = 1;  ///< between which both are divided: of_each_look(). > 0
 };
 
 /// Rounds that go on until a verdict stands are looked at several times, and each look is a chance to be wrong. So

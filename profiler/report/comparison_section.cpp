@@ -132,8 +132,7 @@ Table pair_table(const Context& context, const Compared& compared) {
                {text(say::report::column_dram_ratio{}), true},
                {text(say::report::column_settled_ratio{}), true},
                {text(say::report::column_sm_l2_ratio{}), true},
-               {text(say::report::column_rounds{}), true},
-               {text(say::report::column_settle{}), false, true}},
+               {text(say::report::column_rounds{}), true}},
               {}};
   static_assert(analysis::compared_level_count == 3);
   for (std::size_t k = 0; k < compared.order.size(); ++k) {
@@ -150,11 +149,35 @@ Table pair_table(const Context& context, const Compared& compared) {
     for (const analysis::ComparedLevel& level : pair.levels)
       row.push_back({level.ratio() ? fmt::format("{:.3f}", *level.ratio()) : ""});
     row.push_back({fmt::format("{}", verdict.rounds)});
-    row.push_back({text(analysis::settling_words(context.table(), pair, compared.verdicts.margin))});
     table.rows.push_back(std::move(row));
     table.places.push_back(compared.place_of(k));
   }
   table.drop_empty_columns();
+  return table;
+}
+
+/// What is undecided, and what would decide it. The same words stand once, with the other entries that they are of.
+Table settle_table(const Context& context, const Compared& compared) {
+  Table table{text(say::report::settle_caption{}),
+              {{text(say::report::column_entry{})}, {text(say::report::column_settle{}), false, true}},
+              {}};
+  std::map<std::string, std::size_t> rows;
+  std::vector<std::vector<std::string>> others;
+  for (std::size_t k = 0; k < compared.order.size(); ++k) {
+    const ComparedPair& pair = compared.result.pairs[compared.order[k]];
+    const std::string words = text(analysis::settling_words(context.table(), pair, compared.verdicts.margin));
+    if (words.empty()) continue;
+    const auto [place, first] = rows.try_emplace(words, table.rows.size());
+    if (first) {
+      table.rows.push_back({{compared.place_of(k)}, {words}});
+      others.emplace_back();
+    } else {
+      others[place->second].push_back(compared.place_of(k));
+    }
+  }
+  for (std::size_t row = 0; row < others.size(); ++row) {
+    if (!others[row].empty()) table.rows[row].back().text += fmt::format(" ({})", fmt::join(others[row], ", "));
+  }
   return table;
 }
 
@@ -435,6 +458,8 @@ std::vector<Block> comparison_section(const Context& context) {
       if (std::optional<Figure> figure = ratio_figure(context, compared, fmt::format("comparison-{}", ++number)))
         blocks.emplace_back(*std::move(figure));
       blocks.emplace_back(pair_table(context, compared));
+      Table settle = settle_table(context, compared);
+      if (!settle.rows.empty()) blocks.emplace_back(std::move(settle));
     }
     if (!compared.result.left_out.empty()) blocks.emplace_back(left_table(context, compared));
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "messages/report.h"
+#include "profiler/analysis/compared_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command.h"
 #include "profiler/plan/text.h"
@@ -259,18 +260,19 @@ std::vector<Block> appendix_section(const Context& context) {
     table.anchors.push_back(row);
     const bool rated = rate.has(row);
     const bool several = context.input.points[row].samples > 1;  // one sample has no quartiles
-    table.rows.push_back({{row_name(row)},
-                          {points.run(row).title},
-                          {describe(points.spec(row))},
-                          {std::string(to_string(points.disposition(row)))},
-                          nanoseconds(time, row),
-                          several ? nanoseconds(q1, row) : Cell{},
-                          several ? nanoseconds(q3, row) : Cell{},
-                          {rated ? three_digits(rate.value(row)) : ""},
-                          value(dram, row),
-                          value(sm_l2, row),
-                          {over.has(row) ? fmt::format("{:.4f}", over.value(row)) : ""},
-                          {origin_text(points.points().origin(row))}});
+    table.rows.push_back(
+        {{row_name(row)},
+         {points.run(row).title},
+         {describe(points.spec(row))},
+         {std::string(to_string(points.disposition(row)))},
+         nanoseconds(time, row),
+         several ? nanoseconds(q1, row) : Cell{},
+         several ? nanoseconds(q3, row) : Cell{},
+         {rated ? three_digits(rate.value(row)) : ""},
+         value(dram, row),
+         value(sm_l2, row),
+         {over.has(row) ? fmt::format("{:.4f}", over.value(row)) : ""},
+         {analysis::has_values(points.disposition(row)) ? origin_text(points.points().origin(row)) : ""}});
   }
   return {std::move(table)};
 }

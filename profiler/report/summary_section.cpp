@@ -34,7 +34,7 @@ using analysis::RunIndex;
 constexpr std::size_t problems_told = 2;
 
 struct Rival {
-  std::string series;
+  analysis::SeriesName name;
   CurvePoint point;
 };
 
@@ -65,8 +65,7 @@ std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& s
   for (const Curve& curve : set.curves) {
     if (curve.kind != CurveKind::measured || curve.quantity != quantity || curve.name.age > 0) continue;
     for (const CurvePoint& point : curve.points) {
-      if (point.row)
-        at[{context.table().run(*point.row).device_id, point.n}].push_back({series_of(context, curve.name), point});
+      if (point.row) at[{context.table().run(*point.row).device_id, point.n}].push_back({curve.name, point});
     }
   }
   std::vector<Rival> best;
@@ -81,10 +80,10 @@ std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& s
 }
 
 /// Two counts of one launch differ by their spread each, and times are for the verdict to tell apart.
-bool told_apart(const Context& context, const Rival& most, const Rival& less, bool bytes) {
-  if (bytes) return most.point.value / less.point.value > (1 + dram_count_spread) / (1 - dram_count_spread);
-  const std::vector<Row> base{*most.point.row};
-  const std::vector<Row> other{*less.point.row};
+bool told_apart(const Context& context, const CurvePoint& most, const CurvePoint& less, bool bytes) {
+  if (bytes) return most.value / less.value > (1 + dram_count_spread) / (1 - dram_count_spread);
+  const std::vector<Row> base{*most.row};
+  const std::vector<Row> other{*less.row};
   const std::array<std::string, 1> words{"problem"};
   const auto alignment = analysis::alignment_of(words, context.table(), base, other);
   if (!alignment.ok()) return false;
@@ -94,10 +93,9 @@ bool told_apart(const Context& context, const Rival& most, const Rival& less, bo
 }
 
 /// "FA2 (128 × 64)": another tile of it may be faster or slower.
-std::string series_with_tile(const Context& context, const Rival& rival) {
-  const TileShape& tile = context.table().spec(*rival.point.row).tile;
-  if (tile.br <= 0) return rival.series;
-  return fmt::format("{} ({} × {})", rival.series, tile.br, tile.bc);
+std::string with_tile(const Context& context, const std::string& words, Row row) {
+  const TileShape& tile = context.table().spec(row).tile;
+  return tile.br > 0 ? fmt::format("{} ({} × {})", words, tile.br, tile.bc) : words;
 }
 
 /// "12.3 times fewer", or nothing where both are alike.
@@ -107,23 +105,31 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   const bool bytes = quantity == analysis::Quantity::dram;
   const std::string_view unit = bytes ? "byte" : "ns";
   const Rival& most = rivals.front();
+  // A run that all are of is named once, above them.
+  const std::string run = most.name.runs;
+  const bool one_run = std::ranges::all_of(rivals, [&](const Rival& each) { return each.name.runs == run; });
+  const auto words_of = [&](const Rival& rival) {
+    analysis::SeriesName name = rival.name;
+    if (one_run) name.runs.clear();
+    return with_tile(context, series_of(context, std::move(name)), *rival.point.row);
+  };
   std::vector<Block> told;
   for (std::size_t k = 1; k < rivals.size(); ++k) {
     const Rival& less = rivals[k];
-    if (!(less.point.value > 0) || !told_apart(context, most, less, bytes)) continue;
+    if (!(less.point.value > 0) || !told_apart(context, most.point, less.point, bytes)) continue;
     const std::string ratio = three_digits(most.point.value / less.point.value);
     const std::string own = with_unit(less.point.value, unit);
     const std::string other = with_unit(most.point.value, unit);
     const std::string origin = origins_text(less.point.provenance, most.point.provenance);
-    const std::string words = bytes ? text(say::report::fewer_bytes{.series = series_with_tile(context, less),
+    const std::string words = bytes ? text(say::report::fewer_bytes{.series = words_of(less),
                                                                     .ratio = ratio,
-                                                                    .other = series_with_tile(context, most),
+                                                                    .other = words_of(most),
                                                                     .own_bytes = own,
                                                                     .other_bytes = other,
                                                                     .origin = origin})
-                                    : text(say::report::faster{.series = series_with_tile(context, less),
+                                    : text(say::report::faster{.series = words_of(less),
                                                                .ratio = ratio,
-                                                               .other = series_with_tile(context, most),
+                                                               .other = words_of(most),
                                                                .own_time = own,
                                                                .other_time = other,
                                                                .origin = origin});
@@ -131,7 +137,8 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   }
   if (told.empty()) return;
   const std::string n = exact(most.point.n);
-  const std::string device = gpu_of(context, *most.point.row);
+  std::string device = gpu_of(context, *most.point.row);
+  if (one_run && !run.empty()) device += " · " + run;
   const std::string problem = problem_text(plot);
   blocks.emplace_back(bytes ? heading(say::report::bytes_at{.device = device, .n = n, .problem = problem})
                             : heading(say::report::times_at{.device = device, .n = n, .problem = problem}));
@@ -139,7 +146,7 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
 }
 
 /// A point of an algorithm on each of several GPUs, at one N.
-using OnDevices = std::map<std::string, Rival>;
+using OnDevices = std::map<std::string, CurvePoint>;
 
 /// How much longer the slower GPUs take for what the fastest one does, at the longest N that two have.
 void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
@@ -151,30 +158,28 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
       if (!point.row) continue;
       analysis::SeriesName name = curve.name;
       name.runs.clear();
-      at[point.n][series_of(context, name)].try_emplace(gpu_of(context, *point.row),
-                                                        Rival{curve.name.algorithm, point});
+      at[point.n][series_of(context, name)].try_emplace(gpu_of(context, *point.row), point);
     }
   }
   for (auto length = at.rbegin(); length != at.rend(); ++length) {
     std::vector<Block> told;
     for (const auto& [series, devices] : length->second) {
       if (devices.size() < 2) continue;
-      const auto value = [](const auto& entry) { return entry.second.point.value; };
+      const auto value = [](const auto& entry) { return entry.second.value; };
       const auto fast = std::ranges::min_element(devices, {}, value);
       for (const auto& [device, slow] : devices) {
-        const Rival& best = fast->second;
-        if (device == fast->first || !(best.point.value > 0) || !told_apart(context, slow, best, false)) continue;
-        const std::string own = with_unit(slow.point.value, "ns");
-        const std::string other = with_unit(best.point.value, "ns");
-        const Message words =
-            say::report::slower_there{.series = series,
-                                      .ratio = three_digits(slow.point.value / best.point.value),
-                                      .slow = series_with_tile(context, {device, slow.point}),
-                                      .fast = series_with_tile(context, {fast->first, best.point}),
-                                      .slow_time = own,
-                                      .fast_time = other,
-                                      .origin = origins_text(slow.point.provenance, best.point.provenance)};
-        told.emplace_back(sentence(text(words), {{own, slow.point.row}, {other, best.point.row}}));
+        const CurvePoint& best = fast->second;
+        if (device == fast->first || !(best.value > 0) || !told_apart(context, slow, best, false)) continue;
+        const std::string own = with_unit(slow.value, "ns");
+        const std::string other = with_unit(best.value, "ns");
+        const Message words = say::report::slower_there{.series = series,
+                                                        .ratio = three_digits(slow.value / best.value),
+                                                        .slow = with_tile(context, device, *slow.row),
+                                                        .fast = with_tile(context, fast->first, *best.row),
+                                                        .slow_time = own,
+                                                        .fast_time = other,
+                                                        .origin = origins_text(slow.provenance, best.provenance)};
+        told.emplace_back(sentence(text(words), {{own, slow.row}, {other, best.row}}));
       }
     }
     if (told.empty()) continue;

@@ -153,6 +153,16 @@ constexpr const char* reader = R"js(<script>
     report.beside = figure.querySelectorAll('.tally').length;
     click('to-first'); click('play-button'); await new Promise(done => setTimeout(done, 900)); click('play-button');
     report.played = +figure.dataset.frame;
+    await go('hierarchy');
+    const flowing = document.querySelector('figure[data-kind=flow]');
+    const dots = () => [...flowing.querySelectorAll('.load')].map(dot => +dot.getAttribute('cx'));
+    const filled = () => [...flowing.querySelectorAll('.moving')].reduce((sum, part) => sum + +part.getAttribute('width'), 0);
+    const [start, few] = [dots(), filled()];
+    flowing.querySelector('.step').click();
+    report.moved = dots().map((x, i) => x - start[i]);
+    const loads = flowing.querySelector('.loads');
+    loads.value = loads.max; loads.dispatchEvent(new Event('input'));
+    report.filled = [few, filled()];
     await go('online-softmax');
     const soft = document.querySelector('figure[data-kind=softmax]');
     const fault = soft.querySelector('.fault');
@@ -209,7 +219,9 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
   if (!chromium) GTEST_SKIP() << "no chromium on PATH";
   for (const char* language : {"en", "zh"}) {
     const TemporaryFolder folder;
-    std::string page = exported_page(folder, {"--lang", language});
+    const std::string latencies =
+        (std::filesystem::path(ATTNSCOPE_SAMPLE).parent_path() / "h200-tiles.attnscope").string();
+    std::string page = exported_page(folder, {"--lang", language, latencies});
     page.insert(page.find("<header>"),
                 "<script>const errors = []; addEventListener('error', e => errors.push(e.message)); "
                 "addEventListener('securitypolicyviolation', e => errors.push(e.blockedURI));</script>");
@@ -245,6 +257,13 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(54, true)));
     EXPECT_EQ(report["beside"], 3);
     EXPECT_GT(report["played"], 1);
+    // Shared memory, L2 and DRAM, each a step of 1.1 / 120 of DRAM's latency; 400 is a pipe's length.
+    ASSERT_EQ(report["moved"].size(), 3U);
+    EXPECT_GT(report["moved"][0], report["moved"][1]);
+    EXPECT_GT(report["moved"][1], report["moved"][2]);
+    EXPECT_NEAR(report["moved"][2].get<double>(), 400 * 1.1 / 120, 0.01);
+    EXPECT_LT(report["filled"][0], report["filled"][1]);
+    EXPECT_NEAR(report["filled"][1].get<double>(), 3 * 400, 0.1);
     EXPECT_EQ(report["right"], "result meets");
     EXPECT_EQ(report["faulty"], "result off");
     EXPECT_EQ(report["mending"], nlohmann::json({false, false, false, false, false, true}));

@@ -398,6 +398,34 @@ TEST(RunStore, gives_what_points_were_set_to_without_their_values) {
   EXPECT_THAT(read(701), ElementsAre(702, 703));
 }
 
+TEST(RunStore, without_values_too_points_are_given_whatever_their_ids) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  PointRecord none = simple_record(64);
+  none.disposition = Disposition::infeasible;
+  none.kernels.clear();
+  none.clocks.reset();
+  {
+    RunStore store = RunStore::open(file, Mode::collect);
+    const std::int64_t run = store.begin_run(simple_header());
+    store.add_point(run, 0, none);
+    store.add_point(run, 1, none);
+    store.finish_run(run, StoredRunState::complete);
+  }
+  {
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+    ASSERT_EQ(database.exec("UPDATE points SET id = -7 WHERE id = 1"), 1);
+  }
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  ASSERT_EQ(store.points().size(), 2U);
+  std::vector<std::int64_t> ids;
+  store.each_setting(
+      0, [&] { ids.clear(); }, [&](StoredPoint&& point) { ids.push_back(point.id); });
+  EXPECT_THAT(ids, ElementsAre(-7, 2));
+  EXPECT_EQ(store.run_uid(1), std::optional(store.runs().at(0).uid));
+  EXPECT_EQ(store.run_uid(99), std::nullopt);
+}
+
 TEST(RunStore, without_values_too_a_run_that_lacks_points_is_named) {
   const TemporaryFolder folder;
   write_many(folder / "a.attnscope", 5);

@@ -102,8 +102,13 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("note").last(), "the baseline has no such point");
   EXPECT_TRUE(column("note").at(4).contains("attnscope collect --rounds ")) << column("note").at(4).toStdString();
   EXPECT_EQ(column("note").front(), QString());
-  EXPECT_EQ(page.summary(),
-            "Nothing else that is known differs.\n2 faster, 2 slower, 0 same, 2 undecided, 1 not compared");
+  EXPECT_TRUE(page.summary().startsWith(
+      "Nothing else that is known differs.\n2 FASTER, 2 SLOWER, 0 SAME, 2 AMBIGUOUS, 1 not compared\nAll rows: "))
+      << page.summary().toStdString();
+  EXPECT_TRUE(page.model().common().contains("d 64")) << page.model().common().toStdString();
+  EXPECT_FALSE(page.model().common().contains("N ")) << "it varies";
+  EXPECT_LT(page.model().column_named("n"), page.model().column_named("ratio")) << "what a ratio is of comes first";
+  EXPECT_LT(page.model().column_named("br"), page.model().column_named("ratio"));
   EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
 }
 

@@ -205,15 +205,17 @@ TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
   apply_theme(ThemeChoice::light);
   open({{"tiles", records, false}});
   EXPECT_EQ(page.heatmap()->grid().plateau.size(), 3U);
-  EXPECT_TRUE(page.heatmap()->caption().contains("thin line: within 3 % of it (3)"))
+  EXPECT_TRUE(page.heatmap()->caption().contains("dotted: within 3 % of the best (3 in all)"))
       << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains("Within 3 % of the best shown."));
   // The line is drawn along the right edge of the plateau's last cell, and not between two of its cells.
-  const QColor line(0xffd55e00);
+  const QColor line = plot_colors(page.palette()).text;
   const QImage image = page.heatmap()->grab().toImage();
   const auto drawn = [&](const QPointF& at) {
     for (int x = -3; x <= 3; ++x) {
-      if (image.pixelColor(at.toPoint() + QPoint(x, 0)) == line) return true;
+      for (int y = 0; y < 8; ++y) {  // between two dots there is none
+        if (image.pixelColor(at.toPoint() + QPoint(x, y)) == line) return true;
+      }
     }
     return false;
   };

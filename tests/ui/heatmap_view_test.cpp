@@ -40,14 +40,14 @@ TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
   TileHeatmapPage page(workspace);
   page.resize(900, 700);
   ASSERT_EQ(workspace.open_now(file), QString());
-  EXPECT_TRUE(page.heatmap()->caption().contains("outlined: fastest, ")) << page.heatmap()->caption().toStdString();
+  EXPECT_TRUE(page.heatmap()->caption().contains("solid frame: fastest, ")) << page.heatmap()->caption().toStdString();
   EXPECT_FALSE(page.heatmap()->caption().contains("dashed"));
   page.set_metric(metric_key::l2_sm_bytes);
   const HeatmapGrid& grid = page.heatmap()->grid();
   ASSERT_FALSE(grid.best.empty());
   ASSERT_FALSE(grid.fastest.empty());
   ASSERT_NE(grid.best, grid.fastest);
-  EXPECT_TRUE(page.heatmap()->caption().contains(QStringLiteral("outlined: lowest SM↔L2 total, ")))
+  EXPECT_TRUE(page.heatmap()->caption().contains(QStringLiteral("solid frame: lowest SM↔L2 total, ")))
       << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()->caption().contains("dashed: fastest, ")) << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()
@@ -172,7 +172,7 @@ TEST_F(WindowTest, TimesWithinTheirSpreadHaveOneColourAndTheLegendSaysSo) {
   EXPECT_TRUE(flat.contains(QStringLiteral("the values differ by less than they scatter (40 µs)")))
       << flat.toStdString();
   EXPECT_TRUE(flat.contains(QStringLiteral("one colour: all "))) << flat.toStdString();
-  EXPECT_FALSE(flat.contains("outlined")) << "none is known to be better: " << flat.toStdString();
+  EXPECT_FALSE(flat.contains("solid frame")) << "none is known to be better: " << flat.toStdString();
   const auto [four, apart] = colours(1e5);
   EXPECT_EQ(four, 4);
   EXPECT_FALSE(apart.contains("one colour"));
@@ -185,7 +185,8 @@ TEST_F(WindowTest, TheFastestIsOutlinedWithWhatLiesWithinItsInterval) {
                                                       timed(128, 64, 1.025e6, 2e4), timed(128, 128, 1.5e6, 2e4)}),
                                      metric_key::time_median_ns),
                 {}, true);
-  EXPECT_TRUE(view.caption().contains(QStringLiteral("outlined: fastest, 64\u00A0×\u00A064 and 1 within its interval")))
+  EXPECT_TRUE(
+      view.caption().contains(QStringLiteral("solid frame: fastest, 64\u00A0×\u00A064 and 1 within its interval")))
       << view.caption().toStdString();
   const auto notes = [&](int row, int column) { return view.describe_cell({row, column}).notes.join('\n'); };
   EXPECT_TRUE(notes(0, 0).contains("Of the tiles shown: fastest.")) << notes(0, 0).toStdString();

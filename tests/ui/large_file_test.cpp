@@ -12,11 +12,14 @@
 #include <QTest>
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "messages/query.h"
+#include "profiler/analysis/point_query.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
 #include "ui/export_table.h"
@@ -316,6 +319,231 @@ TEST_F(LargeFile, AFileThatVanishesIsSaidAndTheWindowGoesOn) {
   ASSERT_EQ(said.count(), 1);
   EXPECT_TRUE(said[0][1].toString().contains(QStringLiteral("large.attnscope")));
   EXPECT_EQ(part.runs().size(), 2U);
+}
+
+TEST_F(LargeFile, ASelectionThatFailsEndsInALineThatSaysSo) {
+  PointsPage page(part);
+  QueryBar bar(part);
+  page.show();
+  open();
+  ASSERT_TRUE(QFile::rename(file, file + QStringLiteral(".away")));
+  ASSERT_TRUE(part.set_query(QStringLiteral("run:quick")).empty());
+  settle();
+  EXPECT_TRUE(part.selection_error().contains(file)) << part.selection_error().toStdString();
+  // None of the points that are in memory is of that run.
+  EXPECT_EQ(bar.findChild<QLabel*>()->text(), QStringLiteral("0 of %1 points loaded").arg(all));
+  QString words;
+  for (const QLabel* label : page.findChildren<QLabel*>()) {
+    if (label->isVisible()) words += label->text() + QLatin1Char('\n');
+  }
+  EXPECT_TRUE(words.contains(QStringLiteral("could not be looked through"))) << words.toStdString();
+  EXPECT_FALSE(words.contains(QStringLiteral("Looking through"))) << words.toStdString();
+
+  ASSERT_TRUE(QFile::rename(file + QStringLiteral(".away"), file));
+  filter(QStringLiteral("run:quick N>0"));
+  EXPECT_EQ(part.selection_error(), QString());
+  EXPECT_EQ(listed(), fitting());
+}
+
+class LargeFileOfMyOwn : public LargeFile {
+ protected:
+  void SetUp() override {
+    file = folder.filePath(QStringLiteral("mine.attnscope"));
+    part.set_most_loaded(most);
+    header.device = fixtures::device();
+    header.preset = "quick";
+    header.plan_hash = "h";
+  }
+  /// FA2 at N 64, 128, ...
+  static PointRecord point(std::size_t nth) {
+    return fixtures::ok_point(fixtures::spec("fa2", 64 * (static_cast<std::int64_t>(nth) + 1)));
+  }
+  static std::vector<PointRecord> points(std::size_t count) {
+    std::vector<PointRecord> all_of_them;
+    for (std::size_t i = 0; i < count; ++i) all_of_them.push_back(point(i));
+    return all_of_them;
+  }
+  void write(const std::vector<PointRecord>& records) {
+    const std::int64_t run = begin(records);
+    collector->finish_run(run, StoredRunState::complete);
+    collector.reset();
+  }
+  /// A run that goes on, as long as `collector` has the file.
+  std::int64_t begin(const std::vector<PointRecord>& records) {
+    collector = RunStore::open(file.toStdString(), RunStore::Mode::collect);
+    header.planned_points = records.size();
+    const std::int64_t run = collector->begin_run(header);
+    for (std::size_t i = 0; i < records.size(); ++i) collector->add_point(run, i, records[i]);
+    return run;
+  }
+  void open_both() {
+    ASSERT_EQ(whole.open_now(file), QString());
+    open();
+    ASSERT_TRUE(part.large());
+  }
+  RunHeader header;
+  std::optional<RunStore> collector;
+};
+
+TEST_F(LargeFileOfMyOwn, ADeviceIsCalledTheSameWhicheverPointsAreInMemory) {
+  header.device.uuid = "GPU-aaaaaaaa-1";
+  write(points(15));
+  header.device.uuid = "GPU-bbbbbbbb-2";
+  header.preset = "tiles";
+  write(points(12));
+  ASSERT_NO_FATAL_FAILURE(open_both());
+  for (const char* words : {"device:\"H200 (aaaaaaaa)\"", "device:\"H200 (aaaaaaaa)\" time>0",
+                            "-device:\"H200 (bbbbbbbb)\"", "device:\"H200 (bbbbbbbb)\" time>0"}) {
+    filter(QString::fromLatin1(words));
+    ASSERT_NE(part.listing(), nullptr) << words;
+    EXPECT_FALSE(fitting().empty()) << words;
+    EXPECT_EQ(listed(), fitting()) << words;
+    EXPECT_EQ(ids_of(*part.visible()), latest()) << words;
+  }
+}
+
+TEST_F(LargeFileOfMyOwn, WordsThatOnlyOtherPointsHaveAreKnown) {
+  std::vector<PointRecord> records = points(30);
+  records[2].spec.knobs.set("mystery", std::int64_t{7});
+  records[3].spec.algorithm = "naive";
+  write(records);
+  ASSERT_NO_FATAL_FAILURE(open_both());
+  ASSERT_NE(part.all_settings(), nullptr);
+  const auto completed = [&](const std::string& text) {
+    return analysis::complete(text, text.size(), part.ticked()->table(), &part.all_settings()->table()).texts;
+  };
+  EXPECT_EQ(completed("myst"), std::vector<std::string>{"mystery:"});
+  EXPECT_EQ(completed("mystery:"), std::vector<std::string>{"7"});
+  EXPECT_EQ(completed("algo:nai"), std::vector<std::string>{"naive"});
+  EXPECT_EQ(completed("time_med"), std::vector<std::string>{"time_median_ns>"}) << "of those that are in memory";
+  filter(QStringLiteral("mystery:7"));
+  EXPECT_EQ(listed(), Ids{3});
+  EXPECT_EQ(ids_of(*part.visible()), Ids{3});
+  filter(QStringLiteral("-mystery:7 N<=256"));
+  EXPECT_EQ(listed(), (Ids{1, 2, 4}));
+}
+
+TEST_F(LargeFileOfMyOwn, WhatLaterRoundsSayOfAPointIsListed) {
+  header.rounds = 2;
+  const std::int64_t run = begin(points(20));
+  open();
+  filter(QStringLiteral("status:throttled"));
+  EXPECT_EQ(listed(), Ids());
+  PointRecord slowed = point(1);
+  slowed.clocks.emplace();
+  slowed.clocks->throttled = true;
+  slowed.clocks->throttle_reasons = 4;
+  collector->add_round(run, 1, 1, slowed);
+  collector->finish_run(run, StoredRunState::complete);
+  part.stop_following(file);
+  settle();
+  ASSERT_NE(part.listing(), nullptr);
+  EXPECT_EQ(listed(), Ids{2});
+  EXPECT_EQ(ids_of(*part.visible()), Ids{2});
+}
+
+// What the reader was asked for was of the points that were in memory then.
+TEST_F(LargeFileOfMyOwn, RoundsThatComeWhilePointsAreChosenAreThoseOfThePointsThatWereChosen) {
+  header.rounds = 2;
+  const std::int64_t run = begin(points(40));
+  open();
+  ASSERT_TRUE(part.set_query(QStringLiteral("N<=640")).empty());
+  while (part.selected_share() != QStringLiteral("100%")) std::this_thread::yield();  // nothing is taken meanwhile
+  for (std::size_t i = 0; i < 40; ++i) collector->add_round(run, i, 1, point(i));
+  collector->finish_run(run, StoredRunState::complete);
+  part.stop_following(file);
+  settle();
+  ASSERT_EQ(whole.open_now(file), QString());
+  ASSERT_TRUE(whole.set_query(QStringLiteral("N<=640")).empty());
+  EXPECT_EQ(ids_of(*part.visible()), fitting());
+  const analysis::PointColumns& drawn = part.visible()->table().points();
+  for (Row row = 0; row < part.visible()->size(); ++row) EXPECT_EQ(drawn.rounds(row), 2U) << row;
+}
+
+/// What may happen to a file while its rows are looked at.
+class UnreadableRows : public LargeFile {
+ protected:
+  void SetUp() override {
+    LargeFile::SetUp();
+    open();
+    model.set_listing(part.listing());
+    time = model.column_named(QStringLiteral("time"));
+  }
+  /// Of the first row, when all has been read.
+  [[nodiscard]] QString shown() {
+    (void)model.index(0, time).data();
+    model.pages().wait();
+    return model.index(0, time).data().toString();
+  }
+  void write_over(const QByteArray& bytes) {
+    QFile to(file);
+    ASSERT_TRUE(to.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    ASSERT_EQ(to.write(bytes), bytes.size());
+  }
+  PointsTableModel model;
+  QSignalSpy failed{&model.pages(), &PointPages::failed};
+  int time = 0;
+};
+
+TEST_F(UnreadableRows, AFileThatIsGoneIsReadAgainWhenItIsBack) {
+  ASSERT_TRUE(QFile::rename(file, file + QStringLiteral(".away")));
+  EXPECT_EQ(shown(), QStringLiteral("–"));
+  ASSERT_EQ(failed.count(), 1);
+  EXPECT_TRUE(failed[0][1].toString().contains(file));
+  EXPECT_FALSE(failed[0][2].toBool());
+  EXPECT_TRUE(model.index(0, time).data(Qt::ToolTipRole).toString().contains(file));
+  ASSERT_TRUE(QFile::rename(file + QStringLiteral(".away"), file));
+  model.pages().try_again();
+  EXPECT_NE(shown(), QStringLiteral("–"));
+  EXPECT_EQ(failed.count(), 1);
+}
+
+TEST_F(UnreadableRows, AFileThatWasCutOffIsSaid) {
+  ASSERT_TRUE(QFile::resize(file, content().size() / 3));
+  EXPECT_EQ(shown(), QStringLiteral("–"));
+  ASSERT_GE(failed.count(), 1);
+  EXPECT_TRUE(failed[0][1].toString().contains(file)) << failed[0][1].toString().toStdString();
+}
+
+TEST_F(UnreadableRows, AnotherFileInItsPlaceIsNotTakenForIt) {
+  const QString other = folder.filePath(QStringLiteral("other.attnscope"));
+  // The same points at the same places, of other runs; `cp` leaves the inode.
+  fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}, {"tiles", fixtures::tile_sweep(), false}});
+  QFile from(other);
+  ASSERT_TRUE(from.open(QIODevice::ReadOnly));
+  ASSERT_NO_FATAL_FAILURE(write_over(from.readAll()));
+  EXPECT_EQ(shown(), QStringLiteral("–"));
+  ASSERT_EQ(failed.count(), 1);
+  EXPECT_TRUE(failed[0][2].toBool()) << "replaced";
+}
+
+TEST_F(UnreadableRows, AFileOfAnOlderSchemaInItsPlaceIsNotTakenForIt) {
+  {
+    SQLite::Database database(file.toStdString(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA user_version = 2");
+  }
+  EXPECT_EQ(shown(), QStringLiteral("–"));
+  ASSERT_EQ(failed.count(), 1);
+  EXPECT_FALSE(failed[0][1].toString().isEmpty());
+}
+
+TEST_F(UnreadableRows, TheTableReadsAnewWhatCameInTheFilesPlace) {
+  PointsPage page(part);
+  page.resize(900, 500);
+  page.show();
+  settle();
+  const QString other = folder.filePath(QStringLiteral("other.attnscope"));
+  fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}, {"tiles", fixtures::tile_sweep(), false}});
+  QFile from(other);
+  ASSERT_TRUE(from.open(QIODevice::ReadOnly));
+  ASSERT_NO_FATAL_FAILURE(write_over(from.readAll()));
+  const std::string before = part.runs()[0].info->summary.uid;
+  QSignalSpy replaced(&part, &Workspace::file_replaced);
+  auto& shown_there = dynamic_cast<PointsOrder&>(*page.table()->model());
+  (void)shown_there.index(shown_there.rowCount() - 1, time).data();
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return replaced.count() == 1 && !part.loading() && !part.selecting() && part.runs().size() == 2; }));
+  EXPECT_NE(part.runs()[0].info->summary.uid, before);
 }
 
 }  // namespace

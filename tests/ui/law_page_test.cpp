@@ -11,6 +11,7 @@
 #include "kernels/model/io_model.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/law_page.h"
+#include "ui/plots/curve_style.h"
 
 namespace attnscope::ui {
 namespace {
@@ -79,6 +80,33 @@ TEST_F(LawPageTest, ExponentsStandBesideTheTheoremsAndTheClosedForms) {
   }
   EXPECT_EQ(cell(page, 2, LawModel::source_column), "modelled");
   EXPECT_EQ(cell(page, 3, LawModel::series_column), "FA2 · SM↔L2");
+}
+
+TEST_F(LawPageTest, APointThatIsSelectedElsewhereIsRinged) {
+  Workspace workspace;
+  LawPage page(workspace);
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  const analysis::LawPoint& point = page.laws().families[0].points[3];
+  const LawPlot& plot = *dynamic_cast<LawPlot*>(page.view());
+  const auto rings = [&] {
+    std::vector<QPointF> places;
+    for (int i = 0; i < plot.graphCount(); ++i) {
+      const QCPGraph& graph = *plot.graph(i);
+      if (graph.layer()->name() != selection_layer()) continue;
+      for (const QCPGraphData& data : *graph.data()) places.emplace_back(data.key, data.value);
+    }
+    return places;
+  };
+  page.mark((*page.laws().points)[point.row]);
+  page.catch_up();
+  EXPECT_TRUE(page.shows_marked());
+  const std::vector<QPointF> ringed = rings();
+  ASSERT_EQ(ringed.size(), 3U) << "in each panel";
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(ringed[k], QPointF(point.at.at(k), point.bytes)) << k;
+  }
+  page.set_view(LawView::collapse);
+  EXPECT_EQ(rings(), std::vector<QPointF>{QPointF(point.law_bytes, point.ratio())}) << "wherever it is drawn next";
 }
 
 TEST_F(LawPageTest, EveryPointIsAMarkInEveryPanelAndOnTheBandOfTheCollapse) {

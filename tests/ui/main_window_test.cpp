@@ -604,6 +604,9 @@ TEST_F(WindowTest, DetailsAreOfThePageThatIsLookedAtAndLeaveASmallPlotItsRoom) {
   EXPECT_EQ(window.details()->point()->id, point.id);
   window.resize(1280, 800);
   emit window.page(QStringLiteral("io"))->point_selected(point);
+  EXPECT_FALSE(dock->isVisible()) << "beside two panels a table would lose its columns";
+  window.resize(1440, 900);
+  emit window.page(QStringLiteral("io"))->point_selected(point);
   EXPECT_TRUE(dock->isVisible());
 }
 

@@ -39,6 +39,55 @@ class QueryBarTest : public WindowTest {
   QLineEdit& line = *bar.field();
 };
 
+TEST_F(QueryBarTest, AHalfWrittenFilterLeavesWhatAPageShowedAsItWas) {
+  std::vector<PointRecord> causal;
+  for (const std::int64_t n : {1024, 2048}) {
+    PointRecord point = fixtures::memory_wall().front();
+    point.spec.problem.n_q = point.spec.problem.n_k = n;
+    point.spec.problem.mask = Mask::causal;
+    causal.push_back(point);
+  }
+  const QString second = file + ".causal.attnscope";
+  fixtures::write_file(second, {{"causal", causal, false}});
+  ASSERT_EQ(window.workspace().open_now(second), QString());
+  settle();
+  const IoCurvePage& page = page_of<IoCurvePage>(window);
+  const QString before = page.file_stem();
+  ASSERT_FALSE(before.contains("causal")) << before.toStdString();
+  bar.set_text("causal");
+  settle();
+  ASSERT_TRUE(page.file_stem().contains("causal")) << "all that is left";
+  bar.set_text("N>=1024");
+  settle();
+  EXPECT_EQ(page.file_stem(), before);
+  bar.set_text("causal");
+  settle();
+  bar.set_text({});
+  settle();
+  EXPECT_EQ(page.file_stem(), before);
+}
+
+TEST_F(QueryBarTest, AQueryThatNothingFitsSaysWhy) {
+  bar.set_text("algo:fa1 or algo:fa2");
+  ASSERT_EQ(window.workspace().visible()->size(), 0U);
+  EXPECT_TRUE(line.accessibleDescription().contains("“or” is looked for as a word"))
+      << line.accessibleDescription().toStdString();
+  bar.set_text("algo:fa2");
+  EXPECT_EQ(line.accessibleDescription(), QString());
+}
+
+TEST_F(QueryBarTest, EnterTakesNoCandidateThatNobodyMarked) {
+  line.setFocus();
+  QTest::keyClicks(&line, "d:");
+  QAbstractItemView* popup = bar.completer()->popup();
+  ASSERT_TRUE(popup->isVisible());
+  popup->setCurrentIndex(QModelIndex());
+  popup->selectionModel()->setCurrentIndex(popup->model()->index(0, 0), QItemSelectionModel::NoUpdate);
+  QTest::keyClick(popup, Qt::Key_Return);
+  EXPECT_EQ(line.text(), "d:");
+  EXPECT_TRUE(line.accessibleDescription().contains("a value is missing behind d:"));
+}
+
 TEST_F(QueryBarTest, EveryPageDrawsWhatItLeaves) {
   const std::size_t all = window.workspace().visible()->size();
   EXPECT_EQ(bar.count(), QStringLiteral("%1 points").arg(all));

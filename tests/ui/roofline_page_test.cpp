@@ -13,6 +13,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/format.h"
 #include "ui/pages/roofline_page.h"
+#include "ui/plots/curve_style.h"
 
 namespace attnscope::ui {
 namespace {
@@ -67,6 +68,33 @@ class RooflinePageTest : public ::testing::Test {
   RooflinePage page{workspace};
 };
 
+TEST_F(RooflinePageTest, InALowPageTheAxesKeep300PixelsAndTheTableIsScrolledTo) {
+  open();
+  page.resize(960, 430);
+  page.show();
+  QCoreApplication::processEvents();
+  page.plot()->replot();
+  EXPECT_GE(page.plot()->axisRect()->rect().height(), 300);
+  EXPECT_GE(page.table()->height(), 80);
+}
+
+TEST_F(RooflinePageTest, WhereNothingRanItSaysSoAndWhy) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048}) {
+    PointSpec spec;
+    spec.algorithm = "fa2";
+    spec.problem.n_q = spec.problem.n_k = n;
+    records.push_back(fixtures::failed_point(spec, Disposition::infeasible, "needs 300 KiB, 227 are <there>"));
+  }
+  const QString nothing = file + ".none.attnscope";
+  fixtures::write_file(nothing, {{"too-large", records, false}});
+  ASSERT_EQ(workspace.open_now(nothing), QString());
+  EXPECT_FALSE(page.has_plot());
+  EXPECT_TRUE(page.words().contains("None of the 2 points ran")) << page.words().toStdString();
+  EXPECT_TRUE(page.words().contains("infeasible – needs 300 KiB, 227 are &lt;there&gt;")) << page.words().toStdString();
+  EXPECT_FALSE(page.words().contains("imports"));
+}
+
 TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
   const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_FALSE(page.has_plot());
@@ -97,7 +125,7 @@ TEST_F(RooflinePageTest, RoofsSayWhatTheyAreAndLookIt) {
   const QCPGraph* dram = line_of("DRAM 4.80 TB/s · datasheet");
   ASSERT_NE(dram, nullptr);
   EXPECT_NE(dram->pen().style(), Qt::SolidLine);
-  ASSERT_NE(line_of("wgmma 989 TFLOP/s at 1.98 GHz · datasheet"), nullptr);
+  ASSERT_NE(line_of("wgmma 989 TFLOP/s at 1.83 GHz · datasheet"), nullptr);
   EXPECT_EQ(line_of("mma.sync"), nullptr) << "no datasheet speaks of it";
   // 16 x 132 x 1.98 GHz, 4 x 128 FLOPs each.
   ASSERT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1.98 GHz · datasheet"), nullptr);
@@ -216,6 +244,33 @@ TEST_F(RooflinePageTest, NothingOverlapsAndNothingIsWithoutWords) {
   const QString picture = folder.filePath("roofline.svg");
   EXPECT_EQ(page.save_plot(picture, {900, 600}), QString());
   EXPECT_GT(QFileInfo(picture).size(), 1000);
+}
+
+TEST_F(RooflinePageTest, APointThatIsSelectedElsewhereIsRingedAndItsRowSelected) {
+  open();
+  const RooflinePoint point = page.shown().report.series[0].points[1];
+  page.mark((*page.shown().points)[point.row]);
+  page.catch_up();
+  EXPECT_TRUE(page.shows_marked());
+  const auto ring = [&]() -> const QCPGraph* {
+    for (int i = 0; i < page.plot()->graphCount(); ++i) {
+      if (page.plot()->graph(i)->layer()->name() == selection_layer()) return page.plot()->graph(i);
+    }
+    return nullptr;
+  };
+  ASSERT_NE(ring(), nullptr);
+  ASSERT_EQ(ring()->dataCount(), 1);
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::dram));
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->value, point.flops_per_second() / 1e12);
+  ASSERT_TRUE(page.table()->currentIndex().isValid());
+  EXPECT_EQ(cell(page.table()->currentIndex().row(), RooflineModel::n_column), cell(1, RooflineModel::n_column));
+  page.set_level(RooflineLevel::sm_l2);
+  ASSERT_NE(ring(), nullptr) << "of the other level as well";
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::sm_l2));
+  ASSERT_TRUE(workspace.set_query(QStringLiteral("algo:nothing")).empty());
+  page.catch_up();
+  EXPECT_EQ(ring(), nullptr);
+  EXPECT_FALSE(page.shows_marked());
 }
 
 TEST_F(RooflinePageTest, WhatIsLeftOutIsCounted) {

@@ -1,65 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/explorer/background_explorer.h"
 
+#include <utility>
+
 namespace attnscope::ui {
 
-BackgroundExplorer::BackgroundExplorer(QObject* parent) : QObject(parent) {
-  pool_.setMaxThreadCount(1);
-}
-
-BackgroundExplorer::~BackgroundExplorer() {
-  drop();
-  pool_.waitForDone();
-}
-
-void BackgroundExplorer::drop() {
-  ++generation_;
-  busy_ = false;
-  pool_.clear();
-}
+BackgroundExplorer::BackgroundExplorer(QObject* parent) : QObject(parent) {}
 
 void BackgroundExplorer::ask(const ExplorerChoices& choices) {
-  begin(choices, false);
+  aside_.ask(
+      [choices](const Aside::Outdated& /*outdated*/) { return std::make_shared<const Explored>(work_out(choices)); },
+      [this](const std::shared_ptr<const Explored>& explored) {
+        // Before it is told: nobody is to think that all was there.
+        if (!explored->exploration.refusal) ask_picture(explored->choices);
+        emit this->explored(explored);
+      });
 }
 
 void BackgroundExplorer::ask_picture(const ExplorerChoices& choices) {
-  begin(choices, true);
-}
-
-void BackgroundExplorer::begin(const ExplorerChoices& choices, bool picture_alone) {
-  drop();
-  busy_ = true;
-  const std::uint64_t mine = generation_;
-  pool_.start([this, choices, picture_alone, mine] {
-    const auto outdated = [this, mine] { return generation_.load() != mine; };
-    const auto deliver = [this, mine](auto then) {
-      QMetaObject::invokeMethod(
-          this,
-          [this, mine, then] {
-            if (generation_.load() == mine) then();
-          },
-          Qt::QueuedConnection);
-    };
-    if (outdated()) return;
-    ExplorerChoices of = choices;
-    if (!picture_alone) {
-      const auto explored = std::make_shared<const Explored>(work_out(choices));
-      const bool runs = !explored->exploration.refusal;
-      deliver([this, explored, runs] {
-        if (!runs) busy_ = false;
-        emit this->explored(explored);
-      });
-      if (!runs) return;
-      of = explored->choices;
-    }
-    if (auto picture = picture_of(of, outdated)) {
-      const auto shared = std::make_shared<const analysis::TilePicture>(std::move(*picture));
-      deliver([this, shared] {
-        busy_ = false;
-        emit pictured(shared);
-      });
-    }
-  });
+  aside_.ask([choices](const Aside::Outdated& outdated) { return picture_of(choices, outdated); },
+             [this](std::optional<analysis::TilePicture> picture) {
+               if (picture) emit pictured(std::make_shared<const analysis::TilePicture>(std::move(*picture)));
+             });
 }
 
 std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,

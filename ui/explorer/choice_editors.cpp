@@ -172,7 +172,21 @@ void ChoiceEditors::add_field(const Field& field) {
       const Scale& scale = known == scales.end() ? whole : *known;
       NumberEditor* editor =
           add_number(name, label, help, to_int(field.smallest), to_int(field.largest), scale.step, stops_of(scale));
-      rows_[name].show = [editor, of](const ExplorerChoices& choices) {
+      rows_[name].show = [this, editor, of](const ExplorerChoices& choices) {
+        if (of->name == "n_k") {
+          // Of a square problem n_q goes with it, and both are N.
+          const AttentionProblem& problem = choices.point.spec.problem;
+          const bool square = problem.n_q == problem.n_k;
+          const QString words = square ? said(say::explorer_page::n{}) : said(of->label());
+          const QString tip = plain_tip(square ? said(say::explorer_page::n_help{}) : said(of->help()));
+          const Row& row = rows_[QStringLiteral("n_k")];
+          row.label->setText(words);
+          row.label->setToolTip(tip);
+          for (QWidget* widget : row.widgets) {
+            widget->setAccessibleName(words);
+            widget->setToolTip(tip);
+          }
+        }
         if (of->name == "d") {
           // Those that the algorithm is written for.
           const auto& dims = built_in_algorithms().find(choices.point.spec.algorithm)->facts().head_dims;

@@ -103,7 +103,6 @@ OnChipMap::OnChipMap(QWidget* parent) : QWidget(parent) {
 }
 
 void OnChipMap::set_kernel(const analysis::ExploredKernel* kernel) {
-  const int before = heightForWidth(width());
   known_ = kernel != nullptr;
   shared_ = known_ ? kernel->shared : analysis::MemoryMap{};
   registers_ = known_ ? kernel->registers : analysis::MemoryMap{};
@@ -112,8 +111,11 @@ void OnChipMap::set_kernel(const analysis::ExploredKernel* kernel) {
     for (const OnChipPlace place : places)
       words << heading(place) + QStringLiteral(": ") + legend(place).join(QStringLiteral(", "));
   }
-  setAccessibleDescription(words.join(QLatin1Char('\n')));
-  if (heightForWidth(width()) != before) updateGeometry();
+  // The layout keeps heights of widths that this is not as wide as now: other words may break there.
+  if (const QString all = words.join(QLatin1Char('\n')); all != accessibleDescription()) {
+    setAccessibleDescription(all);
+    updateGeometry();
+  }
   update();
 }
 

@@ -70,7 +70,10 @@ QString TermBars::use_words(TimeTerm term) const {
 
 QString TermBars::words(TimeTerm term) const {
   if (!times_) return {};
-  const QString time = format_duration(times_->terms[static_cast<std::size_t>(term)]);
+  const double ns = times_->terms[static_cast<std::size_t>(term)];
+  // A fitted factor of 0 says that the unit's work is hidden, not that there is none.
+  if (!(ns > 0)) return said(say::explorer_page::term_hidden{});
+  const QString time = format_duration(ns);
   return term == analysis::bound_of(times_->terms) ? said(say::explorer_page::bounds{.time = time.toStdString()})
                                                    : time;
 }

@@ -190,14 +190,15 @@ void TilesPicture::play_again() {
       notes << QStringLiteral("%1: %2").arg(title, data_.word("refused"));
       continue;
     }
-    const bool own = !lesson::plays_what_was_chosen(*player, asked);
+    QString otherwise;
+    if (!lesson::plays_what_was_chosen(*player, asked)) otherwise += data_.word("own_tile") + QLatin1Char(' ');
+    if (lesson::plays_a_shorter_n(front_, *player, asked)) otherwise += data_.word("shorter_n") + QLatin1Char(' ');
     auto* stage = new TileStage(data_, std::make_shared<const lesson::TilePlayer>(std::move(*player)), algorithm, this);
     stage->set_room(stage_room());
     stages_.push_back(stage);
     stage_row_->addWidget(stage, 1, Qt::AlignTop);
     frames = std::max(frames, stage->frames());
-    notes << QStringLiteral("%1: %2%3")
-                 .arg(title, own ? data_.word("own_tile") + QLatin1Char(' ') : QString(), stage->notes());
+    notes << QStringLiteral("%1: %2%3").arg(title, otherwise, stage->notes());
   }
   if (algorithms_.empty()) notes << data_.word("no_algorithm");
   notes_->setText(notes.join(QLatin1Char('\n')));

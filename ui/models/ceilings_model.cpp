@@ -7,6 +7,7 @@
 #include <set>
 
 #include "messages/ceilings_page.h"
+#include "profiler/metrics/point.h"
 #include "ui/format.h"
 #include "ui/models/runs_model.h"
 #include "ui/said.h"
@@ -17,7 +18,19 @@ namespace {
 
 /// Capacities are read in powers of 1024, unlike traffic.
 QString value_text(const Ceiling& ceiling) {
+  // A mask of NVML's bits, kept as a number; 0 is none of them.
+  constexpr double past_any_mask = 9e15;
+  if (ceiling.name == ceiling_key::throttle_reasons && ceiling.value > 0 && ceiling.value < past_any_mask) {
+    const Message reasons = describe_throttle_reasons(static_cast<std::uint64_t>(ceiling.value));
+    if (!reasons.empty()) return said(reasons);
+  }
   return ceiling.unit == "byte" ? format_capacity(ceiling.value) : format_value(ceiling.value, ceiling.unit);
+}
+
+/// Half the distance of the quartiles, in the value's own unit.
+QString spread_text(const Ceiling& ceiling) {
+  if (!ceiling.q1 || !ceiling.q3) return {};
+  return QStringLiteral("±%1").arg(format_value((*ceiling.q3 - *ceiling.q1) / 2, ceiling.unit));
 }
 
 QString text_of(const CeilingLine& line, int column) {
@@ -30,6 +43,8 @@ QString text_of(const CeilingLine& line, int column) {
       return value_text(line.ceiling);
     case CeilingsModel::spread_column: {
       const auto spread = relative_spread(line.ceiling);
+      // Of a value near zero a percentage says nothing.
+      if (spread && *spread > 1) return spread_text(line.ceiling);
       return spread ? QStringLiteral("±%1%").arg(100 * *spread, 0, 'f', 2) : QString();
     }
     case CeilingsModel::clock_column:
@@ -66,9 +81,12 @@ std::vector<ShownCeilings> ceilings_of(const Workspace& workspace) {
     if (summary.provenance == Provenance::imported || !measured.insert(summary.device_uuid).second) continue;
     std::vector<Ceiling> datasheet = datasheet_ceilings(summary.limits);
     if (datasheet.empty()) continue;
-    shown.push_back({summary.device_name, summary.device_uuid,
-                     said(say::ceilings_page::of_datasheet{.device = summary.device_name}), false,
-                     std::move(datasheet)});
+    // A GPU and its simulation are of one name.
+    std::string device = summary.device_name;
+    if (summary.provenance == Provenance::simulated)
+      device.append(" (").append(to_string(summary.provenance)).append(")");
+    shown.push_back({summary.device_name, summary.device_uuid, said(say::ceilings_page::of_datasheet{.device = device}),
+                     false, std::move(datasheet)});
   }
   return shown;
 }

@@ -197,14 +197,38 @@ bool ComparisonModel::varies(const PointSetting& setting) const {
   });
 }
 
-void ComparisonModel::add_settings() {
+namespace {
+
+const std::vector<PointSetting>& all_settings() {
   static const std::vector<PointSetting> settings = point_settings();
-  for (const PointSetting& setting : settings) {
-    const bool is_side = std::ranges::any_of(set_->axis.names, [&](const std::string& name) {
-      return setting.fields.empty() ? setting.key == QString::fromStdString(name)
-                                    : std::ranges::find(setting.fields, name) != setting.fields.end();
-    });
-    if (is_side || lines_.empty() || !varies(setting)) continue;
+  return settings;
+}
+
+}  // namespace
+
+bool ComparisonModel::sets_sides_apart(const PointSetting& setting) const {
+  return std::ranges::any_of(set_->axis.names, [&](const std::string& name) {
+    return setting.fields.empty() ? setting.key == QString::fromStdString(name)
+                                  : std::ranges::find(setting.fields, name) != setting.fields.end();
+  });
+}
+
+QString ComparisonModel::common() const {
+  QStringList words;
+  if (lines_.empty()) return {};
+  const PointSpec first = set_->points->table().spec(row_in(lines_.front()));
+  for (const PointSetting& setting : all_settings()) {
+    const bool goes_without_saying = setting.shown != PointSetting::Shown::always && !setting.is_set(first);
+    if (goes_without_saying || sets_sides_apart(setting) || varies(setting)) continue;
+    const QString text = setting.value(first).text;
+    if (!text.isEmpty()) words << QStringLiteral("%1 %2").arg(setting.label, text);
+  }
+  return words.join(QStringLiteral(" · "));
+}
+
+void ComparisonModel::add_settings() {
+  for (const PointSetting& setting : all_settings()) {
+    if (lines_.empty() || sets_sides_apart(setting) || !varies(setting)) continue;
     const bool number = setting.value(set_->points->table().spec(row_in(lines_.front()))).number;
     columns_.push_back({setting.label, setting.key, setting.help, number, [this, &setting](const Line& line) {
                           const PointSetting::Value value = setting.value(set_->points->table().spec(row_in(line)));
@@ -269,6 +293,8 @@ void ComparisonModel::make_columns() {
                       },
                       [this](const Line& line) { return verdict_order(line); },
                       [this](const Line& line) { return verdict_tip(line); }});
+  // A ratio says nothing without the problem that it is of.
+  add_settings();
   add_pair_column(said(say::compare_page::ratio{}), QStringLiteral("ratio"), said(say::compare_page::ratio_help{}),
                   [](const ComparedPair& p) { return ratio_value(p.verdict.time); });
   const bool several =
@@ -280,7 +306,6 @@ void ComparisonModel::make_columns() {
                           return Value{.text = name, .sort = static_cast<double>(line.other), .tip = name};
                         }});
   }
-  add_settings();
   add_measured();
   columns_.push_back({said(say::compare_page::note{}), QStringLiteral("note"), said(say::compare_page::note_help{}),
                       false, [this](const Line& line) {

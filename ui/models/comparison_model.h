@@ -52,6 +52,8 @@ class ComparisonModel : public TableModel {
 
   /// What a column is known by: "verdict", "time", a setting's key.
   [[nodiscard]] QString key_of(int column) const { return columns_[static_cast<std::size_t>(column)].key; }
+  /// What all rows were set to, so that no column says it: "d 128 · full · bf16".
+  [[nodiscard]] QString common() const;
   /// -1 where there is none.
   [[nodiscard]] int column_named(const QString& key) const;
   /// For other programs: plain numbers.
@@ -92,6 +94,8 @@ class ComparisonModel : public TableModel {
   [[nodiscard]] QVariant verdict_order(const Line& line) const;
   [[nodiscard]] QString verdict_tip(const Line& line) const;
   [[nodiscard]] bool varies(const PointSetting& setting) const;
+  /// What the sides differ in is in their names.
+  [[nodiscard]] bool sets_sides_apart(const PointSetting& setting) const;
   void make_columns();
   void add_settings();
   void add_measured();

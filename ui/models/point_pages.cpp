@@ -9,9 +9,11 @@
 #include <map>
 #include <utility>
 
+#include "messages/details.h"
 #include "messages/points_table.h"
 #include "messages/window.h"
 #include "ui/said.h"
+#include "ui/selection.h"
 
 namespace attnscope::ui {
 namespace {
@@ -30,7 +32,9 @@ PointPages::PointPages(QObject* parent) : QObject(parent) {
   idle_.setSingleShot(true);
   idle_.setInterval(pages_kept_open);
   connect(&idle_, &QTimer::timeout, this, [this] {
-    if (!asked_) reader_.start([files = files_] { files->store.reset(); });
+    if (asked_) return;
+    reader_.start([files = files_] { files->store.reset(); });
+    try_again();
   });
 }
 
@@ -79,18 +83,39 @@ void PointPages::ask_next() {
   wanted_.pop_front();
   const std::size_t first = *asked_ * page_rows;
   const std::size_t count = std::min(page_rows, rows_->size() - first);
-  reader_.start(
-      [this, files = files_, points = points_, rows = rows_, first, count, number = *asked_, of = generation_] {
-        auto page = std::make_shared<Page>();
-        try {
-          *page = read(*files, *points, std::span(*rows).subspan(first, count));
-        } catch (const std::exception& error) {
-          files->store.reset();
-          *page = {.points = nullptr, .row_of = {}, .error = QString::fromUtf8(error.what())};
-        }
-        QMetaObject::invokeMethod(
-            this, [this, of, number, page] { take(of, number, page); }, Qt::QueuedConnection);
-      });
+  reader_.start([this, files = files_, points = points_, rows = rows_, first, count, number = *asked_,
+                 of = generation_] {
+    const auto page = std::make_shared<const Page>(page_of(*files, *points, std::span(*rows).subspan(first, count)));
+    QMetaObject::invokeMethod(
+        this, [this, of, number, page] { take(of, number, page); }, Qt::QueuedConnection);
+  });
+}
+
+namespace {
+
+/// Why rows of a page cannot be read.
+struct NoPage {
+  RunPtr run;
+  QString error;
+  bool replaced = false;
+};
+
+}  // namespace
+
+PointPages::Page PointPages::page_of(Files& files, const PointSet& points, std::span<const Row> rows) {
+  Page page;
+  try {
+    return read(files, points, rows);
+  } catch (const NoPage& none) {
+    page.error = none.error;
+    page.failed = none.run;
+    page.replaced = none.replaced;
+  } catch (const std::exception& error) {
+    page.error = QString::fromUtf8(error.what());
+    page.failed = points.run_of(rows.front());
+  }
+  files.store.reset();
+  return page;
 }
 
 PointPages::Page PointPages::read(Files& files, const PointSet& points, std::span<const Row> rows) {
@@ -106,25 +131,32 @@ PointPages::Page PointPages::read(Files& files, const PointSet& points, std::spa
   for (const auto& part : places) {
     const RunPtr& run = part.first;
     const std::map<std::int64_t, std::size_t>& place_of = part.second;
-    const std::string file = run->file.toStdString();
     if (!files.store || files.file != run->file) {
       files.store.reset();
-      files.store = RunStore::open(file, RunStore::Mode::read_only);
+      files.store = RunStore::open(run->file.toStdString(), RunStore::Mode::read_only);
       files.file = run->file;
     }
+    const auto require_same = [&] {
+      if (!is_replaced(*files.store, *run)) return;
+      throw NoPage{run, said(say::window::file_replaced{.file = run->file.toStdString()}), true};
+    };
+    require_same();
     std::vector<std::int64_t> ids;
     ids.reserve(place_of.size());
     for (const auto& [id, place] : place_of) ids.push_back(id);
     RunPoints& of_run = read_of_run.emplace_back();
-    files.store->each_point_of(
-        ids, [&] { of_run = RunPoints(); },
-        [&](const StoredPoint& point) {
-          if (point.run_id == run->summary.id) of_run.add(point);
-        });
-    if (!stamp_of(file).same_file(run->stamp)) {
-      page.error = said(say::window::file_replaced{.file = file});
-      return page;
-    }
+    bool others = false;
+    const auto begin = [&] {
+      of_run = RunPoints();
+      others = false;
+    };
+    files.store->each_point_of(ids, begin, [&](const StoredPoint& point) {
+      const Row row = rows[place_of.at(point.id)];
+      others = others || point.run_id != run->summary.id || point.record.spec != points.table().spec(row);
+      of_run.add(point);
+    });
+    require_same();
+    if (others) throw NoPage{run, said(say::details::changed{.file = run->file.toStdString()})};
     for (const Row row : of_run.rows()) place_of_row.push_back(place_of.at(of_run.id(row)));
     // What analysis knows of the run the points that are shown say already.
     parts.push_back({run, &of_run, points.table().runs()[points.table().run_index(rows[place_of.begin()->second])]});
@@ -139,6 +171,9 @@ void PointPages::take(std::uint64_t of, std::size_t number, std::shared_ptr<cons
     if (!asked_) ask_next();
     return;
   }
+  const RunPtr run = page->failed;
+  const QString why = page->error;
+  const bool replaced = page->replaced;
   pages_[number] = std::move(page);
   recent_.push_front(number);
   if (recent_.size() > most_pages) {
@@ -149,6 +184,22 @@ void PointPages::take(std::uint64_t of, std::size_t number, std::shared_ptr<cons
   ask_next();
   const std::size_t first = number * page_rows;
   emit arrived(first, std::min(first + page_rows, rows_->size()) - 1);
+  if (run != nullptr) emit failed(run, why, replaced);
+}
+
+void PointPages::try_again() {
+  std::vector<std::size_t> forgotten;
+  for (const auto& [number, page] : pages_) {
+    if (page->points == nullptr && !page->replaced) forgotten.push_back(number);
+  }
+  for (const std::size_t number : forgotten) {
+    pages_.erase(number);
+    std::erase(recent_, number);
+  }
+  for (const std::size_t number : forgotten) {
+    const std::size_t first = number * page_rows;
+    if (rows_ != nullptr && first < rows_->size()) emit arrived(first, std::min(first + page_rows, rows_->size()) - 1);
+  }
 }
 
 void PointPages::wait() {

@@ -39,18 +39,25 @@ class PointPages : public QObject {
   [[nodiscard]] Value at(std::size_t place);
   /// Until all that was asked for is there: for pictures and tests.
   void wait();
+  /// Forgets that pages could not be read.
+  void try_again();
 
   static constexpr std::size_t page_rows = 64;
 
  signals:
-  /// The values of these places are there, or will never be.
+  /// The values of these places are there, or nobody knows when.
   void arrived(std::size_t first, std::size_t last);
+  /// A file could not be read, and why: one sentence. `replaced`: another one has come in the place of the one that
+  /// this run is of. Where it is not so, what is looked at is asked for again after a while.
+  void failed(const attnscope::ui::RunPtr& run, const QString& why, bool replaced);
 
  private:
   struct Page {
     std::shared_ptr<const PointSet> points;
     std::vector<std::optional<Row>> row_of;  ///< by place in the page; none: its row was left out
     QString error;
+    RunPtr failed;  ///< of what could not be read
+    bool replaced = false;
   };
   /// Of the reader's thread alone.
   struct Files {
@@ -60,6 +67,8 @@ class PointPages : public QObject {
   void ask_next();
   void take(std::uint64_t of, std::size_t number, std::shared_ptr<const Page> page);
   static Page read(Files& files, const PointSet& points, std::span<const Row> rows);
+  /// A page that says why.
+  static Page page_of(Files& files, const PointSet& points, std::span<const Row> rows);
 
   std::shared_ptr<const PointSet> points_;
   std::shared_ptr<const std::vector<Row>> rows_;

@@ -28,6 +28,7 @@ analysis::Run analysis_run(const RunInfo& info) {
   run.l2_from = summary.l2_from;
   run.planned_points = summary.planned_points;
   run.rounds = rounds_of(summary);
+  run.device = info.device;
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "profiler/analysis/point_table.h"
@@ -24,6 +25,8 @@ struct RunInfo {
   RunSummary summary;
   QString title = {};    ///< run_title(), with what sets the run apart from others of that title and device
   FileStamp stamp = {};  ///< of the file that it was read from
+  /// What tells its device from those of all open runs; empty where it was not compared with them.
+  std::string device = {};
 };
 using RunPtr = std::shared_ptr<const RunInfo>;
 

@@ -1,19 +1,53 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of a PointsTableModel, sorted with what has no value at the end.
+// The rows of a PointsTableModel, sorted with what has no value at the end. The order of many rows is found aside:
+// until it is, they stand as they stood.
 #pragma once
 
+#include <QAbstractProxyModel>
+#include <memory>
+#include <vector>
+
+#include "ui/aside.h"
 #include "ui/models/points_table_model.h"
-#include "ui/models/values_first.h"
 
 namespace attnscope::ui {
 
-class PointsOrder : public ValuesFirst {
+class PointsOrder : public QAbstractProxyModel {
   Q_OBJECT
  public:
   explicit PointsOrder(PointsTableModel& model, QObject* parent = nullptr);
 
   /// What is listed without being in memory the model orders itself, where it can; else the rows stay as they are.
   void sort(int column, Qt::SortOrder order) override;
+  /// The column by which rows are, or are to be, sorted here; -1: by none.
+  [[nodiscard]] int sortColumn() const { return own_column_; }
+  [[nodiscard]] Qt::SortOrder sortOrder() const { return sorted_in_; }
+  /// Whether an order is being found.
+  [[nodiscard]] bool busy() const { return aside_.busy(); }
+  void wait() { aside_.wait(); }
+  /// Finds the order that points will have as the model's rows, in any thread; nothing where they will have none.
+  [[nodiscard]] PointsTableModel::Ordering ordering_of(const std::shared_ptr<const PointSet>& points) const;
+  /// The column's key by which rows are, or are to be, sorted; empty: by none.
+  [[nodiscard]] const QString& sorted_by() const { return sorted_by_; }
+  /// What ordering_of() found of points that the model is about to be given, and of which column in which order.
+  struct Prepared {
+    std::shared_ptr<const PointSet> points;
+    QString by;
+    Qt::SortOrder order = Qt::AscendingOrder;
+    std::vector<Row> rows;
+  };
+  void prepare(Prepared prepared) { prepared_ = std::move(prepared); }
+
+  [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QModelIndex parent(const QModelIndex& /*child*/) const override { return {}; }
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  /// Also of no rows, where the base has none to ask for their columns.
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
+    return model_.headerData(section, orientation, role);
+  }
+  [[nodiscard]] QModelIndex mapToSource(const QModelIndex& proxy) const override;
+  [[nodiscard]] QModelIndex mapFromSource(const QModelIndex& source) const override;
 
  signals:
   /// The rows are sorted by what they were sorted by, which now stands in another column; -1: in none. Also where they
@@ -21,10 +55,23 @@ class PointsOrder : public ValuesFirst {
   void sort_column_moved(int column);
 
  private:
+  void follow_model();
+  void take_reset();
+  /// Sorts by own_column_: at once, or aside where rows are many.
+  void order_anew();
+  /// Rows of the model in their order; none: as they stand there.
+  void show(std::vector<Row> rows);
+  void set_places(std::vector<Row> rows);
+
   PointsTableModel& model_;
   QString sorted_by_;  ///< key of a column; empty: by none
   Qt::SortOrder sorted_in_ = Qt::AscendingOrder;
-  int shown_column_ = -1;  ///< the column of that key, as was last said
+  int shown_column_ = -1;        ///< the column of that key, as was last said
+  int own_column_ = -1;          ///< by which the rows stand in an order of this one
+  std::vector<Row> to_model_;    ///< by row; empty: as they stand there
+  std::vector<Row> from_model_;  ///< the other way round
+  Prepared prepared_;
+  Aside aside_;
 };
 
 }  // namespace attnscope::ui

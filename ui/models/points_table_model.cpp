@@ -276,6 +276,56 @@ Column of_setting(PointSetting setting) {
   return column;
 }
 
+/// Few values are sorted, then the rows counted out.
+std::vector<Row> ordered_by_setting(const Column& by, const PointSet& points, const std::vector<Row>& given,
+                                    Qt::SortOrder order) {
+  const Distinct values = tell_apart(by.keys(points), 0, points.size());
+  std::vector<QVariant> sort;
+  sort.reserve(values.example.size());
+  for (const Row row : values.example) sort.push_back(by.value(points, row).sort);
+  std::vector<std::uint32_t> codes(sort.size());
+  std::iota(codes.begin(), codes.end(), 0U);
+  const bool descending = order == Qt::DescendingOrder;
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    if (sort[a].isValid() != sort[b].isValid()) return sort[a].isValid();
+    return descending ? comes_before(sort[b], sort[a]) : comes_before(sort[a], sort[b]);
+  };
+  std::ranges::stable_sort(codes, before);
+  // What tells rows apart may be more than what they are sorted by: equal ones stand as they were given.
+  std::vector<std::uint32_t> place(codes.size());
+  std::uint32_t places = 0;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    if (i > 0 && before(codes[i - 1], codes[i])) ++places;
+    place[codes[i]] = places;
+  }
+  std::vector<std::size_t> begin(codes.size() + 1, 0);
+  for (const Row row : given) ++begin[place[values.code[row]] + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<Row> rows(given.size());
+  for (const Row row : given) rows[begin[place[values.code[row]]]++] = row;
+  return rows;
+}
+
+std::vector<Row> ordered_by_value(const analysis::ValueColumn& values, const std::vector<Row>& given,
+                                  Qt::SortOrder order) {
+  std::vector<std::pair<double, Row>> known;
+  std::vector<Row> without;
+  known.reserve(given.size());
+  for (const Row row : given) {
+    if (const auto value = values.at(row)) {
+      known.emplace_back(order == Qt::DescendingOrder ? -*value : *value, row);
+    } else {
+      without.push_back(row);
+    }
+  }
+  std::ranges::stable_sort(known, {}, &std::pair<double, Row>::first);
+  std::vector<Row> rows;
+  rows.reserve(given.size());
+  for (const auto& [value, row] : known) rows.push_back(row);
+  rows.insert(rows.end(), without.begin(), without.end());
+  return rows;
+}
+
 }  // namespace
 
 PointsTableModel::PointsTableModel(QObject* parent) : PointsTableModel(built_in_algorithms(), parent) {}
@@ -361,25 +411,18 @@ std::shared_ptr<const std::vector<Row>> PointsTableModel::in_order() const {
   const int column = column_named(listed_by_);
   if (column < 0 || !is_setting(column)) return rows;
   const Column& by = columns_[static_cast<std::size_t>(column)];
-  const Distinct values = tell_apart(by.keys(*points_), 0, points_->size());
-  // The few values are sorted, then the rows counted out.
-  std::vector<QVariant> sort;
-  sort.reserve(values.example.size());
-  for (const Row row : values.example) sort.push_back(by.value(*points_, row).sort);
-  std::vector<std::uint32_t> codes(sort.size());
-  std::iota(codes.begin(), codes.end(), 0U);
-  std::ranges::stable_sort(codes, [&](std::uint32_t a, std::uint32_t b) {
-    if (sort[a].isValid() != sort[b].isValid()) return sort[a].isValid();
-    const bool descending = listed_in_ == Qt::DescendingOrder;
-    return descending ? comes_before(sort[b], sort[a]) : comes_before(sort[a], sort[b]);
-  });
-  std::vector<std::size_t> begin(codes.size() + 1, 0);  // by place among the sorted values
-  std::vector<std::uint32_t> place(codes.size());
-  for (std::uint32_t i = 0; i < codes.size(); ++i) place[codes[i]] = i;
-  for (const Row row : *rows) ++begin[place[values.code[row]] + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  for (const Row row : listing_->rows) (*rows)[begin[place[values.code[row]]]++] = row;
+  *rows = ordered_by_setting(by, *points_, listing_->rows, listed_in_);
   return rows;
+}
+
+PointsTableModel::Ordering PointsTableModel::ordering(std::shared_ptr<const PointSet> points, int column,
+                                                      Qt::SortOrder order) const {
+  if (column < 0) return [] { return std::vector<Row>(); };
+  return [points = std::move(points), by = columns_[static_cast<std::size_t>(column)], order] {
+    const std::vector<Row> rows = points->table().rows();
+    return by.metric.empty() ? ordered_by_setting(by, *points, rows, order)
+                             : ordered_by_value(values_of(*points, by.metric), rows, order);
+  };
 }
 
 std::optional<int> PointsTableModel::row_of(const ShownPoint& point) const {

@@ -45,6 +45,10 @@ class PointsTableModel : public TableModel {
   /// Orders the rows of listings, now and later, by the column of that key, rows without a value last; of "" they stand
   /// as they do there. False for a column that is computed of values: these are not in memory.
   bool sort_listing(const QString& key, Qt::SortOrder order);
+  /// Finds the order of points by a column of the model, those without a value last and equal ones as they stand; in
+  /// any thread. Empty without such a column.
+  using Ordering = std::function<std::vector<Row>()>;
+  [[nodiscard]] Ordering ordering(std::shared_ptr<const PointSet> points, int column, Qt::SortOrder order) const;
   /// Reads the values of listed rows.
   [[nodiscard]] PointPages& pages() { return pages_; }
   [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return points_; }

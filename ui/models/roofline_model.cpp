@@ -146,6 +146,13 @@ void RooflineModel::set_roofline(RooflineSet set) {
   endResetModel();
 }
 
+std::optional<int> RooflineModel::row_of(const ShownPoint& point) const {
+  const std::optional<Row> wanted = set_.points ? set_.points->row_of(point) : std::nullopt;
+  const auto found = std::ranges::find_if(
+      lines_, [&](const Line& line) { return set_.report.series[line.series].points[line.point].row == wanted; });
+  return found == lines_.end() ? std::nullopt : std::optional(static_cast<int>(found - lines_.begin()));
+}
+
 ShownPoint RooflineModel::point_at(int row) const {
   const Line& line = lines_[static_cast<std::size_t>(row)];
   return (*set_.points)[set_.report.series[line.series].points[line.point].row];

@@ -70,6 +70,8 @@ class RooflineModel : public TableModel {
   void set_roofline(RooflineSet set);
   /// The point of a row.
   [[nodiscard]] ShownPoint point_at(int row) const;
+  /// The row of a point; nothing where it is not among them.
+  [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
 
  protected:
   [[nodiscard]] int rows() const override { return static_cast<int>(lines_.size()); }

@@ -54,6 +54,10 @@ std::vector<std::int64_t> RunPoints::ids() const {
   return ids;
 }
 
+std::int64_t RunPoints::first_id() const {
+  return ids_.empty() ? 0 : *std::ranges::min_element(ids_);
+}
+
 std::vector<Row> RunPoints::sorts() const {
   constexpr std::array<std::string_view, 3> of_a_curve_or_map{"n_k", "br", "bc"};
   std::vector<const analysis::FieldColumn*> columns;

@@ -32,7 +32,7 @@ using analysis::Verdict;
 
 constexpr int widest_side = 210;  ///< pixels of a side's name on its chip
 constexpr int widest_text = 300;
-constexpr int text_padding = 16;
+constexpr int text_padding = 24;
 constexpr int heading_padding = 24;
 constexpr int measured_rows = 200;  ///< that columns are measured by
 
@@ -103,7 +103,12 @@ QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t
         known = found.end() - 1;
       }
       const QString there = one_line(to_qstring(difference.other));
-      if (!known->second.second.contains(there)) known->second.second << there;
+      if (there.isEmpty() || known->second.second.contains(there)) continue;
+      known->second.second << there;
+      if (set.others.size() > 1 && !code) {  // whose it is
+        known->second.second.last() =
+            said(say::compare_page::of_side{.value = there.toStdString(), .side = set.name_of(other).toStdString()});
+      }
     }
   }
   const auto or_none = [](const QString& text) {
@@ -368,15 +373,13 @@ void ComparePage::compare_by(const QString& key) {
     other_name_.clear();
   }
   by_key_ = key;
-  offer_sides();
-  ask();
+  refresh();
 }
 
 void ComparePage::set_baseline(const QString& side) {
   touch();
   base_name_ = side;
-  offer_sides();
-  ask();
+  refresh();
 }
 
 void ComparePage::set_other(const QString& side) {
@@ -416,23 +419,44 @@ std::optional<std::uint32_t> ComparePage::other_code() const {
 }
 
 void ComparePage::refresh() {
-  visible_ = workspace().visible();
-  axes_ = side_axes(*visible_);
-  offer_sides();
-  ask();
+  if (workspace().gathering()) return;  // points_changed() follows
+  const std::shared_ptr<const PointSet> points = workspace().visible();
+  comparer_.drop();
+  const auto work = [points, axes = points == visible_ ? axes_ : std::vector<SideAxis>(), by = by_key_,
+                     base = base_name_](const Aside::Outdated& /*outdated*/) {
+    return sides_of(*points, axes.empty() ? side_axes(*points) : axes, by, base);
+  };
+  work_aside(points->size(), work, [this, points](Sides sides) {
+    visible_ = points;
+    axes_ = std::move(sides.axes);
+    axis_ = sides.axis;
+    baseline_ = sides.baseline;
+    offer_sides();
+    ask();
+  });
+}
+
+ComparePage::Sides ComparePage::sides_of(const PointSet& points, std::vector<SideAxis> axes, const QString& by,
+                                         const QString& base) {
+  Sides sides{.axes = std::move(axes)};
+  const auto wanted = std::ranges::find(sides.axes, by, &SideAxis::key);
+  sides.axis = wanted != sides.axes.end() ? static_cast<std::size_t>(wanted - sides.axes.begin())
+                                          : first_with_partners(points, sides.axes);
+  if (sides.axis < sides.axes.size()) {
+    const SideAxis& axis = sides.axes[sides.axis];
+    const std::optional<std::uint32_t> named = axis.side_named(base);
+    sides.baseline = named ? *named : fullest_side(points, axis);
+  }
+  return sides;
 }
 
 void ComparePage::offer_sides() {
   std::vector<FacetChip::Option> by;
   for (const SideAxis& axis : axes_) by.push_back({.text = axis.label, .id = axis.key, .full = {}, .group = {}});
-  const auto wanted = std::ranges::find(axes_, by_key_, &SideAxis::key);
-  axis_ =
-      wanted != axes_.end() ? static_cast<std::size_t>(wanted - axes_.begin()) : first_with_partners(*visible_, axes_);
   std::vector<FacetChip::Option> sides;
   if (const SideAxis* sides_of = axis()) {
     for (const QString& value : sides_of->values)
       sides.push_back({.text = value, .id = value, .full = {}, .group = {}});
-    baseline_ = sides_of->side_named(base_name_).value_or(fullest_side(*visible_, *sides_of));
   }
   offer_on(*by_, by, axes_.empty() ? -1 : static_cast<int>(axis_));
   offer_on(*base_, sides, axes_.empty() ? -1 : static_cast<int>(baseline_));
@@ -624,6 +648,9 @@ void ComparePage::show_summary() {
                                                              .same = count(Verdict::same),
                                                              .undecided = count(Verdict::ambiguous)});
   if (left > 0) text += QStringLiteral(", ") + said(say::compare_page::counts_left{.left = left});
+  if (const QString common = model_->common(); view_ == View::table && !common.isEmpty()) {
+    text += QLatin1Char('\n') + said(say::compare_page::common{.settings = common.toStdString()});
+  }
   summary_->setText(text);
   method_->setText(method_words(*set_).join(QLatin1Char(' ')));
   method_->setFont(small_font(font()));

@@ -57,6 +57,11 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] bool busy() const { return comparer_.busy(); }
   /// Until what is asked is shown.
   void wait() { comparer_.wait(); }
+  [[nodiscard]] bool settled() const override { return !busy() && ProblemPage::settled(); }
+  void settle() override {
+    ProblemPage::settle();
+    wait();
+  }
   [[nodiscard]] QTableView* table() const { return table_; }
   [[nodiscard]] HeatmapView* map() const { return map_; }
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
@@ -72,6 +77,7 @@ class ComparePage : public ProblemPage {
  protected:
   void show_problem() override;
   void show_points() override { refresh(); }
+  [[nodiscard]] bool may_stay() const override { return set_ != nullptr; }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void changeEvent(QEvent* event) override;
 
@@ -81,6 +87,14 @@ class ComparePage : public ProblemPage {
   void add_keys();
   /// Asks for what is chosen, of the points that are visible now.
   void refresh();
+  struct Sides {
+    std::vector<SideAxis> axes;
+    std::size_t axis = 0;
+    std::uint32_t baseline = 0;
+  };
+  /// What there is to choose of the points, and what of that the keys and names choose; in any thread.
+  [[nodiscard]] static Sides sides_of(const PointSet& points, std::vector<SideAxis> axes, const QString& by,
+                                      const QString& base);
   void offer_sides();
   void ask();
   void take(const std::shared_ptr<const ComparisonSet>& set);

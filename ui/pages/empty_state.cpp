@@ -2,11 +2,13 @@
 #include "ui/pages/empty_state.h"
 
 #include <algorithm>
+#include <map>
 
 #include "messages/empty_page.h"
 #include "messages/query.h"
 #include "messages/window.h"
 #include "ui/format.h"
+#include "ui/pages/none_ran.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -32,6 +34,9 @@ bool ticked_run_is_running(const Workspace& workspace) {
 }
 
 EmptyWords why_no_points(const Workspace& workspace) {
+  if (const QString& error = workspace.selection_error(); !error.isEmpty()) {
+    return {said(say::empty_page::not_selected{.points = workspace.ticked_points()}), error.toHtmlEscaped()};
+  }
   if (workspace.large() && workspace.listing() == nullptr) {
     return {said(say::query::selecting{.all = workspace.ticked_points()}), said(say::empty_page::selecting_help{})};
   }
@@ -72,6 +77,33 @@ EmptyWords why_no_points(const Workspace& workspace) {
             said(say::empty_page::no_points_help{.state = to_string(ticked->info->summary.state)})};
   }
   return {said(say::empty_page::no_run{}), said(say::empty_page::no_run_help{})};
+}
+
+std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
+  struct End {
+    std::size_t points = 0;
+    analysis::Row first = 0;
+  };
+  std::map<Disposition, End> ends;
+  for (analysis::Row row = 0; row < table.size(); ++row) {
+    const Disposition disposition = table.disposition(row);
+    if (disposition == Disposition::ok || disposition == Disposition::no_counters) return std::nullopt;
+    if (ends[disposition].points++ == 0) ends[disposition].first = row;
+  }
+  if (ends.empty()) return std::nullopt;
+  constexpr qsizetype longest_reason = 400;
+  QStringList lines;
+  for (const auto& [disposition, end] : ends) {
+    const Message& reason = table.reason(end.first);
+    const Message points = counted_points(end.points);
+    lines << (reason.empty() ? said(say::empty_page::none_ran_line{.points = points, .outcome = to_string(disposition)})
+                             : said(say::empty_page::none_ran_why{
+                                   .points = points,
+                                   .outcome = to_string(disposition),
+                                   .why = shortened(said(reason), longest_reason).toHtmlEscaped().toStdString()}));
+  }
+  return EmptyWords{said(say::empty_page::none_ran{.points = counted_points(table.size())}),
+                    lines.join(QStringLiteral("<br>"))};
 }
 
 EmptyState::EmptyState(QWidget* parent, Workspace* filtered) : QLabel(parent), filtered_(filtered) {

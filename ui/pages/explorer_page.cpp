@@ -42,6 +42,7 @@ namespace {
 
 constexpr double editors_width = 18.5;  ///< lines of text
 constexpr int card_width = 400;
+constexpr int card_width_beside_one = 540;   ///< likewise, of one pin
 constexpr int card_width_beside_pins = 800;  ///< for their columns
 constexpr int most_columns = 3;
 constexpr char pin_letters[] = {'A', 'B', 'C'};
@@ -97,16 +98,18 @@ class ExplorerPage::Change : public QUndoCommand {
 namespace {
 
 /// How the terms join, and where the rates come from that they are worked out with.
-QString rates_note(const Explored& explored) {
+QString rates_note(const Explored& explored, double idle_ns) {
   const analysis::Exploration& e = explored.exploration;
   const StoredCeilings* rates = explored.choices.rates.get();
+  const std::string idle = format_duration(idle_ns).toStdString();
   if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
-    return said(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of});
+    return said(say::explorer_page::terms_note{.idle = idle, .device = e.device, .measured = e.rates_of});
   }
   const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
                             : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
                                                                        : text(say::explorer_page::rates_of_l2{});
-  return said(say::explorer_page::terms_note_measured{.which = which,
+  return said(say::explorer_page::terms_note_measured{.idle = idle,
+                                                      .which = which,
                                                       .gpu = rates->device_name,
                                                       .uuid = rates->device_uuid,
                                                       .time = rates->measured_at,
@@ -197,18 +200,8 @@ void ExplorerPage::build_bar() {
   QPushButton* best = button(QStringLiteral("default-tile"), said(say::explorer_page::default_tile{}),
                              said(say::explorer_page::default_tile_help{}));
   connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
-  nearest_button_ = button(QStringLiteral("nearest"), {}, said(say::explorer_page::nearest_help{}));
-  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
   pin_button_ = button(QStringLiteral("pin"), said(say::explorer_page::pin{}), said(say::explorer_page::pin_help{}));
   connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
-  for (std::size_t i = 0; i < most_pins; ++i) {
-    auto* unpin = new QToolButton(bar);
-    unpin->setObjectName(QStringLiteral("unpin-") + letter(i));
-    unpin->setText(said(say::explorer_page::unpin_short{.pin = letter(i).toStdString()}));
-    connect(unpin, &QToolButton::clicked, this, [this, i] { this->unpin(static_cast<int>(i)); });
-    flow->addWidget(unpin);
-    unpin_buttons_[i] = unpin;
-  }
   // Icons alone would say nothing to a screen reader, and the words are short.
   QAction* undo = undo_.createUndoAction(this, said(say::explorer_page::undo{}));
   undo->setShortcut(QKeySequence::Undo);
@@ -227,6 +220,17 @@ void ExplorerPage::build_bar() {
     });
     connect(made, &QPushButton::clicked, action, &QAction::trigger);
   }
+  // What comes and goes stands last, so that nothing else moves under the mouse.
+  for (std::size_t i = 0; i < most_pins; ++i) {
+    auto* unpin = new QToolButton(bar);
+    unpin->setObjectName(QStringLiteral("unpin-") + letter(i));
+    unpin->setText(said(say::explorer_page::unpin_short{.pin = letter(i).toStdString()}));
+    connect(unpin, &QToolButton::clicked, this, [this, i] { this->unpin(static_cast<int>(i)); });
+    flow->addWidget(unpin);
+    unpin_buttons_[i] = unpin;
+  }
+  nearest_button_ = button(QStringLiteral("nearest"), {}, said(say::explorer_page::nearest_help{}));
+  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
   layout()->addWidget(bar);
 }
 
@@ -607,7 +611,7 @@ void ExplorerPage::show_kernel() {
                             .all = kernel.blocks,
                             .waves = format_number(kernel.time.waves).toStdString()}));
   occupancy_->show();
-  set_words(terms_note_, rates_note(*shown_));
+  set_words(terms_note_, rates_note(*shown_, kernel.time.idle_ns));
   terms_note_->show();
 }
 
@@ -626,8 +630,9 @@ void ExplorerPage::show_rule() {
   if (!rule) return editors_->show_rule_words(said(say::explorer_page::rule_does_not_speak{}));
   const bool keys = rule->outer == TileSide::bc;
   const std::string asked = describe(rule->asked);
-  QStringList lines{keys ? said(say::explorer_page::rule_of_keys{.tile = asked})
-                         : said(say::explorer_page::rule_of_queries{.tile = asked})};
+  const std::int64_t m = rule->m_bytes / bytes_per_element(shown_->exploration.point.spec.problem.dtype);
+  QStringList lines{keys ? said(say::explorer_page::rule_of_keys{.tile = asked, .m = m})
+                         : said(say::explorer_page::rule_of_queries{.tile = asked, .m = m})};
   if (!rule->config) {
     lines << said(say::explorer_page::rule_nothing_runs{});
   } else {
@@ -709,7 +714,9 @@ void ExplorerPage::show_figures() {
   }
   figures_->set_columns(columns);
   static_cast<CardLayout*>(card_area_->widget()->layout())
-      ->set_column_width(columns.size() > 2 ? card_width_beside_pins : card_width);
+      ->set_column_width(columns.size() > 2   ? card_width_beside_pins
+                         : columns.size() > 1 ? card_width_beside_one
+                                              : card_width);
   figures_view_->fit();
 }
 

@@ -148,19 +148,19 @@ void FacetBar::choose_problem_of(const analysis::PointTable& table, analysis::Ro
   }
 }
 
-void FacetBar::show_chips_of(const analysis::PointTable& table, const std::vector<Row>& rows) {
-  for (std::size_t f = 0; f < chips_.size(); ++f) {
-    const analysis::CodeColumn& column = table.codes(*filter_.facets()[f]);
+FacetBar::Texts FacetBar::texts_of(const ProblemFilter& filter, const analysis::PointTable& table,
+                                   const std::vector<Row>& rows) {
+  Texts texts;
+  for (const analysis::FacetPtr& facet : filter.facets()) {
+    const analysis::CodeColumn& column = table.codes(*facet);
     std::vector<bool> there(column.values.size());
     for (const Row row : rows) there[column.codes[row]] = true;
-    QStringList texts;
+    QStringList& of_facet = texts.emplace_back();
     for (std::size_t code = 0; code < there.size(); ++code) {
-      if (there[code]) texts << value_words(*filter_.facets()[f], column.values[code]);
+      if (there[code]) of_facet << value_words(*facet, column.values[code]);
     }
-    chips_[f]->set_texts(texts);
-    chips_[f]->setVisible(filter_.narrows(f) &&
-                          (texts.size() > 1 || (texts.size() == 1 && filter_.facets()[f]->always_shown)));
   }
+  return texts;
 }
 
 FacetChip* FacetBar::add_chip(const QString& label, const QString& help) {
@@ -170,16 +170,11 @@ FacetChip* FacetBar::add_chip(const QString& label, const QString& help) {
   return chip;
 }
 
-void FacetBar::refresh(const std::shared_ptr<const PointSet>& points, const std::vector<Row>& rows) {
-  std::vector<bool> narrowing;
-  for (std::size_t f = 0; f < chips_.size(); ++f) narrowing.push_back(filter_.narrows(f));
-  if (points != points_ || rows != rows_ || narrowing != narrowing_) {
-    narrowing_ = std::move(narrowing);
-    points_ = points;
-    rows_ = rows;
-    show_chips_of(points->table(), rows);
-  }
+void FacetBar::refresh(const Texts& texts) {
   for (std::size_t f = 0; f < chips_.size(); ++f) {
+    chips_[f]->set_texts(texts[f]);
+    chips_[f]->setVisible(filter_.narrows(f) &&
+                          (texts[f].size() > 1 || (texts[f].size() == 1 && filter_.facets()[f]->always_shown)));
     const ProblemFilter::State& state = filter_.state(f);
     std::vector<FacetChip::Option> options;
     for (const analysis::FacetValue& value : state.options) {

@@ -6,7 +6,6 @@
 #include <QComboBox>
 #include <QJsonObject>
 #include <QWidget>
-#include <memory>
 #include <vector>
 
 #include "ui/models/point_set.h"
@@ -23,8 +22,13 @@ class FacetBar : public QWidget {
  public:
   explicit FacetBar(ProblemFilter& filter, QWidget* parent = nullptr);
 
-  /// Shows the filter's present state, among these rows of the points.
-  void refresh(const std::shared_ptr<const PointSet>& points, const std::vector<Row>& rows);
+  /// Of each facet, in their order, the values that some rows have: what the widths of the chips follow from.
+  using Texts = std::vector<QStringList>;
+  /// In any thread.
+  [[nodiscard]] static Texts texts_of(const ProblemFilter& filter, const analysis::PointTable& table,
+                                      const std::vector<Row>& rows);
+  /// Shows the filter's present state, among the rows that have these values.
+  void refresh(const Texts& texts);
   /// Chooses the problem of a row, facet by facet.
   void choose_problem_of(const analysis::PointTable& table, analysis::Row row);
   /// As the filter has its facets.
@@ -57,8 +61,6 @@ class FacetBar : public QWidget {
   void fold_soon();
   void fold();
   void fill_more();
-  /// Which values a facet has in these rows, in their order.
-  void show_chips_of(const analysis::PointTable& table, const std::vector<Row>& rows);
 
   ProblemFilter& filter_;
   FlowLayout* flow_;
@@ -66,9 +68,6 @@ class FacetBar : public QWidget {
   std::vector<FacetChip*> own_;  ///< the page's
   QToolButton* more_;
   int most_rows_ = 0;
-  std::shared_ptr<const PointSet> points_;  ///< whose chips there are
-  std::vector<Row> rows_;                   ///< likewise
-  std::vector<bool> narrowing_;             ///< likewise
 };
 
 }  // namespace attnscope::ui

@@ -43,6 +43,7 @@ void FacetChip::set_texts(const QStringList& texts) {
 }
 
 void FacetChip::offer(std::vector<Option> options, int current) {
+  if (current == current_ && options == options_ && !text().isEmpty()) return;
   options_ = std::move(options);
   current_ = current;
   setEnabled(options_.size() > 1);
@@ -59,7 +60,9 @@ void FacetChip::offer(std::vector<Option> options, int current) {
 
 void FacetChip::setVisible(bool visible) {
   wanted_ = visible;
-  QToolButton::setVisible(visible && !folded_);
+  const bool seen = visible && !folded_;
+  // Also what is hidden already would have the page laid out anew.
+  if (isHidden() == seen || !testAttribute(Qt::WA_WState_ExplicitShowHide)) QToolButton::setVisible(seen);
 }
 
 void FacetChip::set_folded(bool folded) {

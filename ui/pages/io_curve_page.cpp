@@ -218,13 +218,11 @@ void IoCurvePage::offer_plots() {
 }
 
 void IoCurvePage::offer_axes() {
-  const analysis::PointTable& table = points()->table();
-  const std::vector<analysis::PointAxis> varying = analysis::varying_curve_axes(table, table.rows());
   const auto options_of = [&](const QString& chosen, const QString& other) {
     std::vector<FacetChip::Option> options;
     for (const analysis::PointAxis& each : axes_) {
       const QString key = QString::fromStdString(each.key());
-      const bool there = analysis::find_axis(varying, each.key()) != nullptr || key == chosen;
+      const bool there = analysis::find_axis(varying_, each.key()) != nullptr || key == chosen;
       if (!there || key == QLatin1String(length_key) || (key == other && !other.isEmpty())) continue;
       options.push_back({.text = said(each.facet->label), .id = key, .full = said(each.facet->help), .group = {}});
     }
@@ -430,15 +428,31 @@ CurveRequest IoCurvePage::request() const {
 }
 
 void IoCurvePage::refresh(bool keep_view) {
+  if (plot_ == nullptr) return;  // not yet made
+  narrow_to_axes();
+  // Of several requests the last one holds, but a view that one of them gave up is not kept.
+  keeps_view_ = keep_view && (keeps_view_ || !aside().busy());
+  using Axes = std::vector<analysis::PointAxis>;
+  const auto varying = std::make_shared<std::optional<Axes>>();
+  look_through(
+      {},
+      [varying](const analysis::PointTable& table) {
+        std::vector<Row> all = table.rows();
+        *varying = analysis::varying_curve_axes(table, all);
+        return all;
+      },
+      [this, varying] {
+        if (*varying) varying_ = std::move(**varying);
+        show_curves(keeps_view_);
+      });
+}
+
+void IoCurvePage::show_curves(bool keep_view) {
   const bool was_empty = curves_.empty();
   const QString title_before = curves_.title;
   const Ordinate ordinate_before = curves_.ordinate;
-  if (plot_ == nullptr) return;  // not yet made
   const std::string metric_before = curves_.metric;
   const std::string axis_before = curves_.axis ? curves_.axis->key() : std::string();
-  const auto visible = workspace().visible();
-  narrow_to_axes();
-  set_points(visible, visible->table().rows());
   show_toggles();
   offer_plots();
   offer_axes();

@@ -66,7 +66,9 @@ class IoCurvePage : public ProblemPage {
   void add_choices();
   void add_toggles();
   void add_plot();
+  /// Of what is visible and chosen by now; ends in show_curves().
   void refresh(bool keep_view);
+  void show_curves(bool keep_view);
   /// What stands in place of the plot; nothing when it is the plot.
   [[nodiscard]] std::optional<EmptyWords> words_instead() const;
   /// Theory is then of other memories than those that were measured, and says of which.
@@ -95,11 +97,12 @@ class IoCurvePage : public ProblemPage {
   CurveSet curves_;
   Ordinate plotted_ = Ordinate::bytes;
   ColorOf colored_by_ = ColorOf::automatic;
-  QString metric_;                         ///< key; empty: plotted_
-  QString axis_key_;                       ///< empty: N
-  QString group_key_;                      ///< empty: none
-  QString scale_word_;                     ///< empty: by itself
-  std::vector<analysis::PointAxis> axes_;  ///< all that there are
+  QString metric_;                            ///< key; empty: plotted_
+  QString axis_key_;                          ///< empty: N
+  QString group_key_;                         ///< empty: none
+  QString scale_word_;                        ///< empty: by itself
+  std::vector<analysis::PointAxis> axes_;     ///< all that there are
+  std::vector<analysis::PointAxis> varying_;  ///< those along which the points lie
   FacetChip* ordinate_ = nullptr;
   FacetChip* axis_ = nullptr;
   FacetChip* group_ = nullptr;
@@ -113,6 +116,7 @@ class IoCurvePage : public ProblemPage {
   std::map<std::string, QToolButton*> chip_of_;
   std::set<std::string> hidden_;  ///< algorithms switched off, also those without a chip so far
   bool compact_ = false;          ///< too low for all controls
+  bool keeps_view_ = false;       ///< what is looked through is shown in the view that the user has chosen
   QAction* dram_ = nullptr;
   QAction* sm_l2_ = nullptr;
   QAction* model_ = nullptr;

@@ -5,12 +5,17 @@
 #include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "messages/law_page.h"
 #include "profiler/analysis/facets.h"
 #include "ui/format.h"
 #include "ui/pages/plain_table.h"
+#include "ui/pages/scrolled.h"
 #include "ui/said.h"
 #include "ui/source_note.h"
 
@@ -56,24 +61,29 @@ void LawPage::add_content() {
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
-  shown_ = new QWidget(content);
-  auto* column = new QVBoxLayout(shown_);
+  auto* both = new QWidget(content);
+  auto* column = new QVBoxLayout(both);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
-  plot_ = new LawPlot(shown_);
+  plot_ = new LawPlot(both);
   model_ = new LawModel(this);
-  table_ = new PlainTable(model_, said(say::law_page::title{}), shown_);
+  table_ = new PlainTable(model_, said(say::law_page::title{}), both);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
   column->addWidget(plot_, 1);
   column->addWidget(table_);
   empty_ = new EmptyState(content, &workspace());
+  shown_ = scrolled(both, plot_, content);
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
   note_ = new ErrorNote(workspace().published_errors(), this);
   layout()->addWidget(note_);
   connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
+}
+
+bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
+  return plot_->select(point) && has_plot();
 }
 
 QString LawPage::title() const {
@@ -129,20 +139,30 @@ void LawPage::set_view(LawView view) {
 }
 
 void LawPage::refresh() {
-  const auto visible = workspace().visible();
-  const analysis::PointTable& table = visible->table();
-  analysis::LawReport report = analysis::fit_law_exponents(table, table.rows());
-  std::set<Row> tried;
-  for (const LawFamily& family : report.families) {
-    for (const analysis::LawPoint& point : family.points) tried.insert(point.row);
-  }
-  set_points(visible, {tried.begin(), tried.end()});
+  const auto report = std::make_shared<std::optional<analysis::LawReport>>();
+  look_through(
+      {},
+      [report](const analysis::PointTable& table) {
+        *report = analysis::fit_law_exponents(table, table.rows());
+        std::set<Row> tried;
+        for (const LawFamily& family : (*report)->families) {
+          for (const analysis::LawPoint& point : family.points) tried.insert(point.row);
+        }
+        return std::vector<Row>(tried.begin(), tried.end());
+      },
+      [this, report] {
+        if (*report) families_ = std::move((*report)->families);
+        show_laws();
+      });
+}
 
+void LawPage::show_laws() {
   const std::set<Row> shown(filter().rows().begin(), filter().rows().end());
-  std::erase_if(report.families, [&](const LawFamily& family) {
-    return family.points.empty() || !shown.contains(family.points.front().row);
+  std::vector<LawFamily> families;
+  std::ranges::copy_if(families_, std::back_inserter(families), [&](const LawFamily& family) {
+    return !family.points.empty() && shown.contains(family.points.front().row);
   });
-  laws_ = {visible, std::move(report.families), QString::fromStdString(filter().summary())};
+  laws_ = {points(), std::move(families), QString::fromStdString(filter().summary())};
   model_->set_laws(laws_);
   plot_->set_laws(laws_, level(), law_view());
   fit_table();

@@ -42,17 +42,21 @@ class LawPage : public ProblemPage {
 
  protected:
   void show_problem() override { refresh(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
   void add_controls();
   void add_content();
+  /// Of what is visible and chosen by now; ends in show_laws().
   void refresh();
+  void show_laws();
   void fit_table();
   [[nodiscard]] LawLevel level() const { return static_cast<LawLevel>(level_->currentData().toInt()); }
   [[nodiscard]] LawView law_view() const { return static_cast<LawView>(view_->currentData().toInt()); }
 
+  std::vector<LawFamily> families_;  ///< of all that is visible
   LawSet laws_;
   QComboBox* level_ = nullptr;
   QComboBox* view_ = nullptr;

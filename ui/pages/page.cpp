@@ -2,18 +2,80 @@
 #include "ui/pages/page.h"
 
 #include <QScopedValueRollback>
+#include <chrono>
 #include <utility>
 
 #include "messages/output.h"
+#include "messages/page.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
+
+Page::Page(QWidget* parent) : QWidget(parent) {
+  constexpr std::chrono::milliseconds patience(250);
+  late_.setSingleShot(true);
+  late_.setInterval(patience);
+  connect(&late_, &QTimer::timeout, this, &Page::say_late);
+  connect(&aside_, &Aside::settled, this, [this] {
+    say_late();
+    if (!in_sight()) return;
+    const bool known = mark_shown_;
+    mark_what_is_shown();
+    if (mark_shown_ && !known) emit mark_found();
+  });
+}
+
+void Page::begin_late() {
+  if (!may_stay()) return say_late();
+  if (!late_.isActive() && late_words().isEmpty()) late_.start();
+}
+
+void Page::say_late() {
+  late_.stop();
+  if (!waiting() && failure_.isEmpty()) {
+    if (late_words_ != nullptr) late_words_->hide();
+    return;
+  }
+  if (late_words_ == nullptr) {
+    late_words_ = new QLabel(this);
+    late_words_->setObjectName(QStringLiteral("late"));
+    late_words_->setTextFormat(Qt::PlainText);
+    late_words_->setWordWrap(true);
+    late_words_->setFrameShape(QFrame::StyledPanel);
+    late_words_->setAutoFillBackground(true);
+    late_words_->setMargin(8);
+  }
+  late_words_->setText(waiting() ? said(say::page::looking_through{})
+                                 : said(say::page::look_failed{.reason = failure_.toStdString()}));
+  place_late();
+  late_words_->raise();
+  late_words_->show();
+}
+
+void Page::place_late() {
+  const QSize size = late_words_->sizeHint().boundedTo(rect().size());
+  late_words_->setGeometry(QRect(QPoint((width() - size.width()) / 2, (height() - size.height()) / 2), size));
+}
+
+QString Page::late_words() const {
+  return late_words_ == nullptr || late_words_->isHidden() ? QString() : late_words_->text();
+}
+
+void Page::settle() {
+  if (workspace_ != nullptr) workspace_->settle();
+  catch_up();
+  aside_.wait();
+}
 
 QString Page::save_plot(const QString& path, const QSize& /*size*/) {
   return said(say::output::page_has_no_plot{.file = path.toStdString()});
 }
 
 void Page::keep_up_with(Workspace& workspace) {
+  workspace_ = &workspace;
+  connect(&workspace, &Workspace::points_awaited, this, [this] {
+    if (in_sight()) begin_late();
+  });
   connect(&workspace, &Workspace::points_changed, this, &Page::fall_behind);
 }
 
@@ -26,9 +88,17 @@ void Page::fall_behind() {
 void Page::catch_up() {
   if (std::exchange(outdated_, false)) {
     show_anew();
-    if (!mark_behind_) renew_mark();
+    mark_stale_ = true;
+    if (!waiting() && failure_.isEmpty()) say_late();
   }
-  if (std::exchange(mark_behind_, false)) show_marked(true);
+  // What is worked out aside is marked once it is there.
+  if (!aside_.busy()) mark_what_is_shown();
+}
+
+void Page::mark_what_is_shown() {
+  const bool stale = std::exchange(mark_stale_, false);
+  if (std::exchange(mark_behind_, false)) return show_marked(true);
+  if (stale) renew_mark();
 }
 
 void Page::mark(const ShownPoint& point) {

@@ -4,13 +4,17 @@
 
 #include <QIcon>
 #include <QJsonObject>
+#include <QLabel>
 #include <QString>
+#include <QTimer>
 #include <QWidget>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "ui/aside.h"
 #include "ui/workspace.h"
 
 namespace attnscope::ui {
@@ -18,7 +22,7 @@ namespace attnscope::ui {
 class Page : public QWidget {
   Q_OBJECT
  public:
-  using QWidget::QWidget;
+  explicit Page(QWidget* parent = nullptr);
 
   /// On its tab and in the menu.
   [[nodiscard]] virtual QString title() const = 0;
@@ -48,6 +52,13 @@ class Page : public QWidget {
   /// Whether it stands behind another page, and what it would show has changed since.
   [[nodiscard]] bool outdated() const { return outdated_; }
   void setVisible(bool visible) override;
+  /// What stands over what the page shows while that is not what was asked for; empty where it is.
+  [[nodiscard]] QString late_words() const;
+  /// Whether it shows what was last chosen and is visible: of many points that is worked out aside, and the page shows
+  /// what it did until then.
+  [[nodiscard]] virtual bool settled() const { return !waiting(); }
+  /// Waits until it does: for pictures and files.
+  virtual void settle();
   /// A page takes the height that the window gives it. Else every change of a text would have the window ask all pages,
   /// also those behind, how high they would like to be at several widths.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
@@ -85,6 +96,8 @@ class Page : public QWidget {
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
+  /// The point that was selected last is shown now that what was worked out aside is there: shows_marked().
+  void mark_found();
   /// That point is to be pinned where one explores.
   void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   /// Nothing is under way any more.
@@ -96,6 +109,9 @@ class Page : public QWidget {
   /// Marks a point in what the page shows now; false: it does not show it. `moves`: the page may move what it shows to
   /// have it in sight. What is selected meanwhile is not told.
   virtual bool show_mark(const ShownPoint& /*point*/, bool /*moves*/) { return false; }
+  /// Whether what the page shows may stay until what was asked for is there: a picture of other points, but not words
+  /// that say why there is none.
+  [[nodiscard]] virtual bool may_stay() const { return true; }
   /// Once the page shows something else by itself.
   void renew_mark();
   /// The user has selected a point on this page.
@@ -106,6 +122,21 @@ class Page : public QWidget {
   /// From now on whenever what is visible changes.
   void keep_up_with(Workspace& workspace);
 
+  /// `then(work(outdated))`, at once where `points` are few, else `work` aside: Aside::ask(). What it throws aside
+  /// stands over what the page goes on to show.
+  template <class Work, class Then>
+  void work_aside(std::size_t points, Work work, Then then) {
+    failure_.clear();
+    if (points > most_points_at_once) {
+      aside_.ask(std::move(work), std::move(then), [this](const QString& reason) { failure_ = reason; });
+      return begin_late();
+    }
+    aside_.drop();
+    say_late();
+    then(work([] { return false; }));
+  }
+  [[nodiscard]] Aside& aside() { return aside_; }
+
   void touch() { touched_ = true; }
   [[nodiscard]] bool touched() const { return touched_; }
 
@@ -113,13 +144,27 @@ class Page : public QWidget {
   /// Whether it can be seen, or stands in no window that could hide it.
   [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
   void show_marked(bool moves);
+  /// Whether what was asked for is on its way.
+  [[nodiscard]] bool waiting() const { return aside_.busy() || (workspace_ != nullptr && workspace_->gathering()); }
+  /// What waits until the page shows what was asked last.
+  void mark_what_is_shown();
+  void begin_late();
+  /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
+  void say_late();
+  void place_late();
 
   bool touched_ = false;
   bool outdated_ = false;
   std::optional<ShownPoint> marked_;
   bool mark_behind_ = false;  ///< marked_ is to be shown when the page is turned to
+  bool mark_stale_ = false;   ///< it was shown in what the page showed before
   bool mark_shown_ = false;
   bool marking_ = false;
+  Workspace* workspace_ = nullptr;  ///< that it keeps up with
+  Aside aside_;
+  QTimer late_;  ///< how long nobody is told that he waits
+  QLabel* late_words_ = nullptr;
+  QString failure_;  ///< of what was asked last; empty: none
 };
 
 /// A page's icon among the resources, by its id.

@@ -4,6 +4,8 @@
 #include <QEvent>
 #include <QHeaderView>
 
+#include "ui/pages/scrolled.h"
+
 namespace attnscope::ui {
 namespace {
 
@@ -25,6 +27,19 @@ PlainTable::PlainTable(QAbstractItemModel* model, const QString& name, QWidget* 
   verticalHeader()->hide();
   verticalHeader()->setDefaultSectionSize(row_height(*this));
   horizontalHeader()->setHighlightSections(false);
+}
+
+QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent) {
+  constexpr int axes = 300;
+  constexpr int title_labels_legend = 130;
+  plot->setMinimumHeight(axes + title_labels_legend);
+  auto* area = new QScrollArea(parent);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidgetResizable(true);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area->setFocusPolicy(Qt::NoFocus);
+  area->setWidget(shown);
+  return area;
 }
 
 void PlainTable::changeEvent(QEvent* event) {

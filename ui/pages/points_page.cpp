@@ -37,6 +37,13 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   connect(&workspace_, &Workspace::listing_changed, this, [this] {
     if (lists_more() != model_->lists() || lists_more()) fall_behind();
   });
+  connect(&model_->pages(), &PointPages::failed, this, [this](const RunPtr& run, const QString& why, bool replaced) {
+    if (replaced) {
+      workspace_.read_anew(*run);
+    } else {
+      listed_->setText(said(say::points_table::not_read{.why = why.toStdString()}));
+    }
+  });
   refresh();
 }
 
@@ -112,15 +119,35 @@ void PointsPage::restore(const QJsonObject& state) {
 }
 
 void PointsPage::refresh() {
+  if (workspace_.gathering()) return;  // points_changed() follows
+  const std::shared_ptr<const PointSet> points = workspace_.visible();
   if (lists_more()) {
+    aside().drop();
     model_->set_listing(workspace_.listing());
-    listed_->setText(said(say::points_table::listed{.points = workspace_.listing()->rows.size(),
-                                                    .loaded = workspace_.visible()->size(),
-                                                    .most = workspace_.most_loaded()}));
-  } else {
-    model_->set_points(workspace_.visible());
+    listed_->setText(said(say::points_table::listed{
+        .points = workspace_.listing()->rows.size(), .loaded = points->size(), .most = workspace_.most_loaded()}));
+    return show_points();
   }
-  listed_->setVisible(model_->lists());
+  // In their order from the first moment on.
+  PointsOrder::Prepared prepared{.points = points, .by = order_->sorted_by(), .order = order_->sortOrder(), .rows = {}};
+  const auto work = [prepared = std::move(prepared),
+                     ordering = order_->ordering_of(points)](const Aside::Outdated& /*outdated*/) {
+    PointsOrder::Prepared now = prepared;
+    now.rows = ordering();
+    return now;
+  };
+  work_aside(points->size(), work, [this, points](PointsOrder::Prepared now) {
+    order_->prepare(std::move(now));
+    model_->set_points(points);
+    show_points();
+  });
+}
+
+void PointsPage::show_points() {
+  if (const QString& error = workspace_.selection_error(); !error.isEmpty()) {
+    listed_->setText(said(say::points_table::not_listed{.why = error.toStdString()}));
+  }
+  listed_->setVisible(model_->lists() || !workspace_.selection_error().isEmpty());
   for (int column = 0; column < model_->columnCount(); ++column) {
     table_->setColumnHidden(column, !model_->column_in_use(column));
   }

@@ -28,6 +28,11 @@ class PointsPage : public Page {
   void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
+  [[nodiscard]] bool settled() const override { return Page::settled() && !order_->busy(); }
+  void settle() override {
+    Page::settle();
+    order_->wait();
+  }
   [[nodiscard]] QTableView* table() const { return table_; }
   /// The selected rows as tab-separated values with a header, in base units.
   [[nodiscard]] QString selection_as_text() const;
@@ -39,7 +44,9 @@ class PointsPage : public Page {
  private:
   void add_table();
   void add_keys();
+  /// Of what is visible by now; ends in show_points().
   void refresh();
+  void show_points();
   /// The table, or why it has no row.
   void show_rows();
   void size_columns();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,11 +33,18 @@ class ProblemPage : public Page {
   /// `new_filter`: one with nothing chosen. The page's layout is a column that holds the facets.
   ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent);
 
+  [[nodiscard]] bool may_stay() const override { return has_plot(); }
   /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
   virtual void show_problem() = 0;
   /// The same of other points.
   virtual void show_points() { show_problem(); }
-  /// What is visible from now on, and those rows of it that the page can show.
+  /// Those rows of what is visible that the page can show. Called in any thread.
+  using Find = std::function<std::vector<Row>(const analysis::PointTable&)>;
+  /// From now on shows what is visible: has the rows found that the page can show and the filter narrow them, then
+  /// calls `show`; of many points aside, and what was asked before is forgotten. `of`: what `find` goes by besides the
+  /// points; of the same points and the same of that the rows are known, and `find` is not called.
+  void look_through(const std::string& of, Find find, std::function<void()> show);
+  /// The same at once: what is visible from now on, and those rows of it that the page can show.
   void set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates);
   /// ProblemFilter's, of the page's own.
   void narrow_by(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
@@ -45,20 +53,24 @@ class ProblemPage : public Page {
   [[nodiscard]] Workspace& workspace() const { return workspace_; }
   [[nodiscard]] const ProblemFilter& filter() const { return filter_; }
   [[nodiscard]] const std::shared_ptr<const PointSet>& points() const { return points_; }
-  [[nodiscard]] const std::vector<Row>& candidates() const { return candidates_; }
+  [[nodiscard]] const std::vector<Row>& candidates() const { return *candidates_; }
   [[nodiscard]] FacetBar& facets() const { return *facets_; }
 
  private:
   void show_anew() final;
+  void take_followed();
   [[nodiscard]] bool is_of_run(Row row, const QString& file, std::int64_t run) const;
+  [[nodiscard]] bool grows(const QString& file, std::int64_t run) const;
   /// The first candidate of a run.
   [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
 
   Workspace& workspace_;
   NewFilter new_filter_;
   ProblemFilter filter_;
-  std::shared_ptr<const PointSet> points_;  ///< all that are visible; the filter's rows are of the problem shown
-  std::vector<Row> candidates_;
+  std::shared_ptr<const PointSet> points_;  ///< all that were visible; the filter's rows are of the problem shown
+  std::shared_ptr<const std::vector<Row>> candidates_ = std::make_shared<std::vector<Row>>();
+  std::string found_of_;                          ///< what they were found by
+  std::shared_ptr<const FacetBar::Texts> texts_;  ///< theirs; null: of no points yet
   FacetBar* facets_;
   struct Run {
     QString file;

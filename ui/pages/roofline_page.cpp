@@ -15,7 +15,9 @@
 #include "profiler/metrics/metrics.h"
 #include "ui/format.h"
 #include "ui/models/ceilings_model.h"
+#include "ui/pages/none_ran.h"
 #include "ui/pages/plain_table.h"
+#include "ui/pages/scrolled.h"
 #include "ui/said.h"
 #include "ui/source_note.h"
 
@@ -85,22 +87,23 @@ void RooflinePage::add_content() {
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
-  shown_ = new QWidget(content);
-  auto* column = new QVBoxLayout(shown_);
+  auto* both = new QWidget(content);
+  auto* column = new QVBoxLayout(both);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
-  plot_ = new RooflinePlot(shown_);
+  plot_ = new RooflinePlot(both);
   model_ = new RooflineModel(this);
-  table_ = new PlainTable(model_, said(say::roofline_page::title{}), shown_);
+  table_ = new PlainTable(model_, said(say::roofline_page::title{}), both);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
-  left_out_ = new QLabel(shown_);
+  left_out_ = new QLabel(both);
   left_out_->setTextFormat(Qt::PlainText);
   left_out_->hide();
   column->addWidget(plot_, 1);
   column->addWidget(table_);
   column->addWidget(left_out_);
   empty_ = new EmptyState(content, &workspace());
+  shown_ = scrolled(both, plot_, content);
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
@@ -258,14 +261,15 @@ analysis::RooflineRequest RooflinePage::request() const {
 }
 
 void RooflinePage::refresh() {
-  const auto visible = workspace().visible();
-  const analysis::PointTable& table = visible->table();
-  set_points(visible, rows_of_problems_with_bytes(table));
+  look_through({}, rows_of_problems_with_bytes, [this] { show_roofline(); });
+}
+
+void RooflinePage::show_roofline() {
   refresh_devices();
   refresh_lengths();
-  set_ = {visible, analysis::roofline(table, filter().rows(), request()),
-          level(), device_->currentText(),
-          gpu_,    QString::fromStdString(filter().summary())};
+  set_ = {points(), analysis::roofline(points()->table(), filter().rows(), request()),
+          level(),  device_->currentText(),
+          gpu_,     QString::fromStdString(filter().summary())};
   // A line along a tile of one tile is none.
   if (along() == Along::tile) {
     std::erase_if(set_.report.series, [](const RooflineSeries& series) { return series.points.size() < 2; });
@@ -285,6 +289,18 @@ void RooflinePage::refresh() {
   }
   note_->show_for(simulated_parts(*points(), drawn), ErrorNote::First::time);
   stack_->setCurrentWidget(shown_);
+}
+
+bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
+  const bool drawn = plot_->select(point);
+  const std::optional<int> row = model_->row_of(point);
+  if (row && table_->currentIndex().row() != *row) {
+    table_->selectRow(*row);
+    table_->scrollTo(model_->index(*row, 0));
+  } else if (!row) {
+    table_->clearSelection();
+  }
+  return has_plot() && (drawn || row.has_value());
 }
 
 void RooflinePage::show_left_out() {
@@ -308,6 +324,8 @@ void RooflinePage::show_words() {
   note_->show_for({}, ErrorNote::First::time);
   if (points()->empty()) {
     empty_->set_words(why_no_points(workspace()));
+  } else if (const auto none_ran = why_none_ran(points()->table())) {
+    empty_->set_words(*none_ran);
   } else if (along() == Along::tile && !filter().rows().empty()) {
     empty_->set_words({said(say::roofline_page::none_of_tile{}), said(say::roofline_page::none_of_tile_help{})});
   } else {
@@ -317,16 +335,13 @@ void RooflinePage::show_words() {
 }
 
 void RooflinePage::fit_table() {
-  // Of more rows than a quarter of the page holds, the table scrolls; a plot keeps 300 pixels in a low window.
-  constexpr int fewest_rows = 2;
-  constexpr int least_plot = 306;
+  // Of more rows than a quarter of the page holds, the table scrolls; in a low page it stands below what is seen.
+  constexpr int fewest_rows = 4;
   const int row_height = table_->verticalHeader()->defaultSectionSize();
   const auto height_of = [&](int rows) {
     return table_->horizontalHeader()->sizeHint().height() + row_height * rows + 2 * table_->frameWidth() + 2;
   };
-  const int controls = facets().height() + 40;
-  const int room = std::min(height() / 4, height() - controls - least_plot);
-  table_->setFixedHeight(std::min(height_of(model_->rowCount()), std::max(height_of(fewest_rows), room)));
+  table_->setFixedHeight(std::min(height_of(model_->rowCount()), std::max(height_of(fewest_rows), height() / 4)));
 }
 
 void RooflinePage::changeEvent(QEvent* event) {

@@ -44,13 +44,16 @@ class RooflinePage : public ProblemPage {
 
  protected:
   void show_problem() override { refresh(); }
+  bool show_mark(const ShownPoint& point, bool moves) override;
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
   void add_controls();
   void add_content();
+  /// Of what is visible and chosen by now; ends in show_roofline().
   void refresh();
+  void show_roofline();
   void refresh_devices();
   void refresh_lengths();
   void show_words();

@@ -8,6 +8,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "messages/tile_map.h"
@@ -18,6 +20,7 @@
 #include "ui/format.h"
 #include "ui/models/axis_words.h"
 #include "ui/models/facet_words.h"
+#include "ui/pages/none_ran.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/said.h"
 #include "ui/source_note.h"
@@ -298,6 +301,8 @@ void TileHeatmapPage::show_words() {
   } else if (ticked_run_is_running(workspace())) {
     empty_->set_words(
         {said(say::tile_map::no_map_yet{}), said(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
+  } else if (const auto none_ran = why_none_ran(points()->table())) {
+    empty_->set_words(*none_ran);
   } else if (layout_.x.key() != analysis::tile_layout().x.key() || layout_.y.key() != analysis::tile_layout().y.key()) {
     empty_->set_words({said(say::tile_map::no_map{}),
                        said(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
@@ -310,7 +315,7 @@ void TileHeatmapPage::show_words() {
 }
 
 void TileHeatmapPage::offer_axes() {
-  std::vector<analysis::PointAxis> axes = analysis::varying_axes(points()->table(), points()->table().rows());
+  std::vector<analysis::PointAxis> axes = varying_;
   // Of tiles a page of maps speaks, whatever there is, and of what is chosen.
   const std::vector<analysis::PointAxis> all = analysis::point_axes(points()->table().algorithms());
   for (const std::string& key : {std::string("br"), std::string("bc"), layout_.y.key(), layout_.x.key()}) {
@@ -465,11 +470,24 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
 }
 
 void TileHeatmapPage::refresh() {
-  if (note_ == nullptr) return;  // not yet made
-  const auto visible = workspace().visible();
-  const analysis::PointTable& table = visible->table();
-  narrow_by(analysis::facets_beside(layout_, table.algorithms()), analysis::facet_of_both(layout_.x, layout_.y));
-  set_points(visible, analysis::swept_rows(table, table.rows(), layout_));
+  if (note_ == nullptr || workspace().gathering()) return;  // not yet made, or points_changed() follows
+  narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
+            analysis::facet_of_both(layout_.x, layout_.y));
+  const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
+  look_through(
+      layout_.y.key() + key_separator + layout_.x.key(),
+      [varying, layout = layout_](const analysis::PointTable& table) {
+        const std::vector<Row> all = table.rows();
+        *varying = analysis::varying_axes(table, all);
+        return analysis::swept_rows(table, all, layout);
+      },
+      [this, varying] {
+        if (*varying) varying_ = std::move(**varying);
+        show_grids();
+      });
+}
+
+void TileHeatmapPage::show_grids() {
   offer_axes();
   offer_metrics();
   offer_comparisons();

@@ -74,7 +74,9 @@ class TileHeatmapPage : public ProblemPage {
  private:
   void add_chips();
   void add_content();
+  /// Of what is visible and chosen by now; ends in show_grids().
   void refresh();
+  void show_grids();
   void show_words();
   void offer_axes();
   void offer_metrics();
@@ -91,6 +93,7 @@ class TileHeatmapPage : public ProblemPage {
   void place_slice();
 
   analysis::MapLayout layout_;
+  std::vector<analysis::PointAxis> varying_;  ///< along which the points lie
   QString rows_key_;
   QString columns_key_;
   std::string metric_key_;

@@ -22,6 +22,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/flow_layout.h"
 #include "ui/panels/elsewhere_dialog.h"
+#include "ui/path_field.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -174,8 +175,7 @@ void CollectForm::add_cache(QFormLayout& form) {
 }
 
 void CollectForm::add_file(QFormLayout& form) {
-  file_ = new QLineEdit(default_database(), this);
-  file_->setToolTip(said(say::collect_panel::file_help{}));
+  file_ = new PathField(default_database(), said(say::collect_panel::file_help{}), this);
   auto* browse = new QToolButton(this);
   browse->setText(QStringLiteral("…"));
   browse->setToolTip(said(say::collect_panel::choose_file{}));

@@ -232,6 +232,19 @@ void add_counters(Html& html, const PointRecord& record) {
 }
 
 void add_kernels(Html& html, const PointRecord& record) {
+  double apart = 0;
+  std::size_t kernels = 0;
+  for (const KernelRecord& kernel : record.kernels) {
+    const auto time =
+        kernel.kernel == "all" ? std::nullopt : evaluate(metric_key::time_median_ns, record, kernel.kernel);
+    if (!time) continue;
+    apart += time->value;
+    ++kernels;
+  }
+  const auto together = evaluate(metric_key::time_median_ns, record);
+  if (kernels > 1 && together && apart > together->value) {
+    html.paragraph(said(say::details::kernels_apart{}), html.colors().muted);
+  }
   for (const KernelRecord& kernel : record.kernels) {
     if (kernel.kernel == "all") continue;
     html.heading(said(say::details::kernel{.kernel = kernel.kernel}));

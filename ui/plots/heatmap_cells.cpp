@@ -143,9 +143,11 @@ void draw_outer_edges(QPainter& painter, const HeatmapDrawing& drawing, const He
     if (alone(0, -1)) edges.append({rect.topLeft(), rect.bottomLeft()});
     if (alone(0, 1)) edges.append({rect.topRight(), rect.bottomRight()});
   }
-  for (const auto& [color, width] :
-       {std::pair{drawing.colors.background, 3.4}, std::pair{outline_color(drawing), 1.6}}) {
-    painter.setPen(QPen(color, width, Qt::SolidLine, Qt::SquareCap));
+  // Dots of another colour than the frames', which it may run beside.
+  QPen dots(drawing.colors.text, 2.2, Qt::CustomDashLine, Qt::FlatCap);
+  dots.setDashPattern({1, 1.2});
+  for (const QPen& pen : {QPen(drawing.colors.background, 4, Qt::SolidLine, Qt::SquareCap), dots}) {
+    painter.setPen(pen);
     painter.drawLines(edges);
   }
 }

@@ -173,6 +173,10 @@ CurveSet IoPlot::in_sight() const {
     };
     return std::ranges::any_of(set_.curves, of_band) && std::ranges::none_of(shown.curves, of_band);
   });
+  // A legend does not speak of a band that lies beside the axes.
+  const View view = whole_view(set_, log_x(), log_y(), peaks_shown_);
+  std::erase_if(shown.boundaries,
+                [&](const Boundary& band) { return band.at.n_high <= view.n.lower || band.at.n_low >= view.n.upper; });
   std::erase_if(shown.stacks, gone);
   return shown;
 }

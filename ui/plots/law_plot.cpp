@@ -114,6 +114,7 @@ LawPlot::LawPlot(QWidget* parent) : FramePlot(parent) {
   plotLayout()->setRowStretchFactor(2, 0.001);
   plotLayout()->setRowStretchFactor(0, 0.001);
   grid_->setColumnSpacing(4);
+  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
   overlay_ = new HoverOverlay(this);
   rebuild();
 }
@@ -144,6 +145,7 @@ LawPlot::Range LawPlot::range_of(Value value) const {
 
 void LawPlot::rebuild() {
   overlay_->clear();
+  rings_.clear();
   clearPlottables();
   clearItems();
   marks_.clear();
@@ -182,6 +184,7 @@ void LawPlot::rebuild() {
   } else {
     draw_collapse();
   }
+  draw_selection();
 }
 
 QCPAxisRect* LawPlot::add_panel(int column, const QString& heading, const QString& x_label) {
@@ -368,6 +371,29 @@ void LawPlot::draw_band(QCPAxisRect* panel, const LawFamily::Band& ratios, QColo
   band->setLayer(QStringLiteral("grid"));
 }
 
+bool LawPlot::select(const ShownPoint& point) {
+  selected_ = point;
+  for (QCPGraph* ring : std::exchange(rings_, {})) removeGraph(ring);
+  const bool shown = draw_selection();
+  replot(rpQueuedReplot);
+  return shown;
+}
+
+bool LawPlot::draw_selection() {
+  const std::optional<Row> row = selected_ && set_.points ? set_.points->row_of(*selected_) : std::nullopt;
+  if (!row) return false;
+  for (const Mark& mark : marks_) {
+    if (set_.families[mark.family].points[mark.point].row != *row) continue;
+    QCPGraph* ring = addGraph(mark.panel->axis(QCPAxis::atBottom), mark.panel->axis(QCPAxis::atLeft));
+    ring->setLineStyle(QCPGraph::lsNone);
+    ring->setScatterStyle(selection_ring(plot_colors(palette()).text));
+    ring->setLayer(selection_layer());
+    ring->addData(mark.x, mark.y);
+    rings_.push_back(ring);
+  }
+  return !rings_.empty();
+}
+
 const LawPlot::Mark* LawPlot::mark_near(const QPointF& position) const {
   const Mark* nearest = nullptr;
   double best = reach;
@@ -432,7 +458,9 @@ void LawPlot::mousePressEvent(QMouseEvent* event) {
   QCustomPlot::mousePressEvent(event);
   const Mark* mark = mark_near(event->position());
   if (mark == nullptr) return;
-  emit point_clicked((*set_.points)[set_.families[mark->family].points[mark->point].row]);
+  const ShownPoint clicked = (*set_.points)[set_.families[mark->family].points[mark->point].row];
+  select(clicked);
+  emit point_clicked(clicked);
 }
 
 void LawPlot::leaveEvent(QEvent* event) {
@@ -469,7 +497,9 @@ QString LawPlot::save(const QString& file, const QSize& size) {
   source->setMargins({12, 0, 8, 6});
   plotLayout()->addElement(3, 0, source);
   plotLayout()->setRowStretchFactor(3, 0.001);
+  layer(selection_layer())->setVisible(false);
   QString error = save_plot(*this, file, size, title_text_);
+  layer(selection_layer())->setVisible(true);
   plotLayout()->remove(source);
   plotLayout()->simplify();
   fit_words(width());

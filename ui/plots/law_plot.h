@@ -7,6 +7,7 @@
 #include <qcustomplot.h>
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "ui/models/law_model.h"
@@ -32,6 +33,8 @@ class LawPlot : public FramePlot {
   // As save_file(): the error, empty when the file is written.
   [[nodiscard]] QString save(const QString& file, const QSize& size);
 
+  /// Rings a point wherever it is drawn, now and later; whether it is there.
+  bool select(const ShownPoint& point);
   /// Shows the read-out of the mark nearest to a position; false when none is near.
   bool hover_at(const QPointF& position);
   [[nodiscard]] const HoverContent* hover_content() const { return overlay_->content(); }
@@ -71,6 +74,7 @@ class LawPlot : public FramePlot {
   template <class Value>
   [[nodiscard]] Range range_of(Value value) const;
   [[nodiscard]] QColor color_of(std::size_t family) const;
+  bool draw_selection();
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const;
   /// Whether the law speaks of the family's bytes: none of M's where the L2 serves what is read again.
@@ -93,6 +97,8 @@ class LawPlot : public FramePlot {
   std::vector<Mark> marks_;
   HoverOverlay* overlay_ = nullptr;
   HoverContent read_;
+  std::optional<ShownPoint> selected_;
+  std::vector<QCPGraph*> rings_;  ///< around it
 };
 
 }  // namespace attnscope::ui

@@ -2,9 +2,12 @@
 #include "ui/plots/line_labels.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "ui/plots/curve_style.h"
@@ -13,7 +16,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int least_plot_width = 520;  ///< below it the axes need the room more than names do
-constexpr int most_room = 170;
+constexpr int most_room = 240;
 constexpr int gap = 8;           ///< pixels between a curve's end and its name
 constexpr double alike = 0.6;    ///< lines of text: ends nearer than that have one name
 constexpr double alike_x = 4;    ///< pixels
@@ -25,6 +28,30 @@ std::optional<QPointF> end_in_sight(const std::vector<QPointF>& points, const QC
       std::find_if(points.rbegin(), points.rend(), [&](const QPointF& point) { return n.contains(point.x()); });
   if (last == points.rend() || !value.contains(last->y())) return std::nullopt;
   return *last;
+}
+
+std::size_t devices_of(const std::vector<Curve>& curves) {
+  std::set<std::string> devices;
+  for (const Curve& curve : curves) {
+    if (curve.kind == CurveKind::measured) devices.insert(curve.name.device);
+  }
+  return devices.size();
+}
+
+/// Whether a line through these pixels passes through a box.
+bool passes(const QPolygonF& line, const QRectF& box) {
+  const std::array edges{QLineF(box.topLeft(), box.topRight()), QLineF(box.topRight(), box.bottomRight()),
+                         QLineF(box.bottomRight(), box.bottomLeft()), QLineF(box.bottomLeft(), box.topLeft())};
+  for (qsizetype i = 0; i < line.size(); ++i) {
+    if (box.contains(line[i])) return true;
+    if (i == 0) continue;
+    const QLineF part(line[i - 1], line[i]);
+    if (std::ranges::any_of(
+            edges, [&](const QLineF& edge) { return part.intersects(edge, nullptr) == QLineF::BoundedIntersection; })) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -40,11 +67,14 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
   items_.clear();
   neutral_ = colors.text;
   QStringList quantities;
+  const bool one_device = devices_of(curves) < 2;
   for (const Curve& curve : curves) {
     if (curve.kind != CurveKind::measured || curve.name.age > 0 || curve.points.empty()) continue;
     // Where colour tells devices or runs apart, a name of theirs would say it twice.
     const bool named_whole = curve.hue < 0 || !curve.name.group.empty();
-    const QString owner = named_whole ? owner_words(curve.name) : short_title(curve.name.algorithm);
+    analysis::SeriesName name = curve.name;
+    if (one_device) name.device.clear();  // files that are open may be of others, which have no curve here
+    const QString owner = named_whole ? owner_words(name) : short_title(name.algorithm);
     const QString quantity = quantity_words(curve);
     const bool named = std::ranges::any_of(
         ends_, [&](const End& end) { return end.owner == owner && end.quantity == quantity && curve.hue < 0; });
@@ -144,14 +174,35 @@ void LineLabels::place() {
     // Where there are more names than lines, the uppermost go.
     if (label->y >= area.top()) put(*label, label->text(metrics, room - gap), area.right() + gap);
   }
-  // Within the axes each stands below and beside its end, where its own rising line is not; one without room goes.
+  // Within the axes each stands below and beside its end, where its own rising line is not, or further down, or above,
+  // where no curve passes through it; where all do, below its end; one without room goes.
+  std::vector<QPolygonF> lines;
+  for (const End& end : ends_) {
+    QPolygonF& pixels = lines.emplace_back();
+    for (const QPointF& at : end.points) {
+      pixels << QPointF(plot_.xAxis->coordToPixel(at.x()), plot_.yAxis->coordToPixel(at.y()));
+    }
+  }
   std::vector<QRectF> taken;
   for (auto label = within; label != labels.end(); ++label) {
     const double x = label->end.x() + gap;
     const QString text = label->text(metrics, area.right() - static_cast<int>(x));
-    QRectF box(x, label->end.y(), metrics.horizontalAdvance(text), line);
+    const QRectF below(x, label->end.y(), metrics.horizontalAdvance(text), line);
+    const auto is_free = [&](const QRectF& place) {
+      return QRectF(area).contains(place) &&
+             std::ranges::none_of(taken, [&](const QRectF& other) { return place.intersects(other); });
+    };
+    QRectF box = below;
     for (const QRectF& other : taken) {
       if (box.intersects(other)) box.moveTop(other.bottom() + 1);
+    }
+    for (const double lower : {0.0, 0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, 3.0, -3.0}) {
+      const QRectF place = below.translated(0, lower * line);
+      if (!is_free(place) || std::ranges::any_of(lines, [&](const QPolygonF& each) { return passes(each, place); })) {
+        continue;
+      }
+      box = place;
+      break;
     }
     if (!QRectF(area).contains(box) || text.startsWith(QChar(0x2026))) continue;
     taken.push_back(box);

@@ -59,6 +59,13 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
     label.item->setVisible(true);
     return;
   }
+  // Where too little of the line is seen, beside it.
+  std::vector<QPointF> corners;
+  for (double offset = step; offset < 10 * step; offset += step / 2) {
+    corners.push_back(enters + along * offset + QPointF(2 * beside_line, metrics.height()));
+  }
+  label.item->setRotation(0);
+  place_upright(label, corners, taken);
 }
 
 void RooflineLabels::place_upright(const Label& label, const std::vector<QPointF>& corners,
@@ -91,12 +98,20 @@ void RooflineLabels::place() {
     } else if (label.kind == Kind::ceiling) {
       const double y = plot_.yAxis->coordToPixel(label.at.y());
       const double x = area.right() - width - 2 * beside_line;
+      // No name lies on another ceiling: of two near each other the lower one's stands below.
+      std::vector<QPolygonF> taken_or_lines = taken;
+      for (const Label& other : labels_) {
+        const double its = plot_.yAxis->coordToPixel(other.at.y());
+        if (other.kind == Kind::ceiling && &other != &label)
+          taken_or_lines.emplace_back(QRectF(area.left(), its - 1, area.width(), 2));
+      }
       place_upright(label,
                     {{x, y - beside_line},
                      {x, y + line + beside_line},
                      {x - width / 2, y - beside_line},
                      {x - width - 8 * beside_line, y - beside_line}},
-                    taken);
+                    taken_or_lines);
+      if (label.item->visible()) taken.push_back(taken_or_lines.back());
     } else {
       if (!marks_taken) {
         for (const QPointF& each : marks_) {

@@ -93,6 +93,7 @@ RooflinePlot::RooflinePlot(QWidget* parent) : FramePlot(parent) {
     axis->setTicker(QSharedPointer<NumberTicker>::create());
   }
   addLayer(QStringLiteral("roofs"), layer(QStringLiteral("main")), limBelow);
+  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
   overlay_ = new HoverOverlay(this);
   connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
   for (const auto clicked : {&QCustomPlot::legendClick, &QCustomPlot::legendDoubleClick}) {
@@ -162,6 +163,7 @@ void RooflinePlot::find_marks() {
 
 void RooflinePlot::rebuild() {
   overlay_->clear();
+  rings_.clear();
   clearPlottables();
   clearItems();
   legend_.clear();
@@ -177,6 +179,7 @@ void RooflinePlot::rebuild() {
   draw_roofs();
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
   for (const Mark& mark : marks_) labels_.keep_free({mark.x, mark.y});
+  draw_selection();
   if (set_.points) add_keys();
 
   const PlotColors colors = plot_colors(palette());
@@ -401,6 +404,30 @@ void RooflinePlot::add_keys() {
   }
 }
 
+bool RooflinePlot::select(const ShownPoint& point) {
+  selected_ = point;
+  for (QCPGraph* ring : std::exchange(rings_, {})) removeGraph(ring);
+  const bool shown = draw_selection();
+  replot(rpQueuedReplot);
+  return shown;
+}
+
+bool RooflinePlot::draw_selection() {
+  const std::optional<Row> row = selected_ && set_.points ? set_.points->row_of(*selected_) : std::nullopt;
+  if (!row) return false;
+  for (const Mark& mark : marks_) {
+    if (set_.report.series[mark.series].points[mark.point].row != *row) continue;
+    if (rings_.empty()) {
+      rings_.push_back(addGraph());
+      rings_.front()->setLineStyle(QCPGraph::lsNone);
+      rings_.front()->setScatterStyle(selection_ring(plot_colors(palette()).text));
+      rings_.front()->setLayer(selection_layer());
+    }
+    rings_.front()->addData(mark.x, mark.y);
+  }
+  return !rings_.empty();
+}
+
 const RooflinePlot::Mark* RooflinePlot::mark_near(const QPointF& position) const {
   const Mark* nearest = nullptr;
   double best = mark_reach;
@@ -510,7 +537,9 @@ void RooflinePlot::mouseReleaseEvent(QMouseEvent* event) {
   if ((event->pos() - pressed_).manhattanLength() > 3 || !axisRect()->rect().contains(event->pos())) return;
   const Mark* mark = mark_near(event->position());
   if (mark == nullptr) return;
-  emit point_clicked((*set_.points)[set_.report.series[mark->series].points[mark->point].row]);
+  const ShownPoint clicked = (*set_.points)[set_.report.series[mark->series].points[mark->point].row];
+  select(clicked);
+  emit point_clicked(clicked);
 }
 
 void RooflinePlot::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -555,7 +584,9 @@ QString RooflinePlot::save(const QString& file, const QSize& size) {
   const int row = plotLayout()->rowCount();
   plotLayout()->addElement(row, 0, source);
   plotLayout()->setRowStretchFactor(row, 0.001);
+  layer(selection_layer())->setVisible(false);
   QString error = save_plot(*this, file, size, title_text_);
+  layer(selection_layer())->setVisible(true);
   plotLayout()->remove(source);
   plotLayout()->simplify();
   fit_title(width());

@@ -6,6 +6,7 @@
 
 #include <qcustomplot.h>
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -38,6 +39,8 @@ class RooflinePlot : public FramePlot {
   // As save_file(): the error, empty when the file is written.
   [[nodiscard]] QString save(const QString& file, const QSize& size);
 
+  /// Rings a point wherever it is drawn, now and later; whether it is there.
+  bool select(const ShownPoint& point);
   /// Shows the read-out of the mark nearest to a position; false when none is near.
   bool hover_at(const QPointF& position);
   [[nodiscard]] const HoverContent* hover_content() const { return overlay_->content(); }
@@ -77,6 +80,7 @@ class RooflinePlot : public FramePlot {
   void add_key(const QString& words, const QPen& pen, const QCPScatterStyle& scatter = {});
   void click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers);
   [[nodiscard]] bool is_hidden(const RooflineSeries& series) const;
+  bool draw_selection();
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const;
   void fit_title(int width);
@@ -91,6 +95,8 @@ class RooflinePlot : public FramePlot {
   RooflineLabels labels_{*this};
   HoverOverlay* overlay_ = nullptr;
   HoverContent read_;
+  std::optional<ShownPoint> selected_;
+  std::vector<QCPGraph*> rings_;  ///< around it
   QPoint pressed_;
 };
 

@@ -72,7 +72,12 @@
       // A choice that a newer page has no more is none.
       if (answers[id] && !inputs.some(input => input.value === answers[id].value)) delete answers[id];
       const state = answers[id] || {};
-      inputs.forEach(input => { input.checked = input.value === state.value; input.disabled = !!state.locked; });
+      inputs.forEach(input => {
+        input.checked = input.value === state.value;
+        input.disabled = !!state.locked;
+        // Browsers draw the mark of what is locked in grey like the others'.
+        input.closest('.choice').classList.toggle('chosen', input.checked && input.disabled);
+      });
       lock.disabled = !state.value || !!state.locked;
       open.disabled = !state.locked || !!state.revealed;
       const note = box.querySelector('output');
@@ -217,7 +222,7 @@
       });
       return meets;
     };
-    let text = shown.problem + '. ' + (shown.own ? w('own_tile') + ' ' : '') + shown.orders.join(' ') + ' ' + w('settled');
+    let text = shown.problem + '. ' + (shown.own ? w('own_tile') + ' ' : '') + (shown.shorter ? w('shorter_n') + ' ' : '') + shown.orders.join(' ') + ' ' + w('settled');
     if (shown.counter) text += ` — ${w('counter')} (${w(shown.counter.origin)}), ${shown.counter.point}: ${bytes(shown.counter.counted)}; ${w('closed_form')}: ${bytes(shown.counter.closed)} (${(100 * (shown.counter.counted / shown.counter.closed - 1)).toFixed(3)}%).`;
     const details = [tally, make('p', {class: 'source'}, w('on_chip')), chip];
     const node = single ? make('div', {class: 'stage'}, make('div', {}, picture, said), make('div', {}, ...details))

@@ -58,6 +58,12 @@ FlowLoad load_of(const Hierarchy& hierarchy, std::int64_t bytes_per_sm, int sms)
   return load;
 }
 
+/// Three digits: what was measured has no more.
+std::string three_digits(double value) {
+  const double unit = value > 0 ? std::pow(10, std::floor(std::log10(value)) - 2) : 1;
+  return figure_text(std::round(value / unit) * unit, Unit::plain);
+}
+
 }  // namespace
 
 double HierarchyFlow::stretch(double frames_per_second) const {
@@ -87,8 +93,8 @@ std::string clock_text(const LessonTexts& texts, const HierarchyFlow& flow, cons
   constexpr double frames_per_second = 60;
   return fmt::format("{} {} · {} {} · {} {}", texts.word("since_start"),
                      figure_text(std::round(frame.ns), Unit::nanoseconds), texts.word("flops_meanwhile"),
-                     figure_text(std::round(frame.tensor_flops), Unit::plain), texts.word("slowed"),
-                     figure_text(std::round(flow.stretch(frames_per_second)), Unit::plain));
+                     three_digits(frame.tensor_flops), texts.word("slowed"),
+                     three_digits(flow.stretch(frames_per_second)));
 }
 
 std::string trips_text(const LessonTexts& texts, const std::optional<double>& trips) {

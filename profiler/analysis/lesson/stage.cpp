@@ -37,6 +37,10 @@ DeviceLimits newest_gpu(const PointTable& points) {
 
 namespace {
 
+std::int64_t asked_n(const Front& front, const StageChoice& choice) {
+  return choice.n > 0 ? choice.n : whole_of(front, "play_n", 512);
+}
+
 /// The tile that was asked for, and the knobs that the algorithm states.
 Config staged_config(const Front& front, const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& gpu,
                      const StageChoice& choice) {
@@ -66,7 +70,7 @@ std::optional<TilePlayer> staged_player(const Front& front, const Evidence& evid
   AttentionProblem p{.mask = mask, .d = whole_of(front, "play_d", 64)};
   if (const auto pass = parse_pass(front.text("play_pass")); pass.ok()) p.pass = *pass;
   p.heads_q = p.heads_kv = choice.heads > 0 ? choice.heads : whole_of(front, "play_heads", 1);
-  for (std::int64_t n = choice.n > 0 ? choice.n : whole_of(front, "play_n", 512); n >= 64; n /= 2) {
+  for (std::int64_t n = asked_n(front, choice); n >= 64; n /= 2) {
     p.n_k = n;
     p.n_q = algorithm.facts().decodes ? 1 : n;
     Config config = staged_config(front, algorithm, p, evidence.gpu, choice);
@@ -193,6 +197,10 @@ std::vector<std::string> unread_also(const Front& front, const Registry& registr
 bool plays_what_was_chosen(const TilePlayer& player, const StageChoice& choice) {
   const Config& config = player.config();
   return (choice.br <= 0 || config.tile.br == choice.br) && (choice.bc <= 0 || config.tile.bc == choice.bc);
+}
+
+bool plays_a_shorter_n(const Front& front, const TilePlayer& player, const StageChoice& choice) {
+  return player.problem().n_k < asked_n(front, choice);
 }
 
 std::optional<Residual> longest_counted(const Evidence& evidence, std::string_view algorithm, Pass pass,

@@ -61,6 +61,8 @@ inline constexpr std::size_t most_also_played = 8;
 [[nodiscard]] std::vector<std::string> unread_also(const Front&, const Registry&);
 /// Whether the player has the tile that was asked for.
 [[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const StageChoice&);
+/// Whether its N is shorter than what was asked for, since that has too many frames.
+[[nodiscard]] bool plays_a_shorter_n(const Front&, const TilePlayer&, const StageChoice&);
 /// The counters of the algorithm's longest point under that pass and mask, beside its closed form: of as many queries
 /// as keys where there is such a point.
 [[nodiscard]] std::optional<Residual> longest_counted(const Evidence&, std::string_view algorithm, Pass, const Mask&);

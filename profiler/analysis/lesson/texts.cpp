@@ -184,6 +184,7 @@ constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
                                                               "more_problems",
                                                               "nothing_hidden",
                                                               "values_of_block",
+                                                              "shorter_n",
                                                               "window_keys"});
 
 struct Source {

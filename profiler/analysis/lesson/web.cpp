@@ -189,8 +189,9 @@ class Page {
           markup(figure_text(bytes, Unit::bytes)));
       x += std::max(side, label_width) + gap;
     }
-    return fmt::format("<svg class=\"squares\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">{}</svg>", x, ground + 52,
-                       drawn);
+    return fmt::format(
+        "<svg class=\"squares\" width=\"{0:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">{2}</svg>", x,
+        ground + 52, drawn);
   }
 
   /// All of them, of which the script shows one.

@@ -198,6 +198,7 @@ std::string played_json(const LessonTexts& texts, const Front& front, const Evid
       if (!also.said.empty()) said += ", " + in_terms(texts, also.said);
       json played = player_json(*player, texts, evidence, *algorithm, said);
       if (!plays_what_was_chosen(*player, also.choice)) played["own"] = true;
+      if (plays_a_shorter_n(front, *player, also.choice)) played["shorter"] = true;
       all.push_back(std::move(played));
     };
     for (const Mask& mask : staged_masks(front)) play(mask, {});

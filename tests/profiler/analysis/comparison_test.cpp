@@ -48,6 +48,22 @@ ComparisonRequest request_for(const PointTable& table, std::vector<Row> base, st
   return request;
 }
 
+// A cold simulation writes back what the launch left dirty; a GPU's counters have that apart.
+TEST(Comparison, UnsettledBytesAreNotHeldAgainstSettledOnes) {
+  for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
+    PointSpec spec = fixtures::spec("fa2", 1024);
+    spec.cache = cache;
+    fixtures::Points points;
+    points.add({fixtures::ok_point(spec, false)});
+    points.add({fixtures::ok_point(spec, true)});
+    const PointTable table = points.table();
+    const ComparisonResult result =
+        compare(table, request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1})));
+    ASSERT_EQ(result.pairs.size(), 1U);
+    EXPECT_EQ(result.pairs[0].levels[0].ratio().has_value(), cache == CacheState::warm);
+  }
+}
+
 TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   fixtures::Points points;
   points.add({timed(fixtures::spec("fa1", 512), 1000, 4e6), timed(fixtures::spec("fa1", 1024), 4000)});

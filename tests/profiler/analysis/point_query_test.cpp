@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/analysis/no_fit.h"
 #include "profiler/analysis/query_fields.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
@@ -61,6 +62,45 @@ class PointQueryTest : public testing::Test {
   Points points{records()};
   PointTable table = points.table();
 };
+
+// Tables that hold some of the runs call a device as all of them do.
+TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
+  std::vector<Run> runs(2);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].device_name = "NVIDIA H200";
+    runs[i].device_id = i == 0 ? "GPU-aaaaaaaa-1" : "GPU-bbbbbbbb-2";
+  }
+  name_devices(runs);
+  const auto table_of = [](const Run& run) {
+    PointTableBuilder builder;
+    builder.add(builder.add_run(run), fixtures::ok_point(spec("fa2", 1024)));
+    return std::move(builder).finish();
+  };
+  const PointTable first = table_of(runs[0]);
+  const PointTable second = table_of(runs[1]);
+  EXPECT_EQ(device_title(first, 0), "H200 (aaaaaaaa)");
+  const auto query = PointQuery::parse("device:\"H200 (aaaaaaaa)\"", second);
+  ASSERT_TRUE(query);
+  EXPECT_THAT(query->rows(first), ElementsAre(0));
+  EXPECT_THAT(query->rows(second), IsEmpty());
+  EXPECT_EQ(device_title(table_of(Run{.device_id = "GPU-c", .device_name = "NVIDIA H200"}), 0), "H200") << "alone";
+}
+
+// What points of another set have is known, and what a query asks of it.
+TEST_F(PointQueryTest, KnobsOfOtherPointsAreKnown) {
+  EXPECT_FALSE(PointQuery::parse("mystery:7", table));
+  std::vector<PointRecord> others = records();
+  others[0].spec.knobs.set("mystery", std::int64_t{7});
+  const Points more{others};
+  const PointTable all = more.table();
+  const PointColumns* columns = &all.points();
+  const auto query = PointQuery::parse("mystery:7", table, {&columns, 1});
+  ASSERT_TRUE(query);
+  EXPECT_THAT(query->rows(all), ElementsAre(0));
+  EXPECT_THAT(query->rows(table), IsEmpty());
+  EXPECT_THAT(complete("mystery:", 8, table, &all).texts, ElementsAre("7"));
+  EXPECT_THAT(complete("myst", 4, table).texts, IsEmpty());
+}
 
 TEST_F(PointQueryTest, NothingAskedForLeavesAll) {
   EXPECT_TRUE(PointQuery::parse("", table)->empty());
@@ -141,7 +181,7 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
                 testing::ElementsAreArray(larger));
   }
   EXPECT_EQ(error("time<soon"),
-            "“time<soon”: time_median_ns is a number, alone or in one of ns, us, ms, s, which “soon” is not");
+            "“time<soon”: time is a number, alone or in one of ns, us, ms, s, which “soon” is not");
   EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "of another unit";
   EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
   EXPECT_THAT(completed("time>"), ElementsAre("100us", "200us", "500us", "1ms", "2ms", "5ms", "10ms", "20ms"));
@@ -204,11 +244,11 @@ TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
   EXPECT_EQ(error("fa2 algoritm:fa2"), "“algoritm:fa2”: no field is called “algoritm”; did you mean algorithm?");
   EXPECT_THAT(error("zzzzzz:1"), testing::StartsWith("“zzzzzz:1”: no field is called “zzzzzz”; there are algo, N, "));
   EXPECT_EQ(error("d:"), "“d:”: a value is missing behind d:");
-  EXPECT_EQ(error("N>="), "“N>=”: a value is missing behind n_k>=");
+  EXPECT_EQ(error("N>="), "“N>=”: a value is missing behind N>=");
   EXPECT_EQ(error("d:64,"), "“d:64,”: a value is missing between the commas, or behind the last");
   EXPECT_EQ(error("d:wide"), "“d:wide”: d is a number, “wide” is none");
   EXPECT_EQ(error("d>auto"), "“d>auto”: d is a number, “auto” is none");
-  EXPECT_EQ(error("algo>fa1"), "“algo>fa1”: algorithm has words, which > does not compare: write algorithm:WORD");
+  EXPECT_EQ(error("algo>fa1"), "“algo>fa1”: algo has words, which > does not compare: write algo:WORD");
   EXPECT_EQ(error("N>1,2"), "“N>1,2”: > takes one number");
   EXPECT_EQ(
       error("status:oom"),
@@ -219,6 +259,23 @@ TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
   EXPECT_EQ(error(":5"), "“:5”: a field is missing before “:”, as in d:128");
   EXPECT_EQ(error("fa2 -"), "“-”: behind “-” stands what is left out, as in -naive");
   EXPECT_EQ(error("device:\"NVIDIA H200"), "“device:\"NVIDIA H200”: the closing quotation mark is missing");
+}
+
+TEST_F(PointQueryTest, WhatIsWrongIsSaidByTheNameThatWasTyped) {
+  EXPECT_THAT(error("time<1parsec"), testing::HasSubstr("”: time is a number, alone or in one of"));
+  EXPECT_THAT(error("N>>4"), testing::HasSubstr("”: N is a number, “>4” is none"));
+}
+
+TEST_F(PointQueryTest, AQueryThatNothingFitsNamesTheWord) {
+  const auto why = [&](std::string_view words) { return attnscope::text(why_none_fits(words, table)); };
+  EXPECT_EQ(why(""), "");
+  EXPECT_EQ(why("algo:fa2"), "") << "some fit";
+  EXPECT_EQ(why("algo:fa2 d:4711"), "no point fits “d:4711” among 64, 128");
+  EXPECT_EQ(why("algo:nonesuch"), "no point fits “algo:nonesuch” among fa1, fa2, naive");
+  EXPECT_EQ(why("4711"), "no point fits “4711”");
+  EXPECT_THAT(why("algo:fa1 or algo:fa2"), testing::HasSubstr("“or” is looked for as a word like the others"));
+  EXPECT_EQ(why("d:wide"), "") << "what is wrong with it is said elsewhere";
+  EXPECT_EQ(why("algo:fa1 algo:fa2"), "each word fits some points, no point fits all of them");
 }
 
 TEST_F(PointQueryTest, HostileTextIsRefusedOrFindsNothing) {
@@ -245,7 +302,7 @@ TEST_F(PointQueryTest, CompletesNamesOfFields) {
   EXPECT_EQ(inside.begin, 4U);
   EXPECT_EQ(inside.end, 7U);
   EXPECT_FALSE(complete("fa2 ", 4, table).begun);
-  EXPECT_EQ(complete("d", 1, table, 2).texts.size(), 2U);
+  EXPECT_EQ(complete("d", 1, table, nullptr, 2).texts.size(), 2U);
 }
 
 TEST_F(PointQueryTest, CompletesValuesThatOccur) {

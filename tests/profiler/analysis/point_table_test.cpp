@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <future>
 #include <iterator>
+#include <optional>
+#include <vector>
 
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
@@ -118,6 +122,35 @@ TEST(DisjointGroups, TheFirstTakesWhoeverSharesNoPlaceWithIt) {
   EXPECT_THAT(groups[0], testing::ElementsAre(0, 2, 3));
   EXPECT_THAT(groups[1], testing::ElementsAre(1, 4));
   EXPECT_TRUE(disjoint_groups({}).empty());
+}
+
+TEST(PointTable, SeveralThreadsMayLookAtOne) {
+  const Points points(fixtures::tile_sweep());
+  const PointTable alone = points.table();
+  const PointTable shared = points.table();
+  const FacetPtr facet = facet_of("algorithm");
+  struct Seen {
+    std::vector<std::optional<double>> values;
+    std::vector<std::uint32_t> codes;
+    bool operator==(const Seen&) const = default;
+  };
+  const auto look = [&](const PointTable& table) {
+    Seen seen;
+    for (Row row = 0; row < table.size(); ++row) {
+      seen.values.push_back(table.values(metric_key::l2_sm_bytes).at(row));
+      seen.values.push_back(table.dram_traffic().at(row));
+    }
+    seen.codes = table.codes(*facet).codes;
+    return seen;
+  };
+  constexpr int threads = 4;
+  std::vector<std::future<Seen>> others;
+  others.reserve(threads);
+  for (int i = 0; i < threads; ++i) {
+    others.push_back(std::async(std::launch::async, [&] { return look(shared); }));
+  }
+  const Seen expected = look(alone);
+  for (std::future<Seen>& other : others) EXPECT_EQ(other.get(), expected);
 }
 
 }  // namespace

@@ -105,6 +105,9 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   EXPECT_EQ(find_roof(roofs, Bound::dram)->source, RoofSource::datasheet);
   EXPECT_EQ(find_roof(roofs, Bound::wgmma)->rate, 989.4e12);
   EXPECT_EQ(find_roof(roofs, Bound::mma_sync), nullptr) << "the datasheet's peak is wgmma's";
+  // 4096 a cycle on 132 SMs: not at the boost clock, where they would be 1070.5 TFLOP/s.
+  ASSERT_TRUE(find_roof(roofs, Bound::wgmma)->clock_hz);
+  EXPECT_THAT(*find_roof(roofs, Bound::wgmma)->clock_hz, DoubleNear(1.83e9, 1e6));
   // 16 a clock on 132 SMs at 1.98 GHz; 32 bytes a clock and SM.
   EXPECT_THAT(find_roof(roofs, Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
   EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.98e9);

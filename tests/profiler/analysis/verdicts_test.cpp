@@ -275,6 +275,20 @@ TEST(Verdicts, TheTurnsThatAreAskedForDecideNineTimesOfTen) {
   EXPECT_FALSE(judge_one(seen_row(1.0101, 0.02)).rounds_needed) << "at the margin";
 }
 
+// The turns that are asked for pay for their own looks, whatever was looked at before.
+TEST(Verdicts, HowOftenRoundsWereLookedAtAsksForNoMore) {
+  for (const double ratio : {1.02, 1.0}) {
+    const ComparedRow row = seen_row(ratio, 0.02);
+    const RowVerdict once = judge_one(row);
+    const RowVerdict of_many = judge(std::vector{row}, analysis::of_each_look({}, 8)).at(0);
+    ASSERT_EQ(of_many.verdict, Verdict::ambiguous);
+    ASSERT_TRUE(once.rounds_needed);
+    EXPECT_EQ(of_many.rounds_needed, once.rounds_needed) << ratio;
+    EXPECT_EQ(of_many.recordings_needed, once.recordings_needed) << ratio;
+    EXPECT_GT(of_many.time.interval.high, once.time.interval.high) << "but the interval pays";
+  }
+}
+
 // Recordings that differ by what a round scatters.
 TEST(Verdicts, TheRecordingsThatAreAskedForDecideNineTimesOfTen) {
   for (const double ratio : {1.04, 1.0}) {

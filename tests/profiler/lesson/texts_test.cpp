@@ -355,6 +355,15 @@ TEST(LessonStage, PlaysWhatATeacherNames) {
   ASSERT_EQ(also.size(), 3U);
   EXPECT_EQ(also[0].said, "Bc 128");
   EXPECT_EQ(also[1].choice.m_elements, 16384);
+  const PointTable none;
+  const Evidence evidence = evidence_of(none);
+  const Algorithm& fa2 = *registry.find("fa2");
+  const auto whole = staged_player(front, evidence, fa2, Mask::none, 1000);
+  const auto shorter = staged_player(front, evidence, fa2, Mask::none, whole->frames() - 1);
+  EXPECT_FALSE(plays_a_shorter_n(front, *whole, {}));
+  EXPECT_TRUE(plays_a_shorter_n(front, *shorter, {}));
+  EXPECT_EQ(shorter->problem().n_k, 256);
+  EXPECT_EQ(shorter->total().by_tensor, shorter->closed_form().by_tensor);
   EXPECT_EQ(also[2].choice.heads, 4);
   EXPECT_EQ(also[2].choice.knobs.word("raster"), "heads_fastest");
 }

@@ -100,6 +100,45 @@ TEST(ReportBaseline, AVerdictGoesWithItsDataAndTurnsWithThem) {
   EXPECT_THAT(told, Contains(AllOf(HasSubstr(describe(changed->spec)), HasSubstr("1.5000"))));
 }
 
+TEST(ReportBaseline, EachAmbiguousFindsWhatWouldSettleIt) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  const Document document = compared_document(before_and_after(before, before));
+  const std::vector<Table> tables = documents::tables(document, "comparison");
+  const auto pairs = std::ranges::find_if(tables, [](const Table& table) { return !table.places.empty(); });
+  const auto settle =
+      std::ranges::find_if(tables, [](const Table& table) { return table.caption.starts_with("What would settle"); });
+  ASSERT_NE(pairs, tables.end());
+  ASSERT_NE(settle, tables.end());
+  std::string entries = " ";
+  for (const std::vector<Cell>& row : settle->rows) {
+    entries += row[0].text + " ";
+    // Others of the same words stand in brackets behind them.
+    if (const std::size_t more = row[1].text.rfind(" (v"); more != std::string::npos) {
+      for (const char c : row[1].text.substr(more)) entries += c == 'v' || (c >= '0' && c <= '9') ? c : ' ';
+    }
+    EXPECT_THAT(row[1].text, HasSubstr("attnscope "));
+  }
+  std::size_t ambiguous = 0;
+  for (std::size_t k = 0; k < pairs->rows.size(); ++k) {
+    const bool undecided = pairs->rows[k][1].text == "AMBIGUOUS";
+    EXPECT_EQ(entries.find(" " + pairs->places[k] + " ") != std::string::npos, undecided) << pairs->places[k];
+    if (undecided) ++ambiguous;
+  }
+  EXPECT_GT(ambiguous, 3U);
+}
+
+TEST(ReportBaseline, ARunThatAllAreOfIsNamedOnce) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  const std::vector<std::string> told = documents::sentences(compared_document(before_and_after(before, before)));
+  EXPECT_EQ(count_of(told, "Times on H200 · after at N"), count_of(told, "Times on H200"));
+  EXPECT_GT(count_of(told, "Times on H200"), 0U);
+  EXPECT_GT(count_of(told, "times faster than"), 0U);
+  for (const std::string& sentence : told) {
+    if (sentence.find("times faster than") == std::string::npos) continue;
+    EXPECT_THAT(sentence, Not(HasSubstr("after")));
+  }
+}
+
 TEST(ReportBaseline, WithoutItNothingIsCompared) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
   const Document document = documents::document_of(before_and_after(before, slowed(before, "fa2", 2)));
