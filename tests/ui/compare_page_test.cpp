@@ -256,7 +256,7 @@ TEST_F(ComparePageTest, TheMapHatchesWhatIsUndecidedAndItsReadOutSaysTheVerdict)
   EXPECT_EQ(colors.at(1.0).name(), "#f7f7f7") << "1 is white";
   EXPECT_GT(share_of_fill(view, slower, colors.at(*grid.at(slower).value)), 0.8);
   EXPECT_LT(share_of_fill(view, open_cell, colors.at(*grid.at(open_cell).value)), 0.75);
-  EXPECT_TRUE(view.caption().contains("hatched: not decided")) << view.caption().toStdString();
+  EXPECT_TRUE(view.caption().contains("hatched: AMBIGUOUS")) << view.caption().toStdString();
   const QString notes = view.describe_cell(slower).notes.join(' ');
   EXPECT_TRUE(notes.contains("SLOWER: 1.6000 [")) << notes.toStdString();
   EXPECT_TRUE(view.describe_cell(open_cell).notes.join(' ').contains("AMBIGUOUS: 1.0000 ["));

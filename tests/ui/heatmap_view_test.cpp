@@ -49,7 +49,7 @@ TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
   ASSERT_NE(grid.best, grid.fastest);
   EXPECT_TRUE(page.heatmap()->caption().contains(QStringLiteral("solid frame: lowest SM↔L2 total, ")))
       << page.heatmap()->caption().toStdString();
-  EXPECT_TRUE(page.heatmap()->caption().contains("dashed: fastest, ")) << page.heatmap()->caption().toStdString();
+  EXPECT_TRUE(page.heatmap()->caption().contains("dashed frame: fastest, ")) << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()
                   ->describe_cell(grid.best.front())
                   .notes.contains(QStringLiteral("Of the tiles shown: lowest SM↔L2 total.")));
