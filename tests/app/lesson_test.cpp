@@ -251,8 +251,8 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["frames"], nlohmann::json({1, 2, 1, 5, 6, 5}));
     EXPECT_GT(report["lit"], 0);
     EXPECT_EQ(report["early"], "0");
-    // Three algorithms, alone and side by side, under three masks and with six other tiles and orders, each at the closed
-    // form to the byte, and each with what it left in the L2 written to DRAM.
+    // Three algorithms, alone and side by side, under three masks and with six other tiles and orders, each at the
+    // closed form to the byte, and each with what it left in the L2 written to DRAM.
     EXPECT_EQ(report["meets"], nlohmann::json(std::vector<std::string>(36, "1")));
     EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(54, true)));
     EXPECT_EQ(report["beside"], 3);

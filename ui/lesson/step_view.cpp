@@ -92,7 +92,8 @@ void LessonPage::bring(const Transport* transport) {
     const int seen = verticalScrollBar()->value();
     const int high = viewport()->height();
     const bool whole = top >= seen && bottom <= seen + high;
-    if (!whole && picture->height() <= high) verticalScrollBar()->setValue(top);
+    // Of one that is taller, with its notes, its beginning; who has scrolled into it stays there.
+    if (!whole && (picture->height() <= high || top > seen)) verticalScrollBar()->setValue(top);
   }
 }
 
