@@ -182,8 +182,7 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
     EXPECT_THAT(rows("l2_sm_bytes>" + std::to_string(static_cast<int>(bound)) + "MiB"),
                 testing::ElementsAreArray(larger));
   }
-  EXPECT_EQ(error("time<soon"),
-            "“time<soon”: time is a number, alone or in one of ns, us, ms, s, which “soon” is not");
+  EXPECT_EQ(error("time<soon"), "“time<soon”: time is a number, alone or in one of ns, us, ms, s, which “soon” is not");
   EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "of another unit";
   EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
   EXPECT_THAT(completed("time>"), ElementsAre("100us", "200us", "500us", "1ms", "2ms", "5ms", "10ms", "20ms"));
