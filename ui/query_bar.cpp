@@ -116,13 +116,22 @@ void QueryBar::apply() {
   if (!error.empty() && !workspace_.query().isEmpty()) {
     words = said(say::query::still{.error = error, .filter = workspace_.query().toStdString()});
   }
-  if (error.empty()) {
-    const Message none = why_empty(workspace_);
-    if (!none.empty()) words = said(none);
-  }
+  tell(words);
+  explain_ = error.empty();
+  explain();
+}
+
+void QueryBar::tell(const QString& words) {
   note_->setText(words);
   note_->setToolTip(plain_tip(words));
   field_->setAccessibleDescription(words);
+}
+
+void QueryBar::explain() {
+  if (!explain_ || workspace_.gathering()) return;
+  explain_ = false;
+  const Message none = why_empty(workspace_);
+  if (!none.empty()) tell(said(none));
 }
 
 QString QueryBar::count_words(std::size_t all) const {
@@ -152,6 +161,7 @@ void QueryBar::show_state() {
   count_->setText(count_words(all));
   count_->setToolTip(workspace_.large() ? plain_tip(said(say::query::loaded_help{.most = workspace_.most_loaded()}))
                                         : QString());
+  explain();
   // What was wrong may be right with other points: their files have knobs of their own.
   if (!note_->text().isEmpty() && !typing_.isActive()) typing_.start();
 }

@@ -39,6 +39,9 @@ class QueryBar : public QWidget {
   void add_completer();
   /// Takes what stands there; an error is said, and what held before holds on.
   void apply();
+  void tell(const QString& words);
+  /// Why nothing fits, once the points that fit are known.
+  void explain();
   /// What the workspace shows now.
   void show_state();
   /// How many of all ticked points are shown, or listed.
@@ -54,6 +57,7 @@ class QueryBar : public QWidget {
   QCompleter* completer_ = nullptr;
   QStringListModel* candidates_ = nullptr;
   QTimer typing_;
+  bool explain_ = false;  ///< the query is taken, and nobody has looked yet whether anything fits
 };
 
 }  // namespace attnscope::ui

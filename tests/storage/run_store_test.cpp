@@ -407,7 +407,7 @@ TEST(RunStore, without_values_too_points_are_given_whatever_their_ids) {
   none.clocks.reset();
   {
     RunStore store = RunStore::open(file, Mode::collect);
-    const std::int64_t run = store.begin_run(simple_header());
+    const std::int64_t run = store.begin_run(full_header());
     store.add_point(run, 0, none);
     store.add_point(run, 1, none);
     store.finish_run(run, StoredRunState::complete);

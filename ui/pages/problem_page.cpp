@@ -92,7 +92,10 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 }
 
 void ProblemPage::look_through(const std::string& of, Find find, std::function<void()> show) {
-  if (workspace_.gathering()) return;  // points_changed() follows, and then everything that is chosen by then
+  if (workspace_.gathering()) {
+    aside().drop();  // an earlier look would undo what was chosen since
+    return;          // points_changed() follows, and then everything that is chosen by then
+  }
   struct Narrowed {
     std::shared_ptr<const PointSet> points;
     std::shared_ptr<const std::vector<Row>> rows;

@@ -470,7 +470,11 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
 }
 
 void TileHeatmapPage::refresh() {
-  if (note_ == nullptr || workspace().gathering()) return;  // not yet made, or points_changed() follows
+  if (note_ == nullptr) return;  // not yet made
+  if (workspace().gathering()) {
+    aside().drop();  // of the axes before
+    return;          // points_changed() follows
+  }
   narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
             analysis::facet_of_both(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();

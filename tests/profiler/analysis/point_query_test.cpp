@@ -65,13 +65,13 @@ class PointQueryTest : public testing::Test {
 
 // Tables that hold some of the runs call a device as all of them do.
 TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
-  std::vector<Run> runs(2);
+  std::vector<analysis::Run> runs(2);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i].device_name = "NVIDIA H200";
     runs[i].device_id = i == 0 ? "GPU-aaaaaaaa-1" : "GPU-bbbbbbbb-2";
   }
   name_devices(runs);
-  const auto table_of = [](const Run& run) {
+  const auto table_of = [](const analysis::Run& run) {
     PointTableBuilder builder;
     builder.add(builder.add_run(run), fixtures::ok_point(spec("fa2", 1024)));
     return std::move(builder).finish();
@@ -83,7 +83,7 @@ TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
   ASSERT_TRUE(query);
   EXPECT_THAT(query->rows(first), ElementsAre(0));
   EXPECT_THAT(query->rows(second), IsEmpty());
-  Run alone;
+  analysis::Run alone;
   alone.device_name = "NVIDIA H200";
   EXPECT_EQ(device_title(table_of(alone), 0), "H200");
 }
