@@ -24,7 +24,8 @@ constexpr std::size_t most_files = 4096;
 /// What lies below a folder. Links are followed to files within it alone: texts are handed on between people.
 class TextFolder {
  public:
-  explicit TextFolder(const fs::path& root) : root_(root) {
+  explicit TextFolder(const fs::path& root)
+      : root_(root.has_filename() ? root : root.parent_path()) {  // shells complete a slash
     std::error_code error;
     whole_ = fs::canonical(root, error);
     if (!error) read_folder(root);

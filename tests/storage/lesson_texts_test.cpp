@@ -69,6 +69,14 @@ TEST(LessonTextsFolder, TellsWhatItDoesNotRead) {
                   "en/step-2.md.txt: its name does not end in .md: it is not read", "en/step-3.md: 4 bytes"));
 }
 
+TEST(LessonTextsFolder, ASlashAtItsEndIsNoOtherFolder) {
+  const testing::TemporaryFolder folder;
+  write_text(folder.path() / "notes.txt", "text");
+  write_text(folder.path() / "en" / "step-1.md", "text");
+  EXPECT_THAT(read_of(folder.path() / ""), ElementsAre("en/step-1.md: 4 bytes"));
+  EXPECT_THAT(read_of(folder.path()), ElementsAre("en/step-1.md: 4 bytes"));
+}
+
 TEST(LessonTextsFolder, WhoseNamesAreNoTextIsTold) {
   const testing::TemporaryFolder folder;
   write_text(folder.path() / "en" / "step-\xFF\xFE.md", "text");

@@ -86,7 +86,7 @@ TEST_F(LawPageTest, APointThatIsSelectedElsewhereIsRinged) {
   Workspace workspace;
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
-  const analysis::LawPoint& point = page.laws().families[0].points[3];
+  const analysis::LawPoint point = page.laws().families[0].points[3];  // a page that looks anew has others
   const LawPlot& plot = *dynamic_cast<LawPlot*>(page.view());
   const auto rings = [&] {
     std::vector<QPointF> places;

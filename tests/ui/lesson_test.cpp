@@ -241,7 +241,7 @@ TEST_F(LessonTest, MAndTheKnobsThatTheTextNamesDecideWhatIsPlayed) {
   choose("M", "8,192");
   EXPECT_EQ(tiles.stages()[1]->player().config().tile.bc, 32);
   EXPECT_EQ(tiles.stages()[2]->player().config().tile.br, 32);
-  choose("M", "–");
+  choose("M", "as the text has it");
   choose("heads", "4");
   EXPECT_EQ(tiles.stages()[2]->player().problem().heads_q, 4);
   const auto second_head = [&] {

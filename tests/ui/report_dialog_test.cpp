@@ -89,7 +89,7 @@ TEST_F(ReportDialogTest, TakesTheTickedRunsSectionsAndTheTitle) {
   const QByteArray page = content_of(target());
   EXPECT_TRUE(page.contains("<h1>&lt;b&gt;Mine&lt;/b&gt;</h1>"));
   EXPECT_EQ(page.count("<section "), 1);
-  EXPECT_TRUE(page.contains("1 runs")) << "of the two of the file";
+  EXPECT_TRUE(page.contains("Runs: 1.")) << "of the two of the file";
 }
 
 TEST_F(ReportDialogTest, HoldsRunsToABaseline) {

@@ -28,9 +28,10 @@ class LessonText : public QLabel {
 [[nodiscard]] QWidget* text_block(const LessonData& about, const lesson::Setting& setting, const lesson::Block& block,
                                   QWidget* parent);
 
-/// The font of `widget`, so many times as large.
 /// In the colour of what is said beside: legible from a first row, which a disabled label is not.
 void mute(QLabel& label);
+
+/// The font of `widget`, so many times as large.
 [[nodiscard]] QFont scaled_font(const QWidget& widget, double scale);
 
 }  // namespace attnscope::ui

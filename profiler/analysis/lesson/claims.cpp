@@ -96,9 +96,10 @@ Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit uni
   std::ranges::stable_sort(found, {}, &ClaimFigure::value);
   const auto half = static_cast<std::size_t>(cases / 2);
   const double median = cases % 2 == 1 ? found[half].value : (found[half - 1].value + found[half].value) / 2;
-  const Provenance provenance = found.front().provenance;
+  // The weakest of all that it is computed of.
+  const Provenance provenance = derived_from(std::ranges::max_element(found, {}, &ClaimFigure::provenance)->provenance);
   verdict.figures.push_back(
-      {"cases_inside", static_cast<double>(inside), Unit::plain, derived_from(provenance), fmt::format("/ {}", cases)});
+      {"cases_inside", static_cast<double>(inside), Unit::plain, provenance, fmt::format("/ {}", cases)});
   verdict.figures.push_back({"median", median, unit, provenance});
   // Of many those that stand for all: the least, the largest, and evenly between them.
   constexpr std::ptrdiff_t most_shown = 12;
@@ -109,11 +110,28 @@ Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit uni
   return verdict;
 }
 
+/// What is measured of one problem is held together, on one device, by one means and from one state of the L2.
+std::string case_of(const PointTable& points, Row row) {
+  const PointSpec spec = points.spec(row);
+  const Run& run = points.run(row);
+  return fmt::format("{} {} {} {} {}", spec.algorithm, run.device_id, to_string(run.provenance), describe(spec.problem),
+                     to_string(spec.cache));
+}
+
+/// The device where points of several are open.
+std::string device_of(const PointTable& points, Row row) {
+  const Run& own = points.run(row);
+  const bool alone = std::ranges::all_of(points.runs(), [&](const Run& run) {
+    return run.device_id == own.device_id && run.provenance == own.provenance;
+  });
+  return alone ? std::string() : device_title(points, points.run_index(row)) + ' ';
+}
+
 std::string name_of(const PointTable& points, Row row) {
   const PointSpec spec = points.spec(row);
   const AttentionProblem& p = spec.problem;
   return fmt::format(
-      "{} {} d {} {} {}x{}", short_title(points.algorithms(), spec.algorithm),
+      "{}{} {} d {} {} {}x{}", device_of(points, row), short_title(points.algorithms(), spec.algorithm),
       p.n_q == p.n_k ? fmt::format("N {}", p.n_k) : fmt::format("n_q {} n_k {}", p.n_q, p.n_k), p.d,
       p.batch == 1 ? fmt::format("heads {}", p.heads_q) : fmt::format("batch {} heads {}", p.batch, p.heads_q),
       spec.tile.br, spec.tile.bc);
@@ -161,8 +179,7 @@ std::vector<Row> fastest_of_each(const Front& card, const Evidence& evidence, st
   const ValueColumn& values = evidence.points.values(metric);
   for (const Row row : rows_of_card(card, evidence)) {
     if (evidence.points.disposition(row) != Disposition::ok || !times.has(row) || !values.has(row)) continue;
-    const auto [place, fresh] =
-        best.emplace(evidence.points.algorithm(row) + describe(evidence.points.problem(row)), row);
+    const auto [place, fresh] = best.emplace(case_of(evidence.points, row), row);
     if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
   }
   std::vector<Row> rows;
@@ -171,59 +188,74 @@ std::vector<Row> fastest_of_each(const Front& card, const Evidence& evidence, st
   return rows;
 }
 
-Verdict of_metric(const Front& card, const Evidence& evidence, std::string_view metric, double scale, Unit unit) {
+/// `scale`: of a point, by what its value is multiplied; 0 leaves it out.
+Verdict of_metric(const Front& card, const Evidence& evidence, std::string_view metric, Unit unit,
+                  double (*scale)(const Run&) = nullptr) {
   std::vector<ClaimFigure> found;
   const ValueColumn& values = evidence.points.values(metric);
   std::vector<Row> points = fastest_of_each(card, evidence, metric);
+  std::erase_if(points, [&](Row row) { return scale != nullptr && scale(evidence.points.run(row)) == 0; });
   for (const Row row : points) {
-    found.push_back({"each", values.value(row) * scale, unit, values.provenance(row), name_of(evidence.points, row)});
+    const double by = scale == nullptr ? 1 : scale(evidence.points.run(row));
+    found.push_back({"each", values.value(row) * by, unit, values.provenance(row), name_of(evidence.points, row)});
   }
   if (found.empty()) return untestable("no_points");
   return held_to(claimed_by(card), std::move(found), unit, std::move(points));
 }
 
 Verdict rate(const Front& card, const Evidence& evidence) {
-  return of_metric(card, evidence, metric_key::tflops, 1, Unit::tflops);
+  return of_metric(card, evidence, metric_key::tflops, Unit::tflops);
 }
 
 Verdict peak_share(const Front& card, const Evidence& evidence) {
-  if (evidence.gpu.tensor_flops <= 0) return untestable("no_peak");
-  return of_metric(card, evidence, metric_key::tflops, 1e14 / evidence.gpu.tensor_flops, Unit::percent);
+  return of_metric(card, evidence, metric_key::tflops, Unit::percent, [](const Run& run) {
+    return run.limits.tensor_flops > 0 ? 1e14 / run.limits.tensor_flops : 0;  // of its own GPU's peak
+  });
 }
 
 /// The achieved occupancy.
 Verdict occupancy(const Front& card, const Evidence& evidence) {
-  return of_metric(card, evidence, metric_key::achieved_occupancy_pct, 1, Unit::percent);
+  return of_metric(card, evidence, metric_key::achieved_occupancy_pct, Unit::percent);
 }
 
 /// An exponent of Theorem 2's law, as it was fitted.
 Verdict exponent(const Front& card, const Evidence& evidence) {
   const LawReport report = fit_law_exponents(evidence.points, rows_of_card(card, evidence));
   const std::string level = card.text("level");
+  std::vector<ClaimFigure> found;
+  std::vector<Row> points;
   for (const LawFamily& family : report.families) {
     if (family.refusal || !family.fit || (level == "dram") != (family.level == LawLevel::dram)) continue;
     for (const LawVariable variable : {LawVariable::n, LawVariable::d, LawVariable::m}) {
       if (to_string(variable) != card.text("of")) continue;
-      const double value = family.fit->exponents[static_cast<std::size_t>(variable)];
-      std::vector<Row> points;
+      found.push_back({"each", family.fit->exponents[static_cast<std::size_t>(variable)], Unit::plain,
+                       family.provenance,
+                       device_of(evidence.points, family.points.front().row) +
+                           std::string(short_title(evidence.points.algorithms(), family.algorithm))});
       for (const LawPoint& point : family.points) points.push_back(point.row);
-      return held_to(claimed_by(card), {{"found", value, Unit::plain, family.provenance}}, Unit::plain,
-                     std::move(points));
     }
   }
-  return untestable("no_law");
+  if (found.empty()) return untestable("no_law");
+  return held_to(claimed_by(card), std::move(found), Unit::plain, std::move(points));
 }
 
-/// From which N one algorithm is faster.
+/// From which N one algorithm is faster. Fewer than three N are no sweep; where the faster one is ahead from the first
+/// measured N on, that N decides only if it lies below what is claimed.
 Verdict crossover(const Front& card, const Evidence& evidence) {
+  constexpr std::size_t least_pairs = 3;
+  const Claimed claimed = claimed_by(card);
   std::vector<ClaimFigure> found;
   std::vector<Row> points;
   for (const Crossover& group :
        crossovers(evidence.points, rows_of_card(card, evidence), card.text("from"), card.text("to"))) {
-    if (group.never) continue;
+    if (group.pairs.size() < least_pairs) continue;
     const auto first = static_cast<double>(evidence.points.n_k(group.pairs.front().to));
-    found.push_back({group.n ? "each" : "each_at_most", group.n.value_or(first), Unit::length, Provenance::derived,
-                     fmt::format("d {}", group.like.d)});
+    if (!group.n && !group.never && !(first < claimed.low)) continue;
+    const Provenance provenance = std::ranges::max(group.pairs, {}, &Pair::provenance).provenance;
+    found.push_back({group.n || group.never ? "each" : "each_at_most", group.never ? infinite : group.n.value_or(first),
+                     Unit::length, derived_from(provenance),
+                     fmt::format("{}d {} BH {}", device_of(evidence.points, group.pairs.front().to), group.like.d,
+                                 group.like.instances())});
     for (const Pair& pair : group.pairs) points.insert(points.end(), {pair.from, pair.to});
   }
   if (found.empty()) return untestable("no_pairs");
@@ -244,8 +276,7 @@ Verdict tile_best(const Front& card, const Evidence& evidence) {
   std::vector<Row> points;
   for (const Row row : rows_of_card(card, evidence)) {
     if (evidence.points.disposition(row) != Disposition::ok || !times.has(row)) continue;
-    const std::string key = evidence.points.algorithm(row) + describe(evidence.points.problem(row));
-    Times& problem = problems[key];
+    Times& problem = problems[case_of(evidence.points, row)];
     problem.best = std::min(problem.best, times.value(row));
     const TileShape& tile = evidence.points.tile_of(row).tile;
     problem.tiles.emplace(tile.br, tile.bc);
@@ -256,8 +287,8 @@ Verdict tile_best(const Front& card, const Evidence& evidence) {
   std::vector<ClaimFigure> found;
   for (const auto& [key, problem] : problems) {
     if (!problem.tile || problem.tiles.size() < 2) continue;  // alone it is the best of nothing
-    found.push_back({"each", times.value(*problem.tile) / problem.best, Unit::ratio, Provenance::derived,
-                     name_of(evidence.points, *problem.tile)});
+    found.push_back({"each", times.value(*problem.tile) / problem.best, Unit::ratio,
+                     derived_from(times.provenance(*problem.tile)), name_of(evidence.points, *problem.tile)});
   }
   if (found.empty()) return untestable("no_tile");
   return held_to(claimed_by(card), std::move(found), Unit::ratio, std::move(points));
@@ -280,8 +311,7 @@ Verdict varies_with(const Front& card, const Evidence& evidence) {
     if (evidence.points.disposition(row) != Disposition::ok || !values.has(row)) continue;
     const TileShape& tile = evidence.points.tile_of(row).tile;
     Extremes& group =
-        groups[fmt::format("{} {} {}", evidence.points.algorithm(row), describe(evidence.points.problem(row)),
-                           what == Doubled::br ? tile.bc : tile.br)];
+        groups[fmt::format("{} {}", case_of(evidence.points, row), what == Doubled::br ? tile.bc : tile.br)];
     group.low = std::min(group.low, values.value(row));
     group.high = std::max(group.high, values.value(row));
     group.row = row;
@@ -291,8 +321,8 @@ Verdict varies_with(const Front& card, const Evidence& evidence) {
   std::vector<ClaimFigure> found;
   for (const auto& [key, group] : groups) {
     if (group.points < 2) continue;
-    found.push_back(
-        {"each", group.high / group.low, Unit::ratio, Provenance::derived, name_of(evidence.points, group.row)});
+    found.push_back({"each", group.high / group.low, Unit::ratio, derived_from(values.provenance(group.row)),
+                     name_of(evidence.points, group.row)});
   }
   if (found.empty()) return untestable("no_points");
   return held_to(claimed_by(card), std::move(found), Unit::ratio, std::move(points));

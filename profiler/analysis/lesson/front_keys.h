@@ -17,9 +17,9 @@ class Registry;
 namespace attnscope::analysis::lesson {
 
 /// Keys of a step that nothing takes, and values that are not what their key takes, by line: the first ten and how many
-/// more. What it names counts as not written. `language`: of `title.LANG` of a claim.
+/// more. What it names counts as not written.
 [[nodiscard]] std::vector<TextProblem> wrong_keys_of_step(const Document&, const Registry&);
-/// The same of a claim, whose `test` is known.
+/// The same of a claim, whose `test` is known. `languages`: of its `title.LANG`.
 [[nodiscard]] std::vector<TextProblem> wrong_keys_of_claim(const Document&, const Registry&,
                                                            const std::vector<std::string>& languages);
 

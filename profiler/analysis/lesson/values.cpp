@@ -75,7 +75,9 @@ Value crossover_of(const Setting& setting, const Evidence& evidence, std::string
     if (kept == nullptr || each.pairs.size() > kept->pairs.size()) kept = &each;
   }
   std::string text;
+  Provenance weakest = Provenance::measured;
   for (const auto& [key, each] : longest) {
+    weakest = std::max(weakest, std::ranges::max(each->pairs, {}, &Pair::provenance).provenance);
     const auto n_of = [&](const Pair& pair) { return static_cast<double>(evidence.points.n_k(pair.to)); };
     const std::string from = each->never ? "> " + figure_text(n_of(each->pairs.back()), Unit::length)
                              : each->n   ? "≈ " + figure_text(*each->n, Unit::length)
@@ -83,7 +85,15 @@ Value crossover_of(const Setting& setting, const Evidence& evidence, std::string
     text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", from, sweep_text(each->like));
   }
   if (text.empty()) return std::nullopt;
-  return LessonValue{text, "derived"};
+  return LessonValue{text, origin_of(weakest)};
+}
+
+/// Rows of which time and bytes between L2 and SMs are known: what a sentence says of both is said of one pair.
+std::vector<Row> counted_rows(const Evidence& evidence, std::vector<Row> rows) {
+  const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
+  const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
+  std::erase_if(rows, [&](Row row) { return !times.has(row) || !bytes.has(row); });
+  return rows;
 }
 
 /// Of which problem versus_at_last() speaks.
@@ -94,11 +104,13 @@ Value last_problem(const Evidence& evidence, std::span<const Row> rows, std::str
   return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
 }
 
-/// The last pair, of the longest N.
+/// The last pair with times, of the longest N; nothing where that pair lacks the metric.
 Value versus_at_last(const Evidence& evidence, std::span<const Row> rows, std::string_view from, std::string_view to,
                      std::string_view metric) {
+  const auto timed = pairs_of_algorithms(evidence.points, rows, from, to, metric_key::time_median_ns);
   const auto pairs = pairs_of_algorithms(evidence.points, rows, from, to, metric);
-  if (pairs.empty()) return std::nullopt;
+  if (timed.empty() || pairs.empty()) return std::nullopt;
+  if (pairs.back().from != timed.back().from || pairs.back().to != timed.back().to) return std::nullopt;
   return LessonValue{figure_text(1 / pairs.back().ratio(), Unit::ratio), origin_of(pairs.back().provenance)};
 }
 
@@ -221,6 +233,7 @@ struct DecodeGain {
   double split_rows = 0;
   double bytes = 1;  ///< of the slow one over those of the other, between L2 and the SMs, counted
   double time = 1;   ///< likewise
+  Provenance provenance = Provenance::measured;  ///< the weakest of bytes and times
 
   [[nodiscard]] double blocks() const { return split_blocks / slow_blocks; }
   /// Bytes that a block gets in a nanosecond, the other's over the slow one's.
@@ -247,20 +260,25 @@ std::optional<DecodeGain> decode_gain(const Setting& setting, const Evidence& ev
   const Pair& pair = pairs.back();
   const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
   if (!bytes.has(pair.from) || !bytes.has(pair.to) || bytes.value(pair.to) <= 0) return std::nullopt;
-  const DecodeGain gain{.slow_blocks = blocks_of_largest(evidence, pair.from),
-                        .split_blocks = blocks_of_largest(evidence, pair.to),
-                        .slow_rows = static_cast<double>(evidence.points.spec(pair.from).tile.br),
-                        .split_rows = static_cast<double>(evidence.points.spec(pair.to).tile.br),
-                        .bytes = bytes.value(pair.from) / bytes.value(pair.to),
-                        .time = 1 / pair.ratio()};
+  const DecodeGain gain{
+      .slow_blocks = blocks_of_largest(evidence, pair.from),
+      .split_blocks = blocks_of_largest(evidence, pair.to),
+      .slow_rows = static_cast<double>(evidence.points.spec(pair.from).tile.br),
+      .split_rows = static_cast<double>(evidence.points.spec(pair.to).tile.br),
+      .bytes = bytes.value(pair.from) / bytes.value(pair.to),
+      .time = 1 / pair.ratio(),
+      .provenance = std::max({pair.provenance, bytes.provenance(pair.from), bytes.provenance(pair.to)})};
   return gain.slow_blocks > 0 && gain.split_blocks > 0 ? std::optional(gain) : std::nullopt;
 }
+
+/// Where decode_value() says what its bytes and times are.
+constexpr std::string_view counted = "counted";
 
 Value decode_value(const Setting& setting, const Evidence& evidence, double (*of)(const DecodeGain&), Unit unit,
                    std::string_view origin) {
   const auto gain = decode_gain(setting, evidence);
   if (!gain) return std::nullopt;
-  return LessonValue{figure_text(of(*gain), unit), origin};
+  return LessonValue{figure_text(of(*gain), unit), origin == counted ? origin_of(gain->provenance) : origin};
 }
 
 /// The softmax's seven steps: rising scores, as claims take them.
@@ -350,11 +368,11 @@ const std::array value_table{
     ValueName{"exponent_d", [](S s, E e) { return exponent_value(s, e, LawVariable::d, LawLevel::sm_l2, "first"); }},
     ValueName{"exponent_m", [](S s, E e) { return exponent_value(s, e, LawVariable::m, LawLevel::sm_l2, "first"); }},
     ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::dram, "fast"); }},
-    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::l2_sm_bytes); }},
-    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::dram_settled_bytes); }},
-    ValueName{"last_first_fast", [](S s, E e) { return last_problem(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast")); }},
+    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), s.front.text("first"), s.front.text("fast"), metric_key::l2_sm_bytes); }},
+    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), s.front.text("first"), s.front.text("fast"), metric_key::dram_settled_bytes); }},
+    ValueName{"last_first_fast", [](S s, E e) { return last_problem(e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), s.front.text("first"), s.front.text("fast")); }},
     ValueName{"last_slow_fast", [](S s, E e) { return last_problem(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast")); }},
-    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("first"), s.front.text("fast"), metric_key::time_median_ns); }},
+    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), s.front.text("first"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
     ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "first"); }},
     ValueName{"ps_256_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "slow"); }},
@@ -371,8 +389,8 @@ const std::array value_table{
     ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
     ValueName{"decode_gain", [](S s, E e) { return versus_at_last(e, decoding_rows(e), s.front.text("fast"), s.front.text("split"), metric_key::time_median_ns); }},
     ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modelled"); }},
-    ValueName{"decode_gain_bytes", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.bytes; }, Unit::ratio, "derived"); }},
-    ValueName{"decode_gain_pace", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.pace(); }, Unit::ratio, "derived"); }},
+    ValueName{"decode_gain_bytes", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.bytes; }, Unit::ratio, counted); }},
+    ValueName{"decode_gain_pace", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.pace(); }, Unit::ratio, counted); }},
     ValueName{"decode_blocks_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_blocks; }, Unit::plain, "modelled"); }},
     ValueName{"decode_blocks_split", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.split_blocks; }, Unit::plain, "modelled"); }},
     ValueName{"decode_rows_fast", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.slow_rows; }, Unit::plain, ""); }},

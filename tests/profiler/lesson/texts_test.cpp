@@ -214,6 +214,27 @@ TEST(Claims, EachCaseIsJudgedAndTheMedianDecidesNothing) {
   EXPECT_EQ(of("1", fmt::to_string(each.front() / 2)).outcome, Outcome::refuted);
 }
 
+TEST(Claims, CasesOfTwoGpusAreNotHeldTogether) {
+  const auto cases = [](const char* second) {
+    PointTableBuilder builder;
+    for (const char* device : {"GPU-1", second}) {
+      analysis::Run run;
+      run.device_id = device;
+      run.device_name = "NVIDIA H200";
+      run.limits = fixtures::h200();
+      const RunIndex index = builder.add_run(run);
+      for (const PointRecord& record : fixtures::memory_wall()) builder.add(index, record);
+    }
+    const PointTable table = std::move(builder).finish();
+    const Verdict verdict = judge(card({{"test", "rate"}, {"points", ""}, {"low", "0"}}), evidence_of(table));
+    const auto inside = std::ranges::find(verdict.figures, "cases_inside", &ClaimFigure::label);
+    return inside == verdict.figures.end() ? 0 : inside->value;
+  };
+  const double one = cases("GPU-1");
+  ASSERT_GT(one, 1);
+  EXPECT_EQ(cases("GPU-2"), 2 * one);
+}
+
 TEST(Claims, ATileThatWasMeasuredAloneIsTheBestOfNothing) {
   fixtures::Points points(fixtures::memory_wall());
   const PointTable table = points.table();
