@@ -17,6 +17,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int packets_of_full_pipe = 24;
+/// Heights of the table's rows in lines of its font: figures stand above their origin, which may take two lines.
+constexpr double head_lines = 2.4;
+constexpr double row_lines = 3.3;
 
 QString lesson_text(const std::string& text) {
   return QString::fromStdString(text);
@@ -157,7 +160,8 @@ std::vector<QStringList> HierarchyTable::cells() const {
 }
 
 QSize HierarchyTable::sizeHint() const {
-  return {700, static_cast<int>(QFontMetricsF(font()).height() * (2.4 + 2.6 * 5))};
+  return {700, static_cast<int>(QFontMetricsF(font()).height() *
+                                (head_lines + row_lines * static_cast<double>(hierarchy_.rungs.size())))};
 }
 
 void HierarchyTable::paintEvent(QPaintEvent* /*event*/) {
@@ -173,7 +177,7 @@ void HierarchyTable::paintEvent(QPaintEvent* /*event*/) {
   }
   double y = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double high = (i == 0 ? 2.4 : 2.6) * line;
+    const double high = (i == 0 ? head_lines : row_lines) * line;
     const auto& bandwidth = i == 0 ? std::nullopt : hierarchy_.rungs[i - 1].bandwidth;
     if (bandwidth && most > 0) {
       QColor fill = colors.accent;

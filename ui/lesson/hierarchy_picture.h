@@ -38,7 +38,7 @@ class FlowLanes : public QWidget {
 
  private:
   [[nodiscard]] double line() const;
-  [[nodiscard]] double lane_height() const { return 2.6 * line(); }
+  [[nodiscard]] double lane_height() const { return 3.3 * line(); }
   [[nodiscard]] QRectF square(std::size_t lane) const;
   void paint_lane(QPainter& painter, std::size_t lane) const;
 
