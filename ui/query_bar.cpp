@@ -33,7 +33,7 @@ analysis::QueryCompletion completion_of(const Workspace& workspace, const QStrin
 
 /// Of a large file not all points are there to be asked.
 Message why_empty(const Workspace& workspace) {
-  if (workspace.large() || workspace.visible()->size() > 0) return {};
+  if (workspace.large() || !workspace.visible()->empty()) return {};
   return analysis::why_none_fits(workspace.query().toStdString(), workspace.ticked()->table());
 }
 

@@ -501,7 +501,7 @@ bool is_operator(std::string_view word) {
 
 Message why_none_fits(std::string_view text, const PointTable& table) {
   const std::vector<std::string_view> words = split(text, blanks, false);
-  if (words.empty() || table.size() == 0) return {};
+  if (words.empty() || table.empty()) return {};
   const auto fits_any = [&](std::string_view query) {
     const auto parsed = PointQuery::parse(query, table);
     return !parsed || !parsed->rows(table).empty();

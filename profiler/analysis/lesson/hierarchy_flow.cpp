@@ -110,7 +110,7 @@ std::string load_text(const LessonTexts& texts, const FlowLoad& load) {
 std::string reached_text(const LessonTexts& texts, const HierarchyRung& rung,
                          const std::optional<FlowLoad::Rung>& reached) {
   if (!rung.bandwidth) return texts.word("no_data");
-  const std::string all = figure_text(rung.bandwidth->value, Unit::bytes_per_second);
+  std::string all = figure_text(rung.bandwidth->value, Unit::bytes_per_second);
   if (!reached) return all;
   return fmt::format("{} {} {} ({:.0f}%)", figure_text(reached->bytes_per_second, Unit::bytes_per_second),
                      texts.word("of"), all, 100 * reached->share);

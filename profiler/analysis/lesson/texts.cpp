@@ -213,7 +213,7 @@ std::vector<Source> sources_of(std::span<const TextFile> more) {
   sources.reserve(all.size() + unread.size());
   for (auto& [path, source] : all) sources.push_back(std::move(source));
   std::ranges::move(unread, std::back_inserter(sources));
-  std::ranges::stable_partition(sources, [](const Source& source) { return !source.own; });
+  std::stable_partition(sources.begin(), sources.end(), [](const Source& source) { return !source.own; });
   return sources;
 }
 
