@@ -169,7 +169,7 @@ class ReportReader {
       const Copy copy{pieces_.size(), row, rounds[row], !first};
       if (first) {
         points_of_report_.push_back(copy);
-      } else {
+      } else if (copy.rounds > points_of_report_[place->second].rounds) {  // a file may hold a point twice, too
         points_of_report_[place->second] = copy;
       }
     }

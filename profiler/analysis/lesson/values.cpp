@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -122,7 +123,9 @@ Value doubled_value(const Evidence& evidence, std::string_view algorithm, Double
     if (evidence.points.algorithm(row) == algorithm) rows.push_back(row);
   }
   std::vector<Pair> pairs = doubled_pairs(evidence.points, rows, doubled, metric);
-  if (model) std::erase_if(pairs, [](const Pair& pair) { return !pair.model_ratio; });
+  // Model and measurement are said of one pair, where any has both.
+  const auto modelled = [](const Pair& pair) { return pair.model_ratio.has_value(); };
+  if (model || std::ranges::any_of(pairs, modelled)) std::erase_if(pairs, std::not_fn(modelled));
   const std::vector<Pair> telling = telling_pairs(evidence.points, pairs);
   if (telling.empty()) return std::nullopt;
   const Pair& pair = telling.front();
