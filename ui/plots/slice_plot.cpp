@@ -8,6 +8,7 @@
 
 #include "messages/tile_map.h"
 #include "ui/models/facet_words.h"
+#include "ui/plots/axis_style.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/said.h"
@@ -41,29 +42,37 @@ void SlicePlot::redraw() {
   clearPlottables();
   clearItems();
   if (grid_.empty()) return replot(rpQueuedReplot);
-  const PlotColors colors = plot_colors(palette());
-  const analysis::MapAxis& along = line_.along_x ? grid_.x : grid_.y;
-  const analysis::MapAxis& across = line_.along_x ? grid_.y : grid_.x;
   const analysis::MapSlice slice = analysis::slice_of(grid_, line_.along_x, line_.fixed);
+  const UnitScale unit = unit_scale(grid_.colors ? grid_.colors->high : 1, grid_.unit);
+  show_heading();
+  draw_values(slice, unit);
+  draw_best(slice, unit);
+  draw_marks(slice, unit);
+  show_axes(slice, unit);
+  replot(rpQueuedReplot);
+}
+
+void SlicePlot::show_heading() {
+  const analysis::MapAxis& across = line_.along_x ? grid_.y : grid_.x;
   heading_ = said(say::tile_map::slice{
       .metric = grid_.label.toStdString(),
-      .axis = said(along.axis.facet->label).toStdString(),
+      .axis = said(along().axis.facet->label).toStdString(),
       .fixed =
           QStringLiteral("%1 %2").arg(said(across.axis.facet->label), text_of(across, line_.fixed)).toStdString()});
   title_->setText(heading_);
   title_->setFont(small_font(font()));
-  title_->setTextColor(colors.text);
+  title_->setTextColor(plot_colors(palette()).text);
   setAccessibleName(heading_);
-  const UnitScale unit = unit_scale(grid_.colors ? grid_.colors->high : 1, grid_.unit);
+}
+
+void SlicePlot::draw_values(const analysis::MapSlice& slice, const UnitScale& unit) {
+  const PlotColors colors = plot_colors(palette());
   QCPGraph* graph = addGraph();
   graph->setPen(QPen(colors.accent, 1.6));
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->setDataPlottable(graph);
   bars->setPen(QPen(colors.accent, 1.1));
   bars->setSymbolGap(0);
-  double low = slice.points.empty() ? 0 : slice.points.front().low;
-  double high = slice.points.empty() ? 1 : slice.points.front().high;
-  const analysis::MapSlice::Point* best = nullptr;
   int next = slice.points.empty() ? 0 : slice.points.front().place;
   for (const analysis::MapSlice::Point& point : slice.points) {
     // A place without a value breaks the line.
@@ -74,20 +83,25 @@ void SlicePlot::redraw() {
     ++next;
     graph->addData(point.place, point.value * unit.factor);
     bars->addData((point.value - point.low) * unit.factor, (point.high - point.value) * unit.factor);
-    low = std::min(low, point.low);
-    high = std::max(high, point.high);
-    const bool ahead =
-        best == nullptr || (grid_.better == Better::less ? point.value < best->value : point.value > best->value);
-    if (grid_.better != Better::neither && ahead) best = &point;
   }
-  if (best != nullptr) {
-    QCPGraph* mark = addGraph();
-    mark->setName(grid_.best_words());
-    mark->setLineStyle(QCPGraph::lsNone);
-    const QColor ink = colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
-    mark->setScatterStyle({QCPScatterStyle::ssCircle, QPen(ink, 2), Qt::NoBrush, 12});
-    mark->addData(best->place, best->value * unit.factor);
-  }
+}
+
+void SlicePlot::draw_best(const analysis::MapSlice& slice, const UnitScale& unit) {
+  if (grid_.better == Better::neither || slice.points.empty()) return;
+  const auto ahead = [&](const analysis::MapSlice::Point& a, const analysis::MapSlice::Point& b) {
+    return grid_.better == Better::less ? a.value < b.value : a.value > b.value;
+  };
+  const auto best = std::ranges::min_element(slice.points, ahead);
+  QCPGraph* mark = addGraph();
+  mark->setName(grid_.best_words());
+  mark->setLineStyle(QCPGraph::lsNone);
+  const QColor ink = plot_colors(palette()).dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
+  mark->setScatterStyle({QCPScatterStyle::ssCircle, QPen(ink, 2), Qt::NoBrush, 12});
+  mark->addData(best->place, best->value * unit.factor);
+}
+
+void SlicePlot::draw_marks(const analysis::MapSlice& slice, const UnitScale& unit) {
+  const PlotColors colors = plot_colors(palette());
   // Marks say what the values are, as everywhere.
   std::map<Provenance, QCPGraph*> marks;
   for (const analysis::MapSlice::Point& point : slice.points) {
@@ -100,29 +114,31 @@ void SlicePlot::redraw() {
     }
     mark->addData(point.place, point.value * unit.factor);
   }
+}
+
+void SlicePlot::show_axes(const analysis::MapSlice& slice, const UnitScale& unit) {
+  double low = slice.points.empty() ? 0 : slice.points.front().low;
+  double high = slice.points.empty() ? 1 : slice.points.front().high;
+  for (const analysis::MapSlice::Point& point : slice.points) {
+    low = std::min(low, point.low);
+    high = std::max(high, point.high);
+  }
   const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-  const auto count = static_cast<int>(along.size());
+  const auto count = static_cast<int>(along().size());
   const int step = std::max(1, static_cast<int>(std::ceil(count * 46.0 / std::max(1, width() - 80))));
-  for (int i = 0; i < count; i += step) ticker->addTick(i, text_of(along, i));
+  for (int i = 0; i < count; i += step) ticker->addTick(i, text_of(along(), i));
   xAxis->setTicker(ticker);
   xAxis->setRange(-0.5, count - 0.5);
   const double margin = high > low ? 0.08 * (high - low) : 0.1 * std::max(std::abs(high), 1.0);
   yAxis->setRange((low - margin) * unit.factor, (high + margin) * unit.factor);
-  xAxis->setLabel(axis_title(along));
+  xAxis->setLabel(axis_title(along()));
   yAxis->setLabel(unit.suffix.isEmpty() ? grid_.label : QStringLiteral("%1 [%2]").arg(grid_.label, unit.suffix));
+  const PlotColors colors = plot_colors(palette());
   setBackground(QBrush(colors.background));
   for (QCPAxis* axis : axisRect()->axes()) {
-    axis->setBasePen(QPen(colors.axis));
-    axis->setTickPen(QPen(colors.axis));
+    style_axis(*axis, colors, small_font(font()));
     axis->setSubTicks(false);
-    axis->setTickLabelColor(colors.text);
-    axis->setLabelColor(colors.text);
-    axis->setTickLabelFont(small_font(font()));
-    axis->setLabelFont(small_font(font()));
-    axis->grid()->setPen(QPen(colors.grid, 1));
-    axis->grid()->setZeroLinePen(Qt::NoPen);
   }
-  replot(rpQueuedReplot);
 }
 
 void SlicePlot::changeEvent(QEvent* event) {

@@ -5,6 +5,7 @@
 
 #include <qcustomplot.h>
 
+#include "ui/format.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/frame_plot.h"
 #include "ui/plots/heatmap_view.h"
@@ -30,6 +31,12 @@ class SlicePlot : public FramePlot {
 
  private:
   void redraw();
+  [[nodiscard]] const analysis::MapAxis& along() const { return line_.along_x ? grid_.x : grid_.y; }
+  void show_heading();
+  void draw_values(const analysis::MapSlice& slice, const UnitScale& unit);
+  void draw_best(const analysis::MapSlice& slice, const UnitScale& unit);
+  void draw_marks(const analysis::MapSlice& slice, const UnitScale& unit);
+  void show_axes(const analysis::MapSlice& slice, const UnitScale& unit);
 
   HeatmapGrid grid_;
   HeatmapView::Line line_;
