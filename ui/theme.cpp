@@ -76,6 +76,15 @@ class Style : public QProxyStyle {
 
   void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                      const QWidget* widget) const override {
+    const auto* item =
+        element == PE_PanelItemViewRow ? qstyleoption_cast<const QStyleOptionViewItem*>(option) : nullptr;
+    if (item != nullptr && (item->state & State_Selected) == 0) {
+      // Behind every cell of every table: Fusion works out colours first that it does not need.
+      if ((item->features & QStyleOptionViewItem::Alternate) != 0) {
+        painter->fillRect(item->rect, item->palette.brush(QPalette::AlternateBase));
+      }
+      return;
+    }
     if (element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck) {
       QProxyStyle::drawPrimitive(element, option, painter, widget);
       return;

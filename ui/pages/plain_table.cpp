@@ -4,6 +4,7 @@
 #include <QEvent>
 #include <QHeaderView>
 
+#include "ui/pages/plain_cells.h"
 #include "ui/pages/scrolled.h"
 
 namespace attnscope::ui {
@@ -18,6 +19,7 @@ int row_height(const QTableView& table) {
 
 PlainTable::PlainTable(QAbstractItemModel* model, const QString& name, QWidget* parent) : QTableView(parent) {
   setModel(model);
+  setItemDelegate(new PlainCells(this));
   setAccessibleName(name);
   setSelectionBehavior(QAbstractItemView::SelectRows);
   setAlternatingRowColors(true);

@@ -11,7 +11,6 @@
 
 #include "messages/points_table.h"
 #include "ui/format.h"
-#include "ui/pages/plain_cells.h"
 #include "ui/pages/plain_table.h"
 #include "ui/said.h"
 
@@ -54,7 +53,6 @@ void PointsPage::add_table() {
   model_ = new PointsTableModel(this);
   order_ = new PointsOrder(*model_, this);
   table_ = new PlainTable(order_, said(say::points_table::name{}), content);
-  table_->setItemDelegate(new PlainCells(table_));
   table_->setTabKeyNavigation(true);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
