@@ -61,6 +61,25 @@ class StyleItem : public QCPAbstractLegendItem {
   PlotLegend::Style style_;
 };
 
+/// Measured once: the layout asks three times at every drawing, and a legend is made anew when a text is another.
+class CurveItem : public QCPPlottableLegendItem {
+ public:
+  using QCPPlottableLegendItem::QCPPlottableLegendItem;
+
+ protected:
+  [[nodiscard]] QSize minimumOuterSizeHint() const override {
+    if (!size_.isValid() || font_ != mFont) {
+      size_ = QCPPlottableLegendItem::minimumOuterSizeHint();
+      font_ = mFont;
+    }
+    return size_;
+  }
+
+ private:
+  mutable QSize size_;
+  mutable QFont font_;
+};
+
 }  // namespace
 
 void PlotLegend::add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style,
@@ -262,7 +281,7 @@ void PlotLegend::lay_out(const QSize& size, Medium medium) {
     if (cell.entry.drawn_as_style(short_)) {
       item = new StyleItem(box_, *cell.entry.style, cell.entry.color.value_or(colors.muted), colors.background);
     } else {
-      item = new QCPPlottableLegendItem(box_, cell.entry.plottable);
+      item = new CurveItem(box_, cell.entry.plottable);
     }
     const bool words_of_hidden = cell.entry.drawn_as_style(short_) && !hidden_words_.isEmpty() &&
                                  cell.entry.style->text.startsWith(hidden_words_);
