@@ -20,6 +20,13 @@ FittedTable::FittedTable(QAbstractItemModel* model, const QString& name, QWidget
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 
+int FittedTable::width_of(const QFontMetrics& metrics, const QString& text) {
+  constexpr qsizetype most_texts = 2000;
+  if (widths_.size() > most_texts) widths_.clear();
+  const auto known = widths_.constFind(text);
+  return known != widths_.constEnd() ? *known : *widths_.insert(text, metrics.horizontalAdvance(text));
+}
+
 void FittedTable::fit() {
   constexpr int room = 18;  // beside a text, with what a style adds
   const int rows = model()->rowCount();
@@ -30,9 +37,9 @@ void FittedTable::fit() {
   std::vector<int> widths;
   int sum = 0;
   for (int column = 0; column < columns; ++column) {
-    int widest = metrics.horizontalAdvance(model()->headerData(column, Qt::Horizontal).toString());
+    int widest = width_of(metrics, model()->headerData(column, Qt::Horizontal).toString());
     for (int row = 0; row < rows; ++row) {
-      widest = std::max(widest, metrics.horizontalAdvance(model()->index(row, column).data().toString()));
+      widest = std::max(widest, width_of(metrics, model()->index(row, column).data().toString()));
     }
     widths.push_back(widest + room);
     sum += widths.back();
@@ -55,7 +62,9 @@ void FittedTable::resizeEvent(QResizeEvent* event) {
 
 void FittedTable::changeEvent(QEvent* event) {
   PlainTable::changeEvent(event);
-  if (event->type() == QEvent::FontChange) fit();
+  if (event->type() != QEvent::FontChange) return;
+  widths_.clear();
+  fit();
 }
 
 }  // namespace attnscope::ui

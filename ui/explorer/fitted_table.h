@@ -2,6 +2,9 @@
 // A table as high as its rows, whose columns are as wide as their texts: the first takes the room that is left.
 #pragma once
 
+#include <QFontMetrics>
+#include <QHash>
+
 #include "ui/pages/plain_table.h"
 
 namespace attnscope::ui {
@@ -17,6 +20,11 @@ class FittedTable : public PlainTable {
  protected:
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
+
+ private:
+  [[nodiscard]] int width_of(const QFontMetrics& metrics, const QString& text);
+
+  QHash<QString, int> widths_;  ///< of texts that were there, in the font that there is
 };
 
 }  // namespace attnscope::ui

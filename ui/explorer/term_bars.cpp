@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/explorer/term_bars.h"
 
+#include <QEvent>
 #include <QPainter>
 #include <algorithm>
 
@@ -35,7 +36,10 @@ TermBars::TermBars(QWidget* parent) : QWidget(parent) {
 }
 
 void TermBars::set_times(const std::optional<Times>& times) {
+  const int lines_before = lines();
+  const bool had_measured = times_ && times_->measured;
   times_ = times;
+  if (had_measured || (times_ && times_->measured)) widths_.reset();
   QStringList all;
   if (times_) {
     all << said(say::explorer_page::predicted{}) + QLatin1Char(' ') + total_words();
@@ -45,7 +49,7 @@ void TermBars::set_times(const std::optional<Times>& times) {
     }
   }
   setAccessibleDescription(all.join(QStringLiteral(", ")));
-  updateGeometry();
+  if (lines() != lines_before) updateGeometry();
   update();
 }
 
@@ -82,29 +86,22 @@ QString TermBars::total_words() const {
   return times_ ? format_duration(times_->ns) : QString();
 }
 
-double TermBars::label_width() const {
+const TermBars::Widths& TermBars::widths() const {
+  if (widths_) return *widths_;
   QFont bold = font();
   bold.setBold(true);
   const QFontMetrics metrics(bold);
-  int widest = metrics.horizontalAdvance(said(say::explorer_page::predicted{}));
-  if (times_ && times_->measured) {
-    widest = std::max(widest, metrics.horizontalAdvance(times_->measured->provenance));
-  }
-  for (const Saying title : titles) widest = std::max(widest, metrics.horizontalAdvance(said(title())));
-  return widest;
-}
-
-double TermBars::words_width() const {
-  QFont bold = font();
-  bold.setBold(true);
-  return QFontMetrics(bold).horizontalAdvance(
-      said(say::explorer_page::bounds{.time = format_duration(8.88e8).toStdString()}));
-}
-
-double TermBars::use_width() const {
+  int labels = metrics.horizontalAdvance(said(say::explorer_page::predicted{}));
+  if (times_ && times_->measured) labels = std::max(labels, metrics.horizontalAdvance(times_->measured->provenance));
+  for (const Saying title : titles) labels = std::max(labels, metrics.horizontalAdvance(said(title())));
+  const QString longest = said(say::explorer_page::bounds{.time = format_duration(8.88e8).toStdString()});
   const bool counted = times_ && times_->measured &&
                        std::ranges::any_of(times_->measured->use_pct, [](const auto& use) { return use.has_value(); });
-  return counted ? fontMetrics().horizontalAdvance(said(say::explorer_page::use{.percent = "100"})) + bar_space : 0;
+  const QString use = said(say::explorer_page::use{.percent = "100"});
+  widths_ = {.labels = static_cast<double>(labels),
+             .words = static_cast<double>(metrics.horizontalAdvance(longest)),
+             .uses = counted ? fontMetrics().horizontalAdvance(use) + bar_space : 0};
+  return *widths_;
 }
 
 QRectF TermBars::row(int place) const {
@@ -115,8 +112,8 @@ QRectF TermBars::row(int place) const {
 QRectF TermBars::bar_of(int place, double ns) const {
   if (!times_) return {};
   const QRectF whole = row(place);
-  const double left = label_width() + bar_space;
-  const double room = std::max(8.0, whole.width() - left - bar_space - words_width() - use_width());
+  const double left = widths().labels + bar_space;
+  const double room = std::max(8.0, whole.width() - left - bar_space - widths().words - widths().uses);
   double most = std::max(times_->ns, *std::ranges::max_element(times_->terms));
   if (times_->measured) most = std::max(most, times_->measured->ns);
   return {left, whole.y() + 2, most > 0 ? room * ns / most : 0, whole.height() - 4};
@@ -149,11 +146,11 @@ void TermBars::paintEvent(QPaintEvent* /*event*/) {
     font.setBold(marked);
     painter.setFont(font);
     painter.setPen(colors.text);
-    painter.drawText(QRectF(0, whole.y(), label_width() + bar_space, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
-                     label);
+    painter.drawText(QRectF(0, whole.y(), widths().labels + bar_space, whole.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, label);
     // A hairline for what is next to nothing.
     painter.fillRect(QRectF(bar.x(), bar.y(), std::max(1.0, bar.width()), bar.height()), color);
-    painter.drawText(QRectF(bar.right() + bar_space / 2, whole.y(), words_width() + bar_space, whole.height()),
+    painter.drawText(QRectF(bar.right() + bar_space / 2, whole.y(), widths().words + bar_space, whole.height()),
                      Qt::AlignLeft | Qt::AlignVCenter, words);
   };
   draw(0, said(say::explorer_page::predicted{}), total_bar(), total_words(), false, colors.muted);
@@ -168,6 +165,11 @@ void TermBars::paintEvent(QPaintEvent* /*event*/) {
     painter.setPen(colors.muted);
     painter.drawText(row(place_of(term)), Qt::AlignRight | Qt::AlignVCenter, use_words(term));
   }
+}
+
+void TermBars::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::FontChange) widths_.reset();
 }
 
 }  // namespace attnscope::ui

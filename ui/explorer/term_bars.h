@@ -50,6 +50,7 @@ class TermBars : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   /// The measured time has a line of its own between the total and the terms.
@@ -57,11 +58,16 @@ class TermBars : public QWidget {
   [[nodiscard]] int lines() const;
   [[nodiscard]] QRectF row(int place) const;
   [[nodiscard]] QRectF bar_of(int place, double ns) const;
-  [[nodiscard]] double label_width() const;
-  [[nodiscard]] double words_width() const;
-  [[nodiscard]] double use_width() const;
+  /// Of the columns beside the bars.
+  struct Widths {
+    double labels = 0;
+    double words = 0;
+    double uses = 0;  ///< 0: nothing was counted
+  };
+  [[nodiscard]] const Widths& widths() const;
 
   std::optional<Times> times_;
+  mutable std::optional<Widths> widths_;  ///< as long as neither what was measured nor the font is another
 };
 
 }  // namespace attnscope::ui

@@ -307,11 +307,10 @@ QWidget* ExplorerPage::card(const QString& title, const std::vector<QWidget*>& p
   auto* column = new QVBoxLayout(frame);
   column->setContentsMargins(10, 8, 10, 10);
   column->setSpacing(6);
-  auto* heading = new QLabel(title, frame);
+  auto* heading = new CardWords(title, frame);
   QFont bold = heading->font();
   bold.setBold(true);
   heading->setFont(bold);
-  heading->setWordWrap(true);
   column->addWidget(heading);
   bool grows = false;
   for (QWidget* part : parts) {
