@@ -11,6 +11,8 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QFileInfo>
+#include <QMetaEnum>
+#include <QScopedValueRollback>
 #include <QTableView>
 #include <QTemporaryDir>
 
@@ -19,7 +21,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
@@ -51,6 +56,45 @@ double all_computed_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
+/// Knows what its event loop was busy with: of every event that no other one sent, whose it was and how long it took.
+class TimedApplication : public QApplication {
+ public:
+  using QApplication::QApplication;
+  bool notify(QObject* receiver, QEvent* event) override {
+    if (within_) return QApplication::notify(receiver, event);
+    const QScopedValueRollback rollback(within_, true);
+    // Afterwards there may be neither.
+    const char* of = receiver->metaObject()->className();
+    const QEvent::Type type = event->type();
+    const double before = computed_ms();
+    const bool done = QApplication::notify(receiver, event);
+    add(QStringLiteral("%1 %2").arg(QLatin1String(of),
+                                    QLatin1String(QMetaEnum::fromType<QEvent::Type>().valueToKey(type))),
+        computed_ms() - before);
+    return done;
+  }
+  void add(const QString& what, double ms) { took_.emplace_back(ms, what); }
+  /// The longest since the last call, and how long each took.
+  QString longest() {
+    constexpr std::size_t most = 4;
+    std::ranges::sort(took_, std::greater<>(), &std::pair<double, QString>::first);
+    QStringList words;
+    for (const auto& [ms, what] : std::span(took_).first(std::min(took_.size(), most))) {
+      words << QStringLiteral("%1 %2").arg(what).arg(ms, 0, 'f', 1);
+    }
+    took_.clear();
+    return words.join(QStringLiteral(", "));
+  }
+
+ private:
+  bool within_ = false;
+  std::vector<std::pair<double, QString>> took_;
+};
+
+TimedApplication& application() {
+  return *static_cast<TimedApplication*>(QCoreApplication::instance());
+}
+
 struct Targets {
   double block = 16;
   double whole = 0;  ///< 0: nothing is worked out aside, or nobody waits for it
@@ -60,27 +104,34 @@ struct Targets {
 /// answer.
 struct Times {
   std::vector<double> clock;
-  std::vector<double> block;  ///< computed by this thread
-  std::vector<double> whole;  ///< computed by all threads
+  std::vector<double> block;                     ///< computed by this thread
+  std::vector<double> whole;                     ///< computed by all threads
+  std::vector<std::pair<double, QString>> busy;  ///< the longest block, and the longest of what it was busy with
 
   /// `act`, then all that follows from it until `done`.
   void take(const std::function<void()>& act, const std::function<bool()>& done) {
     QElapsedTimer timer;
     timer.start();
     const double all_before = all_computed_ms();
-    double longest = 0;
+    std::pair<double, QString> longest;
     const auto turn = [&](const std::function<void()>& work) {
       const double before = computed_ms();
       work();
-      longest = std::max(longest, computed_ms() - before);
+      const double took = computed_ms() - before;
+      const QString with = application().longest();
+      if (took > longest.first) longest = {took, with};
     };
+    application().longest();
     turn([&] {
+      const double before = computed_ms();
       act();
+      application().add(QStringLiteral("the call"), computed_ms() - before);
       QApplication::processEvents();
     });
     while (!done()) turn([] { QApplication::processEvents(QEventLoop::WaitForMoreEvents); });
     turn([] { QApplication::processEvents(); });
-    block.push_back(longest);
+    block.push_back(longest.first);
+    busy.push_back(longest);
     whole.push_back(all_computed_ms() - all_before);
     clock.push_back(static_cast<double>(timer.nsecsElapsed()) * 1e-6);
   }
@@ -94,7 +145,9 @@ struct Times {
         what, at(block, 0.5), at(block, 0.99), targets.block, at(whole, 0.5), at(whole, 0.99), at(clock, 0.5),
         at(clock, 0.99));
     if (targets.whole > 0) std::printf(" (target %g)", targets.whole);
-    std::printf("\n");
+    std::ranges::sort(busy, {}, &std::pair<double, QString>::first);
+    std::printf("\n%-32s   %s\n", "",
+                qPrintable(busy[static_cast<std::size_t>(0.99 * static_cast<double>(busy.size() - 1))].second));
   }
 };
 
@@ -386,7 +439,7 @@ int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   // Whoever waits for a large file sees how far it is, also through a pipe.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-  const QApplication application(argc, argv);
+  const TimedApplication application(argc, argv);
   initialize_style();
   const QTemporaryDir folder;
   QString file = argc > 1 ? QString::fromLocal8Bit(argv[1]) : recorded_sample();

@@ -2,15 +2,22 @@
 // What one change has drawn, laid out and painted anew: no more than is another by it.
 #include <gtest/gtest.h>
 
+#include <QPainter>
 #include <QSignalSpy>
+#include <QStandardItemModel>
+#include <QStyledItemDelegate>
 #include <algorithm>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tests/ui/window_test.h"
+#include "ui/explorer/card_words.h"
 #include "ui/explorer/choices.h"
 #include "ui/explorer/figures_model.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page.h"
+#include "ui/pages/plain_cells.h"
 #include "ui/plots/frame_plot.h"
 
 namespace attnscope::ui {
@@ -47,6 +54,119 @@ TEST(FramePlot, IsNeverShownAsItWasOfAnotherSize) {
   EXPECT_EQ(drawn.count(), 1);
   EXPECT_EQ(frame.pixelColor(695, 2), QColor(Qt::red));
   EXPECT_GT(plot.axisRect()->right(), 600);
+}
+
+TEST(FramePlot, IsNotDrawnAgainByWhatWasQueuedBeforeAFrame) {
+  FramePlot plot;
+  plot.resize(400, 300);
+  plot.show();
+  settle();
+  const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
+  plot.replot(QCustomPlot::rpQueuedReplot);
+  plot.resize(500, 300);
+  plot.grab();
+  EXPECT_EQ(drawn.count(), 1);
+  settle();
+  EXPECT_EQ(drawn.count(), 1);
+}
+
+TEST(FramePlot, IsDrawnAlsoWhereNobodySeesIt) {
+  FramePlot plot;
+  plot.resize(400, 300);
+  const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
+  plot.replot(QCustomPlot::rpQueuedReplot);
+  plot.replot(QCustomPlot::rpQueuedReplot);
+  settle();
+  EXPECT_EQ(drawn.count(), 1);
+}
+
+/// A cell of a table as a delegate draws it, 240 pixels wide.
+QImage drawn_cell(const QStyledItemDelegate& delegate, const QModelIndex& index) {
+  QImage image(240, 23, QImage::Format_ARGB32_Premultiplied);
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  QStyleOptionViewItem option;
+  option.rect = image.rect();
+  option.font = QApplication::font();
+  option.fontMetrics = QFontMetrics(option.font);
+  option.palette = QApplication::palette();
+  option.state = QStyle::State_Enabled | QStyle::State_Active;
+  option.displayAlignment = Qt::AlignLeft | Qt::AlignVCenter;
+  delegate.paint(&painter, option, index);
+  return image;
+}
+
+TEST(PlainCells, DrawAndMeasureTextsAsAnyViewDoes) {
+  const PlainCells plain;
+  const QStyledItemDelegate any;
+  QStandardItemModel model(1, 1);
+  const QModelIndex cell = model.index(0, 0);
+  QFont bold = QApplication::font();
+  bold.setBold(true);
+  for (const char* words : {"FlashAttention-2", "AV, Te, To, LT", "office flag", "128 × 64 · causal", "1.2 µs", "−3.5%",
+                            "N ≤ 4\u2009096", "–", "σ 0.3", "naïve", "注意"}) {
+    SCOPED_TRACE(words);
+    for (const Qt::Alignment side : {Qt::AlignLeft, Qt::AlignRight}) {
+      for (const QFont& font : {QApplication::font(), bold}) {
+        model.setData(cell, QString::fromUtf8(words), Qt::DisplayRole);
+        model.setData(cell, QVariant::fromValue(side | Qt::AlignVCenter), Qt::TextAlignmentRole);
+        model.setData(cell, font, Qt::FontRole);
+        model.setData(cell, QColor(Qt::darkRed), Qt::ForegroundRole);
+        EXPECT_EQ(drawn_cell(plain, cell), drawn_cell(any, cell)) << side << font.bold();
+        EXPECT_EQ(plain.sizeHint({}, cell).width(), any.sizeHint({}, cell).width());
+      }
+    }
+  }
+}
+
+TEST(PlainCells, LeaveIconsBoxesAndBackgroundsToTheStyle) {
+  const PlainCells plain;
+  const QStyledItemDelegate any;
+  QStandardItemModel model(1, 1);
+  const QModelIndex cell = model.index(0, 0);
+  for (const auto& [role, value] : {std::pair(Qt::DecorationRole, QVariant(QColor(Qt::blue))),
+                                    std::pair(Qt::BackgroundRole, QVariant(QColor(Qt::yellow))),
+                                    std::pair(Qt::CheckStateRole, QVariant(int{Qt::Checked}))}) {
+    model.clearItemData(cell);
+    model.setData(cell, QStringLiteral("fa2"), Qt::DisplayRole);
+    const QImage bare = drawn_cell(plain, cell);
+    model.setData(cell, value, role);
+    EXPECT_EQ(drawn_cell(plain, cell), drawn_cell(any, cell)) << role;
+    EXPECT_NE(drawn_cell(plain, cell), bare) << role;
+  }
+}
+
+TEST(PlainCells, ShowThatATextIsCutOff) {
+  const PlainCells plain;
+  QStandardItemModel model(1, 1);
+  const QModelIndex cell = model.index(0, 0);
+  model.setData(cell, QString(80, QLatin1Char('m')), Qt::DisplayRole);
+  const QImage image = drawn_cell(plain, cell);
+  const int margin = QApplication::style()->pixelMetric(QStyle::PM_FocusFrameHMargin) + 1;
+  int last = 0;
+  for (int x = 0; x < image.width(); ++x) {
+    for (int y = 0; y < image.height(); ++y) {
+      if (image.pixelColor(x, y) != QColor(Qt::white)) last = x;
+    }
+  }
+  EXPECT_LT(last, image.width() - margin);
+  EXPECT_GT(last, image.width() - margin - 20);
+}
+
+TEST(CardWords, AreMeasuredAgainWhenTheirTextOrFontIsAnother) {
+  CardWords words(QStringLiteral("a few words that take two lines where there is little room"));
+  QLabel label(words.text());
+  label.setWordWrap(true);
+  const auto expect_alike = [&] {
+    for (const int width : {90, 200, 90, 400}) EXPECT_EQ(words.heightForWidth(width), label.heightForWidth(width));
+  };
+  expect_alike();
+  for (QLabel* each : {static_cast<QLabel*>(&words), &label}) each->setText(each->text().repeated(3));
+  expect_alike();
+  QFont large = words.font();
+  large.setPointSizeF(2 * large.pointSizeF());
+  for (QLabel* each : {static_cast<QLabel*>(&words), &label}) each->setFont(large);
+  expect_alike();
 }
 
 TEST(FiguresModel, SaysWhichCellsAreOthers) {
