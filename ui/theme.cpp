@@ -15,6 +15,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "kernels/registry.h"
 
@@ -184,6 +185,9 @@ void apply_theme(ThemeChoice choice) {
 }
 
 PlotColors plot_colors(const QPalette& palette) {
+  // Asked for every cell of a table or a picture.
+  thread_local std::pair<qint64, PlotColors> last{-1, {}};
+  if (last.first == palette.cacheKey()) return last.second;
   PlotColors colors;
   colors.background = palette.color(QPalette::Active, QPalette::Base);
   colors.text = palette.color(QPalette::Active, QPalette::Text);
@@ -196,6 +200,7 @@ PlotColors plot_colors(const QPalette& palette) {
   // A system palette may leave tooltips yellow on black: keep the box readable in any case.
   if ((colors.panel.lightness() < 128) != colors.dark) colors.panel = colors.background;
   colors.accent = palette.color(QPalette::Active, QPalette::Highlight);
+  last = {palette.cacheKey(), colors};
   return colors;
 }
 

@@ -92,6 +92,7 @@ QImage drawn_cell(const QStyledItemDelegate& delegate, const QModelIndex& index)
   option.palette = QApplication::palette();
   option.state = QStyle::State_Enabled | QStyle::State_Active;
   option.displayAlignment = Qt::AlignLeft | Qt::AlignVCenter;
+  option.decorationSize = QSize(16, 16);
   delegate.paint(&painter, option, index);
   return image;
 }
@@ -125,7 +126,7 @@ TEST(PlainCells, LeaveIconsBoxesAndBackgroundsToTheStyle) {
   QStandardItemModel model(1, 1);
   const QModelIndex cell = model.index(0, 0);
   for (const auto& [role, value] : {std::pair(Qt::DecorationRole, QVariant(QColor(Qt::blue))),
-                                    std::pair(Qt::BackgroundRole, QVariant(QColor(Qt::yellow))),
+                                    std::pair(Qt::BackgroundRole, QVariant(QBrush(Qt::yellow))),
                                     std::pair(Qt::CheckStateRole, QVariant(int{Qt::Checked}))}) {
     model.clearItemData(cell);
     model.setData(cell, QStringLiteral("fa2"), Qt::DisplayRole);
