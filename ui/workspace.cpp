@@ -653,4 +653,12 @@ QString recorded_sample() {
   return {};
 }
 
+QStringList recorded_samples() {
+  QStringList files{recorded_sample()};
+  if (files.front().isEmpty()) return {};
+  const QFileInfo ceilings(QFileInfo(files.front()).dir(), QStringLiteral("h200-ceilings.attnscope"));
+  if (ceilings.isFile()) files << ceilings.canonicalFilePath();
+  return files;
+}
+
 }  // namespace attnscope::ui

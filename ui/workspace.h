@@ -213,5 +213,7 @@ class Workspace : public QObject {
 
 /// The database of measurements that ships with the program; empty when there is none.
 [[nodiscard]] QString recorded_sample();
+/// What a window opens that is given nothing: the sample, and what a GPU of its kind was measured to be capable of.
+[[nodiscard]] QStringList recorded_samples();
 
 }  // namespace attnscope::ui

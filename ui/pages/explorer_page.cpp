@@ -362,6 +362,7 @@ void ExplorerPage::build_cards() {
 void ExplorerPage::follow_measuring() {
   connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
   connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
+  connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
   connect(measuring_, &MeasuringCard::changed, this, [this] {
     show_kernel();
     if (under_way().isEmpty()) emit work_ended();
@@ -691,11 +692,14 @@ void ExplorerPage::show_errors() {
     const auto percent = [](double share) {
       return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0).toStdString();
     };
-    return said(
-        say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
-                                        .median = percent(*row->median),
-                                        .p95 = percent(row->p95.value_or(*row->median)),
-                                        .problems = row->problems});
+    const QString words =
+        said(say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
+                                             .median = percent(*row->median),
+                                             .p95 = percent(row->p95.value_or(*row->median)),
+                                             .problems = row->problems});
+    // The sample is played without ceilings.
+    if (shown_ == nullptr || shown_->choices.rates == nullptr) return words;
+    return words + QLatin1Char(' ') + said(say::explorer_page::errors_of_datasheet{});
   };
   set_words(errors_, line());
 }

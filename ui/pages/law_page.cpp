@@ -139,6 +139,10 @@ void LawPage::set_view(LawView view) {
 }
 
 void LawPage::refresh() {
+  // Points that came later may try the law where those shown do not.
+  if (std::ranges::none_of(laws_.families, [](const LawFamily& family) { return family.fit && !family.refusal; })) {
+    forget_taken();
+  }
   const auto report = std::make_shared<std::optional<analysis::LawReport>>();
   look_through(
       {},

@@ -78,6 +78,12 @@ class Page : public QWidget {
   /// Where the page explores: stands that point beside what it shows, in place of the oldest where there is no room.
   virtual bool pin_point(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
 
+  /// Whether the page draws points over two axes that the tile may be.
+  [[nodiscard]] virtual bool maps() const { return false; }
+  /// Turns the page to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none of
+  /// its kind, or a filter leaves it out.
+  virtual bool turn_to(const QString& /*file*/, std::int64_t /*point*/) { return false; }
+
   /// Of what the page has under way and closing the window would end: "3 to measure, into FILE"; empty without any.
   [[nodiscard]] virtual QString under_way() const { return {}; }
   /// Lets go of it.
@@ -100,6 +106,8 @@ class Page : public QWidget {
   void mark_found();
   /// That point is to be pinned where one explores.
   void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
+  /// That point, by its id in `file`, is to be shown among others over the tile.
+  void map_wanted(const QString& file, qint64 point);
   /// Nothing is under way any more.
   void work_ended();
 

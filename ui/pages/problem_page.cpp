@@ -183,6 +183,19 @@ Page::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool i
   return Followed::shown;
 }
 
+bool ProblemPage::turn_to(const QString& file, std::int64_t point) {
+  catch_up();
+  ProblemPage::settle();
+  const auto row = std::ranges::find_if(
+      *candidates_, [&](Row each) { return points_->id(each) == point && points_->run_of(each)->file == file; });
+  if (row == candidates_->end()) return false;
+  if (std::ranges::find(filter_.rows(), *row) != filter_.rows().end()) return true;
+  touch();
+  facets_->choose_problem_of(points_->table(), *row);
+  show_problem();
+  return true;
+}
+
 QString ProblemPage::problem_of(const QString& file, std::int64_t run) const {
   const auto first = row_of(file, run);
   if (!first) return {};

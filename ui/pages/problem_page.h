@@ -20,6 +20,7 @@ class ProblemPage : public Page {
   Q_OBJECT
  public:
   Followed follow(const QString& file, std::int64_t run, bool insist) override;
+  bool turn_to(const QString& file, std::int64_t point) override;
   [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
   /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList options(const QString& field) const;
@@ -46,6 +47,8 @@ class ProblemPage : public Page {
   void look_through(const std::string& of, Find find, std::function<void()> show);
   /// The same at once: what is visible from now on, and those rows of it that the page can show.
   void set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates);
+  /// What the filter took by itself holds no longer; what was chosen by hand does. Wants a look_through().
+  void forget_taken() { filter_.forget_taken(); }
   /// ProblemFilter's, of the page's own.
   void narrow_by(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
     filter_.narrow_by(facets, std::move(spread));
