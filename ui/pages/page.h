@@ -80,8 +80,8 @@ class Page : public QWidget {
 
   /// Whether the page draws points over two axes that the tile may be.
   [[nodiscard]] virtual bool maps() const { return false; }
-  /// Turns the page to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none of
-  /// its kind, or a filter leaves it out.
+  /// Turns the page to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none
+  /// of its kind, or a filter leaves it out.
   virtual bool turn_to(const QString& /*file*/, std::int64_t /*point*/) { return false; }
 
   /// Of what the page has under way and closing the window would end: "3 to measure, into FILE"; empty without any.
