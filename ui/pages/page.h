@@ -144,6 +144,12 @@ class Page : public QWidget {
     then(work([] { return false; }));
   }
   [[nodiscard]] Aside& aside() { return aside_; }
+  /// Whether the page works something out aside in its own way, for which begin_late() was called.
+  [[nodiscard]] virtual bool works_further() const { return false; }
+  /// What is asked for takes a while: after some patience a word over what is shown says so.
+  void begin_late();
+  /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
+  void say_late();
 
   void touch() { touched_ = true; }
   [[nodiscard]] bool touched() const { return touched_; }
@@ -156,9 +162,6 @@ class Page : public QWidget {
   [[nodiscard]] bool waiting() const { return aside_.busy() || (workspace_ != nullptr && workspace_->gathering()); }
   /// What waits until the page shows what was asked last.
   void mark_what_is_shown();
-  void begin_late();
-  /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
-  void say_late();
   void place_late();
 
   bool touched_ = false;
