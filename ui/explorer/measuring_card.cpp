@@ -108,6 +108,7 @@ QString MeasuringCard::state_words() const {
   if (padded()) return said(say::explorer_page::padding_is_modelled{});
   if (supposed()) return said(say::explorer_page::what_if_is_modelled{});
   if (measurer_.open() > 0) return open_words();
+  if (!runs_) return said(say::explorer_page::cannot_be_measured{});
   if (measurer_.points().empty()) return said(say::explorer_page::nothing_measured{});
   return said(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
 }

@@ -343,6 +343,7 @@ void ExplorerPage::build_cards() {
   figures_view_ = new FittedTable(figures_, said(say::explorer_page::figures{}));
   measuring_ = new MeasuringCard(workspace_.measurer());
   operands_view_ = new FittedTable(operands_, said(say::explorer_page::operands{}));
+  no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
 
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
@@ -350,7 +351,7 @@ void ExplorerPage::build_cards() {
   layout->addWidget(card(said(say::explorer_page::predicted_time{}), {of_kernel_, terms_, terms_note_, errors_}));
   layout->addWidget(card(said(say::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(said(say::explorer_page::tile_grid{}), {grid_}));
-  layout->addWidget(card(said(say::explorer_page::operands{}), {operands_view_}));
+  layout->addWidget(card(said(say::explorer_page::operands{}), {operands_view_, no_operands_}));
   layout->addWidget(card(said(say::explorer_page::measured{}), {measuring_}));
   card_area_ = new QScrollArea(this);
   card_area_->setWidget(cards);
@@ -580,6 +581,9 @@ void ExplorerPage::show_explored() {
   show_figures();
   operands_->set_exploration(&e);
   operands_view_->fit();
+  operands_view_->setVisible(!e.refusal);
+  set_words(no_operands_, said(say::explorer_page::no_operands{}));
+  no_operands_->setVisible(e.refusal.has_value());
   show_grid();
   show_errors();
   show_measured();
