@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/format.h"
+#include "profiler/analysis/peaks.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -43,8 +44,9 @@ void print_for_people(std::span<const Ceiling> ceilings, TableFormat format, std
   const std::vector<CeilingLine> lines = ceiling_lines(ceilings);
   for (const CeilingLine& line : lines) {
     if (line.kind->curve) continue;
-    table.rows.push_back({text(line.kind->label()), in_unit(line.ceiling.value, line.ceiling.unit),
-                          spread_of(line.ceiling), line.clock_hz ? in_unit(*line.clock_hz, "hertz") : "",
+    table.rows.push_back({text(analysis::ceiling_label(*line.kind, line.ceiling.source)),
+                          in_unit(line.ceiling.value, line.ceiling.unit), spread_of(line.ceiling),
+                          line.clock_hz ? in_unit(*line.clock_hz, "hertz") : "",
                           std::string(to_string(line.ceiling.source))});
   }
   print(table, format, out);

@@ -277,7 +277,11 @@ void print_text(const ComparisonOutput& output, bool markdown, std::ostream& out
   }
   out << '\n';
   heading(text(say::compare::rows{}));
-  print(pairs_for_people(output), format, out);
+  if (output.result.pairs.empty()) {
+    out << text(say::compare::no_pairs{}) << '\n';
+  } else {
+    print(pairs_for_people(output), format, out);
+  }
   if (!output.result.left_out.empty()) {
     out << '\n';
     heading(text(say::compare::left_out{}));

@@ -190,9 +190,10 @@ class TextReporter final : public Reporter {
   }
   void on(const DoneEvent& e) {
     if (e.reason.empty()) {
-      line(say::terminal::ended{.state = e.state, .ok = e.ok, .not_ok = e.not_ok});
+      line(say::terminal::ended{.state = e.state, .ok = counted_points(e.ok, 1), .not_ok = e.not_ok});
     } else {
-      line(say::terminal::ended_because{.state = e.state, .reason = e.reason, .ok = e.ok, .not_ok = e.not_ok});
+      line(say::terminal::ended_because{
+          .state = e.state, .reason = e.reason, .ok = counted_points(e.ok, 1), .not_ok = e.not_ok});
     }
   }
 

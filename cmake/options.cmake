@@ -30,6 +30,8 @@ endfunction()
 # nothing; who edits one file waits for eight, so the developers' presets compile each by itself, and find what a file
 # forgot to include. Names in anonymous namespaces of one library or program must differ.
 option(ATTNSCOPE_UNITY "Compile the sources of a library or program eight at once" OFF)
+# The tests alone, where the sources are to show what they forgot to include.
+option(ATTNSCOPE_UNITY_OF_TESTS "Compile the tests eight at once, whatever is done with the sources" OFF)
 set(CMAKE_UNITY_BUILD ${ATTNSCOPE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 

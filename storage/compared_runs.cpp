@@ -28,14 +28,15 @@ SweepRounds rounds_of(const RunSummary& run) {
 analysis::RunConditions conditions_of(const RunSummary& run) {
   const Environment& environment = run.environment;
   const MeasureOptions& options = run.options;
+  const bool simulated = run.provenance == Provenance::simulated;
   return {{"program", environment.app_version},
           {"driver", environment.driver_version},
           {"CUDA", environment.cuda_driver_api},
           {"NVRTC", environment.nvrtc_version},
           {"CUPTI", environment.cupti_version},
           {"system", environment.operating_system},
-          {"L2 of the simulation", run.l2_from},
-          {"rates of the simulation", run.rates_from},
+          {"simulated with the L2 of", simulated && run.l2_from.empty() ? "its own GPU" : run.l2_from},
+          {"simulated with the rates of", run.rates_from},
           {"samples", fmt::format("{} to {}", options.min_samples, options.max_samples)},
           {"noise", fmt::format("{}", options.max_noise)},
           {"seed", fmt::format("{}", options.seed)}};

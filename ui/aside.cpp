@@ -51,6 +51,10 @@ void Aside::start(std::function<std::function<void()>(const Outdated&)> job) {
   });
 }
 
+void take_apart_aside(std::function<void()> deletes) {
+  QThreadPool::globalInstance()->start(std::move(deletes));
+}
+
 void Aside::wait() {
   while (busy_) {
     pool_.waitForDone();

@@ -67,4 +67,12 @@ class Aside : public QObject {
   QThreadPool pool_;
 };
 
+/// What holds 100,000 things of its own takes longer than a frame to take apart: done in a thread of its own, whoever
+/// lets go of it last. For what has no other thread's business, as plain data has none.
+void take_apart_aside(std::function<void()> deletes);
+template <class T, class... Arguments>
+[[nodiscard]] std::shared_ptr<T> make_shared_of_many(Arguments&&... arguments) {
+  return {new T(std::forward<Arguments>(arguments)...), [](T* made) { take_apart_aside([made] { delete made; }); }};
+}
+
 }  // namespace attnscope::ui

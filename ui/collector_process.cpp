@@ -120,6 +120,10 @@ void CollectorProcess::cancel() {
   insist_.start(patience);
 }
 
+void CollectorProcess::end_now() {
+  if (running() && cancel_asked_) process_.kill();
+}
+
 void CollectorProcess::write_request(std::string_view line) {
   process_.write(line.data(), static_cast<qint64>(line.size()));
   process_.write("\n");

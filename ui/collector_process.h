@@ -51,6 +51,8 @@ class CollectorProcess : public QObject {
   void start(const QString& program, const QStringList& arguments);
   /// Asks it to stop after the launch in flight; insists when it does not.
   void cancel();
+  /// Ends it as it is, for one that does not stop; what it has committed stays. Pre: cancel().
+  void end_now();
   [[nodiscard]] bool running() const { return process_.state() != QProcess::NotRunning; }
 
  signals:

@@ -105,6 +105,7 @@ void MainWindow::build_center() {
       if (page == current_page()) show_details_of_page();
     });
     connect(page, &Page::pin_wanted, this, &MainWindow::pin_point);
+    connect(page, &Page::map_wanted, this, &MainWindow::show_map);
     connect(page, &Page::work_ended, this, [this] {
       if (collect_ != nullptr && !collect_->running() && work_of_pages().isEmpty()) close_question();
     });
@@ -332,11 +333,8 @@ void MainWindow::save_settings() {
 }
 
 void MainWindow::open_files(const QStringList& files) {
-  if (!files.isEmpty()) {
-    open_by_hand(files);
-  } else if (const QString sample = recorded_sample(); !sample.isEmpty()) {
-    workspace_.open(sample);
-  }
+  if (!files.isEmpty()) return open_by_hand(files);
+  for (const QString& sample : recorded_samples()) workspace_.open(sample);
 }
 
 void MainWindow::open_by_hand(const QStringList& files) {
@@ -348,8 +346,8 @@ void MainWindow::open_by_hand(const QStringList& files) {
 }
 
 void MainWindow::open_sample() {
-  const QString sample = recorded_sample();
-  if (!sample.isEmpty()) return open_by_hand({sample});
+  const QStringList samples = recorded_samples();
+  if (!samples.isEmpty()) return open_by_hand(samples);
   banner_->add(Banner::Topic::open, said(say::window::no_sample{}));
 }
 
@@ -435,6 +433,13 @@ void MainWindow::pin_point(const PointSpec& spec, const QString& gpu) {
   if (!(*explorer)->pin_point(spec, gpu)) {
     say_written({}, said(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
   }
+}
+
+void MainWindow::show_map(const QString& file, qint64 point) {
+  const auto map = std::ranges::find_if(pages_, &Page::maps);
+  if (map == pages_.end()) return;
+  tabs_->setCurrentWidget(*map);
+  if (!(*map)->turn_to(file, point)) say_written({}, said(say::window::not_on_map{}), Banner::Topic::choice);
 }
 
 void MainWindow::name_window() {

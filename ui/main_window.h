@@ -103,6 +103,7 @@ class MainWindow : public QMainWindow {
   void explore_selected();
   void explore_from_lesson(const PointSpec& spec, const QString& gpu);
   void pin_point(const PointSpec& spec, const QString& gpu);
+  void show_map(const QString& file, qint64 point);
   [[nodiscard]] Page* current_page() const;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;
 

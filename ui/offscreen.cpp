@@ -35,9 +35,9 @@ constexpr int page_columns = 3;
 constexpr std::chrono::minutes patience{5};
 
 QString open_all(Workspace& workspace, QStringList files) {
-  if (files.isEmpty()) files << recorded_sample();
+  if (files.isEmpty()) files = recorded_samples();
+  if (files.isEmpty()) return said(say::output::no_file_nor_sample{});
   for (const QString& file : files) {
-    if (file.isEmpty()) return said(say::output::no_file_nor_sample{});
     if (QString error = workspace.open_now(file); !error.isEmpty()) return error;
   }
   return {};

@@ -26,7 +26,7 @@ RecentFiles::RecentFiles(bool remember, QWidget* parent)
 }
 
 void RecentFiles::add(const QString& path) {
-  if (!remember_ || path == recorded_sample()) return;
+  if (!remember_ || recorded_samples().contains(path)) return;
   QSettings settings;
   QStringList files = settings.value(settings_key()).toStringList();
   files.removeAll(path);

@@ -12,6 +12,7 @@
 
 #include "messages/details.h"
 #include "messages/window.h"
+#include "ui/aside.h"
 #include "ui/said.h"
 
 namespace attnscope::ui {
@@ -111,7 +112,7 @@ Listing list_all(const SelectionAsk& ask) {
   parts.reserve(ask.large.size());
   for (const SelectionAsk::Part& part : ask.large) parts.push_back({part.run, &part.settings->points, part.told});
   Listing listing;
-  listing.points = std::make_shared<const PointSet>(parts, *ask.ticked, ask.others);
+  listing.points = make_shared_of_many<PointSet>(parts, *ask.ticked, ask.others);
   const auto large = std::ranges::count_if(parts, [](const auto& part) { return !part.points->empty(); });
   listing.without_values.assign(listing.points->table().runs().size(), false);
   std::fill_n(listing.without_values.begin(), large, true);
@@ -223,7 +224,7 @@ Selection select_points(const SelectionAsk& ask, ReadProgress& progress, const s
     }
     for (auto& [run, points] : selection.points) points.shrink();
     selection.skipped = values.skipped();
-    selection.listing = std::make_shared<const Listing>(std::move(listing));
+    selection.listing = make_shared_of_many<Listing>(std::move(listing));
   } catch (const Superseded&) {
     return {};
   } catch (const ReadFailure& failure) {

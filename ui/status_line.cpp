@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/status_line.h"
 
-#include <QEvent>
+#include <QResizeEvent>
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -10,23 +11,6 @@
 #include "ui/said.h"
 
 namespace attnscope::ui {
-namespace {
-
-/// Of a narrow window the files' names have the better half; of a wide one both have what they ask for.
-class KeepsToItsShare : public QObject {
- public:
-  using QObject::QObject;
-  bool eventFilter(QObject* watched, QEvent* event) override {
-    constexpr double share = 0.47;
-    if (event->type() == QEvent::Resize) {
-      static_cast<QWidget*>(parent())->setMaximumWidth(qRound(share * static_cast<QWidget*>(watched)->width()));
-    }
-    return QObject::eventFilter(watched, event);
-  }
-};
-
-}  // namespace
-
 QString open_files_in_words(const Workspace& workspace) {
   QStringList names;
   for (const QString& file : workspace.files()) names << workspace.file_name(file);
@@ -37,13 +21,25 @@ StatusLine::StatusLine(Workspace& workspace, QWidget* parent) : QStatusBar(paren
   files_ = new ElidedLabel(this);
   files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // what the values leave
   values_ = new ElidedLabel(this);
-  installEventFilter(new KeepsToItsShare(values_));
   addWidget(files_, 1);
   addPermanentWidget(values_);
   connect(&workspace_, &Workspace::points_changed, this, &StatusLine::refresh);
   connect(&workspace_, &Workspace::opened, this, &StatusLine::refresh);
   connect(&workspace_, &Workspace::opening_changed, this, &StatusLine::refresh);
   refresh();
+}
+
+void StatusLine::resizeEvent(QResizeEvent* event) {
+  QStatusBar::resizeEvent(event);
+  share_width();
+}
+
+void StatusLine::share_width() {
+  // Where both do not fit, the files' names have the better half, unless they need less.
+  constexpr double share = 0.47;
+  constexpr int between = 48;  // margins, and the grip at the end
+  const int left = width() - files_->sizeHint().width() - between;
+  values_->setMaximumWidth(std::max(qRound(share * width()), left));
 }
 
 void StatusLine::refresh() {
@@ -81,6 +77,7 @@ void StatusLine::refresh() {
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));
   values_->setToolTip(plain_tip(values_->text()));
+  share_width();
 }
 
 }  // namespace attnscope::ui

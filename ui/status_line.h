@@ -14,8 +14,12 @@ class StatusLine : public QStatusBar {
  public:
   explicit StatusLine(Workspace& workspace, QWidget* parent = nullptr);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void refresh();
+  void share_width();
 
   Workspace& workspace_;
   ElidedLabel* files_ = nullptr;

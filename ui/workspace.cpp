@@ -385,6 +385,7 @@ void Workspace::take_ceilings(const FileContents& contents) {
 }
 
 void Workspace::name_runs() {
+  ticked_points_.reset();
   std::vector<QString> titles = distinct_titles(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const auto original = original_of(runs_, i, false);
@@ -413,7 +414,7 @@ std::vector<PointSet::Part> Workspace::ticked_parts() const {
 }
 
 std::shared_ptr<const PointSet> Workspace::ticked() const {
-  if (ticked_ == nullptr) ticked_ = std::make_shared<const PointSet>(ticked_parts());
+  if (ticked_ == nullptr) ticked_ = make_shared_of_many<PointSet>(ticked_parts());
   return ticked_;
 }
 
@@ -421,7 +422,7 @@ std::shared_ptr<const PointSet> Workspace::visible() const {
   if (query_.empty()) return ticked();
   if (visible_ == nullptr) {
     const std::shared_ptr<const PointSet> all = ticked();
-    visible_ = std::make_shared<const PointSet>(*all, query_.rows(all->table()));
+    visible_ = make_shared_of_many<PointSet>(*all, query_.rows(all->table()));
   }
   return visible_;
 }
@@ -445,34 +446,44 @@ Message Workspace::set_query(const QString& text) {
 }
 
 void Workspace::gather(bool goes_on, bool other_query) {
+  // What is taken of a selection is of the points that were there when it began, and what gathering looks at.
+  const bool of_no_use = superseded_ != nullptr && (!goes_on || !large());
+  if (of_no_use) supersede();
+  gather_then([this, goes_on, other_query] { say_points(goes_on, other_query); });
+  if (of_no_use) emit listing_changed();
+}
+
+void Workspace::gather_then(std::function<void()> then) {
   gather_.drop();
-  const std::size_t points = ticked_points();
-  // Of large files the selection begins at once, and gathers what it finds itself.
-  if (large() || points <= most_points_at_once || (ticked_ != nullptr && query_.empty())) {
-    return say_points(goes_on, other_query);
-  }
+  owes_points_ = false;
+  if (ticked_points() <= most_points_at_once || (ticked_ != nullptr && query_.empty())) return then();
   struct Gathered {
     std::shared_ptr<const PointSet> ticked;
     std::shared_ptr<const PointSet> visible;
   };
   const std::vector<PointSet::Part> parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>();
+  // Whoever asks for them now is told why there are none.
+  const auto failed = [this, then](const QString& /*reason*/) {
+    owes_points_ = false;
+    then();
+  };
   gather_.ask(
       [parts, known = ticked_, query = query_](const Aside::Outdated& outdated) {
         Gathered found{known, nullptr};
-        if (found.ticked == nullptr) found.ticked = std::make_shared<const PointSet>(parts);
+        if (found.ticked == nullptr) found.ticked = make_shared_of_many<PointSet>(parts);
         if (!outdated() && !query.empty()) {
-          found.visible = std::make_shared<const PointSet>(*found.ticked, query.rows(found.ticked->table()));
+          found.visible = make_shared_of_many<PointSet>(*found.ticked, query.rows(found.ticked->table()));
         }
         return found;
       },
-      [this, goes_on, other_query](Gathered found) {
+      [this, then = std::move(then)](Gathered found) {
+        owes_points_ = false;
         // Unless somebody could not wait.
         if (ticked_ == nullptr) ticked_ = std::move(found.ticked);
         if (visible_ == nullptr) visible_ = std::move(found.visible);
-        say_points(goes_on, other_query);
+        then();
       },
-      // Whoever asks for them now is told why there are none.
-      [this, goes_on, other_query](const QString& /*reason*/) { say_points(goes_on, other_query); });
+      failed);
   owes_points_ = true;
   emit points_awaited();
 }
@@ -482,7 +493,6 @@ void Workspace::go_on_gathering() {
 }
 
 void Workspace::say_points(bool goes_on, bool other_query) {
-  owes_points_ = false;
   const std::shared_ptr<const Listing> before = other_query ? std::exchange(listing_, nullptr) : nullptr;
   emit points_changed();
   if (other_query) listing_ = before;  // its points are the same ones
@@ -496,6 +506,7 @@ void Workspace::suppose(const WhatIf& factors) {
 }
 
 void Workspace::announce_points(bool goes_on) {
+  ticked_points_.reset();
   ticked_.reset();
   visible_.reset();
   if (!goes_on) {
@@ -510,10 +521,12 @@ bool Workspace::large() const {
 }
 
 std::size_t Workspace::ticked_points() const {
+  if (ticked_points_) return *ticked_points_;
   std::size_t points = 0;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i].visible && !original_of(runs_, i, true)) points += runs_[i].size();
   }
+  ticked_points_ = points;
   return points;
 }
 
@@ -528,19 +541,31 @@ SelectionAsk Workspace::selection_ask(bool goes_on) const {
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
     if (!run.visible || run.settings == nullptr || original_of(runs_, i, true)) continue;
-    SelectionAsk::Part part{run.info, run.settings, analysis_run(*run.info), run.points.ids()};
-    std::ranges::sort(part.loaded);
-    ask.large.push_back(std::move(part));
+    ask.large.push_back({run.info, run.settings, analysis_run(*run.info), run.points.ids()});
     large_runs.insert(run.info.get());
   }
   ask.ticked = ticked();
+  const analysis::PointTable& table = ask.ticked->table();
+  std::vector<bool> of_large(table.runs().size());
+  for (std::size_t run = 0; run < of_large.size(); ++run) {
+    of_large[run] = large_runs.contains(&ask.ticked->run(static_cast<analysis::RunIndex>(run)));
+  }
   for (Row row = 0; row < ask.ticked->size(); ++row) {
-    if (!large_runs.contains(ask.ticked->run_of(row).get())) ask.others.push_back(row);
+    if (!of_large[table.run_index(row)]) ask.others.push_back(row);
   }
   ask.query = query_;
   ask.most = most_loaded_;
   if (!goes_on) ask.before = listing_;
   return ask;
+}
+
+void Workspace::supersede() {
+  if (superseded_ == nullptr) return;
+  *superseded_ = true;
+  if (lists_anew_) listing_.reset();  // it was finding out about points that the one before does not have
+  superseded_.reset();
+  selected_.reset();
+  if (opening_.isEmpty()) progress_timer_.stop();
 }
 
 void Workspace::select_anew(bool goes_on) {
@@ -549,12 +574,7 @@ void Workspace::select_anew(bool goes_on) {
     return;
   }
   const bool was = superseded_ != nullptr || listing_ != nullptr;
-  if (superseded_ != nullptr) {
-    *superseded_ = true;
-    if (lists_anew_) listing_.reset();  // it was finding out about points that the one before does not have
-  }
-  superseded_.reset();
-  selected_.reset();
+  supersede();
   selection_error_.clear();
   outrun_.clear();
   if (!large()) {
@@ -568,12 +588,13 @@ void Workspace::select_anew(bool goes_on) {
   superseded_ = superseded;
   selected_ = progress;
   progress_timer_.start();
-  const auto ask = std::make_shared<const SelectionAsk>(selection_ask(goes_on));
+  const auto ask = std::make_shared<SelectionAsk>(selection_ask(goes_on));
   lists_anew_ = ask->before == nullptr;
   if (!goes_on) listing_.reset();
   selector_.start([this, ask, superseded, progress] {
     const auto selection = std::make_shared<Selection>();
     try {
+      for (SelectionAsk::Part& part : ask->large) std::ranges::sort(part.loaded);
       if (!*superseded) *selection = attnscope::ui::select_points(*ask, *progress, *superseded);
     } catch (const std::bad_alloc&) {
       *selection = {};
@@ -594,7 +615,7 @@ void Workspace::take_selection(Selection& selection) {
   superseded_.reset();
   selected_.reset();
   if (opening_.isEmpty()) progress_timer_.stop();
-  const bool again = std::exchange(select_again_, false);
+  bool again = std::exchange(select_again_, false);
   if (!selection.error.isEmpty()) {
     // Where another file has come in its place, reading it says so and shows that one.
     selection_error_ = selection.error;
@@ -612,10 +633,14 @@ void Workspace::take_selection(Selection& selection) {
   all_settings_ = listing_ == nullptr ? nullptr : listing_->points;
   const std::set<QString> outrun = std::exchange(outrun_, {});
   if (selection.reads) {
+    // Points that came meanwhile, which are in these now as far as they fit.
+    again = again || gathering();
+    stop_gathering();
     ++taken_selections_;
     for (LoadedRun& run : runs_) {
       if (run.settings == nullptr) continue;
       const auto chosen = selection.points.find({run.info->file, run.info->summary.id});
+      take_apart_aside([before = std::make_shared<RunPoints>(std::move(run.points))] {});
       run.points = chosen == selection.points.end() ? RunPoints() : std::move(chosen->second);
       if (outrun.contains(run.info->file)) outdated_.emplace(run.info->file, run.info->summary.id);
     }
@@ -623,11 +648,15 @@ void Workspace::take_selection(Selection& selection) {
     visible_.reset();
   }
   // Pages without points say why.
-  if (selection.reads || visible()->empty()) emit points_changed();
-  emit listing_changed();
-  if (again) select_anew(true);
-  if (!selection.reads) return;
+  const bool others = selection.reads || visible()->empty();
+  const auto say = [this, others, again] {
+    if (others) emit points_changed();
+    emit listing_changed();
+    if (again) select_anew(true);
+  };
+  if (!selection.reads) return say();
   for (const QString& file : outrun) read_in_background(file);
+  gather_then(say);
 }
 
 void Workspace::set_run_visible(std::size_t run, bool visible) {
@@ -638,6 +667,7 @@ void Workspace::set_run_visible(std::size_t run, bool visible) {
 
 void Workspace::show_only(std::size_t run) {
   for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].visible = i == run;
+  ticked_points_.reset();
   emit runs_changed();
   announce_points();
 }
@@ -651,6 +681,14 @@ QString recorded_sample() {
     if (sample.isFile()) return sample.canonicalFilePath();
   }
   return {};
+}
+
+QStringList recorded_samples() {
+  QStringList files{recorded_sample()};
+  if (files.front().isEmpty()) return {};
+  const QFileInfo ceilings(QFileInfo(files.front()).dir(), QStringLiteral("h200-ceilings.attnscope"));
+  if (ceilings.isFile()) files << ceilings.canonicalFilePath();
+  return files;
 }
 
 }  // namespace attnscope::ui

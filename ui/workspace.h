@@ -144,12 +144,19 @@ class Workspace : public QObject {
   /// Makes visible(), of many points aside, and says points_changed().
   void gather(bool goes_on, bool other_query);
   void say_points(bool goes_on, bool other_query);
+  /// The same without deciding what follows: `then` does.
+  void gather_then(std::function<void()> then);
   /// Before anything of runs_ is another, which gathering looks at; gather() or go_on_gathering() has to follow.
-  void stop_gathering() { gather_.stop(); }
+  void stop_gathering() {
+    gather_.stop();
+    ticked_points_.reset();
+  }
   void go_on_gathering();
   [[nodiscard]] std::vector<PointSet::Part> ticked_parts() const;
   /// Of large files: finds out what fits, and reads of it what is to be in memory.
   void select_anew(bool goes_on);
+  /// What is being selected is of no use any more.
+  void supersede();
   [[nodiscard]] SelectionAsk selection_ask(bool goes_on) const;
   void take_selection(Selection& selection);
   void read_in_background(const QString& path);
@@ -185,10 +192,11 @@ class Workspace : public QObject {
   WhatIf what_if_;
   analysis::PointQuery query_;
   QString query_text_;
-  mutable std::shared_ptr<const PointSet> ticked_;   ///< null: to be made
-  mutable std::shared_ptr<const PointSet> visible_;  ///< likewise
-  std::map<QString, QString> skipped_;               ///< path -> what was said of it
-  std::map<QString, bool> followed_;                 ///< path -> a read of it is under way
+  mutable std::optional<std::size_t> ticked_points_;  ///< nothing: to be counted, which may compare points of copies
+  mutable std::shared_ptr<const PointSet> ticked_;    ///< null: to be made
+  mutable std::shared_ptr<const PointSet> visible_;   ///< likewise
+  std::map<QString, QString> skipped_;                ///< path -> what was said of it
+  std::map<QString, bool> followed_;                  ///< path -> a read of it is under way
   QTimer follow_timer_;
   PublishedErrors published_errors_;
   PointMeasurer* measurer_ = nullptr;  ///< a child
@@ -213,5 +221,7 @@ class Workspace : public QObject {
 
 /// The database of measurements that ships with the program; empty when there is none.
 [[nodiscard]] QString recorded_sample();
+/// What a window opens that is given nothing: the sample, and what a GPU of its kind was measured to be capable of.
+[[nodiscard]] QStringList recorded_samples();
 
 }  // namespace attnscope::ui

@@ -15,4 +15,5 @@ for file in ${peers[@]+"${peers[@]}"}; do
   cp "$file" "$name"  # runs record their command line: no path of this machine belongs in it
   attnscope import "$name" --into recorded.attnscope --label "PyTorch $(basename "$name" .csv)" --device-name "$device"
 done
+attnscope ceilings --device gpu --output recorded.attnscope >/dev/null
 finish

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/query_fields.h"
+#include "profiler/analysis/row_keys.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
@@ -34,37 +36,6 @@ std::string field_text(const PointTable& table, std::string_view field, Row row)
   return attnscope::to_string(table.points().field(field).value(row));
 }
 
-Knobs knobs_of(const PointTable& table, Row row) {
-  return table.points().spec(row, std::span<const std::string_view>()).knobs;
-}
-
-std::string knobs_text(const PointTable& table, Row row) {
-  std::string words;
-  for (const Knobs::Entry& knob : knobs_of(table, row)) {
-    words += fmt::format("{}={} ", knob.first, attnscope::to_string(knob.second));
-  }
-  return words;
-}
-
-std::string knob_text(const PointTable& table, std::string_view name, Row row) {
-  for (const Knobs::Entry& knob : knobs_of(table, row)) {
-    if (knob.first == name) return attnscope::to_string(knob.second);
-  }
-  return {};
-}
-
-std::string tile_text(const PointTable& table, Row row) {
-  return field_text(table, "br", row) + "x" + field_text(table, "bc", row);
-}
-
-/// Whether both sides have a value in common.
-template <class Text>
-bool shared(std::span<const Row> base, std::span<const Row> other, Text text_of) {
-  std::set<std::string> values;
-  for (const Row row : base) values.insert(text_of(row));
-  return std::ranges::any_of(other, [&](Row row) { return values.contains(text_of(row)); });
-}
-
 void add_problem(const PointTable& table, Alignment& alignment) {
   for (const FieldColumn& column : table.points().fields()) {
     if (of_problem(column.field().name)) alignment.fields.emplace_back(column.field().name);
@@ -74,33 +45,24 @@ void add_problem(const PointTable& table, Alignment& alignment) {
 Alignment by_what_is_shared(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
   Alignment alignment;
   add_problem(table, alignment);
-  if (shared(base, other, [&](Row row) { return table.algorithm(row); })) {
-    alignment.fields.emplace_back(algorithm_name);
-  }
-  if (shared(base, other, [&](Row row) { return tile_text(table, row); })) {
+  if (share_a_key(key_of_field(table, algorithm_name), base, other)) alignment.fields.emplace_back(algorithm_name);
+  if (share_a_key(key_of_extents(table), base, other)) {
     alignment.fields.insert(alignment.fields.end(), tile_names.begin(), tile_names.end());
   }
-  alignment.all_knobs = shared(base, other, [&](Row row) { return knobs_text(table, row); });
-  alignment.device = shared(base, other, [&](Row row) { return table.run(row).device_name; });
+  alignment.all_knobs = share_a_key(key_of_knobs(table), base, other);
+  alignment.device = share_a_key(key_of_device(table), base, other);
   return alignment;
 }
 
-template <class Text>
-bool same_values(std::span<const Row> base, std::span<const Row> other, Text text_of) {
-  std::array<std::set<std::string>, 2> values;
-  for (const Row row : base) values[0].insert(text_of(row));
-  for (const Row row : other) values[1].insert(text_of(row));
-  return values[0] == values[1];
-}
-
 /// What decides who is a partner of whom.
-std::vector<std::string> partner_key(const PointTable& table, const Alignment& alignment, Row row) {
-  std::vector<std::string> parts;
-  for (const std::string& field : alignment.fields) parts.push_back(field_text(table, field, row));
-  for (const std::string& knob : alignment.knobs) parts.push_back(knob_text(table, knob, row));
-  if (alignment.all_knobs) parts.push_back(knobs_text(table, row));
-  if (alignment.device) parts.push_back(table.run(row).device_name);
-  return parts;
+std::vector<RowKey> partner_keys(const PointTable& table, const Alignment& alignment) {
+  std::vector<RowKey> keys;
+  keys.reserve(alignment.fields.size() + alignment.knobs.size() + 2);
+  for (const std::string& field : alignment.fields) keys.push_back(key_of_field(table, field));
+  for (const std::string& knob : alignment.knobs) keys.push_back(key_of_knob(table, knob));
+  if (alignment.all_knobs) keys.push_back(key_of_knobs(table));
+  if (alignment.device) keys.push_back(key_of_device(table));
+  return keys;
 }
 
 /// When in its round each point was measured, as far as its run says.
@@ -148,12 +110,39 @@ bool has_time(const PointTable& table, Row row) {
   return has_values(table.disposition(row)) && sum && sum->times() && sum->times()->median > 0;
 }
 
-std::vector<RoundAt> rounds_of(const PointTable& table, std::span<const Row> rows, Moments& moments) {
+/// What is looked at of every pair, found once.
+struct Looked {
+  explicit Looked(const PointTable& of) : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
+    std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
+  }
+  const PointTable& table;
+  Moments moments;
+  const ValueColumn& times;
+  std::array<const ValueColumn*, compared_level_count> levels{};
+};
+
+/// A row of one round, which most are.
+std::optional<RoundAt> only_round(Looked& looked, Row row, std::size_t nth) {
+  const double ns = looked.times.at(row).value_or(0);
+  if (!(ns > 0)) return std::nullopt;
+  return RoundAt{.place = {looked.table.run_index(row), nth, 0},
+                 .ns = ns,
+                 .hz = looked.table.points().sm_clock_hz(row),
+                 .moment = looked.moments.of(row, 0)};
+}
+
+std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
+  const PointTable& table = looked.table;
   std::vector<RoundAt> rounds;
-  std::map<RunIndex, std::size_t> seen;
-  for (const Row row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row row = rows[i];
     const RunIndex run = table.run_index(row);
-    const std::size_t nth = seen[run]++;
+    const auto of_run = [&](Row before) { return table.run_index(before) == run; };
+    const auto nth = static_cast<std::size_t>(std::ranges::count_if(rows.first(i), of_run));
+    if (table.points().sum(row)->rounds() == 0) {
+      if (const std::optional<RoundAt> round = only_round(looked, row, nth)) rounds.push_back(*round);
+      continue;
+    }
     const std::vector<std::optional<double>> times = table.points().round_times(row);
     const std::vector<RoundClock> clocks = table.points().round_clocks(row);
     for (std::size_t k = 0; k < std::min(times.size(), clocks.size()); ++k) {
@@ -161,7 +150,7 @@ std::vector<RoundAt> rounds_of(const PointTable& table, std::span<const Row> row
       rounds.push_back({.place = {run, nth, clocks[k].round},
                         .ns = *times[k],
                         .hz = clocks[k].sm_hz,
-                        .moment = moments.of(row, clocks[k].round)});
+                        .moment = looked.moments.of(row, clocks[k].round)});
     }
   }
   return rounds;
@@ -192,6 +181,7 @@ double published_time_error(const PointTable& table, Row row) {
 }
 
 std::optional<double> median_over(const std::vector<double>& values) {
+  if (values.size() == 1) return values.front();
   const std::optional<SampleSummary> summary = summarize(values);
   return summary ? std::optional(summary->median) : std::nullopt;
 }
@@ -215,9 +205,10 @@ void settle_cycles(ComparedRow& row) {
   row.other.cycles.clear();
 }
 
-ComparedRow compared_row(const PointTable& table, const ComparedPair& pair, Moments& moments) {
-  const std::vector<RoundAt> base = rounds_of(table, pair.base, moments);
-  const std::vector<RoundAt> other = rounds_of(table, pair.other, moments);
+ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
+  const PointTable& table = looked.table;
+  const std::vector<RoundAt> base = rounds_of(looked, pair.base);
+  const std::vector<RoundAt> other = rounds_of(looked, pair.other);
   ComparedRow row;
   std::size_t in_one = 0;
   for (const RoundAt& round : base) {
@@ -248,26 +239,35 @@ ComparedRow compared_row(const PointTable& table, const ComparedPair& pair, Mome
   return row;
 }
 
-void summarize_pair(const PointTable& table, const ComparedRow& row, ComparedPair& pair) {
+/// How many of them there are.
+std::size_t different(std::vector<std::uint32_t> recordings, const std::vector<std::uint32_t>& more) {
+  if (recordings.size() == 1 && more.size() == 1) return recordings == more ? 1 : 2;
+  recordings.insert(recordings.end(), more.begin(), more.end());
+  std::ranges::sort(recordings);
+  return static_cast<std::size_t>(std::ranges::unique(recordings).begin() - recordings.begin());
+}
+
+std::optional<double> median_of_rows(const ValueColumn& column, const std::vector<Row>& rows) {
+  if (rows.size() == 1) return column.at(rows.front());
+  std::vector<double> values;
+  for (const Row row : rows) {
+    if (const std::optional<double> value = column.at(row)) values.push_back(*value);
+  }
+  return median_over(values);
+}
+
+void summarize_pair(const Looked& looked, const ComparedRow& row, ComparedPair& pair) {
+  const PointTable& table = looked.table;
   pair.base_ns = median_over(row.base.ns).value_or(0);
   pair.other_ns = median_over(row.other.ns).value_or(0);
   pair.base_cycles = median_over(row.base.cycles);
   pair.other_cycles = median_over(row.other.cycles);
   pair.paired = row.paired;
-  std::set<std::uint32_t> recordings(row.base.recordings.begin(), row.base.recordings.end());
-  recordings.insert(row.other.recordings.begin(), row.other.recordings.end());
-  pair.recordings = recordings.size();
-  pair.same_point = table.spec(pair.base.front()) == table.spec(pair.other.front());
+  pair.recordings = different(row.base.recordings, row.other.recordings);
+  pair.same_point = same_spec(table, pair.base.front(), pair.other.front());
   for (std::size_t level = 0; level < level_keys.size(); ++level) {
-    const ValueColumn& column = table.values(level_keys.at(level));
-    const auto bytes = [&](const std::vector<Row>& rows) {
-      std::vector<double> values;
-      for (const Row at : rows) {
-        if (const std::optional<double> value = column.at(at)) values.push_back(*value);
-      }
-      return median_over(values);
-    };
-    pair.levels.at(level) = {.base = bytes(pair.base), .other = bytes(pair.other)};
+    const ValueColumn& column = *looked.levels.at(level);
+    pair.levels.at(level) = {.base = median_of_rows(column, pair.base), .other = median_of_rows(column, pair.other)};
   }
   // What a cold simulated launch leaves dirty is among its written bytes, of a GPU's it is not: of the two the settled
   // bytes are to be held against one another.
@@ -278,12 +278,13 @@ void summarize_pair(const PointTable& table, const ComparedRow& row, ComparedPai
 /// Whether they are one point, measured again: of one origin (a simulation is no further round of a measurement) and of
 /// the same kernel sources, as far as these are known. What is computed has no rounds, so it gives the same time.
 bool repeats(const PointTable& table, const std::vector<Row>& rows) {
+  if (rows.size() == 1) return true;
   const Row first = rows.front();
   const std::string& sources = table.points().sources(first);
   const bool computed = is_computed(table, rows);
   return std::ranges::all_of(rows, [&](Row row) {
     const std::string& of_row = table.points().sources(row);
-    return table.spec(row) == table.spec(first) && table.run(row).device_name == table.run(first).device_name &&
+    return same_spec(table, row, first) && table.run(row).device_name == table.run(first).device_name &&
            table.points().origin(row) == table.points().origin(first) &&
            (of_row.empty() || sources.empty() || of_row == sources) &&
            (!computed || table.points().sum(row)->times()->median == table.points().sum(first)->times()->median);
@@ -291,11 +292,11 @@ bool repeats(const PointTable& table, const std::vector<Row>& rows) {
 }
 
 /// Points of one side that did not run: each with those that are the same and ended alike.
-std::vector<std::vector<Row>> by_end(const PointTable& table, const std::vector<Row>& rows) {
+std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Row> rows) {
   std::vector<std::vector<Row>> ends;
   for (const Row row : rows) {
     const auto found = std::ranges::find_if(ends, [&](const std::vector<Row>& end) {
-      return table.spec(end.front()) == table.spec(row) && table.disposition(end.front()) == table.disposition(row) &&
+      return same_spec(table, end.front(), row) && table.disposition(end.front()) == table.disposition(row) &&
              table.reason(end.front()) == table.reason(row);
     });
     if (found == ends.end()) {
@@ -307,19 +308,18 @@ std::vector<std::vector<Row>> by_end(const PointTable& table, const std::vector<
   return ends;
 }
 
-using Partners = std::map<std::vector<std::string>, std::array<std::vector<Row>, 2>>;
-
 /// What a key's rows are: a pair, or left out.
-void sort_out(const PointTable& table, const std::array<std::vector<Row>, 2>& sides, ComparisonResult& result) {
+void sort_out(const PointTable& table, const RowGroups::Sides& sides, ComparisonResult& result) {
   using Why = LeftOut::Why;
   std::array<std::vector<Row>, 2> ran;
   for (const std::size_t side : {0U, 1U}) {
+    std::vector<Row> rows(sides.at(side).begin(), sides.at(side).end());
     if (sides.at(1 - side).empty()) {
-      result.left_out.push_back({.why = Why::no_partner, .of_other = side == 1, .rows = sides.at(side)});
+      result.left_out.push_back({.why = Why::no_partner, .of_other = side == 1, .rows = std::move(rows)});
       return;
     }
-    std::ranges::copy_if(sides.at(side), std::back_inserter(ran.at(side)),
-                         [&](Row row) { return has_time(table, row); });
+    ran.at(side) = std::move(rows);
+    std::erase_if(ran.at(side), [&](Row row) { return !has_time(table, row); });
   }
   bool whole = true;
   for (const std::size_t side : {0U, 1U}) {
@@ -371,7 +371,8 @@ void add_clocks(const PointTable& table, const ComparisonRequest& request, Compa
     if (megahertz.empty()) continue;
     words.at(side) = *most - *least > one_clock * *least ? fmt::format("{:.0f} to {:.0f} MHz", *least, *most)
                                                          : fmt::format("{:.0f} MHz", *least);
-    clocks.at(side) = summarize(megahertz);
+    // Sorting many that are one and the same takes long.
+    clocks.at(side) = *least == *most ? summarize({*least}) : summarize(megahertz);
   }
   if (!clocks[0] || !clocks[1]) return;
   if (std::abs(clocks[1]->median / clocks[0]->median - 1) <= one_clock) return;
@@ -408,10 +409,17 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
   const std::array<const std::vector<Row>*, 2> sides{&request.base, &request.other};
   std::array<std::set<RunIndex>, 2> runs;
   std::map<std::string, std::set<std::string>> ids;
+  const FieldColumn& cache = table.points().field("cache");
   for (const std::size_t side : {0U, 1U}) {
+    std::optional<Row> before;
     for (const Row row : *sides.at(side)) {
+      const bool again = before && table.run_index(row) == table.run_index(*before) &&
+                         cache.key(row) == cache.key(*before) &&
+                         table.points().origin(row) == table.points().origin(*before);
+      before = row;
+      if (again) continue;  // most rows
       runs.at(side).insert(table.run_index(row));
-      conditions["cache"].at(side).insert(field_text(table, "cache", row));
+      conditions["cache"].at(side).insert(attnscope::to_string(cache.value(row)));
       conditions["values"].at(side).insert(std::string(attnscope::to_string(table.points().origin(row))));
     }
     for (const RunIndex run : runs.at(side)) {
@@ -472,11 +480,13 @@ std::vector<std::string> Alignment::words() const {
 Result<Alignment, Message> alignment_of(std::span<const std::string> words, const PointTable& table,
                                         std::span<const Row> base, std::span<const Row> other) {
   if (words.empty()) return by_what_is_shared(table, base, other);
-  std::set<std::string> knobs;
+  std::set<std::uint32_t> kinds;
   for (const std::span<const Row> rows : {base, other}) {
-    for (const Row row : rows) {
-      for (const Knobs::Entry& knob : knobs_of(table, row)) knobs.insert(knob.first);
-    }
+    for (const Row row : rows) kinds.insert(table.points().knobs().code(row));
+  }
+  std::set<std::string> knobs;
+  for (const std::uint32_t kind : kinds) {
+    for (const Knobs::Entry& knob : table.points().knobs().values()[kind]) knobs.insert(knob.first);
   }
   Alignment alignment;
   std::vector<std::string> known{"problem", "tile", "knobs", "device", "N"};
@@ -521,11 +531,10 @@ Alignment alignment_of_halves(const PointTable& table, std::span<const Row> base
   Alignment alignment;
   for (const FieldColumn& column : table.points().fields()) {
     const std::string_view name = column.field().name;
-    if (same_values(base, other, [&](Row row) { return field_text(table, name, row); }))
-      alignment.fields.emplace_back(name);
+    if (have_the_same_keys(key_of_field(table, name), base, other)) alignment.fields.emplace_back(name);
   }
-  alignment.all_knobs = same_values(base, other, [&](Row row) { return knobs_text(table, row); });
-  alignment.device = same_values(base, other, [&](Row row) { return table.run(row).device_name; });
+  alignment.all_knobs = have_the_same_keys(key_of_knobs(table), base, other);
+  alignment.device = have_the_same_keys(key_of_device(table), base, other);
   return alignment;
 }
 
@@ -575,27 +584,20 @@ std::size_t regressions(const PointTable& table, const ComparisonRequest& reques
 
 ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
   ComparisonResult result;
-  Partners partners;
-  const std::set<Row> of_base(request.base.begin(), request.base.end());
-  std::vector<std::vector<std::string>> order;
-  for (const std::size_t side : {0U, 1U}) {
-    for (const Row row : side == 0 ? request.base : request.other) {
-      if (side == 1 && of_base.contains(row)) {
-        ++result.on_both_sides;
-        continue;
-      }
-      std::vector<std::string> key = partner_key(table, request.alignment, row);
-      auto& found = partners[key];
-      if (found.at(0).empty() && found.at(1).empty()) order.push_back(key);
-      found.at(side).push_back(row);
-    }
-  }
-  for (const std::vector<std::string>& key : order) sort_out(table, partners[key], result);
+  std::vector<bool> of_base(table.size(), false);
+  for (const Row row : request.base) of_base[row] = true;
+  std::vector<Row> others;
+  others.reserve(request.other.size());
+  std::ranges::copy_if(request.other, std::back_inserter(others), [&](Row row) { return !of_base[row]; });
+  result.on_both_sides = request.other.size() - others.size();
+  const RowGroups groups(partner_keys(table, request.alignment), request.base, others);
+  for (std::size_t group = 0; group < groups.size(); ++group) sort_out(table, groups[group], result);
   std::vector<ComparedRow> rows;
-  Moments moments(table);
+  rows.reserve(result.pairs.size());
+  Looked looked(table);
   for (ComparedPair& pair : result.pairs) {
-    rows.push_back(compared_row(table, pair, moments));
-    summarize_pair(table, rows.back(), pair);
+    rows.push_back(compared_row(looked, pair));
+    summarize_pair(looked, rows.back(), pair);
   }
   const std::vector<RowVerdict> verdicts =
       judge(rows, of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1)));

@@ -11,6 +11,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -39,22 +40,43 @@ void put_in_order(CodeColumn& column) {
   for (std::uint32_t& code : column.codes) code = place[code];
 }
 
+/// Of keys of columns; which values come first does not matter, for they are put in order.
+struct HashOfKeys {
+  template <std::size_t count>
+  std::size_t operator()(const std::array<std::uint64_t, count>& keys) const {
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ULL;  // 2^64 over the golden ratio (Knuth): every bit counts
+    std::uint64_t hash = 0;
+    for (const std::uint64_t key : keys) {
+      hash = (hash ^ key) * golden;
+      hash ^= hash >> 32U;
+    }
+    return hash;
+  }
+};
+
+template <class Key>
+struct KnownCodes {
+  using Map = std::map<Key, std::uint32_t>;
+};
+template <std::size_t count>
+struct KnownCodes<std::array<std::uint64_t, count>> {
+  using Map = std::unordered_map<std::array<std::uint64_t, count>, std::uint32_t, HashOfKeys>;
+};
+
 /// `project` gives what is compared of a row, `describe` makes a FacetValue of the first row that has it.
 template <class Project, class Describe>
 CodeColumn encode(const PointTable& table, const Project& project, const Describe& describe) {
   using Key = std::decay_t<std::invoke_result_t<Project, Row>>;
   CodeColumn column;
   column.codes.reserve(table.size());
-  std::map<Key, std::uint32_t> known;
-  auto last = known.end();
+  typename KnownCodes<Key>::Map known;
+  const typename KnownCodes<Key>::Map::value_type* last = nullptr;
   for (Row row = 0; row < table.size(); ++row) {
     decltype(auto) key = project(row);
-    if (last == known.end() || last->first != key) {  // neighbours mostly agree
-      last = known.find(key);
-      if (last == known.end()) {
-        last = known.emplace(key, static_cast<std::uint32_t>(column.values.size())).first;
-        column.values.push_back(describe(table, row));
-      }
+    if (last == nullptr || last->first != key) {  // neighbours mostly agree
+      const auto [place, first] = known.try_emplace(key, static_cast<std::uint32_t>(column.values.size()));
+      if (first) column.values.push_back(describe(table, row));
+      last = &*place;
     }
     column.codes.push_back(last->second);
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "messages/ceiling.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -27,6 +28,13 @@ constexpr std::array bounding{
 };
 
 }  // namespace
+
+Message ceiling_label(const CeilingKind& kind, CeilingSource source) {
+  const auto* const bounds = std::ranges::find_if(
+      bounding, [&](const Bounds& each) { return each.ceiling == kind.key && each.metric == metric_key::tflops; });
+  if (source != CeilingSource::datasheet || bounds == bounding.end()) return kind.label();
+  return say::ceiling::tensor_peak{.dtype = to_string(*bounds->of)};
+}
 
 std::vector<Peak> peaks_of(std::string_view metric, DType dtype, std::span<const Ceiling> ceilings) {
   std::vector<Peak> peaks;

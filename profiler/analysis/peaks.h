@@ -17,6 +17,9 @@ struct Peak {
   double value = 0;  ///< in the metric's unit
   CeilingSource source = CeilingSource::measured;
 };
+/// What a ceiling is called: a datasheet's peak of the tensor cores has no instruction's name, whichever line of the
+/// table it stands on.
+[[nodiscard]] Message ceiling_label(const CeilingKind&, CeilingSource);
 /// Of a metric of the metrics table: TFLOP/s has the tensor cores' of that type, bandwidths those of their memory; none
 /// of any other. As `ceilings` has them, in the order of ceiling_kinds().
 [[nodiscard]] std::vector<Peak> peaks_of(std::string_view metric, DType, std::span<const Ceiling>);

@@ -95,6 +95,24 @@ const ValueColumn& PointTable::dram_traffic() const {
   return *dram_traffic_;
 }
 
+void ValueColumn::take(const ValueColumn& from, std::span<const Row> rows) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::uint8_t known = std::atomic_ref(from.origins_[rows[row]]).load(std::memory_order_acquire);
+    origins_[row] = known;
+    if (known != unknown && known != absent) values_[row] = from.held(rows[row]);
+  }
+}
+
+void PointTable::take_values(const PointTable& from, std::span<const Row> rows) {
+  const std::lock_guard lock(*from.making_);
+  for (const auto& [metric, column] : from.values_) {
+    values_.emplace(metric, ValueColumn(*points_, column.evaluate_)).first->second.take(column, rows);
+  }
+  if (!from.dram_traffic_) return;
+  dram_traffic_ = ValueColumn(*points_, from.dram_traffic_->evaluate_);
+  dram_traffic_->take(*from.dram_traffic_, rows);
+}
+
 const CodeColumn& PointTable::codes(const Facet& facet) const {
   {
     const std::lock_guard lock(*making_);

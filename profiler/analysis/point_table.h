@@ -61,7 +61,12 @@ class ValueColumn {
   static constexpr std::uint8_t unknown = 0xFE;
 
   ValueColumn(const PointColumns& points, Evaluate evaluate)
-      : points_(&points), evaluate_(std::move(evaluate)), values_(points.size()), origins_(points.size(), unknown) {}
+      : points_(&points),
+        evaluate_(std::move(evaluate)),
+        values_(std::make_unique_for_overwrite<double[]>(points.size())),
+        origins_(points.size(), unknown) {}
+  /// Takes over what is known of the same points in another table, where they stand in these rows.
+  void take(const ValueColumn& from, std::span<const Row> rows);
   [[nodiscard]] std::uint8_t origin(Row row) const {
     const std::uint8_t known = std::atomic_ref(origins_[row]).load(std::memory_order_acquire);
     return known == unknown ? compute(row) : known;
@@ -72,7 +77,7 @@ class ValueColumn {
 
   const PointColumns* points_;
   Evaluate evaluate_;
-  mutable std::vector<double> values_;
+  std::unique_ptr<double[]> values_;  ///< nothing is held of it before a value is written
   mutable std::vector<std::uint8_t> origins_;
 };
 
@@ -138,6 +143,9 @@ class PointTable {
   /// dram_traffic() of every point: what plots show as DRAM bytes.
   [[nodiscard]] const ValueColumn& dram_traffic() const;
   [[nodiscard]] const CodeColumn& codes(const Facet&) const;
+  /// Takes over the values that are known of the same points in another table, where they stand in these rows: they are
+  /// the points' own, whatever is beside them. Before anybody else looks at this one.
+  void take_values(const PointTable& from, std::span<const Row> rows);
 
  private:
   friend class PointTableBuilder;

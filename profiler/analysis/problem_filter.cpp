@@ -125,8 +125,12 @@ void ProblemFilter::narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spre
     narrows_[f] = std::ranges::any_of(facets, [&](const FacetPtr& facet) { return facet->key == facets_[f]->key; });
   }
   // What was taken for other axes covers nothing of these.
-  if (spread->key != spread_->key) std::ranges::fill(shown_, std::string());
+  if (spread->key != spread_->key) forget_taken();
   spread_ = std::move(spread);
+}
+
+void ProblemFilter::forget_taken() {
+  std::ranges::fill(shown_, std::string());
 }
 
 void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {

@@ -38,6 +38,8 @@ class ProblemFilter {
   /// By a value's id; the choices after it are made anew, unless they were made by hand. An empty id leaves the facet
   /// to update().
   void choose(std::size_t facet, std::string_view id);
+  /// The next update() takes what it would take of these rows alone; choices by hand hold.
+  void forget_taken();
   /// The id chosen by hand, possible or not; empty where there is none.
   [[nodiscard]] const std::string& chosen(std::size_t facet) const { return chosen_[facet]; }
   /// Calls `visit` for every combination of choices that has points, in the options' order, with the filter as choices

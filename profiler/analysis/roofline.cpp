@@ -16,7 +16,7 @@ namespace {
 
 namespace key = ceiling_key;
 
-/// The line of the ceilings' table that a bound is.
+/// The line of the ceilings' table that a bound is; none of the tensor cores, which are measured by instruction.
 std::string_view ceiling_of(Bound bound, DType dtype) {
   switch (bound) {
     case Bound::dram:
@@ -27,6 +27,8 @@ std::string_view ceiling_of(Bound bound, DType dtype) {
       return dtype == DType::bf16 ? key::mma_bf16 : key::mma_fp16;
     case Bound::wgmma:
       return dtype == DType::bf16 ? key::wgmma_bf16 : key::wgmma_fp16;
+    case Bound::tensor:
+      return {};
     case Bound::exp2:
       return key::exp2_fp32;
   }
@@ -41,7 +43,7 @@ std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::str
 }
 
 /// Of a device that nobody measured. `rates` knows clocks that a file does not keep.
-std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates, DType dtype) {
+std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates) {
   Roof roof{.bound = bound, .source = RoofSource::datasheet, .clock_hz = rates.boost_hz};
   switch (bound) {
     case Bound::dram:
@@ -55,15 +57,15 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
                                                : RoofSource::usual_of_kind;
       break;
     case Bound::mma_sync:
-    case Bound::wgmma: {
-      const auto* kind = find_ceiling(ceiling_of(bound, dtype));
-      roof.rate = kind->datasheet(limits);
+    case Bound::wgmma:
+      return std::nullopt;
+    case Bound::tensor:
+      roof.rate = limits.tensor_flops;
       if (limits.stated.tensor_flops > 0) roof.source = RoofSource::stated;
       // Datasheets state this peak at a clock of its own, below the boost: 989.4 TFLOP/s of an H200 are 132 SMs of 4096
       // a cycle at 1.83 GHz, not at 1.98.
       roof.clock_hz = roof.rate / (rates.per_cycle.tensor * rates.sm_count);
       break;
-    }
     case Bound::exp2:
       roof.rate = rates.per_cycle.exponential * rates.sm_count * rates.boost_hz;
       if (limits.stated.exponentials > 0) roof.source = RoofSource::stated;
@@ -76,17 +78,28 @@ Bound bound_of(MatrixInstruction instruction) {
   return instruction == MatrixInstruction::wgmma ? Bound::wgmma : Bound::mma_sync;
 }
 
-/// Of the algorithm's instruction, or the faster one where that is not known, or nothing is known of it.
+/// Of those that the device has. wgmma is of the GPUs whose datasheets speak of it.
+bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceiling> ceilings, DType dtype) {
+  return std::ranges::all_of(matrix_instructions, [&](MatrixInstruction each) {
+    const std::string_view name = ceiling_of(bound_of(each), dtype);
+    const bool absent = each != MatrixInstruction::mma_sync && find_ceiling(name)->datasheet(limits) <= 0;
+    return absent || measured_value(ceilings, name);
+  });
+}
+
+/// Of the algorithm's instruction; where nobody measured it the datasheet's, which no instruction exceeds; the fastest
+/// that was measured where nobody stated the instruction.
 const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm) {
   if (algorithm != nullptr) {
     if (const Roof* its = find_roof(roofs, bound_of(algorithm->facts().instruction))) return its;
+    if (const Roof* peak = find_roof(roofs, Bound::tensor)) return peak;
   }
   const Roof* fastest = nullptr;
   for (const MatrixInstruction each : matrix_instructions) {
     const Roof* its = find_roof(roofs, bound_of(each));
     if (its != nullptr && (fastest == nullptr || its->rate > fastest->rate)) fastest = its;
   }
-  return fastest;
+  return fastest != nullptr ? fastest : find_roof(roofs, Bound::tensor);
 }
 
 /// What the closed form says of a configuration.
@@ -258,6 +271,8 @@ std::string_view to_string(Bound bound) {
       return to_string(MatrixInstruction::mma_sync);
     case Bound::wgmma:
       return to_string(MatrixInstruction::wgmma);
+    case Bound::tensor:
+      return "tensor cores";
     case Bound::exp2:
       return "exp2";
   }
@@ -275,7 +290,9 @@ std::vector<Roof> roofs_of(const DeviceLimits& limits, const KnownCeilings& know
                        .rate = *measured,
                        .source = known.same_device ? RoofSource::measured : RoofSource::alike,
                        .clock_hz = measured_value(known.ceilings, clock)});
-    } else if (const auto tabled = tabled_roof(bound, limits, rates, dtype)) {
+    } else if (bound == Bound::tensor && every_instruction_measured(limits, known.ceilings, dtype)) {
+      continue;
+    } else if (const auto tabled = tabled_roof(bound, limits, rates)) {
       roofs.push_back(*tabled);
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points under the bounds of their device (S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009): rates
 // of DRAM and of the L2 as roofs, those of the matrix instructions and of exp2 as ceilings; and the intensities that
-// closed forms give.
+// closed forms give. A datasheet's peak is that of the tensor cores, by whichever instruction reaches it: only what was
+// measured has an instruction's name.
 #pragma once
 
 #include <array>
@@ -24,9 +25,17 @@ enum class RooflineLevel : std::uint8_t { dram, sm_l2 };
 inline constexpr std::array roofline_levels{RooflineLevel::dram, RooflineLevel::sm_l2};
 
 /// What bounds a point: a memory, by bytes, or a unit of the SMs.
-enum class Bound : std::uint8_t { dram, l2, mma_sync, wgmma, exp2 };
-inline constexpr std::array all_bounds{Bound::dram, Bound::l2, Bound::mma_sync, Bound::wgmma, Bound::exp2};
-/// "DRAM", "L2", "mma.sync", "wgmma", "exp2".
+enum class Bound : std::uint8_t {
+  dram,
+  l2,
+  mma_sync,
+  wgmma,
+  tensor,  ///< the datasheet's peak: an upper bound of either instruction, where one of them was not measured
+  exp2
+};
+inline constexpr std::array all_bounds{Bound::dram,  Bound::l2,     Bound::mma_sync,
+                                       Bound::wgmma, Bound::tensor, Bound::exp2};
+/// "DRAM", "L2", "mma.sync", "wgmma", "tensor cores", "exp2".
 [[nodiscard]] std::string_view to_string(Bound);
 
 enum class RoofSource : std::uint8_t {
@@ -54,9 +63,9 @@ struct KnownCeilings {
   bool same_device = true;
 };
 
-/// In the order of all_bounds, without those that nothing is known of: mma.sync on GPUs whose datasheets speak of the
-/// wider instruction alone. DRAM's is the rate of reads, which is the higher one. exp2 without a measurement: 16 a
-/// clock and SM.
+/// In the order of all_bounds, without those that nothing is known of: an instruction has a ceiling where it was
+/// measured, and the tensor cores their datasheet's where one that the device has was not. DRAM's is the rate of reads,
+/// which is the higher one. exp2 without a measurement: 16 a clock and SM.
 [[nodiscard]] std::vector<Roof> roofs_of(const DeviceLimits&, const KnownCeilings&, DType);
 [[nodiscard]] const Roof* find_roof(std::span<const Roof>, Bound);
 /// FLOPs for each exponential that a pass takes: 4 d of the forward pass, 10 d of the backward pass, which takes each

@@ -122,7 +122,8 @@ std::vector<double> thinned(std::vector<double> values) {
 }
 
 void stand_in_for_spread(Estimate& estimate) {
-  estimate.error = std::log1p(unknown_spread_floor) / boost::math::quantile(standard_normal, 0.975);
+  static const double error = std::log1p(unknown_spread_floor) / boost::math::quantile(standard_normal, 0.975);
+  estimate.error = error;
   estimate.freedom = std::numeric_limits<double>::infinity();
   estimate.floor = SpreadFloor::of_percent;
 }
@@ -424,6 +425,10 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Val
 std::size_t recordings_of(const ComparedRow& row) {
   std::size_t count = 0;
   for (const RoundsOfSide* side : {&row.base, &row.other}) {
+    if (side->recordings.size() == 1) {
+      ++count;
+      continue;
+    }
     count += std::set<std::uint32_t>(side->recordings.begin(), side->recordings.end()).size();
   }
   return count;
@@ -495,16 +500,29 @@ double chance_beyond(double t, double truth, double freedom) {
   return boost::math::cdf(boost::math::complement(standard_normal, z));
 }
 
+/// What all but such a tail of Student's t lies below; kept, for all rows ask for the same few hundred.
+class Tails {
+ public:
+  double of(double freedom, double tail) {
+    const auto [place, first] = known_.try_emplace({freedom, tail});
+    if (first) place->second = boost::math::quantile(boost::math::complement(Students(freedom), tail));
+    return place->second;
+  }
+
+ private:
+  std::map<std::pair<double, double>, double> known_;
+};
+
 /// How often a row by itself is decided whose log ratio is known with such an error, if it is what it seems.
-double power_of(double ratio, double margin, double error, double freedom, double level) {
+double power_of(double ratio, double margin, double error, double freedom, double level, Tails& tails) {
   // Alone, a row's own part of the level is what the correction leaves of it.
   const double chance = left_out_above * level;
   const double beyond = std::abs(ratio) - margin;
   if (beyond > 0) {  // either tail speaks for a change
-    const double t = boost::math::quantile(boost::math::complement(Students(freedom), chance / 2));
+    const double t = tails.of(freedom, chance / 2);
     return chance_beyond(t, beyond / error, freedom);
   }
-  const double t = boost::math::quantile(boost::math::complement(Students(freedom), chance));
+  const double t = tails.of(freedom, chance);
   const double far = (margin + std::abs(ratio)) / error;
   return chance_beyond(t, -beyond / error, freedom) + chance_beyond(t, far, freedom) - 1;
 }
@@ -524,24 +542,25 @@ std::optional<std::size_t> least_enough(std::size_t least, std::size_t most, Eno
   return most;
 }
 
-std::optional<std::size_t> rounds_that_decide(const Estimate& estimate, const VerdictOptions& options) {
+std::optional<std::size_t> rounds_that_decide(const Estimate& estimate, const VerdictOptions& options, Tails& tails) {
   if (!(estimate.spread > 0)) return usual_rounds;
   return least_enough(fewest_rounds, most_rounds, [&](std::size_t rounds) {
     // The turns that are suggested have looks of their own, however often these rounds were looked at.
     const double level = options.level / static_cast<double>(looks_of_turns(rounds));
     const auto count = static_cast<double>(rounds);
-    return power_of(estimate.centre, std::log1p(options.margin), estimate.spread / std::sqrt(count), count - 1,
-                    level) >= wanted_power;
+    return power_of(estimate.centre, std::log1p(options.margin), estimate.spread / std::sqrt(count), count - 1, level,
+                    tails) >= wanted_power;
   });
 }
 
-std::optional<std::size_t> recordings_that_decide(const Estimate& estimate, const VerdictOptions& options) {
+std::optional<std::size_t> recordings_that_decide(const Estimate& estimate, const VerdictOptions& options,
+                                                  Tails& tails) {
   constexpr std::size_t fewest = enough_recordings / 2;
   if (!(estimate.apart > 0)) return fewest;
   return least_enough(fewest, most_recordings, [&](std::size_t recordings) {
     const auto count = static_cast<double>(recordings);
     return power_of(estimate.centre, std::log1p(options.margin), estimate.apart / std::sqrt(count), 2 * (count - 1),
-                    options.level) >= wanted_power;
+                    options.level, tails) >= wanted_power;
   });
 }
 
@@ -614,6 +633,7 @@ std::string_view to_string(SpreadFloor floor) {
 }
 
 double hodges_lehmann(std::span<const double> all) {
+  if (all.size() == 1) return all.front();
   const std::vector<double> values = thinned({all.begin(), all.end()});
   std::vector<double> means;
   means.reserve(values.size() * (values.size() + 1) / 2);
@@ -670,6 +690,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   const Corrected changed = correct(confirmed, uncertain, options.level / looks);
   const Corrected alike = correct(same, uncertain, options.level / looks);
   Quantiles quantiles(options.interval_level / looks);
+  Tails tails;
   std::vector<RowVerdict> verdicts(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RowVerdict& row = verdicts[i];
@@ -693,8 +714,8 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
                       : row.floor == SpreadFloor::of_rounds ? Undecided::apart
                                                             : Undecided::spread;
       if (row.undecided != Undecided::clocks && row.undecided != Undecided::computed) {
-        row.rounds_needed = rounds_that_decide(times[i], options);
-        row.recordings_needed = recordings_that_decide(times[i], options);
+        row.rounds_needed = rounds_that_decide(times[i], options, tails);
+        row.recordings_needed = recordings_that_decide(times[i], options, tails);
       }
     }
   }

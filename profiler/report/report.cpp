@@ -116,16 +116,18 @@ void drop_lost_links(Document& document) {
 std::vector<Paragraph> notices(const Input& input) {
   std::size_t simulated = 0;
   std::size_t imported = 0;
+  std::size_t with_values = 0;
   for (const analysis::Row row : input.table.rows()) {
     const Provenance provenance = input.table.run(row).provenance;
     if (!analysis::has_values(input.table.disposition(row))) continue;  // what did not run has no data
+    ++with_values;
     if (provenance == Provenance::simulated || provenance == Provenance::extrapolated) ++simulated;
     if (provenance == Provenance::imported) ++imported;
   }
   std::vector<Paragraph> all;
   const auto add = [&](const Message& message) { all.push_back({{{text(message)}}, true}); };
-  if (simulated > 0) add(say::report::is_simulated{.points = simulated, .all = input.table.size()});
-  if (imported > 0) add(say::report::is_imported{.points = imported, .all = input.table.size()});
+  if (simulated > 0) add(say::report::is_simulated{.points = simulated, .all = with_values});
+  if (imported > 0) add(say::report::is_imported{.points = imported, .all = with_values});
   return all;
 }
 

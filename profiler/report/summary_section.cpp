@@ -231,8 +231,10 @@ void tell_points(const Context& context, std::vector<Block>& blocks) {
   }
 }
 
-/// Of each algorithm from which N on a unit of the SMs bounds it, and no memory does.
-void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
+/// Of each algorithm from which N on a unit of the SMs bounds it, and no memory does. Whether a sentence names the
+/// tensor cores, by their datasheet, which is no instruction's.
+bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
+  bool by_datasheet = false;
   for (const std::string& device : analysis::roofline_devices(context.table(), plot.filter.rows())) {
     const auto of_device =
         std::ranges::find_if(plot.filter.rows(), [&](Row row) { return context.table().run(row).device_id == device; });
@@ -260,9 +262,14 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       const std::string last_n = exact(static_cast<double>(longest.n));
       const std::string first_n = exact(static_cast<double>(points.front()->n));
       const std::string origin = origin_text(longest.provenance);
+      const auto name_bound = [&](const analysis::RooflinePoint& point) {
+        const analysis::Bound bound = point.shares.front().bound;
+        by_datasheet = by_datasheet || bound == analysis::Bound::tensor;
+        return analysis::to_string(bound);
+      };
       if (last == points.rbegin()) {
-        const std::string words = text(say::report::stays_memory{
-            .series = name, .n = last_n, .bound = to_string(longest.shares.front().bound), .origin = origin});
+        const std::string words = text(
+            say::report::stays_memory{.series = name, .n = last_n, .bound = name_bound(longest), .origin = origin});
         bounds.emplace_back(sentence(words, {{"N, " + last_n, longest.row}}));
       } else if (last == points.rend()) {
         const std::string words =
@@ -271,8 +278,8 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       } else {
         const analysis::RooflinePoint& from = **(last.base());
         const std::string n = exact(static_cast<double>(from.n));
-        const std::string words = text(say::report::leaves_memory{
-            .series = name, .n = n, .bound = to_string(from.shares.front().bound), .origin = origin});
+        const std::string words =
+            text(say::report::leaves_memory{.series = name, .n = n, .bound = name_bound(from), .origin = origin});
         bounds.emplace_back(sentence(words, {{"N " + n, from.row}}));
       }
     }
@@ -281,6 +288,7 @@ void tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
         .device = gpu_of(context, *of_device), .problem = problem_text(plot), .sources = sources}));
     blocks.insert(blocks.end(), bounds.begin(), bounds.end());
   }
+  return by_datasheet;
 }
 
 /// The counted point that lies furthest from its closed form.
@@ -353,7 +361,11 @@ std::vector<Block> summary_section(const Context& context) {
   for (const Plot* plot : first_of(PlotKind::bytes)) tell_ratios(context, *plot, analysis::Quantity::dram, blocks);
   for (const Plot* plot : first_of(PlotKind::time)) tell_ratios(context, *plot, analysis::Quantity::time, blocks);
   for (const Plot* plot : first_of(PlotKind::time)) tell_devices(context, *plot, blocks);
-  for (const Plot* plot : first_of(PlotKind::time)) tell_bounds(context, *plot, blocks);
+  bool by_datasheet = false;
+  for (const Plot* plot : first_of(PlotKind::time)) {
+    by_datasheet = tell_bounds(context, *plot, blocks) || by_datasheet;
+  }
+  if (by_datasheet) blocks.emplace_back(Paragraph{{{text(say::report::tensor_bound{})}}});
   if (blocks.empty()) tell_points(context, blocks);
   tell_residual(context, blocks);
   tell_failures(context, blocks);

@@ -13,6 +13,7 @@
 #include "messages/report.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/paper_table.h"
+#include "profiler/analysis/peaks.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/numbers.h"
@@ -303,7 +304,7 @@ void add_ceilings(const Context& context, std::vector<Block>& blocks) {
     for (const CeilingLine& line : ceiling_lines(set.ceilings)) {
       if (line.kind->curve) continue;
       const Ceiling& ceiling = line.ceiling;
-      table.rows.push_back({{text(line.kind->label())},
+      table.rows.push_back({{text(analysis::ceiling_label(*line.kind, ceiling.source))},
                             {std::string(line.kind->unit)},
                             {exact(ceiling.value)},
                             {ceiling.q1 ? exact(*ceiling.q1) : ""},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QListWidget>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
@@ -95,6 +96,42 @@ TEST(CollectPanel, AsksForRoundsAndSaysThem) {
   const auto* log = panel.findChild<QListWidget*>();
   ASSERT_NE(log, nullptr);
   EXPECT_TRUE(log->item(0)->text().contains("62 points in 10 rounds")) << log->item(0)->text().toStdString();
+}
+
+TEST(CollectPanel, CountsEachPointThatEndedAndKeepsNoneThatWasCutShort) {
+  CollectPanel panel;
+  CollectorProcess& collector = panel.collector();
+  PlanEvent plan;
+  plan.total = 87;
+  emit collector.planned(plan);
+  PointEvent point;
+  point.point = "fa2 fp16 batch 1 heads 16 N 512 d 64 tile 64x64";
+  point.disposition = "ok";
+  emit collector.point_done(point);
+  emit collector.progressed(ProgressEvent{.done = 1, .total = 87, .elapsed_s = 1, .remaining_s = -1});
+  for (int i = 0; i < 15; ++i) emit collector.point_done(point);
+  EXPECT_TRUE(panel.progress_words().startsWith("16 of 87")) << panel.progress_words().toStdString();
+  point.disposition = "cancelled";
+  emit collector.point_done(point);
+  EXPECT_TRUE(panel.progress_words().startsWith("16 of 87"));
+  emit collector.cancelled(DoneEvent{"cancelled", {}, 16, 1, 5});
+  EXPECT_EQ(panel.progress_words(), "cancelled: 16 points are kept");
+}
+
+TEST(CollectPanel, ACollectorThatDoesNotStopIsEndedByASecondOrder) {
+  CollectPanel panel;
+  QSignalSpy cancelled(&panel.collector(), &CollectorProcess::cancelled);
+  panel.collector().start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QStringLiteral("kill -STOP $$")});
+  QPushButton* stop = nullptr;
+  for (QPushButton* button : panel.findChildren<QPushButton*>()) stop = button->text() == "&Cancel" ? button : stop;
+  ASSERT_NE(stop, nullptr);
+  panel.cancel();
+  EXPECT_FALSE(stop->isEnabled()) << "a double click is one order";
+  ASSERT_TRUE(QTest::qWaitFor([&] { return stop->isEnabled(); }, 60'000));
+  EXPECT_EQ(stop->text(), "Stop &now");
+  stop->click();
+  EXPECT_TRUE(cancelled.wait(60'000));
+  EXPECT_EQ(stop->text(), "&Cancel");
 }
 
 TEST(CollectPanel, SaysHowToGoOnInTheWordsOfItsControls) {

@@ -206,6 +206,22 @@ TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
   EXPECT_TRUE(page.summary().contains("values measured → simulated")) << page.summary().toStdString();
   page.set_view(ComparePage::View::curves);
   EXPECT_TRUE(page.plot()->legend_words().last().endsWith("(simulated)"));
+  EXPECT_TRUE(page.plot()->legend_words().first().endsWith("(baseline)"));
+  EXPECT_TRUE(page.plot()->key().startsWith("Bars: 95% intervals")) << page.plot()->key().toStdString();
+}
+
+TEST_F(ComparePageTest, ASimulatedBaselineIsCalledThatAndBarsThatAreNotThereAreNotSpokenOf) {
+  std::vector<PointRecord> simulated;
+  for (const auto& [at, factor] : unchanged_factors) {
+    simulated.push_back(
+        lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first), 4e6, true));
+  }
+  open({{"model", simulated, true}, {"again", simulated, true}});
+  page.set_view(ComparePage::View::curves);
+  EXPECT_TRUE(page.plot()->legend_words().first().endsWith("(baseline) (simulated)"))
+      << page.plot()->legend_words().first().toStdString();
+  EXPECT_TRUE(page.plot()->key().startsWith("Computed on both sides, so without intervals; band: "))
+      << page.plot()->key().toStdString();
 }
 
 TEST_F(ComparePageTest, WithoutASecondSideOrAPartnerItSaysSo) {

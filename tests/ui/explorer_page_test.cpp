@@ -251,6 +251,9 @@ TEST_F(ExplorerPageTest, WhatDoesNotRunSaysWhyAndOffersTheNearest) {
   EXPECT_TRUE(page.verdict().startsWith("Does not run: ")) << page.verdict().toStdString();
   EXPECT_TRUE(page.verdict().contains("The nearest tile that runs is ")) << page.verdict().toStdString();
   EXPECT_EQ(page.grid()->words(), "This configuration does not run.");
+  const auto* none = page.findChild<QLabel*>(QStringLiteral("no-operands"));
+  ASSERT_NE(none, nullptr);
+  EXPECT_TRUE(none->isVisibleTo(&page) && !page.operands()->isVisibleTo(&page)) << "words, and no empty table";
   EXPECT_EQ(figure("Time"), "–");
   EXPECT_EQ(page.operands()->model()->rowCount(), 0);
   ASSERT_FALSE(button("nearest")->isHidden());

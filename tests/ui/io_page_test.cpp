@@ -188,6 +188,89 @@ TEST_F(IoPageTest, CurvesAreNamedAtTheirEnds) {
   EXPECT_TRUE(plot->line_labels().isEmpty()) << "too narrow: the axes need the room";
 }
 
+TEST_F(IoPageTest, AnEndsDeviceIsNamedWhereItTellsSomethingApartAndStaysInLargeType) {
+  std::vector<PointRecord> more = fixtures::memory_wall();
+  for (PointRecord& record : more) {
+    if (record.spec.algorithm != "fa2") continue;
+    for (KernelRecord& kernel : record.kernels) {
+      for (MetricValue& metric : kernel.metrics) metric.value *= metric.unit == "byte" ? 3 : 1;
+    }
+  }
+  const QString two = folder.filePath("two.attnscope");
+  fixtures::write_file(two,
+                       {{"wall", fixtures::memory_wall(), false, false, "H200"}, {"wall", more, false, false, "A100"}});
+  ASSERT_NO_FATAL_FAILURE(show({two}));
+  const auto names = [&](const QString& part) {
+    plot->replot();
+    return plot->line_labels().filter(part);
+  };
+  EXPECT_FALSE(names("FA2 on H200").isEmpty()) << plot->line_labels().join('|').toStdString();
+  EXPECT_FALSE(names("FA2 on A100 80GB").isEmpty()) << plot->line_labels().join('|').toStdString();
+  EXPECT_FALSE(names("Naive").isEmpty());
+  EXPECT_TRUE(names("Naive on").isEmpty()) << "both end there";
+  QFont large = page.font();
+  large.setPointSizeF(1.5 * large.pointSizeF());
+  page.setFont(large);
+  page.resize(1100, 760);
+  settle();
+  EXPECT_FALSE(names("FA2 on H200").isEmpty()) << plot->line_labels().join('|').toStdString();
+  EXPECT_FALSE(names("FA2 on A100").isEmpty()) << plot->line_labels().join('|').toStdString();
+}
+
+TEST_F(IoPageTest, WhatIsSimulatedIsSeenAroundWhatWasMeasuredAndKeysKeepTheirSize) {
+  const QString both = folder.filePath("both.attnscope");
+  fixtures::write_file(both, {{"wall", fixtures::memory_wall(), false}, {"sim", fixtures::memory_wall(), true}});
+  ASSERT_NO_FATAL_FAILURE(show({both}));
+  page.resize(2200, 1300);
+  settle();
+  plot->replot();
+  const auto mark_of = [&](Provenance provenance) -> double {
+    for (const Curve& curve : page.curves().curves) {
+      if (curve.kind != CurveKind::measured || curve.provenance != provenance || curve.name.algorithm != "fa1" ||
+          curve.quantity != Quantity::dram) {
+        continue;
+      }
+      for (int i = 0; i < plot->graphCount(); ++i) {
+        if (plot->graph(i)->name() == curve.label) return plot->graph(i)->scatterStyle().size();
+      }
+    }
+    return 0;
+  };
+  EXPECT_GT(mark_of(Provenance::measured), 0);
+  EXPECT_GE(mark_of(Provenance::simulated), mark_of(Provenance::measured) + 4) << "a ring around it";
+  // A mark of a key is as high as a plain one: nothing of it lies 6 pixels above its middle.
+  const QImage picture = plot->toPixmap(plot->width(), plot->height()).toImage();
+  const QRgb background = picture.pixel(2, plot->height() - 2);
+  int keys = 0;
+  for (QCPLegend* box : plot->findChildren<QCPLegend*>()) {
+    for (int i = 0; i < box->itemCount(); ++i) {
+      const PlotLegend::Shown* entry = plot->plot_legend().shown(box->item(i));
+      if (entry == nullptr || !entry->text.contains("DRAM")) continue;
+      const QRect at = box->item(i)->rect();
+      EXPECT_EQ(picture.pixel(at.left() + 17, at.center().y() - 6), background) << entry->text.toStdString();
+      ++keys;
+    }
+  }
+  EXPECT_GT(keys, 0);
+}
+
+TEST_F(IoPageTest, TicksOfOneAxisAreWrittenInOneWay) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {2560, 3072, 3584, 4096}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+  }
+  const QString near = folder.filePath("near.attnscope");
+  fixtures::write_file(near, {{"near", records, false}});
+  ASSERT_NO_FATAL_FAILURE(show({near}));
+  plot->replot();
+  const QVector<QString> between = plot->xAxis->tickVectorLabels();
+  EXPECT_TRUE(between.contains("3584") && between.contains("4096")) << QStringList(between).join(' ').toStdString();
+  EXPECT_TRUE(QStringList(between).filter("k").isEmpty());
+  plot->xAxis->setRange(256, 20000);
+  plot->replot();
+  EXPECT_TRUE(plot->xAxis->tickVectorLabels().contains("4k")) << "powers of two";
+}
+
 TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
   std::vector<PointRecord> records;
   for (const char* algorithm : {"fa1", "fa2"}) {
@@ -657,8 +740,11 @@ TEST_F(IoPageTest, DevicesAreToldApartAndTheirLimitsHideNothing) {
   for (qsizetype i = 0; i < labels.size(); ++i) {
     EXPECT_GT(labels[i].width(), labels[i].height()) << "lies, and can be read";
     EXPECT_TRUE(std::ranges::any_of(page.curves().boundaries, [&](const Boundary& boundary) {
-      return std::abs(plot->xAxis->coordToPixel(boundary.at.n_low) - labels[i].left()) < 1;
-    })) << "begins where its band does";
+      const double last = std::max(boundary.at.n_high, boundary.at.n_nominal);
+      return std::abs(plot->xAxis->coordToPixel(boundary.at.n_low) - labels[i].right()) < 1 ||
+             std::abs(plot->xAxis->coordToPixel(last) - labels[i].left()) < 1;
+    })) << "stands beside its band and its tick, which cross no letter";
+    EXPECT_TRUE(QRectF(plot->axisRect()->rect()).contains(labels[i])) << i;
     for (qsizetype j = 0; j < i; ++j) EXPECT_FALSE(labels[i].intersects(labels[j])) << i << " and " << j;
   }
 }

@@ -5,12 +5,14 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <QAbstractItemModelTester>
+#include <QDeadlineTimer>
 #include <QFile>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -448,7 +450,10 @@ TEST_F(LargeFileOfMyOwn, RoundsThatComeWhilePointsAreChosenAreThoseOfThePointsTh
   const std::int64_t run = begin(points(40));
   open();
   ASSERT_TRUE(part.set_query(QStringLiteral("N<=640")).empty());
-  while (part.selected_share() != QStringLiteral("100%")) std::this_thread::yield();  // nothing is taken meanwhile
+  // Nothing is taken meanwhile; a selection that fails never gets there.
+  const QDeadlineTimer patience(std::chrono::minutes(2));
+  while (part.selected_share() != QStringLiteral("100%") && !patience.hasExpired()) std::this_thread::yield();
+  ASSERT_EQ(part.selected_share(), QStringLiteral("100%"));
   for (std::size_t i = 0; i < 40; ++i) collector->add_round(run, i, 1, point(i));
   collector->finish_run(run, StoredRunState::complete);
   part.stop_following(file);

@@ -176,8 +176,33 @@ TEST_F(LawPageTest, WhatIsWithheldSaysWhyAcrossTheExponentsColumns) {
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({64}), false}})), QString());
   EXPECT_EQ(cell(page, 1, LawModel::n_column), "withheld: only 6 points, where 8 are the least");
-  EXPECT_EQ(page.table()->columnSpan(1, LawModel::n_column), 3);
+  EXPECT_EQ(page.table()->columnSpan(1, LawModel::n_column), 4) << "over the miss, of which there is none";
+  EXPECT_EQ(cell(page, 1, LawModel::points_column), "6");
   EXPECT_EQ(page.table()->columnSpan(0, LawModel::n_column), 1);
+}
+
+TEST_F(LawPageTest, PointsThatTryTheLawTakeThePlaceOfSomeThatDoNot) {
+  Workspace workspace;
+  LawPage page(workspace);
+  std::vector<PointRecord> few = law_points({64});
+  for (PointRecord& point : few) point.spec.problem.heads_q = point.spec.problem.heads_kv = 64;
+  const QString quick = folder.filePath("quick.attnscope");
+  fixtures::write_file(quick, {{"quick", few, false}});
+  ASSERT_EQ(workspace.open_now(quick), QString());
+  EXPECT_TRUE(cell(page, 1, LawModel::n_column).startsWith("withheld"));
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  EXPECT_EQ(page.laws().families.front().points.size(), 12U);
+  // What holds is not left for points that come later, and what was chosen never.
+  const QString later = folder.filePath("later.attnscope");
+  fixtures::write_file(later, {{"later", law_points({32, 64, 128, 256}), false}});
+  const QStringList heads = page.options(QStringLiteral("heads"));
+  const auto of_the_few = std::ranges::find_if(heads, [](const QString& id) { return id.contains(u"64"); });
+  ASSERT_NE(of_the_few, heads.end()) << heads.join(u' ').toStdString();
+  page.choose(QStringLiteral("heads"), *of_the_few);
+  const std::size_t chosen = page.laws().families.front().points.size();
+  ASSERT_EQ(chosen, 6U) << "the few, by hand";
+  ASSERT_EQ(workspace.open_now(later), QString());
+  EXPECT_EQ(page.laws().families.front().points.size(), chosen);
 }
 
 TEST_F(LawPageTest, WithoutATrialThePageSaysWhatRecordsOne) {

@@ -158,6 +158,55 @@ TEST(PointsOrder, KnowsColumnsByTheirKeysWhenTheyMove) {
   EXPECT_EQ(moved[0][0].toInt(), before + 1);
 }
 
+TEST(PointsOrder, PointsWithOtherValuesAreSortedAnew) {
+  PointsTableModel model;
+  PointsOrder order(model);
+  const QAbstractItemModelTester tester(&order, Mode::Fatal);
+  const auto points = [](double first, double second) {
+    std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+    records[1].spec.problem.n_q = records[1].spec.problem.n_k = 2048;
+    records[0].kernels[0].samples_ns = {first};
+    records[1].kernels[0].samples_ns = {second};
+    return fixtures::set_of(fixtures::shown(records));
+  };
+  model.set_points(points(1000, 2000));
+  order.sort(model.column_of("Time"), Qt::AscendingOrder);
+  const auto first = [&] { return order.index(0, model.column_of("N")).data().toString(); };
+  ASSERT_EQ(first(), "1024");
+  const QSignalSpy resets(&order, &QAbstractItemModel::modelReset);
+  const QSignalSpy changed(&order, &QAbstractItemModel::dataChanged);
+  model.set_points(points(3000, 2000));  // a round came
+  EXPECT_EQ(first(), "2048");
+  EXPECT_EQ(order.index(1, model.column_of("Time")).data().toString(), "3 µs");
+  EXPECT_FALSE(changed.isEmpty());
+  EXPECT_TRUE(resets.isEmpty()) << "what is selected stays so";
+}
+
+TEST(PointsOrder, AnOrderThatWasPreparedIsTakenHoweverPointsCome) {
+  PointsTableModel model;
+  PointsOrder order(model);
+  const auto points = [](std::size_t count, double factor) {
+    std::vector<PointRecord> records(count, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+    for (std::size_t i = 0; i < count; ++i) {
+      records[i].spec.problem.batch = static_cast<std::int64_t>(i) + 1;
+      records[i].kernels[0].samples_ns = {1e6 + factor * static_cast<double>(i)};
+    }
+    return fixtures::set_of(fixtures::shown(records));
+  };
+  model.set_points(points(most_points_at_once + 1, 1));
+  order.sort(model.column_of("Time"), Qt::AscendingOrder);
+  order.wait();
+  const auto give = [&](const std::shared_ptr<const PointSet>& set) {
+    order.set_points(
+        {.points = set, .by = order.sorted_by(), .order = order.sortOrder(), .rows = order.ordering_of(set)()});
+    EXPECT_FALSE(order.busy()) << "nothing is left to be sorted";
+    return order.mapToSource(order.index(0, 0)).row();
+  };
+  EXPECT_EQ(give(points(most_points_at_once + 2, -1)), static_cast<int>(most_points_at_once) + 1) << "more of them";
+  EXPECT_EQ(give(points(most_points_at_once + 2, 1)), 0) << "as many, with other values";
+  EXPECT_EQ(give(points(most_points_at_once + 1, -1)), static_cast<int>(most_points_at_once)) << "fewer";
+}
+
 TEST(PointsTableModel, EveryFieldIsInTheDetails) {
   const std::vector<Field>& fields = test::fields_with_a_later_one();
   const std::vector<PointSetting> settings = point_settings(built_in_algorithms(), {}, fields);

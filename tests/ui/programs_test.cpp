@@ -19,6 +19,7 @@
 #include "ui/explorer/measuring_card.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
+#include "ui/pages/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/runs_panel.h"
 
@@ -377,6 +378,44 @@ TEST(Window, QuittingWhilePointsOfTheExplorerWaitAsksFirst) {
       if (question->buttonRole(button) == QMessageBox::AcceptRole) button->click();
     }
     EXPECT_FALSE(window.isVisible());
+  }
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST_F(WindowTest, WhatWasMeasuredAroundATileIsShownOnItsMap) {
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  {
+    MainWindow window(false);
+    window.show();
+    window.open_files({file});  // has a map of its own
+    auto& map = page_of<TileHeatmapPage>(window);
+    window.show_page(QStringLiteral("explorer"));
+    auto& page = page_of<ExplorerPage>(window);
+    PointMeasurer& measurer = page.measuring().measurer();
+    const QString explored = folder.filePath("explored.attnscope");
+    measurer.set_database(explored);
+    auto* show = page.findChild<QPushButton*>("show-map");
+    ASSERT_NE(show, nullptr);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page.findChild<QPushButton*>("around")->isEnabled(); }, 60'000));
+    EXPECT_FALSE(show->isEnabled()) << "nothing was measured around anything";
+    page.sweep_around();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return measurer.open() == 0; }, 60'000));
+    ASSERT_TRUE(show->isEnabled());
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] {
+          const auto points = window.workspace().visible();
+          return std::ranges::count_if(points->table().rows(), [&](Row row) {
+                   return points->run_of(row)->file == explored;
+                 }) == static_cast<std::ptrdiff_t>(measurer.points().size());
+        },
+        60'000));
+    show->click();
+    ASSERT_TRUE(map.isVisible());
+    ASSERT_TRUE(map.has_grid());
+    const HeatmapGrid& grid = map.heatmap()->grid();
+    const std::vector<Row> rows = grid.shown_rows();
+    EXPECT_EQ(rows.size(), measurer.points().size());
+    for (const Row row : rows) EXPECT_EQ(grid.points->run_of(row)->file, explored);
   }
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }

@@ -230,8 +230,8 @@ TEST_F(PublishedErrorsTest, AGpuThatWasNeverRecordedIsNamed) {
   workspace.published_errors().wait(patience);
   const QString words = page.error_note().words();
   EXPECT_TRUE(words.contains("A100")) << words.toStdString();
-  EXPECT_TRUE(words.contains(": never compared · ")) << words.toStdString();
-  EXPECT_TRUE(words.endsWith(": the L2 of the H200")) << words.toStdString();
+  EXPECT_TRUE(words.contains(": how far off is not known, none was recorded · ")) << words.toStdString();
+  EXPECT_TRUE(words.endsWith(": simulated with the L2 of the H200")) << words.toStdString();
 }
 
 }  // namespace

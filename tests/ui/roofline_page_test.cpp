@@ -125,16 +125,17 @@ TEST_F(RooflinePageTest, RoofsSayWhatTheyAreAndLookIt) {
   const QCPGraph* dram = line_of("DRAM 4.80 TB/s · datasheet");
   ASSERT_NE(dram, nullptr);
   EXPECT_NE(dram->pen().style(), Qt::SolidLine);
-  ASSERT_NE(line_of("wgmma 989 TFLOP/s at 1.83 GHz · datasheet"), nullptr);
-  EXPECT_EQ(line_of("mma.sync"), nullptr) << "no datasheet speaks of it";
+  ASSERT_NE(line_of("tensor cores 989 TFLOP/s at 1.83 GHz · datasheet"), nullptr);
+  EXPECT_EQ(line_of("mma.sync"), nullptr) << "no datasheet speaks of an instruction";
+  EXPECT_EQ(line_of("wgmma"), nullptr);
   // 16 x 132 x 1.98 GHz, 4 x 128 FLOPs each.
   ASSERT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1.98 GHz · datasheet"), nullptr);
   ASSERT_NE(line_of("L2 8.36 TB/s · estimate: bytes a clock and SM of an NVIDIA H200"), nullptr);
   // The roof rises by its rate: FLOP/s over FLOP a byte.
   for (const QCPGraphData& data : *dram->data()) EXPECT_NEAR(data.value / data.key, 4.8, 1e-9);
-  const QCPGraph* wgmma = line_of("wgmma");
-  EXPECT_NEAR(wgmma->data()->constBegin()->key, 989.4 / 4.8, 1e-6) << "from where DRAM's roof meets it";
-  EXPECT_NEAR(wgmma->data()->constBegin()->value, 989.4, 1e-9);
+  const QCPGraph* peak = line_of("tensor cores");
+  EXPECT_NEAR(peak->data()->constBegin()->key, 989.4 / 4.8, 1e-6) << "from where DRAM's roof meets it";
+  EXPECT_NEAR(peak->data()->constBegin()->value, 989.4, 1e-9);
   EXPECT_LT(page.plot()->xAxis->range().lower, 989.4 / 4.8) << "it is in sight, wherever the points lie";
 }
 
@@ -214,6 +215,8 @@ TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
   EXPECT_TRUE(labels.contains("exp2 alone"));
   const QString nearest = QString("nearest bound: %1, ").arg(bound_words(point));
   EXPECT_TRUE(std::ranges::any_of(content.notes, [&](const QString& note) { return note.startsWith(nearest); }));
+  EXPECT_TRUE(labels.contains("tensor cores alone")) << "FA2 runs no wgmma";
+  EXPECT_TRUE(content.notes.contains("tensor cores: the datasheet's peak of any instruction, an upper bound"));
 
   QSignalSpy spy(&page, &Page::point_selected);
   page.table()->selectRow(0);
@@ -227,7 +230,7 @@ TEST_F(RooflinePageTest, NothingOverlapsAndNothingIsWithoutWords) {
   settle();
   page.plot()->replot();
   const QStringList labels = page.plot()->labels();
-  for (const char* words : {"DRAM 4.80", "L2 8.36", "wgmma 989", "exp2 4.18"}) {
+  for (const char* words : {"DRAM 4.80", "L2 8.36", "tensor cores 989", "exp2 4.18"}) {
     EXPECT_TRUE(std::ranges::any_of(labels, [&](const QString& label) { return label.startsWith(words); })) << words;
   }
   std::vector<QRectF> boxes;
@@ -288,6 +291,42 @@ TEST_F(RooflinePageTest, WhatIsLeftOutIsCounted) {
   EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
     return label->text() == "Left out: 1 without bytes of this level, 0 without a time.";
   }));
+}
+
+TEST_F(RooflinePageTest, PointsOfOtherDevicesAreCountedAndTheirDevicesNamed) {
+  open();
+  const auto said_below = [&] {
+    QStringList shown;
+    for (const QLabel* label : page.findChildren<QLabel*>()) {
+      if (label->text().startsWith("Not shown here")) shown << label->text();
+    }
+    return shown.join('|');
+  };
+  EXPECT_EQ(said_below(), QString()) << "one device";
+  const QString path = folder.filePath("a100.attnscope");
+  fixtures::write_file(path, {{"memory-wall", fixtures::memory_wall(), false, false, "A100"}});
+  ASSERT_EQ(workspace.open_now(path), QString());
+  std::size_t of_others = 0;  // that ended well
+  for (const PointRecord& point : fixtures::memory_wall()) of_others += point.disposition == Disposition::ok ? 1 : 0;
+  EXPECT_EQ(said_below(), QStringLiteral("Not shown here: %1 points of A100 80GB, under roofs of their own: choose "
+                                         "them by Device.")
+                              .arg(of_others));
+}
+
+TEST_F(RooflinePageTest, ATitleWithoutRoomStandsInTwoLinesInAHighPlotAndIsCutInALowOne) {
+  open();
+  page.show();
+  settle();
+  page.plot()->resize(1600, 500);
+  EXPECT_EQ(page.plot()->title_lines().toStdString(), page.plot()->title().toStdString());
+  page.plot()->resize(640, 500);
+  const QStringList lines = page.plot()->title_lines().split('\n');
+  ASSERT_EQ(lines.size(), 2) << page.plot()->title_lines().toStdString();
+  EXPECT_EQ(page.plot()->title().toStdString(), lines.join(" · ").toStdString()) << "nothing is lost";
+  page.plot()->setMinimumHeight(0);
+  page.plot()->resize(640, 400);
+  EXPECT_TRUE(page.plot()->title_lines().endsWith(QChar(0x2026)))
+      << page.plot()->height() << " " << page.plot()->title_lines().toStdString();
 }
 
 TEST_F(RooflinePageTest, ChoicesComeBack) {

@@ -33,6 +33,7 @@
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/law_page.h"
 #include "ui/pages/roofline_page.h"
+#include "ui/pages/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/elsewhere_dialog.h"
 #include "ui/query_bar.h"
@@ -56,7 +57,7 @@ class Walk {
   }
 
   void open_the_sample() {
-    window_.open_files({recorded_sample()});
+    window_.open_files(recorded_samples());
     wait("the sample's points", [&] { return window_.workspace().visible()->size() > 600; });
     wait("curves", [&] { return !io().curves().curves.empty(); });
     picture("sample");
@@ -135,7 +136,14 @@ class Walk {
     });
     press(QStringLiteral("cancel-measuring"));
     wait("nothing open", [&] { return measurer.open() == 0; });
-    window_.show_page(QStringLiteral("tiles"));
+    press(QStringLiteral("show-map"));
+    const auto& map = page_of<TileHeatmapPage>(window_);
+    const QString file = measurer.mapped()->file;
+    wait("their map", [&] {
+      if (!map.isVisible() || !map.settled() || !map.has_grid()) return false;
+      const HeatmapGrid& grid = map.heatmap()->grid();
+      return grid.points->run_of(grid.shown_rows().front())->file == file;
+    });
     settle();
     picture("around");
   }

@@ -41,6 +41,8 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
       button(QStringLiteral("around"), said(say::explorer_page::around{}), said(say::explorer_page::around_help{}));
   cancel_ = button(QStringLiteral("cancel-measuring"), said(say::explorer_page::cancel{}),
                    said(say::explorer_page::cancel_help{}));
+  map_ = button(QStringLiteral("show-map"), said(say::explorer_page::show_map{}),
+                said(say::explorer_page::show_map_help{}));
   state_ = card_words(this, QStringLiteral("measuring"));
   model_ = new MeasuredModel(this);
   table_ = new FittedTable(model_, said(say::explorer_page::measured{}), this);
@@ -55,6 +57,9 @@ void MeasuringCard::follow_measurer() {
   connect(measure_, &QPushButton::clicked, this, &MeasuringCard::measure_wanted);
   connect(around_, &QPushButton::clicked, this, &MeasuringCard::around_wanted);
   connect(cancel_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
+  connect(map_, &QPushButton::clicked, this, [this] {
+    if (const MeasuredPoint* point = measurer_.mapped()) emit map_wanted(point->file, point->event.point_id);
+  });
   connect(device_, &QComboBox::activated, this, [this] {
     chosen_by_hand_ = true;
     show_state();
@@ -103,6 +108,7 @@ QString MeasuringCard::state_words() const {
   if (padded()) return said(say::explorer_page::padding_is_modelled{});
   if (supposed()) return said(say::explorer_page::what_if_is_modelled{});
   if (measurer_.open() > 0) return open_words();
+  if (!runs_) return said(say::explorer_page::cannot_be_measured{});
   if (measurer_.points().empty()) return said(say::explorer_page::nothing_measured{});
   return said(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
 }
@@ -113,6 +119,7 @@ void MeasuringCard::show_state() {
   measure_->setEnabled(device && runs_ && !padded() && !supposed());
   around_->setEnabled(device && runs_ && !padded() && !supposed());
   cancel_->setEnabled(measurer_.open() > 0);
+  map_->setEnabled(measurer_.mapped() != nullptr);
   set_words(state_, state_words());
   model_->set_points(measurer_.points(), choices_);
   table_->setVisible(model_->rowCount() > 0);

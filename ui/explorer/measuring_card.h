@@ -35,6 +35,8 @@ class MeasuringCard : public QWidget {
  signals:
   void measure_wanted();
   void around_wanted();
+  /// Of a neighbourhood: a point by its id in `file`.
+  void map_wanted(const QString& file, qint64 point);
   /// A point waits, is measured or has its answer.
   void changed();
 
@@ -57,6 +59,7 @@ class MeasuringCard : public QWidget {
   QPushButton* measure_ = nullptr;
   QPushButton* around_ = nullptr;
   QPushButton* cancel_ = nullptr;
+  QPushButton* map_ = nullptr;
   QLabel* state_ = nullptr;
   MeasuredModel* model_ = nullptr;
   FittedTable* table_ = nullptr;

@@ -81,7 +81,7 @@ void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& devi
   idle_.stop();
   (void)QDir().mkpath(QFileInfo(database_).absolutePath());
   session_.set_target({.device = device.argument, .database = database_, .why = !device.simulated});
-  points_.insert(points_.begin(), MeasuredPoint{.choices = choices, .device = device.name});
+  points_.insert(points_.begin(), MeasuredPoint{.choices = choices, .device = device.name, .around = around});
   // The oldest go, but never one that is waited for.
   while (points_.size() > most_points && points_.back().state != MeasuredPoint::State::waiting &&
          points_.back().state != MeasuredPoint::State::running) {
@@ -140,6 +140,22 @@ const PointRecord* PointMeasurer::record_of(const ExplorerChoices& choices) {
   if (point == points_.end()) return nullptr;
   if (!point->record) point->record = read_record(point->file, point->event);
   return point->record ? &*point->record : nullptr;
+}
+
+const MeasuredPoint* PointMeasurer::mapped() const {
+  const auto finished = [](const MeasuredPoint& each) {
+    return each.around && each.state == MeasuredPoint::State::finished;
+  };
+  const auto last = std::ranges::find_if(points_, finished);
+  if (last == points_.end()) return nullptr;
+  const PointSpec& spec = last->choices.point.spec;
+  const auto same_map = [&](const MeasuredPoint& each) {
+    PointSpec other = each.choices.point.spec;
+    const bool another = other.tile != spec.tile;
+    other.tile = spec.tile;
+    return another && other == spec && each.device == last->device && each.file == last->file && finished(each);
+  };
+  return std::ranges::any_of(points_, same_map) ? &*last : nullptr;
 }
 
 void PointMeasurer::finish(const QString& id, const PointEvent& event) {

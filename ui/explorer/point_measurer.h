@@ -20,6 +20,7 @@ struct MeasuredPoint {
   State state = State::waiting;
   ExplorerChoices choices;
   QString device;                                 ///< that measures: its name for people
+  bool around = false;                            ///< of a neighbourhood
   PointEvent event{};                             ///< of what is finished
   QString why{};                                  ///< of what was refused
   QString file{};                                 ///< that keeps what is finished
@@ -60,6 +61,8 @@ class PointMeasurer : public QObject {
   [[nodiscard]] const PointRecord* record_of(const ExplorerChoices& choices);
   /// The latest first.
   [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }
+  /// The latest that is finished of a neighbourhood which has two tiles at least, as a map needs; null without one.
+  [[nodiscard]] const MeasuredPoint* mapped() const;
   /// Of those, without an answer yet.
   [[nodiscard]] qsizetype open() const { return session_.open(); }
 

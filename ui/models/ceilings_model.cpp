@@ -7,6 +7,7 @@
 #include <set>
 
 #include "messages/ceilings_page.h"
+#include "profiler/analysis/peaks.h"
 #include "profiler/metrics/point.h"
 #include "ui/format.h"
 #include "ui/models/runs_model.h"
@@ -36,7 +37,7 @@ QString spread_text(const Ceiling& ceiling) {
 QString text_of(const CeilingLine& line, int column) {
   switch (column) {
     case CeilingsModel::name_column:
-      return said(line.kind->label());
+      return said(analysis::ceiling_label(*line.kind, line.ceiling.source));
     case CeilingsModel::data_column:
       return line.kind->curve ? format_capacity(line.ceiling.argument) : QString();
     case CeilingsModel::value_column:

@@ -14,6 +14,7 @@
 #include "profiler/analysis/tile_map.h"
 #include "profiler/plan/fields.h"
 #include "storage/compared_runs.h"
+#include "ui/aside.h"
 #include "ui/format.h"
 #include "ui/models/facet_words.h"
 #include "ui/said.h"
@@ -145,6 +146,21 @@ analysis::Alignment alignment_beside(const analysis::PointTable& table, const Si
   return alignment;
 }
 
+/// What a point is beside the axis, and its side.
+using PlaceOnSide = std::pair<std::uint64_t, std::uint32_t>;
+
+/// Of all points, each once, ascending.
+std::vector<PlaceOnSide> places_on_sides(const PointSet& points, const SideAxis& axis) {
+  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), facets_beside_sides({}, axis));
+  std::vector<PlaceOnSide> places;
+  places.reserve(beside.size());
+  for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);
+  std::ranges::sort(places);
+  const auto again = std::ranges::unique(places);
+  places.erase(again.begin(), again.end());
+  return places;
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> SideAxis::side_named(const QString& name) const {
@@ -175,15 +191,22 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
 
 std::size_t first_with_partners(const PointSet& points, const std::vector<SideAxis>& axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::vector<std::uint64_t> beside =
-        analysis::combined_codes(points.table(), facets_beside_sides({}, axes[i]));
-    std::map<std::uint64_t, std::uint32_t> side_of;
-    for (const Row row : points.table().rows()) {
-      const auto [known, first] = side_of.try_emplace(beside[row], axes[i].codes[row]);
-      if (!first && known->second != axes[i].codes[row]) return i;
-    }
+    const std::vector<PlaceOnSide> places = places_on_sides(points, axes[i]);
+    const auto met = std::ranges::adjacent_find(places, {}, [](const PlaceOnSide& at) { return at.first; });
+    if (met != places.end()) return i;
   }
   return 0;
+}
+
+std::uint32_t fullest_side(const PointSet& points, const SideAxis& axis) {
+  const std::vector<PlaceOnSide> places = places_on_sides(points, axis);
+  std::vector<std::size_t> shared(axis.values.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const bool met = (i > 0 && places[i - 1].first == places[i].first) ||
+                     (i + 1 < places.size() && places[i + 1].first == places[i].first);
+    if (met) ++shared[places[i].second];
+  }
+  return static_cast<std::uint32_t>(std::ranges::max_element(shared) - shared.begin());
 }
 
 std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes, const SideAxis& sides) {
@@ -204,10 +227,9 @@ bool ComparisonSet::some_met() const {
 std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, const std::function<bool()>& cancelled) {
   const auto is_cancelled = [&] { return cancelled && cancelled(); };
   const std::vector<Row> rows = ask.points->table().rows();
-  // Columns are made when they are first asked for: those of the window's table are its own thread's.
-  const auto own = std::make_shared<const PointSet>(*ask.points, rows);
-  auto set = std::make_shared<ComparisonSet>();
-  set->points = own;
+  const std::shared_ptr<const PointSet>& points = ask.points;
+  const auto set = make_shared_of_many<ComparisonSet>();
+  set->points = points;
   set->axis = ask.axis;
   set->base = ask.base;
   set->margin = ask.margin;
@@ -216,8 +238,8 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
   analysis::ComparisonRequest request;
   request.base = sides[ask.base];
   request.verdicts.margin = ask.margin;
-  for (std::size_t run = 0; run < own->table().runs().size(); ++run) {
-    const RunSummary& summary = own->run(static_cast<analysis::RunIndex>(run)).summary;
+  for (std::size_t run = 0; run < points->table().runs().size(); ++run) {
+    const RunSummary& summary = points->run(static_cast<analysis::RunIndex>(run)).summary;
     request.conditions.push_back(conditions_of(summary));
     request.looks = std::max(request.looks, looks_of(summary));
   }
@@ -226,9 +248,9 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
     if (code == ask.base || sides[code].empty()) continue;
     if (is_cancelled()) return nullptr;
     request.other = sides[code];
-    request.alignment = alignment_beside(own->table(), ask.axis, request.base, request.other);
+    request.alignment = alignment_beside(points->table(), ask.axis, request.base, request.other);
     set->others.push_back(
-        {.code = code, .alignment = request.alignment, .result = analysis::compare(own->table(), request)});
+        {.code = code, .alignment = request.alignment, .result = analysis::compare(points->table(), request)});
   }
   return is_cancelled() ? nullptr : set;
 }

@@ -34,6 +34,8 @@ struct SideAxis {
 [[nodiscard]] std::vector<SideAxis> side_axes(const PointSet& points);
 /// The first by which two sides have a point in common; 0 where there is none.
 [[nodiscard]] std::size_t first_with_partners(const PointSet& points, const std::vector<SideAxis>& axes);
+/// The side with the most points that another one has too; the first of several.
+[[nodiscard]] std::uint32_t fullest_side(const PointSet& points, const SideAxis& axis);
 /// What points of a picture have in common beside these axes and the one that makes the sides.
 [[nodiscard]] std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes,
                                                                   const SideAxis& sides);
@@ -52,7 +54,7 @@ struct OtherSide {
 };
 
 struct ComparisonSet {
-  /// What rows refer to: the points that were asked for, in their order, but in a table of their own.
+  /// What rows refer to: the points that were asked for.
   std::shared_ptr<const PointSet> points = std::make_shared<const PointSet>();
   SideAxis axis;
   std::uint32_t base = 0;
@@ -66,7 +68,7 @@ struct ComparisonSet {
   [[nodiscard]] bool some_met() const;
 };
 
-/// May take long: to be called in any thread, since it works on a table of its own. Nothing once it is cancelled.
+/// May take long: to be called in any thread. Nothing once it is cancelled.
 [[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask,
                                                                  const std::function<bool()>& cancelled = {});
 

@@ -367,7 +367,7 @@ std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> ro
     if (best == nullptr) continue;
     for (const analysis::Peak& peak : analysis::peaks_of(metric, dtype, best->ceilings)) {
       const std::string value = format_value(peak.value, find_metric(metric)->unit).toStdString();
-      const std::string what = said(peak.kind->label()).toStdString();
+      const std::string what = said(analysis::ceiling_label(*peak.kind, peak.source)).toStdString();
       const bool measured = peak.source != CeilingSource::datasheet;
       const QString text = measured ? said(say::curves::peak_measured{.what = what, .value = value})
                                     : said(say::curves::peak_datasheet{.what = what, .value = value});

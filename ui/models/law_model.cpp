@@ -175,6 +175,7 @@ QVariant LawModel::header(int column, int role) const {
   if (role == Qt::TextAlignmentRole) {
     return QVariant::fromValue<Qt::Alignment>((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
   }
+  if (role == Qt::ToolTipRole && column == miss_column) return plain_tip(said(say::law_page::miss_help{}));
   if (role != Qt::DisplayRole) return {};
   switch (column) {
     case n_column:

@@ -38,8 +38,8 @@ class LawModel : public TableModel {
     n_column,
     d_column,
     m_column,
-    points_column,
     miss_column,
+    points_column,
     band_column,
     column_count
   };

@@ -50,6 +50,7 @@ PointSet::PointSet(const PointSet& all, std::span<const Row> rows, std::span<con
   analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
   add(builder, all, rows);
   table_ = std::move(builder).finish();
+  table_.take_values(all.table(), rows);  // a filter asks for the same ones again
 }
 
 void PointSet::add(analysis::PointTableBuilder& builder, const std::vector<Part>& parts) {

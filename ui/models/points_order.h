@@ -3,16 +3,17 @@
 // until it is, they stand as they stood.
 #pragma once
 
-#include <QAbstractProxyModel>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ui/aside.h"
+#include "ui/models/ordered_rows.h"
 #include "ui/models/points_table_model.h"
 
 namespace attnscope::ui {
 
-class PointsOrder : public QAbstractProxyModel {
+class PointsOrder : public OrderedRows {
   Q_OBJECT
  public:
   explicit PointsOrder(PointsTableModel& model, QObject* parent = nullptr);
@@ -29,25 +30,15 @@ class PointsOrder : public QAbstractProxyModel {
   [[nodiscard]] PointsTableModel::Ordering ordering_of(const std::shared_ptr<const PointSet>& points) const;
   /// The column's key by which rows are, or are to be, sorted; empty: by none.
   [[nodiscard]] const QString& sorted_by() const { return sorted_by_; }
-  /// What ordering_of() found of points that the model is about to be given, and of which column in which order.
+  /// What ordering_of() found of points, and of which column in which order.
   struct Prepared {
     std::shared_ptr<const PointSet> points;
     QString by;
     Qt::SortOrder order = Qt::AscendingOrder;
     std::vector<Row> rows;
   };
-  void prepare(Prepared prepared) { prepared_ = std::move(prepared); }
-
-  [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
-  [[nodiscard]] QModelIndex parent(const QModelIndex& /*child*/) const override { return {}; }
-  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
-  /// Also of no rows, where the base has none to ask for their columns.
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
-    return model_.headerData(section, orientation, role);
-  }
-  [[nodiscard]] QModelIndex mapToSource(const QModelIndex& proxy) const override;
-  [[nodiscard]] QModelIndex mapFromSource(const QModelIndex& source) const override;
+  /// Gives these points to the model, and its rows that order.
+  void set_points(Prepared prepared);
 
  signals:
   /// The rows are sorted by what they were sorted by, which now stands in another column; -1: in none. Also where they
@@ -59,18 +50,15 @@ class PointsOrder : public QAbstractProxyModel {
   void take_reset();
   /// Sorts by own_column_: at once, or aside where rows are many.
   void order_anew();
-  /// Rows of the model in their order; none: as they stand there.
-  void show(std::vector<Row> rows);
-  void set_places(std::vector<Row> rows);
+  /// The order that was prepared of the model's points, where it is the one that is wanted.
+  [[nodiscard]] std::optional<std::vector<Row>> prepared() const;
 
   PointsTableModel& model_;
   QString sorted_by_;  ///< key of a column; empty: by none
   Qt::SortOrder sorted_in_ = Qt::AscendingOrder;
-  int shown_column_ = -1;        ///< the column of that key, as was last said
-  int own_column_ = -1;          ///< by which the rows stand in an order of this one
-  std::vector<Row> to_model_;    ///< by row; empty: as they stand there
-  std::vector<Row> from_model_;  ///< the other way round
-  Prepared prepared_;
+  int shown_column_ = -1;  ///< the column of that key, as was last said
+  int own_column_ = -1;    ///< by which the rows stand in an order of this one
+  Prepared prepared_;      ///< while the model is given these points
   Aside aside_;
 };
 

@@ -16,6 +16,7 @@
 
 #include "messages/points_table.h"
 #include "profiler/metrics/metrics.h"
+#include "ui/aside.h"
 #include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/said.h"
@@ -306,6 +307,15 @@ std::vector<Row> ordered_by_setting(const Column& by, const PointSet& points, co
   return rows;
 }
 
+/// Each text that a setting has from that row on.
+QStringList distinct_texts(const Column& column, const PointSet& points, Row from) {
+  QStringList texts;
+  for (const Row row : tell_apart(column.keys(points), from, points.size()).example) {
+    texts << column.value(points, row).text;
+  }
+  return texts;
+}
+
 std::vector<Row> ordered_by_value(const analysis::ValueColumn& values, const std::vector<Row>& given,
                                   Qt::SortOrder order) {
   std::vector<std::pair<double, Row>> known;
@@ -359,6 +369,9 @@ void PointsTableModel::set_points(std::shared_ptr<const PointSet> points) {
   const bool grown = !lists() && is_beginning(*points_, *points);
   if (points != points_) in_use_.clear();
   will_list_ = false;
+  const bool others = points != points_;
+  const auto before = static_cast<int>(points_->size());
+  const bool more = points->size() > points_->size();
   if (add_foreign_knobs(*points) || !grown || points_->empty()) {
     beginResetModel();
     listing_.reset();
@@ -367,17 +380,59 @@ void PointsTableModel::set_points(std::shared_ptr<const PointSet> points) {
     points_ = std::move(points);
     make_columns();
     endResetModel();
-  } else if (points->size() > points_->size()) {
-    beginInsertRows({}, static_cast<int>(points_->size()), static_cast<int>(points->size()) - 1);
-    points_ = std::move(points);
-    endInsertRows();
-  } else {
-    points_ = std::move(points);  // the same, of a run whose state is another
+    return;
   }
+  if (more) beginInsertRows({}, before, static_cast<int>(points->size()) - 1);
+  points_ = std::move(points);
+  if (more) endInsertRows();
+  // A round may have come: the same points with other values.
+  if (others) emit dataChanged(index(0, 0), index(before - 1, columns() - 1));
+}
+
+PointsTableModel::Look PointsTableModel::look(Looked looked, bool texts) const {
+  if (looked_.points == looked.points) {
+    looked.in_use = looked_.in_use;
+    looked.texts = looked_.texts;
+  }
+  looked.by = listed_by_;
+  looked.order = listed_in_;
+  return [looked = std::move(looked), columns = columns_, by = column_named(listed_by_), texts] {
+    Looked now = looked;
+    for (const Column& column : columns) {
+      if (column.in_use != nullptr && !now.in_use.contains(column.key)) {
+        now.in_use[column.key] = column.in_use(*now.points);
+      }
+      if (texts && column.metric.empty() && !now.texts.contains(column.key)) {
+        now.texts[column.key] = distinct_texts(column, *now.points, 0);
+      }
+    }
+    if (now.listing == nullptr) return now;
+    const Column* order = by < 0 ? nullptr : &columns[static_cast<std::size_t>(by)];
+    if (order != nullptr && order->metric.empty()) {
+      now.rows = std::make_shared<const std::vector<Row>>(
+          ordered_by_setting(*order, *now.points, now.listing->rows, now.order));
+    } else if (order != nullptr || now.by.isEmpty()) {  // else it may be a column that these points bring
+      now.rows = std::make_shared<const std::vector<Row>>(now.listing->rows);
+    }
+    return now;
+  };
+}
+
+PointsTableModel::Look PointsTableModel::look(std::shared_ptr<const PointSet> points, bool texts) const {
+  Looked looked;
+  looked.points = std::move(points);
+  return look(std::move(looked), texts);
+}
+
+PointsTableModel::Look PointsTableModel::look(std::shared_ptr<const Listing> listing, bool texts) const {
+  Looked looked;
+  looked.points = listing->points;
+  looked.listing = std::move(listing);
+  return look(std::move(looked), texts);
 }
 
 void PointsTableModel::set_listing(std::shared_ptr<const Listing> listing) {
-  if (listing == listing_) return;
+  if (shows(listing)) return;
   will_list_ = true;
   beginResetModel();
   if (listing->points != points_) {
@@ -399,6 +454,10 @@ bool PointsTableModel::sort_listing(const QString& key, Qt::SortOrder order) {
   listed_by_ = key;
   listed_in_ = order;
   if (!lists()) return true;
+  if (listing_->points->size() > most_points_at_once) {
+    emit order_wanted();
+    return true;
+  }
   beginResetModel();
   shown_ = in_order();
   pages_.show(points_, shown_);
@@ -406,7 +465,11 @@ bool PointsTableModel::sort_listing(const QString& key, Qt::SortOrder order) {
   return true;
 }
 
-std::shared_ptr<const std::vector<Row>> PointsTableModel::in_order() const {
+std::shared_ptr<const std::vector<Row>> PointsTableModel::in_order() {
+  shown_by_ = listed_by_;
+  shown_in_ = listed_in_;
+  const bool found = looked_.listing == listing_ && looked_.by == listed_by_ && looked_.order == listed_in_;
+  if (found && looked_.rows != nullptr) return looked_.rows;
   auto rows = std::make_shared<std::vector<Row>>(listing_->rows);
   const int column = column_named(listed_by_);
   if (column < 0 || !is_setting(column)) return rows;
@@ -452,12 +515,8 @@ QString PointsTableModel::tip_of_cell(const Column& column, int row) const {
 }
 
 QStringList PointsTableModel::texts_of(int column, Row from) const {
-  const Column& spec = columns_[static_cast<std::size_t>(column)];
-  QStringList texts;
-  for (const Row row : tell_apart(spec.keys(*points_), from, points_->size()).example) {
-    texts << spec.value(*points_, row).text;
-  }
-  return texts;
+  if (const QStringList* all = known(looked_.texts, column)) return *all;
+  return distinct_texts(columns_[static_cast<std::size_t>(column)], *points_, from);
 }
 
 int PointsTableModel::column_of(const QString& heading) const {
@@ -468,6 +527,7 @@ int PointsTableModel::column_of(const QString& heading) const {
 bool PointsTableModel::column_in_use(int column) const {
   const Column& spec = columns_[static_cast<std::size_t>(column)];
   if (spec.in_use == nullptr) return true;
+  if (const bool* found = known(looked_.in_use, column)) return *found;
   const auto [known, fresh] = in_use_.try_emplace(column, false);
   if (fresh) known->second = spec.in_use(*points_);
   return known->second;

@@ -38,12 +38,33 @@ class PointsTableModel : public TableModel {
   void set_points(std::shared_ptr<const PointSet> points);
   /// The rows of a listing, in the order of sort_listing().
   void set_listing(std::shared_ptr<const Listing> listing);
+  /// What takes long of many points or rows of a listing, for them to be given to the model then.
+  struct Looked {
+    std::shared_ptr<const PointSet> points;
+    std::map<QString, bool> in_use;                ///< column_in_use(), by the column's key
+    std::map<QString, QStringList> texts;          ///< texts_of(), likewise, where that was asked for
+    std::shared_ptr<const Listing> listing;        ///< null: all points are rows
+    std::shared_ptr<const std::vector<Row>> rows;  ///< of the listing, in the order of
+    QString by;
+    Qt::SortOrder order = Qt::AscendingOrder;
+  };
+  /// Looks through points, or a listing's, in any thread. `texts`: also for what settings say.
+  using Look = std::function<Looked()>;
+  [[nodiscard]] Look look(std::shared_ptr<const PointSet> points, bool texts) const;
+  [[nodiscard]] Look look(std::shared_ptr<const Listing> listing, bool texts) const;
+  /// From now on what was found of these points is not asked again.
+  void know(Looked looked) { looked_ = std::move(looked); }
+  /// Whether its rows are those of this listing, in the order that is wanted.
+  [[nodiscard]] bool shows(const std::shared_ptr<const Listing>& listing) const {
+    return listing != nullptr && listing == listing_ && shown_by_ == listed_by_ && shown_in_ == listed_in_;
+  }
   /// Whether set_listing() came last.
   [[nodiscard]] bool lists() const { return listing_ != nullptr; }
   /// The same, and while the model is reset whether it will be so.
   [[nodiscard]] bool will_list() const { return will_list_; }
   /// Orders the rows of listings, now and later, by the column of that key, rows without a value last; of "" they stand
-  /// as they do there. False for a column that is computed of values: these are not in memory.
+  /// as they do there. Of many it says order_wanted() instead. False for a column that is computed of values: these are
+  /// not in memory.
   bool sort_listing(const QString& key, Qt::SortOrder order);
   /// Finds the order of points by a column of the model, those without a value last and equal ones as they stand; in
   /// any thread. Empty without such a column.
@@ -69,7 +90,7 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] QString text_of(int column, const PointSet& points, Row row) const {
     return columns_[static_cast<std::size_t>(column)].value(points, row).text;
   }
-  /// Each text that a column that is_setting() has from that row of points() on.
+  /// Each text that a column that is_setting() has from that row of points() on; of those before it some, too.
   [[nodiscard]] QStringList texts_of(int column, Row from = 0) const;
 
   struct Value {
@@ -94,6 +115,10 @@ class PointsTableModel : public TableModel {
   /// For other programs: a plain number in the column's base unit where it has one; in the header the unit too.
   static constexpr int copy_role = sort_role + 1;
 
+ signals:
+  /// The rows of the listing are to be looked through anew, and set again: they are to stand in another order.
+  void order_wanted();
+
  protected:
   [[nodiscard]] int rows() const override {
     return static_cast<int>(lists() ? shown_->size() : std::size_t{points_->size()});
@@ -107,8 +132,8 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] Row place_of(int row) const {
     return lists() ? (*shown_)[static_cast<std::size_t>(row)] : static_cast<Row>(row);
   }
-  /// Of a listing those that fit, in the order that is wanted.
-  [[nodiscard]] std::shared_ptr<const std::vector<Row>> in_order() const;
+  /// Of a listing those that fit, in the order that is wanted, and from now on shown.
+  [[nodiscard]] std::shared_ptr<const std::vector<Row>> in_order();
   /// Where a cell's value stands; `row` is the model's, here and below.
   [[nodiscard]] PointPages::Value source_of(const Column& column, int row) const;
   [[nodiscard]] QString tip_of_cell(const Column& column, int row) const;
@@ -116,6 +141,13 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] Value value_of_cell(const Column& column, int row) const;
   /// Whether there were new ones.
   bool add_foreign_knobs(const PointSet& points);
+  [[nodiscard]] Look look(Looked looked, bool texts) const;
+  /// What is known of the points that are shown, by the key of a column; null: nothing.
+  template <class Value>
+  [[nodiscard]] const Value* known(const std::map<QString, Value>& of, int column) const {
+    const auto found = looked_.points == points_ ? of.find(key_of(column)) : of.end();
+    return found == of.end() ? nullptr : &found->second;
+  }
 
   const Registry& registry_;
   std::span<const Field> fields_;
@@ -125,10 +157,13 @@ class PointsTableModel : public TableModel {
   std::shared_ptr<const Listing> listing_;         ///< null: all of points_ are rows
   std::shared_ptr<const std::vector<Row>> shown_;  ///< of points_, by row
   bool will_list_ = false;
-  QString listed_by_;  ///< key of a column
+  QString shown_by_;  ///< in what order they are
+  Qt::SortOrder shown_in_ = Qt::AscendingOrder;
+  QString listed_by_;  ///< key of a column; in what order they are to be
   Qt::SortOrder listed_in_ = Qt::AscendingOrder;
   mutable PointPages pages_;            ///< asks for what is looked at
   mutable std::map<int, bool> in_use_;  ///< by column, of points_
+  Looked looked_;
 };
 
 }  // namespace attnscope::ui

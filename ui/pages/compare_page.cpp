@@ -7,8 +7,9 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMenu>
-#include <QScopedValueRollback>
 #include <QShortcut>
+#include <QSignalBlocker>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -17,8 +18,8 @@
 #include "messages/compare_page.h"
 #include "ui/format.h"
 #include "ui/models/axis_words.h"
-#include "ui/models/ratio_views.h"
 #include "ui/pages/flow_layout.h"
+#include "ui/pages/plain_cells.h"
 #include "ui/pages/plain_table.h"
 #include "ui/plots/curve_style.h"
 #include "ui/said.h"
@@ -124,19 +125,6 @@ QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t
   return words;
 }
 
-/// The side with the most points that another one has too; the first of several.
-std::uint32_t fullest_side(const PointSet& points, const SideAxis& axis) {
-  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), facets_beside_sides({}, axis));
-  std::map<std::uint64_t, std::set<std::uint32_t>> sides_of;
-  for (const Row row : points.table().rows()) sides_of[beside[row]].insert(axis.codes[row]);
-  std::vector<std::size_t> shared(axis.values.size());
-  for (const auto& [key, sides] : sides_of) {
-    if (sides.size() < 2) continue;
-    for (const std::uint32_t side : sides) ++shared[side];
-  }
-  return static_cast<std::uint32_t>(std::ranges::max_element(shared) - shared.begin());
-}
-
 void offer_on(FacetChip& chip, const std::vector<FacetChip::Option>& options, int current) {
   QStringList texts;
   for (const FacetChip::Option& option : options) texts << option.text;
@@ -151,10 +139,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : ProblemPage(wo
   add_content();
   add_keys();
   connect(&comparer_, &BackgroundComparer::compared, this, &ComparePage::take);
-  connect(&comparer_, &BackgroundComparer::failed, this, [this](const QString& reason) {
-    set_.reset();
-    show_words({said(say::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
-  });
+  connect(&comparer_, &BackgroundComparer::failed, this, &ComparePage::say_failed);
   refresh();
 }
 
@@ -231,9 +216,10 @@ void ComparePage::add_content() {
   views_->setContentsMargins(0, 0, 0, 0);
   column->addWidget(views, 1);
   model_ = new ComparisonModel(this);
-  order_ = new ValuesFirst(this);
-  order_->setSourceModel(model_);
+  order_ = new ComparisonOrder(*model_, this);
   table_ = new PlainTable(order_, said(say::compare_page::table_name{}), views);
+  table_->setItemDelegate(new PlainCells(table_));
+  table_->setItemDelegateForColumn(0, new QStyledItemDelegate(table_));  // verdicts are bold
   table_->setSortingEnabled(true);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->horizontalHeader()->setStretchLastSection(true);
@@ -262,7 +248,7 @@ void ComparePage::add_content() {
   });
   connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this,
           [this](int section, Qt::SortOrder order) {
-            if (ordering_ || section < 0 || section >= model_->columnCount()) return;
+            if (section < 0 || section >= model_->columnCount()) return;
             sorted_by_ = model_->key_of(section);
             sort_order_ = order;
           });
@@ -309,7 +295,7 @@ QString ComparePage::file_stem() const {
 QString ComparePage::save_plot(const QString& path, const QSize& size) {
   std::vector<Row> rows;
   for (const OtherSide& other : set_->others) {
-    if (views_->currentWidget() == map_ && &other != mapped_side()) continue;
+    if (views_->currentWidget() == map_ && &other != mapped_) continue;
     for (const analysis::ComparedPair& pair : other.result.pairs) {
       rows.push_back(pair.base.front());
       rows.push_back(pair.other.front());
@@ -339,6 +325,7 @@ QJsonObject ComparePage::state() const {
 }
 
 void ComparePage::restore(const QJsonObject& state) {
+  showing_.drop();  // it would take back what is chosen now
   facets().restore(state[QStringLiteral("choices")].toObject());
   for (const View each : {View::table, View::map, View::curves}) {
     if (state[QStringLiteral("view")].toString() == word_of(each)) view_ = each;
@@ -385,7 +372,7 @@ void ComparePage::set_baseline(const QString& side) {
 void ComparePage::set_other(const QString& side) {
   touch();
   other_name_ = side;
-  if (set_) show_comparison();
+  show_comparison();
 }
 
 void ComparePage::set_margin(double percent) {
@@ -394,34 +381,53 @@ void ComparePage::set_margin(double percent) {
 
 void ComparePage::set_view(View view) {
   view_ = view;
-  if (set_) show_comparison();
+  show_comparison();
 }
 
 void ComparePage::set_map_axes(const QString& rows, const QString& columns) {
   rows_key_ = rows;
   columns_key_ = columns;
-  if (set_) show_comparison();
+  show_comparison();
 }
 
 void ComparePage::set_curve_axis(const QString& key) {
   along_key_ = key;
-  if (set_) show_comparison();
+  show_comparison();
 }
 
 const SideAxis* ComparePage::axis() const {
   return axis_ < axes_.size() ? &axes_[axis_] : nullptr;
 }
 
-std::optional<std::uint32_t> ComparePage::other_code() const {
-  if (!set_ || other_name_.isEmpty()) return std::nullopt;
-  const auto code = set_->axis.side_named(other_name_);
-  return code && *code != set_->base ? code : std::nullopt;
+std::optional<std::uint32_t> ComparePage::other_code(const ComparisonSet& set) const {
+  if (other_name_.isEmpty()) return std::nullopt;
+  const auto code = set.axis.side_named(other_name_);
+  return code && *code != set.base ? code : std::nullopt;
+}
+
+void ComparePage::drop() {
+  comparer_.drop();
+  showing_.drop();
+  compared_.reset();
+  set_.reset();
+}
+
+void ComparePage::say_failed(const QString& reason) {
+  drop();
+  show_words({said(say::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
+  say_late();
 }
 
 void ComparePage::refresh() {
-  if (workspace().gathering()) return;  // points_changed() follows
+  if (workspace().gathering()) {
+    // points_changed() follows, and then everything that is chosen by then.
+    comparer_.drop();
+    showing_.drop();
+    return aside().drop();
+  }
   const std::shared_ptr<const PointSet> points = workspace().visible();
   comparer_.drop();
+  showing_.drop();
   const auto work = [points, axes = points == visible_ ? axes_ : std::vector<SideAxis>(), by = by_key_,
                      base = base_name_](const Aside::Outdated& /*outdated*/) {
     return sides_of(*points, axes.empty() ? side_axes(*points) : axes, by, base);
@@ -466,8 +472,7 @@ void ComparePage::offer_sides() {
 void ComparePage::ask() {
   const SideAxis* sides = axis();
   if (sides == nullptr) {
-    comparer_.drop();
-    set_.reset();
+    drop();
     offer_on(*other_, {}, -1);
     other_->hide();
     show_words(visible_->empty()
@@ -477,11 +482,13 @@ void ComparePage::ask() {
   }
   // What stands there stays until the new is there.
   if (!set_) show_words({said(say::compare_page::comparing{}), {}});
+  showing_.drop();
   comparer_.ask({.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100});
+  if (set_) begin_late();
 }
 
 void ComparePage::take(const std::shared_ptr<const ComparisonSet>& set) {
-  set_ = set;
+  compared_ = set;
   show_comparison();
 }
 
@@ -490,7 +497,7 @@ void ComparePage::offer_others() {
       {.text = said(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}, .full = {}, .group = {}}};
   int current = 0;
   for (const OtherSide& other : set_->others) {
-    if (other_code() == other.code) current = static_cast<int>(others.size());
+    if (other_code(*set_) == other.code) current = static_cast<int>(others.size());
     others.push_back({.text = set_->name_of(other), .id = set_->name_of(other), .full = {}, .group = {}});
   }
   other_->setVisible(true);
@@ -502,97 +509,182 @@ void ComparePage::offer_others() {
 }
 
 void ComparePage::show_comparison() {
-  offer_others();
-  {
-    const QScopedValueRollback quiet(ordering_, true);
-    model_->set_comparison(set_, other_code());
-    table_->sortByColumn(std::max(0, model_->column_named(sorted_by_)), sort_order_);
-  }
-  std::vector<Row> candidates;
-  const OtherSide* mapped = view_ == View::map ? mapped_side() : nullptr;
-  for (const OtherSide& other : set_->others) {
-    if ((other_code() && other.code != *other_code()) || (mapped != nullptr && mapped != &other)) continue;
-    for (const analysis::ComparedPair& pair : other.result.pairs) candidates.push_back(pair.other.front());
-    if (view_ != View::map) continue;
-    // What the other side tried in vain has a place, too.
-    for (const analysis::LeftOut& left : other.result.left_out) {
-      if (left.of_other && left.why == analysis::LeftOut::Why::failed) candidates.push_back(left.rows.front());
-    }
-  }
-  std::ranges::sort(candidates);
-  if (candidates.empty() && !set_->some_met()) {
-    set_points(set_->points, {});
-    note_->show_for({}, ErrorNote::First::time);
-    return show_words({said(say::compare_page::no_partners{}), said(say::compare_page::no_partners_help{})});
-  }
-  set_points(set_->points, std::move(candidates));
-  choose_axes();
-  set_points(points(), std::vector<Row>(this->candidates()));  // by what is now left to choose
-  show_summary();
-  size_columns();
-  note_->show_for(simulated_parts(*points(), this->candidates()), ErrorNote::First::time);
-  stack_->setCurrentWidget(shown_);
-  show_view();
-  renew_mark();
+  if (!compared_) return;
+  const Chosen chosen{.set = compared_,
+                      .code = other_code(*compared_),
+                      .view = view_,
+                      .rows_key = rows_key_,
+                      .columns_key = columns_key_,
+                      .along_key = along_key_,
+                      .sorted_by = sorted_by_,
+                      .order = sort_order_};
+  const std::shared_ptr<const ComparisonTable>& shown = model_->table();
+  const auto known = shown->set() == chosen.set && shown->code() == chosen.code ? shown : nullptr;
+  const auto work = [chosen, known, before = narrowed()](const Aside::Outdated& /*outdated*/) {
+    return find(chosen, before, known);
+  };
+  showing_.drop();
+  if (compared_->points->size() <= most_points_at_once) return show_found(work([] { return false; }));
+  showing_.ask(
+      work, [this](Found found) { show_found(std::move(found)); },
+      [this](const QString& reason) { say_failed(reason); });
+  if (set_) begin_late();
 }
 
-const OtherSide* ComparePage::mapped_side() const {
+const OtherSide* ComparePage::Chosen::mapped_side() const {
   const OtherSide* fullest = nullptr;
-  for (const OtherSide& other : set_->others) {
-    if (other_code() == other.code) return &other;
+  for (const OtherSide& other : set->others) {
+    if (code == other.code) return &other;
     const std::size_t most = fullest == nullptr ? 0 : fullest->result.pairs.size();
     if (other.result.pairs.size() > most) fullest = &other;
   }
   return fullest;
 }
 
-void ComparePage::choose_axes() {
-  map_layout_.reset();
-  along_.reset();
-  const std::vector<analysis::PointAxis> axes = axes_of_pairs(*set_, candidates());
-  std::vector<FacetChip::Option> options;
-  int current = -1;
-  if (view_ == View::map) {
-    for (const analysis::MapLayout& layout : layouts_of(axes)) {
-      const bool wanted = key_of(layout.y) == rows_key_ && key_of(layout.x) == columns_key_;
-      if (wanted || !map_layout_) {
-        map_layout_ = layout;
-        current = static_cast<int>(options.size());
-      }
-      options.push_back({.text = QStringLiteral("%1 × %2").arg(label_of(layout.y), label_of(layout.x)),
-                         .id = key_of(layout.y) + QLatin1String(axes_separator) + key_of(layout.x),
-                         .full = {},
-                         .group = label_of(layout.y) + QStringLiteral(" ×")});
-    }
-  } else if (view_ == View::curves) {
-    for (const analysis::PointAxis& along : axes) {
-      if (!along.number) continue;
-      if (key_of(along) == along_key_ || !along_) {
-        along_ = along;
-        current = static_cast<int>(options.size());
-      }
-      options.push_back({.text = label_of(along), .id = key_of(along), .full = {}, .group = {}});
+std::vector<Row> ComparePage::Chosen::candidates() const {
+  std::vector<Row> candidates;
+  const OtherSide* mapped = view == View::map ? mapped_side() : nullptr;
+  for (const OtherSide& other : set->others) {
+    if ((code && other.code != *code) || (mapped != nullptr && mapped != &other)) continue;
+    for (const analysis::ComparedPair& pair : other.result.pairs) candidates.push_back(pair.other.front());
+    if (view != View::map) continue;
+    // What the other side tried in vain has a place, too.
+    for (const analysis::LeftOut& left : other.result.left_out) {
+      if (left.of_other && left.why == analysis::LeftOut::Why::failed) candidates.push_back(left.rows.front());
     }
   }
-  layout_chip_->setVisible(!options.empty());
-  offer_on(*layout_chip_, options, current);
-  if (map_layout_) {
-    narrow_by(facets_beside_sides({map_layout_->y, map_layout_->x}, set_->axis),
-              analysis::facet_of_both(map_layout_->x, map_layout_->y));
-  } else if (along_) {
-    narrow_by(facets_beside_sides({*along_}, set_->axis), along_->facet);
-  }
-  facets().setVisible(map_layout_ || along_);
+  std::ranges::sort(candidates);
+  return candidates;
 }
 
-void ComparePage::show_view() {
-  view_chip_->offer(view_chip_->options(), static_cast<int>(view_));
-  if (view_ == View::table) return views_->setCurrentWidget(table_);
+ComparePage::Found ComparePage::find(const Chosen& chosen, const Narrowed& narrowed,
+                                     const std::shared_ptr<const ComparisonTable>& known) {
+  Found found{.chosen = chosen, .narrowed = narrowed};
+  found.table = known ? known : std::make_shared<const ComparisonTable>(chosen.set, chosen.code);
+  found.rows = found.table->ordered(std::max(0, found.table->column_named(chosen.sorted_by)), chosen.order);
+  found.longest = found.table->longest_texts(measured_rows);
+  std::vector<Row> candidates = chosen.candidates();
+  found.partners = !candidates.empty() || chosen.set->some_met();
+  found.narrowed.narrow(chosen.set->points, candidates);
+  if (!found.partners) return found;
+  choose_axes(found);
+  found.narrowed.narrow(chosen.set->points, candidates);  // by what is now left to choose
+  found.simulated = simulated_parts(*chosen.set->points, candidates);
+  found.summary = chosen.summary(*found.table);
+  found.method = method_words(*chosen.set).join(QLatin1Char(' '));
+  if (!candidates.empty()) find_view(found);
+  return found;
+}
+
+/// What the view can lie over; the filter is told what that leaves to choose.
+void ComparePage::choose_axes(Found& found) {
+  const Chosen& chosen = found.chosen;
+  const std::vector<analysis::PointAxis> axes = axes_of_pairs(*chosen.set, *found.narrowed.candidates);
+  if (chosen.view == View::map) {
+    for (const analysis::MapLayout& layout : layouts_of(axes)) {
+      const bool wanted = key_of(layout.y) == chosen.rows_key && key_of(layout.x) == chosen.columns_key;
+      if (wanted || !found.map_layout) {
+        found.map_layout = layout;
+        found.layout = static_cast<int>(found.layouts.size());
+      }
+      found.layouts.push_back({.text = QStringLiteral("%1 × %2").arg(label_of(layout.y), label_of(layout.x)),
+                               .id = key_of(layout.y) + QLatin1String(axes_separator) + key_of(layout.x),
+                               .full = {},
+                               .group = label_of(layout.y) + QStringLiteral(" ×")});
+    }
+  } else if (chosen.view == View::curves) {
+    for (const analysis::PointAxis& along : axes) {
+      if (!along.number) continue;
+      if (key_of(along) == chosen.along_key || !found.along) {
+        found.along = along;
+        found.layout = static_cast<int>(found.layouts.size());
+      }
+      found.layouts.push_back({.text = label_of(along), .id = key_of(along), .full = {}, .group = {}});
+    }
+  }
+  if (found.map_layout) {
+    const analysis::MapLayout& layout = *found.map_layout;
+    found.narrowed.filter.narrow_by(facets_beside_sides({layout.y, layout.x}, chosen.set->axis),
+                                    analysis::facet_of_both(layout.x, layout.y));
+  } else if (found.along) {
+    found.narrowed.filter.narrow_by(facets_beside_sides({*found.along}, chosen.set->axis), found.along->facet);
+  }
+}
+
+void ComparePage::find_view(Found& found) {
+  const Chosen& chosen = found.chosen;
+  const ProblemFilter& filter = found.narrowed.filter;
+  const OtherSide* side = chosen.mapped_side();
+  if (chosen.view == View::map && found.map_layout && side != nullptr) {
+    found.grid = ratio_map(*chosen.set, *side, *found.map_layout, filter.rows());
+  }
+  if (chosen.view == View::curves && found.along) {
+    found.curves = ratio_curves(chosen.set, *found.along, filter.rows(), QString::fromStdString(filter.summary()));
+  }
+}
+
+void ComparePage::show_found(Found found) {
+  set_ = found.chosen.set;
+  mapped_ = found.chosen.mapped_side();
+  offer_others();
+  if (found.chosen.sorted_by != sorted_by_ || found.chosen.order != sort_order_) {
+    // Chosen since, of the table that was shown until now.
+    found.rows.clear();
+  }
+  if (found.table != model_->table() || found.rows.empty()) {
+    const bool ordered = !found.rows.empty();
+    order_->set_table(found.table, std::move(found.rows));
+    const int column = std::max(0, model_->column_named(sorted_by_));
+    {
+      const QSignalBlocker quiet(table_->horizontalHeader());  // it is sorted
+      table_->horizontalHeader()->setSortIndicator(column, sort_order_);
+    }
+    if (!ordered) order_->sort(column, sort_order_);
+  }
+  longest_ = std::move(found.longest);
+  take_narrowed(found);
+  if (!works_further()) say_late();
+}
+
+void ComparePage::take_narrowed(Found& found) {
+  ProblemPage::take(std::move(found.narrowed));
+  if (!found.partners) {
+    note_->show_for({}, ErrorNote::First::time);
+    return show_words({said(say::compare_page::no_partners{}), said(say::compare_page::no_partners_help{})});
+  }
+  layout_chip_->setVisible(!found.layouts.empty());
+  offer_on(*layout_chip_, found.layouts, found.layout);
+  facets().setVisible(found.map_layout || found.along);
+  summary_->setText(found.summary);
+  method_->setText(found.method);
+  style_method();
+  size_columns();
+  note_->show_for(std::move(found.simulated), ErrorNote::First::time);
+  stack_->setCurrentWidget(shown_);
+  show_view(found);
+  renew_mark();
+}
+
+void ComparePage::show_view(Found& found) {
+  const View view = found.chosen.view;
+  view_chip_->offer(view_chip_->options(), static_cast<int>(view));
+  if (view == View::table) return views_->setCurrentWidget(table_);
   if (candidates().empty()) {
     return show_no_view({said(say::compare_page::no_times{}), said(say::compare_page::no_times_help{})});
   }
-  if (view_ == View::map) return show_map();
-  show_curves();
+  if (view == View::map) {
+    if (!found.grid) return show_no_view({said(say::compare_page::no_map{}), said(say::compare_page::no_map_help{})});
+    const HeatmapTitle title{said(say::compare_page::map_title{.other = set_->name_of(*mapped_).toStdString(),
+                                                               .base = set_->base_name().toStdString()}),
+                             QString::fromStdString(filter().summary())};
+    map_->set_grid(*found.grid, title, true);
+    return views_->setCurrentWidget(map_);
+  }
+  if (!found.curves) {
+    return show_no_view({said(say::compare_page::no_curve{}), said(say::compare_page::no_curve_help{})});
+  }
+  plot_->set_curves(std::move(*found.curves));
+  views_->setCurrentWidget(plot_);
 }
 
 void ComparePage::show_no_view(const EmptyWords& words) {
@@ -601,44 +693,22 @@ void ComparePage::show_no_view(const EmptyWords& words) {
   views_->setCurrentWidget(no_view_);
 }
 
-void ComparePage::show_map() {
-  const OtherSide* side = mapped_side();
-  if (!map_layout_ || side == nullptr) {
-    return show_no_view({said(say::compare_page::no_map{}), said(say::compare_page::no_map_help{})});
-  }
-  const HeatmapGrid grid = ratio_map(*set_, *side, *map_layout_, filter().rows());
-  const HeatmapTitle title{said(say::compare_page::map_title{.other = set_->name_of(*side).toStdString(),
-                                                             .base = set_->base_name().toStdString()}),
-                           QString::fromStdString(filter().summary())};
-  map_->set_grid(grid, title, true);
-  views_->setCurrentWidget(map_);
-}
-
-void ComparePage::show_curves() {
-  if (!along_) {
-    return show_no_view({said(say::compare_page::no_curve{}), said(say::compare_page::no_curve_help{})});
-  }
-  plot_->set_curves(ratio_curves(set_, *along_, filter().rows(), QString::fromStdString(filter().summary())));
-  views_->setCurrentWidget(plot_);
-}
-
 void ComparePage::show_problem() {
-  if (set_) show_comparison();
+  show_comparison();
 }
 
-void ComparePage::show_summary() {
-  const std::optional<std::uint32_t> code = other_code();
+QString ComparePage::Chosen::summary(const ComparisonTable& table) const {
   std::array<std::size_t, 4> counts{};
   std::size_t left = 0;
-  for (const OtherSide& other : set_->others) {
+  for (const OtherSide& other : set->others) {
     if (code && other.code != *code) continue;
-    for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
-      counts.at(static_cast<std::size_t>(verdict)) += other.result.count(verdict);
+    for (const analysis::ComparedPair& pair : other.result.pairs) {
+      ++counts.at(static_cast<std::size_t>(pair.verdict.verdict));
     }
     left += other.result.left_out.size();
   }
   const auto count = [&](Verdict verdict) { return counts.at(static_cast<std::size_t>(verdict)); };
-  const QStringList differences = differences_of(*set_, code);
+  const QStringList differences = differences_of(*set, code);
   QString text =
       differences.isEmpty()
           ? said(say::compare_page::nothing_differs{})
@@ -648,11 +718,13 @@ void ComparePage::show_summary() {
                                                              .same = count(Verdict::same),
                                                              .undecided = count(Verdict::ambiguous)});
   if (left > 0) text += QStringLiteral(", ") + said(say::compare_page::counts_left{.left = left});
-  if (const QString common = model_->common(); view_ == View::table && !common.isEmpty()) {
-    text += QLatin1Char('\n') + said(say::compare_page::common{.settings = common.toStdString()});
+  if (view == View::table && !table.common().isEmpty()) {
+    text += QLatin1Char('\n') + said(say::compare_page::common{.settings = table.common().toStdString()});
   }
-  summary_->setText(text);
-  method_->setText(method_words(*set_).join(QLatin1Char(' ')));
+  return text;
+}
+
+void ComparePage::style_method() {
   method_->setFont(small_font(font()));
   QPalette muted = palette();
   muted.setColor(QPalette::WindowText, plot_colors(palette()).muted);
@@ -669,16 +741,14 @@ void ComparePage::show_words(const EmptyWords& words) {
 
 void ComparePage::size_columns() {
   const QFontMetrics metrics = table_->fontMetrics();
-  const int rows = model_->rowCount();
-  const int step = std::max(1, rows / measured_rows);
+  QFont bold = table_->font();
+  bold.setBold(true);
+  const QFontMetrics of_bold(bold);
   for (int column = 0; column < model_->columnCount(); ++column) {
     int width = metrics.horizontalAdvance(model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
                 heading_padding;
-    for (int row = 0; row < rows; row += step) {
-      const QModelIndex cell = model_->index(row, column);
-      const QVariant own = cell.data(Qt::FontRole);  // verdicts are bold
-      const QFontMetrics of_cell = own.isValid() ? QFontMetrics(own.value<QFont>().resolve(table_->font())) : metrics;
-      width = std::max(width, of_cell.horizontalAdvance(cell.data().toString()) + text_padding);
+    for (const ComparisonTable::Sample& sample : longest_[static_cast<std::size_t>(column)]) {
+      width = std::max(width, (sample.bold ? of_bold : metrics).horizontalAdvance(sample.text) + text_padding);
     }
     table_->setColumnWidth(column, std::min(width, widest_text));
   }
@@ -764,7 +834,7 @@ void ComparePage::changeEvent(QEvent* event) {
   ProblemPage::changeEvent(event);
   const bool of_looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
   if (!of_looks || table_ == nullptr || !set_ || !words().isEmpty()) return;
-  show_summary();
+  style_method();
   size_columns();
 }
 

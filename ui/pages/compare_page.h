@@ -13,7 +13,8 @@
 
 #include "ui/models/background_comparer.h"
 #include "ui/models/comparison_model.h"
-#include "ui/models/values_first.h"
+#include "ui/models/comparison_order.h"
+#include "ui/models/ratio_views.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
 #include "ui/pages/problem_page.h"
@@ -54,9 +55,13 @@ class ComparePage : public ProblemPage {
 
   /// What is shown; null until a first comparison is there.
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& comparison() const { return set_; }
-  [[nodiscard]] bool busy() const { return comparer_.busy(); }
+  [[nodiscard]] bool busy() const { return comparer_.busy() || showing_.busy() || order_->busy(); }
   /// Until what is asked is shown.
-  void wait() { comparer_.wait(); }
+  void wait() {
+    comparer_.wait();
+    showing_.wait();
+    order_->wait();
+  }
   [[nodiscard]] bool settled() const override { return !busy() && ProblemPage::settled(); }
   void settle() override {
     ProblemPage::settle();
@@ -98,24 +103,63 @@ class ComparePage : public ProblemPage {
   void offer_sides();
   void ask();
   void take(const std::shared_ptr<const ComparisonSet>& set);
-  void offer_others();
+  /// Nothing is compared, or shown of it, any more.
+  void drop();
+  /// What is chosen of how a comparison is shown.
+  struct Chosen {
+    std::shared_ptr<const ComparisonSet> set;
+    std::optional<std::uint32_t> code;  ///< of the one other side that is shown
+    View view = View::table;
+    QString rows_key;
+    QString columns_key;
+    QString along_key;
+    QString sorted_by;
+    Qt::SortOrder order = Qt::AscendingOrder;
+
+    [[nodiscard]] const OtherSide* mapped_side() const;
+    [[nodiscard]] std::vector<Row> candidates() const;
+    [[nodiscard]] QString summary(const ComparisonTable& table) const;
+  };
+  /// What follows from it and is shown; found in any thread.
+  struct Found {
+    Chosen chosen;
+    Narrowed narrowed;
+    std::shared_ptr<const ComparisonTable> table = {};
+    std::vector<Row> rows = {};  ///< of the table, in their order
+    std::vector<std::vector<ComparisonTable::Sample>> longest = {};
+    bool partners = false;
+    std::vector<FacetChip::Option> layouts = {};  ///< that the view can lie over
+    int layout = -1;                              ///< the one that it does
+    std::optional<analysis::MapLayout> map_layout = {};
+    std::optional<analysis::PointAxis> along = {};
+    std::optional<HeatmapGrid> grid = {};
+    std::optional<RatioCurves> curves = {};
+    std::set<SimulatedPart> simulated = {};
+    QString summary = {};
+    QString method = {};
+  };
+  [[nodiscard]] static Found find(const Chosen& chosen, const Narrowed& narrowed,
+                                  const std::shared_ptr<const ComparisonTable>& known);
+  static void choose_axes(Found& found);
+  static void find_view(Found& found);
+  /// Shows what was compared as it is chosen now: of many points what that takes is found aside.
   void show_comparison();
-  void show_view();
-  void show_map();
-  void show_curves();
+  void show_found(Found found);
+  void take_narrowed(Found& found);
+  void say_failed(const QString& reason);
+  void offer_others();
+  void show_view(Found& found);
   /// In place of a view.
   void show_no_view(const EmptyWords& words);
-  /// What the view can lie over; the filter is told what that leaves to choose.
-  void choose_axes();
-  [[nodiscard]] const OtherSide* mapped_side() const;
-  void show_summary();
+  void style_method();
   void show_words(const EmptyWords& words);
   void size_columns();
   void select_of(int row, bool of_other);
   void show_menu(const QPoint& at);
   [[nodiscard]] const SideAxis* axis() const;
-  /// The other side that is shown alone.
-  [[nodiscard]] std::optional<std::uint32_t> other_code() const;
+  /// The other side that is to be shown alone.
+  [[nodiscard]] std::optional<std::uint32_t> other_code(const ComparisonSet& set) const;
+  [[nodiscard]] bool works_further() const override { return comparer_.busy() || showing_.busy(); }
   /// The rows of the model that are selected, the current one first.
   [[nodiscard]] std::optional<int> current_row() const;
 
@@ -135,7 +179,7 @@ class ComparePage : public ProblemPage {
   RatioPlot* plot_ = nullptr;
   EmptyState* no_view_ = nullptr;
   ComparisonModel* model_ = nullptr;
-  ValuesFirst* order_ = nullptr;
+  ComparisonOrder* order_ = nullptr;
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
 
@@ -146,17 +190,18 @@ class ComparePage : public ProblemPage {
   QString rows_key_;     ///< wanted of the map; empty: the page chooses
   QString columns_key_;  ///< likewise
   QString along_key_;    ///< wanted of the curves; likewise
-  std::optional<analysis::MapLayout> map_layout_;
-  std::optional<analysis::PointAxis> along_;
   QString sorted_by_ = QStringLiteral("verdict");
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;
-  bool ordering_ = false;  ///< the table is being sorted by the page itself
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
   std::vector<SideAxis> axes_;
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
-  std::shared_ptr<const ComparisonSet> set_;
+  std::shared_ptr<const ComparisonSet> compared_;  ///< what was found last, and is shown or about to be
+  std::shared_ptr<const ComparisonSet> set_;       ///< what is shown
+  const OtherSide* mapped_ = nullptr;              ///< of it, on the map; null: there is none
+  std::vector<std::vector<ComparisonTable::Sample>> longest_;
   BackgroundComparer comparer_;
+  Aside showing_;
 };
 
 }  // namespace attnscope::ui

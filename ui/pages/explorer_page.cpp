@@ -342,6 +342,7 @@ void ExplorerPage::build_cards() {
   figures_view_ = new FittedTable(figures_, said(say::explorer_page::figures{}));
   measuring_ = new MeasuringCard(workspace_.measurer());
   operands_view_ = new FittedTable(operands_, said(say::explorer_page::operands{}));
+  no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
 
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
@@ -349,7 +350,7 @@ void ExplorerPage::build_cards() {
   layout->addWidget(card(said(say::explorer_page::predicted_time{}), {of_kernel_, terms_, terms_note_, errors_}));
   layout->addWidget(card(said(say::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(said(say::explorer_page::tile_grid{}), {grid_}));
-  layout->addWidget(card(said(say::explorer_page::operands{}), {operands_view_}));
+  layout->addWidget(card(said(say::explorer_page::operands{}), {operands_view_, no_operands_}));
   layout->addWidget(card(said(say::explorer_page::measured{}), {measuring_}));
   card_area_ = new QScrollArea(this);
   card_area_->setWidget(cards);
@@ -361,6 +362,7 @@ void ExplorerPage::build_cards() {
 void ExplorerPage::follow_measuring() {
   connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
   connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
+  connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
   connect(measuring_, &MeasuringCard::changed, this, [this] {
     show_kernel();
     if (under_way().isEmpty()) emit work_ended();
@@ -578,6 +580,9 @@ void ExplorerPage::show_explored() {
   show_figures();
   operands_->set_exploration(&e);
   operands_view_->fit();
+  operands_view_->setVisible(!e.refusal);
+  set_words(no_operands_, said(say::explorer_page::no_operands{}));
+  no_operands_->setVisible(e.refusal.has_value());
   show_grid();
   show_errors();
   show_measured();
@@ -690,11 +695,14 @@ void ExplorerPage::show_errors() {
     const auto percent = [](double share) {
       return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0).toStdString();
     };
-    return said(
-        say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
-                                        .median = percent(*row->median),
-                                        .p95 = percent(row->p95.value_or(*row->median)),
-                                        .problems = row->problems});
+    const QString words =
+        said(say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
+                                             .median = percent(*row->median),
+                                             .p95 = percent(row->p95.value_or(*row->median)),
+                                             .problems = row->problems});
+    // The sample is played without ceilings.
+    if (shown_ == nullptr || shown_->choices.rates == nullptr) return words;
+    return words + QLatin1Char(' ') + said(say::explorer_page::errors_of_datasheet{});
   };
   set_words(errors_, line());
 }

@@ -162,6 +162,7 @@ class ExplorerPage : public Page {
   OperandsModel* operands_ = nullptr;
   FittedTable* figures_view_ = nullptr;
   FittedTable* operands_view_ = nullptr;
+  QLabel* no_operands_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -139,6 +139,10 @@ void LawPage::set_view(LawView view) {
 }
 
 void LawPage::refresh() {
+  // Points that came later may try the law where those shown do not.
+  if (std::ranges::none_of(laws_.families, [](const LawFamily& family) { return family.fit && !family.refusal; })) {
+    forget_taken();
+  }
   const auto report = std::make_shared<std::optional<analysis::LawReport>>();
   look_through(
       {},
@@ -188,7 +192,7 @@ void LawPage::fit_table() {
   table_->clearSpans();
   for (int row = 0; row < model_->rowCount(); ++row) {
     if (model_->is_withheld(row))
-      table_->setSpan(row, LawModel::n_column, 1, LawModel::m_column - LawModel::n_column + 1);
+      table_->setSpan(row, LawModel::n_column, 1, LawModel::miss_column - LawModel::n_column + 1);
   }
   // Of more rows than two fifths of the page hold, the table scrolls: the plot keeps its room.
   constexpr int fewest_rows = 5;

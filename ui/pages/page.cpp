@@ -17,7 +17,7 @@ Page::Page(QWidget* parent) : QWidget(parent) {
   late_.setInterval(patience);
   connect(&late_, &QTimer::timeout, this, &Page::say_late);
   connect(&aside_, &Aside::settled, this, [this] {
-    say_late();
+    if (!works_further()) say_late();
     if (!in_sight()) return;
     const bool known = mark_shown_;
     mark_what_is_shown();
@@ -32,7 +32,8 @@ void Page::begin_late() {
 
 void Page::say_late() {
   late_.stop();
-  if (!waiting() && failure_.isEmpty()) {
+  const bool late = waiting() || works_further();
+  if (!late && failure_.isEmpty()) {
     if (late_words_ != nullptr) late_words_->hide();
     return;
   }
@@ -45,8 +46,8 @@ void Page::say_late() {
     late_words_->setAutoFillBackground(true);
     late_words_->setMargin(8);
   }
-  late_words_->setText(waiting() ? said(say::page::looking_through{})
-                                 : said(say::page::look_failed{.reason = failure_.toStdString()}));
+  late_words_->setText(late ? said(say::page::looking_through{})
+                            : said(say::page::look_failed{.reason = failure_.toStdString()}));
   place_late();
   late_words_->raise();
   late_words_->show();
@@ -89,7 +90,7 @@ void Page::catch_up() {
   if (std::exchange(outdated_, false)) {
     show_anew();
     mark_stale_ = true;
-    if (!waiting() && failure_.isEmpty()) say_late();
+    if (!waiting() && !works_further() && failure_.isEmpty()) say_late();
   }
   // What is worked out aside is marked once it is there.
   if (!aside_.busy()) mark_what_is_shown();

@@ -78,6 +78,12 @@ class Page : public QWidget {
   /// Where the page explores: stands that point beside what it shows, in place of the oldest where there is no room.
   virtual bool pin_point(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
 
+  /// Whether the page draws points over two axes that the tile may be.
+  [[nodiscard]] virtual bool maps() const { return false; }
+  /// Turns the page to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none
+  /// of its kind, or a filter leaves it out.
+  virtual bool turn_to(const QString& /*file*/, std::int64_t /*point*/) { return false; }
+
   /// Of what the page has under way and closing the window would end: "3 to measure, into FILE"; empty without any.
   [[nodiscard]] virtual QString under_way() const { return {}; }
   /// Lets go of it.
@@ -100,6 +106,8 @@ class Page : public QWidget {
   void mark_found();
   /// That point is to be pinned where one explores.
   void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
+  /// That point, by its id in `file`, is to be shown among others over the tile.
+  void map_wanted(const QString& file, qint64 point);
   /// Nothing is under way any more.
   void work_ended();
 
@@ -136,6 +144,12 @@ class Page : public QWidget {
     then(work([] { return false; }));
   }
   [[nodiscard]] Aside& aside() { return aside_; }
+  /// Whether the page works something out aside in its own way, for which begin_late() was called.
+  [[nodiscard]] virtual bool works_further() const { return false; }
+  /// What is asked for takes a while: after some patience a word over what is shown says so.
+  void begin_late();
+  /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
+  void say_late();
 
   void touch() { touched_ = true; }
   [[nodiscard]] bool touched() const { return touched_; }
@@ -148,9 +162,6 @@ class Page : public QWidget {
   [[nodiscard]] bool waiting() const { return aside_.busy() || (workspace_ != nullptr && workspace_->gathering()); }
   /// What waits until the page shows what was asked last.
   void mark_what_is_shown();
-  void begin_late();
-  /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
-  void say_late();
   void place_late();
 
   bool touched_ = false;

@@ -34,7 +34,12 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   add_keys();
   keep_up_with(workspace_);
   connect(&workspace_, &Workspace::listing_changed, this, [this] {
-    if (lists_more() != model_->lists() || lists_more()) fall_behind();
+    if (workspace_.gathering()) return;  // points_changed() follows
+    if (lists_more() || model_->lists() || aside().busy()) fall_behind();
+  });
+  connect(model_, &PointsTableModel::order_wanted, this, [this] {
+    looks_at_.reset();
+    fall_behind();
   });
   connect(&model_->pages(), &PointPages::failed, this, [this](const RunPtr& run, const QString& why, bool replaced) {
     if (replaced) {
@@ -117,28 +122,56 @@ void PointsPage::restore(const QJsonObject& state) {
 }
 
 void PointsPage::refresh() {
-  if (workspace_.gathering()) return;  // points_changed() follows
+  if (workspace_.gathering()) return aside().drop();  // points_changed() follows
   const std::shared_ptr<const PointSet> points = workspace_.visible();
-  if (lists_more()) {
-    aside().drop();
-    model_->set_listing(workspace_.listing());
-    listed_->setText(said(say::points_table::listed{
-        .points = workspace_.listing()->rows.size(), .loaded = points->size(), .most = workspace_.most_loaded()}));
-    return show_points();
-  }
+  if (lists_more()) return refresh_listing();
+  looks_at_.reset();
   // In their order from the first moment on.
-  PointsOrder::Prepared prepared{.points = points, .by = order_->sorted_by(), .order = order_->sortOrder(), .rows = {}};
-  const auto work = [prepared = std::move(prepared),
-                     ordering = order_->ordering_of(points)](const Aside::Outdated& /*outdated*/) {
-    PointsOrder::Prepared now = prepared;
-    now.rows = ordering();
-    return now;
+  struct Found {
+    PointsOrder::Prepared prepared;
+    PointsTableModel::Looked looked;
   };
-  work_aside(points->size(), work, [this, points](PointsOrder::Prepared now) {
-    order_->prepare(std::move(now));
-    model_->set_points(points);
+  PointsOrder::Prepared prepared{.points = points, .by = order_->sorted_by(), .order = order_->sortOrder(), .rows = {}};
+  const bool all_shown = workspace_.query().isEmpty();
+  const auto work = [prepared = std::move(prepared), ordering = order_->ordering_of(points),
+                     look =
+                         model_->look(points, all_shown && wants_texts(points))](const Aside::Outdated& /*outdated*/) {
+    Found found{.prepared = prepared, .looked = look()};
+    found.prepared.rows = ordering();
+    return found;
+  };
+  work_aside(points->size(), work, [this](Found found) {
+    model_->know(std::move(found.looked));
+    order_->set_points(std::move(found.prepared));
     show_points();
   });
+}
+
+void PointsPage::refresh_listing() {
+  const std::shared_ptr<const Listing> listing = workspace_.listing();
+  const auto show = [this, listing] {
+    looks_at_.reset();
+    model_->set_listing(listing);
+    listed_->setText(said(say::points_table::listed{
+        .points = listing->rows.size(), .loaded = workspace_.visible()->size(), .most = workspace_.most_loaded()}));
+    show_points();
+  };
+  if (model_->shows(listing))
+    return work_aside(
+        0, [](const Aside::Outdated&) { return 0; }, [show](int) { show(); });
+  if (looks_at_ == listing && aside().busy()) return;
+  looks_at_ = listing;
+  const auto work = [look = model_->look(listing, wants_texts(listing->points))](const Aside::Outdated& /*outdated*/) {
+    return look();
+  };
+  work_aside(listing->points->size(), work, [this, show](PointsTableModel::Looked looked) {
+    model_->know(std::move(looked));
+    show();
+  });
+}
+
+bool PointsPage::wants_texts(const std::shared_ptr<const PointSet>& all) const {
+  return all != sized_of_.lock();
 }
 
 void PointsPage::show_points() {

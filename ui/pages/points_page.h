@@ -47,6 +47,10 @@ class PointsPage : public Page {
   /// Of what is visible by now; ends in show_points().
   void refresh();
   void show_points();
+  /// The rows of the workspace's listing.
+  void refresh_listing();
+  /// Whether the columns' widths were found of points other than those that would be shown now.
+  [[nodiscard]] bool wants_texts(const std::shared_ptr<const PointSet>& all) const;
   /// The table, or why it has no row.
   void show_rows();
   void size_columns();
@@ -59,10 +63,11 @@ class PointsPage : public Page {
   QTableView* table_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
-  QLabel* listed_ = nullptr;                ///< what the table lists beyond the plots, while it does
-  int sized_rows_ = 0;                      ///< whose settings the columns have room for
-  std::weak_ptr<const PointSet> sized_of_;  ///< all points that columns have room for; null: of some alone
-  std::vector<int> content_width_;          ///< of each column, in pixels, as far as it was looked at
+  std::shared_ptr<const Listing> looks_at_;  ///< while it is looked through aside
+  QLabel* listed_ = nullptr;                 ///< what the table lists beyond the plots, while it does
+  int sized_rows_ = 0;                       ///< whose settings the columns have room for
+  std::weak_ptr<const PointSet> sized_of_;   ///< all points that columns have room for; null: of some alone
+  std::vector<int> content_width_;           ///< of each column, in pixels, as far as it was looked at
   std::set<int> sized_by_hand_;
   bool sizing_ = false;
 };

@@ -9,36 +9,12 @@
 namespace attnscope::ui {
 namespace {
 
-/// What a page took by itself when no query left points out, and the query that its points fit now; its child.
-class Unfiltered : public QObject {
- public:
-  using QObject::QObject;
-  std::optional<ProblemFilter> filter;
-  QString query;
-};
-
-Unfiltered& unfiltered_of(QObject& page) {
-  const QString name = QStringLiteral("unfiltered");
-  if (auto* known = page.findChild<QObject*>(name, Qt::FindDirectChildrenOnly)) return static_cast<Unfiltered&>(*known);
-  auto* made = new Unfiltered(&page);
-  made->setObjectName(name);
-  return *made;
-}
-
 /// Whether the same was chosen by hand, of the same facets.
 bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
   for (std::size_t f = 0; f < a.facets().size(); ++f) {
     if (a.narrows(f) != b.narrows(f) || a.chosen(f) != b.chosen(f)) return false;
   }
   return true;
-}
-
-/// What a half-written query takes by itself is not kept: each query begins from what was shown of all points.
-ProblemFilter begun(QObject& page, const QString& query, const ProblemFilter& filter) {
-  Unfiltered& kept = unfiltered_of(page);
-  const bool another = query != kept.query;
-  kept.query = query;
-  return another && kept.filter && chosen_alike(*kept.filter, filter) ? *kept.filter : filter;
 }
 
 }  // namespace
@@ -96,53 +72,56 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
     aside().drop();  // an earlier look would undo what was chosen since
     return;          // points_changed() follows, and then everything that is chosen by then
   }
-  struct Narrowed {
-    std::shared_ptr<const PointSet> points;
-    std::shared_ptr<const std::vector<Row>> rows;
-    std::shared_ptr<const FacetBar::Texts> texts;
-    ProblemFilter filter;
-  };
-  const QString query = workspace_.query();
-  Narrowed narrowed{workspace_.visible(), nullptr, nullptr, begun(*this, query, filter_)};
-  if (narrowed.points == points_ && of == found_of_ && texts_ != nullptr) {
-    narrowed.rows = candidates_;
-    narrowed.texts = texts_;
+  Narrowed before = narrowed();
+  before.points = workspace_.visible();
+  if (before.points != points_ || of != found_of_ || texts_ == nullptr) {
+    before.candidates = nullptr;
+    before.texts = nullptr;
   }
-  const std::size_t size = narrowed.points->size();
-  const auto work = [find = std::move(find), narrowed = std::move(narrowed)](const Aside::Outdated& outdated) {
-    Narrowed now = narrowed;
+  const std::size_t size = before.points->size();
+  const auto work = [find = std::move(find), before = std::move(before)](const Aside::Outdated& outdated) {
+    Narrowed now = before;
     const analysis::PointTable& table = now.points->table();
-    if (now.rows == nullptr) now.rows = std::make_shared<const std::vector<Row>>(find(table));
+    if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(find(table));
     if (outdated()) return now;
-    now.filter.update(table, *now.rows);
+    now.filter.update(table, *now.candidates);
     if (outdated()) return now;
     if (now.texts == nullptr) {
-      now.texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(now.filter, table, *now.rows));
+      now.texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(now.filter, table, *now.candidates));
     }
     return now;
   };
-  work_aside(size, work, [this, of, query, show = std::move(show)](Narrowed now) {
-    points_ = std::move(now.points);
+  work_aside(size, work, [this, of, show = std::move(show)](Narrowed now) {
+    take(std::move(now));
     found_of_ = of;
-    candidates_ = std::move(now.rows);
-    texts_ = std::move(now.texts);
-    filter_ = std::move(now.filter);
-    if (query.isEmpty()) unfiltered_of(*this).filter = filter_;
-    facets_->refresh(*texts_);
     show();
   });
 }
 
-void ProblemPage::set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates) {
-  if (points != points_ || candidates != *candidates_ || texts_ == nullptr) {
-    points_ = std::move(points);
-    candidates_ = std::make_shared<const std::vector<Row>>(std::move(candidates));
-    texts_ = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(filter_, points_->table(), *candidates_));
+void ProblemPage::Narrowed::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
+  if (of != points || candidates == nullptr || rows != *candidates || texts == nullptr) {
+    points = std::move(of);
+    candidates = std::make_shared<const std::vector<Row>>(std::move(rows));
+    texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(filter, points->table(), *candidates));
   }
+  filter.update(points->table(), *candidates);
+}
+
+ProblemPage::Narrowed ProblemPage::narrowed() const {
+  Narrowed now{points_, candidates_, texts_, filter_, workspace_.query()};
+  // What a half-written query takes by itself is not kept: each query begins from what was shown of all points.
+  if (now.query != taken_of_ && unfiltered_ && chosen_alike(*unfiltered_, filter_)) now.filter = *unfiltered_;
+  return now;
+}
+
+void ProblemPage::take(Narrowed now) {
+  points_ = std::move(now.points);
   found_of_.clear();
-  filter_ = begun(*this, workspace_.query(), filter_);
-  filter_.update(points_->table(), *candidates_);
-  if (workspace_.query().isEmpty()) unfiltered_of(*this).filter = filter_;
+  candidates_ = std::move(now.candidates);
+  texts_ = std::move(now.texts);
+  filter_ = std::move(now.filter);
+  taken_of_ = std::move(now.query);
+  if (taken_of_.isEmpty()) unfiltered_ = filter_;
   facets_->refresh(*texts_);
 }
 
@@ -181,6 +160,19 @@ Page::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool i
   facets_->choose_problem_of(points_->table(), *first);
   show_problem();
   return Followed::shown;
+}
+
+bool ProblemPage::turn_to(const QString& file, std::int64_t point) {
+  catch_up();
+  ProblemPage::settle();
+  const auto row = std::ranges::find_if(
+      *candidates_, [&](Row each) { return points_->id(each) == point && points_->run_of(each)->file == file; });
+  if (row == candidates_->end()) return false;
+  if (std::ranges::find(filter_.rows(), *row) != filter_.rows().end()) return true;
+  touch();
+  facets_->choose_problem_of(points_->table(), *row);
+  show_problem();
+  return true;
 }
 
 QString ProblemPage::problem_of(const QString& file, std::int64_t run) const {

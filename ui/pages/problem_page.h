@@ -20,6 +20,7 @@ class ProblemPage : public Page {
   Q_OBJECT
  public:
   Followed follow(const QString& file, std::int64_t run, bool insist) override;
+  bool turn_to(const QString& file, std::int64_t point) override;
   [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
   /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList options(const QString& field) const;
@@ -44,8 +45,23 @@ class ProblemPage : public Page {
   /// calls `show`; of many points aside, and what was asked before is forgotten. `of`: what `find` goes by besides the
   /// points; of the same points and the same of that the rows are known, and `find` is not called.
   void look_through(const std::string& of, Find find, std::function<void()> show);
-  /// The same at once: what is visible from now on, and those rows of it that the page can show.
-  void set_points(std::shared_ptr<const PointSet> points, std::vector<Row> candidates);
+  /// Points, those rows of them that the page can show, and what the filter makes of them: made in any thread, then
+  /// shown.
+  struct Narrowed {
+    std::shared_ptr<const PointSet> points;
+    std::shared_ptr<const std::vector<Row>> candidates;
+    std::shared_ptr<const FacetBar::Texts> texts;  ///< null: not known of them
+    ProblemFilter filter;
+    QString query;  ///< which the points fit
+
+    /// Of other points, or by another filter. `points` have to be those of the query, or some of them.
+    void narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
+  };
+  /// What is shown now, to go on from: its filter has what was chosen, for the points that fit the query now.
+  [[nodiscard]] Narrowed narrowed() const;
+  void take(Narrowed now);
+  /// What the filter took by itself holds no longer; what was chosen by hand does. Wants a look_through().
+  void forget_taken() { filter_.forget_taken(); }
   /// ProblemFilter's, of the page's own.
   void narrow_by(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
     filter_.narrow_by(facets, std::move(spread));
@@ -67,7 +83,9 @@ class ProblemPage : public Page {
   Workspace& workspace_;
   NewFilter new_filter_;
   ProblemFilter filter_;
-  std::shared_ptr<const PointSet> points_;  ///< all that were visible; the filter's rows are of the problem shown
+  std::optional<ProblemFilter> unfiltered_;  ///< what was taken when no query left points out
+  QString taken_of_;                         ///< the query that what is shown fits
+  std::shared_ptr<const PointSet> points_;   ///< all that were visible; the filter's rows are of the problem shown
   std::shared_ptr<const std::vector<Row>> candidates_ = std::make_shared<std::vector<Row>>();
   std::string found_of_;                          ///< what they were found by
   std::shared_ptr<const FacetBar::Texts> texts_;  ///< theirs; null: of no points yet

@@ -98,6 +98,7 @@ void RooflinePage::add_content() {
   table_->horizontalHeader()->setStretchLastSection(true);
   left_out_ = new QLabel(both);
   left_out_->setTextFormat(Qt::PlainText);
+  left_out_->setWordWrap(true);
   left_out_->hide();
   column->addWidget(plot_, 1);
   column->addWidget(table_);
@@ -312,6 +313,20 @@ void RooflinePage::show_left_out() {
   QStringList lines;
   if (without_bytes + set_.report.without_time > 0) {
     lines << said(say::roofline_page::left_out{.bytes = without_bytes, .time = set_.report.without_time});
+  }
+  // The points of other devices lie under other roofs.
+  const analysis::PointTable& table = points()->table();
+  const int place = device_->currentIndex();
+  const auto elsewhere = std::ranges::count_if(filter().rows(), [&](Row row) {
+    return place >= 0 && table.run(row).device_id != devices_[static_cast<std::size_t>(place)];
+  });
+  if (elsewhere > 0) {
+    QStringList others;
+    for (int i = 0; i < device_->count(); ++i) {
+      if (i != place) others << device_->itemText(i);
+    }
+    lines << said(say::roofline_page::elsewhere{.points = counted_points(static_cast<std::size_t>(elsewhere)),
+                                                .devices = others.join(QStringLiteral(", ")).toStdString()});
   }
   if (!rates_missing_.isEmpty()) {
     lines << said(say::roofline_page::rates_missing{.from = rates_missing_.toStdString()});

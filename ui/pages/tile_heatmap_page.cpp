@@ -229,6 +229,13 @@ void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
   refresh();
 }
 
+bool TileHeatmapPage::turn_to(const QString& file, std::int64_t point) {
+  if (ProblemPage::turn_to(file, point)) return true;
+  const analysis::MapLayout& tiles = analysis::tile_layout();
+  set_axes(QString::fromStdString(tiles.y.key()), QString::fromStdString(tiles.x.key()));
+  return ProblemPage::turn_to(file, point);
+}
+
 void TileHeatmapPage::set_comparison(const QString& word) {
   as_word_ = word;
   refresh();

@@ -30,6 +30,9 @@ class TileHeatmapPage : public ProblemPage {
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("tiles")); }
   [[nodiscard]] QWidget* view() override { return heatmap(); }
   [[nodiscard]] bool has_plot() const override { return has_grid(); }
+  [[nodiscard]] bool maps() const override { return true; }
+  /// Over the tile, where the axes that are chosen lead nowhere.
+  bool turn_to(const QString& file, std::int64_t point) override;
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;

@@ -8,8 +8,10 @@
 #include <QRegularExpression>
 #include <QResizeEvent>
 #include <QScrollArea>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <chrono>
 
 #include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
@@ -142,7 +144,8 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
   const std::size_t total = std::max<std::size_t>(1, event.total);
   progress_->setMaximum(static_cast<int>(total));
   progress_->setValue(static_cast<int>(event.done));
-  if (!cancel_->isEnabled()) return;
+  progressed_ = event;
+  if (stopping_) return;
   if (measures_ceilings_) {
     const std::size_t percent = 100 * event.done / total;
     progress_->setFormat(said(say::ceiling::progress{.percent = percent}));
@@ -154,6 +157,15 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
           ? said(say::collect_panel::progress{.done = event.done, .total = event.total})
           : said(say::collect_panel::progress_and_rest{
                 .done = event.done, .total = event.total, .rest = format_wait(event.remaining_s).toStdString()}));
+}
+
+void CollectPanel::count_point(const PointEvent& event) {
+  if (event.disposition == attnscope::to_string(Disposition::cancelled)) {
+    ++cut_short_;
+  } else if (progressed_.done < progressed_.total) {
+    ++progressed_.done;
+    show_progress(ProgressEvent(progressed_));
+  }
 }
 
 void CollectPanel::connect_end() {
@@ -168,7 +180,7 @@ void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
     waiting_.clear();
     if (measures_ceilings_) return ended(said(say::ceiling::cancelled{}));
-    const std::size_t kept = done.ok + done.not_ok;
+    const std::size_t kept = done.ok + done.not_ok - std::min(cut_short_, done.not_ok);
     ended(kept == 1 ? said(say::collect_panel::cancelled_one{}) : said(say::collect_panel::cancelled{.points = kept}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
@@ -219,6 +231,7 @@ void CollectPanel::show_point(const PointEvent& event) {
   if (event.dram_bytes > 0) add(say::collect_panel::dram{.bytes = format_bytes(event.dram_bytes).toStdString()});
   if (event.l2_sm_bytes > 0) add(say::collect_panel::sm_l2{.bytes = format_bytes(event.l2_sm_bytes).toStdString()});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
+  count_point(event);
   emit collection_grew(database_in_use_);
 }
 
@@ -245,6 +258,9 @@ void CollectPanel::begin(const QString& database) {
   log_->clear();
   progress_->setRange(0, 0);
   progress_->setFormat(said(say::collect_panel::starting{}));
+  progressed_ = {};
+  cut_short_ = 0;
+  stopping_ = false;
   cancel_->setEnabled(true);
   emit begun();
 }
@@ -279,13 +295,29 @@ void CollectPanel::measure_ceilings() {
 }
 
 void CollectPanel::cancel() {
+  if (stopping_) {
+    if (cancel_->isEnabled()) collector_.end_now();
+    return;
+  }
+  stopping_ = true;
   cancel_->setEnabled(false);
   progress_->setFormat(said(say::collect_panel::stopping{}));
   collector_.cancel();
+  // Most launches end within that; a second click of a double click is no order to end it.
+  constexpr std::chrono::seconds most_launches{3};
+  QTimer::singleShot(most_launches, this, [this] {
+    if (!stopping_) return;
+    cancel_->setText(said(say::collect_panel::stop_now{}));
+    cancel_->setToolTip(said(say::collect_panel::stop_now_help{}));
+    cancel_->setEnabled(true);
+  });
 }
 
 void CollectPanel::ended(const QString& summary) {
+  stopping_ = false;
   cancel_->setEnabled(false);
+  cancel_->setText(said(say::collect_panel::cancel{}));
+  cancel_->setToolTip(said(say::collect_panel::cancel_help{}));
   in_flight_->clear();
   in_flight_->hide();
   if (progress_->maximum() == 0) progress_->setRange(0, 1);

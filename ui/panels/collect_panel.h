@@ -29,7 +29,7 @@ class CollectPanel : public QWidget {
   [[nodiscard]] bool running() const { return collector_.running(); }
   /// How far the collection is, in words.
   [[nodiscard]] QString progress_words() const { return progress_->format(); }
-  /// Stops after the launch in flight; what is done is kept.
+  /// Stops after the launch in flight; asked again, at once. What is done is kept.
   void cancel();
 
  signals:
@@ -63,6 +63,8 @@ class CollectPanel : public QWidget {
   /// What all that the collector does begins with.
   void begin(const QString& database);
   void show_progress(const ProgressEvent& event);
+  /// Between what the collector says of its progress, which is some times a second.
+  void count_point(const PointEvent& event);
   void validate();
   void ended(const QString& summary);
 
@@ -74,6 +76,9 @@ class CollectPanel : public QWidget {
   QStringList waiting_;             ///< devices that it is to run on after this one
   std::string measured_device_;     ///< whose ceilings
   bool measures_ceilings_ = false;  ///< what runs, or ran last
+  bool stopping_ = false;           ///< it was cancelled, and has not ended
+  ProgressEvent progressed_;        ///< what is shown
+  std::size_t cut_short_ = 0;       ///< points that were cancelled themselves
 
   CollectForm* form_ = nullptr;
   QLabel* plan_ = nullptr;

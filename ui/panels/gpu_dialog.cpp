@@ -5,6 +5,7 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -138,13 +139,11 @@ QWidget* GpuDialog::make_form() {
   peaks_->setWordWrap(true);
   grid->addWidget(peaks_, line++, 0, 1, 3);
   grid->setRowStretch(line, 1);
-  auto* area = new QScrollArea(this);
-  area->setWidget(form);
-  area->setWidgetResizable(true);
-  area->setFrameShape(QFrame::NoFrame);
-  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  area->setMinimumWidth(form->minimumSizeHint().width());
-  return area;
+  form_ = new QScrollArea(this);
+  form_->setWidget(form);
+  form_->setWidgetResizable(true);
+  form_->setFrameShape(QFrame::NoFrame);
+  return form_;
 }
 
 const DeviceLimits& GpuDialog::base() const {
@@ -208,10 +207,15 @@ void GpuDialog::show_sources() {
   const DeviceRates rates = device_rates(limits_);
   const auto text = [](double rate, std::string_view unit) { return format_value(rate, unit).toStdString(); };
   peaks_->setText(said(say::gpu_dialog::peaks{
+      .clock = text(rates.boost_hz, "hertz"),
       .tensor = text(limits_.tensor_flops, "flop/s"),
       .exponentials = text(rates.per_cycle.exponential * rates.sm_count * rates.boost_hz, "op/s"),
       .l2 = text(rates.l2_bytes_per_second, "byte/s"),
       .m = limits_.sram_elements(2)}));
+  // As wide as what stands in it, where the screen has the room.
+  constexpr int widest = 900;
+  const int wanted = form_->widget()->minimumSizeHint().width() + form_->verticalScrollBar()->sizeHint().width();
+  form_->setMinimumWidth(std::min(wanted, widest));
 }
 
 void GpuDialog::edit(std::size_t row, double value) {

@@ -10,6 +10,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
+#include <QScrollArea>
 #include <vector>
 
 #include "kernels/model/device_limits.h"
@@ -50,6 +51,7 @@ class GpuDialog : public QDialog {
   QListWidget* list_ = nullptr;
   QLineEdit* name_ = nullptr;
   QComboBox* from_ = nullptr;
+  QScrollArea* form_ = nullptr;
   QLabel* peaks_ = nullptr;
   QLabel* error_ = nullptr;
   QPushButton* remove_ = nullptr;

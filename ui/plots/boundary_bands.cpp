@@ -57,7 +57,12 @@ QString label_words(const Boundary& boundary) {
   return said(say::curve_plot::leaves_l2_of{.algorithm = algorithm, .device = boundary.device, .size = size});
 }
 
-QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, const QColor& color) {
+/// The middle of what is in sight of a band: one that an edge cuts has its name beside that edge.
+double middle_in_sight(const analysis::L2Boundary& at, const QCPRange& n) {
+  return std::sqrt(std::max(at.n_low, n.lower) * std::min(at.n_high, n.upper));
+}
+
+QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, double n, const QColor& color) {
   auto* label = new QCPItemText(&plot);
   label->setText(label_words(boundary));
   label->setFont(plot.font());
@@ -67,7 +72,7 @@ QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, const QColor
   behind.setAlpha(label_ground);
   label->setBrush(behind);  // a curve that crosses it stays in sight, and the words legible
   label->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  place(label->position, std::sqrt(boundary.at.n_low * boundary.at.n_high), label_top);
+  place(label->position, n, label_top);
   return label;
 }
 
@@ -81,8 +86,10 @@ void place_below_top(QCustomPlot& plot, QCPItemPosition* position, double n, dou
   position->setCoords(0, pixels);
 }
 
-/// Bands that would lie over one another become bars, one below the other, each with its label on it.
-void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const BandColor& color_of) {
+/// Bands that would lie over one another become bars, one below the other, each with its label beside it, on the side
+/// that has more room.
+void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
+              const BandColor& color_of) {
   const PlotColors colors = plot_colors(plot.palette());
   const QFont font = small_font(plot.font());
   const double height = QFontMetricsF(font).height() - 2;
@@ -97,10 +104,12 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
     auto* label = new QCPItemText(&plot);
     label->setText(label_words(boundary));
     label->setFont(font);
-    label->setColor(colors.text);  // over its own colour
-    label->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    label->setPadding({4, 0, 0, 0});
-    place_below_top(plot, label->position, boundary.at.n_low, top + height / 2);
+    label->setColor(colors.text);
+    label->setPadding({5, 0, 5, 0});
+    const double last = std::max(boundary.at.n_high, boundary.at.n_nominal);
+    const bool before = boundary.at.n_low / n.lower > n.upper / last;
+    label->setPositionAlignment((before ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    place_below_top(plot, label->position, before ? boundary.at.n_low : last, top + height / 2);
     auto* bar = new QCPItemRect(&plot);
     place_below_top(plot, bar->topLeft, boundary.at.n_low, top);
     place_below_top(plot, bar->bottomRight, boundary.at.n_high, top + height);
@@ -116,8 +125,9 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
 
 }  // namespace
 
-void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const BandColor& color_of) {
-  if (boundaries.size() > most_drawn) return add_bars(plot, boundaries, color_of);
+void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
+                        const BandColor& color_of) {
+  if (boundaries.size() > most_drawn) return add_bars(plot, boundaries, n, color_of);
   struct Label {
     QCPItemText* text;
     double n;
@@ -130,7 +140,8 @@ void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundari
     });
     add_band(plot, boundary.at, color, alone);
     add_tick(plot, boundary.at.n_nominal, color);
-    labels.push_back({add_label(plot, boundary, color), std::sqrt(boundary.at.n_low * boundary.at.n_high)});
+    const double middle = middle_in_sight(boundary.at, n);
+    labels.push_back({add_label(plot, boundary, middle, color), middle});
   }
   // Where two bands lie over one another, their labels stand to either side.
   std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.n < b.n; });

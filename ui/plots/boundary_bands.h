@@ -13,6 +13,8 @@
 namespace attnscope::ui {
 
 using BandColor = std::function<QColor(const Boundary&)>;
-void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const BandColor& color_of);
+/// `n`: the lengths in sight when the plot is drawn whole, in which the labels stand.
+void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
+                        const BandColor& color_of);
 
 }  // namespace attnscope::ui

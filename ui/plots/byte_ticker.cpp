@@ -51,6 +51,8 @@ QString TimeTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
 
 QVector<double> LengthTicker::createTickVector(double, const QCPRange& range) {
   const double octaves = std::log2(range.upper / range.lower);
+  constexpr double longest_whole = 1e5;
+  whole_ = octaves < 1.5 && range.upper < longest_whole;
   if (octaves < 0.8) return ladder(range, 2, {1, 1.125, 1.25, 1.375, 1.5, 1.625, 1.75, 1.875});
   if (octaves < 1.5) return ladder(range, 2, {1, 1.25, 1.5, 1.75});
   return ladder(range, 2, {1}, octaves > 14 ? 2 : 1);
@@ -62,7 +64,7 @@ QVector<double> LengthTicker::createSubTickVector(int, const QVector<double>& ti
 }
 
 QString LengthTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-  return format_length(tick);
+  return whole_ ? QString::number(tick, 'f', tick == std::floor(tick) ? 0 : 1) : format_length(tick);
 }
 
 QVector<double> RoundTicker::createTickVector(double /*tick_step*/, const QCPRange& range) {

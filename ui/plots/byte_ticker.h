@@ -30,6 +30,9 @@ class LengthTicker : public QCPAxisTicker {
   QVector<double> createTickVector(double tick_step, const QCPRange& range) override;
   QVector<double> createSubTickVector(int count, const QVector<double>& ticks) override;
   QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+
+ private:
+  bool whole_ = false;  ///< between powers of two "3584" stands beside "4096", not beside "4k"
 };
 
 /// Round values in the unit that is shown: a tick times `factor` is what is read.

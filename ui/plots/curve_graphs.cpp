@@ -90,6 +90,12 @@ bool coincide(const Curve& a, const Curve& b) {
   });
 }
 
+/// Theory and simulation lie below measurements. An older run lies below the newest, whose bytes may be the very same,
+/// whatever both are.
+bool is_below_measurements(const Curve& curve) {
+  return curve.name.age > 0 || curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated;
+}
+
 /// Whose the colour is, for the legend; nothing where the curve has none of its own.
 void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) {
   if (curve.hue >= 0) {
@@ -101,7 +107,7 @@ void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) 
   legend.add_color(owner_words(curve.name), color, curve.name.device.empty(), curve.label);
 }
 
-/// `covered`: how many curves drawn later lie upon this one; each makes its marks and line larger, so that a rim of
+/// `covered`: how many curves drawn above this one lie upon it; each makes its marks and line larger, so that a rim of
 /// them is seen.
 void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend, int covered,
                bool hidden) {
@@ -110,12 +116,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   graph->setName(curve.label);
   graph->setPen(curve_pen(curve, color));
   const bool measured = curve.kind == CurveKind::measured;
-  // An older run lies below the newest, whose bytes may be the very same, whatever both are.
-  if (curve.name.age > 0) {
-    graph->setLayer(older_layer());
-  } else if (!measured || curve.provenance == Provenance::simulated) {
-    graph->setLayer(theory_layer());
-  }
+  if (is_below_measurements(curve)) graph->setLayer(curve.name.age > 0 ? older_layer() : theory_layer());
   QVector<double> n;
   QVector<double> values;
   for (const CurvePoint& point : curve.points) {
@@ -134,7 +135,9 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
     if (covered > 0 && pen.style() == Qt::SolidLine) pen.setWidthF(pen.widthF() + line_rim);
     graph->setPen(pen);
     QCPScatterStyle marks = scatter_of(curve, color, colors.background);
-    marks.setSize(marks.size() + std::min(covered, most_rims) * rim);
+    // What lies below all measurements is larger than the largest of them.
+    const int most = most_rims + (is_below_measurements(curve) ? 1 : 0);
+    marks.setSize(marks.size() + std::min(covered, most) * rim);
     graph->setScatterStyle(marks);
     if (!hidden) add_spread(plot, graph, curve, color);
   }
@@ -204,8 +207,14 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
                       const IsHidden& is_hidden) {
   const PlotColors colors = plot_colors(plot.palette());
   for (auto curve = curves.begin(); curve != curves.end(); ++curve) {
-    const auto covered = std::count_if(curve + 1, curves.end(), [&](const Curve& later) {
-      return later.name.age == curve->name.age && !is_hidden(later) && coincide(*curve, later);
+    // A layer comes before the order within one: what is simulated is covered by every measured curve that lies on it.
+    const auto lies_above = [&](const Curve& other) {
+      const bool below = is_below_measurements(*curve);
+      return is_below_measurements(other) == below ? &other > &*curve : below;
+    };
+    const auto covered = std::count_if(curves.begin(), curves.end(), [&](const Curve& other) {
+      return &other != &*curve && other.name.age == curve->name.age && lies_above(other) && !is_hidden(other) &&
+             coincide(*curve, other);
     });
     add_curve(plot, *curve, colors, legend, static_cast<int>(covered), is_hidden(*curve));
   }

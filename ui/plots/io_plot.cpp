@@ -244,7 +244,8 @@ void IoPlot::rebuild() {
   failed_heights_ = add_failed_marks(*this, shown_, legend_);
   name_axes();
   if (shown_.boundaries.size() <= most_bands) {
-    add_boundary_bands(*this, shown_.boundaries, [this](const Boundary& band) {
+    const QCPRange n = whole_view(set_, log_x(), log_y(), peaks_shown_).n;
+    add_boundary_bands(*this, shown_.boundaries, n, [this](const Boundary& band) {
       // The colour of its curves, which may be a device's.
       const PlotColors colors = plot_colors(palette());
       const auto curve = std::ranges::find_if(shown_.curves, [&](const Curve& each) {

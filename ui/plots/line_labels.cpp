@@ -10,17 +10,19 @@
 #include <string>
 #include <utility>
 
+#include "messages/curves.h"
 #include "ui/plots/curve_style.h"
+#include "ui/said.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr int least_plot_width = 520;  ///< below it the axes need the room more than names do
-constexpr int most_room = 240;
-constexpr int gap = 8;           ///< pixels between a curve's end and its name
-constexpr double alike = 0.6;    ///< lines of text: ends nearer than that have one name
-constexpr double alike_x = 4;    ///< pixels
-constexpr double spacing = 1.0;  ///< likewise, between two names
+constexpr int most_characters = 48;    ///< of a name, about
+constexpr int gap = 8;                 ///< pixels between a curve's end and its name
+constexpr double alike = 0.6;          ///< lines of text: ends nearer than that have one name
+constexpr double alike_x = 4;          ///< pixels
+constexpr double spacing = 1.0;        ///< likewise, between two names
 
 /// The last point within the axes; nothing where the curve leaves them below or above.
 std::optional<QPointF> end_in_sight(const std::vector<QPointF>& points, const QCPRange& n, const QCPRange& value) {
@@ -56,10 +58,63 @@ bool passes(const QPolygonF& line, const QRectF& box) {
 
 }  // namespace
 
-QString LineLabels::Label::text(const QFontMetrics& metrics, int room) const {
-  const QString suffix = quantity.isEmpty() ? QString() : QStringLiteral(" · ") + quantity;
-  const QString names = owners.join(QStringLiteral(", "));
-  return metrics.elidedText(names, Qt::ElideRight, std::max(0, room - metrics.horizontalAdvance(suffix))) + suffix;
+int LineLabels::most_room(const QFontMetrics& metrics) {
+  return most_characters * metrics.averageCharWidth();
+}
+
+QString LineLabels::names_of(const Label& label, bool brief) const {
+  const QString comma = QStringLiteral(", ");
+  std::set<QString> devices;
+  for (const End& end : ends_) devices.insert(end.owner.device);
+  const auto first_word = [](const QString& device) { return device.section(QLatin1Char(' '), 0, 0); };
+  const auto words = [&](const QString& device) {
+    const auto alike = std::ranges::count(devices, first_word(device), first_word);
+    return brief && alike == 1 ? first_word(device) : device;
+  };
+  // What ends here on every device needs the name of none, and stands last, where no device is read as its own.
+  QStringList everywhere;
+  std::vector<std::pair<QStringList, QStringList>> groups;  // names, and the devices that all of them are of
+  QStringList of_label;
+  for (const Owner& owner : label.owners) {
+    if (!of_label.contains(owner.device)) of_label << owner.device;
+  }
+  const auto is_everywhere = [&](const Owner& owner) {
+    return std::ranges::all_of(devices, [&](const QString& device) {
+      return std::ranges::find(label.owners, Owner{owner.name, device}) != label.owners.end();
+    });
+  };
+  for (const QString& device : of_label) {
+    QStringList names;
+    for (const Owner& owner : label.owners) {
+      if (owner.device != device) continue;
+      if (!is_everywhere(owner) && !device.isEmpty()) {
+        names << owner.name;
+      } else if (!everywhere.contains(owner.name)) {
+        everywhere << owner.name;
+      }
+    }
+    if (names.isEmpty()) continue;
+    const auto same = std::ranges::find(groups, names, &std::pair<QStringList, QStringList>::first);
+    if (same == groups.end()) {
+      groups.push_back({names, {words(device)}});
+    } else {
+      same->second << words(device);
+    }
+  }
+  QStringList all;
+  for (const auto& [names, of] : groups) {
+    all << said(
+        say::curves::on_device{.what = names.join(comma).toStdString(), .device = of.join(comma).toStdString()});
+  }
+  return (all + everywhere).join(comma);
+}
+
+QString LineLabels::text_of(const Label& label, const QFontMetrics& metrics, int room) const {
+  const QString suffix = label.quantity.isEmpty() ? QString() : QStringLiteral(" · ") + label.quantity;
+  const int left = std::max(0, room - metrics.horizontalAdvance(suffix));
+  const QString whole = names_of(label, false);
+  if (metrics.horizontalAdvance(whole) <= left) return whole + suffix;
+  return metrics.elidedText(names_of(label, true), Qt::ElideRight, left) + suffix;
 }
 
 void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors) {
@@ -73,8 +128,13 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
     // Where colour tells devices or runs apart, a name of theirs would say it twice.
     const bool named_whole = curve.hue < 0 || !curve.name.group.empty();
     analysis::SeriesName name = curve.name;
-    if (one_device) name.device.clear();  // files that are open may be of others, which have no curve here
-    const QString owner = named_whole ? owner_words(name) : short_title(name.algorithm);
+    Owner owner{.name = short_title(name.algorithm), .device = {}};
+    if (named_whole) {
+      // Files that are open may be of other devices, which have no curve here.
+      if (!one_device) owner.device = QString::fromStdString(name.device);
+      name.device.clear();
+      owner.name = owner_words(name);
+    }
     const QString quantity = quantity_words(curve);
     const bool named = std::ranges::any_of(
         ends_, [&](const End& end) { return end.owner == owner && end.quantity == quantity && curve.hue < 0; });
@@ -110,9 +170,10 @@ int LineLabels::room(int plot_width) const {
   int widest = 0;
   for (const Label& label : merged(metrics.height())) {
     if (label.inside) continue;
-    widest = std::max(widest, metrics.horizontalAdvance(label.text(metrics, most_room)));
+    widest = std::max(widest, metrics.horizontalAdvance(text_of(label, metrics, most_room(metrics))));
   }
-  return std::min({widest + 2 * gap, most_room, plot_width / 4});
+  constexpr double most_of_width = 0.3;
+  return std::min({widest + 2 * gap, most_room(metrics), static_cast<int>(most_of_width * plot_width)});
 }
 
 std::vector<LineLabels::Label> LineLabels::merged(double line) const {
@@ -139,7 +200,9 @@ std::vector<LineLabels::Label> LineLabels::merged(double line) const {
       continue;
     }
     if (before->color != label.color) before->color = neutral_;
-    if (!before->owners.contains(label.owners.first())) before->owners << label.owners;
+    if (std::ranges::find(before->owners, label.owners.front()) == before->owners.end()) {
+      before->owners.push_back(label.owners.front());
+    }
   }
   return one_each;
 }
@@ -172,7 +235,7 @@ void LineLabels::place() {
   };
   for (auto label = labels.begin(); label != within; ++label) {
     // Where there are more names than lines, the uppermost go.
-    if (label->y >= area.top()) put(*label, label->text(metrics, room - gap), area.right() + gap);
+    if (label->y >= area.top()) put(*label, text_of(*label, metrics, room - gap), area.right() + gap);
   }
   // Within the axes each stands below and beside its end, where its own rising line is not, or further down, or above,
   // where no curve passes through it; where all do, below its end; one without room goes.
@@ -186,7 +249,7 @@ void LineLabels::place() {
   std::vector<QRectF> taken;
   for (auto label = within; label != labels.end(); ++label) {
     const double x = label->end.x() + gap;
-    const QString text = label->text(metrics, area.right() - static_cast<int>(x));
+    const QString text = text_of(*label, metrics, area.right() - static_cast<int>(x));
     const QRectF below(x, label->end.y(), metrics.horizontalAdvance(text), line);
     const auto is_free = [&](const QRectF& place) {
       return QRectF(area).contains(place) &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names at the right ends of curves, so that no eye has to go to a legend and back. Names of curves that end on one
-// another are one label: "FA2, FA3 · DRAM". A curve that ends earlier than the others has its name there.
+// another are one label: "FA2, FA3 · DRAM". Its device is said of an algorithm that does not end there on all of them:
+// "FA1 on A100 80GB · DRAM". A curve that ends earlier than the others has its name there.
 #pragma once
 
 #include <qcustomplot.h>
@@ -27,24 +28,33 @@ class LineLabels {
   [[nodiscard]] QStringList texts() const;
 
  private:
+  struct Owner {
+    QString name;    ///< "FA2"
+    QString device;  ///< empty where nothing is told apart by it
+
+    bool operator==(const Owner&) const = default;
+  };
   struct End {
-    QString owner;
+    Owner owner;
     QString quantity;
     QColor color;
     std::vector<QPointF> points;  ///< N and value, by N
   };
   struct Label {
-    QStringList owners;
+    std::vector<Owner> owners;
     QString quantity;
     QColor color;
     QPointF end;          ///< pixels
     double y = 0;         ///< of its middle, once it is placed
     bool inside = false;  ///< its curve ends before the others do: it stands there
-
-    /// Within so many pixels: names give way, the quantity stays.
-    [[nodiscard]] QString text(const QFontMetrics& metrics, int room) const;
   };
   [[nodiscard]] std::vector<Label> merged(double line) const;
+  /// Whose ends these are: "FA1, FA2 on H200". `brief`: of devices the first word, where no other begins with it.
+  [[nodiscard]] QString names_of(const Label& label, bool brief) const;
+  /// Within so many pixels: devices become brief, then names give way; the quantity stays.
+  [[nodiscard]] QString text_of(const Label& label, const QFontMetrics& metrics, int room) const;
+  /// What names may take at most in that font.
+  [[nodiscard]] static int most_room(const QFontMetrics& metrics);
 
   QCustomPlot& plot_;
   std::vector<End> ends_;

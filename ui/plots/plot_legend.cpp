@@ -280,6 +280,11 @@ void PlotLegend::lay_out(const QSize& size, Medium medium) {
     QCPAbstractLegendItem* item = nullptr;
     if (cell.entry.drawn_as_style(short_)) {
       item = new StyleItem(box_, *cell.entry.style, cell.entry.color.value_or(colors.muted), colors.background);
+    } else if (cell.entry.style && !cell.entry.style->scatter.isNone()) {
+      // Curves that others lie upon have larger marks and wider lines, for which a key has no room.
+      const PlotLegend::Style& style = *cell.entry.style;
+      item = new StyleItem(box_, {cell.entry.plottable->name(), style.pen, style.scatter}, style.scatter.pen().color(),
+                           colors.background);
     } else {
       item = new CurveItem(box_, cell.entry.plottable);
     }

@@ -155,7 +155,7 @@ void RatioPlot::rebuild() {
   if (curves_.set != nullptr && !curves_.curves.empty()) {
     title_text_ = said(say::compare_page::curves_title{.base = curves_.set->base_name().toStdString(),
                                                        .problem = curves_.problem.toStdString()});
-    key_text_ = said(say::compare_page::plot_key{.margin = format_number(100 * curves_.set->margin).toStdString()});
+    key_text_ = said(key_words());
     set_up_axes();
     draw_margin();
     draw_baseline();
@@ -167,6 +167,27 @@ void RatioPlot::rebuild() {
   }
   setAccessibleName(said(say::compare_page::plot_name{.title = title_text_.toStdString()}));
   fit_words(width());
+}
+
+/// Of what is drawn alone.
+Message RatioPlot::key_words() const {
+  const auto any = [&](const auto& is) {
+    return std::ranges::any_of(curves_.curves,
+                               [&](const RatioCurve& curve) { return std::ranges::any_of(curve.points, is); });
+  };
+  const bool bars = any([](const RatioPoint& point) {
+    const Interval& interval = point.pair->verdict.time.interval;
+    return interval.high > interval.low;
+  });
+  const bool crossed = any([&](const RatioPoint& point) {
+    return origin(point.pair->base.front()) == Provenance::extrapolated ||
+           origin(point.pair->other.front()) == Provenance::extrapolated;
+  });
+  const std::string margin = format_number(100 * curves_.set->margin).toStdString();
+  Message key = say::compare_page::plot_key{.margin = margin};
+  if (!bars) key = say::compare_page::plot_key_computed{.margin = margin};
+  if (crossed) key = say::compare_page::plot_key_extrapolated{.key = key};
+  return key;
 }
 
 void RatioPlot::set_up_axes() {
@@ -284,7 +305,13 @@ void RatioPlot::draw_baseline() {
   const bool simulated = std::ranges::any_of(
       base, [&](const auto& at) { return mark_of_values(origin(at.second.second)) != SampleMark::disc; });
   QCPGraph* line = add_line(times_, QPen(color, 1.8, stroke_of(simulated)));
-  line->setName(said(say::compare_page::baseline_named{.base = curves_.set->base_name().toStdString()}));
+  Message name = say::compare_page::baseline_named{.base = curves_.set->base_name().toStdString()};
+  const bool computed = std::ranges::any_of(base, [&](const auto& at) {
+    const Provenance its = origin(at.second.second);
+    return its == Provenance::simulated || its == Provenance::extrapolated;
+  });
+  if (computed) name = say::compare_page::simulated_named{.side = name};
+  line->setName(said(name));
   sides_->addItem(new QCPPlottableLegendItem(sides_, line));
   std::map<SampleMark, std::pair<QVector<double>, QVector<double>>> by_mark;
   for (const auto& [x, at] : base) {

@@ -24,6 +24,8 @@ class RatioPlot : public FramePlot {
   [[nodiscard]] QCPAxisRect* ratios() const { return ratios_; }
   /// What the legend has, the baseline first.
   [[nodiscard]] QStringList legend_words() const;
+  /// What stands below the axes: what bars, bands and crosses are, as far as there are any.
+  [[nodiscard]] QString key() const { return key_text_; }
   /// Stands below pictures in files: source_note().
   void set_source(const QString& source) { source_ = source; }
   // As save_file(): the error, empty when the file is written.
@@ -61,6 +63,7 @@ class RatioPlot : public FramePlot {
     bool of_base = false;
   };
   void rebuild();
+  [[nodiscard]] Message key_words() const;
   void set_up_axes();
   void draw_baseline();
   void draw_times(std::size_t curve);

@@ -84,6 +84,7 @@ RooflinePlot::RooflinePlot(QWidget* parent) : FramePlot(parent) {
   plotLayout()->simplify();
   title_ = new QCPTextElement(this);
   title_->setMargins({0, 6, 0, 2});
+  title_->setTextFlags(Qt::AlignCenter);
   plotLayout()->addElement(roofline_title_row, 0, title_);
   plotLayout()->addElement(roofline_axes_row, 0, axes);
   plotLayout()->setRowStretchFactor(roofline_title_row, 0.001);
@@ -194,7 +195,7 @@ void RooflinePlot::rebuild() {
   bold.setBold(true);
   title_->setFont(bold);
   title_->setTextColor(colors.text);
-  fit_title(width());
+  fit_title(size());
   setAccessibleName(said(say::roofline_page::name{.title = title_text_.toStdString()}));
   legend_.lay_out(size(), Medium::screen);
 }
@@ -489,6 +490,8 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   if (!point.shares.empty()) {
     content.notes << said(say::roofline_page::hits{.bound = bound_words(point).toStdString(),
                                                    .percent = percent_words(point.reached()).toStdString()});
+    const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
+    if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << said(say::roofline_page::upper_bound{});
   }
   content.notes << said(say::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
   if (point.throttled) content.notes << said(say::roofline_page::throttled{});
@@ -553,13 +556,23 @@ void RooflinePlot::leaveEvent(QEvent* event) {
   overlay_->clear();
 }
 
-void RooflinePlot::fit_title(int width) {
+void RooflinePlot::fit_title(const QSize& size) {
   constexpr int sides = 16;
-  title_->setText(QFontMetrics(title_->font()).elidedText(title_text_, Qt::ElideRight, width - sides));
+  constexpr int room_for_two_lines = 430;  // of the plot: the axes of a low one need it more
+  const QFontMetrics metrics(title_->font());
+  const int width = size.width() - sides;
+  QStringList lines{title_text_};
+  if (metrics.horizontalAdvance(title_text_) > width && size.height() >= room_for_two_lines) {
+    lines = {title_text_.chopped(set_.problem.size()), set_.problem};
+    const QString bullet = QStringLiteral(" · ");
+    if (lines.front().endsWith(bullet)) lines.front().chop(bullet.size());
+  }
+  for (QString& line : lines) line = metrics.elidedText(line, Qt::ElideRight, width);
+  title_->setText(lines.join(QLatin1Char('\n')));
 }
 
 void RooflinePlot::resizeEvent(QResizeEvent* event) {
-  fit_title(event->size().width());
+  fit_title(event->size());
   legend_.lay_out(event->size(), Medium::screen);
   FramePlot::resizeEvent(event);
   overlay_->setGeometry(rect());
@@ -575,7 +588,7 @@ void RooflinePlot::changeEvent(QEvent* event) {
 }
 
 QString RooflinePlot::save(const QString& file, const QSize& size) {
-  fit_title(size.width());
+  fit_title(size);
   legend_.lay_out(size, Medium::paper);
   auto* source = new QCPTextElement(this, source_, small_font(font()));
   source->setTextColor(plot_colors(palette()).muted);
@@ -589,7 +602,7 @@ QString RooflinePlot::save(const QString& file, const QSize& size) {
   layer(selection_layer())->setVisible(true);
   plotLayout()->remove(source);
   plotLayout()->simplify();
-  fit_title(width());
+  fit_title(this->size());
   legend_.lay_out(this->size(), Medium::screen);
   replot(rpQueuedReplot);
   return error;

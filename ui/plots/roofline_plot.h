@@ -25,6 +25,8 @@ class RooflinePlot : public FramePlot {
 
   void set_roofline(RooflineSet set);
   [[nodiscard]] QString title() const { return title_text_; }
+  /// As it stands above the axes: in two lines, or cut, where there is no room for it in one.
+  [[nodiscard]] QString title_lines() const { return title_->text(); }
   /// Series that are hidden, by their titles; the legend says how many.
   [[nodiscard]] const std::set<QString>& hidden() const { return hidden_; }
   /// As a click on an entry of the legend: hides these; where all are hidden, shows them.
@@ -83,7 +85,8 @@ class RooflinePlot : public FramePlot {
   bool draw_selection();
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const;
-  void fit_title(int width);
+  /// In two lines where one has no room for it and the plot is high enough.
+  void fit_title(const QSize& size);
 
   RooflineSet set_;
   std::set<QString> hidden_;

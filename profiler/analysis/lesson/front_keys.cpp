@@ -73,6 +73,21 @@ Message finite_number(const Asked& asked) {
   return number_in(asked.value) ? Message() : Message(say::lesson::allows_number{});
 }
 
+/// A claim with less could never hold.
+Message no_less_than_zero(const Asked& asked) {
+  const std::optional<double> number = number_in(asked.value);
+  return number && *number >= 0 ? Message() : Message(say::lesson::allows_from_zero{});
+}
+
+/// Between `low` and less than that nothing lies.
+Message no_less_than_low(const Asked& asked) {
+  const std::optional<double> number = number_in(asked.value);
+  if (!number) return say::lesson::allows_number{};
+  const std::optional<double> low = asked.front.number("low");
+  if (!low || *number >= *low) return {};
+  return say::lesson::allows_from_low{.low = clipped(asked.front.entries.at("low").value)};
+}
+
 bool whole_within(std::string_view value, std::int64_t low, std::int64_t high) {
   const std::optional<double> number = number_in(value);
   return number && *number == std::floor(*number) && *number >= static_cast<double>(low) &&
@@ -283,9 +298,9 @@ constexpr std::array card_keys{FrontKey{"source", any_text}, FrontKey{"test", an
 /// Of claims' tests, by word: what `takes` of claims.cpp names.
 constexpr std::array claim_keys{
     FrontKey{"states", finite_number},
-    FrontKey{"tolerance", finite_number},
+    FrontKey{"tolerance", no_less_than_zero},
     FrontKey{"low", finite_number},
-    FrontKey{"high", finite_number},
+    FrontKey{"high", no_less_than_low},
     FrontKey{"from", algorithm_name},
     FrontKey{"to", algorithm_name},
     FrontKey{"algorithm", algorithm_name},

@@ -198,6 +198,13 @@ TEST(Peaks, AreOfTheMetricsOwnUnit) {
   EXPECT_TRUE(peaks_of("time_median_ns", DType::fp16, ceilings).empty());
 }
 
+TEST(Peaks, ADatasheetsPeakOfTheTensorCoresHasNoInstructionsName) {
+  const CeilingKind& wgmma = *find_ceiling("wgmma_bf16");
+  EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::datasheet)), "Tensor cores, bf16");
+  EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::measured)), "Tensor cores, bf16, wgmma");
+  EXPECT_EQ(text(ceiling_label(*find_ceiling("dram_read"), CeilingSource::datasheet)), "DRAM read");
+}
+
 TEST(CurveRatios, AtTheNearestPlaceThatBothHave) {
   Curve naive;
   naive.quantity = Quantity::dram;

@@ -60,6 +60,33 @@ TEST(PointTable, ATableThatIsMovedKeepsItsColumns) {
   EXPECT_TRUE(second.values(metric_key::time_median_ns).has(1)) << "not asked for before";
 }
 
+TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
+  const fixtures::Points points(fixtures::tile_sweep());
+  const PointTable all = points.table();
+  std::vector<Row> rows;
+  for (Row row = 1; row < all.size(); row += 2) rows.push_back(row);
+  // Of each second of those the values are known, of the others they are computed when they are asked for.
+  for (std::size_t i = 0; i < rows.size(); i += 2) {
+    (void)all.values(metric_key::l2_sm_bytes).at(rows[i]);
+    (void)all.dram_traffic().at(rows[i]);
+  }
+  PointTableBuilder builder;
+  builder.add(builder.add_run(all.runs().front()), all.points(), rows);
+  PointTable some = std::move(builder).finish();
+  some.take_values(all, rows);
+  std::size_t there = 0;
+  std::size_t absent = 0;
+  for (Row row = 0; row < some.size(); ++row) {
+    const std::optional<double> bytes = some.values(metric_key::l2_sm_bytes).at(row);
+    EXPECT_EQ(bytes, all.values(metric_key::l2_sm_bytes).at(rows[row])) << row;
+    EXPECT_EQ(some.dram_traffic().at(row), all.dram_traffic().at(rows[row])) << row;
+    EXPECT_EQ(some.values(metric_key::time_median_ns).at(row), all.values(metric_key::time_median_ns).at(rows[row]));
+    ++(bytes ? there : absent);
+  }
+  EXPECT_GT(there, 0U);
+  EXPECT_GT(absent, 0U) << "what did not run has none";
+}
+
 TEST(PointTable, TilesAreCodesInTheOrderOfTheirSize) {
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64)),
                        fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 128)),

@@ -94,8 +94,10 @@ TEST(Roofs, MeasuredCeilingsStandWithTheirClocks) {
   const std::vector<Roof> of_bf16 = roofs_of(h200(), {ceilings, true}, DType::bf16);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->rate, 501e12);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->source, RoofSource::measured);
-  EXPECT_EQ(find_roof(of_bf16, Bound::wgmma)->rate, 989.4e12);
-  EXPECT_EQ(find_roof(of_bf16, Bound::wgmma)->source, RoofSource::datasheet) << "nobody measured it of this type";
+  EXPECT_EQ(find_roof(of_bf16, Bound::wgmma), nullptr) << "nobody measured it of this type";
+  EXPECT_EQ(find_roof(of_bf16, Bound::tensor)->rate, 989.4e12);
+  EXPECT_EQ(find_roof(of_bf16, Bound::tensor)->source, RoofSource::datasheet);
+  EXPECT_EQ(find_roof(roofs, Bound::tensor), nullptr) << "both instructions were measured";
   EXPECT_EQ(find_roof(roofs_of(h200(), {ceilings, false}, DType::fp16), Bound::l2)->source, RoofSource::alike);
 }
 
@@ -103,19 +105,25 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   const std::vector<Roof> roofs = roofs_of(h200(), {}, DType::fp16);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->rate, 4.8e12);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->source, RoofSource::datasheet);
-  EXPECT_EQ(find_roof(roofs, Bound::wgmma)->rate, 989.4e12);
-  EXPECT_EQ(find_roof(roofs, Bound::mma_sync), nullptr) << "the datasheet's peak is wgmma's";
+  EXPECT_EQ(find_roof(roofs, Bound::tensor)->rate, 989.4e12);
+  EXPECT_EQ(to_string(Bound::tensor), "tensor cores");
+  EXPECT_EQ(find_roof(roofs, Bound::wgmma), nullptr) << "a datasheet's peak is no measured instruction's";
+  EXPECT_EQ(find_roof(roofs, Bound::mma_sync), nullptr);
   // 4096 a cycle on 132 SMs: not at the boost clock, where they would be 1070.5 TFLOP/s.
-  ASSERT_TRUE(find_roof(roofs, Bound::wgmma)->clock_hz);
-  EXPECT_THAT(*find_roof(roofs, Bound::wgmma)->clock_hz, DoubleNear(1.83e9, 1e6));
+  ASSERT_TRUE(find_roof(roofs, Bound::tensor)->clock_hz);
+  EXPECT_THAT(*find_roof(roofs, Bound::tensor)->clock_hz, DoubleNear(1.83e9, 1e6));
   // 16 a clock on 132 SMs at 1.98 GHz; 32 bytes a clock and SM.
   EXPECT_THAT(find_roof(roofs, Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
   EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.98e9);
   EXPECT_THAT(find_roof(roofs, Bound::l2)->rate, DoubleNear(8.36352e12, 1e6));
   EXPECT_EQ(find_roof(roofs, Bound::l2)->source, RoofSource::usual_of_kind);
   const std::vector<Roof> of_a100 = roofs_of(*find_gpu("a100"), {}, DType::fp16);
-  EXPECT_EQ(find_roof(of_a100, Bound::mma_sync)->rate, 312e12);
-  EXPECT_EQ(find_roof(of_a100, Bound::wgmma), nullptr);
+  EXPECT_EQ(find_roof(of_a100, Bound::tensor)->rate, 312e12);
+  EXPECT_EQ(find_roof(of_a100, Bound::mma_sync), nullptr);
+  // Of the A100 mma.sync is all there is: measured, it needs no datasheet beside it.
+  const std::vector<Ceiling> mma{measured_ceiling(ceiling_key::mma_fp16, 290e12)};
+  EXPECT_EQ(find_roof(roofs_of(*find_gpu("a100"), {mma, true}, DType::fp16), Bound::tensor), nullptr);
+  EXPECT_EQ(find_roof(roofs_of(h200(), {mma, true}, DType::fp16), Bound::tensor)->rate, 989.4e12) << "wgmma's is open";
   EXPECT_EQ(find_roof(of_a100, Bound::l2)->source, RoofSource::as_elsewhere);
   // A file does not keep the clock: the table of GPUs does.
   DeviceLimits read = h200();
@@ -176,7 +184,12 @@ TEST(Roofline, EachAlgorithmIsHeldToItsInstruction) {
   };
   EXPECT_EQ(matrix_bound("fa2", ceilings), Bound::mma_sync);
   EXPECT_EQ(matrix_bound("fa3", ceilings), Bound::wgmma);
-  EXPECT_EQ(matrix_bound("fa2", {}), Bound::wgmma) << "the datasheet has no figure of mma.sync";
+  EXPECT_EQ(matrix_bound("fa2", {}), Bound::tensor) << "fa2 runs no wgmma";
+  EXPECT_EQ(matrix_bound("fa3", {}), Bound::tensor);
+  EXPECT_EQ(matrix_bound("elsewhere", {}), Bound::tensor);
+  const std::vector<Ceiling> wgmma_alone{measured_ceiling(ceiling_key::wgmma_fp16, 800e12)};
+  EXPECT_EQ(matrix_bound("fa2", wgmma_alone), Bound::tensor);
+  EXPECT_EQ(matrix_bound("fa3", wgmma_alone), Bound::wgmma);
   EXPECT_EQ(matrix_bound("elsewhere", ceilings), Bound::wgmma) << "whose instruction nobody stated";
 }
 

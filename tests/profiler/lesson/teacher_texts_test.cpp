@@ -158,6 +158,11 @@ TEST(TeachersClaim, WhatWouldBeMisjudgedIsLeftOut) {
   EXPECT_THAT(lines_of_claim(""), ElementsAre(HasSubstr("claims/mine.md:1: the front matter lacks what is claimed")));
   EXPECT_THAT(lines_of_claim("low: much\n"),
               ElementsAre("claims/mine.md:9: 'low: much' is not taken: it takes a number"));
+  EXPECT_THAT(lines_of_claim("low: 2\nhigh: 1\n"),
+              ElementsAre("claims/mine.md:10: 'high: 1' is not taken: it takes a number that is not below the card's "
+                          "'low', 2"));
+  EXPECT_THAT(lines_of_claim("states: 2\ntolerance: -0.1\n"),
+              ElementsAre("claims/mine.md:10: 'tolerance: -0.1' is not taken: it takes a number of 0 or more"));
   EXPECT_THAT(lines_of_claim("low: 1\ntolerence: 0.5\n"),
               ElementsAre(HasSubstr("claims/mine.md:10: nothing takes 'tolerence'")));
   EXPECT_THAT(lines_of_claim("low: 1\nmatrix: S\n"),

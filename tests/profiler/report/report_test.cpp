@@ -292,6 +292,25 @@ TEST(Report, ANumberOfABoundLeadsToItsPointAndToNoWordsBesideIt) {
   EXPECT_GT(bounds, 1U);
 }
 
+TEST(Report, ADatasheetsPeakIsOfNoInstructionAndSaidToBeAnUpperBound) {
+  const Document document = document_of(fixtures::memory_wall());
+  std::set<std::string> bounds;
+  for (const Figure& figure : figures(document, "roofline")) {
+    constexpr std::size_t bound_column = 4;
+    for (const auto& row : figure.behind.rows) bounds.insert(row.at(bound_column).text);
+  }
+  EXPECT_THAT(bounds, Contains("tensor cores"));
+  EXPECT_THAT(bounds, Not(Contains("wgmma"))) << "FA1 and FA2 run none, and nobody measured it";
+  bool named = false;
+  bool told = false;
+  for (const std::string& sentence : sentences(document)) {
+    named = named || sentence.find("nearest bound is tensor cores") != std::string::npos ||
+            sentence.find("(tensor cores;") != std::string::npos;
+    told = told || sentence.starts_with("Tensor cores: the peak that the datasheet states");
+  }
+  EXPECT_EQ(told, named) << "once, where some sentence names them";
+}
+
 TEST(Report, AKeyNamesWhatItsPictureHasAndNothingElse) {
   const auto keys = [](const Document& document) {
     std::string all;
