@@ -96,18 +96,18 @@ void RooflinePage::add_content() {
   table_ = new PlainTable(model_, said(say::roofline_page::title{}), both);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
-  left_out_ = new QLabel(both);
+  left_out_ = new QLabel(this);
   left_out_->setTextFormat(Qt::PlainText);
   left_out_->setWordWrap(true);
   left_out_->hide();
   column->addWidget(plot_, 1);
   column->addWidget(table_);
-  column->addWidget(left_out_);
   empty_ = new EmptyState(content, &workspace());
   shown_ = scrolled(both, plot_, content);
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
+  layout()->addWidget(left_out_);  // in sight where the table is scrolled to
   note_ = new ErrorNote(workspace().published_errors(), this);
   layout()->addWidget(note_);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
@@ -277,8 +277,8 @@ void RooflinePage::show_roofline() {
   }
   model_->set_roofline(set_);
   plot_->set_roofline(set_);
-  fit_table();
   show_left_out();
+  fit_table();
   const bool any = std::ranges::any_of(set_.report.series, [&](const RooflineSeries& series) {
     return std::ranges::any_of(series.points,
                                [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
@@ -356,7 +356,9 @@ void RooflinePage::fit_table() {
   const auto height_of = [&](int rows) {
     return table_->horizontalHeader()->sizeHint().height() + row_height * rows + 2 * table_->frameWidth() + 2;
   };
-  table_->setFixedHeight(std::min(height_of(model_->rowCount()), std::max(height_of(fewest_rows), height() / 4)));
+  const int words = left_out_->isHidden() ? 0 : left_out_->sizeHint().height();
+  const int most = std::max(height_of(fewest_rows), height() / 4 - words);
+  table_->setFixedHeight(std::min(height_of(model_->rowCount()), most));
 }
 
 void RooflinePage::changeEvent(QEvent* event) {
