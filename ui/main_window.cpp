@@ -439,7 +439,14 @@ void MainWindow::show_map(const QString& file, qint64 point) {
   const auto map = std::ranges::find_if(pages_, &Page::maps);
   if (map == pages_.end()) return;
   tabs_->setCurrentWidget(*map);
-  if (!(*map)->turn_to(file, point)) say_written({}, said(say::window::not_on_map{}), Banner::Topic::choice);
+  if ((*map)->turn_to(file, point)) return;
+  say_written({}, said(say::window::not_on_map{}), Banner::Topic::choice);
+  // What was measured just now is read with the window's next look at the file.
+  const auto again = [this, page = *map, file, point] {
+    if (current_page() == page && page->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
+  };
+  connect(&workspace_, &Workspace::points_changed, this, again,
+          static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
 }
 
 void MainWindow::name_window() {

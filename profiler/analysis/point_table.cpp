@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
@@ -104,11 +105,18 @@ void ValueColumn::take(const ValueColumn& from, std::span<const Row> rows) {
 }
 
 void PointTable::take_values(const PointTable& from, std::span<const Row> rows) {
-  const std::lock_guard lock(*from.making_);
-  for (const auto& [metric, column] : from.values_) {
-    values_.emplace(metric, ValueColumn(*points_, column.evaluate_)).first->second.take(column, rows);
+  // Columns that are there stay where they are: only to find them the other table has to hold still.
+  std::vector<std::pair<std::string, const ValueColumn*>> columns;
+  bool traffic = false;
+  {
+    const std::lock_guard lock(*from.making_);
+    for (const auto& [metric, column] : from.values_) columns.emplace_back(metric, &column);
+    traffic = from.dram_traffic_.has_value();
   }
-  if (!from.dram_traffic_) return;
+  for (const auto& [metric, column] : columns) {
+    values_.emplace(metric, ValueColumn(*points_, column->evaluate_)).first->second.take(*column, rows);
+  }
+  if (!traffic) return;
   dram_traffic_ = ValueColumn(*points_, from.dram_traffic_->evaluate_);
   dram_traffic_->take(*from.dram_traffic_, rows);
 }

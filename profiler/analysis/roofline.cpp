@@ -87,19 +87,18 @@ bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceil
   });
 }
 
-/// Of the algorithm's instruction; where nobody measured it the datasheet's, which no instruction exceeds; the fastest
-/// that was measured where nobody stated the instruction.
+/// Of the algorithm's instruction; where nobody measured it, or nobody stated it and one of them was not measured, the
+/// datasheet's, which no instruction exceeds; else the fastest that was measured.
 const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm) {
-  if (algorithm != nullptr) {
-    if (const Roof* its = find_roof(roofs, bound_of(algorithm->facts().instruction))) return its;
-    if (const Roof* peak = find_roof(roofs, Bound::tensor)) return peak;
-  }
+  const Roof* its_own = algorithm == nullptr ? nullptr : find_roof(roofs, bound_of(algorithm->facts().instruction));
+  if (its_own != nullptr) return its_own;
+  if (const Roof* peak = find_roof(roofs, Bound::tensor)) return peak;
   const Roof* fastest = nullptr;
   for (const MatrixInstruction each : matrix_instructions) {
     const Roof* its = find_roof(roofs, bound_of(each));
     if (its != nullptr && (fastest == nullptr || its->rate > fastest->rate)) fastest = its;
   }
-  return fastest != nullptr ? fastest : find_roof(roofs, Bound::tensor);
+  return fastest;
 }
 
 /// What the closed form says of a configuration.

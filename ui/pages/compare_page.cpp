@@ -432,8 +432,9 @@ void ComparePage::refresh() {
                      base = base_name_](const Aside::Outdated& /*outdated*/) {
     return sides_of(*points, axes.empty() ? side_axes(*points) : axes, by, base);
   };
-  work_aside(points->size(), work, [this, points](Sides sides) {
+  work_aside(points->size(), work, [this, points, query = workspace().query()](Sides sides) {
     visible_ = points;
+    visible_of_ = query;
     axes_ = std::move(sides.axes);
     axis_ = sides.axis;
     baseline_ = sides.baseline;
@@ -489,6 +490,7 @@ void ComparePage::ask() {
 
 void ComparePage::take(const std::shared_ptr<const ComparisonSet>& set) {
   compared_ = set;
+  compared_of_ = visible_of_;  // the last that was asked for answers
   show_comparison();
 }
 
@@ -520,7 +522,7 @@ void ComparePage::show_comparison() {
                       .order = sort_order_};
   const std::shared_ptr<const ComparisonTable>& shown = model_->table();
   const auto known = shown->set() == chosen.set && shown->code() == chosen.code ? shown : nullptr;
-  const auto work = [chosen, known, before = narrowed()](const Aside::Outdated& /*outdated*/) {
+  const auto work = [chosen, known, before = narrowed(compared_of_)](const Aside::Outdated& /*outdated*/) {
     return find(chosen, before, known);
   };
   showing_.drop();
@@ -795,9 +797,11 @@ void ComparePage::show_menu(const QPoint& at) {
   const int row = order_->mapToSource(under).row();
   QMenu menu(this);
   for (const bool of_other : {false, true}) {
-    if (!model_->point(row, of_other)) continue;
+    const std::optional<ShownPoint> point = model_->point(row, of_other);
+    if (!point) continue;
+    // By the time one is chosen the table may be another.
     menu.addAction(of_other ? said(say::compare_page::other_details{}) : said(say::compare_page::base_details{}), this,
-                   [this, row, of_other] { select_of(row, of_other); });
+                   [this, point] { tell_selected(*point); });
   }
   for (const bool of_other : {false, true}) {
     const std::optional<ShownPoint> point = model_->point(row, of_other);

@@ -193,10 +193,12 @@ class ComparePage : public ProblemPage {
   QString sorted_by_ = QStringLiteral("verdict");
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
+  QString visible_of_;  ///< the query that they fit
   std::vector<SideAxis> axes_;
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
   std::shared_ptr<const ComparisonSet> compared_;  ///< what was found last, and is shown or about to be
+  QString compared_of_;                            ///< the query that its points fit
   std::shared_ptr<const ComparisonSet> set_;       ///< what is shown
   const OtherSide* mapped_ = nullptr;              ///< of it, on the map; null: there is none
   std::vector<std::vector<ComparisonTable::Sample>> longest_;

@@ -141,6 +141,7 @@ void PointsPage::refresh() {
     return found;
   };
   work_aside(points->size(), work, [this](Found found) {
+    if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
     model_->know(std::move(found.looked));
     order_->set_points(std::move(found.prepared));
     show_points();
@@ -151,6 +152,7 @@ void PointsPage::refresh_listing() {
   const std::shared_ptr<const Listing> listing = workspace_.listing();
   const auto show = [this, listing] {
     looks_at_.reset();
+    if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
     model_->set_listing(listing);
     listed_->setText(said(say::points_table::listed{
         .points = listing->rows.size(), .loaded = workspace_.visible()->size(), .most = workspace_.most_loaded()}));

@@ -72,7 +72,7 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
     aside().drop();  // an earlier look would undo what was chosen since
     return;          // points_changed() follows, and then everything that is chosen by then
   }
-  Narrowed before = narrowed();
+  Narrowed before = narrowed(workspace_.query());
   before.points = workspace_.visible();
   if (before.points != points_ || of != found_of_ || texts_ == nullptr) {
     before.candidates = nullptr;
@@ -107,8 +107,8 @@ void ProblemPage::Narrowed::narrow(std::shared_ptr<const PointSet> of, std::vect
   filter.update(points->table(), *candidates);
 }
 
-ProblemPage::Narrowed ProblemPage::narrowed() const {
-  Narrowed now{points_, candidates_, texts_, filter_, workspace_.query()};
+ProblemPage::Narrowed ProblemPage::narrowed(const QString& query) const {
+  Narrowed now{points_, candidates_, texts_, filter_, query};
   // What a half-written query takes by itself is not kept: each query begins from what was shown of all points.
   if (now.query != taken_of_ && unfiltered_ && chosen_alike(*unfiltered_, filter_)) now.filter = *unfiltered_;
   return now;

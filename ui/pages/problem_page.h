@@ -58,7 +58,7 @@ class ProblemPage : public Page {
     void narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
   };
   /// What is shown now, to go on from: its filter has what was chosen, for the points that fit the query now.
-  [[nodiscard]] Narrowed narrowed() const;
+  [[nodiscard]] Narrowed narrowed(const QString& query) const;
   void take(Narrowed now);
   /// What the filter took by itself holds no longer; what was chosen by hand does. Wants a look_through().
   void forget_taken() { filter_.forget_taken(); }

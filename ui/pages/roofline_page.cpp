@@ -190,6 +190,9 @@ void RooflinePage::refresh_devices() {
     device_->addItem(QString::fromStdString(analysis::device_title(table, table.run_index(*row))));
   }
   device_->setEnabled(devices_.size() > 1);
+  ceilings_.clear();
+  same_device_ = true;
+  rates_missing_.clear();
   if (devices_.empty()) return;
   const auto wanted = std::ranges::find(devices_, wanted_device_);
   const auto place = wanted == devices_.end() ? 0 : wanted - devices_.begin();
@@ -199,9 +202,6 @@ void RooflinePage::refresh_devices() {
   const auto row = std::ranges::find_if(filter().rows(), [&](Row each) { return table.run(each).device_id == id; });
   const analysis::Run& run = table.run(*row);
   gpu_ = QString::fromStdString(run.device_name);
-  ceilings_.clear();
-  same_device_ = true;
-  rates_missing_.clear();
   const std::vector<ShownCeilings> sets = ceilings_of(workspace());
   const auto find = [&](const auto& fits) {
     return std::ranges::find_if(sets, [&](const ShownCeilings& set) { return set.measured && fits(set); });

@@ -162,10 +162,12 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
 void CollectPanel::count_point(const PointEvent& event) {
   if (event.disposition == attnscope::to_string(Disposition::cancelled)) {
     ++cut_short_;
-  } else if (progressed_.done < progressed_.total) {
-    ++progressed_.done;
-    show_progress(ProgressEvent(progressed_));
+    return;
   }
+  kept_.insert(event.point_id);
+  if (progressed_.done >= progressed_.total) return;
+  ++progressed_.done;
+  show_progress(ProgressEvent(progressed_));
 }
 
 void CollectPanel::connect_end() {
@@ -180,7 +182,9 @@ void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
     waiting_.clear();
     if (measures_ceilings_) return ended(said(say::ceiling::cancelled{}));
-    const std::size_t kept = done.ok + done.not_ok - std::min(cut_short_, done.not_ok);
+    // A collector that had to be killed says no more how many there are.
+    const std::size_t told = done.ok + done.not_ok;
+    const std::size_t kept = told > 0 ? told - std::min(cut_short_, done.not_ok) : kept_.size();
     ended(kept == 1 ? said(say::collect_panel::cancelled_one{}) : said(say::collect_panel::cancelled{.points = kept}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
@@ -260,6 +264,7 @@ void CollectPanel::begin(const QString& database) {
   progress_->setFormat(said(say::collect_panel::starting{}));
   progressed_ = {};
   cut_short_ = 0;
+  kept_.clear();
   stopping_ = false;
   cancel_->setEnabled(true);
   emit begun();

@@ -6,6 +6,8 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QWidget>
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include "ui/collector_process.h"
@@ -79,6 +81,7 @@ class CollectPanel : public QWidget {
   bool stopping_ = false;           ///< it was cancelled, and has not ended
   ProgressEvent progressed_;        ///< what is shown
   std::size_t cut_short_ = 0;       ///< points that were cancelled themselves
+  std::set<std::int64_t> kept_;     ///< points that ended, by their ids
 
   CollectForm* form_ = nullptr;
   QLabel* plan_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/frame_plot.h"
 
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -81,6 +82,8 @@ void FramePlot::paintEvent(QPaintEvent* /*event*/) {
   // Now that everything has its place and size.
   draw_due();
   QCPPainter painter(this);
+  // A picture of so many and a half pixels ends before the plot does.
+  if (bufferDevicePixelRatio() != std::floor(bufferDevicePixelRatio())) painter.fillRect(rect(), mBackgroundBrush);
   for (const auto& buffer : mPaintBuffers) buffer->draw(&painter);
 }
 

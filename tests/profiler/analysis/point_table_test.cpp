@@ -87,6 +87,29 @@ TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
   EXPECT_GT(absent, 0U) << "what did not run has none";
 }
 
+TEST(PointTable, ValuesThatAreTakenOverAreNotComputedAgain) {
+  std::vector<PointRecord> slower = fixtures::tile_sweep();
+  for (PointRecord& record : slower) {
+    for (KernelRecord& kernel : record.kernels) {
+      for (double& ns : kernel.samples_ns) ns *= 2;
+    }
+  }
+  const fixtures::Points theirs(slower);
+  const PointTable from = theirs.table();
+  const fixtures::Points ours(fixtures::tile_sweep());
+  PointTable table = ours.table();
+  const std::vector<Row> rows = from.rows();
+  for (const Row row : rows) (void)from.values(metric_key::time_median_ns).at(row);
+  table.take_values(from, rows);
+  std::size_t there = 0;
+  for (const Row row : rows) {
+    const std::optional<double> ns = table.values(metric_key::time_median_ns).at(row);
+    EXPECT_EQ(ns, from.values(metric_key::time_median_ns).at(row));
+    if (ns) ++there;
+  }
+  EXPECT_GT(there, 0U);
+}
+
 TEST(PointTable, TilesAreCodesInTheOrderOfTheirSize) {
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64)),
                        fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 128)),

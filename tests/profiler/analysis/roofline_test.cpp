@@ -191,6 +191,7 @@ TEST(Roofline, EachAlgorithmIsHeldToItsInstruction) {
   EXPECT_EQ(matrix_bound("fa2", wgmma_alone), Bound::tensor);
   EXPECT_EQ(matrix_bound("fa3", wgmma_alone), Bound::wgmma);
   EXPECT_EQ(matrix_bound("elsewhere", ceilings), Bound::wgmma) << "whose instruction nobody stated";
+  EXPECT_EQ(matrix_bound("elsewhere", wgmma_alone), Bound::tensor) << "which may be the other one";
 }
 
 TEST(Roofline, MaskedTilesAreExecutedWholeAndKeepTheUnitsBusy) {
