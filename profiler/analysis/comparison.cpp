@@ -244,7 +244,7 @@ std::size_t different(std::vector<std::uint32_t> recordings, const std::vector<s
   if (recordings.size() == 1 && more.size() == 1) return recordings == more ? 1 : 2;
   recordings.insert(recordings.end(), more.begin(), more.end());
   std::ranges::sort(recordings);
-  return static_cast<std::size_t>(std::ranges::unique(recordings).begin() - recordings.begin());
+  return static_cast<std::size_t>(std::unique(recordings.begin(), recordings.end()) - recordings.begin());
 }
 
 std::optional<double> median_of_rows(const ValueColumn& column, const std::vector<Row>& rows) {

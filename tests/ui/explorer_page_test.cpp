@@ -184,6 +184,13 @@ TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
   settle();
   EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of its DRAM";
   EXPECT_TRUE(note->text().contains("DRAM's rate: measured of NVIDIA H200 (")) << note->text().toStdString();
+  // Another memory has that rate times what is chosen, not the datasheet's.
+  const auto of_dram = static_cast<std::size_t>(TimeTerm::dram);
+  const double once = page.shown()->exploration.terms[of_dram];
+  type("what_if_dram", 200);
+  EXPECT_NEAR(page.shown()->exploration.terms[of_dram], once / 2, 1e-6 * once);
+  EXPECT_TRUE(note->text().contains("Of DRAM it is the measured rate times 2,")) << note->text().toStdString();
+  type("what_if_dram", 100);
   workspace.close(path);
   settle();
   EXPECT_EQ(page.shown()->exploration.ns, by_table);

@@ -156,8 +156,7 @@ std::vector<PlaceOnSide> places_on_sides(const PointSet& points, const SideAxis&
   places.reserve(beside.size());
   for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);
   std::ranges::sort(places);
-  const auto again = std::ranges::unique(places);
-  places.erase(again.begin(), again.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
   return places;
 }
 

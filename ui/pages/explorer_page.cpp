@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/model/ceilings.h"
 #include "kernels/tile_table.h"
 #include "messages/explorer.h"
 #include "messages/explorer_page.h"
@@ -108,13 +109,19 @@ QString rates_note(const Explored& explored, double idle_ns) {
   const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
                             : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
                                                                        : text(say::explorer_page::rates_of_l2{});
+  const double factor = explored.choices.what_if.dram_rate;
+  const QString times =
+      factor == 1 ? QString()
+                  : QLatin1Char(' ') + said(say::explorer_page::rates_multiplied{
+                                           .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
   return said(say::explorer_page::terms_note_measured{.idle = idle,
                                                       .which = which,
                                                       .gpu = rates->device_name,
                                                       .uuid = rates->device_uuid,
                                                       .time = rates->measured_at,
                                                       .device = e.device,
-                                                      .measured = e.rates_of});
+                                                      .measured = e.rates_of}) +
+         times;
 }
 
 }  // namespace
@@ -496,16 +503,22 @@ void ExplorerPage::apply(const State& state) {
 }
 
 std::shared_ptr<const StoredCeilings> ExplorerPage::rates_of(const ExplorerChoices& choices) {
-  // By the name of what is worked out: with its memories multiplied a GPU is another, which nobody measured.
+  // With its memories multiplied a GPU has another name, and of its own rates those that nobody multiplied.
   const DeviceLimits limits = limits_of(choices);
   const auto known = rates_.find(limits.name);
   if (known != rates_.end()) return known->second;
   std::vector<StoredCeilings> sets;
   for (const FileCeilings& each : workspace_.ceilings()) sets.push_back(each.set);
-  const StoredCeilings* newest = newest_rates(sets, limits);
-  auto& rates = rates_[limits.name];
-  if (newest != nullptr) rates = std::make_shared<const StoredCeilings>(*newest);
-  return rates;
+  ExplorerChoices itself = choices;
+  itself.what_if = {};
+  const StoredCeilings* newest = newest_rates(sets, limits_of(itself));
+  if (newest == nullptr) return rates_[limits.name] = nullptr;
+  StoredCeilings rates = *newest;
+  for (Ceiling& each : rates.ceilings) {
+    const bool of_dram = each.name == ceiling_key::dram_read || each.name == ceiling_key::dram_copy;
+    if (of_dram) each.value *= choices.what_if.dram_rate;
+  }
+  return rates_[limits.name] = std::make_shared<const StoredCeilings>(std::move(rates));
 }
 
 void ExplorerPage::forget_rates() {
@@ -695,7 +708,7 @@ void ExplorerPage::show_errors() {
     const auto percent = [](double share) {
       return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0).toStdString();
     };
-    const QString words =
+    QString words =
         said(say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
                                              .median = percent(*row->median),
                                              .p95 = percent(row->p95.value_or(*row->median)),
