@@ -16,8 +16,6 @@ namespace attnscope::ui {
 namespace {
 
 using analysis::ComparedPair;
-using analysis::LeftOut;
-using analysis::RatioInterval;
 using analysis::Verdict;
 
 /// What one wants to see first: regressions, then what got better, what is open, and what stayed.
