@@ -22,7 +22,7 @@
 #include "ui/lesson/theory_picture.h"
 #include "ui/lesson/tile_stage.h"
 #include "ui/lesson/transport.h"
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace {
 

@@ -24,15 +24,15 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
-#include "ui/explorer/number_editor.h"
 #include "ui/explorer/term_bars.h"
-#include "ui/main_window.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/tile_heatmap_page.h"
-#include "ui/query_bar.h"
+#include "ui/widgets/number_editor.h"
+#include "ui/window/main_window.h"
+#include "ui/window/query_bar.h"
 
 namespace {
 
@@ -76,7 +76,7 @@ class TimedApplication : public QApplication {
     }
     return taken;
   }
-  /// Of what came since it was asked last: "MetaCall of attnscope::ui::Aside "": 12.3 ms".
+  /// Of what came since it was asked last: "MetaCall of attnscope::ui::BackgroundWork "": 12.3 ms".
   QString take_longest() {
     const QString words = QStringLiteral("%1: %2 ms").arg(longest_).arg(longest_ms_, 0, 'f', 1);
     longest_ms_ = 0;

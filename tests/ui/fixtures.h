@@ -13,7 +13,7 @@
 #include "tests/profiler/analysis/fixtures.h"
 #include "ui/models/curve_series.h"
 #include "ui/models/heatmap_grid.h"
-#include "ui/workspace.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui::fixtures {
 

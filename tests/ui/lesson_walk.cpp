@@ -17,13 +17,13 @@
 #include <stdexcept>
 
 #include "tests/ui/window_test.h"
-#include "ui/application.h"
 #include "ui/lesson/asked_card.h"
 #include "ui/lesson/lesson_window.h"
 #include "ui/lesson/softmax_picture.h"
 #include "ui/lesson/tiles_picture.h"
 #include "ui/lesson/transport.h"
 #include "ui/pages/explorer_page.h"
+#include "ui/window/application.h"
 
 namespace {
 

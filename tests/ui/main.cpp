@@ -4,8 +4,8 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 
-#include "ui/application.h"
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
+#include "ui/window/application.h"
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");

@@ -24,8 +24,6 @@
 
 #include "tests/app/local_sshd.h"
 #include "tests/ui/window_test.h"
-#include "ui/application.h"
-#include "ui/elsewhere.h"
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
 #include "ui/explorer/term_bars.h"
@@ -35,8 +33,10 @@
 #include "ui/pages/roofline_page.h"
 #include "ui/pages/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
-#include "ui/panels/elsewhere_dialog.h"
-#include "ui/query_bar.h"
+#include "ui/panels/remote_device_dialog.h"
+#include "ui/process/remote_device_list.h"
+#include "ui/window/application.h"
+#include "ui/window/query_bar.h"
 
 namespace {
 
@@ -186,7 +186,7 @@ class Walk {
       return;
     }
     qputenv("ATTNSCOPE_SSH_CONFIG", QByteArray::fromStdString(sshd.config()));
-    ElsewhereDialog dialog(&window_);
+    RemoteDeviceDialog dialog(&window_);
     dialog.show();
     QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("host")), QStringLiteral("gpubox"));
     QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("device-there")), QStringLiteral("simulated:H200"));
@@ -213,7 +213,7 @@ class Walk {
     window_.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
     wait("a sweep there", [&] { return window_.collect()->progress_words().startsWith(QStringLiteral("done")); });
     picture("ssh-collected");
-    Elsewhere::instance().remove(word);
+    RemoteDeviceList::instance().remove(word);
   }
 
  private:

@@ -8,7 +8,7 @@
 #include <QTemporaryDir>
 
 #include "tests/ui/fixtures.h"
-#include "ui/main_window.h"
+#include "ui/window/main_window.h"
 
 namespace attnscope::ui {
 

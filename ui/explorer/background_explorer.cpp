@@ -8,8 +8,10 @@ namespace attnscope::ui {
 BackgroundExplorer::BackgroundExplorer(QObject* parent) : QObject(parent) {}
 
 void BackgroundExplorer::ask(const ExplorerChoices& choices) {
-  aside_.ask(
-      [choices](const Aside::Outdated& /*outdated*/) { return std::make_shared<const Explored>(work_out(choices)); },
+  background_.ask(
+      [choices](const BackgroundWork::Outdated& /*outdated*/) {
+        return std::make_shared<const Explored>(work_out(choices));
+      },
       [this](const std::shared_ptr<const Explored>& explored) {
         // Before it is told: nobody is to think that all was there.
         if (!explored->exploration.refusal) ask_picture(explored->choices);
@@ -18,10 +20,10 @@ void BackgroundExplorer::ask(const ExplorerChoices& choices) {
 }
 
 void BackgroundExplorer::ask_picture(const ExplorerChoices& choices) {
-  aside_.ask([choices](const Aside::Outdated& outdated) { return picture_of(choices, outdated); },
-             [this](std::optional<analysis::TilePicture> picture) {
-               if (picture) emit pictured(std::make_shared<const analysis::TilePicture>(std::move(*picture)));
-             });
+  background_.ask([choices](const BackgroundWork::Outdated& outdated) { return picture_of(choices, outdated); },
+                  [this](std::optional<analysis::TilePicture> picture) {
+                    if (picture) emit pictured(std::make_shared<const analysis::TilePicture>(std::move(*picture)));
+                  });
 }
 
 std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,

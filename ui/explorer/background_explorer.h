@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "profiler/analysis/tile_picture.h"
-#include "ui/aside.h"
 #include "ui/explorer/choices.h"
+#include "ui/process/background_work.h"
 
 namespace attnscope::ui {
 
@@ -24,15 +24,15 @@ class BackgroundExplorer : public QObject {
   /// Ends in pictured() alone. Pre: the configuration runs.
   void ask_picture(const ExplorerChoices& choices);
   /// Nothing is wanted any more.
-  void drop() { aside_.drop(); }
-  [[nodiscard]] bool busy() const { return aside_.busy(); }
+  void drop() { background_.drop(); }
+  [[nodiscard]] bool busy() const { return background_.busy(); }
 
  signals:
   void explored(const std::shared_ptr<const attnscope::ui::Explored>& explored);
   void pictured(const std::shared_ptr<const attnscope::analysis::TilePicture>& picture);
 
  private:
-  Aside aside_;
+  BackgroundWork background_;
 };
 
 /// The picture of the batch entry with the most keys.

@@ -15,9 +15,9 @@
 #include "messages/common.h"
 #include "messages/explorer.h"
 #include "messages/explorer_page.h"
-#include "ui/format.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -162,8 +162,8 @@ QComboBox* ChoiceEditors::add_words(const QString& name, const QString& label, c
 
 void ChoiceEditors::add_field(const Field& field) {
   const QString name = to_qstring(field.name);
-  const QString label = said(field.label());
-  const QString help = said(field.help());
+  const QString label = qtext(field.label());
+  const QString help = qtext(field.help());
   const Field* of = &field;
   switch (field.type) {
     case FieldType::integer: {
@@ -177,8 +177,8 @@ void ChoiceEditors::add_field(const Field& field) {
           // Of a square problem n_q goes with it, and both are N.
           const AttentionProblem& problem = choices.point.spec.problem;
           const bool square = problem.n_q == problem.n_k;
-          const QString words = square ? said(say::explorer_page::n{}) : said(of->label());
-          const QString tip = plain_tip(square ? said(say::explorer_page::n_help{}) : said(of->help()));
+          const QString words = square ? qtext(say::explorer_page::n{}) : qtext(of->label());
+          const QString tip = plain_tip(square ? qtext(say::explorer_page::n_help{}) : qtext(of->help()));
           const Row& row = rows_[QStringLiteral("n_k")];
           row.label->setText(words);
           row.label->setToolTip(tip);
@@ -238,8 +238,8 @@ void ChoiceEditors::add_field(const Field& field) {
 
 void ChoiceEditors::add_knob(const Knob& knob) {
   const QString name = QString::fromStdString(knob.name);
-  const QString label = said(knob.label);
-  const QString help = said(knob.meaning);
+  const QString label = qtext(knob.label);
+  const QString help = qtext(knob.meaning);
   if (!knob.words.empty()) {
     QStringList words;
     for (const std::string& word : knob.words) words << QString::fromStdString(word);
@@ -255,7 +255,7 @@ void ChoiceEditors::add_knob(const Knob& knob) {
   for (const int stop : round_stops(1, most)) stops.push_back(stop);
   if (most <= all_of_it) stops = stops_of({knob.name, 0, most, 1, true});
   NumberEditor* editor = add_number(name, label, help, 0, most, 1, std::move(stops));
-  editor->spin()->setSpecialValueText(said(say::common::chosen{}));
+  editor->spin()->setSpecialValueText(qtext(say::common::chosen{}));
   rows_[name].show = [editor, of = &knob](const ExplorerChoices& choices) {
     editor->show_value(to_int(choices.point.spec.knobs.number(of->name)));
   };
@@ -266,10 +266,10 @@ void ChoiceEditors::add_m() {
   const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
   std::vector<int> stops;
   for (int value = 0; value <= most; ++value) stops.push_back(value);
-  NumberEditor* editor = add_number(name, said(say::explorer_page::m{}), said(say::explorer_page::m_help{}), 0, most, 1,
-                                    std::move(stops), kib);
+  NumberEditor* editor = add_number(name, qtext(say::explorer_page::m{}), qtext(say::explorer_page::m_help{}), 0, most,
+                                    1, std::move(stops), kib);
   editor->spin()->setSuffix(QStringLiteral(" KiB"));
-  editor->spin()->setSpecialValueText(said(say::explorer_page::m_off{}));
+  editor->spin()->setSpecialValueText(qtext(say::explorer_page::m_off{}));
   rows_[name].show = [editor](const ExplorerChoices& choices) {
     const int largest = to_int(limits_of(choices).shared_bytes_per_block / kib);
     std::vector<int> offered;
@@ -291,7 +291,7 @@ void ChoiceEditors::add_padding() {
   const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
   std::vector<int> stops;
   for (int value = 0; value <= most; ++value) stops.push_back(value);
-  NumberEditor* editor = add_number(name, said(say::explorer::padding{}), said(say::explorer_page::padding_help{}), 0,
+  NumberEditor* editor = add_number(name, qtext(say::explorer::padding{}), qtext(say::explorer_page::padding_help{}), 0,
                                     most, 1, std::move(stops), kib);
   editor->spin()->setSuffix(QStringLiteral(" KiB"));
   rows_[name].show = [editor](const ExplorerChoices& choices) {
@@ -304,9 +304,9 @@ void ChoiceEditors::add_what_if() {
   constexpr int percent = 100;
   const std::vector<int> stops{50, 75, 100, 125, 150, 200, 250, 300, 400};
   const std::array words{
-      std::pair(said(say::explorer_page::what_if_shared{}), said(say::explorer_page::what_if_shared_help{})),
-      std::pair(said(say::explorer_page::what_if_l2{}), said(say::explorer_page::what_if_l2_help{})),
-      std::pair(said(say::explorer_page::what_if_dram{}), said(say::explorer_page::what_if_dram_help{}))};
+      std::pair(qtext(say::explorer_page::what_if_shared{}), qtext(say::explorer_page::what_if_shared_help{})),
+      std::pair(qtext(say::explorer_page::what_if_l2{}), qtext(say::explorer_page::what_if_l2_help{})),
+      std::pair(qtext(say::explorer_page::what_if_dram{}), qtext(say::explorer_page::what_if_dram_help{}))};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const WhatIfChoice& choice = what_if_choices()[i];
     const QString name = to_qstring(choice.name);

@@ -11,7 +11,7 @@
 
 #include "profiler/plan/fields.h"
 #include "ui/explorer/choices.h"
-#include "ui/explorer/number_editor.h"
+#include "ui/widgets/number_editor.h"
 
 class QComboBox;
 class QGridLayout;

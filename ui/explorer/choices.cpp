@@ -10,10 +10,10 @@
 #include "messages/explorer_page.h"
 #include "messages/value.h"
 #include "profiler/plan/fields.h"
-#include "ui/format.h"
 #include "ui/models/curve_series.h"
-#include "ui/own_gpu_list.h"
-#include "ui/said.h"
+#include "ui/process/own_gpu_list.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -162,9 +162,9 @@ QString what_if_words(const WhatIf& factors) {
   const auto add = [&](const QString& what, double factor) {
     if (factor != 1) words << what + QLatin1Char(' ') + QString::number(factor, 'g', 3);
   };
-  add(said(say::explorer_page::what_if_shared{}), factors.shared_memory);
-  add(said(say::explorer_page::what_if_l2{}), factors.l2);
-  add(said(say::explorer_page::what_if_dram{}), factors.dram_rate);
+  add(qtext(say::explorer_page::what_if_shared{}), factors.shared_memory);
+  add(qtext(say::explorer_page::what_if_l2{}), factors.l2);
+  add(qtext(say::explorer_page::what_if_dram{}), factors.dram_rate);
   return words.join(QStringLiteral(", "));
 }
 

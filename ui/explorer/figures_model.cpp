@@ -9,9 +9,9 @@
 
 #include "messages/common.h"
 #include "messages/explorer_page.h"
-#include "ui/format.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -29,13 +29,13 @@ QString distance(double ratio) {
 }
 
 QString compared_text(const ComparedValue& value, std::string_view unit, bool first) {
-  if (!value.value) return said(say::explorer_page::no_figure{});
+  if (!value.value) return qtext(say::explorer_page::no_figure{});
   QString text = format_figure(*value.value, unit);
   if (first || value.standing == Standing::same) return text;
   const std::string by = distance(value.ratio).toStdString();
   if (value.standing == Standing::better)
-    return said(say::explorer_page::better{.value = text.toStdString(), .by = by});
-  if (value.standing == Standing::worse) return said(say::explorer_page::worse{.value = text.toStdString(), .by = by});
+    return qtext(say::explorer_page::better{.value = text.toStdString(), .by = by});
+  if (value.standing == Standing::worse) return qtext(say::explorer_page::worse{.value = text.toStdString(), .by = by});
   return QStringLiteral("%1  %2").arg(text, QString::fromStdString(by));
 }
 
@@ -64,16 +64,16 @@ std::vector<FiguresModel::Line> FiguresModel::lines_of(const std::vector<Column>
   for (const Column& column : columns) all.push_back(column.exploration);
   std::vector<Line> lines;
   for (const analysis::DifferingChoice& choice : analysis::differing_choices(all, built_in_algorithms())) {
-    Line line{.label = said(choice.label), .help = said(say::explorer_page::chosen_help{}), .cells = {}};
+    Line line{.label = qtext(choice.label), .help = qtext(say::explorer_page::chosen_help{}), .cells = {}};
     for (const std::string& text : choice.texts) {
       const bool own =
           choice.name != "padding" && text == "0" && built_in_algorithms().find_knob(choice.name) != nullptr;
-      line.cells.push_back({.text = own ? said(say::common::chosen{}) : QString::fromStdString(text)});
+      line.cells.push_back({.text = own ? qtext(say::common::chosen{}) : QString::fromStdString(text)});
     }
     lines.push_back(std::move(line));
   }
   for (const analysis::ComparedFigure& figure : analysis::compare(all)) {
-    Line line{.label = said(figure.figure->label()), .help = said(figure.figure->help()), .cells = {}};
+    Line line{.label = qtext(figure.figure->label()), .help = qtext(figure.figure->help()), .cells = {}};
     for (const ComparedValue& value : figure.values) {
       line.cells.push_back({.text = compared_text(value, figure.figure->unit, line.cells.empty()),
                             .standing = line.cells.empty() ? Standing::same : value.standing});
@@ -126,7 +126,7 @@ QVariant FiguresModel::cell(int row, int column, int role) const {
 QVariant FiguresModel::header(int section, int role) const {
   if (section == 0) {
     if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignLeft | Qt::AlignVCenter);
-    return role == Qt::DisplayRole ? QVariant(said(say::explorer_page::figure{})) : QVariant();
+    return role == Qt::DisplayRole ? QVariant(qtext(say::explorer_page::figure{})) : QVariant();
   }
   const Column& column = columns_[static_cast<std::size_t>(section - 1)];
   if (role == Qt::DisplayRole) return column.title;
@@ -149,18 +149,18 @@ void OperandsModel::set_exploration(const analysis::Exploration* exploration) {
                        .help = {}});
     }
     lines.push_back(
-        {.texts = {said(say::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
+        {.texts = {qtext(say::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
                    bytes_text(e.traffic.sm_to_l2_bytes), format_bytes(static_cast<double>(e.traffic.total()))},
-         .help = said(say::explorer_page::l2_sum_help{}),
+         .help = qtext(say::explorer_page::l2_sum_help{}),
          .sum = true});
-    lines.push_back({.texts = {said(say::explorer_page::dram_estimated{}), {}, {}, format_bytes(e.dram_bytes)},
-                     .help = said(say::explorer_page::dram_help{}),
+    lines.push_back({.texts = {qtext(say::explorer_page::dram_estimated{}), {}, {}, format_bytes(e.dram_bytes)},
+                     .help = qtext(say::explorer_page::dram_help{}),
                      .sum = true});
-    lines.push_back({.texts = {said(say::explorer_page::compulsory{}),
+    lines.push_back({.texts = {qtext(say::explorer_page::compulsory{}),
                                {},
                                {},
                                format_bytes(static_cast<double>(e.compulsory_bytes))},
-                     .help = said(say::explorer_page::compulsory_help{})});
+                     .help = qtext(say::explorer_page::compulsory_help{})});
   }
   replace_lines(lines_, std::move(lines), [](const Line& before, const Line& now, int column) {
     return before.texts.at(static_cast<std::size_t>(column)) == now.texts.at(static_cast<std::size_t>(column)) &&
@@ -190,13 +190,13 @@ QVariant OperandsModel::header(int section, int role) const {
   if (role != Qt::DisplayRole) return {};
   switch (section) {
     case matrix_column:
-      return said(say::explorer_page::matrix{});
+      return qtext(say::explorer_page::matrix{});
     case loaded_column:
-      return said(say::explorer_page::loaded{});
+      return qtext(say::explorer_page::loaded{});
     case stored_column:
-      return said(say::explorer_page::stored{});
+      return qtext(say::explorer_page::stored{});
     default:
-      return said(say::explorer_page::share{});
+      return qtext(say::explorer_page::share{});
   }
 }
 

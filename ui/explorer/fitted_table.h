@@ -5,7 +5,7 @@
 #include <QFontMetrics>
 #include <QHash>
 
-#include "ui/pages/plain_table.h"
+#include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
 

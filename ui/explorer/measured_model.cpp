@@ -8,8 +8,8 @@
 
 #include "messages/explorer_page.h"
 #include "profiler/metrics/point.h"
-#include "ui/format.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -24,19 +24,19 @@ QString ratio(double measured, double predicted) {
 QString state_words(const MeasuredPoint& point) {
   switch (point.state) {
     case MeasuredPoint::State::waiting:
-      return said(say::explorer_page::waiting{});
+      return qtext(say::explorer_page::waiting{});
     case MeasuredPoint::State::running:
-      return said(say::explorer_page::measuring{});
+      return qtext(say::explorer_page::measuring{});
     case MeasuredPoint::State::refused:
-      return said(say::explorer_page::not_measured{});
+      return qtext(say::explorer_page::not_measured{});
     case MeasuredPoint::State::cancelled:
-      return said(say::explorer_page::cancelled{});
+      return qtext(say::explorer_page::cancelled{});
     case MeasuredPoint::State::finished:
       break;
   }
   if (point.event.time_median_ns > 0) {
-    return said(say::explorer_page::measured_time{.time = format_duration(point.event.time_median_ns).toStdString(),
-                                                  .provenance = point.event.provenance});
+    return qtext(say::explorer_page::measured_time{.time = format_duration(point.event.time_median_ns).toStdString(),
+                                                   .provenance = point.event.provenance});
   }
   return QString::fromStdString(point.event.disposition);
 }
@@ -53,8 +53,8 @@ MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool show
   if (!point.why.isEmpty()) help << point.why;
   if (point.state == MeasuredPoint::State::finished) {
     const PointEvent& event = point.event;
-    if (!event.reason.empty()) help << said(event.reason);
-    if (event.throttled) help << said(say::explorer_page::throttled{});
+    if (!event.reason.empty()) help << qtext(event.reason);
+    if (event.throttled) help << qtext(say::explorer_page::throttled{});
     if (point.theory) {
       line.texts[time_ratio_column] = ratio(event.time_median_ns, point.theory->ns);
       line.texts[l2_ratio_column] = ratio(event.l2_sm_bytes, static_cast<double>(point.theory->traffic.total()));
@@ -98,19 +98,19 @@ QVariant MeasuredModel::header(int column, int role) const {
   if (role == Qt::TextAlignmentRole) {
     return QVariant((column == what_column ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
   }
-  if (role == Qt::ToolTipRole && column > time_column) return plain_tip(said(say::explorer_page::ratio_help{}));
+  if (role == Qt::ToolTipRole && column > time_column) return plain_tip(qtext(say::explorer_page::ratio_help{}));
   if (role != Qt::DisplayRole) return {};
   switch (column) {
     case what_column:
-      return said(say::explorer_page::configuration{});
+      return qtext(say::explorer_page::configuration{});
     case time_column:
-      return said(say::explorer_page::outcome{});
+      return qtext(say::explorer_page::outcome{});
     case time_ratio_column:
-      return said(say::explorer_page::time_ratio{});
+      return qtext(say::explorer_page::time_ratio{});
     case l2_ratio_column:
-      return said(say::explorer_page::l2_ratio{});
+      return qtext(say::explorer_page::l2_ratio{});
     default:
-      return said(say::explorer_page::dram_ratio{});
+      return qtext(say::explorer_page::dram_ratio{});
   }
 }
 

@@ -6,9 +6,9 @@
 
 #include "messages/explorer_page.h"
 #include "ui/explorer/card_words.h"
-#include "ui/format.h"
-#include "ui/pages/flow_layout.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 
@@ -24,8 +24,8 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   bar->setSizePolicy(policy);
   device_ = new QComboBox(bar);
   device_->setObjectName(QStringLiteral("measures-on"));
-  device_->setAccessibleName(said(say::explorer_page::measures_on{}));
-  device_->setToolTip(plain_tip(said(say::explorer_page::measures_on{})));
+  device_->setAccessibleName(qtext(say::explorer_page::measures_on{}));
+  device_->setToolTip(plain_tip(qtext(say::explorer_page::measures_on{})));
   device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   flow->addWidget(device_);
   const auto button = [&](const QString& name, const QString& text, const QString& help) {
@@ -35,17 +35,17 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
     flow->addWidget(made);
     return made;
   };
-  measure_ =
-      button(QStringLiteral("measure"), said(say::explorer_page::measure{}), said(say::explorer_page::measure_help{}));
+  measure_ = button(QStringLiteral("measure"), qtext(say::explorer_page::measure{}),
+                    qtext(say::explorer_page::measure_help{}));
   around_ =
-      button(QStringLiteral("around"), said(say::explorer_page::around{}), said(say::explorer_page::around_help{}));
-  cancel_ = button(QStringLiteral("cancel-measuring"), said(say::explorer_page::cancel{}),
-                   said(say::explorer_page::cancel_help{}));
-  map_ = button(QStringLiteral("show-map"), said(say::explorer_page::show_map{}),
-                said(say::explorer_page::show_map_help{}));
+      button(QStringLiteral("around"), qtext(say::explorer_page::around{}), qtext(say::explorer_page::around_help{}));
+  cancel_ = button(QStringLiteral("cancel-measuring"), qtext(say::explorer_page::cancel{}),
+                   qtext(say::explorer_page::cancel_help{}));
+  map_ = button(QStringLiteral("show-map"), qtext(say::explorer_page::show_map{}),
+                qtext(say::explorer_page::show_map_help{}));
   state_ = card_words(this, QStringLiteral("measuring"));
   model_ = new MeasuredModel(this);
-  table_ = new FittedTable(model_, said(say::explorer_page::measured{}), this);
+  table_ = new FittedTable(model_, qtext(say::explorer_page::measured{}), this);
   column->addWidget(bar);
   column->addWidget(state_);
   column->addWidget(table_);
@@ -99,18 +99,18 @@ void MeasuringCard::show_devices() {
 }
 
 QString MeasuringCard::open_words() const {
-  return said(say::explorer_page::points_open{.open = static_cast<std::int64_t>(measurer_.open()),
-                                              .file = measurer_.database().toStdString()});
+  return qtext(say::explorer_page::points_open{.open = static_cast<std::int64_t>(measurer_.open()),
+                                               .file = measurer_.database().toStdString()});
 }
 
 QString MeasuringCard::state_words() const {
   if (!trouble_.isEmpty()) return trouble_;
-  if (padded()) return said(say::explorer_page::padding_is_modelled{});
-  if (supposed()) return said(say::explorer_page::what_if_is_modelled{});
+  if (padded()) return qtext(say::explorer_page::padding_is_modelled{});
+  if (supposed()) return qtext(say::explorer_page::what_if_is_modelled{});
   if (measurer_.open() > 0) return open_words();
-  if (!runs_) return said(say::explorer_page::cannot_be_measured{});
-  if (measurer_.points().empty()) return said(say::explorer_page::nothing_measured{});
-  return said(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
+  if (!runs_) return qtext(say::explorer_page::cannot_be_measured{});
+  if (measurer_.points().empty()) return qtext(say::explorer_page::nothing_measured{});
+  return qtext(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
 }
 
 void MeasuringCard::show_state() {

@@ -181,4 +181,14 @@ void PointMeasurer::close(const QString& id, MeasuredPoint::State state, const Q
   emit changed();
 }
 
+PointMeasurer& measurer_of(Workspace& workspace) {
+  auto* measurer = workspace.findChild<PointMeasurer*>({}, Qt::FindDirectChildrenOnly);
+  if (measurer == nullptr) {
+    measurer = new PointMeasurer(&workspace);
+    QObject::connect(measurer, &PointMeasurer::kept, &workspace, &Workspace::follow);
+    QObject::connect(measurer, &PointMeasurer::let_go, &workspace, &Workspace::stop_following);
+  }
+  return *measurer;
+}
+
 }  // namespace attnscope::ui

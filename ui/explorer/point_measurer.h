@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "ui/explorer/choices.h"
-#include "ui/panels/device_list.h"
-#include "ui/serve_session.h"
+#include "ui/process/device_list.h"
+#include "ui/process/serve_session.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
 
@@ -93,5 +94,9 @@ class PointMeasurer : public QObject {
   std::uint64_t first_number_ = 0;  ///< of points_.back()
   std::map<QString, Asked> asked_;
 };
+
+/// The one long-lived collector of a workspace, a child of it, made when it is first asked for. What it keeps, the
+/// workspace follows.
+[[nodiscard]] PointMeasurer& measurer_of(Workspace& workspace);
 
 }  // namespace attnscope::ui

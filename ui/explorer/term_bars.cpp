@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "messages/explorer_page.h"
-#include "ui/format.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr double bar_space = 8;
 constexpr int row_padding = 5;
 
-constexpr std::array<Saying, time_term_count> titles{
+constexpr std::array<Saying, time_term_count> term_titles{
     attnscope::said<say::explorer_page::term_tensor>,  attnscope::said<say::explorer_page::term_exponential>,
     attnscope::said<say::explorer_page::term_fp32>,    attnscope::said<say::explorer_page::term_shared_memory>,
     attnscope::said<say::explorer_page::term_l2_port>, attnscope::said<say::explorer_page::term_latency>,
@@ -26,13 +26,13 @@ constexpr std::array<Saying, time_term_count> titles{
 }  // namespace
 
 QString term_title(TimeTerm term) {
-  return said(titles.at(static_cast<std::size_t>(term))());
+  return qtext(term_titles.at(static_cast<std::size_t>(term))());
 }
 
 TermBars::TermBars(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setFocusPolicy(Qt::TabFocus);
-  setAccessibleName(said(say::explorer_page::predicted_time{}));
+  setAccessibleName(qtext(say::explorer_page::predicted_time{}));
 }
 
 void TermBars::set_times(const std::optional<Times>& times) {
@@ -42,7 +42,7 @@ void TermBars::set_times(const std::optional<Times>& times) {
   if (had_measured || (times_ && times_->measured)) widths_.reset();
   QStringList all;
   if (times_) {
-    all << said(say::explorer_page::predicted{}) + QLatin1Char(' ') + total_words();
+    all << qtext(say::explorer_page::predicted{}) + QLatin1Char(' ') + total_words();
     if (times_->measured) all << times_->measured->provenance + QLatin1Char(' ') + measured_words();
     for (const TimeTerm term : analysis::time_terms()) {
       all << QStringList{term_title(term), words(term), use_words(term)}.join(QLatin1Char(' ')).trimmed();
@@ -69,16 +69,16 @@ QString TermBars::measured_words() const {
 QString TermBars::use_words(TimeTerm term) const {
   if (!times_ || !times_->measured) return {};
   const std::optional<double>& use = times_->measured->use_pct.at(static_cast<std::size_t>(term));
-  return use ? said(say::explorer_page::use{.percent = QString::number(*use, 'f', 0).toStdString()}) : QString();
+  return use ? qtext(say::explorer_page::use{.percent = QString::number(*use, 'f', 0).toStdString()}) : QString();
 }
 
 QString TermBars::words(TimeTerm term) const {
   if (!times_) return {};
   const double ns = times_->terms[static_cast<std::size_t>(term)];
   // A fitted factor of 0 says that the unit's work is hidden, not that there is none.
-  if (!(ns > 0)) return said(say::explorer_page::term_hidden{});
+  if (!(ns > 0)) return qtext(say::explorer_page::term_hidden{});
   const QString time = format_duration(ns);
-  return term == analysis::bound_of(times_->terms) ? said(say::explorer_page::bounds{.time = time.toStdString()})
+  return term == analysis::bound_of(times_->terms) ? qtext(say::explorer_page::bounds{.time = time.toStdString()})
                                                    : time;
 }
 
@@ -91,13 +91,13 @@ const TermBars::Widths& TermBars::widths() const {
   QFont bold = font();
   bold.setBold(true);
   const QFontMetrics metrics(bold);
-  int labels = metrics.horizontalAdvance(said(say::explorer_page::predicted{}));
+  int labels = metrics.horizontalAdvance(qtext(say::explorer_page::predicted{}));
   if (times_ && times_->measured) labels = std::max(labels, metrics.horizontalAdvance(times_->measured->provenance));
-  for (const Saying title : titles) labels = std::max(labels, metrics.horizontalAdvance(said(title())));
-  const QString longest = said(say::explorer_page::bounds{.time = format_duration(8.88e8).toStdString()});
+  for (const Saying title : term_titles) labels = std::max(labels, metrics.horizontalAdvance(qtext(title())));
+  const QString longest = qtext(say::explorer_page::bounds{.time = format_duration(8.88e8).toStdString()});
   const bool counted = times_ && times_->measured &&
                        std::ranges::any_of(times_->measured->use_pct, [](const auto& use) { return use.has_value(); });
-  const QString use = said(say::explorer_page::use{.percent = "100"});
+  const QString use = qtext(say::explorer_page::use{.percent = "100"});
   widths_ = {.labels = static_cast<double>(labels),
              .words = static_cast<double>(metrics.horizontalAdvance(longest)),
              .uses = counted ? fontMetrics().horizontalAdvance(use) + bar_space : 0};
@@ -136,7 +136,7 @@ void TermBars::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   if (!times_) {
     painter.setPen(colors.muted);
-    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, said(say::explorer_page::does_not_run{}));
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, qtext(say::explorer_page::does_not_run{}));
     return;
   }
   const auto draw = [&](int place, const QString& label, const QRectF& bar, const QString& words, bool marked,
@@ -153,7 +153,7 @@ void TermBars::paintEvent(QPaintEvent* /*event*/) {
     painter.drawText(QRectF(bar.right() + bar_space / 2, whole.y(), widths().words + bar_space, whole.height()),
                      Qt::AlignLeft | Qt::AlignVCenter, words);
   };
-  draw(0, said(say::explorer_page::predicted{}), total_bar(), total_words(), false, colors.muted);
+  draw(0, qtext(say::explorer_page::predicted{}), total_bar(), total_words(), false, colors.muted);
   if (times_->measured) {
     draw(1, times_->measured->provenance, bar_of(1, times_->measured->ns), measured_words(), false, colors.text);
   }

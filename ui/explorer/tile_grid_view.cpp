@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "messages/explorer_page.h"
-#include "ui/format.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -29,11 +29,11 @@ constexpr double room_for_marks = 9;
 QString sight_words(TileSight sight) {
   switch (sight) {
     case TileSight::masked:
-      return said(say::explorer_page::masked{});
+      return qtext(say::explorer_page::masked{});
     case TileSight::partial:
-      return said(say::explorer_page::partial{});
+      return qtext(say::explorer_page::partial{});
     case TileSight::visible:
-      return said(say::explorer_page::visible{});
+      return qtext(say::explorer_page::visible{});
   }
   return {};
 }
@@ -50,7 +50,7 @@ QString tile_numbers(int place, std::int64_t group, std::int64_t count) {
 TileGridView::TileGridView(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(said(say::explorer_page::tile_grid{}));
+  setAccessibleName(qtext(say::explorer_page::tile_grid{}));
 }
 
 void TileGridView::set_picture(std::shared_ptr<const TilePicture> picture, const QString& words) {
@@ -90,21 +90,21 @@ void TileGridView::draw_image() {
 QString TileGridView::caption() const {
   if (!picture_) return {};
   const TilePicture& p = *picture_;
-  QStringList parts{said(say::explorer_page::grid_size{.rows = p.q_tiles, .columns = p.k_tiles}),
-                    said(say::explorer_page::grid_counts{.visible = p.count(TileSight::visible),
-                                                         .partial = p.count(TileSight::partial),
-                                                         .masked = p.count(TileSight::masked)})};
-  if (p.group > 1) parts << said(say::explorer_page::aggregated{.group = p.group});
+  QStringList parts{qtext(say::explorer_page::grid_size{.rows = p.q_tiles, .columns = p.k_tiles}),
+                    qtext(say::explorer_page::grid_counts{.visible = p.count(TileSight::visible),
+                                                          .partial = p.count(TileSight::partial),
+                                                          .masked = p.count(TileSight::masked)})};
+  if (p.group > 1) parts << qtext(say::explorer_page::aggregated{.group = p.group});
   if (p.too_long) {
-    parts << said(say::explorer_page::order_too_long{});
+    parts << qtext(say::explorer_page::order_too_long{});
   } else if (p.kernel.empty()) {
-    parts << said(say::explorer_page::order_unknown{});
+    parts << qtext(say::explorer_page::order_unknown{});
   } else {
-    parts << said(say::explorer_page::order{.visits = p.visits, .kernel = p.kernel});
+    parts << qtext(say::explorer_page::order{.visits = p.visits, .kernel = p.kernel});
   }
   const bool computed_masked = std::ranges::any_of(
       p.cells, [](const TileCellSight& cell) { return cell.sight == TileSight::masked && cell.visited; });
-  if (computed_masked) parts << said(say::explorer_page::masked_computed{});
+  if (computed_masked) parts << qtext(say::explorer_page::masked_computed{});
   return parts.join(QStringLiteral(" · "));
 }
 
@@ -148,14 +148,14 @@ QString TileGridView::describe_cell(int row, int column) const {
   const TilePicture& p = *picture_;
   const TileCellSight& cell = p.at(row, column);
   const std::string place =
-      said(say::explorer_page::tile_of{.q = tile_numbers(row, p.group, p.q_tiles).toStdString(),
-                                       .k = tile_numbers(column, p.group, p.k_tiles).toStdString()})
+      qtext(say::explorer_page::tile_of{.q = tile_numbers(row, p.group, p.q_tiles).toStdString(),
+                                        .k = tile_numbers(column, p.group, p.k_tiles).toStdString()})
           .toStdString();
   const std::string sight = sight_words(cell.sight).toStdString();
   if (cell.order >= 0)
-    return said(
+    return qtext(
         say::explorer_page::cell_visited{.tile = place, .sight = sight, .place = cell.order + 1, .visits = p.visits});
-  return said(say::explorer_page::cell{.tile = place, .sight = sight});
+  return qtext(say::explorer_page::cell{.tile = place, .sight = sight});
 }
 
 void TileGridView::paint_marks(QPainter& painter) const {
@@ -217,11 +217,11 @@ void TileGridView::paintEvent(QPaintEvent* /*event*/) {
   painter.setPen(colors.muted);
   const double line = fontMetrics().height();
   painter.drawText(QRectF(all.x(), 0, std::max(all.width(), width() - all.x()), line), Qt::AlignLeft | Qt::AlignVCenter,
-                   said(say::explorer_page::key_axis{}));
+                   qtext(say::explorer_page::key_axis{}));
   painter.save();
   painter.translate(line, all.y());
   painter.rotate(90);
-  const QString queries = fontMetrics().elidedText(said(say::explorer_page::query_axis{}), Qt::ElideRight,
+  const QString queries = fontMetrics().elidedText(qtext(say::explorer_page::query_axis{}), Qt::ElideRight,
                                                    static_cast<int>(caption_rect().top() - all.y()));
   painter.drawText(QRectF(0, 0, caption_rect().top() - all.y(), line), Qt::AlignLeft | Qt::AlignVCenter, queries);
   painter.restore();

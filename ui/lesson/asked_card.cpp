@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <array>
 
-#include "ui/format.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "ui/lesson/frame_text.h"
 #include "ui/lesson/transport.h"
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {

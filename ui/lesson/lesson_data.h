@@ -9,7 +9,7 @@
 
 #include "profiler/analysis/lesson/claims.h"
 #include "profiler/analysis/lesson/texts.h"
-#include "ui/models/point_set.h"
+#include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
 

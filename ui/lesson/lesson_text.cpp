@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "ui/format.h"
 #include "ui/lesson/formula_picture.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {

@@ -24,10 +24,10 @@
 #include <utility>
 
 #include "storage/lesson_texts.h"
-#include "ui/elided_label.h"
-#include "ui/format.h"
 #include "ui/lesson/lesson_text.h"
 #include "ui/lesson/transport.h"
+#include "ui/text/format.h"
+#include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
 namespace {

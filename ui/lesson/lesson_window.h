@@ -10,7 +10,7 @@
 #include "ui/lesson/lesson_answers.h"
 #include "ui/lesson/lesson_data.h"
 #include "ui/lesson/step_view.h"
-#include "ui/workspace.h"
+#include "ui/runs/workspace.h"
 
 class QAction;
 class QComboBox;

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "profiler/analysis/lesson/spoken.h"
-#include "ui/format.h"
 #include "ui/lesson/lesson_text.h"
+#include "ui/text/format.h"
 
 namespace attnscope::ui {
 namespace {

@@ -10,10 +10,10 @@
 #include <set>
 
 #include "profiler/analysis/lesson/stage.h"
-#include "ui/format.h"
 #include "ui/lesson/frame_text.h"
 #include "ui/lesson/transport.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {

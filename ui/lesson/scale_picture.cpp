@@ -9,11 +9,11 @@
 #include <cmath>
 #include <utility>
 
-#include "ui/format.h"
 #include "ui/lesson/frame_text.h"
 #include "ui/lesson/lesson_text.h"
 #include "ui/lesson/transport.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {

@@ -14,10 +14,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "ui/format.h"
 #include "ui/lesson/frame_text.h"
 #include "ui/lesson/transport.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {

@@ -11,13 +11,13 @@
 #include <string>
 
 #include "kernels/registry.h"
-#include "ui/format.h"
 #include "ui/lesson/transport.h"
+#include "ui/text/format.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr double widest_column = 68;  ///< lines' heights
+constexpr double widest_prose = 68;  ///< lines' heights
 
 QString found_right(const QString& title, int right, const QString& of, std::size_t all) {
   return QStringLiteral("<p><b>%1: %2 %3 %4</b></p>")
@@ -45,7 +45,7 @@ LessonPage::LessonPage(QWidget* parent) : QScrollArea(parent) {
 
 void LessonPage::resizeEvent(QResizeEvent* event) {
   QScrollArea::resizeEvent(event);
-  content_->setMaximumWidth(static_cast<int>(widest_column * QFontMetricsF(font()).height()));
+  content_->setMaximumWidth(static_cast<int>(widest_prose * QFontMetricsF(font()).height()));
   for (LessonPicture* picture : pictures_) picture->set_room(viewport()->size());
 }
 

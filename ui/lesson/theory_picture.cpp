@@ -13,9 +13,9 @@
 #include <cmath>
 
 #include "profiler/analysis/lesson/spoken.h"
-#include "ui/format.h"
 #include "ui/lesson/frame_text.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {

@@ -11,9 +11,9 @@
 #include "kernels/registry.h"
 #include "profiler/analysis/lesson/spoken.h"
 #include "profiler/analysis/lesson/stage.h"
-#include "ui/explorer/on_chip_map.h"
-#include "ui/format.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
 namespace {

@@ -12,11 +12,11 @@
 
 #include "profiler/analysis/lesson/spoken.h"
 #include "profiler/analysis/lesson/stage.h"
-#include "ui/format.h"
 #include "ui/lesson/transport.h"
-#include "ui/pages/flow_layout.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 namespace {
@@ -106,7 +106,7 @@ void TilesPicture::add_choices() {
   for (const lesson::StagedKnob& staged : staged_knobs_) {
     QComboBox* box = add_choice(to_qstring(staged.knob->name), in_terms_of(to_qstring(staged.knob->name)));
     const QSignalBlocker quiet_knob(box);
-    box->setToolTip(said(staged.knob->meaning));
+    box->setToolTip(qtext(staged.knob->meaning));
     if (staged.knob->words.empty()) box->addItem(data_.word("preset"), -1);
     for (std::size_t i = 0; i < staged.values.size(); ++i) {
       box->addItem(in_terms_of(QString::fromStdString(attnscope::to_string(staged.values[i]))), static_cast<int>(i));

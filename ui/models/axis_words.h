@@ -7,12 +7,12 @@
 #include <string>
 
 #include "profiler/analysis/facets.h"
-#include "ui/said.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 
 [[nodiscard]] inline QString label_of(const analysis::PointAxis& axis) {
-  return said(axis.facet->label);
+  return qtext(axis.facet->label);
 }
 
 /// Whether they speak for a field in common: both cannot be axes of one picture.

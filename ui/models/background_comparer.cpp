@@ -6,11 +6,11 @@ namespace attnscope::ui {
 BackgroundComparer::BackgroundComparer(QObject* parent) : QObject(parent) {}
 
 void BackgroundComparer::ask(const ComparisonAsk& ask) {
-  aside_.ask([ask](const Aside::Outdated& outdated) { return compare_sides(ask, outdated); },
-             [this](const std::shared_ptr<const ComparisonSet>& set) {
-               if (set) emit compared(set);
-             },
-             [this](const QString& reason) { emit failed(reason); });
+  background_.ask([ask](const BackgroundWork::Outdated& outdated) { return compare_sides(ask, outdated); },
+                  [this](const std::shared_ptr<const ComparisonSet>& set) {
+                    if (set) emit compared(set);
+                  },
+                  [this](const QString& reason) { emit failed(reason); });
 }
 
 }  // namespace attnscope::ui

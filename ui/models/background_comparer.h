@@ -6,8 +6,8 @@
 #include <QObject>
 #include <memory>
 
-#include "ui/aside.h"
 #include "ui/models/comparison_set.h"
+#include "ui/process/background_work.h"
 
 namespace attnscope::ui {
 
@@ -19,17 +19,17 @@ class BackgroundComparer : public QObject {
   /// Ends in compared(), or in failed() where memory runs out.
   void ask(const ComparisonAsk& ask);
   /// Nothing is wanted any more.
-  void drop() { aside_.drop(); }
-  [[nodiscard]] bool busy() const { return aside_.busy(); }
+  void drop() { background_.drop(); }
+  [[nodiscard]] bool busy() const { return background_.busy(); }
   /// Until what was asked last is there, and said: for pictures.
-  void wait() { aside_.wait(); }
+  void wait() { background_.wait(); }
 
  signals:
   void compared(const std::shared_ptr<const attnscope::ui::ComparisonSet>& set);
   void failed(const QString& reason);
 
  private:
-  Aside aside_;
+  BackgroundWork background_;
 };
 
 }  // namespace attnscope::ui

@@ -9,10 +9,10 @@
 #include "messages/ceilings_page.h"
 #include "profiler/analysis/peaks.h"
 #include "profiler/metrics/point.h"
-#include "ui/format.h"
 #include "ui/models/runs_model.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -23,7 +23,7 @@ QString value_text(const Ceiling& ceiling) {
   constexpr double past_any_mask = 9e15;
   if (ceiling.name == ceiling_key::throttle_reasons && ceiling.value > 0 && ceiling.value < past_any_mask) {
     const Message reasons = describe_throttle_reasons(static_cast<std::uint64_t>(ceiling.value));
-    if (!reasons.empty()) return said(reasons);
+    if (!reasons.empty()) return qtext(reasons);
   }
   return ceiling.unit == "byte" ? format_capacity(ceiling.value) : format_value(ceiling.value, ceiling.unit);
 }
@@ -37,7 +37,7 @@ QString spread_text(const Ceiling& ceiling) {
 QString text_of(const CeilingLine& line, int column) {
   switch (column) {
     case CeilingsModel::name_column:
-      return said(analysis::ceiling_label(*line.kind, line.ceiling.source));
+      return qtext(analysis::ceiling_label(*line.kind, line.ceiling.source));
     case CeilingsModel::data_column:
       return line.kind->curve ? format_capacity(line.ceiling.argument) : QString();
     case CeilingsModel::value_column:
@@ -86,8 +86,8 @@ std::vector<ShownCeilings> ceilings_of(const Workspace& workspace) {
     std::string device = summary.device_name;
     if (summary.provenance == Provenance::simulated)
       device.append(" (").append(to_string(summary.provenance)).append(")");
-    shown.push_back({summary.device_name, summary.device_uuid, said(say::ceilings_page::of_datasheet{.device = device}),
-                     false, std::move(datasheet)});
+    shown.push_back({summary.device_name, summary.device_uuid,
+                     qtext(say::ceilings_page::of_datasheet{.device = device}), false, std::move(datasheet)});
   }
   return shown;
 }
@@ -129,17 +129,17 @@ QVariant CeilingsModel::header(int column, int role) const {
   if (role != Qt::DisplayRole) return {};
   switch (column) {
     case name_column:
-      return said(say::ceilings_page::ceiling{});
+      return qtext(say::ceilings_page::ceiling{});
     case data_column:
-      return said(say::ceilings_page::data{});
+      return qtext(say::ceilings_page::data{});
     case value_column:
-      return said(say::ceilings_page::value{});
+      return qtext(say::ceilings_page::value{});
     case spread_column:
-      return said(say::ceilings_page::spread{});
+      return qtext(say::ceilings_page::spread{});
     case clock_column:
-      return said(say::ceilings_page::clock{});
+      return qtext(say::ceilings_page::clock{});
     case origin_column:
-      return said(say::ceilings_page::provenance{});
+      return qtext(say::ceilings_page::provenance{});
     default:
       return {};
   }

@@ -8,7 +8,7 @@
 
 #include "kernels/model/ceilings.h"
 #include "ui/models/table_model.h"
-#include "ui/workspace.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
 

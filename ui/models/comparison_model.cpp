@@ -6,8 +6,8 @@
 #include <QGuiApplication>
 #include <utility>
 
-#include "ui/format.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "ui/aside.h"
 #include "ui/models/comparison_model.h"
 #include "ui/models/ordered_rows.h"
+#include "ui/process/background_work.h"
 
 namespace attnscope::ui {
 
@@ -21,12 +21,12 @@ class ComparisonOrder : public OrderedRows {
   /// Gives that table to the model; `rows`: its lines in the order that is wanted.
   void set_table(std::shared_ptr<const ComparisonTable> table, std::vector<Row> rows);
   /// Whether an order is being found.
-  [[nodiscard]] bool busy() const { return aside_.busy(); }
-  void wait() { aside_.wait(); }
+  [[nodiscard]] bool busy() const { return background_.busy(); }
+  void wait() { background_.wait(); }
 
  private:
   ComparisonModel& model_;
-  Aside aside_;
+  BackgroundWork background_;
 };
 
 }  // namespace attnscope::ui

@@ -14,10 +14,10 @@
 #include "profiler/analysis/tile_map.h"
 #include "profiler/plan/fields.h"
 #include "storage/compared_runs.h"
-#include "ui/aside.h"
-#include "ui/format.h"
 #include "ui/models/facet_words.h"
-#include "ui/said.h"
+#include "ui/process/background_work.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -56,7 +56,7 @@ std::vector<analysis::RunIndex> oldest_first(const analysis::PointTable& table) 
 
 std::optional<SideAxis> axis_of_runs(const PointSet& points, const RunProperty& property) {
   SideAxis axis{
-      .key = QLatin1String(property.key), .label = said(property.label()), .names = {}, .codes = {}, .values = {}};
+      .key = QLatin1String(property.key), .label = qtext(property.label()), .names = {}, .codes = {}, .values = {}};
   const analysis::PointTable& table = points.table();
   std::vector<std::uint32_t> code_of(table.runs().size());
   std::map<QString, std::uint32_t> known;
@@ -75,7 +75,7 @@ std::optional<SideAxis> axis_of_runs(const PointSet& points, const RunProperty& 
   std::map<QString, int> alike;
   for (const analysis::RunIndex run : oldest_first(table)) {
     QString text = property.text(points.run(run));
-    if (text.isEmpty()) text = said(say::compare_page::unknown{});
+    if (text.isEmpty()) text = qtext(say::compare_page::unknown{});
     // Runs of two devices may share a title.
     if (of_files) text = file_name(QFileInfo(points.run(run).file));
     if (each_apart) {
@@ -105,7 +105,7 @@ bool makes_another_problem(const analysis::PointAxis& axis) {
 SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis) {
   const analysis::CodeColumn& column = points.table().codes(*axis.facet);
   SideAxis sides{.key = QString::fromStdString(axis.key()),
-                 .label = said(axis.facet->label),
+                 .label = qtext(axis.facet->label),
                  .names = axis.names,
                  .codes = column.codes,
                  .values = {}};

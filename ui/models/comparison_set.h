@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "profiler/analysis/comparison.h"
-#include "ui/models/point_set.h"
+#include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
 

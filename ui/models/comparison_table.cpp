@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "messages/compare_page.h"
-#include "ui/format.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -191,9 +191,9 @@ QVariant ComparisonTable::verdict_order(const Line& line) const {
 QString ComparisonTable::verdict_tip(const Line& line) const {
   if (line.left_out) return left_out_words(*set_, left(line));
   const analysis::RowVerdict& row = pair_of(line).verdict;
-  return said(say::compare_page::verdict_tip{.rounds = row.rounds,
-                                             .change = QString::number(row.p_change, 'g', 2).toStdString(),
-                                             .same = QString::number(row.p_same, 'g', 2).toStdString()});
+  return qtext(say::compare_page::verdict_tip{.rounds = row.rounds,
+                                              .change = QString::number(row.p_change, 'g', 2).toStdString(),
+                                              .same = QString::number(row.p_same, 'g', 2).toStdString()});
 }
 
 bool ComparisonTable::varies(const PointSetting& setting) const {
@@ -271,11 +271,11 @@ void ComparisonTable::add_pair_column(const QString& heading, const QString& key
 
 void ComparisonTable::add_measured() {
   add_pair_column(
-      said(say::compare_page::base_time{}), QStringLiteral("base_time"), said(say::compare_page::base_time_help{}),
+      qtext(say::compare_page::base_time{}), QStringLiteral("base_time"), qtext(say::compare_page::base_time_help{}),
       [](const ComparedPair& p) { return Value{.text = format_duration(p.base_ns)}; },
       [](const ComparedPair& p) { return p.base_ns; });
   add_pair_column(
-      said(say::compare_page::other_time{}), QStringLiteral("other_time"), said(say::compare_page::other_time_help{}),
+      qtext(say::compare_page::other_time{}), QStringLiteral("other_time"), qtext(say::compare_page::other_time_help{}),
       [](const ComparedPair& p) { return Value{.text = format_duration(p.other_ns)}; },
       [](const ComparedPair& p) { return p.other_ns; });
   const auto any = [&](auto holds) {
@@ -283,7 +283,7 @@ void ComparisonTable::add_measured() {
   };
   if (any([](const ComparedPair& p) { return p.verdict.cycles.has_value(); })) {
     add_pair_column(
-        said(say::compare_page::cycles{}), QStringLiteral("cycles"), said(say::compare_page::cycles_help{}),
+        qtext(say::compare_page::cycles{}), QStringLiteral("cycles"), qtext(say::compare_page::cycles_help{}),
         [](const ComparedPair& p) {
           return p.verdict.cycles ? Value{.text = interval_words(*p.verdict.cycles)} : Value{};
         },
@@ -293,8 +293,8 @@ void ComparisonTable::add_measured() {
     if (!any([=](const ComparedPair& p) { return p.levels.at(level).ratio().has_value(); })) continue;
     const std::string_view metric = analysis::compared_levels()[level];
     add_pair_column(
-        said(say::compare_page::bytes{.level = metric_label(metric).toStdString()}), to_qstring(metric),
-        said(say::compare_page::bytes_help{.level = metric_label(metric).toStdString()}),
+        qtext(say::compare_page::bytes{.level = metric_label(metric).toStdString()}), to_qstring(metric),
+        qtext(say::compare_page::bytes_help{.level = metric_label(metric).toStdString()}),
         [=](const ComparedPair& p) {
           const analysis::ComparedLevel& bytes = p.levels.at(level);
           if (!bytes.ratio()) return Value{};
@@ -304,16 +304,16 @@ void ComparisonTable::add_measured() {
         [=](const ComparedPair& p) { return p.levels.at(level).ratio(); });
   }
   add_pair_column(
-      said(say::compare_page::rounds{}), QStringLiteral("rounds"), said(say::compare_page::rounds_help{}),
+      qtext(say::compare_page::rounds{}), QStringLiteral("rounds"), qtext(say::compare_page::rounds_help{}),
       [](const ComparedPair& p) { return Value{.text = QString::number(p.verdict.rounds)}; },
       [](const ComparedPair& p) { return static_cast<double>(p.verdict.rounds); });
 }
 
 void ComparisonTable::make_columns() {
-  columns_.push_back({said(say::compare_page::verdict{}), QStringLiteral("verdict"),
-                      said(say::compare_page::verdict_help{}), false,
+  columns_.push_back({qtext(say::compare_page::verdict{}), QStringLiteral("verdict"),
+                      qtext(say::compare_page::verdict_help{}), false,
                       [this](const Line& line) {
-                        return Value{.text = line.left_out ? said(say::compare_page::not_compared{})
+                        return Value{.text = line.left_out ? qtext(say::compare_page::not_compared{})
                                                            : verdict_words(pair_of(line).verdict.verdict)};
                       },
                       [this](const Line& line) { return verdict_order(line); },
@@ -321,20 +321,20 @@ void ComparisonTable::make_columns() {
   // A ratio says nothing without the problem that it is of.
   add_settings();
   add_pair_column(
-      said(say::compare_page::ratio{}), QStringLiteral("ratio"), said(say::compare_page::ratio_help{}),
+      qtext(say::compare_page::ratio{}), QStringLiteral("ratio"), qtext(say::compare_page::ratio_help{}),
       [](const ComparedPair& p) { return Value{.text = interval_words(p.verdict.time)}; },
       [](const ComparedPair& p) { return p.verdict.time.ratio; });
   const bool several =
       std::ranges::any_of(lines_, [&](const Line& line) { return line.other != lines_.front().other; });
   if (several) {
-    columns_.push_back({said(say::compare_page::other_side{}), QStringLiteral("side"),
-                        said(say::compare_page::other_side_help{}), false, [this](const Line& line) {
+    columns_.push_back({qtext(say::compare_page::other_side{}), QStringLiteral("side"),
+                        qtext(say::compare_page::other_side_help{}), false, [this](const Line& line) {
                           const QString& name = set_->name_of(side(line));
                           return Value{.text = name, .sort = static_cast<double>(line.other), .tip = name};
                         }});
   }
   add_measured();
-  columns_.push_back({said(say::compare_page::note{}), QStringLiteral("note"), said(say::compare_page::note_help{}),
+  columns_.push_back({qtext(say::compare_page::note{}), QStringLiteral("note"), qtext(say::compare_page::note_help{}),
                       false, [this](const Line& line) {
                         const QString text =
                             line.left_out ? left_out_words(*set_, left(line)) : settling_words(*set_, pair_of(line));

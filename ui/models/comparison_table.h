@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "ui/models/comparison_set.h"
-#include "ui/models/point_settings.h"
 #include "ui/models/verdict_words.h"
+#include "ui/runs/point_settings.h"
 
 namespace attnscope::ui {
 

@@ -11,9 +11,9 @@
 #include "messages/curves.h"
 #include "profiler/analysis/peaks.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/format.h"
 #include "ui/models/ceilings_model.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -30,7 +30,7 @@ QString of_run(const analysis::SeriesName& name) {
 
 QString on_device(const QString& what, const std::string& device) {
   if (device.empty()) return what;
-  return said(say::curves::on_device{.what = what.toStdString(), .device = device});
+  return qtext(say::curves::on_device{.what = what.toStdString(), .device = device});
 }
 
 /// "simulated, fit ...": what is fitted to simulated or imported bytes is no more than they are.
@@ -50,20 +50,20 @@ QString label_of(const analysis::Curve& curve) {
       return measured_label(curve, curve.provenance);
     case CurveKind::model: {
       if (!curve.metric.empty()) {
-        return said(say::curves::model_of{.owner = owner_words(curve.name).toStdString(),
-                                          .quantity = quantity_words(curve).toStdString()});
+        return qtext(say::curves::model_of{.owner = owner_words(curve.name).toStdString(),
+                                           .quantity = quantity_words(curve).toStdString()});
       }
-      QString label = said(say::curves::exact_model{.algorithm = short_title(curve.name.algorithm).toStdString()});
+      QString label = qtext(say::curves::exact_model{.algorithm = short_title(curve.name.algorithm).toStdString()});
       if (curve.tile) label += QLatin1Char(' ') + format_tile(*curve.tile);
       return on_device(label, curve.name.device);
     }
     case CurveKind::fit:
       return fit_label(curve.name, curve.quantity, curve.provenance, fit_words(*curve.law));
     case CurveKind::paper_count:
-      return said(say::curves::paper_count{.algorithm = short_title(curve.name.algorithm).toStdString(),
-                                           .formula = curve.formula});
+      return qtext(say::curves::paper_count{.algorithm = short_title(curve.name.algorithm).toStdString(),
+                                            .formula = curve.formula});
     case CurveKind::compulsory:
-      return said(say::curves::compulsory{});
+      return qtext(say::curves::compulsory{});
   }
   return {};
 }
@@ -108,11 +108,11 @@ Message why_withheld(const analysis::FittedLaw& law) {
 QString hidden_words(const PointSet& points, const std::set<analysis::HiddenSweep>& hidden) {
   QStringList sweeps;
   for (const analysis::HiddenSweep& sweep : hidden) {
-    sweeps << said(say::curves::run_at_n{.run = points.table().runs()[sweep.run].title, .n = sweep.n});
+    sweeps << qtext(say::curves::run_at_n{.run = points.table().runs()[sweep.run].title, .n = sweep.n});
   }
   return sweeps.isEmpty()
              ? QString()
-             : said(say::curves::on_tile_map_alone{.runs = sweeps.join(QStringLiteral(", ")).toStdString()});
+             : qtext(say::curves::on_tile_map_alone{.runs = sweeps.join(QStringLiteral(", ")).toStdString()});
 }
 
 /// "quick, tiles on H200": the runs that a strand is joined from.
@@ -178,13 +178,13 @@ QString label_of(const Curve& curve, const CurvePoint& point) {
 QString to_string(Quantity quantity) {
   switch (quantity) {
     case Quantity::dram:
-      return said(say::curves::dram{});
+      return qtext(say::curves::dram{});
     case Quantity::sm_l2:
-      return said(say::curves::sm_l2{});
+      return qtext(say::curves::sm_l2{});
     case Quantity::time:
-      return said(say::curves::time{});
+      return qtext(say::curves::time{});
     case Quantity::rate:
-      return said(say::curves::rate{});
+      return qtext(say::curves::rate{});
     case Quantity::metric:
       break;
   }
@@ -215,7 +215,7 @@ QString short_title(std::string_view algorithm) {
 QString fit_words(const analysis::FittedLaw& law) {
   const LawFit& fit = *law.fit;
   const double width = fit.relative_half_width();
-  QString text = said(say::curves::fit{.constant = constant(fit.scale, width).toStdString(), .law = law.law.text});
+  QString text = qtext(say::curves::fit{.constant = constant(fit.scale, width).toStdString(), .law = law.law.text});
   if (!law.law.lower.empty()) {
     text += QStringLiteral(" %1 %2·%3")
                 .arg(fit.below < 0 ? QStringLiteral("−") : QStringLiteral("+"), constant(std::abs(fit.below), width),
@@ -223,17 +223,17 @@ QString fit_words(const analysis::FittedLaw& law) {
   }
   if (width >= worth_saying) text += QStringLiteral(" (±%1)").arg(percent(width));
   if (law.power) {
-    text += QLatin1Char('\n') + said(say::curves::slope{.slope = two_decimals(law.power->slope),
-                                                        .low = two_decimals(law.power->slope_interval.low),
-                                                        .high = two_decimals(law.power->slope_interval.high)});
+    text += QLatin1Char('\n') + qtext(say::curves::slope{.slope = two_decimals(law.power->slope),
+                                                         .low = two_decimals(law.power->slope_interval.low),
+                                                         .high = two_decimals(law.power->slope_interval.high)});
   }
   if (!law.law.from_words.empty()) text += QStringLiteral(", ") + QString::fromStdString(law.law.from_words);
-  text += QStringLiteral(", ") + said(say::curves::fit_unit{});
+  text += QStringLiteral(", ") + qtext(say::curves::fit_unit{});
   return text;
 }
 
 QString withheld_words(const analysis::FittedLaw& law) {
-  return said(say::curves::no_fit{.law = law.law.text, .why = why_withheld(law)});
+  return qtext(say::curves::no_fit{.law = law.law.text, .why = why_withheld(law)});
 }
 
 std::vector<Row> drawn_rows(const CurveSet& set) {
@@ -343,7 +343,7 @@ QString place_words(const CurveSet& set, double n) {
   const QString value = set.places.empty()          ? format_number(n, 9)
                         : place < set.places.size() ? QString::fromStdString(set.places[place])
                                                     : QString();
-  return QStringLiteral("%1 %2").arg(said(set.axis->facet->label), value);
+  return QStringLiteral("%1 %2").arg(qtext(set.axis->facet->label), value);
 }
 
 std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> rows, std::string_view metric,
@@ -367,10 +367,10 @@ std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> ro
     if (best == nullptr) continue;
     for (const analysis::Peak& peak : analysis::peaks_of(metric, dtype, best->ceilings)) {
       const std::string value = format_value(peak.value, find_metric(metric)->unit).toStdString();
-      const std::string what = said(analysis::ceiling_label(*peak.kind, peak.source)).toStdString();
+      const std::string what = qtext(analysis::ceiling_label(*peak.kind, peak.source)).toStdString();
       const bool measured = peak.source != CeilingSource::datasheet;
-      const QString text = measured ? said(say::curves::peak_measured{.what = what, .value = value})
-                                    : said(say::curves::peak_datasheet{.what = what, .value = value});
+      const QString text = measured ? qtext(say::curves::peak_measured{.what = what, .value = value})
+                                    : qtext(say::curves::peak_datasheet{.what = what, .value = value});
       lines.push_back({devices.size() > 1 ? on_device(text, name) : text, peak.value, measured});
     }
   }

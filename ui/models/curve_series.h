@@ -13,7 +13,7 @@
 
 #include "profiler/analysis/axis_curves.h"
 #include "profiler/analysis/curves.h"
-#include "ui/models/point_set.h"
+#include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
 

@@ -7,16 +7,16 @@
 
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/format.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 
 QString HeatmapGrid::best_words() const {
-  if (metric == metric_key::time_median_ns && !shown.around_one()) return said(say::tile_map::fastest{});
+  if (metric == metric_key::time_median_ns && !shown.around_one()) return qtext(say::tile_map::fastest{});
   const std::string what = within_sentence(label).toStdString();
-  return better == Better::more ? said(say::tile_map::highest{.metric = what})
-                                : said(say::tile_map::lowest{.metric = what});
+  return better == Better::more ? qtext(say::tile_map::highest{.metric = what})
+                                : qtext(say::tile_map::lowest{.metric = what});
 }
 
 std::optional<HeatmapGrid::Place> HeatmapGrid::place_of(Row point) const {
@@ -50,14 +50,14 @@ QString comparison_words(const PointSet& points, const analysis::Quantified& sho
     case analysis::Comparison::none:
       return {};
     case analysis::Comparison::share_of_best:
-      return said(say::tile_map::of_the_best{});
+      return qtext(say::tile_map::of_the_best{});
     case analysis::Comparison::over_model:
-      return said(say::tile_map::over{.what = said(say::tile_map::model{}).toStdString()});
+      return qtext(say::tile_map::over{.what = qtext(say::tile_map::model{}).toStdString()});
     case analysis::Comparison::over_simulated:
-      return said(say::tile_map::over{
-          .what = said(say::tile_map::simulated_in{.run = points.table().runs()[shown.run].title}).toStdString()});
+      return qtext(say::tile_map::over{
+          .what = qtext(say::tile_map::simulated_in{.run = points.table().runs()[shown.run].title}).toStdString()});
     case analysis::Comparison::over_run:
-      return said(say::tile_map::over{.what = points.table().runs()[shown.run].title});
+      return qtext(say::tile_map::over{.what = points.table().runs()[shown.run].title});
   }
   return {};
 }
@@ -71,13 +71,13 @@ HeatmapGrid build_heatmap(std::shared_ptr<const PointSet> points, const ProblemF
     grid.label = QStringLiteral("%1 %2").arg(grid.label, over);
     switch (grid.shown.as) {
       case analysis::Comparison::share_of_best:
-        grid.over_words = said(say::tile_map::best_shown{});
+        grid.over_words = qtext(say::tile_map::best_shown{});
         break;
       case analysis::Comparison::over_model:
-        grid.over_words = said(say::tile_map::model{});
+        grid.over_words = qtext(say::tile_map::model{});
         break;
       case analysis::Comparison::over_simulated:
-        grid.over_words = said(say::tile_map::simulated_in{.run = points->table().runs()[grid.shown.run].title});
+        grid.over_words = qtext(say::tile_map::simulated_in{.run = points->table().runs()[grid.shown.run].title});
         break;
       default:
         grid.over_words = QString::fromStdString(points->table().runs()[grid.shown.run].title);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "profiler/analysis/tile_map.h"
-#include "ui/models/point_set.h"
+#include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "messages/law_page.h"
-#include "ui/format.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -46,7 +46,7 @@ std::optional<std::size_t> variable_of(int column) {
 }  // namespace
 
 QString level_words(LawLevel level) {
-  return level == LawLevel::sm_l2 ? said(say::law_page::sm_l2{}) : said(say::law_page::dram{});
+  return level == LawLevel::sm_l2 ? qtext(say::law_page::sm_l2{}) : qtext(say::law_page::dram{});
 }
 
 QString family_title(const LawSet& set, const LawFamily& family) {
@@ -88,13 +88,13 @@ bool LawModel::is_withheld(int row) const {
 QString LawModel::text_of(const Line& line, int column) const {
   const auto variable = variable_of(column);
   if (line.kind == Kind::theorem) {
-    if (column == series_column) return said(say::law_page::theorem{});
+    if (column == series_column) return qtext(say::law_page::theorem{});
     if (!variable) return {};
     return QString::number(analysis::theorem_exponent(static_cast<analysis::LawVariable>(*variable)));
   }
   const LawFamily& family = set_.families[line.family];
   if (line.kind == Kind::closed_form) {
-    if (column == series_column) return QStringLiteral("    ") + said(say::law_page::exact{});
+    if (column == series_column) return QStringLiteral("    ") + qtext(say::law_page::exact{});
     if (column == source_column) return to_qstring(Provenance::modelled);
     if (column == miss_column) return QStringLiteral("%1%").arg(100 * family.closed_form->worst(), 0, 'f', 1);
     return variable ? exponent_text(family.closed_form->exponents[*variable]) : QString();
@@ -119,7 +119,7 @@ QString LawModel::text_of(const Line& line, int column) const {
   }
   if (family.refusal) {
     if (column != n_column) return {};
-    return said(say::law_page::withheld{.reason = refusal_words(family)});
+    return qtext(say::law_page::withheld{.reason = refusal_words(family)});
   }
   if (column == miss_column) return QStringLiteral("%1%").arg(100 * family.fit->worst(), 0, 'f', 1);
   if (!variable) return {};
@@ -132,14 +132,14 @@ QString LawModel::tip_of(const Line& line, int column) const {
   const LawFamily& family = set_.families[line.family];
   if (const auto variable = variable_of(column); variable && !family.refusal) {
     const Interval& interval = family.fit->intervals[*variable];
-    return said(say::law_page::interval{.low = exponent_text(interval.low).toStdString(),
-                                        .high = exponent_text(interval.high).toStdString()});
+    return qtext(say::law_page::interval{.low = exponent_text(interval.low).toStdString(),
+                                         .high = exponent_text(interval.high).toStdString()});
   }
   if (family.refusal && variable_of(column)) return text_of(line, n_column);
   QStringList notes;
-  if (family.level == LawLevel::dram && !family.cycles) notes << said(say::law_page::served{});
+  if (family.level == LawLevel::dram && !family.cycles) notes << qtext(say::law_page::served{});
   if (family.outside + family.cached > 0) {
-    notes << said(say::law_page::left_out{.outside = family.outside, .cached = family.cached});
+    notes << qtext(say::law_page::left_out{.outside = family.outside, .cached = family.cached});
   }
   if (column == series_column || column == points_column) return notes.join(QLatin1Char('\n'));
   return column == source_column ? text_of(line, column) : QString();
@@ -175,25 +175,25 @@ QVariant LawModel::header(int column, int role) const {
   if (role == Qt::TextAlignmentRole) {
     return QVariant::fromValue<Qt::Alignment>((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
   }
-  if (role == Qt::ToolTipRole && column == miss_column) return plain_tip(said(say::law_page::miss_help{}));
+  if (role == Qt::ToolTipRole && column == miss_column) return plain_tip(qtext(say::law_page::miss_help{}));
   if (role != Qt::DisplayRole) return {};
   switch (column) {
     case n_column:
-      return said(say::law_page::n{});
+      return qtext(say::law_page::n{});
     case d_column:
-      return said(say::law_page::d{});
+      return qtext(say::law_page::d{});
     case m_column:
-      return said(say::law_page::m{});
+      return qtext(say::law_page::m{});
     case series_column:
-      return said(say::law_page::series{});
+      return qtext(say::law_page::series{});
     case points_column:
-      return said(say::law_page::points{});
+      return qtext(say::law_page::points{});
     case miss_column:
-      return said(say::law_page::miss{});
+      return qtext(say::law_page::miss{});
     case band_column:
-      return said(say::law_page::band{});
+      return qtext(say::law_page::band{});
     case source_column:
-      return said(say::law_page::source{});
+      return qtext(say::law_page::source{});
     default:
       return {};
   }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "profiler/analysis/law_exponents.h"
-#include "ui/models/point_set.h"
 #include "ui/models/table_model.h"
+#include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
 

@@ -16,11 +16,11 @@
 
 #include "messages/points_table.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/aside.h"
-#include "ui/format.h"
 #include "ui/models/curve_series.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/process/background_work.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -51,7 +51,7 @@ Value metric(const PointSet& points, Row row, std::string_view key) {
 
 /// A column of a metric, its values told exactly beside it.
 Column of_metric(const Message& heading, const QString& key, const Message& help, std::string_view metric_key) {
-  Column column{said(heading), key, said(help),
+  Column column{qtext(heading), key, qtext(help),
                 [metric_key](const PointSet& p, Row row) { return metric(p, row, metric_key); }, metric_key};
   column.tip = [metric_key](const PointSet& p, Row row) {
     const auto value = value_of(p, row, metric_key);
@@ -66,8 +66,8 @@ Column of_traffic(const Message& heading, const QString& key, const Message& hel
   Column column = of_metric(heading, key, help, metric_key);
   column.tip = [metric_key](const PointSet& p, Row row) {
     const auto bytes = value_of(p, row, metric_key);
-    return bytes ? said(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),
-                                                       .origin = title(bytes->provenance)})
+    return bytes ? qtext(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),
+                                                        .origin = title(bytes->provenance)})
                  : QString();
   };
   return column;
@@ -124,21 +124,21 @@ Distinct tell_apart(const Keys& keys, Row first, Row end) {
 }
 
 Column result_column() {
-  Column result{said(say::points_table::result{}), result_key, said(say::points_table::result_help{}),
+  Column result{qtext(say::points_table::result{}), result_key, qtext(say::points_table::result_help{}),
                 [](const PointSet& p, Row row) {
                   const analysis::PointColumns& points = p.table().points();
                   QString text = to_qstring(to_string(points.disposition(row)));
-                  if (points.throttled(row)) text += QStringLiteral(", ") + said(say::points_table::throttled{});
+                  if (points.throttled(row)) text += QStringLiteral(", ") + qtext(say::points_table::throttled{});
                   if (points.origin(row) == Provenance::extrapolated) {
-                    text += QStringLiteral(", ") + said(say::points_table::extrapolated{});
+                    text += QStringLiteral(", ") + qtext(say::points_table::extrapolated{});
                   }
                   return text_value(text);
                 }};
   result.tip = [](const PointSet& p, Row row) {
     const analysis::PointColumns& points = p.table().points();
-    if (points.origin(row) == Provenance::extrapolated) return said(say::points_table::extrapolated_help{});
-    if (!points.throttled(row)) return said(points.reason(row));
-    return said(say::points_table::slowed{.reasons = describe_throttle_reasons(points.throttle_reasons(row))});
+    if (points.origin(row) == Provenance::extrapolated) return qtext(say::points_table::extrapolated_help{});
+    if (!points.throttled(row)) return qtext(points.reason(row));
+    return qtext(say::points_table::slowed{.reasons = describe_throttle_reasons(points.throttle_reasons(row))});
   };
   result.keys = keys_of_result;
   return result;
@@ -147,7 +147,7 @@ Column result_column() {
 /// What is said of a point beside its setting and its values, with what tells it from others.
 Column of_words(const Message& heading, const QString& key, const Message& help, QString (*text)(const PointSet&, Row),
                 std::uint64_t (*told_by)(const PointSet&, Row)) {
-  Column column{said(heading), key, said(help),
+  Column column{qtext(heading), key, qtext(help),
                 [text](const PointSet& p, Row row) { return text_value(text(p, row)); }};
   column.keys = [told_by](const PointSet& p) -> Keys { return {[&p, told_by](Row row) { return told_by(p, row); }}; };
   return column;
@@ -155,8 +155,9 @@ Column of_words(const Message& heading, const QString& key, const Message& help,
 
 QString run_of(const PointSet& p, Row row) {
   const RunInfo& run = *p.run_of(row);
-  return said(say::points_table::run_on{.run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString(),
-                                        .device = device_title(run.summary).toStdString()});
+  return qtext(
+      say::points_table::run_on{.run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString(),
+                                .device = device_title(run.summary).toStdString()});
 }
 
 /// Equal reasons are kept once: where it stands tells it from others.
@@ -189,7 +190,7 @@ std::vector<Column> outcome_columns() {
                [](const PointSet& p, Row row) { return std::uint64_t{p.table().run_index(row)}; }),
       of_words(
           say::points_table::reason{}, key("reason"), say::points_table::reason_help{},
-          [](const PointSet& p, Row row) { return said(p.table().reason(row)); }, place_of_reason),
+          [](const PointSet& p, Row row) { return qtext(p.table().reason(row)); }, place_of_reason),
   };
   for (Column& column : columns) {
     if (column.metric == keys::l2_sm_over_model) {
@@ -509,7 +510,7 @@ PointsTableModel::Value PointsTableModel::value_of_cell(const Column& column, in
 
 QString PointsTableModel::tip_of_cell(const Column& column, int row) const {
   const PointPages::Value from = source_of(column, row);
-  if (from.points == nullptr) return from.error.isEmpty() ? said(say::points_table::row_is_read{}) : from.error;
+  if (from.points == nullptr) return from.error.isEmpty() ? qtext(say::points_table::row_is_read{}) : from.error;
   if (column.tip != nullptr) return column.tip(*from.points, from.row);
   return column.value(*from.points, from.row).tip;
 }

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "kernels/registry.h"
-#include "ui/models/point_pages.h"
-#include "ui/models/point_set.h"
-#include "ui/models/point_settings.h"
 #include "ui/models/table_model.h"
-#include "ui/selection.h"
+#include "ui/runs/point_pages.h"
+#include "ui/runs/point_selection.h"
+#include "ui/runs/point_set.h"
+#include "ui/runs/point_settings.h"
 
 namespace attnscope::ui {
 

@@ -10,9 +10,9 @@
 #include "messages/compare_page.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/format.h"
 #include "ui/models/comparison_model.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -36,9 +36,9 @@ analysis::MapAxis side_of_map(const analysis::PointTable& table, const analysis:
 }
 
 QStringList notes_of(const ComparisonSet& set, const ComparedPair& pair) {
-  QStringList notes{said(say::compare_page::cell_verdict{.verdict = verdict_words(pair.verdict.verdict).toStdString(),
-                                                         .interval = interval_words(pair.verdict.time).toStdString(),
-                                                         .rounds = pair.verdict.rounds})};
+  QStringList notes{qtext(say::compare_page::cell_verdict{.verdict = verdict_words(pair.verdict.verdict).toStdString(),
+                                                          .interval = interval_words(pair.verdict.time).toStdString(),
+                                                          .rounds = pair.verdict.rounds})};
   if (const QString settle = settling_words(set, pair); !settle.isEmpty()) notes << settle;
   return notes;
 }
@@ -99,7 +99,7 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
   grid.shown = {.metric = grid.metric, .as = analysis::Comparison::over_run, .run = 0};
   grid.unit = "1";
   grid.better = Better::less;
-  grid.label = said(say::compare_page::map_label{});
+  grid.label = qtext(say::compare_page::map_label{});
   grid.over_words = set.base_name();
   if (rows.empty()) return grid;
   std::map<std::uint32_t, int> y_places;

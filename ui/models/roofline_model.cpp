@@ -8,9 +8,9 @@
 #include "kernels/model/device_rates.h"
 #include "messages/roofline_page.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/format.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -68,7 +68,7 @@ QVariant cell_alignment(int column) {
 }  // namespace
 
 QString level_words(RooflineLevel level) {
-  return level == RooflineLevel::dram ? said(say::roofline_page::dram{}) : said(say::roofline_page::sm_l2{});
+  return level == RooflineLevel::dram ? qtext(say::roofline_page::dram{}) : qtext(say::roofline_page::sm_l2{});
 }
 
 QString series_title(const RooflineSet& set, const RooflineSeries& series) {
@@ -79,7 +79,7 @@ QString series_title(const RooflineSet& set, const RooflineSeries& series) {
         .algorithm = title, .n = *series.n, .side = series.side == TileSide::br ? "Br" : "Bc"});
   }
   if (!has_several_runs(set, series)) return QString::fromStdString(title);
-  return said(say::roofline_page::of_run{.series = title, .run = set.points->run(series.run).title.toStdString()});
+  return qtext(say::roofline_page::of_run{.series = title, .run = set.points->run(series.run).title.toStdString()});
 }
 
 QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark) {
@@ -103,7 +103,7 @@ QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
   if (roof.clock_hz && !roof.of_memory()) {
     words = say::roofline_page::roof_at{.roof = words, .clock = format_value(*roof.clock_hz, "hertz").toStdString()};
   }
-  return said(say::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
+  return qtext(say::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
 }
 
 QString percent_words(double share) {
@@ -218,7 +218,7 @@ QVariant RooflineModel::header(int column, int role) const {
   if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
   const bool tip = role == Qt::ToolTipRole;
   const auto words = [tip](const Message& label, const Message& help = {}) {
-    return tip ? (help.empty() ? QVariant() : QVariant(plain_tip(said(help)))) : QVariant(said(label));
+    return tip ? (help.empty() ? QVariant() : QVariant(plain_tip(qtext(help)))) : QVariant(qtext(label));
   };
   const auto intensity = [&](RooflineLevel level) {
     return words(say::roofline_page::column_intensity{.level = level_words(level).toStdString()},

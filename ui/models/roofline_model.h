@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "profiler/analysis/roofline.h"
-#include "ui/models/point_set.h"
 #include "ui/models/table_model.h"
+#include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
 

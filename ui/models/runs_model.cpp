@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/models/runs_model.h"
 
-#include <QDateTime>
-
 #include "messages/run_list.h"
-#include "ui/format.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
-
-QString format_time(const std::string& iso) {
-  QDateTime time = QDateTime::fromString(QString::fromStdString(iso), Qt::ISODate);
-  if (!time.isValid()) return QString::fromStdString(iso);
-  return time.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm"));
-}
 
 RunsModel::RunsModel(Workspace& workspace, QObject* parent) : QAbstractListModel(parent), workspace_(workspace) {
   synchronize();
@@ -68,8 +60,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (summary.ok_points < summary.points) {
         points = say::run_list::points_ok{.points = points, .ok = summary.ok_points};
       }
-      if (summary.device_name.empty()) return said(points);
-      return QStringLiteral("%1 · %2").arg(device_title(summary), said(points));
+      if (summary.device_name.empty()) return qtext(points);
+      return QStringLiteral("%1 · %2").arg(device_title(summary), qtext(points));
     }
     case file_role:
       return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), workspace_.file_name(shown_[row]->file));
@@ -80,16 +72,16 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole: {
       QString argv;
       for (const std::string& word : summary.argv) argv += one_line(QString::fromStdString(word)) + QLatin1Char(' ');
-      QString text = said(say::run_list::about{.run = title.toStdString(),
-                                               .device = device_title(summary).toStdString(),
-                                               .time = format_time(summary.started_at).toStdString(),
-                                               .points = counted_points(summary.points),
-                                               .ok = summary.ok_points,
-                                               .state = to_string(summary.state),
-                                               .file = one_line(shown_[row]->file).toStdString()});
+      QString text = qtext(say::run_list::about{.run = title.toStdString(),
+                                                .device = device_title(summary).toStdString(),
+                                                .time = format_time(summary.started_at).toStdString(),
+                                                .points = counted_points(summary.points),
+                                                .ok = summary.ok_points,
+                                                .state = to_string(summary.state),
+                                                .file = one_line(shown_[row]->file).toStdString()});
       if (!summary.environment.driver_version.empty()) {
-        text += QLatin1Char('\n') + said(say::run_list::versions{.driver = summary.environment.driver_version,
-                                                                 .cupti = summary.environment.cupti_version});
+        text += QLatin1Char('\n') + qtext(say::run_list::versions{.driver = summary.environment.driver_version,
+                                                                  .cupti = summary.environment.cupti_version});
       }
       if (!argv.isEmpty()) text += QLatin1Char('\n') + argv.trimmed();
       return plain_tip(text);

@@ -4,7 +4,7 @@
 
 #include <QAbstractListModel>
 
-#include "ui/workspace.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
 
@@ -28,8 +28,5 @@ class RunsModel : public QAbstractListModel {
   /// What views have been told of: the workspace may be a step ahead.
   std::vector<RunPtr> shown_;
 };
-
-/// "2026-11-21 04:12" from ISO 8601 UTC, in local time.
-[[nodiscard]] QString format_time(const std::string& iso);
 
 }  // namespace attnscope::ui

@@ -6,8 +6,8 @@
 
 #include "messages/compare_page.h"
 #include "profiler/analysis/comparison_words.h"
-#include "ui/plots/heatmap_colors.h"
-#include "ui/said.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -26,15 +26,15 @@ QString ratio_text(double ratio) {
 QString verdict_words(Verdict verdict) {
   switch (verdict) {
     case Verdict::faster:
-      return said(say::compare_page::faster{});
+      return qtext(say::compare_page::faster{});
     case Verdict::slower:
-      return said(say::compare_page::slower{});
+      return qtext(say::compare_page::slower{});
     case Verdict::same:
-      return said(say::compare_page::same{});
+      return qtext(say::compare_page::same{});
     case Verdict::ambiguous:
       break;
   }
-  return said(say::compare_page::undecided{});
+  return qtext(say::compare_page::undecided{});
 }
 
 QColor verdict_color(Verdict verdict, bool dark) {
@@ -55,20 +55,20 @@ std::string settling_command(const ComparisonSet& set, const ComparedPair& pair)
 }
 
 QString settling_words(const ComparisonSet& set, const ComparedPair& pair) {
-  return said(analysis::settling_words(set.points->table(), pair, set.margin));
+  return qtext(analysis::settling_words(set.points->table(), pair, set.margin));
 }
 
 QString left_out_words(const ComparisonSet& set, const LeftOut& left) {
   switch (left.why) {
     case LeftOut::Why::no_partner:
-      return left.of_other ? said(say::compare_page::not_in_baseline{}) : said(say::compare_page::only_in_baseline{});
+      return left.of_other ? qtext(say::compare_page::not_in_baseline{}) : qtext(say::compare_page::only_in_baseline{});
     case LeftOut::Why::several:
-      return said(say::compare_page::several{.points = left.rows.size()});
+      return qtext(say::compare_page::several{.points = left.rows.size()});
     case LeftOut::Why::failed:
     case LeftOut::Why::both_failed:
       break;
   }
-  return said(analysis::failure_words(set.points->table(), left));
+  return qtext(analysis::failure_words(set.points->table(), left));
 }
 
 QStringList method_words(const ComparisonSet& set) {
@@ -76,7 +76,7 @@ QStringList method_words(const ComparisonSet& set) {
   results.reserve(set.others.size());
   for (const OtherSide& other : set.others) results.push_back(&other.result);
   QStringList words;
-  for (const Message& floor : analysis::floor_words(results, {}, set.looks)) words << said(floor);
+  for (const Message& floor : analysis::floor_words(results, {}, set.looks)) words << qtext(floor);
   return words;
 }
 

@@ -8,8 +8,8 @@
 
 #include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
-#include "ui/pages/plain_table.h"
-#include "ui/said.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
 
@@ -18,8 +18,8 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
   choice_ = new QComboBox(this);
-  choice_->setAccessibleName(said(say::ceilings_page::device{}));
-  choice_->setToolTip(said(say::ceilings_page::device_help{}));
+  choice_->setAccessibleName(qtext(say::ceilings_page::device{}));
+  choice_->setToolTip(qtext(say::ceilings_page::device_help{}));
   choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice_->setMinimumContentsLength(20);
   column->addWidget(choice_);
@@ -37,7 +37,7 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new CeilingsModel(this);
-  table_ = new PlainTable(model_, said(say::ceilings_page::title{}), content);
+  table_ = new PlainTable(model_, qtext(say::ceilings_page::title{}), content);
   // Where a value comes from stays in sight: what is too long for a narrow window is the label.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(CeilingsModel::name_column, QHeaderView::Stretch);
@@ -56,7 +56,7 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
 }
 
 QString CeilingsPage::title() const {
-  return said(say::ceilings_page::title{});
+  return qtext(say::ceilings_page::title{});
 }
 
 QJsonObject CeilingsPage::state() const {
@@ -98,12 +98,12 @@ void CeilingsPage::show_set() {
   if (place < 0) {
     note_->hide();
     model_->set_ceilings({});
-    empty_->set_words({said(say::ceilings_page::none{}), said(say::ceilings_page::none_help{})});
+    empty_->set_words({qtext(say::ceilings_page::none{}), qtext(say::ceilings_page::none_help{})});
     stack_->setCurrentWidget(empty_);
     return;
   }
   const ShownCeilings& set = sets_[static_cast<std::size_t>(place)];
-  note_->setText(set.measured ? QString() : said(say::ceiling::not_measured{.device = set.device_name}));
+  note_->setText(set.measured ? QString() : qtext(say::ceiling::not_measured{.device = set.device_name}));
   note_->setVisible(!set.measured);
   model_->set_ceilings(set.ceilings);
   stack_->setCurrentWidget(table_);

@@ -16,15 +16,15 @@
 #include <map>
 
 #include "messages/compare_page.h"
-#include "ui/format.h"
 #include "ui/models/axis_words.h"
-#include "ui/pages/flow_layout.h"
-#include "ui/pages/plain_cells.h"
-#include "ui/pages/plain_table.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
-#include "ui/source_note.h"
-#include "ui/theme.h"
+#include "ui/runs/source_note.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/plain_cells.h"
+#include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
 namespace {
@@ -108,16 +108,16 @@ QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t
       known->second.second << there;
       if (set.others.size() > 1 && !code) {  // whose it is
         known->second.second.last() =
-            said(say::compare_page::of_side{.value = there.toStdString(), .side = set.name_of(other).toStdString()});
+            qtext(say::compare_page::of_side{.value = there.toStdString(), .side = set.name_of(other).toStdString()});
       }
     }
   }
   const auto or_none = [](const QString& text) {
-    return text.isEmpty() ? said(say::compare_page::none_recorded{}) : text;
+    return text.isEmpty() ? qtext(say::compare_page::none_recorded{}) : text;
   };
   QStringList words;
   for (const auto& [name, sides] : found) {
-    words << said(say::compare_page::difference{
+    words << qtext(say::compare_page::difference{
         .name = name.toStdString(),
         .base = or_none(shortened(sides.first, 80)).toStdString(),
         .other = or_none(shortened(sides.second.join(QStringLiteral(", ")), 80)).toStdString()});
@@ -146,19 +146,19 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : ProblemPage(wo
 void ComparePage::add_controls() {
   auto* controls = new QWidget(this);
   auto* flow = new FlowLayout(controls, 6);
-  by_ = new FacetChip(said(say::compare_page::by{}), said(say::compare_page::by_help{}), controls);
-  base_ = new FacetChip(said(say::compare_page::baseline{}), said(say::compare_page::baseline_help{}), controls);
-  other_ = new FacetChip(said(say::compare_page::other{}), said(say::compare_page::other_help{}), controls);
+  by_ = new FacetChip(qtext(say::compare_page::by{}), qtext(say::compare_page::by_help{}), controls);
+  base_ = new FacetChip(qtext(say::compare_page::baseline{}), qtext(say::compare_page::baseline_help{}), controls);
+  other_ = new FacetChip(qtext(say::compare_page::other{}), qtext(say::compare_page::other_help{}), controls);
   for (FacetChip* chip : {by_, base_, other_}) {
     chip->set_widest(widest_side);
     flow->addWidget(chip);
   }
-  view_chip_ = new FacetChip(said(say::compare_page::view{}), said(say::compare_page::view_help{}), controls);
-  layout_chip_ = new FacetChip(said(say::compare_page::layout{}), said(say::compare_page::layout_help{}), controls);
+  view_chip_ = new FacetChip(qtext(say::compare_page::view{}), qtext(say::compare_page::view_help{}), controls);
+  layout_chip_ = new FacetChip(qtext(say::compare_page::layout{}), qtext(say::compare_page::layout_help{}), controls);
   std::vector<FacetChip::Option> views;
-  for (const auto& [each, text] :
-       {std::pair(View::table, said(say::compare_page::table{})), std::pair(View::map, said(say::compare_page::map{})),
-        std::pair(View::curves, said(say::compare_page::curves{}))}) {
+  for (const auto& [each, text] : {std::pair(View::table, qtext(say::compare_page::table{})),
+                                   std::pair(View::map, qtext(say::compare_page::map{})),
+                                   std::pair(View::curves, qtext(say::compare_page::curves{}))}) {
     views.push_back({.text = text, .id = word_of(each), .full = {}, .group = {}});
   }
   offer_on(*view_chip_, views, 0);
@@ -166,7 +166,7 @@ void ComparePage::add_controls() {
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(5);
-  auto* label = new QLabel(said(say::compare_page::margin{}), pair);
+  auto* label = new QLabel(qtext(say::compare_page::margin{}), pair);
   margin_ = new QDoubleSpinBox(pair);
   margin_->setRange(0.1, 50);
   margin_->setDecimals(1);
@@ -176,7 +176,7 @@ void ComparePage::add_controls() {
   margin_->setKeyboardTracking(false);
   margin_->setAccessibleName(label->text());
   for (QWidget* widget : {static_cast<QWidget*>(label), static_cast<QWidget*>(margin_)}) {
-    widget->setToolTip(said(say::compare_page::margin_help{}));
+    widget->setToolTip(qtext(say::compare_page::margin_help{}));
     row->addWidget(widget);
   }
   label->setBuddy(margin_);
@@ -217,7 +217,7 @@ void ComparePage::add_content() {
   column->addWidget(views, 1);
   model_ = new ComparisonModel(this);
   order_ = new ComparisonOrder(*model_, this);
-  table_ = new PlainTable(order_, said(say::compare_page::table_name{}), views);
+  table_ = new PlainTable(order_, qtext(say::compare_page::table_name{}), views);
   table_->setItemDelegate(new PlainCells(table_));
   table_->setItemDelegateForColumn(0, new QStyledItemDelegate(table_));  // verdicts are bold
   table_->setSortingEnabled(true);
@@ -241,7 +241,7 @@ void ComparePage::add_content() {
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().published_errors(), this);
+  note_ = new ErrorNote(workspace().simulation_errors(), this);
   layout()->addWidget(note_);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
     if (const auto row = current_row()) select_of(*row, true);
@@ -270,13 +270,13 @@ void ComparePage::add_keys() {
 }
 
 std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
-  return {{QStringLiteral("B"), said(say::compare_page::key_base{})},
-          {QStringLiteral("O"), said(say::compare_page::key_other{})},
-          {QStringLiteral("Ctrl+C"), said(say::compare_page::key_copy{})}};
+  return {{QStringLiteral("B"), qtext(say::compare_page::key_base{})},
+          {QStringLiteral("O"), qtext(say::compare_page::key_other{})},
+          {QStringLiteral("Ctrl+C"), qtext(say::compare_page::key_copy{})}};
 }
 
 QString ComparePage::title() const {
-  return said(say::compare_page::title{});
+  return qtext(say::compare_page::title{});
 }
 
 QString ComparePage::words() const {
@@ -414,7 +414,7 @@ void ComparePage::drop() {
 
 void ComparePage::say_failed(const QString& reason) {
   drop();
-  show_words({said(say::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
+  show_words({qtext(say::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
   say_late();
 }
 
@@ -423,16 +423,16 @@ void ComparePage::refresh() {
     // points_changed() follows, and then everything that is chosen by then.
     comparer_.drop();
     showing_.drop();
-    return aside().drop();
+    return background().drop();
   }
   const std::shared_ptr<const PointSet> points = workspace().visible();
   comparer_.drop();
   showing_.drop();
   const auto work = [points, axes = points == visible_ ? axes_ : std::vector<SideAxis>(), by = by_key_,
-                     base = base_name_](const Aside::Outdated& /*outdated*/) {
+                     base = base_name_](const BackgroundWork::Outdated& /*outdated*/) {
     return sides_of(*points, axes.empty() ? side_axes(*points) : axes, by, base);
   };
-  work_aside(points->size(), work, [this, points, query = workspace().query()](Sides sides) {
+  work_in_background(points->size(), work, [this, points, query = workspace().query()](Sides sides) {
     visible_ = points;
     visible_of_ = query;
     axes_ = std::move(sides.axes);
@@ -478,11 +478,11 @@ void ComparePage::ask() {
     other_->hide();
     show_words(visible_->empty()
                    ? why_no_points(workspace())
-                   : EmptyWords{said(say::compare_page::one_side{}), said(say::compare_page::one_side_help{})});
+                   : EmptyWords{qtext(say::compare_page::one_side{}), qtext(say::compare_page::one_side_help{})});
     return;
   }
   // What stands there stays until the new is there.
-  if (!set_) show_words({said(say::compare_page::comparing{}), {}});
+  if (!set_) show_words({qtext(say::compare_page::comparing{}), {}});
   showing_.drop();
   comparer_.ask({.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100});
   if (set_) begin_late();
@@ -496,7 +496,7 @@ void ComparePage::take(const std::shared_ptr<const ComparisonSet>& set) {
 
 void ComparePage::offer_others() {
   std::vector<FacetChip::Option> others{
-      {.text = said(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}, .full = {}, .group = {}}};
+      {.text = qtext(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}, .full = {}, .group = {}}};
   int current = 0;
   for (const OtherSide& other : set_->others) {
     if (other_code(*set_) == other.code) current = static_cast<int>(others.size());
@@ -522,7 +522,7 @@ void ComparePage::show_comparison() {
                       .order = sort_order_};
   const std::shared_ptr<const ComparisonTable>& shown = model_->table();
   const auto known = shown->set() == chosen.set && shown->code() == chosen.code ? shown : nullptr;
-  const auto work = [chosen, known, before = narrowed(compared_of_)](const Aside::Outdated& /*outdated*/) {
+  const auto work = [chosen, known, before = narrowed(compared_of_)](const BackgroundWork::Outdated& /*outdated*/) {
     return find(chosen, before, known);
   };
   showing_.drop();
@@ -652,7 +652,7 @@ void ComparePage::take_narrowed(Found& found) {
   ProblemPage::take(std::move(found.narrowed));
   if (!found.partners) {
     note_->show_for({}, ErrorNote::First::time);
-    return show_words({said(say::compare_page::no_partners{}), said(say::compare_page::no_partners_help{})});
+    return show_words({qtext(say::compare_page::no_partners{}), qtext(say::compare_page::no_partners_help{})});
   }
   layout_chip_->setVisible(!found.layouts.empty());
   offer_on(*layout_chip_, found.layouts, found.layout);
@@ -672,18 +672,18 @@ void ComparePage::show_view(Found& found) {
   view_chip_->offer(view_chip_->options(), static_cast<int>(view));
   if (view == View::table) return views_->setCurrentWidget(table_);
   if (candidates().empty()) {
-    return show_no_view({said(say::compare_page::no_times{}), said(say::compare_page::no_times_help{})});
+    return show_no_view({qtext(say::compare_page::no_times{}), qtext(say::compare_page::no_times_help{})});
   }
   if (view == View::map) {
-    if (!found.grid) return show_no_view({said(say::compare_page::no_map{}), said(say::compare_page::no_map_help{})});
-    const HeatmapTitle title{said(say::compare_page::map_title{.other = set_->name_of(*mapped_).toStdString(),
-                                                               .base = set_->base_name().toStdString()}),
+    if (!found.grid) return show_no_view({qtext(say::compare_page::no_map{}), qtext(say::compare_page::no_map_help{})});
+    const HeatmapTitle title{qtext(say::compare_page::map_title{.other = set_->name_of(*mapped_).toStdString(),
+                                                                .base = set_->base_name().toStdString()}),
                              QString::fromStdString(filter().summary())};
     map_->set_grid(*found.grid, title, true);
     return views_->setCurrentWidget(map_);
   }
   if (!found.curves) {
-    return show_no_view({said(say::compare_page::no_curve{}), said(say::compare_page::no_curve_help{})});
+    return show_no_view({qtext(say::compare_page::no_curve{}), qtext(say::compare_page::no_curve_help{})});
   }
   plot_->set_curves(std::move(*found.curves));
   views_->setCurrentWidget(plot_);
@@ -713,15 +713,15 @@ QString ComparePage::Chosen::summary(const ComparisonTable& table) const {
   const QStringList differences = differences_of(*set, code);
   QString text =
       differences.isEmpty()
-          ? said(say::compare_page::nothing_differs{})
-          : said(say::compare_page::differs{.differences = differences.join(QStringLiteral("; ")).toStdString()});
-  text += QLatin1Char('\n') + said(say::compare_page::counts{.faster = count(Verdict::faster),
-                                                             .slower = count(Verdict::slower),
-                                                             .same = count(Verdict::same),
-                                                             .undecided = count(Verdict::ambiguous)});
-  if (left > 0) text += QStringLiteral(", ") + said(say::compare_page::counts_left{.left = left});
+          ? qtext(say::compare_page::nothing_differs{})
+          : qtext(say::compare_page::differs{.differences = differences.join(QStringLiteral("; ")).toStdString()});
+  text += QLatin1Char('\n') + qtext(say::compare_page::counts{.faster = count(Verdict::faster),
+                                                              .slower = count(Verdict::slower),
+                                                              .same = count(Verdict::same),
+                                                              .undecided = count(Verdict::ambiguous)});
+  if (left > 0) text += QStringLiteral(", ") + qtext(say::compare_page::counts_left{.left = left});
   if (view == View::table && !table.common().isEmpty()) {
-    text += QLatin1Char('\n') + said(say::compare_page::common{.settings = table.common().toStdString()});
+    text += QLatin1Char('\n') + qtext(say::compare_page::common{.settings = table.common().toStdString()});
   }
   return text;
 }
@@ -800,19 +800,19 @@ void ComparePage::show_menu(const QPoint& at) {
     const std::optional<ShownPoint> point = model_->point(row, of_other);
     if (!point) continue;
     // By the time one is chosen the table may be another.
-    menu.addAction(of_other ? said(say::compare_page::other_details{}) : said(say::compare_page::base_details{}), this,
-                   [this, point] { tell_selected(*point); });
+    menu.addAction(of_other ? qtext(say::compare_page::other_details{}) : qtext(say::compare_page::base_details{}),
+                   this, [this, point] { tell_selected(*point); });
   }
   for (const bool of_other : {false, true}) {
     const std::optional<ShownPoint> point = model_->point(row, of_other);
     if (!point) continue;
     menu.addAction(
-        of_other ? said(say::compare_page::pin_other{}) : said(say::compare_page::pin_base{}), this,
+        of_other ? qtext(say::compare_page::pin_other{}) : qtext(say::compare_page::pin_base{}), this,
         [this, point] { emit pin_wanted(point->spec, QString::fromStdString(point->run->summary.device_name)); });
   }
   const analysis::ComparedPair* pair = model_->pair(row);
   if (const std::string command = pair == nullptr ? std::string() : settling_command(*set_, *pair); !command.empty()) {
-    menu.addAction(said(say::compare_page::copy_command{}), this,
+    menu.addAction(qtext(say::compare_page::copy_command{}), this,
                    [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });
   }
   menu.exec(table_->viewport()->mapToGlobal(at));

@@ -203,7 +203,7 @@ class ComparePage : public ProblemPage {
   const OtherSide* mapped_ = nullptr;              ///< of it, on the map; null: there is none
   std::vector<std::vector<ComparisonTable::Sample>> longest_;
   BackgroundComparer comparer_;
-  Aside showing_;
+  BackgroundWork showing_;
 };
 
 }  // namespace attnscope::ui

@@ -7,9 +7,9 @@
 #include "messages/empty_page.h"
 #include "messages/query.h"
 #include "messages/window.h"
-#include "ui/format.h"
 #include "ui/pages/none_ran.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -20,7 +20,7 @@ QString run_words(const RunInfo& run) {
   const QString title = shortened(name, most).toHtmlEscaped();
   const QString device = shortened(device_title(run.summary), most).toHtmlEscaped();
   return device.isEmpty() ? title
-                          : said(say::empty_page::run_on{.run = title.toStdString(), .device = device.toStdString()});
+                          : qtext(say::empty_page::run_on{.run = title.toStdString(), .device = device.toStdString()});
 }
 
 bool is_running(const LoadedRun& run) {
@@ -35,48 +35,48 @@ bool ticked_run_is_running(const Workspace& workspace) {
 
 EmptyWords why_no_points(const Workspace& workspace) {
   if (const QString& error = workspace.selection_error(); !error.isEmpty()) {
-    return {said(say::empty_page::not_selected{.points = workspace.ticked_points()}), error.toHtmlEscaped()};
+    return {qtext(say::empty_page::not_selected{.points = workspace.ticked_points()}), error.toHtmlEscaped()};
   }
   if (workspace.large() && workspace.listing() == nullptr) {
-    return {said(say::query::selecting{.all = workspace.ticked_points()}), said(say::empty_page::selecting_help{})};
+    return {qtext(say::query::selecting{.all = workspace.ticked_points()}), qtext(say::empty_page::selecting_help{})};
   }
   if (const std::size_t hidden = workspace.ticked_points(); hidden > 0) {
     constexpr qsizetype most = 60;
     const QString filter = shortened(workspace.query(), most).toHtmlEscaped();
-    return {said(say::empty_page::all_filtered{.points = counted_points(hidden)}),
-            said(say::empty_page::all_filtered_help{.filter = filter.toStdString()})};
+    return {qtext(say::empty_page::all_filtered{.points = counted_points(hidden)}),
+            qtext(say::empty_page::all_filtered_help{.filter = filter.toStdString()})};
   }
   const auto& runs = workspace.runs();
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
     const std::size_t planned = running->info->summary.planned_points;
-    return {said(say::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
-            planned == 0   ? said(say::empty_page::beginning_help{})  // a session, which has no plan
-            : planned == 1 ? said(say::empty_page::only_point_runs{})
-                           : said(say::empty_page::no_point_ended{.points = planned})};
+    return {qtext(say::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
+            planned == 0   ? qtext(say::empty_page::beginning_help{})  // a session, which has no plan
+            : planned == 1 ? qtext(say::empty_page::only_point_runs{})
+                           : qtext(say::empty_page::no_point_ended{.points = planned})};
   }
   if (runs.empty() && workspace.following()) {
-    return {said(say::empty_page::beginning{}), said(say::empty_page::beginning_help{})};
+    return {qtext(say::empty_page::beginning{}), qtext(say::empty_page::beginning_help{})};
   }
   if (const QString opening = workspace.opening(); runs.empty() && !opening.isEmpty()) {
     const std::string files = shortened(opening, 200).toHtmlEscaped().toStdString();
-    return {said(say::window::opening{.files = files}), said(say::empty_page::opening_help{})};
+    return {qtext(say::window::opening{.files = files}), qtext(say::empty_page::opening_help{})};
   }
   if (runs.empty()) {
-    return {said(say::empty_page::nothing{}), said(say::empty_page::nothing_help{})};
+    return {qtext(say::empty_page::nothing{}), qtext(say::empty_page::nothing_help{})};
   }
   const auto ticked = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; });
   const auto damaged = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) {
     return run.visible && run.info->summary.points > 0 && run.size() == 0;
   });
   if (damaged != runs.end()) {
-    return {said(say::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),
-            said(say::empty_page::all_damaged_help{.points = counted_points(damaged->info->summary.points)})};
+    return {qtext(say::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),
+            qtext(say::empty_page::all_damaged_help{.points = counted_points(damaged->info->summary.points)})};
   }
   if (ticked != runs.end()) {
-    return {said(say::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
-            said(say::empty_page::no_points_help{.state = to_string(ticked->info->summary.state)})};
+    return {qtext(say::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
+            qtext(say::empty_page::no_points_help{.state = to_string(ticked->info->summary.state)})};
   }
-  return {said(say::empty_page::no_run{}), said(say::empty_page::no_run_help{})};
+  return {qtext(say::empty_page::no_run{}), qtext(say::empty_page::no_run_help{})};
 }
 
 std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
@@ -96,13 +96,14 @@ std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
   for (const auto& [disposition, end] : ends) {
     const Message& reason = table.reason(end.first);
     const Message points = counted_points(end.points);
-    lines << (reason.empty() ? said(say::empty_page::none_ran_line{.points = points, .outcome = to_string(disposition)})
-                             : said(say::empty_page::none_ran_why{
-                                   .points = points,
-                                   .outcome = to_string(disposition),
-                                   .why = shortened(said(reason), longest_reason).toHtmlEscaped().toStdString()}));
+    lines << (reason.empty()
+                  ? qtext(say::empty_page::none_ran_line{.points = points, .outcome = to_string(disposition)})
+                  : qtext(say::empty_page::none_ran_why{
+                        .points = points,
+                        .outcome = to_string(disposition),
+                        .why = shortened(qtext(reason), longest_reason).toHtmlEscaped().toStdString()}));
   }
-  return EmptyWords{said(say::empty_page::none_ran{.points = counted_points(table.size())}),
+  return EmptyWords{qtext(say::empty_page::none_ran{.points = counted_points(table.size())}),
                     lines.join(QStringLiteral("<br>"))};
 }
 
@@ -121,7 +122,7 @@ void EmptyState::set_words(const EmptyWords& words) {
   const Row left = filtered_ == nullptr ? 0 : filtered_->visible()->size();
   const std::size_t all = filtered_ == nullptr ? 0 : filtered_->ticked_points();
   if (left > 0 && left < all)
-    text += QStringLiteral("<p>%1</p>").arg(said(say::empty_page::some_filtered{.shown = left, .all = all}));
+    text += QStringLiteral("<p>%1</p>").arg(qtext(say::empty_page::some_filtered{.shown = left, .all = all}));
   setText(text);
 }
 

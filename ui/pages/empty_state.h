@@ -4,7 +4,7 @@
 
 #include <QLabel>
 
-#include "ui/workspace.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
 

@@ -14,10 +14,10 @@
 
 #include "messages/prediction.h"
 #include "messages/terminal.h"
-#include "ui/format.h"
 #include "ui/models/curve_series.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -28,7 +28,7 @@ const QString time_word = QStringLiteral("time");
 constexpr qint64 few_problems = 3;
 constexpr int padding = 4;
 
-QString percent(double share) {
+QString error_percent(double share) {
   return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0);
 }
 
@@ -38,7 +38,7 @@ QString short_gpu(QString name) {
 
 /// "DRAM ±0.4% (p95 1.4%)"
 Message figure(const PredictionRow& row, bool brief) {
-  const std::string median = percent(*row.median).toStdString();
+  const std::string median = error_percent(*row.median).toStdString();
   const Message what = row.quantity == time_word ? Message(say::prediction::time{}) : Message(say::prediction::dram{});
   if (brief) return say::prediction::median_alone{.quantity = what, .median = median};
   if (row.problems < few_problems || !row.p95) {
@@ -46,7 +46,7 @@ Message figure(const PredictionRow& row, bool brief) {
                ? Message(say::prediction::of_one_problem{.quantity = what, .median = median})
                : say::prediction::of_few_problems{.quantity = what, .median = median, .problems = row.problems};
   }
-  return say::prediction::figure{.quantity = what, .median = median, .p95 = percent(*row.p95).toStdString()};
+  return say::prediction::figure{.quantity = what, .median = median, .p95 = error_percent(*row.p95).toStdString()};
 }
 
 /// "FA2 DRAM ±0.4% (p95 1.4%), time ±56% (p95 75%)"
@@ -54,14 +54,14 @@ QString figures_of(const PredictionTable& table, const SimulatedPart& part, cons
   QStringList figures;
   for (const QString& quantity : quantities) {
     const PredictionRow* row = table.figures(to_qstring(part.algorithm), to_qstring(to_string(part.pass)), quantity);
-    if (row != nullptr) figures << said(figure(*row, brief));
+    if (row != nullptr) figures << qtext(figure(*row, brief));
   }
   const QString title = short_title(part.algorithm);
-  if (figures.isEmpty()) return said(say::prediction::never_compared{.what = title.toStdString()});
+  if (figures.isEmpty()) return qtext(say::prediction::never_compared{.what = title.toStdString()});
   return title + QLatin1Char(' ') + figures.join(QStringLiteral(", "));
 }
 
-class Html {
+class TableHtml {
  public:
   void row(const QStringList& cells, bool heading = false) {
     html_ += QStringLiteral("<tr>");
@@ -106,14 +106,14 @@ std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const 
   return parts;
 }
 
-ErrorNote::ErrorNote(PublishedErrors& errors, QWidget* parent) : QAbstractButton(parent), errors_(errors) {
+ErrorNote::ErrorNote(SimulationErrors& errors, QWidget* parent) : QAbstractButton(parent), errors_(errors) {
   setAttribute(Qt::WA_Hover);
   setFocusPolicy(Qt::TabFocus);
   setCursor(Qt::PointingHandCursor);
   // A long line must not widen the page.
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   hide();
-  connect(&errors_, &PublishedErrors::changed, this, &ErrorNote::refresh);
+  connect(&errors_, &SimulationErrors::changed, this, &ErrorNote::refresh);
   connect(this, &QAbstractButton::clicked, this, [this] { show_prediction_table(window(), errors_); });
 }
 
@@ -130,12 +130,12 @@ QString ErrorNote::words() const {
 
 QString ErrorNote::line(const QStringList& quantities, bool brief) const {
   switch (errors_.state()) {
-    case PublishedErrors::State::unasked:
-    case PublishedErrors::State::computing:
-      return said(say::prediction::computing{});
-    case PublishedErrors::State::unknown:
-      return said(say::prediction::unknown{.why = errors_.why_unknown().toStdString()});
-    case PublishedErrors::State::known:
+    case SimulationErrors::State::unasked:
+    case SimulationErrors::State::computing:
+      return qtext(say::prediction::computing{});
+    case SimulationErrors::State::unknown:
+      return qtext(say::prediction::unknown{.why = errors_.why_unknown().toStdString()});
+    case SimulationErrors::State::known:
       break;
   }
   const PredictionTable& table = errors_.table();
@@ -147,18 +147,18 @@ QString ErrorNote::line(const QStringList& quantities, bool brief) const {
     const QString gpu = QString::fromStdString(part.gpu);
     if (!table.devices.contains(gpu)) never_compared << short_gpu(gpu);
     if (!part.l2_from.empty()) {
-      inherited << said(say::prediction::l2_from{.what = short_gpu(gpu).toStdString(),
-                                                 .gpu = short_gpu(QString::fromStdString(part.l2_from)).toStdString()});
+      inherited << qtext(say::prediction::l2_from{
+          .what = short_gpu(gpu).toStdString(), .gpu = short_gpu(QString::fromStdString(part.l2_from)).toStdString()});
     }
   }
   figures.removeDuplicates();  // of several GPUs
   never_compared.removeDuplicates();
   inherited.removeDuplicates();
   QString text =
-      said(say::prediction::line{.devices = short_gpu(table.devices.join(QStringLiteral(", "))).toStdString(),
-                                 .figures = figures.join(QStringLiteral(" · ")).toStdString()});
+      qtext(say::prediction::line{.devices = short_gpu(table.devices.join(QStringLiteral(", "))).toStdString(),
+                                  .figures = figures.join(QStringLiteral(" · ")).toStdString()});
   for (const QString& gpu : never_compared) {
-    text += QStringLiteral(" · ") + said(say::prediction::never_compared{.what = gpu.toStdString()});
+    text += QStringLiteral(" · ") + qtext(say::prediction::never_compared{.what = gpu.toStdString()});
   }
   for (const QString& each : inherited) text += QStringLiteral(" · ") + each;
   return text;
@@ -166,11 +166,11 @@ QString ErrorNote::line(const QStringList& quantities, bool brief) const {
 
 void ErrorNote::refresh() {
   if (parts_.empty()) return;
-  const bool known = errors_.state() == PublishedErrors::State::known;
+  const bool known = errors_.state() == SimulationErrors::State::known;
   setEnabled(known);
   const QString whole = words();
   setAccessibleName(whole);
-  setToolTip(plain_tip(known ? whole + QLatin1Char('\n') + said(say::prediction::click{}) : whole));
+  setToolTip(plain_tip(known ? whole + QLatin1Char('\n') + qtext(say::prediction::click{}) : whole));
   fit();
 }
 
@@ -224,19 +224,19 @@ QString prediction_table_html(const PredictionTable& table, const QColor& muted)
   const auto number = [](std::optional<double> value, int digits) {
     return value ? QString::number(*value, 'f', digits) : QString();
   };
-  const auto share = [](std::optional<double> value) { return value ? percent(*value) : QString(); };
+  const auto share = [](std::optional<double> value) { return value ? error_percent(*value) : QString(); };
   const QString ranks = QStringLiteral("tile_ranks");
-  Html html;
-  html.paragraph(said(say::terminal::predicted_how{}), muted);
+  TableHtml html;
+  html.paragraph(qtext(say::terminal::predicted_how{}), muted);
   html.begin(4);
-  html.row({said(say::prediction::quantity{}), said(say::prediction::algorithm{}), said(say::prediction::pass{}),
-            said(say::prediction::half{}), said(say::prediction::problems{}), said(say::prediction::points{}),
-            said(say::prediction::median{}), said(say::prediction::p95{}), said(say::prediction::worst{}),
-            said(say::prediction::ratio{})},
+  html.row({qtext(say::prediction::quantity{}), qtext(say::prediction::algorithm{}), qtext(say::prediction::pass{}),
+            qtext(say::prediction::half{}), qtext(say::prediction::problems{}), qtext(say::prediction::points{}),
+            qtext(say::prediction::median{}), qtext(say::prediction::p95{}), qtext(say::prediction::worst{}),
+            qtext(say::prediction::ratio{})},
            true);
   for (const PredictionRow& row : table.rows) {
     if (!row.median) continue;  // ranks, and points that were left out
-    html.row({row.quantity == time_word ? said(say::prediction::time{}) : said(say::prediction::dram{}),
+    html.row({row.quantity == time_word ? qtext(say::prediction::time{}) : qtext(say::prediction::dram{}),
               algorithm_word(row.algorithm), row.pass, row.half, QString::number(row.problems),
               QString::number(row.points), share(row.median), share(row.p95), number(row.worst_factor, 2),
               number(row.ratio, 3)});
@@ -245,11 +245,11 @@ QString prediction_table_html(const PredictionTable& table, const QColor& muted)
   if (std::none_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return row.quantity == ranks; })) {
     return html.take();
   }
-  html.paragraph(said(say::terminal::predicted_ranks{}), muted);
+  html.paragraph(qtext(say::terminal::predicted_ranks{}), muted);
   html.begin(4);
-  html.row({said(say::prediction::algorithm{}), said(say::prediction::pass{}), said(say::prediction::problem{}),
-            said(say::prediction::half{}), said(say::prediction::tiles{}), said(say::prediction::spearman{}),
-            said(say::prediction::chosen{})},
+  html.row({qtext(say::prediction::algorithm{}), qtext(say::prediction::pass{}), qtext(say::prediction::problem{}),
+            qtext(say::prediction::half{}), qtext(say::prediction::tiles{}), qtext(say::prediction::spearman{}),
+            qtext(say::prediction::chosen{})},
            true);
   for (const PredictionRow& row : table.rows) {
     if (row.quantity != ranks) continue;
@@ -260,11 +260,11 @@ QString prediction_table_html(const PredictionTable& table, const QColor& muted)
   return html.take();
 }
 
-void show_prediction_table(QWidget* window, const PublishedErrors& errors) {
+void show_prediction_table(QWidget* window, const SimulationErrors& errors) {
   auto* dialog = new QDialog(window);
   dialog->setObjectName(QStringLiteral("predictions"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(said(
+  dialog->setWindowTitle(qtext(
       say::prediction::title{.devices = short_gpu(errors.table().devices.join(QStringLiteral(", "))).toStdString()}));
   auto* text = new QTextBrowser(dialog);
   text->setFrameShape(QFrame::NoFrame);

@@ -11,8 +11,8 @@
 #include <string>
 #include <tuple>
 
-#include "ui/models/point_set.h"
-#include "ui/published_errors.h"
+#include "ui/runs/point_set.h"
+#include "ui/runs/simulation_errors.h"
 
 namespace attnscope::ui {
 
@@ -36,7 +36,7 @@ class ErrorNote : public QAbstractButton {
   /// Which of the two stays where there is room for one.
   enum class First { bytes, time };
 
-  explicit ErrorNote(PublishedErrors& errors, QWidget* parent = nullptr);
+  explicit ErrorNote(SimulationErrors& errors, QWidget* parent = nullptr);
   /// Hidden while there are none. The first that somebody sees has the table computed.
   void show_for(std::set<SimulatedPart> parts, First first);
   /// The line, of both quantities, however wide it is.
@@ -56,13 +56,13 @@ class ErrorNote : public QAbstractButton {
   /// `brief`: medians alone.
   [[nodiscard]] QString line(const QStringList& quantities, bool brief = false) const;
 
-  PublishedErrors& errors_;
+  SimulationErrors& errors_;
   std::set<SimulatedPart> parts_;
   First first_ = First::bytes;
 };
 
 /// The whole table, in a dialog of its own.
-void show_prediction_table(QWidget* window, const PublishedErrors& errors);
+void show_prediction_table(QWidget* window, const SimulationErrors& errors);
 /// The same as rich text.
 [[nodiscard]] QString prediction_table_html(const PredictionTable& table, const QColor& muted);
 

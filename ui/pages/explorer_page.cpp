@@ -28,15 +28,15 @@
 #include "ui/explorer/figures_model.h"
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
-#include "ui/explorer/on_chip_map.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/explorer/tile_grid_view.h"
-#include "ui/format.h"
 #include "ui/models/curve_series.h"
-#include "ui/own_gpu_list.h"
-#include "ui/pages/flow_layout.h"
 #include "ui/panels/gpu_dialog.h"
-#include "ui/said.h"
+#include "ui/process/own_gpu_list.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
 namespace {
@@ -53,16 +53,16 @@ QString letter(std::size_t pin) {
 }
 
 QString limiter_words(std::string_view limiter) {
-  if (limiter == "registers") return said(say::explorer_page::limited_by_registers{});
-  if (limiter == "shared memory") return said(say::explorer_page::limited_by_shared{});
-  if (limiter == "threads") return said(say::explorer_page::limited_by_threads{});
-  if (limiter == "blocks") return said(say::explorer_page::limited_by_blocks{});
-  return said(say::explorer_page::limited_by_grid{});
+  if (limiter == "registers") return qtext(say::explorer_page::limited_by_registers{});
+  if (limiter == "shared memory") return qtext(say::explorer_page::limited_by_shared{});
+  if (limiter == "threads") return qtext(say::explorer_page::limited_by_threads{});
+  if (limiter == "blocks") return qtext(say::explorer_page::limited_by_blocks{});
+  return qtext(say::explorer_page::limited_by_grid{});
 }
 
 /// Of a point: the device's own words, then all that is chosen.
 QString help_of(const ExplorerChoices& choices) {
-  return said(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});
+  return qtext(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ QString rates_note(const Explored& explored, double idle_ns) {
   const StoredCeilings* rates = explored.choices.rates.get();
   const std::string idle = format_duration(idle_ns).toStdString();
   if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
-    return said(say::explorer_page::terms_note{.idle = idle, .device = e.device, .measured = e.rates_of});
+    return qtext(say::explorer_page::terms_note{.idle = idle, .device = e.device, .measured = e.rates_of});
   }
   const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
                             : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
@@ -112,15 +112,15 @@ QString rates_note(const Explored& explored, double idle_ns) {
   const double factor = explored.choices.what_if.dram_rate;
   const QString times =
       factor == 1 ? QString()
-                  : QLatin1Char(' ') + said(say::explorer_page::rates_multiplied{
+                  : QLatin1Char(' ') + qtext(say::explorer_page::rates_multiplied{
                                            .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
-  return said(say::explorer_page::terms_note_measured{.idle = idle,
-                                                      .which = which,
-                                                      .gpu = rates->device_name,
-                                                      .uuid = rates->device_uuid,
-                                                      .time = rates->measured_at,
-                                                      .device = e.device,
-                                                      .measured = e.rates_of}) +
+  return qtext(say::explorer_page::terms_note_measured{.idle = idle,
+                                                       .which = which,
+                                                       .gpu = rates->device_name,
+                                                       .uuid = rates->device_uuid,
+                                                       .time = rates->measured_at,
+                                                       .device = e.device,
+                                                       .measured = e.rates_of}) +
          times;
 }
 
@@ -160,7 +160,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
     know_pins();
     show_figures();
   });
-  connect(&workspace_.published_errors(), &PublishedErrors::changed, this, &ExplorerPage::show_errors);
+  connect(&workspace_.simulation_errors(), &SimulationErrors::changed, this, &ExplorerPage::show_errors);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
   apply({.choices = default_choices(), .pins = {}});
 }
@@ -184,11 +184,11 @@ void ExplorerPage::build_bar() {
     return choice;
   };
   algorithm_ =
-      combo(QStringLiteral("algorithm"), said(say::field::algorithm{}), said(say::explorer_page::algorithm_help{}));
+      combo(QStringLiteral("algorithm"), qtext(say::field::algorithm{}), qtext(say::explorer_page::algorithm_help{}));
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     algorithm_->addItem(to_qstring(algorithm->facts().title), QString::fromStdString(algorithm->name()));
   }
-  device_ = combo(QStringLiteral("device"), said(say::explorer::device{}), said(say::explorer_page::device_help{}));
+  device_ = combo(QStringLiteral("device"), qtext(say::explorer::device{}), qtext(say::explorer_page::device_help{}));
   list_devices();
   connect(algorithm_, &QComboBox::activated, this,
           [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
@@ -201,21 +201,21 @@ void ExplorerPage::build_bar() {
     flow->addWidget(made);
     return made;
   };
-  QPushButton* own = button(QStringLiteral("own-gpus"), said(say::explorer_page::own_gpus{}),
-                            said(say::explorer_page::own_gpus_help{}));
+  QPushButton* own = button(QStringLiteral("own-gpus"), qtext(say::explorer_page::own_gpus{}),
+                            qtext(say::explorer_page::own_gpus_help{}));
   connect(own, &QPushButton::clicked, this, &ExplorerPage::edit_own_gpus);
-  QPushButton* best = button(QStringLiteral("default-tile"), said(say::explorer_page::default_tile{}),
-                             said(say::explorer_page::default_tile_help{}));
+  QPushButton* best = button(QStringLiteral("default-tile"), qtext(say::explorer_page::default_tile{}),
+                             qtext(say::explorer_page::default_tile_help{}));
   connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
-  pin_button_ = button(QStringLiteral("pin"), said(say::explorer_page::pin{}), said(say::explorer_page::pin_help{}));
+  pin_button_ = button(QStringLiteral("pin"), qtext(say::explorer_page::pin{}), qtext(say::explorer_page::pin_help{}));
   connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
   // Icons alone would say nothing to a screen reader, and the words are short.
-  QAction* undo = undo_.createUndoAction(this, said(say::explorer_page::undo{}));
+  QAction* undo = undo_.createUndoAction(this, qtext(say::explorer_page::undo{}));
   undo->setShortcut(QKeySequence::Undo);
-  QAction* redo = undo_.createRedoAction(this, said(say::explorer_page::redo{}));
+  QAction* redo = undo_.createRedoAction(this, qtext(say::explorer_page::redo{}));
   redo->setShortcut(QKeySequence::Redo);
-  const std::array actions{std::pair(undo, said(say::explorer_page::undo{})),
-                           std::pair(redo, said(say::explorer_page::redo{}))};
+  const std::array actions{std::pair(undo, qtext(say::explorer_page::undo{})),
+                           std::pair(redo, qtext(say::explorer_page::redo{}))};
   for (const auto& [action, text] : actions) {
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     addAction(action);
@@ -231,12 +231,12 @@ void ExplorerPage::build_bar() {
   for (std::size_t i = 0; i < most_pins; ++i) {
     auto* unpin = new QToolButton(bar);
     unpin->setObjectName(QStringLiteral("unpin-") + letter(i));
-    unpin->setText(said(say::explorer_page::unpin_short{.pin = letter(i).toStdString()}));
+    unpin->setText(qtext(say::explorer_page::unpin_short{.pin = letter(i).toStdString()}));
     connect(unpin, &QToolButton::clicked, this, [this, i] { this->unpin(static_cast<int>(i)); });
     flow->addWidget(unpin);
     unpin_buttons_[i] = unpin;
   }
-  nearest_button_ = button(QStringLiteral("nearest"), {}, said(say::explorer_page::nearest_help{}));
+  nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
   connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
   layout()->addWidget(bar);
 }
@@ -334,8 +334,8 @@ QWidget* ExplorerPage::card(const QString& title, const std::vector<QWidget*>& p
 void ExplorerPage::build_cards() {
   kernel_ = new QComboBox();
   kernel_->setObjectName(QStringLiteral("kernel"));
-  kernel_->setAccessibleName(said(say::explorer_page::kernel{}));
-  kernel_->setToolTip(plain_tip(said(say::explorer_page::kernel_help{})));
+  kernel_->setAccessibleName(qtext(say::explorer_page::kernel{}));
+  kernel_->setToolTip(plain_tip(qtext(say::explorer_page::kernel_help{})));
   connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
   occupancy_ = card_words(nullptr, QStringLiteral("occupancy"));
   errors_ = card_words(nullptr, QStringLiteral("errors"));
@@ -346,19 +346,19 @@ void ExplorerPage::build_cards() {
   grid_ = new TileGridView();
   figures_ = new FiguresModel(this);
   operands_ = new OperandsModel(this);
-  figures_view_ = new FittedTable(figures_, said(say::explorer_page::figures{}));
-  measuring_ = new MeasuringCard(workspace_.measurer());
-  operands_view_ = new FittedTable(operands_, said(say::explorer_page::operands{}));
+  figures_view_ = new FittedTable(figures_, qtext(say::explorer_page::figures{}));
+  measuring_ = new MeasuringCard(measurer_of(workspace_));
+  operands_view_ = new FittedTable(operands_, qtext(say::explorer_page::operands{}));
   no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
 
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
-  layout->addWidget(card(said(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(said(say::explorer_page::predicted_time{}), {of_kernel_, terms_, terms_note_, errors_}));
-  layout->addWidget(card(said(say::explorer_page::figures{}), {figures_view_}));
-  layout->addWidget(card(said(say::explorer_page::tile_grid{}), {grid_}));
-  layout->addWidget(card(said(say::explorer_page::operands{}), {operands_view_, no_operands_}));
-  layout->addWidget(card(said(say::explorer_page::measured{}), {measuring_}));
+  layout->addWidget(card(qtext(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
+  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}), {of_kernel_, terms_, terms_note_, errors_}));
+  layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
+  layout->addWidget(card(qtext(say::explorer_page::tile_grid{}), {grid_}));
+  layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
+  layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_}));
   card_area_ = new QScrollArea(this);
   card_area_->setWidget(cards);
   card_area_->setWidgetResizable(true);
@@ -408,7 +408,7 @@ std::optional<TermBars::Measured> ExplorerPage::measured_of(const std::string& k
 }
 
 QString ExplorerPage::title() const {
-  return said(say::explorer_page::title{});
+  return qtext(say::explorer_page::title{});
 }
 
 QWidget* ExplorerPage::view() {
@@ -437,8 +437,8 @@ void ExplorerPage::restore(const QJsonObject& state) {
 }
 
 std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
-  return {{said(say::explorer_page::keys_undo{}), said(say::explorer_page::key_undo{})},
-          {said(say::explorer_page::keys_grid{}), said(say::explorer_page::key_grid{})}};
+  return {{qtext(say::explorer_page::keys_undo{}), qtext(say::explorer_page::key_undo{})},
+          {qtext(say::explorer_page::keys_grid{}), qtext(say::explorer_page::key_grid{})}};
 }
 
 ExplorerChoices ExplorerPage::choices_of(const PointSpec& spec, const QString& gpu, bool& known) const {
@@ -455,7 +455,7 @@ bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
   bool known = false;
   next.choices = choices_of(spec, gpu, known);
-  change(std::move(next), said(say::explorer_page::did_show{}));
+  change(std::move(next), qtext(say::explorer_page::did_show{}));
   return known;
 }
 
@@ -466,7 +466,7 @@ bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
   if (std::ranges::find(next.pins, pinned) != next.pins.end()) return known;
   if (next.pins.size() >= most_pins) next.pins.erase(next.pins.begin());
   next.pins.push_back(std::move(pinned));
-  change(std::move(next), said(say::explorer_page::did_pin{}));
+  change(std::move(next), qtext(say::explorer_page::did_pin{}));
   return known;
 }
 
@@ -482,10 +482,10 @@ void ExplorerPage::edit(const QString& name, const QString& text, int gesture) {
   State next = chosen_;
   const auto done = choose(next.choices, name, text);
   const bool recorded = !done && name == QLatin1String("device") && take_device(next.choices, text);
-  if (!done && !recorded) return editors_->show_error(name, said(done.error()));
+  if (!done && !recorded) return editors_->show_error(name, qtext(done.error()));
   editors_->show_error(name, {});
   if (next == chosen_) return;
-  change(std::move(next), said(say::explorer_page::did_choose{.what = name.toStdString()}), name, gesture);
+  change(std::move(next), qtext(say::explorer_page::did_choose{.what = name.toStdString()}), name, gesture);
 }
 
 void ExplorerPage::change(State next, const QString& words, const QString& what, int gesture) {
@@ -554,8 +554,8 @@ void ExplorerPage::work_out_chosen() {
     }
     return;
   }
-  set_words(verdict_, said(say::explorer_page::working_out{}));
-  grid_->set_picture(nullptr, said(say::explorer_page::working_out{}));
+  set_words(verdict_, qtext(say::explorer_page::working_out{}));
+  grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
   background_.ask(choices);
   show_measured();
 }
@@ -594,7 +594,7 @@ void ExplorerPage::show_explored() {
   operands_->set_exploration(&e);
   operands_view_->fit();
   operands_view_->setVisible(!e.refusal);
-  set_words(no_operands_, said(say::explorer_page::no_operands{}));
+  set_words(no_operands_, qtext(say::explorer_page::no_operands{}));
   no_operands_->setVisible(e.refusal.has_value());
   show_grid();
   show_errors();
@@ -618,10 +618,10 @@ void ExplorerPage::show_kernel() {
   on_chip_->set_kernel(&kernel);
   of_kernel_->setVisible(e.kernels.size() > 1);
   set_words(of_kernel_,
-            said(say::explorer_page::of_kernel{.kernel = kernel.name, .time = format_duration(e.ns).toStdString()}));
+            qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = format_duration(e.ns).toStdString()}));
   terms_->set_times(
       TermBars::Times{.ns = kernel.time.ns, .terms = kernel.time.terms, .measured = measured_of(kernel.name)});
-  set_words(occupancy_, said(say::explorer_page::occupancy_line{
+  set_words(occupancy_, qtext(say::explorer_page::occupancy_line{
                             .occupancy = format_value(kernel.occupancy.warps_pct, "percent").toStdString(),
                             .blocks = kernel.occupancy.blocks_per_sm,
                             .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),
@@ -635,31 +635,31 @@ void ExplorerPage::show_kernel() {
 void ExplorerPage::show_grid() {
   const analysis::Exploration& e = shown_->exploration;
   if (e.refusal) {
-    grid_->set_picture(nullptr, said(say::explorer_page::does_not_run{}));
+    grid_->set_picture(nullptr, qtext(say::explorer_page::does_not_run{}));
   } else if (!analysis::is_quick_picture(e.point.spec.problem, e.point.spec.tile)) {
-    grid_->set_picture(nullptr, said(say::explorer_page::working_out{}));
+    grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
   }
 }
 
 void ExplorerPage::show_rule() {
   if (!shown_->choices.m_bytes) return editors_->show_rule_words({});
   const auto& rule = shown_->rule;
-  if (!rule) return editors_->show_rule_words(said(say::explorer_page::rule_does_not_speak{}));
+  if (!rule) return editors_->show_rule_words(qtext(say::explorer_page::rule_does_not_speak{}));
   const bool keys = rule->outer == TileSide::bc;
   const std::string asked = describe(rule->asked);
   const std::int64_t m = rule->m_bytes / bytes_per_element(shown_->exploration.point.spec.problem.dtype);
-  QStringList lines{keys ? said(say::explorer_page::rule_of_keys{.tile = asked, .m = m})
-                         : said(say::explorer_page::rule_of_queries{.tile = asked, .m = m})};
+  QStringList lines{keys ? qtext(say::explorer_page::rule_of_keys{.tile = asked, .m = m})
+                         : qtext(say::explorer_page::rule_of_queries{.tile = asked, .m = m})};
   if (!rule->config) {
-    lines << said(say::explorer_page::rule_nothing_runs{});
+    lines << qtext(say::explorer_page::rule_nothing_runs{});
   } else {
     if (rule->config->tile != rule->asked) {
-      lines << said(say::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
+      lines << qtext(say::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
     }
     if (rule->held_back) {
-      lines << said(say::explorer_page::larger_changes_nothing_because{.why = rule->held_back->reason});
+      lines << qtext(say::explorer_page::larger_changes_nothing_because{.why = rule->held_back->reason});
     } else if (rule->larger_changes_nothing) {
-      lines << said(say::explorer_page::larger_changes_nothing{});
+      lines << qtext(say::explorer_page::larger_changes_nothing{});
     }
   }
   editors_->show_rule_words(lines.join(QLatin1Char(' ')));
@@ -669,60 +669,60 @@ void ExplorerPage::show_verdict() {
   const analysis::Exploration& e = shown_->exploration;
   nearest_button_->setVisible(e.nearest.has_value());
   if (!e.refusal) {
-    QString line = said(say::explorer_page::runs{.time = format_duration(e.ns).toStdString(),
-                                                 .rate = format_value(e.flops_per_second(), "flop/s").toStdString(),
-                                                 .bound = term_title(e.bound()).toStdString()});
+    QString line = qtext(say::explorer_page::runs{.time = format_duration(e.ns).toStdString(),
+                                                  .rate = format_value(e.flops_per_second(), "flop/s").toStdString(),
+                                                  .bound = term_title(e.bound()).toStdString()});
     if (e.rates_inherited) {
-      line += QLatin1Char(' ') + said(say::explorer_page::rates_inherited{.device = e.device});
+      line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
     }
     return set_words(verdict_, line);
   }
-  QString line = said(say::explorer_page::refused{.why = e.refusal->reason});
+  QString line = qtext(say::explorer_page::refused{.why = e.refusal->reason});
   if (e.nearest) {
     const std::string tile = describe(*e.nearest);
-    line += QLatin1Char(' ') + said(say::explorer_page::nearest{.tile = tile});
-    nearest_button_->setText(said(say::explorer_page::take_nearest{.tile = describe(e.nearest->tile)}));
+    line += QLatin1Char(' ') + qtext(say::explorer_page::nearest{.tile = tile});
+    nearest_button_->setText(qtext(say::explorer_page::take_nearest{.tile = describe(e.nearest->tile)}));
   } else if (e.refusal->cause != Refusal::Cause::architecture && e.point.padding_bytes == 0) {
-    line += QLatin1Char(' ') + said(say::explorer_page::no_tile_runs{});
+    line += QLatin1Char(' ') + qtext(say::explorer_page::no_tile_runs{});
   }
   set_words(verdict_, line);
 }
 
 void ExplorerPage::show_errors() {
   if (shown_ == nullptr) return;
-  const PublishedErrors& errors = workspace_.published_errors();
+  const SimulationErrors& errors = workspace_.simulation_errors();
   const PointSpec& spec = shown_->exploration.point.spec;
   const auto line = [&]() -> QString {
     switch (errors.state()) {
-      case PublishedErrors::State::unasked:
-      case PublishedErrors::State::computing:
-        return said(say::explorer_page::errors_computing{});
-      case PublishedErrors::State::unknown:
-        return said(say::explorer_page::errors_unknown{.why = errors.why_unknown().toStdString()});
-      case PublishedErrors::State::known:
+      case SimulationErrors::State::unasked:
+      case SimulationErrors::State::computing:
+        return qtext(say::explorer_page::errors_computing{});
+      case SimulationErrors::State::unknown:
+        return qtext(say::explorer_page::errors_unknown{.why = errors.why_unknown().toStdString()});
+      case SimulationErrors::State::known:
         break;
     }
     const PredictionRow* row = errors.table().figures(QString::fromStdString(spec.algorithm),
                                                       to_qstring(to_string(spec.problem.pass)), QStringLiteral("time"));
-    if (row == nullptr) return said(say::explorer_page::errors_none{});
+    if (row == nullptr) return qtext(say::explorer_page::errors_none{});
     const auto percent = [](double share) {
       return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0).toStdString();
     };
-    QString words =
-        said(say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
-                                             .median = percent(*row->median),
-                                             .p95 = percent(row->p95.value_or(*row->median)),
-                                             .problems = row->problems});
+    QString words = qtext(
+        say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
+                                        .median = percent(*row->median),
+                                        .p95 = percent(row->p95.value_or(*row->median)),
+                                        .problems = row->problems});
     // The sample is played without ceilings.
     if (shown_ == nullptr || shown_->choices.rates == nullptr) return words;
-    return words + QLatin1Char(' ') + said(say::explorer_page::errors_of_datasheet{});
+    return words + QLatin1Char(' ') + qtext(say::explorer_page::errors_of_datasheet{});
   };
   set_words(errors_, line());
 }
 
 void ExplorerPage::show_figures() {
   if (shown_ == nullptr) return;
-  std::vector<FiguresModel::Column> columns{{.title = said(say::explorer_page::now{}),
+  std::vector<FiguresModel::Column> columns{{.title = qtext(say::explorer_page::now{}),
                                              .help = help_of(shown_->choices),
                                              .exploration = &shown_->exploration}};
   for (std::size_t i = 0; i < chosen_.pins.size(); ++i) {
@@ -746,7 +746,7 @@ void ExplorerPage::show_pins() {
     const bool there = i < chosen_.pins.size();
     unpin_buttons_[i]->setVisible(there);
     if (!there) continue;
-    const QString words = said(
+    const QString words = qtext(
         say::explorer_page::unpin{.pin = letter(i).toStdString(), .what = short_title(chosen_.pins[i]).toStdString()});
     unpin_buttons_[i]->setToolTip(plain_tip(words));
     unpin_buttons_[i]->setAccessibleName(words);
@@ -777,14 +777,14 @@ void ExplorerPage::pin() {
   if (pinned(shown_->choices) == nullptr) known_pins_.push_back(shown_);
   State next = chosen_;
   next.pins.push_back(shown_->choices);
-  change(std::move(next), said(say::explorer_page::did_pin{}));
+  change(std::move(next), qtext(say::explorer_page::did_pin{}));
 }
 
 void ExplorerPage::unpin(int place) {
   State next = chosen_;
   if (place < 0 || static_cast<std::size_t>(place) >= next.pins.size()) return;
   next.pins.erase(next.pins.begin() + place);
-  change(std::move(next), said(say::explorer_page::did_unpin{}));
+  change(std::move(next), qtext(say::explorer_page::did_unpin{}));
 }
 
 void ExplorerPage::take_default_tile() {
@@ -792,7 +792,7 @@ void ExplorerPage::take_default_tile() {
   PointSpec& spec = next.choices.point.spec;
   next.choices.m_bytes.reset();
   spec.set_config(auto_config(*built_in_algorithms().find(spec.algorithm), spec.problem, limits_of(next.choices)));
-  if (next != chosen_) change(std::move(next), said(say::explorer_page::did_take_default{}));
+  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_take_default{}));
 }
 
 void ExplorerPage::take_nearest() {
@@ -800,7 +800,7 @@ void ExplorerPage::take_nearest() {
   State next = chosen_;
   next.choices.m_bytes.reset();
   next.choices.point.spec.set_config(*shown_->exploration.nearest);
-  change(std::move(next), said(say::explorer_page::did_take_nearest{}));
+  change(std::move(next), qtext(say::explorer_page::did_take_nearest{}));
 }
 
 void ExplorerPage::fit_editors() {
@@ -817,7 +817,7 @@ void ExplorerPage::changeEvent(QEvent* event) {
 void ExplorerPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   fit_editors();  // what an algorithm asks for is known by now
-  workspace_.published_errors().want();
+  workspace_.simulation_errors().want();
   measuring_->measurer().find_devices();
   figures_view_->fit();
   operands_view_->fit();

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "messages/curve_page.h"
-#include "ui/format.h"
 #include "ui/models/facet_words.h"
-#include "ui/pages/flow_layout.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 namespace {
@@ -29,15 +29,15 @@ QString key_of(const analysis::Facet& facet) {
 
 FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
     : QWidget(parent), filter_(filter), flow_(new FlowLayout(this, 6)), more_(new QToolButton(this)) {
-  more_->setText(said(say::curve_page::more{}));
-  more_->setToolTip(said(say::curve_page::more_help{}));
+  more_->setText(qtext(say::curve_page::more{}));
+  more_->setToolTip(qtext(say::curve_page::more_help{}));
   more_->setPopupMode(QToolButton::InstantPopup);
   more_->setMenu(new QMenu(more_));
   more_->hide();
   connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_more);
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
-    auto* chip = new FacetChip(said(facet.label), said(facet.help), this);
+    auto* chip = new FacetChip(qtext(facet.label), qtext(facet.help), this);
     chips_.push_back(chip);
     layout()->addWidget(chip);
     connect(chip, &FacetChip::picked, this, [this, f](const QString& id) {

@@ -8,8 +8,8 @@
 #include <QWidget>
 #include <vector>
 
-#include "ui/models/point_set.h"
 #include "ui/pages/facet_chip.h"
+#include "ui/runs/point_set.h"
 
 class QToolButton;
 

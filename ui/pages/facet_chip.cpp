@@ -10,14 +10,14 @@
 #include <map>
 #include <utility>
 
-#include "ui/format.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr int side = 8;  ///< between the border and what stands in it
-constexpr int gap = 5;
+constexpr int chip_gap = 5;
 constexpr int arrow = 8;
 constexpr int rounding = 5;
 
@@ -92,7 +92,7 @@ void FacetChip::hide_label() {
 }
 
 int FacetChip::label_width() const {
-  return label_shown_ ? fontMetrics().horizontalAdvance(label_) + gap : 0;
+  return label_shown_ ? fontMetrics().horizontalAdvance(label_) + chip_gap : 0;
 }
 
 void FacetChip::forget_size() {
@@ -110,7 +110,7 @@ QSize FacetChip::sizeHint() const {
   const QFontMetrics bold(value_font());
   int value = 0;
   for (const QString& text : texts_) value = std::max(value, bold.horizontalAdvance(text) + 1);
-  const int width = side + label_width() + std::min(value, widest_) + gap + arrow + side;
+  const int width = side + label_width() + std::min(value, widest_) + chip_gap + arrow + side;
   size_ = {width, fontMetrics().height() + 8};
   return size_;
 }
@@ -128,7 +128,7 @@ void FacetChip::paintEvent(QPaintEvent* /*event*/) {
   painter.setPen(colors.muted);
   if (label_shown_) painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, label_);
   room.setLeft(room.left() + label_width());
-  room.setRight(room.right() - arrow - gap);
+  room.setRight(room.right() - arrow - chip_gap);
   painter.setFont(value_font());
   painter.setPen(isEnabled() ? colors.text : colors.muted);
   painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,

@@ -20,11 +20,11 @@
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/explorer/choices.h"
-#include "ui/format.h"
 #include "ui/models/ceilings_model.h"
-#include "ui/said.h"
-#include "ui/source_note.h"
-#include "ui/theme.h"
+#include "ui/runs/source_note.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -35,7 +35,7 @@ constexpr std::size_t first_listed = 2;
 
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = built_in_algorithms().find(name);
-  return algorithm == nullptr ? said(say::curve_page::foreign_algorithm{.algorithm = short_title(name).toStdString()})
+  return algorithm == nullptr ? qtext(say::curve_page::foreign_algorithm{.algorithm = short_title(name).toStdString()})
                               : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
                                                               to_qstring(algorithm->facts().source));
 }
@@ -109,12 +109,12 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent) : ProblemPage(wo
 }
 
 void IoCurvePage::add_choices() {
-  tile_ = facets().add_combo(said(say::curve_page::tile{}), said(say::curve_page::tile_help{}), 14);
-  ordinate_ = facets().add_chip(said(say::curve_page::plot{}), said(say::curve_page::plot_help{}));
-  axis_ = facets().add_chip(said(say::curve_page::over{}), said(say::curve_page::over_help{}));
-  group_ = facets().add_chip(said(say::curve_page::group{}), said(say::curve_page::group_help{}));
-  color_ = facets().add_chip(said(say::curve_page::color{}), said(say::curve_page::color_help{}));
-  scale_ = facets().add_chip(said(say::curve_page::scale{}), said(say::curve_page::scale_help{}));
+  tile_ = facets().add_combo(qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}), 14);
+  ordinate_ = facets().add_chip(qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}));
+  axis_ = facets().add_chip(qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}));
+  group_ = facets().add_chip(qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}));
+  color_ = facets().add_chip(qtext(say::curve_page::color{}), qtext(say::curve_page::color_help{}));
+  scale_ = facets().add_chip(qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
   offer_fixed();
   connect(ordinate_, &FacetChip::picked, this, [this](const QString& id) {
     for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
@@ -150,17 +150,17 @@ void IoCurvePage::add_toggles() {
     connect(action, &QAction::toggled, this, [this, action] { refresh(action != per_head_); });
     return action;
   };
-  dram_ = add("dram", said(say::curve_page::dram{}), true, said(say::curve_page::dram_help{}));
-  sm_l2_ = add("sm_l2", said(say::curve_page::sm_l2{}), true, said(say::curve_page::sm_l2_help{}));
-  model_ = add("model", said(say::curve_page::model{}), true, said(say::curve_page::model_help{}));
-  fit_ = add("fit", said(say::curve_page::fit{}), true, said(say::curve_page::fit_help{}));
-  paper_ = add("paper", said(say::curve_page::paper{}), false, said(say::curve_page::paper_help{}));
-  compulsory_ = add("minimum", said(say::curve_page::minimum{}), true, said(say::curve_page::minimum_help{}));
-  boundary_ = add("l2_limit", said(say::curve_page::l2_limit{}), true, said(say::curve_page::l2_limit_help{}));
-  stacks_ = add("kernels", said(say::curve_page::kernels{}), false, said(say::curve_page::kernels_help{}));
-  per_head_ = add("per_head", said(say::curve_page::per_head{}), false, said(say::curve_page::per_head_help{}));
-  residuals_ = add("residuals", said(say::curve_page::residuals{}), false, said(say::curve_page::residuals_help{}));
-  peaks_ = add("peaks", said(say::curve_page::peaks{}), true, said(say::curve_page::peaks_help{}));
+  dram_ = add("dram", qtext(say::curve_page::dram{}), true, qtext(say::curve_page::dram_help{}));
+  sm_l2_ = add("sm_l2", qtext(say::curve_page::sm_l2{}), true, qtext(say::curve_page::sm_l2_help{}));
+  model_ = add("model", qtext(say::curve_page::model{}), true, qtext(say::curve_page::model_help{}));
+  fit_ = add("fit", qtext(say::curve_page::fit{}), true, qtext(say::curve_page::fit_help{}));
+  paper_ = add("paper", qtext(say::curve_page::paper{}), false, qtext(say::curve_page::paper_help{}));
+  compulsory_ = add("minimum", qtext(say::curve_page::minimum{}), true, qtext(say::curve_page::minimum_help{}));
+  boundary_ = add("l2_limit", qtext(say::curve_page::l2_limit{}), true, qtext(say::curve_page::l2_limit_help{}));
+  stacks_ = add("kernels", qtext(say::curve_page::kernels{}), false, qtext(say::curve_page::kernels_help{}));
+  per_head_ = add("per_head", qtext(say::curve_page::per_head{}), false, qtext(say::curve_page::per_head_help{}));
+  residuals_ = add("residuals", qtext(say::curve_page::residuals{}), false, qtext(say::curve_page::residuals_help{}));
+  peaks_ = add("peaks", qtext(say::curve_page::peaks{}), true, qtext(say::curve_page::peaks_help{}));
   layout()->addWidget(toggles_);
 }
 
@@ -173,24 +173,24 @@ void IoCurvePage::add_plot() {
   stack_->addWidget(plot_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().published_errors(), this);
+  note_ = new ErrorNote(workspace().simulation_errors(), this);
   layout()->addWidget(note_);
   connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::tell_selected);
 }
 
 void IoCurvePage::offer_fixed() {
   std::vector<FacetChip::Option> colors;
-  for (const auto& [of, text] : {std::pair{ColorOf::automatic, said(say::curve_page::color_automatic{})},
-                                 std::pair{ColorOf::algorithm, said(say::curve_page::color_algorithm{})},
-                                 std::pair{ColorOf::device, said(say::curve_page::color_device{})},
-                                 std::pair{ColorOf::run, said(say::curve_page::color_run{})}}) {
+  for (const auto& [of, text] : {std::pair{ColorOf::automatic, qtext(say::curve_page::color_automatic{})},
+                                 std::pair{ColorOf::algorithm, qtext(say::curve_page::color_algorithm{})},
+                                 std::pair{ColorOf::device, qtext(say::curve_page::color_device{})},
+                                 std::pair{ColorOf::run, qtext(say::curve_page::color_run{})}}) {
     colors.push_back({.text = text, .id = word_of(of), .full = {}, .group = {}});
   }
   offer_to(*color_, std::move(colors), word_of(colored_by_));
   std::vector<FacetChip::Option> offered;
-  const std::array texts{said(say::curve_page::scale_automatic{}), said(say::curve_page::scale_log_log{}),
-                         said(say::curve_page::scale_log_linear{}), said(say::curve_page::scale_linear_log{}),
-                         said(say::curve_page::scale_linear_linear{})};
+  const std::array texts{qtext(say::curve_page::scale_automatic{}), qtext(say::curve_page::scale_log_log{}),
+                         qtext(say::curve_page::scale_log_linear{}), qtext(say::curve_page::scale_linear_log{}),
+                         qtext(say::curve_page::scale_linear_linear{})};
   for (std::size_t i = 0; i < axis_scales.size(); ++i) {
     offered.push_back({.text = texts.at(i), .id = QLatin1String(axis_scales.at(i).word), .full = {}, .group = {}});
   }
@@ -199,9 +199,9 @@ void IoCurvePage::offer_fixed() {
 
 void IoCurvePage::offer_plots() {
   std::vector<FacetChip::Option> options;
-  for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, said(say::curve_page::bytes{})},
-                                       std::pair{Ordinate::time, said(say::curve_page::time{})},
-                                       std::pair{Ordinate::rate, said(say::curve_page::rate{})}}) {
+  for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, qtext(say::curve_page::bytes{})},
+                                       std::pair{Ordinate::time, qtext(say::curve_page::time{})},
+                                       std::pair{Ordinate::rate, qtext(say::curve_page::rate{})}}) {
     options.push_back({.text = text, .id = to_qstring(analysis::to_string(ordinate)), .full = {}, .group = {}});
   }
   const std::span<const Row> first(filter().rows().data(), std::min(filter().rows().size(), looked_at_for_metrics));
@@ -211,8 +211,8 @@ void IoCurvePage::offer_plots() {
     if (!metric.on_heatmap && key != metric_ && std::ranges::none_of(first, has)) continue;
     options.push_back({.text = metric_label(metric.key),
                        .id = key,
-                       .full = said(metric.help()),
-                       .group = said(say::curve_page::more_metrics{})});
+                       .full = qtext(metric.help()),
+                       .group = qtext(say::curve_page::more_metrics{})});
   }
   offer_to(*ordinate_, std::move(options), metric_.isEmpty() ? to_qstring(analysis::to_string(plotted_)) : metric_);
 }
@@ -224,7 +224,7 @@ void IoCurvePage::offer_axes() {
       const QString key = QString::fromStdString(each.key());
       const bool there = analysis::find_axis(varying_, each.key()) != nullptr || key == chosen;
       if (!there || key == QLatin1String(length_key) || (key == other && !other.isEmpty())) continue;
-      options.push_back({.text = said(each.facet->label), .id = key, .full = said(each.facet->help), .group = {}});
+      options.push_back({.text = qtext(each.facet->label), .id = key, .full = qtext(each.facet->help), .group = {}});
     }
     return options;
   };
@@ -236,8 +236,8 @@ void IoCurvePage::offer_axes() {
     by.insert(by.begin(), {.text = QStringLiteral("N"), .id = QLatin1String(length_key), .full = {}, .group = {}});
   }
   by.insert(by.begin(),
-            {.text = said(analysis::tile_facet()->label), .id = QStringLiteral("tile"), .full = {}, .group = {}});
-  by.insert(by.begin(), {.text = said(say::curve_page::no_group{}), .id = {}, .full = {}, .group = {}});
+            {.text = qtext(analysis::tile_facet()->label), .id = QStringLiteral("tile"), .full = {}, .group = {}});
+  by.insert(by.begin(), {.text = qtext(say::curve_page::no_group{}), .id = {}, .full = {}, .group = {}});
   offer_to(*group_, std::move(by), group_key_);
 }
 
@@ -321,14 +321,14 @@ void IoCurvePage::set_color(ColorOf color) {
 }
 
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
-  return {{said(say::curve_page::on_legend{}), said(say::curve_page::key_legend{})},
-          {said(say::curve_page::on_points{}), said(say::curve_page::key_ratio{})},
-          {said(say::curve_page::on_curves{}), said(say::curve_page::key_next{})},
-          {said(say::curve_page::home_on_curves{}), said(say::curve_page::key_whole{})}};
+  return {{qtext(say::curve_page::on_legend{}), qtext(say::curve_page::key_legend{})},
+          {qtext(say::curve_page::on_points{}), qtext(say::curve_page::key_ratio{})},
+          {qtext(say::curve_page::on_curves{}), qtext(say::curve_page::key_next{})},
+          {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_whole{})}};
 }
 
 QString IoCurvePage::title() const {
-  return said(say::curve_page::title{});
+  return qtext(say::curve_page::title{});
 }
 
 QJsonObject IoCurvePage::state() const {
@@ -431,7 +431,7 @@ void IoCurvePage::refresh(bool keep_view) {
   if (plot_ == nullptr) return;  // not yet made
   narrow_to_axes();
   // Of several requests the last one holds, but a view that one of them gave up is not kept.
-  keeps_view_ = keep_view && (keeps_view_ || !aside().busy());
+  keeps_view_ = keep_view && (keeps_view_ || !background().busy());
   using Axes = std::vector<analysis::PointAxis>;
   const auto varying = std::make_shared<std::optional<Axes>>();
   look_through(
@@ -488,25 +488,25 @@ void IoCurvePage::name_what_if() {
   if (changes.empty()) return;
   for (Curve& curve : curves_.curves) {
     if (curve.kind != CurveKind::model) continue;
-    curve.label = said(say::curve_page::what_if{.what = curve.label.toStdString(), .changes = changes});
+    curve.label = qtext(say::curve_page::what_if{.what = curve.label.toStdString(), .changes = changes});
   }
   // The bands of the L2 follow as well, and a short legend has no labels.
-  curves_.title = said(say::curve_page::what_if{.what = curves_.title.toStdString(), .changes = changes});
+  curves_.title = qtext(say::curve_page::what_if{.what = curves_.title.toStdString(), .changes = changes});
 }
 
 std::optional<EmptyWords> IoCurvePage::words_instead() const {
   if (points()->empty()) return why_no_points(workspace());
   if (!over_n()) {
     if (!curves_.empty()) return {};
-    return EmptyWords{said(say::curve_page::no_curve{}), said(say::curve_page::no_curve_help{})};
+    return EmptyWords{qtext(say::curve_page::no_curve{}), qtext(say::curve_page::no_curve_help{})};
   }
   const auto shown = [this](Row row) { return analysis::shows_on(points()->table(), row, ordinate()); };
   if (std::ranges::any_of(filter().rows(), shown)) return {};
   // Theory alone would look like a result.
   if (ordinate() == Ordinate::bytes) {
-    return EmptyWords{said(say::curve_page::no_bytes{}), said(say::curve_page::no_bytes_help{})};
+    return EmptyWords{qtext(say::curve_page::no_bytes{}), qtext(say::curve_page::no_bytes_help{})};
   }
-  return EmptyWords{said(say::curve_page::no_times{}), said(say::curve_page::no_times_help{})};
+  return EmptyWords{qtext(say::curve_page::no_times{}), qtext(say::curve_page::no_times_help{})};
 }
 
 void IoCurvePage::show_toggles() {
@@ -543,9 +543,9 @@ void IoCurvePage::refresh_chips() {
     chip->setVisible(chip->isEnabled() || (!compact_ && (there || built_in_algorithms().find(name) != nullptr)));
     QString tip = about_algorithm(name);
     if (!there) {
-      tip += QLatin1Char('\n') + said(say::curve_page::no_point{});
+      tip += QLatin1Char('\n') + qtext(say::curve_page::no_point{});
     } else if (!entry->second.shown) {
-      tip += QLatin1Char('\n') + said(lacks(entry->second.imported, bytes));
+      tip += QLatin1Char('\n') + qtext(lacks(entry->second.imported, bytes));
     }
     chip->setToolTip(tip);
   }
@@ -614,8 +614,8 @@ void IoCurvePage::refresh_tiles() {
   swept_ = swept;
   const QSignalBlocker quiet(tile_);
   tile_->clear();
-  tile_->insertItem(widest_index, said(say::curve_page::swept_tile{}), QStringLiteral("swept"));
-  tile_->insertItem(fastest_index, said(say::curve_page::fastest_tile{}), QStringLiteral("fastest"));
+  tile_->insertItem(widest_index, qtext(say::curve_page::swept_tile{}), QStringLiteral("swept"));
+  tile_->insertItem(fastest_index, qtext(say::curve_page::fastest_tile{}), QStringLiteral("fastest"));
   for (const analysis::SweptValue& value : swept_) {
     tile_->addItem(format_swept(value),
                    QStringLiteral("%1 %2").arg(QString::fromStdString(value.knob)).arg(value.value));

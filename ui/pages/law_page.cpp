@@ -13,11 +13,11 @@
 
 #include "messages/law_page.h"
 #include "profiler/analysis/facets.h"
-#include "ui/format.h"
-#include "ui/pages/plain_table.h"
-#include "ui/pages/scrolled.h"
-#include "ui/said.h"
-#include "ui/source_note.h"
+#include "ui/runs/source_note.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/plain_table.h"
+#include "ui/widgets/scrolled.h"
 
 namespace attnscope::ui {
 namespace {
@@ -46,13 +46,13 @@ LawPage::LawPage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace,
 }
 
 void LawPage::add_controls() {
-  level_ = facets().add_combo(said(say::law_page::level{}), said(say::law_page::level_help{}));
+  level_ = facets().add_combo(qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
   for (const LawLevel level : {LawLevel::sm_l2, LawLevel::dram}) {
     level_->addItem(level_words(level), static_cast<int>(level));
   }
-  view_ = facets().add_combo(said(say::law_page::view{}), said(say::law_page::view_help{}));
-  view_->addItem(said(say::law_page::growth{}), static_cast<int>(LawView::growth));
-  view_->addItem(said(say::law_page::collapse{}), static_cast<int>(LawView::collapse));
+  view_ = facets().add_combo(qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
+  view_->addItem(qtext(say::law_page::growth{}), static_cast<int>(LawView::growth));
+  view_->addItem(qtext(say::law_page::collapse{}), static_cast<int>(LawView::collapse));
   connect(level_, &QComboBox::currentIndexChanged, this, &LawPage::refresh);
   connect(view_, &QComboBox::currentIndexChanged, this, &LawPage::refresh);
 }
@@ -67,7 +67,7 @@ void LawPage::add_content() {
   column->setSpacing(6);
   plot_ = new LawPlot(both);
   model_ = new LawModel(this);
-  table_ = new PlainTable(model_, said(say::law_page::title{}), both);
+  table_ = new PlainTable(model_, qtext(say::law_page::title{}), both);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
   column->addWidget(plot_, 1);
@@ -77,7 +77,7 @@ void LawPage::add_content() {
   stack_->addWidget(shown_);
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().published_errors(), this);
+  note_ = new ErrorNote(workspace().simulation_errors(), this);
   layout()->addWidget(note_);
   connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
 }
@@ -87,7 +87,7 @@ bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
 }
 
 QString LawPage::title() const {
-  return said(say::law_page::title{});
+  return qtext(say::law_page::title{});
 }
 
 bool LawPage::has_plot() const {
@@ -181,9 +181,9 @@ void LawPage::show_laws() {
   if (points()->empty()) {
     empty_->set_words(why_no_points(workspace()));
   } else if (laws_.families.empty()) {
-    empty_->set_words({said(say::law_page::none{}), said(say::law_page::none_help{})});
+    empty_->set_words({qtext(say::law_page::none{}), qtext(say::law_page::none_help{})});
   } else {
-    empty_->set_words({said(say::law_page::none_here{}), said(say::law_page::none_here_help{})});
+    empty_->set_words({qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
   }
   stack_->setCurrentWidget(empty_);
 }

@@ -5,9 +5,9 @@
 
 #include "messages/explorer_page.h"
 #include "messages/tile_map.h"
-#include "ui/format.h"
-#include "ui/pages/flow_layout.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 
@@ -20,28 +20,28 @@ MapMeasuring::MapMeasuring(PointMeasurer& measurer, QWidget* parent) : QWidget(p
   const auto button = [&](const char* name) {
     auto* made = new QPushButton(this);
     made->setObjectName(QString::fromLatin1(name));
-    made->setToolTip(plain_tip(said(say::tile_map::area_help{})));
+    made->setToolTip(plain_tip(qtext(say::tile_map::area_help{})));
     return made;
   };
   missing_button_ = button("area-missing");
   again_button_ = button("area-again");
   between_button_ = button("area-between");
-  on_ = new QLabel(said(say::tile_map::area_on{}), this);
+  on_ = new QLabel(qtext(say::tile_map::area_on{}), this);
   device_ = new QComboBox(this);
   device_->setObjectName(QStringLiteral("area-device"));
-  device_->setAccessibleName(said(say::explorer_page::measures_on{}));
-  device_->setToolTip(plain_tip(said(say::explorer_page::measures_on{})));
+  device_->setAccessibleName(qtext(say::explorer_page::measures_on{}));
+  device_->setToolTip(plain_tip(qtext(say::explorer_page::measures_on{})));
   device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   state_ = new QLabel(this);
   state_->setTextFormat(Qt::PlainText);
   cancel_ = button("area-cancel");
-  cancel_->setText(said(say::tile_map::area_cancel{}));
-  cancel_->setToolTip(plain_tip(said(say::explorer_page::cancel_help{})));
+  cancel_->setText(qtext(say::tile_map::area_cancel{}));
+  cancel_->setToolTip(plain_tip(qtext(say::explorer_page::cancel_help{})));
   close_ = new QToolButton(this);
   close_->setText(QStringLiteral("✕"));
   close_->setAutoRaise(true);
-  close_->setToolTip(said(say::tile_map::area_close{}));
-  close_->setAccessibleName(said(say::tile_map::area_close{}));
+  close_->setToolTip(qtext(say::tile_map::area_close{}));
+  close_->setAccessibleName(qtext(say::tile_map::area_close{}));
   for (QWidget* part : std::initializer_list<QWidget*>{title_, missing_button_, again_button_, between_button_, on_,
                                                        device_, cancel_, close_, state_}) {
     flow->addWidget(part);
@@ -86,14 +86,14 @@ void MapMeasuring::show_area(const HeatmapGrid& grid, const analysis::MapArea& a
   missing_ = analysis::points_in(table, grid, area, analysis::Wanted::missing);
   all_ = analysis::points_in(table, grid, area, analysis::Wanted::all);
   between_ = analysis::points_between(table, grid, area);
-  title_->setText(said(say::tile_map::area{.rows = area.rows(), .columns = area.columns()}));
+  title_->setText(qtext(say::tile_map::area{.rows = area.rows(), .columns = area.columns()}));
   const auto of = [](const std::vector<PointSpec>& points) { return static_cast<std::int64_t>(points.size()); };
-  missing_button_->setText(said(say::tile_map::area_measure{.points = of(missing_)}));
-  again_button_->setText(said(say::tile_map::area_again{.points = of(all_)}));
-  between_button_->setText(said(say::tile_map::area_refine{.points = of(between_)}));
+  missing_button_->setText(qtext(say::tile_map::area_measure{.points = of(missing_)}));
+  again_button_->setText(qtext(say::tile_map::area_again{.points = of(all_)}));
+  between_button_->setText(qtext(say::tile_map::area_refine{.points = of(between_)}));
   // The map is drawn anew with every point that comes: what was said and chosen of the same area stays.
   if (!area_shown_ || area != area_) trouble_.clear();
-  if (all_.empty()) trouble_ = said(say::tile_map::area_foreign{});
+  if (all_.empty()) trouble_ = qtext(say::tile_map::area_foreign{});
   const analysis::Run& run = table.run(grid.shown_rows().front());
   const bool simulated = run.provenance == Provenance::simulated || run.provenance == Provenance::extrapolated;
   if (gpu_ != run.device_name || simulated_ != simulated) device_->clear();
@@ -141,11 +141,11 @@ void MapMeasuring::refresh() {
   QString words = trouble_;
   if (words.isEmpty() && asked_) {
     const std::string file = measurer_.database().toStdString();
-    words = open > 0 ? said(say::explorer_page::points_open{.open = static_cast<std::int64_t>(open), .file = file})
-                     : said(say::tile_map::area_kept{.file = file});
+    words = open > 0 ? qtext(say::explorer_page::points_open{.open = static_cast<std::int64_t>(open), .file = file})
+                     : qtext(say::tile_map::area_kept{.file = file});
   }
   if (words.isEmpty() && chosen != nullptr && chosen->simulated != simulated_) {
-    words = said(say::tile_map::area_elsewhere{.device = chosen->name.toStdString()});
+    words = qtext(say::tile_map::area_elsewhere{.device = chosen->name.toStdString()});
   }
   state_->setText(words);
   state_->setVisible(!words.isEmpty());

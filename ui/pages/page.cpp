@@ -7,7 +7,7 @@
 
 #include "messages/output.h"
 #include "messages/page.h"
-#include "ui/said.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 
@@ -16,7 +16,7 @@ Page::Page(QWidget* parent) : QWidget(parent) {
   late_.setSingleShot(true);
   late_.setInterval(patience);
   connect(&late_, &QTimer::timeout, this, &Page::say_late);
-  connect(&aside_, &Aside::settled, this, [this] {
+  connect(&background_, &BackgroundWork::settled, this, [this] {
     if (!works_further()) say_late();
     if (!in_sight()) return;
     const bool known = mark_shown_;
@@ -46,8 +46,8 @@ void Page::say_late() {
     late_words_->setAutoFillBackground(true);
     late_words_->setMargin(8);
   }
-  late_words_->setText(late ? said(say::page::looking_through{})
-                            : said(say::page::look_failed{.reason = failure_.toStdString()}));
+  late_words_->setText(late ? qtext(say::page::looking_through{})
+                            : qtext(say::page::look_failed{.reason = failure_.toStdString()}));
   place_late();
   late_words_->raise();
   late_words_->show();
@@ -65,11 +65,11 @@ QString Page::late_words() const {
 void Page::settle() {
   if (workspace_ != nullptr) workspace_->settle();
   catch_up();
-  aside_.wait();
+  background_.wait();
 }
 
 QString Page::save_plot(const QString& path, const QSize& /*size*/) {
-  return said(say::output::page_has_no_plot{.file = path.toStdString()});
+  return qtext(say::output::page_has_no_plot{.file = path.toStdString()});
 }
 
 void Page::keep_up_with(Workspace& workspace) {
@@ -93,7 +93,7 @@ void Page::catch_up() {
     if (!waiting() && !works_further() && failure_.isEmpty()) say_late();
   }
   // What is worked out aside is marked once it is there.
-  if (!aside_.busy()) mark_what_is_shown();
+  if (!background_.busy()) mark_what_is_shown();
 }
 
 void Page::mark_what_is_shown() {

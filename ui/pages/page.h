@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "ui/aside.h"
-#include "ui/workspace.h"
+#include "ui/process/background_work.h"
+#include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
 
@@ -130,20 +130,20 @@ class Page : public QWidget {
   /// From now on whenever what is visible changes.
   void keep_up_with(Workspace& workspace);
 
-  /// `then(work(outdated))`, at once where `points` are few, else `work` aside: Aside::ask(). What it throws aside
-  /// stands over what the page goes on to show.
+  /// `then(work(outdated))`, at once where `points` are few, else `work` aside: BackgroundWork::ask(). What it throws
+  /// aside stands over what the page goes on to show.
   template <class Work, class Then>
-  void work_aside(std::size_t points, Work work, Then then) {
+  void work_in_background(std::size_t points, Work work, Then then) {
     failure_.clear();
     if (points > most_points_at_once) {
-      aside_.ask(std::move(work), std::move(then), [this](const QString& reason) { failure_ = reason; });
+      background_.ask(std::move(work), std::move(then), [this](const QString& reason) { failure_ = reason; });
       return begin_late();
     }
-    aside_.drop();
+    background_.drop();
     say_late();
     then(work([] { return false; }));
   }
-  [[nodiscard]] Aside& aside() { return aside_; }
+  [[nodiscard]] BackgroundWork& background() { return background_; }
   /// Whether the page works something out aside in its own way, for which begin_late() was called.
   [[nodiscard]] virtual bool works_further() const { return false; }
   /// What is asked for takes a while: after some patience a word over what is shown says so.
@@ -159,7 +159,9 @@ class Page : public QWidget {
   [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
   void show_marked(bool moves);
   /// Whether what was asked for is on its way.
-  [[nodiscard]] bool waiting() const { return aside_.busy() || (workspace_ != nullptr && workspace_->gathering()); }
+  [[nodiscard]] bool waiting() const {
+    return background_.busy() || (workspace_ != nullptr && workspace_->gathering());
+  }
   /// What waits until the page shows what was asked last.
   void mark_what_is_shown();
   void place_late();
@@ -172,7 +174,7 @@ class Page : public QWidget {
   bool mark_shown_ = false;
   bool marking_ = false;
   Workspace* workspace_ = nullptr;  ///< that it keeps up with
-  Aside aside_;
+  BackgroundWork background_;
   QTimer late_;  ///< how long nobody is told that he waits
   QLabel* late_words_ = nullptr;
   QString failure_;  ///< of what was asked last; empty: none

@@ -20,7 +20,7 @@ Page* make(Workspace& workspace, QWidget* parent) {
   return new Kind(workspace, parent);
 }
 
-constexpr std::array kinds{
+constexpr std::array all_kinds{
     PageKind{"io", make<IoCurvePage>},        PageKind{"tiles", make<TileHeatmapPage>},
     PageKind{"explorer", make<ExplorerPage>}, PageKind{"roofline", make<RooflinePage>},
     PageKind{"law", make<LawPage>},           PageKind{"table", make<PointsPage>},
@@ -30,7 +30,7 @@ constexpr std::array kinds{
 }  // namespace
 
 std::span<const PageKind> page_kinds() {
-  return kinds;
+  return all_kinds;
 }
 
 }  // namespace attnscope::ui

@@ -10,9 +10,9 @@
 #include <algorithm>
 
 #include "messages/points_table.h"
-#include "ui/format.h"
-#include "ui/pages/plain_table.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
 namespace {
@@ -35,7 +35,7 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   keep_up_with(workspace_);
   connect(&workspace_, &Workspace::listing_changed, this, [this] {
     if (workspace_.gathering()) return;  // points_changed() follows
-    if (lists_more() || model_->lists() || aside().busy()) fall_behind();
+    if (lists_more() || model_->lists() || background().busy()) fall_behind();
   });
   connect(model_, &PointsTableModel::order_wanted, this, [this] {
     looks_at_.reset();
@@ -45,7 +45,7 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
     if (replaced) {
       workspace_.read_anew(*run);
     } else {
-      listed_->setText(said(say::points_table::not_read{.why = why.toStdString()}));
+      listed_->setText(qtext(say::points_table::not_read{.why = why.toStdString()}));
     }
   });
   refresh();
@@ -57,7 +57,7 @@ void PointsPage::add_table() {
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new PointsTableModel(this);
   order_ = new PointsOrder(*model_, this);
-  table_ = new PlainTable(order_, said(say::points_table::name{}), content);
+  table_ = new PlainTable(order_, qtext(say::points_table::name{}), content);
   table_->setTabKeyNavigation(true);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
@@ -97,11 +97,11 @@ void PointsPage::add_keys() {
 }
 
 std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
-  return {{QStringLiteral("Ctrl+C"), said(say::points_table::key_copy{})}};
+  return {{QStringLiteral("Ctrl+C"), qtext(say::points_table::key_copy{})}};
 }
 
 QString PointsPage::title() const {
-  return said(say::points_table::title{});
+  return qtext(say::points_table::title{});
 }
 
 QJsonObject PointsPage::state() const {
@@ -122,7 +122,7 @@ void PointsPage::restore(const QJsonObject& state) {
 }
 
 void PointsPage::refresh() {
-  if (workspace_.gathering()) return aside().drop();  // points_changed() follows
+  if (workspace_.gathering()) return background().drop();  // points_changed() follows
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   if (lists_more()) return refresh_listing();
   looks_at_.reset();
@@ -133,14 +133,14 @@ void PointsPage::refresh() {
   };
   PointsOrder::Prepared prepared{.points = points, .by = order_->sorted_by(), .order = order_->sortOrder(), .rows = {}};
   const bool all_shown = workspace_.query().isEmpty();
-  const auto work = [prepared = std::move(prepared), ordering = order_->ordering_of(points),
-                     look =
-                         model_->look(points, all_shown && wants_texts(points))](const Aside::Outdated& /*outdated*/) {
-    Found found{.prepared = prepared, .looked = look()};
-    found.prepared.rows = ordering();
-    return found;
-  };
-  work_aside(points->size(), work, [this](Found found) {
+  const auto work =
+      [prepared = std::move(prepared), ordering = order_->ordering_of(points),
+       look = model_->look(points, all_shown && wants_texts(points))](const BackgroundWork::Outdated& /*outdated*/) {
+        Found found{.prepared = prepared, .looked = look()};
+        found.prepared.rows = ordering();
+        return found;
+      };
+  work_in_background(points->size(), work, [this](Found found) {
     if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
     model_->know(std::move(found.looked));
     order_->set_points(std::move(found.prepared));
@@ -154,19 +154,18 @@ void PointsPage::refresh_listing() {
     looks_at_.reset();
     if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
     model_->set_listing(listing);
-    listed_->setText(said(say::points_table::listed{
+    listed_->setText(qtext(say::points_table::listed{
         .points = listing->rows.size(), .loaded = workspace_.visible()->size(), .most = workspace_.most_loaded()}));
     show_points();
   };
   if (model_->shows(listing))
-    return work_aside(
-        0, [](const Aside::Outdated&) { return 0; }, [show](int) { show(); });
-  if (looks_at_ == listing && aside().busy()) return;
+    return work_in_background(
+        0, [](const BackgroundWork::Outdated&) { return 0; }, [show](int) { show(); });
+  if (looks_at_ == listing && background().busy()) return;
   looks_at_ = listing;
-  const auto work = [look = model_->look(listing, wants_texts(listing->points))](const Aside::Outdated& /*outdated*/) {
-    return look();
-  };
-  work_aside(listing->points->size(), work, [this, show](PointsTableModel::Looked looked) {
+  const auto work = [look = model_->look(listing, wants_texts(listing->points))](
+                        const BackgroundWork::Outdated& /*outdated*/) { return look(); };
+  work_in_background(listing->points->size(), work, [this, show](PointsTableModel::Looked looked) {
     model_->know(std::move(looked));
     show();
   });
@@ -178,7 +177,7 @@ bool PointsPage::wants_texts(const std::shared_ptr<const PointSet>& all) const {
 
 void PointsPage::show_points() {
   if (const QString& error = workspace_.selection_error(); !error.isEmpty()) {
-    listed_->setText(said(say::points_table::not_listed{.why = error.toStdString()}));
+    listed_->setText(qtext(say::points_table::not_listed{.why = error.toStdString()}));
   }
   listed_->setVisible(model_->lists() || !workspace_.selection_error().isEmpty());
   for (int column = 0; column < model_->columnCount(); ++column) {

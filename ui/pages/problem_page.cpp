@@ -35,7 +35,7 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
     show_problem();
   });
   keep_up_with(workspace);
-  connect(&aside(), &Aside::settled, this, &ProblemPage::take_followed);
+  connect(&background(), &BackgroundWork::settled, this, &ProblemPage::take_followed);
 }
 
 void ProblemPage::show_anew() {
@@ -44,7 +44,7 @@ void ProblemPage::show_anew() {
 }
 
 void ProblemPage::take_followed() {
-  if (aside().busy()) return;
+  if (background().busy()) return;
   if (const auto run = std::exchange(followed_, std::nullopt)) follow(run->file, run->id, false);
 }
 
@@ -69,8 +69,8 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 
 void ProblemPage::look_through(const std::string& of, Find find, std::function<void()> show) {
   if (workspace_.gathering()) {
-    aside().drop();  // an earlier look would undo what was chosen since
-    return;          // points_changed() follows, and then everything that is chosen by then
+    background().drop();  // an earlier look would undo what was chosen since
+    return;               // points_changed() follows, and then everything that is chosen by then
   }
   Narrowed before = narrowed(workspace_.query());
   before.points = workspace_.visible();
@@ -79,7 +79,7 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
     before.texts = nullptr;
   }
   const std::size_t size = before.points->size();
-  const auto work = [find = std::move(find), before = std::move(before)](const Aside::Outdated& outdated) {
+  const auto work = [find = std::move(find), before = std::move(before)](const BackgroundWork::Outdated& outdated) {
     Narrowed now = before;
     const analysis::PointTable& table = now.points->table();
     if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(find(table));
@@ -91,7 +91,7 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
     }
     return now;
   };
-  work_aside(size, work, [this, of, show = std::move(show)](Narrowed now) {
+  work_in_background(size, work, [this, of, show = std::move(show)](Narrowed now) {
     take(std::move(now));
     found_of_ = of;
     show();

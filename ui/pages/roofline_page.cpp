@@ -13,13 +13,13 @@
 #include "profiler/analysis/facets.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/format.h"
 #include "ui/models/ceilings_model.h"
 #include "ui/pages/none_ran.h"
-#include "ui/pages/plain_table.h"
-#include "ui/pages/scrolled.h"
-#include "ui/said.h"
-#include "ui/source_note.h"
+#include "ui/runs/source_note.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/plain_table.h"
+#include "ui/widgets/scrolled.h"
 
 namespace attnscope::ui {
 namespace {
@@ -62,15 +62,15 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
 }
 
 void RooflinePage::add_controls() {
-  level_ = facets().add_combo(said(say::roofline_page::level{}), said(say::roofline_page::level_help{}));
+  level_ = facets().add_combo(qtext(say::roofline_page::level{}), qtext(say::roofline_page::level_help{}));
   for (const RooflineLevel level : analysis::roofline_levels) {
     level_->addItem(level_words(level), static_cast<int>(level));
   }
-  along_ = facets().add_combo(said(say::roofline_page::along{}), said(say::roofline_page::along_help{}));
-  along_->addItem(said(say::roofline_page::along_n{}), static_cast<int>(Along::n));
-  along_->addItem(said(say::roofline_page::along_tile{}), static_cast<int>(Along::tile));
-  length_ = facets().add_combo(said(say::roofline_page::length{}), said(say::roofline_page::length_help{}), 8);
-  device_ = facets().add_combo(said(say::roofline_page::device{}), said(say::roofline_page::device_help{}), 14);
+  along_ = facets().add_combo(qtext(say::roofline_page::along{}), qtext(say::roofline_page::along_help{}));
+  along_->addItem(qtext(say::roofline_page::along_n{}), static_cast<int>(Along::n));
+  along_->addItem(qtext(say::roofline_page::along_tile{}), static_cast<int>(Along::tile));
+  length_ = facets().add_combo(qtext(say::roofline_page::length{}), qtext(say::roofline_page::length_help{}), 8);
+  device_ = facets().add_combo(qtext(say::roofline_page::device{}), qtext(say::roofline_page::device_help{}), 14);
   connect(level_, &QComboBox::currentIndexChanged, this, &RooflinePage::refresh);
   connect(along_, &QComboBox::currentIndexChanged, this, &RooflinePage::refresh);
   connect(length_, &QComboBox::activated, this, [this](int place) {
@@ -93,7 +93,7 @@ void RooflinePage::add_content() {
   column->setSpacing(4);
   plot_ = new RooflinePlot(both);
   model_ = new RooflineModel(this);
-  table_ = new PlainTable(model_, said(say::roofline_page::title{}), both);
+  table_ = new PlainTable(model_, qtext(say::roofline_page::title{}), both);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setStretchLastSection(true);
   left_out_ = new QLabel(this);
@@ -108,7 +108,7 @@ void RooflinePage::add_content() {
   stack_->addWidget(empty_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
   layout()->addWidget(left_out_);  // in sight where the table is scrolled to
-  note_ = new ErrorNote(workspace().published_errors(), this);
+  note_ = new ErrorNote(workspace().simulation_errors(), this);
   layout()->addWidget(note_);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
@@ -117,7 +117,7 @@ void RooflinePage::add_content() {
 }
 
 QString RooflinePage::title() const {
-  return said(say::roofline_page::title{});
+  return qtext(say::roofline_page::title{});
 }
 
 bool RooflinePage::has_plot() const {
@@ -232,7 +232,7 @@ void RooflinePage::refresh_lengths() {
   for (const Row row : filter().rows()) lengths.insert(table.n_k(row));
   const QSignalBlocker quiet(length_);
   length_->clear();
-  length_->addItem(said(say::roofline_page::length_automatic{}));
+  length_->addItem(qtext(say::roofline_page::length_automatic{}));
   for (const std::int64_t n : lengths)
     length_->addItem(format_number(static_cast<double>(n), 9), QVariant(qlonglong(n)));
   const int place = wanted_n_ ? length_->findData(QVariant(qlonglong(*wanted_n_))) : 0;
@@ -312,7 +312,7 @@ void RooflinePage::show_left_out() {
   }
   QStringList lines;
   if (without_bytes + set_.report.without_time > 0) {
-    lines << said(say::roofline_page::left_out{.bytes = without_bytes, .time = set_.report.without_time});
+    lines << qtext(say::roofline_page::left_out{.bytes = without_bytes, .time = set_.report.without_time});
   }
   // The points of other devices lie under other roofs.
   const analysis::PointTable& table = points()->table();
@@ -325,11 +325,11 @@ void RooflinePage::show_left_out() {
     for (int i = 0; i < device_->count(); ++i) {
       if (i != place) others << device_->itemText(i);
     }
-    lines << said(say::roofline_page::elsewhere{.points = counted_points(static_cast<std::size_t>(elsewhere)),
-                                                .devices = others.join(QStringLiteral(", ")).toStdString()});
+    lines << qtext(say::roofline_page::elsewhere{.points = counted_points(static_cast<std::size_t>(elsewhere)),
+                                                 .devices = others.join(QStringLiteral(", ")).toStdString()});
   }
   if (!rates_missing_.isEmpty()) {
-    lines << said(say::roofline_page::rates_missing{.from = rates_missing_.toStdString()});
+    lines << qtext(say::roofline_page::rates_missing{.from = rates_missing_.toStdString()});
   }
   left_out_->setText(lines.join(QLatin1Char('\n')));
   left_out_->setVisible(!lines.isEmpty());
@@ -342,9 +342,9 @@ void RooflinePage::show_words() {
   } else if (const auto none_ran = why_none_ran(points()->table())) {
     empty_->set_words(*none_ran);
   } else if (along() == Along::tile && !filter().rows().empty()) {
-    empty_->set_words({said(say::roofline_page::none_of_tile{}), said(say::roofline_page::none_of_tile_help{})});
+    empty_->set_words({qtext(say::roofline_page::none_of_tile{}), qtext(say::roofline_page::none_of_tile_help{})});
   } else {
-    empty_->set_words({said(say::roofline_page::none{}), said(say::roofline_page::none_help{})});
+    empty_->set_words({qtext(say::roofline_page::none{}), qtext(say::roofline_page::none_help{})});
   }
   stack_->setCurrentWidget(empty_);
 }

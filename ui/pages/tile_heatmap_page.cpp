@@ -17,19 +17,19 @@
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command.h"
-#include "ui/format.h"
 #include "ui/models/axis_words.h"
 #include "ui/models/facet_words.h"
 #include "ui/pages/none_ran.h"
 #include "ui/plots/heatmap_words.h"
-#include "ui/said.h"
-#include "ui/source_note.h"
+#include "ui/runs/source_note.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr char key_separator[] = "|";
-constexpr int least_beside = 150;  ///< pixels of a map beside others
+constexpr int least_map_width = 150;  ///< pixels of a map beside others
 constexpr char run_prefix[] = "run:";
 constexpr std::size_t looked_at = 64;  ///< points of a map that tell which counters there are
 constexpr double beside_from = 1.45;   ///< width over height from which a slice stands beside the map, not below it
@@ -76,14 +76,14 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
 }
 
 void TileHeatmapPage::add_chips() {
-  axes_ = facets().add_chip(said(say::tile_map::axes{}), said(say::tile_map::axes_help{}));
+  axes_ = facets().add_chip(qtext(say::tile_map::axes{}), qtext(say::tile_map::axes_help{}));
   axes_->hide_label();
-  metric_ = facets().add_chip(said(say::tile_map::colour{}), said(say::tile_map::colour_help{}));
-  as_ = facets().add_chip(said(say::tile_map::as{}), said(say::tile_map::as_help{}));
-  beside_ = facets().add_chip(said(say::tile_map::beside{}), said(say::tile_map::beside_help{}));
-  log_ = new QCheckBox(said(say::tile_map::log{}), this);
+  metric_ = facets().add_chip(qtext(say::tile_map::colour{}), qtext(say::tile_map::colour_help{}));
+  as_ = facets().add_chip(qtext(say::tile_map::as{}), qtext(say::tile_map::as_help{}));
+  beside_ = facets().add_chip(qtext(say::tile_map::beside{}), qtext(say::tile_map::beside_help{}));
+  log_ = new QCheckBox(qtext(say::tile_map::log{}), this);
   log_->setChecked(true);
-  log_->setToolTip(said(say::tile_map::log_help{}));
+  log_->setToolTip(qtext(say::tile_map::log_help{}));
   facets().layout()->addWidget(log_);
   axes_->set_widest(96);
   metric_->set_widest(110);
@@ -118,8 +118,8 @@ void TileHeatmapPage::add_content() {
   auto* close = new QToolButton(slice_panel_);
   close->setText(QStringLiteral("✕"));
   close->setAutoRaise(true);
-  close->setToolTip(said(say::tile_map::slice_close{}));
-  close->setAccessibleName(said(say::tile_map::slice_close{}));
+  close->setToolTip(qtext(say::tile_map::slice_close{}));
+  close->setAccessibleName(qtext(say::tile_map::slice_close{}));
   panel->addWidget(close, 0, Qt::AlignRight);
   slice_ = new SlicePlot(slice_panel_);
   panel->addWidget(slice_, 1);
@@ -139,9 +139,9 @@ void TileHeatmapPage::add_content() {
   stack_->addWidget(empty_);
   auto* column = static_cast<QVBoxLayout*>(layout());
   column->addWidget(content, 1);
-  measuring_ = new MapMeasuring(workspace().measurer(), this);
+  measuring_ = new MapMeasuring(measurer_of(workspace()), this);
   column->addWidget(measuring_);
-  note_ = new ErrorNote(workspace().published_errors(), this);
+  note_ = new ErrorNote(workspace().simulation_errors(), this);
   column->addWidget(note_);
   connect(measuring_, &MapMeasuring::closed, this, [this] {
     for (HeatmapView* view : views_) view->mark_area(std::nullopt);
@@ -268,7 +268,7 @@ QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
 }
 
 QString TileHeatmapPage::title() const {
-  return said(say::tile_map::title{});
+  return qtext(say::tile_map::title{});
 }
 
 QJsonObject TileHeatmapPage::state() const {
@@ -293,9 +293,9 @@ void TileHeatmapPage::restore(const QJsonObject& state) {
 }
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
-  return {{said(say::tile_map::on_map{}), said(say::tile_map::key_walk{})},
-          {said(say::tile_map::home_on_map{}), said(say::tile_map::key_best{})},
-          {said(say::tile_map::on_area{}), said(say::tile_map::key_area{})}};
+  return {{qtext(say::tile_map::on_map{}), qtext(say::tile_map::key_walk{})},
+          {qtext(say::tile_map::home_on_map{}), qtext(say::tile_map::key_best{})},
+          {qtext(say::tile_map::on_area{}), qtext(say::tile_map::key_area{})}};
 }
 
 void TileHeatmapPage::pose() {
@@ -307,16 +307,17 @@ void TileHeatmapPage::show_words() {
     empty_->set_words(why_no_points(workspace()));
   } else if (ticked_run_is_running(workspace())) {
     empty_->set_words(
-        {said(say::tile_map::no_map_yet{}), said(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
+        {qtext(say::tile_map::no_map_yet{}), qtext(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
   } else if (const auto none_ran = why_none_ran(points()->table())) {
     empty_->set_words(*none_ran);
   } else if (layout_.x.key() != analysis::tile_layout().x.key() || layout_.y.key() != analysis::tile_layout().y.key()) {
-    empty_->set_words({said(say::tile_map::no_map{}),
-                       said(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
-                                                       .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
-                                                       .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})});
+    empty_->set_words(
+        {qtext(say::tile_map::no_map{}),
+         qtext(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
+                                          .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
+                                          .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})});
   } else {
-    empty_->set_words({said(say::tile_map::no_sweep{}), said(say::tile_map::no_sweep_help{})});
+    empty_->set_words({qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{})});
   }
   stack_->setCurrentWidget(empty_);
 }
@@ -354,8 +355,8 @@ void TileHeatmapPage::offer_metrics() {
       if (!usual && metric.key != metric_key_ && std::ranges::none_of(first, has)) continue;
       options.push_back({.text = metric_label(metric.key),
                          .id = id,
-                         .full = said(metric.help()),
-                         .group = usual ? QString() : said(say::tile_map::more_counters{})});
+                         .full = qtext(metric.help()),
+                         .group = usual ? QString() : qtext(say::tile_map::more_counters{})});
     }
   }
   // As wide as what most look at: rarer counters have longer names, and are shortened.
@@ -373,7 +374,7 @@ void TileHeatmapPage::offer_comparisons() {
     return comparison_words(*points(), {.metric = metric_key_, .as = as});
   };
   using enum analysis::Comparison;
-  add(none, said(say::tile_map::as_value{}));
+  add(none, qtext(say::tile_map::as_value{}));
   const Metric* metric = find_metric(metric_key_);
   if (metric != nullptr && metric->better != Better::neither) add(share_of_best, words(share_of_best));
   if (analysis::has_model(metric_key_)) add(over_model, words(over_model));
@@ -393,12 +394,12 @@ void TileHeatmapPage::offer_comparisons() {
 }
 
 void TileHeatmapPage::offer_beside() {
-  std::vector<FacetChip::Option> options{{.text = said(say::tile_map::one_map{}), .id = {}, .full = {}, .group = {}}};
+  std::vector<FacetChip::Option> options{{.text = qtext(say::tile_map::one_map{}), .id = {}, .full = {}, .group = {}}};
   for (std::size_t f = 0; f < filter().facets().size(); ++f) {
     if (!filter().narrows(f) || filter().state(f).options.size() < 2) continue;
     const analysis::Facet& facet = *filter().facets()[f];
     options.push_back(
-        {.text = said(facet.label), .id = QString::fromStdString(facet.key), .full = said(facet.help), .group = {}});
+        {.text = qtext(facet.label), .id = QString::fromStdString(facet.key), .full = qtext(facet.help), .group = {}});
   }
   offer(*beside_, std::move(options), beside_key_, 0);
 }
@@ -444,7 +445,7 @@ std::vector<HeatmapGrid> TileHeatmapPage::build_maps() {
     one.choose(place, value.id());
     one.update(points()->table(), candidates());
     HeatmapGrid map = build_heatmap(points(), one, request());
-    map.beside = QStringLiteral("%1 %2").arg(said(filter().facets()[place]->label),
+    map.beside = QStringLiteral("%1 %2").arg(qtext(filter().facets()[place]->label),
                                              value_words(*filter().facets()[place], value));
     if (!map.empty()) maps.push_back(std::move(map));
   }
@@ -464,12 +465,12 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
       continue;
     }
     HeatmapTitle title = heatmap_title(maps[i]);
-    view->setMinimumWidth(maps.size() > 1 ? least_beside : 0);
+    view->setMinimumWidth(maps.size() > 1 ? least_map_width : 0);
     // An algorithm leads the title anyway.
     if (!maps[i].beside.isEmpty() && beside_key_ != QLatin1String("algorithm"))
       title.what = maps[i].beside + QStringLiteral(" · ") + title.what;
     if (i + 1 == maps.size() && maps_there_ > most_maps) {
-      title.of = said(say::tile_map::more_maps{.shown = maps.size(), .all = maps_there_});
+      title.of = qtext(say::tile_map::more_maps{.shown = maps.size(), .all = maps_there_});
     }
     // One bar of colours serves all: the last map's.
     view->set_grid(maps[i], title, log_->isChecked(), i + 1 == maps.size());
@@ -479,8 +480,8 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
 void TileHeatmapPage::refresh() {
   if (note_ == nullptr) return;  // not yet made
   if (workspace().gathering()) {
-    aside().drop();  // of the axes before
-    return;          // points_changed() follows
+    background().drop();  // of the axes before
+    return;               // points_changed() follows
   }
   narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
             analysis::facet_of_both(layout_.x, layout_.y));
@@ -554,14 +555,14 @@ void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, con
     entry->setEnabled(enabled);
     connect(entry, &QAction::triggered, this, [this, view, place, action] { do_with(*view, place, action); });
   };
-  workspace().measurer().find_devices();
-  add(cell.disposition ? said(say::tile_map::menu_again{}) : said(say::tile_map::menu_measure{}), CellAction::measure,
+  measurer_of(workspace()).find_devices();
+  add(cell.disposition ? qtext(say::tile_map::menu_again{}) : qtext(say::tile_map::menu_measure{}), CellAction::measure,
       ours);
-  add(said(say::tile_map::menu_pin{}), CellAction::pin, ours);
+  add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
   menu->addSeparator();
-  add(said(say::tile_map::menu_value{}), CellAction::value, cell.value.has_value());
-  add(said(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
-  add(said(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
+  add(qtext(say::tile_map::menu_value{}), CellAction::value, cell.value.has_value());
+  add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
+  add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
   menu->popup(at);
 }
 

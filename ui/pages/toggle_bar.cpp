@@ -7,15 +7,15 @@
 #include <algorithm>
 
 #include "messages/curve_page.h"
-#include "ui/pages/flow_layout.h"
-#include "ui/said.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 
 ToggleBar::ToggleBar(QWidget* parent) : QWidget(parent), flow_(new FlowLayout(this, 9)) {
   menu_button_ = new QToolButton(this);
-  menu_button_->setText(said(say::curve_page::show{}));
-  menu_button_->setToolTip(said(say::curve_page::show_help{}));
+  menu_button_->setText(qtext(say::curve_page::show{}));
+  menu_button_->setToolTip(qtext(say::curve_page::show_help{}));
   menu_button_->setPopupMode(QToolButton::InstantPopup);
   menu_button_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   auto* menu = new QMenu(menu_button_);

@@ -17,13 +17,13 @@
 
 #include "kernels/algorithm.h"
 #include "messages/collect_panel.h"
-#include "ui/elsewhere.h"
-#include "ui/format.h"
 #include "ui/models/curve_series.h"
-#include "ui/pages/flow_layout.h"
-#include "ui/panels/elsewhere_dialog.h"
-#include "ui/path_field.h"
-#include "ui/said.h"
+#include "ui/panels/remote_device_dialog.h"
+#include "ui/process/remote_device_list.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/path_field.h"
 
 namespace attnscope::ui {
 namespace {
@@ -88,47 +88,47 @@ void CollectForm::add_device_and_preset(QFormLayout& form) {
   also_button_ = new QToolButton(this);
   also_button_->setObjectName(QStringLiteral("also"));
   also_button_->setPopupMode(QToolButton::InstantPopup);
-  also_button_->setToolTip(plain_tip(said(say::collect_panel::also_help{})));
+  also_button_->setToolTip(plain_tip(qtext(say::collect_panel::also_help{})));
   also_button_->setMenu(new QMenu(also_button_));
   ceilings_ = new QToolButton(this);
   ceilings_->setObjectName(QStringLiteral("ceilings"));
-  ceilings_->setText(said(say::collect_panel::ceilings{}));
+  ceilings_->setText(qtext(say::collect_panel::ceilings{}));
   connect(ceilings_, &QToolButton::clicked, this, &CollectForm::ceilings_wanted);
   auto* device_row = new QHBoxLayout;
   device_row->addWidget(device_, 1);
   device_row->addWidget(also_button_);
   device_row->addWidget(ceilings_);
-  auto* device_label = new QLabel(said(say::collect_panel::device{}), this);
+  auto* device_label = new QLabel(qtext(say::collect_panel::device{}), this);
   device_label->setBuddy(device_);
   form.addRow(device_label, device_row);
   preset_ = shrinkable_combo(this);
   for (const PresetInfo& preset : presets()) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
-    preset_->setItemData(preset_->count() - 1, said(preset.description), Qt::ToolTipRole);
+    preset_->setItemData(preset_->count() - 1, qtext(preset.description), Qt::ToolTipRole);
   }
-  preset_->addItem(said(say::collect_panel::own_axes{}), QString::fromLatin1(own_axes));
-  form.addRow(said(say::collect_panel::preset{}), preset_);
+  preset_->addItem(qtext(say::collect_panel::own_axes{}), QString::fromLatin1(own_axes));
+  form.addRow(qtext(say::collect_panel::preset{}), preset_);
 }
 
 void CollectForm::add_pass_and_mask(QFormLayout& form) {
   pass_ = new QComboBox(this);
-  pass_->addItem(said(say::collect_panel::of_preset{}), QString());
+  pass_->addItem(qtext(say::collect_panel::of_preset{}), QString());
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
     pass_->addItem(to_qstring(to_string(pass)), to_qstring(to_string(pass)));
   }
-  pass_->setToolTip(said(say::collect_panel::pass_help{}));
+  pass_->setToolTip(qtext(say::collect_panel::pass_help{}));
   mask_ = new QLineEdit(this);
-  mask_->setPlaceholderText(said(say::collect_panel::of_preset{}));
+  mask_->setPlaceholderText(qtext(say::collect_panel::of_preset{}));
   mask_->setClearButtonEnabled(true);
-  mask_->setToolTip(said(say::collect_panel::mask_help{}));
-  auto* mask_label = new QLabel(said(say::collect_panel::mask{}), this);
+  mask_->setToolTip(qtext(say::collect_panel::mask_help{}));
+  auto* mask_label = new QLabel(qtext(say::collect_panel::mask{}), this);
   mask_label->setBuddy(mask_);
   auto* row = new QHBoxLayout;
   row->setSpacing(8);
   row->addWidget(pass_);
   row->addWidget(mask_label);
   row->addWidget(mask_, 1);
-  auto* pass_label = new QLabel(said(say::collect_panel::pass{}), this);
+  auto* pass_label = new QLabel(qtext(say::collect_panel::pass{}), this);
   pass_label->setBuddy(pass_);
   form.addRow(pass_label, row);
 }
@@ -136,9 +136,9 @@ void CollectForm::add_pass_and_mask(QFormLayout& form) {
 void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
   axes_ = new QLineEdit(this);
   axes_->setPlaceholderText(QStringLiteral("N[pow2]=[8,14] d=64"));
-  axes_->setToolTip(said(say::collect_panel::axes_help{}));
+  axes_->setToolTip(qtext(say::collect_panel::axes_help{}));
   axes_->setClearButtonEnabled(true);
-  form.addRow(said(say::collect_panel::axes{}), axes_);
+  form.addRow(qtext(say::collect_panel::axes{}), axes_);
 
   auto* boxes = new QWidget(this);
   auto* flow = new FlowLayout(boxes, 8);
@@ -150,46 +150,46 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
     flow->addWidget(box);
     algorithms_.push_back(box);
   }
-  form.addRow(said(say::collect_panel::run{}), boxes);
+  form.addRow(qtext(say::collect_panel::run{}), boxes);
 }
 
 void CollectForm::add_cache(QFormLayout& form) {
   cache_ = shrinkable_combo(this);
-  cache_->addItem(said(say::collect_panel::cold{}));
-  cache_->addItem(said(say::collect_panel::warm{}));
-  cache_->setToolTip(said(say::collect_panel::cache_help{}));
+  cache_->addItem(qtext(say::collect_panel::cold{}));
+  cache_->addItem(qtext(say::collect_panel::warm{}));
+  cache_->setToolTip(qtext(say::collect_panel::cache_help{}));
   rounds_ = new QSpinBox(this);
   rounds_->setObjectName(QStringLiteral("rounds"));
   rounds_->setRange(1, 1000);
-  rounds_->setToolTip(plain_tip(said(say::collect_panel::rounds_help{})));
-  auto* rounds_label = new QLabel(said(say::collect_panel::rounds{}), this);
+  rounds_->setToolTip(plain_tip(qtext(say::collect_panel::rounds_help{})));
+  auto* rounds_label = new QLabel(qtext(say::collect_panel::rounds{}), this);
   rounds_label->setBuddy(rounds_);
   auto* row = new QHBoxLayout;
   row->setSpacing(8);
   row->addWidget(cache_, 1);
   row->addWidget(rounds_label);
   row->addWidget(rounds_);
-  auto* cache_label = new QLabel(said(say::collect_panel::cache{}), this);
+  auto* cache_label = new QLabel(qtext(say::collect_panel::cache{}), this);
   cache_label->setBuddy(cache_);
   form.addRow(cache_label, row);
 }
 
 void CollectForm::add_file(QFormLayout& form) {
-  file_ = new PathField(default_database(), said(say::collect_panel::file_help{}), this);
+  file_ = new PathField(default_database(), qtext(say::collect_panel::file_help{}), this);
   auto* browse = new QToolButton(this);
   browse->setText(QStringLiteral("…"));
-  browse->setToolTip(said(say::collect_panel::choose_file{}));
-  browse->setAccessibleName(said(say::collect_panel::choose_file{}));
+  browse->setToolTip(qtext(say::collect_panel::choose_file{}));
+  browse->setAccessibleName(qtext(say::collect_panel::choose_file{}));
   connect(browse, &QToolButton::clicked, this, &CollectForm::choose_file);
   auto* row = new QHBoxLayout;
   row->addWidget(file_);
   row->addWidget(browse);
-  auto* label = new QLabel(said(say::collect_panel::file{}), this);  // not F, which is the menu's
+  auto* label = new QLabel(qtext(say::collect_panel::file{}), this);  // not F, which is the menu's
   label->setBuddy(file_);
   form.addRow(label, row);
 
-  resume_ = new QCheckBox(said(say::collect_panel::resume{}), this);
-  resume_->setToolTip(said(say::collect_panel::resume_help{}));
+  resume_ = new QCheckBox(qtext(say::collect_panel::resume{}), this);
+  resume_->setToolTip(qtext(say::collect_panel::resume_help{}));
   form.addRow(QString(), resume_);
 }
 
@@ -210,9 +210,9 @@ void CollectForm::connect_fields() {
 }
 
 void CollectForm::choose_file() {
-  const QString path =
-      QFileDialog::getSaveFileName(this, said(say::collect_panel::collect_into{}), file_->text(),
-                                   said(say::collect_panel::file_filter{}), nullptr, QFileDialog::DontConfirmOverwrite);
+  const QString path = QFileDialog::getSaveFileName(this, qtext(say::collect_panel::collect_into{}), file_->text(),
+                                                    qtext(say::collect_panel::file_filter{}), nullptr,
+                                                    QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) file_->setText(path);
 }
 
@@ -224,9 +224,9 @@ void CollectForm::choose_device() {
   }
   // No device: what was chosen before stays, unless one is found.
   device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
-  const QStringList before = Elsewhere::instance().words();
-  ElsewhereDialog(this).exec();
-  for (const QString& word : Elsewhere::instance().words()) {
+  const QStringList before = RemoteDeviceList::instance().words();
+  RemoteDeviceDialog(this).exec();
+  for (const QString& word : RemoteDeviceList::instance().words()) {
     if (!before.contains(word)) wanted_device_ = word;
   }
   show_devices();
@@ -242,7 +242,7 @@ void CollectForm::show_devices() {
       device_->addItem(device.name, device.argument);
       device_->setItemData(device_->count() - 1, device.note, Qt::ToolTipRole);
     }
-    device_->addItem(said(say::collect_panel::elsewhere{}), QString::fromLatin1(another_machine));
+    device_->addItem(qtext(say::collect_panel::elsewhere{}), QString::fromLatin1(another_machine));
     if (const int place = device_->findData(wanted_device_); !wanted_device_.isEmpty() && place >= 0) {
       wanted_device_.clear();
       device_chosen_ = true;
@@ -273,8 +273,8 @@ void CollectForm::set_also(const QStringList& arguments) {
 
 void CollectForm::say_also() {
   const auto devices = also().size();
-  also_button_->setText(devices == 0 ? said(say::collect_panel::also_none{})
-                                     : said(say::collect_panel::also{.devices = devices}));
+  also_button_->setText(devices == 0 ? qtext(say::collect_panel::also_none{})
+                                     : qtext(say::collect_panel::also{.devices = devices}));
 }
 
 void CollectForm::show_also() {
@@ -324,14 +324,14 @@ SweepRequest CollectForm::sweep_request(QString* error) const {
   request.preset = preset_->currentData().toString().toStdString();
   for (const QString& text : split_masks(mask_->text())) {
     if (const auto mask = parse_mask(text.toStdString()); !mask) {
-      *error = said(mask.error());
+      *error = qtext(mask.error());
       return request;
     }
   }
   for (const QString& text : axes()) {
     auto axis = parse_axis(text.toStdString(), built_in_algorithms());
     if (!axis) {
-      *error = said(axis.error());
+      *error = qtext(axis.error());
       return request;
     }
     request.axes.push_back(std::move(*axis));
@@ -344,54 +344,54 @@ SweepRequest CollectForm::sweep_request(QString* error) const {
 }
 
 QString CollectForm::file_problem() const {
-  if (file_->text().trimmed().isEmpty()) return said(say::collect_panel::no_file{});
+  if (file_->text().trimmed().isEmpty()) return qtext(say::collect_panel::no_file{});
   if (can_write(file_->text())) return {};
-  return said(say::collect_panel::not_writable{.file = file_->text().toStdString()});
+  return qtext(say::collect_panel::not_writable{.file = file_->text().toStdString()});
 }
 
 QString CollectForm::ceilings_problem() const {
-  if (find_collector().isEmpty()) return said(say::collect_panel::no_collector{});
+  if (find_collector().isEmpty()) return qtext(say::collect_panel::no_collector{});
   const ListedDevice* device = devices_.find(device_->currentData().toString());
   if (device == nullptr || device->simulated) {
-    return said(say::collect_panel::ceilings_of_simulated{.device = device_->currentText().toStdString()});
+    return qtext(say::collect_panel::ceilings_of_simulated{.device = device_->currentText().toStdString()});
   }
   return file_problem();
 }
 
 void CollectForm::block_ceilings(const QString& why) {
   ceilings_->setEnabled(why.isEmpty());
-  ceilings_->setToolTip(plain_tip(why.isEmpty() ? said(say::collect_panel::ceilings_help{}) : why));
+  ceilings_->setToolTip(plain_tip(why.isEmpty() ? qtext(say::collect_panel::ceilings_help{}) : why));
 }
 
 CollectForm::Verdict CollectForm::check() const {
   QString error;
   const SweepRequest request = sweep_request(&error);
   if (find_collector().isEmpty()) {
-    return {said(say::collect_panel::no_collector{}), {}};
+    return {qtext(say::collect_panel::no_collector{}), {}};
   }
   if (!error.isEmpty()) return {error, {}};
-  if (request.algorithms.empty()) return {said(say::collect_panel::no_algorithm{}), {}};
+  if (request.algorithms.empty()) return {qtext(say::collect_panel::no_algorithm{}), {}};
   if (request.preset.empty() && request.axes.empty()) {
-    return {said(say::collect_panel::no_axis{}), {}};
+    return {qtext(say::collect_panel::no_axis{}), {}};
   }
   if (const QString problem = file_problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
   const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
   const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
-  if (!plan) return {said(plan.error()), {}};
+  if (!plan) return {qtext(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
-  QString words = said(say::collect_panel::plan{
+  QString words = qtext(say::collect_panel::plan{
       .points = counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value()),
       .device = on});
   QStringList others;
   for (const QString& argument : also()) others << devices_.find(argument)->name;
   if (!others.isEmpty()) {
     words += QLatin1Char('\n') +
-             said(say::collect_panel::then_on{.devices = others.join(QStringLiteral(", ")).toStdString()});
+             qtext(say::collect_panel::then_on{.devices = others.join(QStringLiteral(", ")).toStdString()});
   }
   if (listed != nullptr && !listed->note.isEmpty()) {
-    words += QLatin1Char('\n') + said(say::collect_panel::no_counters{.why = listed->note.toStdString()});
+    words += QLatin1Char('\n') + qtext(say::collect_panel::no_counters{.why = listed->note.toStdString()});
   }
   return {{}, words};
 }

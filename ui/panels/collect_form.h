@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "profiler/plan/sweep.h"
-#include "ui/collector_process.h"
-#include "ui/panels/device_list.h"
+#include "ui/process/collector_process.h"
+#include "ui/process/device_list.h"
 
 class QFormLayout;
 

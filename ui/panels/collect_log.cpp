@@ -4,9 +4,9 @@
 #include <QEvent>
 
 #include "messages/collect_panel.h"
-#include "ui/format.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -23,7 +23,7 @@ CollectLog::CollectLog(QWidget* parent) : QListWidget(parent) {
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setSelectionMode(QAbstractItemView::ExtendedSelection);
   setMinimumHeight(60);
-  setAccessibleName(said(say::collect_panel::log_name{}));
+  setAccessibleName(qtext(say::collect_panel::log_name{}));
 }
 
 void CollectLog::add(const QString& text, std::optional<Disposition> kind, const QString& tip) {

@@ -16,9 +16,9 @@
 #include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
 #include "messages/collect_panel.h"
-#include "ui/format.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -31,9 +31,9 @@ QString shorten(QString point) {
 
 /// What the command line is told to do, as this window has it: an option's name is no name of a control.
 QString in_controls(QString words) {
-  const std::string control = said(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
-  words.replace(QLatin1String("--resume -o "), said(say::collect_panel::resume_into{.control = control}));
-  return words.replace(QLatin1String("--resume"), said(say::collect_panel::resume_control{.control = control}));
+  const std::string control = qtext(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
+  words.replace(QLatin1String("--resume -o "), qtext(say::collect_panel::resume_into{.control = control}));
+  return words.replace(QLatin1String("--resume"), qtext(say::collect_panel::resume_control{.control = control}));
 }
 
 /// As high as the form, and lower, scrolling, in a window too low for all fields.
@@ -86,11 +86,11 @@ CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
 
 void CollectPanel::add_buttons() {
   auto* buttons = new QHBoxLayout;
-  start_ = new QPushButton(said(say::collect_panel::start{}), this);
+  start_ = new QPushButton(qtext(say::collect_panel::start{}), this);
   start_->setObjectName(QStringLiteral("start"));
-  cancel_ = new QPushButton(said(say::collect_panel::cancel{}), this);
+  cancel_ = new QPushButton(qtext(say::collect_panel::cancel{}), this);
   cancel_->setEnabled(false);
-  cancel_->setToolTip(said(say::collect_panel::cancel_help{}));
+  cancel_->setToolTip(qtext(say::collect_panel::cancel_help{}));
   buttons->addWidget(start_);
   buttons->addWidget(cancel_);
   static_cast<QVBoxLayout*>(layout())->addLayout(buttons);
@@ -101,7 +101,7 @@ void CollectPanel::add_buttons() {
 void CollectPanel::add_progress() {
   progress_ = new QProgressBar(this);
   progress_->setTextVisible(true);
-  progress_->setFormat(said(say::collect_panel::not_started{}));
+  progress_->setFormat(qtext(say::collect_panel::not_started{}));
   progress_->setRange(0, 1);
   progress_->setValue(0);
   layout()->addWidget(progress_);
@@ -110,7 +110,7 @@ void CollectPanel::add_progress() {
   in_flight_->setTextFormat(Qt::PlainText);
   // A long point must not widen the dock.
   in_flight_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  in_flight_->setAccessibleName(said(say::collect_panel::point_in_flight{}));
+  in_flight_->setAccessibleName(qtext(say::collect_panel::point_in_flight{}));
   in_flight_->hide();
   layout()->addWidget(in_flight_);
 }
@@ -119,16 +119,16 @@ void CollectPanel::connect_progress() {
   connect(&collector_, &CollectorProcess::planned, this, &CollectPanel::show_plan);
   connect(&collector_, &CollectorProcess::point_done, this, &CollectPanel::show_point);
   connect(&collector_, &CollectorProcess::kernel_built, this, [this](const BuildEvent& event) {
-    progress_->setFormat(said(say::collect_panel::compiling{.done = event.done, .total = event.total}));
+    progress_->setFormat(qtext(say::collect_panel::compiling{.done = event.done, .total = event.total}));
     if (!event.error.empty()) {
-      log_->add(said(say::collect_panel::does_not_compile{.kernel = event.kernel}), Disposition::compile_error,
-                said(event.error));
+      log_->add(qtext(say::collect_panel::does_not_compile{.kernel = event.kernel}), Disposition::compile_error,
+                qtext(event.error));
     }
   });
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
     const QString point = QString::fromStdString(event.point);
     in_flight_->setText(shorten(point));
-    in_flight_->setToolTip(plain_tip(said(say::collect_panel::being_measured{.point = event.point})));
+    in_flight_->setToolTip(plain_tip(qtext(say::collect_panel::being_measured{.point = event.point})));
     in_flight_->show();
   });
   connect(&collector_, &CollectorProcess::progressed, this, &CollectPanel::show_progress);
@@ -148,14 +148,14 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
   if (stopping_) return;
   if (measures_ceilings_) {
     const std::size_t percent = 100 * event.done / total;
-    progress_->setFormat(said(say::ceiling::progress{.percent = percent}));
-    emit ceilings_progressed(said(say::ceilings_page::measuring{.device = measured_device_, .percent = percent}));
+    progress_->setFormat(qtext(say::ceiling::progress{.percent = percent}));
+    emit ceilings_progressed(qtext(say::ceilings_page::measuring{.device = measured_device_, .percent = percent}));
     return;
   }
   progress_->setFormat(
       event.remaining_s < 0
-          ? said(say::collect_panel::progress{.done = event.done, .total = event.total})
-          : said(say::collect_panel::progress_and_rest{
+          ? qtext(say::collect_panel::progress{.done = event.done, .total = event.total})
+          : qtext(say::collect_panel::progress_and_rest{
                 .done = event.done, .total = event.total, .rest = format_wait(event.remaining_s).toStdString()}));
 }
 
@@ -173,19 +173,20 @@ void CollectPanel::count_point(const PointEvent& event) {
 void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
     progress_->setValue(progress_->maximum());
-    ended(measures_ceilings_ ? said(say::collect_panel::ceilings_done{})
-                             : said(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
+    ended(measures_ceilings_ ? qtext(say::collect_panel::ceilings_done{})
+                             : qtext(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
     if (measures_ceilings_) return emit ceilings_kept(database_in_use_);
     // Once the process is gone.
     if (!waiting_.isEmpty()) QMetaObject::invokeMethod(this, &CollectPanel::start_next, Qt::QueuedConnection);
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
     waiting_.clear();
-    if (measures_ceilings_) return ended(said(say::ceiling::cancelled{}));
+    if (measures_ceilings_) return ended(qtext(say::ceiling::cancelled{}));
     // A collector that had to be killed says no more how many there are.
     const std::size_t told = done.ok + done.not_ok;
     const std::size_t kept = told > 0 ? told - std::min(cut_short_, done.not_ok) : kept_.size();
-    ended(kept == 1 ? said(say::collect_panel::cancelled_one{}) : said(say::collect_panel::cancelled{.points = kept}));
+    ended(kept == 1 ? qtext(say::collect_panel::cancelled_one{})
+                    : qtext(say::collect_panel::cancelled{.points = kept}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
     waiting_.clear();
@@ -195,20 +196,20 @@ void CollectPanel::connect_end() {
     emit trouble(reason);
   };
   connect(&collector_, &CollectorProcess::failed, this,
-          [failed](const QString& reason) { failed(said(say::collect_panel::failed{}), reason); });
+          [failed](const QString& reason) { failed(qtext(say::collect_panel::failed{}), reason); });
   connect(&collector_, &CollectorProcess::crashed, this,
-          [failed](const QString& reason) { failed(said(say::collect_panel::crashed{}), reason); });
+          [failed](const QString& reason) { failed(qtext(say::collect_panel::crashed{}), reason); });
 }
 
 void CollectPanel::show_plan(const PlanEvent& event) {
   const Message points = counted_points(event.total, event.rounds);
   log_->add(event.simulated
-                ? said(say::collect_panel::points_on_simulated{.points = points, .device = event.device_name})
-                : said(say::collect_panel::points_on{.points = points, .device = event.device_name}),
+                ? qtext(say::collect_panel::points_on_simulated{.points = points, .device = event.device_name})
+                : qtext(say::collect_panel::points_on{.points = points, .device = event.device_name}),
             {});
-  if (event.skipped > 0) log_->add(said(say::collect_panel::already_done{.points = event.skipped}), {});
+  if (event.skipped > 0) log_->add(qtext(say::collect_panel::already_done{.points = event.skipped}), {});
   if (!event.counters.empty() && event.counters != "available" && !event.simulated) {
-    log_->add(said(say::collect_panel::no_counters{.why = event.counters}), Disposition::no_counters);
+    log_->add(qtext(say::collect_panel::no_counters{.why = event.counters}), Disposition::no_counters);
   }
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, event.total)));
   run_ = event.run_id;
@@ -222,16 +223,16 @@ void CollectPanel::show_point(const PointEvent& event) {
   if (disposition && *disposition == Disposition::ok) {
     const QString gap = QStringLiteral("  ");
     if (event.time_median_ns > 0) text += gap + format_duration(event.time_median_ns);
-    if (event.throttled) text += gap + said(say::collect_panel::throttled{});
+    if (event.throttled) text += gap + qtext(say::collect_panel::throttled{});
     if (event.provenance == attnscope::to_string(Provenance::extrapolated)) {
-      text += gap + said(say::collect_panel::extrapolated{});
+      text += gap + qtext(say::collect_panel::extrapolated{});
     }
   } else {
     text = QString::fromStdString(event.disposition) + QStringLiteral(": ") + text;
   }
   QString tip = point;
-  if (!event.reason.empty()) tip += QLatin1Char('\n') + said(event.reason);
-  const auto add = [&tip](const Message& line) { tip += QLatin1Char('\n') + said(line); };
+  if (!event.reason.empty()) tip += QLatin1Char('\n') + qtext(event.reason);
+  const auto add = [&tip](const Message& line) { tip += QLatin1Char('\n') + qtext(line); };
   if (event.dram_bytes > 0) add(say::collect_panel::dram{.bytes = format_bytes(event.dram_bytes).toStdString()});
   if (event.l2_sm_bytes > 0) add(say::collect_panel::sm_l2{.bytes = format_bytes(event.l2_sm_bytes).toStdString()});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
@@ -242,7 +243,7 @@ void CollectPanel::show_point(const PointEvent& event) {
 void CollectPanel::validate() {
   const bool running = collector_.running();
   const CollectForm::Verdict verdict = form_->check();
-  blocker_ = running ? said(say::collect_panel::running{}) : verdict.problem;
+  blocker_ = running ? qtext(say::collect_panel::running{}) : verdict.problem;
   const PlotColors colors = plot_colors(palette());
   QPalette ink = palette();
   ink.setColor(QPalette::WindowText,
@@ -261,7 +262,7 @@ void CollectPanel::begin(const QString& database) {
   run_ = 0;
   log_->clear();
   progress_->setRange(0, 0);
-  progress_->setFormat(said(say::collect_panel::starting{}));
+  progress_->setFormat(qtext(say::collect_panel::starting{}));
   progressed_ = {};
   cut_short_ = 0;
   kept_.clear();
@@ -293,8 +294,8 @@ void CollectPanel::measure_ceilings() {
   begin(wanted.database);
   measures_ceilings_ = true;
   measured_device_ = form_->device_name().toStdString();
-  log_->add(said(say::collect_panel::ceilings_of{.device = measured_device_}), {});
-  emit ceilings_progressed(said(say::ceilings_page::preparing{.device = measured_device_}));
+  log_->add(qtext(say::collect_panel::ceilings_of{.device = measured_device_}), {});
+  emit ceilings_progressed(qtext(say::ceilings_page::preparing{.device = measured_device_}));
   collector_.measure_ceilings(wanted.device, wanted.database);
   validate();
 }
@@ -306,14 +307,14 @@ void CollectPanel::cancel() {
   }
   stopping_ = true;
   cancel_->setEnabled(false);
-  progress_->setFormat(said(say::collect_panel::stopping{}));
+  progress_->setFormat(qtext(say::collect_panel::stopping{}));
   collector_.cancel();
   // Most launches end within that; a second click of a double click is no order to end it.
   constexpr std::chrono::seconds most_launches{3};
   QTimer::singleShot(most_launches, this, [this] {
     if (!stopping_) return;
-    cancel_->setText(said(say::collect_panel::stop_now{}));
-    cancel_->setToolTip(said(say::collect_panel::stop_now_help{}));
+    cancel_->setText(qtext(say::collect_panel::stop_now{}));
+    cancel_->setToolTip(qtext(say::collect_panel::stop_now_help{}));
     cancel_->setEnabled(true);
   });
 }
@@ -321,8 +322,8 @@ void CollectPanel::cancel() {
 void CollectPanel::ended(const QString& summary) {
   stopping_ = false;
   cancel_->setEnabled(false);
-  cancel_->setText(said(say::collect_panel::cancel{}));
-  cancel_->setToolTip(said(say::collect_panel::cancel_help{}));
+  cancel_->setText(qtext(say::collect_panel::cancel{}));
+  cancel_->setToolTip(qtext(say::collect_panel::cancel_help{}));
   in_flight_->clear();
   in_flight_->hide();
   if (progress_->maximum() == 0) progress_->setRange(0, 1);

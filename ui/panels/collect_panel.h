@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
-#include "ui/collector_process.h"
 #include "ui/panels/collect_form.h"
 #include "ui/panels/collect_log.h"
+#include "ui/process/collector_process.h"
 
 namespace attnscope::ui {
 

@@ -4,7 +4,7 @@
 #include <QTextBrowser>
 #include <optional>
 
-#include "ui/models/point_records.h"
+#include "ui/runs/point_records.h"
 
 namespace attnscope::ui {
 

@@ -14,11 +14,11 @@
 #include "kernels/model/device_rates.h"
 #include "kernels/model/gpu_values.h"
 #include "messages/gpu_dialog.h"
-#include "ui/explorer/number_editor.h"
-#include "ui/format.h"
-#include "ui/own_gpu_list.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/process/own_gpu_list.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/number_editor.h"
 
 namespace attnscope::ui {
 namespace {
@@ -26,21 +26,21 @@ namespace {
 QString usual_source_words(const GpuValue& value, const DeviceLimits& base) {
   switch (value.source) {
     case GpuValueSource::datasheet:
-      return said(say::gpu_dialog::of_datasheet{.gpu = base.name});
+      return qtext(say::gpu_dialog::of_datasheet{.gpu = base.name});
     case GpuValueSource::capability:
-      return said(say::gpu_dialog::of_capability{.major = base.compute_major, .minor = base.compute_minor});
+      return qtext(say::gpu_dialog::of_capability{.major = base.compute_major, .minor = base.compute_minor});
     case GpuValueSource::architecture:
-      return said(say::gpu_dialog::of_architecture{});
+      return qtext(say::gpu_dialog::of_architecture{});
     case GpuValueSource::inherited:
       break;
   }
-  return said(say::gpu_dialog::inherited{.gpu = device_rates(base).measured_on});
+  return qtext(say::gpu_dialog::inherited{.gpu = device_rates(base).measured_on});
 }
 
 }  // namespace
 
 GpuDialog::GpuDialog(const QString& shown, QWidget* parent) : QDialog(parent) {
-  setWindowTitle(said(say::gpu_dialog::title{}));
+  setWindowTitle(qtext(say::gpu_dialog::title{}));
   resize(860, 560);
   auto* column = new QVBoxLayout(this);
   auto* row = new QHBoxLayout();
@@ -53,9 +53,9 @@ GpuDialog::GpuDialog(const QString& shown, QWidget* parent) : QDialog(parent) {
   error_->setWordWrap(true);
   column->addWidget(error_);
   auto* buttons = new QDialogButtonBox(this);
-  auto* save_button = buttons->addButton(said(say::gpu_dialog::save{}), QDialogButtonBox::ApplyRole);
+  auto* save_button = buttons->addButton(qtext(say::gpu_dialog::save{}), QDialogButtonBox::ApplyRole);
   save_button->setObjectName(QStringLiteral("save"));
-  auto* close = buttons->addButton(said(say::gpu_dialog::close{}), QDialogButtonBox::RejectRole);
+  auto* close = buttons->addButton(qtext(say::gpu_dialog::close{}), QDialogButtonBox::RejectRole);
   connect(save_button, &QPushButton::clicked, this, &GpuDialog::save);
   connect(close, &QPushButton::clicked, this, &QDialog::accept);
   column->addWidget(buttons);
@@ -76,14 +76,14 @@ QWidget* GpuDialog::make_list() {
   auto* column = new QVBoxLayout(side);
   column->setContentsMargins(0, 0, 0, 0);
   list_ = new QListWidget(side);
-  list_->setAccessibleName(said(say::gpu_dialog::title{}));
+  list_->setAccessibleName(qtext(say::gpu_dialog::title{}));
   list_->setMaximumWidth(220);
   connect(list_, &QListWidget::itemClicked, this, [this](const QListWidgetItem* item) { show_gpu(item->text()); });
   connect(list_, &QListWidget::itemActivated, this, [this](const QListWidgetItem* item) { show_gpu(item->text()); });
-  auto* fresh = new QPushButton(said(say::gpu_dialog::fresh{}), side);
+  auto* fresh = new QPushButton(qtext(say::gpu_dialog::fresh{}), side);
   fresh->setObjectName(QStringLiteral("new"));
   connect(fresh, &QPushButton::clicked, this, &GpuDialog::begin_from_public);
-  remove_ = new QPushButton(said(say::gpu_dialog::remove{}), side);
+  remove_ = new QPushButton(qtext(say::gpu_dialog::remove{}), side);
   connect(remove_, &QPushButton::clicked, this, &GpuDialog::remove);
   column->addWidget(list_, 1);
   column->addWidget(fresh);
@@ -104,14 +104,14 @@ QWidget* GpuDialog::make_form() {
   name_ = new QLineEdit(form);
   name_->setObjectName(QStringLiteral("name"));
   name_->setMaxLength(static_cast<int>(longest_gpu_name));
-  label(said(say::gpu_dialog::name{}), name_);
+  label(qtext(say::gpu_dialog::name{}), name_);
   grid->addWidget(name_, line++, 1, 1, 2);
   from_ = new QComboBox(form);
   from_->setObjectName(QStringLiteral("from"));
   for (const DeviceLimits& gpu : known_gpus()) from_->addItem(QString::fromStdString(gpu.name));
-  from_->setToolTip(plain_tip(said(say::gpu_dialog::from_help{})));
+  from_->setToolTip(plain_tip(qtext(say::gpu_dialog::from_help{})));
   connect(from_, &QComboBox::activated, this, &GpuDialog::begin_from_public);
-  label(said(say::gpu_dialog::from{}), from_);
+  label(qtext(say::gpu_dialog::from{}), from_);
   grid->addWidget(from_, line++, 1, 1, 2);
   for (const GpuValue& value : gpu_values()) {
     auto* spin = new QDoubleSpinBox(form);
@@ -121,11 +121,11 @@ QWidget* GpuDialog::make_form() {
     spin->setDecimals(value.whole ? 0 : some_decimals);
     if (!value.unit.empty()) spin->setSuffix(QLatin1Char(' ') + to_qstring(value.unit));
     spin->setKeyboardTracking(false);
-    spin->setToolTip(plain_tip(said(value.help())));
+    spin->setToolTip(plain_tip(qtext(value.help())));
     leave_wheel_to_page(spin);
     const std::size_t place = rows_.size();
     connect(spin, &QDoubleSpinBox::valueChanged, this, [this, place](double now) { edit(place, now); });
-    label(said(value.label()), spin);
+    label(qtext(value.label()), spin);
     grid->addWidget(spin, line, 1);
     auto* source = new QLabel(form);
     source->setTextFormat(Qt::PlainText);
@@ -198,7 +198,7 @@ void GpuDialog::show_sources() {
     const double usual = value.get(like);
     const bool stated = value.get(limits_) != usual;
     rows_[i].source->setText(
-        stated ? said(say::gpu_dialog::stated{.usual = format_number(usual, 6).toStdString(), .gpu = base().name})
+        stated ? qtext(say::gpu_dialog::stated{.usual = format_number(usual, 6).toStdString(), .gpu = base().name})
                : usual_source_words(value, base()));
     QPalette ink = palette();
     ink.setColor(QPalette::WindowText, stated ? colors.text : colors.muted);
@@ -206,7 +206,7 @@ void GpuDialog::show_sources() {
   }
   const DeviceRates rates = device_rates(limits_);
   const auto text = [](double rate, std::string_view unit) { return format_value(rate, unit).toStdString(); };
-  peaks_->setText(said(say::gpu_dialog::peaks{
+  peaks_->setText(qtext(say::gpu_dialog::peaks{
       .clock = text(rates.boost_hz, "hertz"),
       .tensor = text(limits_.tensor_flops, "flop/s"),
       .exponentials = text(rates.per_cycle.exponential * rates.sm_count * rates.boost_hz, "op/s"),

@@ -10,10 +10,10 @@
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
-#include "ui/format.h"
-#include "ui/models/point_settings.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/runs/point_settings.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -84,7 +84,7 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
     end.value = amount;
     return format_metric(end);
   };
-  html.row(said(say::details::over_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
+  html.row(qtext(say::details::over_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
 }
 
 void add_traffic(Html& html, const PointRecord& record, std::string_view kernel) {
@@ -121,50 +121,50 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
       QStringLiteral("%1 · %2").arg(QString::fromStdString(run.summary.device_name), to_qstring(record.origin())),
       colors.muted);
   if (!run.summary.l2_from.empty()) {
-    html.paragraph(said(say::details::l2_from{.gpu = run.summary.l2_from}), colors.muted);
+    html.paragraph(qtext(say::details::l2_from{.gpu = run.summary.l2_from}), colors.muted);
   }
   if (!run.summary.rates_from.empty()) {
-    html.paragraph(said(say::details::rates_from{.from = run.summary.rates_from}), colors.muted);
+    html.paragraph(qtext(say::details::rates_from{.from = run.summary.rates_from}), colors.muted);
   }
   if (record.origin() == Provenance::extrapolated) {
-    html.paragraph(said(say::details::extrapolated{}), colors.muted);
+    html.paragraph(qtext(say::details::extrapolated{}), colors.muted);
   }
   bool tile_said = false;
   for (const PointSetting& setting : settings) {
     if (setting.of_tile) {  // with all that was chosen for it
-      if (!std::exchange(tile_said, true)) html.row(said(say::details::tile{}), format_tile(spec.config()));
+      if (!std::exchange(tile_said, true)) html.row(qtext(say::details::tile{}), format_tile(spec.config()));
     } else if (setting.fields.front() != "algorithm" &&
                (setting.shown != PointSetting::Shown::where_set || setting.is_set(spec))) {
       const bool lengths = setting.fields.size() == 2 && problem.n_q != problem.n_k;
-      html.row(lengths ? said(say::details::lengths{}) : setting.label, setting.value(spec).text);
+      html.row(lengths ? qtext(say::details::lengths{}) : setting.label, setting.value(spec).text);
     }
   }
 
   if (record.disposition != Disposition::ok) {
     html.heading(to_qstring(to_string(record.disposition)));
-    html.paragraph(said(record.reason), disposition_color(record.disposition, colors.dark));
+    html.paragraph(qtext(record.reason), disposition_color(record.disposition, colors.dark));
   }
 }
 
 void add_times(Html& html, const PointRecord& record) {
   if (!evaluate(metric_key::time_median_ns, record)) return;
-  html.heading(said(say::details::time{}));
+  html.heading(qtext(say::details::time{}));
   for (const std::string_view key : {metric_key::time_median_ns, metric_key::time_q1_ns, metric_key::time_q3_ns}) {
     add_metric(html, record, key);
   }
   const auto spread = evaluate(metric_key::time_spread, record);
   if (spread) {
-    html.row(said(say::details::spread{}), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
+    html.row(qtext(say::details::spread{}), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
              word_of(spread->provenance));
   }
   if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
-    html.row(said(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
+    html.row(qtext(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
   }
   if (record.rounds.size() > 1) {
-    html.row(said(say::details::rounds{}), QString::number(record.rounds.size()), origin_of(record));
+    html.row(qtext(say::details::rounds{}), QString::number(record.rounds.size()), origin_of(record));
   }
   if (const auto rate = evaluate(metric_key::tflops, record)) {
-    html.row(said(say::details::rate{}), format_metric(*rate), word_of(rate->provenance));
+    html.row(qtext(say::details::rate{}), format_metric(*rate), word_of(rate->provenance));
   }
   add_metric(html, record, metric_key::dram_bandwidth);
   add_metric(html, record, metric_key::l2_sm_bandwidth);
@@ -172,14 +172,14 @@ void add_times(Html& html, const PointRecord& record) {
 
 /// What --why counted.
 void add_why(Html& html, const PointRecord& record) {
-  html.heading(analysis::uses_are_of_kernel(record) ? said(say::details::units{})
-                                                    : said(say::details::units_of_range{}));
+  html.heading(analysis::uses_are_of_kernel(record) ? qtext(say::details::units{})
+                                                    : qtext(say::details::units_of_range{}));
   for (const analysis::UnitUse& use : analysis::unit_uses(record)) add_metric(html, record, use.metric->key);
   if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
     html.row(metric_label(share->name), format_number(100 * share->value) + QStringLiteral(" %"),
              word_of(share->provenance));
   }
-  html.heading(said(say::details::stalls{}));
+  html.heading(qtext(say::details::stalls{}));
   for (const analysis::UnitUse& stall : analysis::longest_stalls(record)) add_metric(html, record, stall.metric->key);
   html.heading({});
 }
@@ -188,19 +188,19 @@ void add_why(Html& html, const PointRecord& record) {
 void add_bound(Html& html, const PointRecord& record) {
   const auto predicted = analysis::predicted_bound(record);
   if (!predicted) return;
-  html.heading(said(say::details::terms{}));
+  html.heading(qtext(say::details::terms{}));
   for (const analysis::UnitUse& term : analysis::time_terms(record)) add_metric(html, record, term.metric->key);
   const auto both = analysis::compare_bounds(record);
   if (!both) {
-    html.paragraph(said(say::bound::predicted{.term = predicted->name,
-                                              .factor = format_number(predicted->factor, 2).toStdString()}),
+    html.paragraph(qtext(say::bound::predicted{.term = predicted->name,
+                                               .factor = format_number(predicted->factor, 2).toStdString()}),
                    html.colors().muted);
   } else if (both->agree) {
-    html.paragraph(said(say::bound::agree{.term = predicted->name}), html.colors().muted);
+    html.paragraph(qtext(say::bound::agree{.term = predicted->name}), html.colors().muted);
   } else {
-    html.paragraph(said(say::bound::differ{.term = predicted->name,
-                                           .unit = both->measured.metric->label(),
-                                           .percent = format_number(both->measured.value, 2).toStdString()}),
+    html.paragraph(qtext(say::bound::differ{.term = predicted->name,
+                                            .unit = both->measured.metric->label(),
+                                            .percent = format_number(both->measured.value, 2).toStdString()}),
                    html.colors().muted);
   }
 }
@@ -208,14 +208,14 @@ void add_bound(Html& html, const PointRecord& record) {
 void add_counters(Html& html, const PointRecord& record) {
   const KernelRecord* all = record.kernel("all");
   if (all == nullptr) return;
-  html.heading(said(say::details::bytes{}));
+  html.heading(qtext(say::details::bytes{}));
   add_traffic(html, record, "all");
-  html.heading(said(say::details::on_the_sm{}));
+  html.heading(qtext(say::details::on_the_sm{}));
   for (const std::string_view key : {metric_key::achieved_occupancy_pct, metric_key::theoretical_occupancy_pct}) {
     add_metric(html, record, key);
   }
   if (!all->occupancy_limiter.empty()) {
-    html.row(said(say::details::limited_by{}), QString::fromStdString(all->occupancy_limiter));
+    html.row(qtext(say::details::limited_by{}), QString::fromStdString(all->occupancy_limiter));
   }
   for (const std::string_view key : {metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes,
                                      metric_key::tensor_pipe_pct, metric_key::sm_cycles}) {
@@ -226,7 +226,7 @@ void add_counters(Html& html, const PointRecord& record) {
   bool headed = false;
   for (const MetricValue& value : all->metrics) {
     if (!is_extra(value)) continue;
-    if (!std::exchange(headed, true)) html.heading(said(say::details::counters{}));
+    if (!std::exchange(headed, true)) html.heading(qtext(say::details::counters{}));
     html.row(QString::fromStdString(value.name), format_value(value.value, value.unit), word_of(value.provenance));
   }
 }
@@ -243,11 +243,11 @@ void add_kernels(Html& html, const PointRecord& record) {
   }
   const auto together = evaluate(metric_key::time_median_ns, record);
   if (kernels > 1 && together && apart > together->value) {
-    html.paragraph(said(say::details::kernels_apart{}), html.colors().muted);
+    html.paragraph(qtext(say::details::kernels_apart{}), html.colors().muted);
   }
   for (const KernelRecord& kernel : record.kernels) {
     if (kernel.kernel == "all") continue;
-    html.heading(said(say::details::kernel{.kernel = kernel.kernel}));
+    html.heading(qtext(say::details::kernel{.kernel = kernel.kernel}));
     add_metric(html, record, metric_key::time_median_ns, kernel.kernel);
     add_traffic(html, record, kernel.kernel);
     add_metric(html, record, metric_key::achieved_occupancy_pct, kernel.kernel);
@@ -258,29 +258,30 @@ void add_kernels(Html& html, const PointRecord& record) {
 void add_facts(Html& html, const PointRecord& record, PointFact::About about) {
   for (const PointFact& fact : point_facts()) {
     const auto value = fact.about == about ? value_of(fact, record) : std::nullopt;
-    if (value) html.row(said(fact.label()), format_metric(*value), word_of(value->provenance));
+    if (value) html.row(qtext(fact.label()), format_metric(*value), word_of(value->provenance));
   }
 }
 
 void add_check(Html& html, const PointRecord& record) {
   if (!record.max_abs_error) return;
-  html.heading(said(say::details::check{}));
+  html.heading(qtext(say::details::check{}));
   add_facts(html, record, PointFact::About::check);
 }
 
 void add_clocks(Html& html, const PointRecord& record) {
   if (!record.clocks) return;
-  html.heading(said(say::details::gpu{}));
+  html.heading(qtext(say::details::gpu{}));
   add_facts(html, record, PointFact::About::device);
   if (record.clocks->throttled) {
-    html.paragraph(said(say::details::throttled{.reasons = describe_throttle_reasons(record.clocks->throttle_reasons)}),
-                   disposition_color(Disposition::no_counters, html.colors().dark));
+    html.paragraph(
+        qtext(say::details::throttled{.reasons = describe_throttle_reasons(record.clocks->throttle_reasons)}),
+        disposition_color(Disposition::no_counters, html.colors().dark));
   }
 }
 
 /// What was compiled and launched.
 void add_launches(Html& html, const PointRecord& record) {
-  html.heading(said(say::details::what_ran{}));
+  html.heading(qtext(say::details::what_ran{}));
   for (const KernelRecord& kernel : record.kernels) {
     if (!kernel.launch) continue;
     const LaunchRecord& launch = *kernel.launch;
@@ -288,11 +289,11 @@ void add_launches(Html& html, const PointRecord& record) {
     for (const std::string& define : launch.defines) options << QString::fromStdString(define);
     html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
              QString::fromStdString(launch.source_file));
-    html.paragraph(said(say::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
-                                             .x = launch.grid[0],
-                                             .y = launch.grid[1],
-                                             .z = launch.grid[2],
-                                             .threads = launch.threads}),
+    html.paragraph(qtext(say::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
+                                              .x = launch.grid[0],
+                                              .y = launch.grid[1],
+                                              .z = launch.grid[2],
+                                              .threads = launch.threads}),
                    html.colors().muted);
   }
 }
@@ -321,7 +322,7 @@ QString describe_lost_point_html(const ShownPoint& point, const QString& why, co
   Html html(palette);
   add_title(html, point.spec.algorithm);
   html.paragraph(QString::fromStdString(describe(point.spec)), html.colors().muted);
-  html.heading(said(say::details::lost{}));
+  html.heading(qtext(say::details::lost{}));
   html.paragraph(why, disposition_color(Disposition::crashed, html.colors().dark));
   return html.take();
 }

@@ -6,8 +6,8 @@
 #include <QString>
 #include <span>
 
-#include "ui/models/point_set.h"
-#include "ui/models/point_settings.h"
+#include "ui/runs/point_set.h"
+#include "ui/runs/point_settings.h"
 
 namespace attnscope::ui {
 

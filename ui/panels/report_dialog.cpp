@@ -23,8 +23,8 @@
 
 #include "messages/report.h"
 #include "messages/report_dialog.h"
-#include "ui/format.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -56,7 +56,7 @@ QString usual_file() {
 }  // namespace
 
 ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent) : QDialog(parent) {
-  setWindowTitle(said(say::report_dialog::title{}));
+  setWindowTitle(qtext(say::report_dialog::title{}));
   open_ = [](const QString& path) { return QDesktopServices::openUrl(QUrl::fromLocalFile(path)); };
   add_fields();
   list_runs(workspace);
@@ -66,24 +66,24 @@ ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent) : QDialo
 
 void ReportDialog::add_fields() {
   auto* column = new QVBoxLayout(this);
-  auto* about = new QLabel(said(say::report_dialog::about{}), this);
+  auto* about = new QLabel(qtext(say::report_dialog::about{}), this);
   about->setWordWrap(true);
   column->addWidget(about);
   list_ = new QListWidget(this);
   list_->setObjectName(QStringLiteral("report-runs"));
   sections_ = new QListWidget(this);
   sections_->setObjectName(QStringLiteral("report-sections"));
-  for (const std::string& key : report::section_keys()) add_ticked(*sections_, said(report::section_title(key)), true);
+  for (const std::string& key : report::section_keys()) add_ticked(*sections_, qtext(report::section_title(key)), true);
   baseline_ = new QComboBox(this);
   baseline_->setObjectName(QStringLiteral("report-baseline"));
   baseline_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  baseline_->setToolTip(said(say::report_dialog::baseline_help{}));
+  baseline_->setToolTip(qtext(say::report_dialog::baseline_help{}));
   title_ = new QLineEdit(this);
   title_->setObjectName(QStringLiteral("report-title"));
-  title_->setPlaceholderText(said(say::report_dialog::name_example{}));
+  title_->setPlaceholderText(qtext(say::report_dialog::name_example{}));
   file_ = new QLineEdit(usual_file(), this);
   file_->setObjectName(QStringLiteral("report-file"));
-  auto* choose = new QPushButton(said(say::report_dialog::browse{}), this);
+  auto* choose = new QPushButton(qtext(say::report_dialog::browse{}), this);
   choose->setAutoDefault(false);
   connect(choose, &QPushButton::clicked, this, &ReportDialog::choose_file);
   auto* place = new QHBoxLayout;
@@ -91,14 +91,14 @@ void ReportDialog::add_fields() {
   place->addWidget(choose);
   auto* form = new QFormLayout;
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  form->addRow(said(say::report_dialog::runs{}), list_);
-  form->addRow(said(say::report_dialog::sections{}), sections_);
-  form->addRow(said(say::report_dialog::baseline{}), baseline_);
-  form->addRow(said(say::report_dialog::name{}), title_);
-  form->addRow(said(say::report_dialog::file{}), place);
+  form->addRow(qtext(say::report_dialog::runs{}), list_);
+  form->addRow(qtext(say::report_dialog::sections{}), sections_);
+  form->addRow(qtext(say::report_dialog::baseline{}), baseline_);
+  form->addRow(qtext(say::report_dialog::name{}), title_);
+  form->addRow(qtext(say::report_dialog::file{}), place);
   static_cast<QLabel*>(form->labelForField(place))->setBuddy(file_);
   column->addLayout(form, 1);
-  opens_ = new QCheckBox(said(say::report_dialog::open{}), this);
+  opens_ = new QCheckBox(qtext(say::report_dialog::open{}), this);
   opens_->setObjectName(QStringLiteral("report-opens"));
   opens_->setChecked(true);
   column->addWidget(opens_);
@@ -111,7 +111,7 @@ void ReportDialog::add_fields() {
   state_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   column->addWidget(state_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
-  write_ = buttons->addButton(said(say::report_dialog::write{}), QDialogButtonBox::ActionRole);
+  write_ = buttons->addButton(qtext(say::report_dialog::write{}), QDialogButtonBox::ActionRole);
   write_->setObjectName(QStringLiteral("report-write"));
   write_->setDefault(true);
   connect(write_, &QPushButton::clicked, this, &ReportDialog::write);
@@ -121,11 +121,11 @@ void ReportDialog::add_fields() {
 
 void ReportDialog::list_runs(const Workspace& workspace) {
   const std::vector<QString> titles = distinct_titles(workspace.runs());
-  baseline_->addItem(said(say::report_dialog::no_baseline{}));
+  baseline_->addItem(qtext(say::report_dialog::no_baseline{}));
   for (std::size_t i = 0; i < workspace.runs().size(); ++i) {
     const LoadedRun& run = workspace.runs()[i];
-    const QString words = said(say::report_dialog::run{.file = workspace.file_name(run.info->file).toStdString(),
-                                                       .run = titles[i].toStdString()});
+    const QString words = qtext(say::report_dialog::run{.file = workspace.file_name(run.info->file).toStdString(),
+                                                        .run = titles[i].toStdString()});
     add_ticked(*list_, words, run.visible);
     baseline_->addItem(words);
     runs_.push_back({path_of(run.info->file), run.info->summary.id});
@@ -133,8 +133,8 @@ void ReportDialog::list_runs(const Workspace& workspace) {
 }
 
 void ReportDialog::choose_file() {
-  const QString path = QFileDialog::getSaveFileName(this, said(say::report_dialog::choose_title{}), file_->text(),
-                                                    said(say::report_dialog::filter{}));
+  const QString path = QFileDialog::getSaveFileName(this, qtext(say::report_dialog::choose_title{}), file_->text(),
+                                                    qtext(say::report_dialog::filter{}));
   if (path.isEmpty()) return;
   file_->setText(path);
   may_replace_ = path;  // the dialog has asked
@@ -159,16 +159,16 @@ std::optional<ReportWish> ReportDialog::wish() {
     say(why);
     return std::nullopt;
   };
-  if (runs.empty()) return refuse(said(say::report_dialog::no_run{}));
-  if (baseline >= 0 && runs.size() == 1) return refuse(said(say::report_dialog::baseline_alone{}));
-  if (chosen.empty()) return refuse(said(say::report_dialog::no_section{}));
-  if (file.isEmpty()) return refuse(said(say::report_dialog::no_file{}));
+  if (runs.empty()) return refuse(qtext(say::report_dialog::no_run{}));
+  if (baseline >= 0 && runs.size() == 1) return refuse(qtext(say::report_dialog::baseline_alone{}));
+  if (chosen.empty()) return refuse(qtext(say::report_dialog::no_section{}));
+  if (file.isEmpty()) return refuse(qtext(say::report_dialog::no_file{}));
   if (holds_measurements(wish.output, wish.sources))
-    return refuse(said(say::report::holds_measurements{.file = file.toStdString()}));
-  if (!is_report_name(wish.output)) return refuse(said(say::report::no_file_kind{.file = file.toStdString()}));
+    return refuse(qtext(say::report::holds_measurements{.file = file.toStdString()}));
+  if (!is_report_name(wish.output)) return refuse(qtext(say::report::no_file_kind{.file = file.toStdString()}));
   if (QFileInfo::exists(file) && may_replace_ != file) {
     may_replace_ = file;
-    return refuse(said(say::report_dialog::replaces{.file = file.toStdString()}));
+    return refuse(qtext(say::report_dialog::replaces{.file = file.toStdString()}));
   }
   if (baseline >= 0) {
     const Listed& run = runs_[static_cast<std::size_t>(baseline)];
@@ -189,7 +189,7 @@ void ReportDialog::write() {
   if (!asked) return;
   writing_ = file_->text().trimmed();
   write_->setEnabled(false);
-  say(said(say::report_dialog::writing{.file = writing_.toStdString()}));
+  say(qtext(say::report_dialog::writing{.file = writing_.toStdString()}));
   writer_.write(*asked);
 }
 
@@ -197,10 +197,10 @@ void ReportDialog::show_written(const ReportOutcome& outcome) {
   write_->setEnabled(true);
   may_replace_ = writing_;
   if (!outcome.error.isEmpty()) return say(outcome.error);
-  QString words = said(say::report_dialog::written{.file = writing_.toStdString()});
+  QString words = qtext(say::report_dialog::written{.file = writing_.toStdString()});
   const bool page = writing_.endsWith(QLatin1String(".html"));
   if (page && opens_->isChecked() && !open_(QFileInfo(writing_).absoluteFilePath()))
-    words = said(say::report_dialog::not_opened{.file = writing_.toStdString()});
+    words = qtext(say::report_dialog::not_opened{.file = writing_.toStdString()});
   if (!outcome.warning.isEmpty()) words += QLatin1Char('\n') + outcome.warning;
   say(words);
 }

@@ -6,8 +6,8 @@
 #include <QDialog>
 #include <functional>
 
-#include "ui/report_writer.h"
-#include "ui/workspace.h"
+#include "ui/panels/report_writer.h"
+#include "ui/runs/workspace.h"
 
 class QCheckBox;
 class QComboBox;

@@ -9,13 +9,13 @@
 
 #include "messages/run_list.h"
 #include "messages/window.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr int margin = 6;
+constexpr int row_margin = 6;
 
 /// Three lines a run, with badges for "simulated" or "imported" and for a state other than complete.
 class RunDelegate : public QStyledItemDelegate {
@@ -23,7 +23,7 @@ class RunDelegate : public QStyledItemDelegate {
   using QStyledItemDelegate::QStyledItemDelegate;
 
   [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
-    return {160, 3 * option.fontMetrics.height() + 2 * margin + 4};
+    return {160, 3 * option.fontMetrics.height() + 2 * row_margin + 4};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -45,8 +45,8 @@ class RunDelegate : public QStyledItemDelegate {
     const QColor text = selected ? option.palette.color(QPalette::HighlightedText) : colors.text;
     const QColor muted = selected ? text : colors.muted;
     const int left = check.rect.right() + 8;
-    int right = option.rect.right() - margin;
-    const int top = option.rect.top() + margin;
+    int right = option.rect.right() - row_margin;
+    const int top = option.rect.top() + row_margin;
 
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
@@ -76,7 +76,7 @@ class RunDelegate : public QStyledItemDelegate {
     write(0, right, index.data(RunsModel::title_role).toString());
     painter->setFont(option.font);
     painter->setPen(muted);
-    const int end = option.rect.right() - margin;
+    const int end = option.rect.right() - row_margin;
     write(1, end, index.data(RunsModel::detail_role).toString());
     write(2, end, index.data(RunsModel::file_role).toString());
     painter->restore();
@@ -103,7 +103,7 @@ class RunDelegate : public QStyledItemDelegate {
     const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
     const int size = style->pixelMetric(QStyle::PM_IndicatorWidth, &option, option.widget);
     const int line = option.fontMetrics.height();
-    return {option.rect.left() + margin, option.rect.top() + margin + (line - size) / 2, size, size};
+    return {option.rect.left() + row_margin, option.rect.top() + row_margin + (line - size) / 2, size, size};
   }
   static bool toggle(QAbstractItemModel* model, const QModelIndex& index) {
     const bool on = index.data(Qt::CheckStateRole).toInt() == Qt::Checked;
@@ -120,7 +120,7 @@ RunsPanel::RunsPanel(Workspace& workspace, QWidget* parent)
   setUniformItemSizes(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setFrameShape(QFrame::NoFrame);
-  setAccessibleName(said(say::run_list::name{}));
+  setAccessibleName(qtext(say::run_list::name{}));
   setMouseTracking(true);
   connect(&workspace_, &Workspace::runs_changed, this, &RunsPanel::reveal_wanted);
   connect(&workspace_, &Workspace::opening_changed, viewport(), qOverload<>(&QWidget::update));
@@ -148,20 +148,21 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   if (!index.isValid()) return;
   const auto row = static_cast<std::size_t>(index.row());
   QMenu menu(this);
-  menu.addAction(said(say::run_list::show_only{}), this, [this, row] { workspace_.show_only(row); });
-  menu.addAction(said(say::run_list::show_all{}), this, [this] {
+  menu.addAction(qtext(say::run_list::show_only{}), this, [this, row] { workspace_.show_only(row); });
+  menu.addAction(qtext(say::run_list::show_all{}), this, [this] {
     for (std::size_t i = 0; i < workspace_.runs().size(); ++i) workspace_.set_run_visible(i, true);
     viewport()->update();
   });
   menu.addSeparator();
   const QString file = workspace_.runs()[row].info->file;
-  menu.addAction(said(say::run_list::close_file{}), this, [this, file] { workspace_.close(file); });
+  menu.addAction(qtext(say::run_list::close_file{}), this, [this, file] { workspace_.close(file); });
   menu.exec(event->globalPos());
 }
 
 QString RunsPanel::words_when_empty() const {
   const QString opening = workspace_.opening();
-  return opening.isEmpty() ? said(say::run_list::empty{}) : said(say::window::opening{.files = opening.toStdString()});
+  return opening.isEmpty() ? qtext(say::run_list::empty{})
+                           : qtext(say::window::opening{.files = opening.toStdString()});
 }
 
 void RunsPanel::paintEvent(QPaintEvent* event) {

@@ -4,7 +4,7 @@
 
 #include <qcustomplot.h>
 
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 

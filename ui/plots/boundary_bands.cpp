@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "messages/curve_plot.h"
-#include "ui/format.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -18,7 +18,7 @@ constexpr double tick_bottom = 1;
 constexpr double tick_top = 0.955;
 constexpr int band_alpha = 34;
 constexpr int bar_alpha = 90;
-constexpr double bar_gap = 3;          ///< pixels
+constexpr double band_gap = 3;         ///< pixels
 constexpr std::size_t most_drawn = 3;  ///< more would hide one another
 constexpr int edge_alpha = 130;
 constexpr int label_ground = 190;    ///< alpha
@@ -53,8 +53,8 @@ void add_tick(QCustomPlot& plot, double n, const QColor& color) {
 QString label_words(const Boundary& boundary) {
   const std::string algorithm = short_title(boundary.algorithm).toStdString();
   const std::string size = format_capacity(boundary.at.l2_bytes).toStdString();
-  if (boundary.device.empty()) return said(say::curve_plot::leaves_l2{.algorithm = algorithm, .size = size});
-  return said(say::curve_plot::leaves_l2_of{.algorithm = algorithm, .device = boundary.device, .size = size});
+  if (boundary.device.empty()) return qtext(say::curve_plot::leaves_l2{.algorithm = algorithm, .size = size});
+  return qtext(say::curve_plot::leaves_l2_of{.algorithm = algorithm, .device = boundary.device, .size = size});
 }
 
 /// The middle of what is in sight of a band: one that an edge cuts has its name beside that edge.
@@ -96,7 +96,7 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
     const Boundary& boundary = boundaries[i];
     QColor color = color_of(boundary);
-    const double top = bar_gap + (height + bar_gap) * static_cast<double>(i);
+    const double top = band_gap + (height + band_gap) * static_cast<double>(i);
     auto* tick = new QCPItemLine(&plot);
     place_below_top(plot, tick->start, boundary.at.n_nominal, top);
     place_below_top(plot, tick->end, boundary.at.n_nominal, top + height);

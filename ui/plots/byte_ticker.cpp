@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/format.h"
 #include "ui/plots/round_ticks.h"
+#include "ui/text/format.h"
 
 namespace attnscope::ui {
 namespace {

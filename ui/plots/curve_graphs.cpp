@@ -6,16 +6,16 @@
 
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr double alike = 0.02;      ///< relative: on these axes such marks are one
-constexpr double rim = 5;           ///< pixels that a covered mark is larger
-constexpr int most_rims = 3;        ///< beyond, marks would hide their neighbours
-constexpr double line_rim = 2.5;    ///< likewise, that a covered line is wider
-constexpr double lone_dash = 1.07;  ///< half the length of a dash that stands for theory at one N, as a factor of N
+constexpr double alike_marks = 0.02;  ///< relative: on these axes such marks are one
+constexpr double rim = 5;             ///< pixels that a covered mark is larger
+constexpr int most_rims = 3;          ///< beyond, marks would hide their neighbours
+constexpr double line_rim = 2.5;      ///< likewise, that a covered line is wider
+constexpr double lone_dash = 1.07;    ///< half the length of a dash that stands for theory at one N, as a factor of N
 
 void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
   QVector<double> minus;
@@ -85,7 +85,7 @@ bool coincide(const Curve& a, const Curve& b) {
   if (a.kind != CurveKind::measured || b.kind != CurveKind::measured || a.quantity != b.quantity) return false;
   return std::ranges::any_of(a.points, [&](const CurvePoint& point) {
     return std::ranges::any_of(b.points, [&](const CurvePoint& other) {
-      return other.n == point.n && std::abs(other.value - point.value) <= alike * point.value;
+      return other.n == point.n && std::abs(other.value - point.value) <= alike_marks * point.value;
     });
   });
 }
@@ -180,16 +180,16 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
     legend.add(group, entry, PlotLegend::Style{in_short, QPen(Qt::NoPen)});
   };
   for (const WithheldNote& note : set.withheld) {
-    add(QString::fromStdString(note.algorithm), note.text, said(say::curve_plot::fits_withheld{}));
+    add(QString::fromStdString(note.algorithm), note.text, qtext(say::curve_plot::fits_withheld{}));
   }
   if (set.boundaries.size() > most_bands) {
-    const QString words = said(say::curve_plot::bands_left_out{.bands = set.boundaries.size()});
+    const QString words = qtext(say::curve_plot::bands_left_out{.bands = set.boundaries.size()});
     add({}, words, words);
   } else if (!set.boundaries.empty()) {
-    add({}, said(say::curve_plot::band{}), said(say::curve_plot::band{}));
+    add({}, qtext(say::curve_plot::band{}), qtext(say::curve_plot::band{}));
   }
   if (set.hues > category_colors) {
-    const QString words = said(say::curve_plot::colors_repeat{.colors = category_colors});
+    const QString words = qtext(say::curve_plot::colors_repeat{.colors = category_colors});
     add({}, words, words);
   }
   if (!set.hidden.isEmpty()) add({}, set.hidden, QString(set.hidden).replace(QLatin1Char('\n'), QLatin1Char(' ')));

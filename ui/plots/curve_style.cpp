@@ -3,8 +3,8 @@
 
 #include "messages/curve_plot.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/format.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -155,11 +155,11 @@ bool slowed_by_clocks(const Curve& curve) {
 }
 
 QString throttled_words() {
-  return said(say::curve_plot::throttled{});
+  return qtext(say::curve_plot::throttled{});
 }
 
 QString extrapolated_words() {
-  return said(say::curve_plot::extrapolated{});
+  return qtext(say::curve_plot::extrapolated{});
 }
 
 QString style_words(const Curve& curve) {
@@ -167,17 +167,17 @@ QString style_words(const Curve& curve) {
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
-             (curve.name.age > 0 ? QStringLiteral(" · ") + said(say::curve_plot::older_run{}) : QString());
+             (curve.name.age > 0 ? QStringLiteral(" · ") + qtext(say::curve_plot::older_run{}) : QString());
     case CurveKind::model:
       // Of bytes between SM and L2 it is exact; of a time it is a prediction.
-      if (!curve.metric.empty()) return said(say::curve_plot::model{.quantity = quantity.toStdString()});
-      return said(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
+      if (!curve.metric.empty()) return qtext(say::curve_plot::model{.quantity = quantity.toStdString()});
+      return qtext(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::fit:
-      return said(say::curve_plot::fit{.quantity = quantity.toStdString()});
+      return qtext(say::curve_plot::fit{.quantity = quantity.toStdString()});
     case CurveKind::paper_count:
-      return said(say::curve_plot::paper_count{});
+      return qtext(say::curve_plot::paper_count{});
     case CurveKind::compulsory:
-      return said(say::curve_plot::compulsory{});
+      return qtext(say::curve_plot::compulsory{});
   }
   return {};
 }

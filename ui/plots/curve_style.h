@@ -9,7 +9,7 @@
 
 #include "ui/models/curve_series.h"
 #include "ui/plots/hover_overlay.h"
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
-#include "ui/format.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -49,7 +49,7 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     cross->setFont(bold);
     cross->setPositionAlignment(Qt::AlignCenter);
     const Disposition disposition = set.table().disposition(point.row);
-    const QString why = said(analysis::failure_words(disposition));
+    const QString why = qtext(analysis::failure_words(disposition));
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
     const auto [known, fresh] = named.try_emplace(label, point.n);

@@ -5,7 +5,7 @@
 #include <QPainter>
 #include <QWidget>
 
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 

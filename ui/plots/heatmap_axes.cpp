@@ -9,7 +9,7 @@
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/round_ticks.h"
-#include "ui/said.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -145,8 +145,8 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   painter.drawText(QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels, metrics.height()),
                    Qt::AlignLeft,
                    !log             ? unit
-                   : unit.isEmpty() ? said(say::tile_map::log_alone{})
-                                    : said(say::tile_map::log_scale{.unit = unit.toStdString()}));
+                   : unit.isEmpty() ? qtext(say::tile_map::log_alone{})
+                                    : qtext(say::tile_map::log_scale{.unit = unit.toStdString()}));
 }
 
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

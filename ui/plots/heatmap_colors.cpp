@@ -2,10 +2,9 @@
 #include "ui/plots/heatmap_colors.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -14,20 +13,6 @@ namespace {
 constexpr double least_reach = 0.02;
 
 }  // namespace
-
-QColor blue_to_orange(double t) {
-  // Of even lightness to both sides of white (ColorBrewer's way of choosing such scales).
-  static constexpr std::array<std::array<double, 3>, 5> stops{
-      {{5, 78, 138}, {110, 173, 213}, {247, 247, 247}, {244, 165, 96}, {178, 79, 6}}};
-  const double at = std::clamp(t, 0.0, 1.0) * (stops.size() - 1);
-  const auto below = std::min(static_cast<std::size_t>(at), stops.size() - 2);
-  const double part = at - static_cast<double>(below);
-  std::array<int, 3> mixed{};
-  for (std::size_t i = 0; i < mixed.size(); ++i) {
-    mixed[i] = static_cast<int>(std::lround(stops[below][i] + part * (stops[below + 1][i] - stops[below][i])));
-  }
-  return {mixed[0], mixed[1], mixed[2]};
-}
 
 HeatmapColors::HeatmapColors(const HeatmapGrid& grid, bool log)
     : diverging_(grid.shown.around_one()),

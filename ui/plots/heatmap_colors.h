@@ -38,7 +38,4 @@ class HeatmapColors {
   double reach_ = 0;  ///< of a diverging scale: the logarithm that has the full colour
 };
 
-/// From blue over white to orange, t in 0..1: what is better, alike and worse.
-[[nodiscard]] QColor blue_to_orange(double t);
-
 }  // namespace attnscope::ui

@@ -8,11 +8,11 @@
 #include <QString>
 #include <optional>
 
-#include "ui/format.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/heatmap_colors.h"
 #include "ui/plots/medium.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 

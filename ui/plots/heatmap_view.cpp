@@ -13,8 +13,8 @@
 #include "ui/plots/heatmap_axes.h"
 #include "ui/plots/heatmap_cells.h"
 #include "ui/plots/heatmap_words.h"
-#include "ui/said.h"
-#include "ui/save_file.h"
+#include "ui/process/save_file.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -35,7 +35,7 @@ void draw_heatmap(QPainter& painter, const HeatmapDrawing& drawing, const QRectF
 HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverOverlay(this)) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(said(say::tile_map::name{}));
+  setAccessibleName(qtext(say::tile_map::name{}));
 }
 
 void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors, bool with_bar) {
@@ -53,9 +53,9 @@ void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, b
     area_.reset();
     line_.reset();
   }
-  setAccessibleName(grid.empty() ? said(say::tile_map::name{})
-                                 : said(say::tile_map::name_of_axes{.rows = axis_title(grid.y).toStdString(),
-                                                                    .columns = axis_title(grid.x).toStdString()}));
+  setAccessibleName(grid.empty() ? qtext(say::tile_map::name{})
+                                 : qtext(say::tile_map::name_of_axes{.rows = axis_title(grid.y).toStdString(),
+                                                                     .columns = axis_title(grid.x).toStdString()}));
   hovered_.reset();
   overlay_->clear();
   invalidate();

@@ -8,11 +8,11 @@
 #include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
-#include "ui/format.h"
 #include "ui/models/curve_series.h"
 #include "ui/models/facet_words.h"
-#include "ui/models/point_settings.h"
-#include "ui/said.h"
+#include "ui/runs/point_settings.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -87,8 +87,8 @@ QString run_words(const HeatmapGrid& grid) {
   for (const analysis::RunIndex run : grid.shown_runs) shown << title(run);
   QStringList hidden;
   for (const analysis::HiddenRun& run : grid.hidden) hidden << title(run.run);
-  return said(say::tile_map::hidden_runs{.runs = shown.join(QStringLiteral(", ")).toStdString(),
-                                         .hidden = hidden.join(QStringLiteral(", ")).toStdString()});
+  return qtext(say::tile_map::hidden_runs{.runs = shown.join(QStringLiteral(", ")).toStdString(),
+                                          .hidden = hidden.join(QStringLiteral(", ")).toStdString()});
 }
 
 /// Of several tiles the first, and how many stand beside it.
@@ -97,8 +97,8 @@ QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Plac
   if (places.size() < 2) return tile;
   const HeatmapCell& first = grid.at(places.front());
   const bool equal = std::ranges::all_of(places, [&](auto place) { return grid.at(place).value == first.value; });
-  if (equal) return said(say::tile_map::tiles_alike{.tile = tile.toStdString(), .tiles = places.size()});
-  return said(say::tile_map::tiles_within{.tile = tile.toStdString(), .others = places.size() - 1});
+  if (equal) return qtext(say::tile_map::tiles_alike{.tile = tile.toStdString(), .tiles = places.size()});
+  return qtext(say::tile_map::tiles_within{.tile = tile.toStdString(), .others = places.size() - 1});
 }
 
 /// "kernels: unmarked teams 2 (90 tiles), ◣ without teams (31)".
@@ -111,17 +111,17 @@ QString kernel_words(const HeatmapGrid& grid) {
                    .arg(kernel_mark(kernel), QString::fromStdString(which.words))
                    .arg(which.tiles);
     } else if (which.tiles == 1) {
-      words << said(say::tile_map::unmarked_kernel_of_one{.kernel = which.words});
+      words << qtext(say::tile_map::unmarked_kernel_of_one{.kernel = which.words});
     } else {
-      words << said(say::tile_map::unmarked_kernel{.kernel = which.words, .tiles = which.tiles});
+      words << qtext(say::tile_map::unmarked_kernel{.kernel = which.words, .tiles = which.tiles});
     }
   }
-  return said(say::tile_map::kernels{.kernels = words.join(QStringLiteral(", ")).toStdString()});
+  return qtext(say::tile_map::kernels{.kernels = words.join(QStringLiteral(", ")).toStdString()});
 }
 
 QString paper_words(const PaperMark& mark) {
-  if (mark.inside) return said(say::tile_map::paper_tile{.bc = mark.tile.bc, .br = mark.tile.br});
-  return said(say::tile_map::paper_tile_outside{.bc = mark.tile.bc, .br = mark.tile.br});
+  if (mark.inside) return qtext(say::tile_map::paper_tile{.bc = mark.tile.bc, .br = mark.tile.br});
+  return qtext(say::tile_map::paper_tile_outside{.bc = mark.tile.bc, .br = mark.tile.br});
 }
 
 HoverRow row_of(const QString& label, const MetricValue& value) {
@@ -168,23 +168,23 @@ bool has_hatched(const HeatmapGrid& grid) {
 QString good_end(const HeatmapGrid& grid) {
   if (!grid.colors || grid.one_color) return {};
   if (grid.shown.around_one()) {
-    if (grid.better == Better::neither) return said(say::tile_map::white_is_alike{});
-    return said(say::tile_map::blue_is_better{});
+    if (grid.better == Better::neither) return qtext(say::tile_map::white_is_alike{});
+    return qtext(say::tile_map::blue_is_better{});
   }
-  return grid.better == Better::neither ? QString() : said(say::tile_map::bright_is_better{});
+  return grid.better == Better::neither ? QString() : qtext(say::tile_map::bright_is_better{});
 }
 
 }  // namespace
 
 QString axis_title(const analysis::MapAxis& axis) {
-  if (axis.axis.key() == "bc") return said(say::tile_map::bc_axis{});
-  if (axis.axis.key() == "br") return said(say::tile_map::br_axis{});
-  return said(axis.axis.facet->label);
+  if (axis.axis.key() == "bc") return qtext(say::tile_map::bc_axis{});
+  if (axis.axis.key() == "br") return qtext(say::tile_map::br_axis{});
+  return qtext(axis.axis.facet->label);
 }
 
 QString place_title(const HeatmapGrid& grid, HeatmapGrid::Place place) {
   return QStringLiteral("%1 %2 × %3 %4")
-      .arg(said(grid.y.axis.facet->label), text_at(grid.y, place.row), said(grid.x.axis.facet->label),
+      .arg(qtext(grid.y.axis.facet->label), text_at(grid.y, place.row), qtext(grid.x.axis.facet->label),
            text_at(grid.x, place.column));
 }
 
@@ -219,19 +219,19 @@ QString short_word(Disposition disposition) {
     case Disposition::infeasible:  // hatched
       return {};
     case Disposition::out_of_memory:
-      return said(say::tile_map::short_memory{});
+      return qtext(say::tile_map::short_memory{});
     case Disposition::incorrect:
-      return said(say::tile_map::short_incorrect{});
+      return qtext(say::tile_map::short_incorrect{});
     case Disposition::compile_error:
-      return said(say::tile_map::short_compile{});
+      return qtext(say::tile_map::short_compile{});
     case Disposition::timeout:
-      return said(say::tile_map::short_timeout{});
+      return qtext(say::tile_map::short_timeout{});
     case Disposition::crashed:
-      return said(say::tile_map::short_crashed{});
+      return qtext(say::tile_map::short_crashed{});
     case Disposition::no_counters:
-      return said(say::tile_map::short_no_counters{});
+      return qtext(say::tile_map::short_no_counters{});
     case Disposition::cancelled:
-      return said(say::tile_map::short_cancelled{});
+      return qtext(say::tile_map::short_cancelled{});
   }
   return {};
 }
@@ -250,13 +250,13 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   words << (unit.isEmpty() || unit == grid.label ? grid.label : QStringLiteral("%1 [%2]").arg(grid.label, unit));
   if (!provenance.isEmpty()) words << provenance;
   QStringList problem;
-  if (!on_axis("br") && !on_axis("bc")) problem << said(say::tile_map::fastest_tiles{});
+  if (!on_axis("br") && !on_axis("bc")) problem << qtext(say::tile_map::fastest_tiles{});
   if (!on_axis("n_k")) problem << QStringLiteral("N %1").arg(format_lengths(spec.problem));
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
   problem << unusual_settings(in_common(grid, spec));
   if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));
-  if (!on_axis("heads_q")) problem << said(say::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
+  if (!on_axis("heads_q")) problem << qtext(say::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
   if (!of_devices) problem << QString::fromStdString(any.run->summary.device_name);
   const QString dot = QStringLiteral(" · ");
   return {words.join(dot), problem.join(dot)};
@@ -267,37 +267,37 @@ QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medi
   QStringList parts;
   const auto cells = static_cast<int>(grid.y.size() * grid.x.size());
   const bool of_tiles = on_axes(grid, "br") || on_axes(grid, "bc");
-  parts << (of_tiles ? said(say::tile_map::tiles_ran{.ran = grid.ok, .tiles = grid.collected})
-                     : said(say::tile_map::places_ran{.ran = grid.ok, .places = grid.collected}));
-  if (grid.collected < cells) parts << said(say::tile_map::blank{.tiles = cells - grid.collected});
+  parts << (of_tiles ? qtext(say::tile_map::tiles_ran{.ran = grid.ok, .tiles = grid.collected})
+                     : qtext(say::tile_map::places_ran{.ran = grid.ok, .places = grid.collected}));
+  if (grid.collected < cells) parts << qtext(say::tile_map::blank{.tiles = cells - grid.collected});
   const Marks marks = marks_of(grid);
-  if (marks.simulated) parts << said(say::tile_map::simulated{});
-  if (marks.extrapolated) parts << said(say::tile_map::extrapolated{});
-  if (marks.imported) parts << said(say::tile_map::imported{});
-  if (marks.throttled) parts << said(say::tile_map::throttled{});
-  if (has_hatched(grid)) parts << said(say::tile_map::undecided_hatched{});
+  if (marks.simulated) parts << qtext(say::tile_map::simulated{});
+  if (marks.extrapolated) parts << qtext(say::tile_map::extrapolated{});
+  if (marks.imported) parts << qtext(say::tile_map::imported{});
+  if (marks.throttled) parts << qtext(say::tile_map::throttled{});
+  if (has_hatched(grid)) parts << qtext(say::tile_map::undecided_hatched{});
   if (marks.infeasible)
-    parts << (screen ? said(say::tile_map::infeasible_on_screen{}) : said(say::tile_map::infeasible{}));
+    parts << (screen ? qtext(say::tile_map::infeasible_on_screen{}) : qtext(say::tile_map::infeasible{}));
   if (!figures_shown) {
-    parts << (screen ? said(say::tile_map::no_room_on_screen{}) : said(say::tile_map::no_room{}));
+    parts << (screen ? qtext(say::tile_map::no_room_on_screen{}) : qtext(say::tile_map::no_room{}));
   }
   if (const int again = measured_again(grid); again > 0) {
-    parts << said(say::tile_map::measured_again{.tiles = again});
+    parts << qtext(say::tile_map::measured_again{.tiles = again});
   }
   if (grid.one_color && grid.minimum && grid.spread) {
-    parts << said(say::tile_map::flat{.values = range_words(grid).toStdString(),
-                                      .spread = value_words(grid, *grid.spread).toStdString()});
+    parts << qtext(say::tile_map::flat{.values = range_words(grid).toStdString(),
+                                       .spread = value_words(grid, *grid.spread).toStdString()});
   }
   if (const QString good = good_end(grid); !good.isEmpty()) parts << good;
   if (!grid.best.empty())
-    parts << said(say::tile_map::outlined{.what = grid.best_words().toStdString(),
-                                          .tiles = alike_words(grid, grid.best).toStdString()});
+    parts << qtext(say::tile_map::outlined{.what = grid.best_words().toStdString(),
+                                           .tiles = alike_words(grid, grid.best).toStdString()});
   if (grid.plateau.size() > 1) {
-    parts << said(
+    parts << qtext(
         say::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = grid.plateau.size()});
   }
   if (!grid.fastest.empty() && grid.fastest != grid.best) {
-    parts << said(say::tile_map::dashed{.tiles = alike_words(grid, grid.fastest).toStdString()});
+    parts << qtext(say::tile_map::dashed{.tiles = alike_words(grid, grid.fastest).toStdString()});
   }
   if (const QString runs = run_words(grid); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
@@ -311,7 +311,7 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   HoverContent content;
   content.title = place_title(grid, place);
   if (!cell.disposition) {
-    content.notes << said(say::tile_map::not_collected{});
+    content.notes << qtext(say::tile_map::not_collected{});
     return content;
   }
   const analysis::PointTable& table = grid.points->table();
@@ -345,34 +345,34 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
     const auto found = std::ranges::find(places, place);
     if (found == places.end()) return;
     const bool first = found == places.begin() || cell.value == grid.at(places.front()).value;
-    content.notes << (first ? said(say::tile_map::of_tiles_shown{.what = what.toStdString()})
-                            : said(say::tile_map::within_interval{.what = what.toStdString()}));
+    content.notes << (first ? qtext(say::tile_map::of_tiles_shown{.what = what.toStdString()})
+                            : qtext(say::tile_map::within_interval{.what = what.toStdString()}));
   };
   role(grid.best, grid.best_words());
   if (std::ranges::find(grid.plateau, place) != grid.plateau.end() &&
       std::ranges::find(grid.best, place) == grid.best.end()) {
-    content.notes << said(say::tile_map::on_plateau{.percent = qRound(100 * analysis::plateau_share)});
+    content.notes << qtext(say::tile_map::on_plateau{.percent = qRound(100 * analysis::plateau_share)});
   }
-  if (grid.fastest != grid.best) role(grid.fastest, said(say::tile_map::fastest{}));
+  if (grid.fastest != grid.best) role(grid.fastest, qtext(say::tile_map::fastest{}));
   if (cell.kernel >= 0) {
     const analysis::MapKernel& kernel = grid.kernels[static_cast<std::size_t>(cell.kernel)];
     const QString mark = kernel_mark(cell.kernel);
-    const QString words = said(say::tile_map::kernel{.kernel = describe(kernel.kind)});
+    const QString words = qtext(say::tile_map::kernel{.kernel = describe(kernel.kind)});
     content.notes << (mark.isEmpty() ? words : mark + QLatin1Char(' ') + words);
   }
   if (cell.again)
-    content.notes << said(say::tile_map::cell_again{.run = grid.points->run_of(cell.row)->title.toStdString()});
+    content.notes << qtext(say::tile_map::cell_again{.run = grid.points->run_of(cell.row)->title.toStdString()});
   if (!on_axes(grid, "br") && !on_axes(grid, "bc")) {
-    content.notes << said(say::tile_map::of_tile{.tile = format_tile(table.tile_of(cell.row)).toStdString()});
+    content.notes << qtext(say::tile_map::of_tile{.tile = format_tile(table.tile_of(cell.row)).toStdString()});
   }
-  if (cell.repeats > 1) content.notes << said(say::tile_map::median_of{.measurements = cell.repeats});
+  if (cell.repeats > 1) content.notes << qtext(say::tile_map::median_of{.measurements = cell.repeats});
   if (*cell.disposition != Disposition::ok) {
     content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)),
-                                                  said(table.reason(cell.row)));
+                                                  qtext(table.reason(cell.row)));
   } else if (!cell.value) {
-    content.notes << said(say::tile_map::no_value{});
+    content.notes << qtext(say::tile_map::no_value{});
   }
-  if (table.throttled(cell.row)) content.notes << said(say::tile_map::gpu_throttled{});
+  if (table.throttled(cell.row)) content.notes << qtext(say::tile_map::gpu_throttled{});
   return content;
 }
 

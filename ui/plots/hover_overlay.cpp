@@ -5,7 +5,7 @@
 #include <QPainterPath>
 #include <algorithm>
 
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "messages/curve_plot.h"
-#include "ui/format.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -53,7 +53,7 @@ class ColumnBuilder {
     if (set_.axis) title = say::curve_plot::at_place{.place = place_words(set_, n_).toStdString()};
     if (set_.queries) title = say::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
     if (set_.per_head) title = say::curve_plot::per_head{.at = title};
-    column.content.title = said(title);
+    column.content.title = qtext(title);
     for (const auto& [value, row] : rows_) column.content.rows.push_back(row);
     column.content.notes = notes();
     return column;
@@ -83,19 +83,19 @@ class ColumnBuilder {
         unsettled_ || (curve.quantity == Quantity::dram && !at.settled && curve.provenance == Provenance::measured);
     if (!at.throttled) return;
     const std::uint64_t reasons = set_.table().points().throttle_reasons(*at.row);
-    QStringList& slowed = throttled_[said(describe_throttle_reasons(reasons))];
+    QStringList& slowed = throttled_[qtext(describe_throttle_reasons(reasons))];
     if (!slowed.contains(title)) slowed << title;
   }
 
   [[nodiscard]] QString measured_aside(const Curve& curve, const CurvePoint& at) const {
     QString text;
     QStringList aside;
-    if (at.repeats > 1) aside << said(say::curve_plot::measurements{.measurements = at.repeats});
+    if (at.repeats > 1) aside << qtext(say::curve_plot::measurements{.measurements = at.repeats});
     if (const QString range = format_range(at, curve); !range.isEmpty()) aside << range;
     if (!aside.isEmpty()) text += QStringLiteral(" (%1)").arg(aside.join(QStringLiteral(", ")));
     if (at.over_model) {
       const std::string ratio = QString::number(*at.over_model, 'f', 3).toStdString();
-      text += QStringLiteral(" = ") + said(say::curve_plot::times_model{.ratio = ratio});
+      text += QStringLiteral(" = ") + qtext(say::curve_plot::times_model{.ratio = ratio});
     }
     return text;
   }
@@ -106,14 +106,14 @@ class ColumnBuilder {
       if (point.n != n_) continue;
       notes << QStringLiteral("✕ %1: %2 – %3")
                    .arg(short_title(point.algorithm), to_qstring(to_string(set_.table().disposition(point.row))),
-                        said(set_.table().reason(point.row)));
+                        qtext(set_.table().reason(point.row)));
     }
     for (const auto& [why, slowed] : throttled_) {
-      QString words = set_.ordinate == Ordinate::bytes ? said(say::curve_plot::throttled_times{}) : throttled_words();
+      QString words = set_.ordinate == Ordinate::bytes ? qtext(say::curve_plot::throttled_times{}) : throttled_words();
       if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
       notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
-    if (unsettled_) notes << said(say::curve_plot::unsettled{});
+    if (unsettled_) notes << qtext(say::curve_plot::unsettled{});
     return notes;
   }
 

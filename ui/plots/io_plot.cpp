@@ -12,7 +12,6 @@
 
 #include "messages/curve_plot.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/format.h"
 #include "ui/plots/boundary_bands.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/plots/curve_graphs.h"
@@ -20,8 +19,9 @@
 #include "ui/plots/failed_marks.h"
 #include "ui/plots/focus_frame.h"
 #include "ui/plots/plot_export.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -236,8 +236,8 @@ void IoPlot::rebuild() {
   shown_ = in_sight();
   const auto hidden = static_cast<std::int64_t>(hidden_.size());
   QStringList words;
-  if (hidden > 0) words << said(say::curve_plot::curves_hidden{.curves = hidden});
-  if (residuals_folded()) words << said(say::curve_plot::residuals_folded{});
+  if (hidden > 0) words << qtext(say::curve_plot::curves_hidden{.curves = hidden});
+  if (residuals_folded()) words << qtext(say::curve_plot::residuals_folded{});
   legend_.set_hidden(hidden_, words.join(QStringLiteral(" · ")));
   add_curve_graphs(*this, set_.curves, legend_, [this](const Curve& curve) { return is_hidden(curve); });
   add_omissions(*this, shown_, legend_);
@@ -398,7 +398,7 @@ void IoPlot::name_general_axes() {
   yAxis->setLabel(unit.suffix.isEmpty() || unit.suffix == label ? label
                                                                 : QStringLiteral("%1 [%2]").arg(label, unit.suffix));
   const bool memory = set_.axis->key() == analysis::memory_axis().key();
-  xAxis->setLabel(memory ? said(say::curve_plot::memory_axis{}) : said(set_.axis->facet->label));
+  xAxis->setLabel(memory ? qtext(say::curve_plot::memory_axis{}) : qtext(set_.axis->facet->label));
   if (set_.places.empty()) {
     const bool length = memory || set_.axis->key() == "n" || set_.axis->key() == "n_k";
     if (length && log_x()) {
@@ -420,7 +420,7 @@ void IoPlot::name_axes() {
   yAxis->setScaleType(log_y() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   if (set_.axis) {
     name_general_axes();
-    setAccessibleName(said(
+    setAccessibleName(qtext(
         say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
     fit_title(width());
     return;
@@ -430,8 +430,8 @@ void IoPlot::name_axes() {
   } else {
     xAxis->setTicker(QSharedPointer<RoundTicker>::create(1, false));
   }
-  xAxis->setLabel(set_.queries ? said(say::curve_plot::keys_axis{.n_q = *set_.queries})
-                               : said(say::curve_plot::length_axis{}));
+  xAxis->setLabel(set_.queries ? qtext(say::curve_plot::keys_axis{.n_q = *set_.queries})
+                               : qtext(say::curve_plot::length_axis{}));
   switch (set_.ordinate) {
     case Ordinate::bytes:
       if (log_y()) {
@@ -439,8 +439,8 @@ void IoPlot::name_axes() {
       } else {
         yAxis->setTicker(QSharedPointer<LinearByteTicker>::create());
       }
-      yAxis->setLabel(set_.per_head ? said(say::curve_plot::bytes_per_head_axis{})
-                                    : said(say::curve_plot::bytes_axis{}));
+      yAxis->setLabel(set_.per_head ? qtext(say::curve_plot::bytes_per_head_axis{})
+                                    : qtext(say::curve_plot::bytes_axis{}));
       break;
     case Ordinate::time:
       if (log_y()) {
@@ -448,15 +448,15 @@ void IoPlot::name_axes() {
       } else {
         yAxis->setTicker(QSharedPointer<RoundTicker>::create(1e-6, false));
       }
-      yAxis->setLabel(said(say::curve_plot::time_axis{}));
+      yAxis->setLabel(qtext(say::curve_plot::time_axis{}));
       break;
     case Ordinate::rate:
       yAxis->setTicker(QSharedPointer<RoundTicker>::create(1, log_y()));
-      yAxis->setLabel(said(say::curve_plot::rate_axis{}));
+      yAxis->setLabel(qtext(say::curve_plot::rate_axis{}));
       break;
   }
   setAccessibleName(
-      said(say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
+      qtext(say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
   fit_title(width());
 }
 
@@ -529,7 +529,7 @@ bool IoPlot::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     if (legend_.contains(help->pos())) {
       QToolTip::showText(help->globalPos(),
-                         plain_tip(legend_.words() + QStringLiteral("\n\n") + said(say::curve_plot::legend_help{})),
+                         plain_tip(legend_.words() + QStringLiteral("\n\n") + qtext(say::curve_plot::legend_help{})),
                          this);
     } else {
       QToolTip::hideText();

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "messages/curve_plot.h"
-#include "ui/format.h"
 #include "ui/plots/byte_ticker.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -24,7 +24,7 @@ double bytes_of(const KernelShare& share, bool dram) {
 
 /// Standard attention's count, as the paper has it for n_q = n_k.
 QString reference_words(const CurveSet& set) {
-  if (set.queries) return said(say::curve_plot::standard_count{});
+  if (set.queries) return qtext(say::curve_plot::standard_count{});
   switch (set.pass) {
     case Pass::fwd:
       return QStringLiteral("(4N²+4Nd)");
@@ -53,7 +53,7 @@ QString origin_words(const std::vector<const KernelStack*>& stacks) {
   const auto in_part = std::ranges::count_if(
       stacks, [](const KernelStack* stack) { return stack->provenance == Provenance::extrapolated; });
   if (in_part == 0 || in_part == static_cast<std::ptrdiff_t>(stacks.size())) return to_qstring(stacks[0]->provenance);
-  return said(say::curve_plot::some_extrapolated{
+  return qtext(say::curve_plot::some_extrapolated{
       .origin = title(Provenance::simulated), .extrapolated = in_part, .all = stacks.size()});
 }
 

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "messages/law_page.h"
-#include "ui/format.h"
 #include "ui/plots/axis_style.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_export.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -46,13 +46,13 @@ class ElementTicker : public ByteTicker {
   }
 };
 
-bool is_simulated(Provenance provenance) {
+bool is_played(Provenance provenance) {
   return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
 }
 
 SampleMark mark_of(Provenance provenance) {
   if (provenance == Provenance::extrapolated) return SampleMark::plus_disc;
-  return is_simulated(provenance) ? SampleMark::hollow_disc : SampleMark::disc;
+  return is_played(provenance) ? SampleMark::hollow_disc : SampleMark::disc;
 }
 
 QColor faded(QColor color, double strength) {
@@ -61,7 +61,7 @@ QColor faded(QColor color, double strength) {
 }
 
 /// "1.98"
-QString exponent_text(double value) {
+QString axis_exponent(double value) {
   return QString::number(value, 'f', 2);
 }
 
@@ -93,8 +93,8 @@ std::size_t strong_slice(const std::vector<Slice>& slices) {
 }
 
 QString axis_words(LawVariable variable) {
-  if (variable == LawVariable::m) return said(say::law_page::m_axis{});
-  return variable == LawVariable::n ? said(say::law_page::n{}) : said(say::law_page::d{});
+  if (variable == LawVariable::m) return qtext(say::law_page::m_axis{});
+  return variable == LawVariable::n ? qtext(say::law_page::n{}) : qtext(say::law_page::d{});
 }
 
 }  // namespace
@@ -157,14 +157,14 @@ void LawPlot::rebuild() {
     if (set_.families[i].level == level_ && !set_.families[i].points.empty()) drawn_.push_back(i);
   }
   // What was measured lies above what was simulated, which shows as a rim where they agree.
-  const auto measured = [&](std::size_t place) { return !is_simulated(set_.families[place].provenance); };
+  const auto measured = [&](std::size_t place) { return !is_played(set_.families[place].provenance); };
   // Not of std::ranges: clang 14 does not take gcc 12's subrange.
   std::stable_partition(drawn_.begin(), drawn_.end(), [&](std::size_t place) { return !measured(place); });
   rim_ = !drawn_.empty() && !measured(drawn_.front()) && measured(drawn_.back());
   const std::string level = level_words(level_).toStdString();
   const std::string problem = set_.problem.toStdString();
-  title_text_ = view_ == LawView::growth ? said(say::law_page::plot_title{.level = level, .problem = problem})
-                                         : said(say::law_page::collapse_title{.level = level, .problem = problem});
+  title_text_ = view_ == LawView::growth ? qtext(say::law_page::plot_title{.level = level, .problem = problem})
+                                         : qtext(say::law_page::collapse_title{.level = level, .problem = problem});
   const PlotColors colors = plot_colors(palette());
   setBackground(QBrush(colors.background));
   QFont bold = font();
@@ -172,12 +172,12 @@ void LawPlot::rebuild() {
   title_->setFont(bold);
   title_->setTextColor(colors.text);
   key_text_ = drawn_.empty()             ? QString()
-              : view_ == LawView::growth ? said(say::law_page::growth_key{})
-                                         : said(say::law_page::collapse_key{});
+              : view_ == LawView::growth ? qtext(say::law_page::growth_key{})
+                                         : qtext(say::law_page::collapse_key{});
   key_->setFont(small_font(font()));
   key_->setTextColor(colors.muted);
   fit_words(width());
-  setAccessibleName(said(say::law_page::name{.title = title_text_.toStdString()}));
+  setAccessibleName(qtext(say::law_page::name{.title = title_text_.toStdString()}));
   if (drawn_.empty()) return;
   if (view_ == LawView::growth) {
     draw_growth();
@@ -217,13 +217,13 @@ void LawPlot::draw_growth() {
     for (const std::size_t place : drawn_) {
       const LawFamily& family = set_.families[place];
       if (family.refusal) continue;
-      heading << said(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
-                                              .variable = analysis::to_string(variable),
-                                              .exponent = exponent_text(family.fit->exponents[k]).toStdString()});
+      heading << qtext(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
+                                               .variable = analysis::to_string(variable),
+                                               .exponent = axis_exponent(family.fit->exponents[k]).toStdString()});
     }
     constexpr qsizetype most_named = 3;  // the table says them all
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
-    heading << said(
+    heading << qtext(
         say::law_page::panel{.exponent = QString::number(analysis::theorem_exponent(variable)).toStdString()});
     QCPAxisRect* panel = add_panel(static_cast<int>(k), heading.join(QStringLiteral(" · ")), axis_words(variable));
     panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
@@ -235,7 +235,7 @@ void LawPlot::draw_growth() {
     y->setTicker(QSharedPointer<ByteTicker>::create());
     y->setRange(bytes.low / point_margin, bytes.high * point_margin);
     if (k == 0) {
-      y->setLabel(said(say::law_page::bytes_axis{}));
+      y->setLabel(qtext(say::law_page::bytes_axis{}));
     } else {
       y->setTickLabels(false);
     }
@@ -288,7 +288,7 @@ void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vecto
       graph->setLineStyle(QCPGraph::lsNone);
       QCPScatterStyle marks = scatter_of(mark_of(point.provenance), color, background);
       if (!strong) marks.setSize(small_mark);
-      if (rim_ && is_simulated(point.provenance)) marks.setSize(marks.size() + covered_rim);
+      if (rim_ && is_played(point.provenance)) marks.setSize(marks.size() + covered_rim);
       graph->setScatterStyle(marks);
     }
     const bool growth = view_ == LawView::growth;
@@ -304,13 +304,13 @@ void LawPlot::draw_collapse() {
   for (const std::size_t place : drawn_) {
     const LawFamily& family = set_.families[place];
     if (!has_band(place)) {
-      heading << said(say::law_page::no_band{.algorithm = family_title(set_, family).toStdString()});
+      heading << qtext(say::law_page::no_band{.algorithm = family_title(set_, family).toStdString()});
       continue;
     }
-    heading << said(say::law_page::spread{.algorithm = family_title(set_, family).toStdString(),
-                                          .low = format_number(family.band.low).toStdString(),
-                                          .high = format_number(family.band.high).toStdString(),
-                                          .range = format_number(family.bytes_range).toStdString()});
+    heading << qtext(say::law_page::spread{.algorithm = family_title(set_, family).toStdString(),
+                                           .low = format_number(family.band.low).toStdString(),
+                                           .high = format_number(family.band.high).toStdString(),
+                                           .range = format_number(family.bytes_range).toStdString()});
   }
   QString lines;
   for (qsizetype i = 0; i < heading.size(); ++i) {
@@ -318,7 +318,7 @@ void LawPlot::draw_collapse() {
     if (i > 0) lines += i % of_a_line == 0 ? QStringLiteral("\n") : QStringLiteral("   ");
     lines += heading[i];
   }
-  QCPAxisRect* panel = add_panel(0, lines, said(say::law_page::law_axis{}));
+  QCPAxisRect* panel = add_panel(0, lines, qtext(say::law_page::law_axis{}));
   const Range law = range_of([](const LawPoint& point) { return point.law_bytes; });
   const Range ratio = range_of([](const LawPoint& point) { return point.ratio(); });
   QCPAxis* x = panel->axis(QCPAxis::atBottom);
@@ -327,7 +327,7 @@ void LawPlot::draw_collapse() {
   x->setRange(law.low / point_margin, law.high * point_margin);
   y->setTicker(QSharedPointer<NumberTicker>::create());
   y->setRange(ratio.low / band_margin, ratio.high * band_margin);
-  y->setLabel(said(say::law_page::ratio_axis{}));
+  y->setLabel(qtext(say::law_page::ratio_axis{}));
   for (const std::size_t family : drawn_) draw_family(panel, family);
 }
 
@@ -414,24 +414,25 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
   const QColor color = color_of(mark.family);
   HoverContent content;
   content.title = QStringLiteral("%1 · %2").arg(
-      family_title(set_, family), said(say::law_page::at{.n = static_cast<std::int64_t>(point.value(LawVariable::n)),
-                                                         .d = static_cast<std::int64_t>(point.value(LawVariable::d)),
-                                                         .m = static_cast<std::int64_t>(point.value(LawVariable::m))}));
+      family_title(set_, family),
+      qtext(say::law_page::at{.n = static_cast<std::int64_t>(point.value(LawVariable::n)),
+                              .d = static_cast<std::int64_t>(point.value(LawVariable::d)),
+                              .m = static_cast<std::int64_t>(point.value(LawVariable::m))}));
   content.rows.push_back({color, mark_of(point.provenance),
                           QStringLiteral("%1 %2 · %3")
-                              .arg(level_words(level_), said(say::law_page::bytes{}), to_qstring(point.provenance)),
+                              .arg(level_words(level_), qtext(say::law_page::bytes{}), to_qstring(point.provenance)),
                           format_bytes(point.bytes)});
   if (point.model_bytes) {
-    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, said(say::law_page::closed{}),
+    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::closed{}),
                             format_bytes(*point.model_bytes)});
   }
   if (!family.refusal) {
-    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, said(say::law_page::fitted{}),
+    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::fitted{}),
                             format_bytes(family.fit->at(point.at))});
   }
-  content.rows.push_back({color, SampleMark::none, said(say::law_page::ratio{}), format_number(point.ratio())});
+  content.rows.push_back({color, SampleMark::none, qtext(say::law_page::ratio{}), format_number(point.ratio())});
   const analysis::PointTable& table = set_.points->table();
-  content.notes << said(say::law_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()})
+  content.notes << qtext(say::law_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()})
                 << QStringLiteral("%1 · %2").arg(set_.points->run_of(point.row)->title,
                                                  QString::fromStdString(analysis::device_title(table, family.run)));
   return content;

@@ -12,7 +12,7 @@
 
 #include "messages/curves.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -103,7 +103,7 @@ QString LineLabels::names_of(const Label& label, bool brief) const {
   }
   QStringList all;
   for (const auto& [names, of] : groups) {
-    all << said(
+    all << qtext(
         say::curves::on_device{.what = names.join(comma).toStdString(), .device = of.join(comma).toStdString()});
   }
   return (all + everywhere).join(comma);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ui/models/curve_series.h"
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 

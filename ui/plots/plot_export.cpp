@@ -3,7 +3,7 @@
 
 #include <QSvgGenerator>
 
-#include "ui/save_file.h"
+#include "ui/process/save_file.h"
 
 namespace attnscope::ui {
 namespace {

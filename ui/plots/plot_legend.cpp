@@ -9,16 +9,16 @@
 
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
 
 constexpr int icon_width = 34;
 constexpr int icon_height = 14;
-constexpr int padding = 20;       ///< between icon and text, and between columns
-constexpr int both_margins = 24;  ///< of the whole legend
+constexpr int legend_padding = 20;  ///< between icon and text, and between columns
+constexpr int both_margins = 24;    ///< of the whole legend
 constexpr double swatch_width = 4;
 /// The least height of the axes; a legend that leaves less is shortened.
 constexpr int least_axes_height = 320;
@@ -53,7 +53,7 @@ class StyleItem : public QCPAbstractLegendItem {
   }
   [[nodiscard]] QSize minimumOuterSizeHint() const override {
     const QSize text = QFontMetrics(mFont).size(0, style_.text);
-    return {icon_width + mParentLegend->iconTextPadding() + text.width() + padding / 2,
+    return {icon_width + mParentLegend->iconTextPadding() + text.width() + legend_padding / 2,
             std::max(icon_height, text.height())};
   }
 
@@ -142,7 +142,7 @@ QCPLegend* PlotLegend::add_box() {
 
 QSize PlotLegend::size_of(const QString& text) const {
   const QRect words = QFontMetrics(small_font(plot_.font())).boundingRect(0, 0, 0, 0, Qt::TextDontClip, text);
-  return {words.width() + icon_width + padding, std::max(icon_height, words.height()) + 1};
+  return {words.width() + icon_width + legend_padding, std::max(icon_height, words.height()) + 1};
 }
 
 std::vector<PlotLegend::Entry> PlotLegend::short_entries(Medium medium) const {
@@ -235,7 +235,7 @@ void PlotLegend::shorten(Grid& grid, int room) const {
   const auto last = std::find_if(grid.cells.rbegin(), grid.cells.rend(), in_sight);
   const auto hidden = std::count_if(grid.cells.begin(), grid.cells.end(), std::not_fn(in_sight));
   if (hidden == 0 || last == grid.cells.rend()) return;
-  QString more = said(say::curve_plot::more_entries{.entries = hidden + 1});
+  QString more = qtext(say::curve_plot::more_entries{.entries = hidden + 1});
   if (!hidden_words_.isEmpty()) more = hidden_words_ + QStringLiteral(" · ") + more;
   last->entry = {last->entry.group, nullptr, Style{more, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}};
   std::erase_if(grid.cells, std::not_fn(in_sight));

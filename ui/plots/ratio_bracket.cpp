@@ -7,9 +7,9 @@
 #include "messages/curve_plot.h"
 #include "profiler/analysis/curve_ratio.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/format.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -21,7 +21,7 @@ QString amount_words(const Curve& curve) {
   const Metric* metric = find_metric(analysis::metric_of(curve));
   const QString what = within_sentence(quantity_words(curve));
   const bool bytes = metric != nullptr && metric->unit == "byte" && curve.metric.empty();
-  return bytes ? said(say::curve_plot::bytes_of{.level = quantity_words(curve).toStdString()}) : what;
+  return bytes ? qtext(say::curve_plot::bytes_of{.level = quantity_words(curve).toStdString()}) : what;
 }
 
 /// "FA2", and what sets it apart from the other.
@@ -41,13 +41,13 @@ QString ratio_sentence(const CurveSet& set, const Curve& a, const Curve& b, cons
   const std::string first = picked_name(less, more).toStdString();
   const std::string second = picked_name(more, less).toStdString();
   if (unit == "byte") {
-    return said(say::curve_plot::ratio_fewer{.factor = factor, .what = what, .at = at, .less = first, .more = second});
+    return qtext(say::curve_plot::ratio_fewer{.factor = factor, .what = what, .at = at, .less = first, .more = second});
   }
   if (unit == "ns") {
-    return said(
+    return qtext(
         say::curve_plot::ratio_shorter{.factor = factor, .what = what, .at = at, .less = first, .more = second});
   }
-  return said(say::curve_plot::ratio_higher{.factor = factor, .what = what, .at = at, .more = second, .less = first});
+  return qtext(say::curve_plot::ratio_higher{.factor = factor, .what = what, .at = at, .more = second, .less = first});
 }
 
 }  // namespace

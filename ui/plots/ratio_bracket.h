@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ui/models/curve_series.h"
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 

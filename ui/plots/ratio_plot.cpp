@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "messages/compare_page.h"
-#include "ui/format.h"
 #include "ui/models/comparison_model.h"
 #include "ui/plots/axis_style.h"
 #include "ui/plots/byte_ticker.h"
@@ -17,8 +16,9 @@
 #include "ui/plots/focus_frame.h"
 #include "ui/plots/plot_export.h"
 #include "ui/plots/round_ticks.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -153,9 +153,9 @@ void RatioPlot::rebuild() {
   title_text_.clear();
   key_text_.clear();
   if (curves_.set != nullptr && !curves_.curves.empty()) {
-    title_text_ = said(say::compare_page::curves_title{.base = curves_.set->base_name().toStdString(),
-                                                       .problem = curves_.problem.toStdString()});
-    key_text_ = said(key_words());
+    title_text_ = qtext(say::compare_page::curves_title{.base = curves_.set->base_name().toStdString(),
+                                                        .problem = curves_.problem.toStdString()});
+    key_text_ = qtext(key_words());
     set_up_axes();
     draw_margin();
     draw_baseline();
@@ -165,7 +165,7 @@ void RatioPlot::rebuild() {
     }
     draw_selection();
   }
-  setAccessibleName(said(say::compare_page::plot_name{.title = title_text_.toStdString()}));
+  setAccessibleName(qtext(say::compare_page::plot_name{.title = title_text_.toStdString()}));
   fit_words(width());
 }
 
@@ -223,12 +223,12 @@ void RatioPlot::set_up_axes() {
     }
   }
   times_->axis(QCPAxis::atBottom)->setTickLabels(false);
-  ratios_->axis(QCPAxis::atBottom)->setLabel(said(curves_.x->facet->label));
+  ratios_->axis(QCPAxis::atBottom)->setLabel(qtext(curves_.x->facet->label));
   QCPAxis* time = times_->axis(QCPAxis::atLeft);
   time->setScaleType(QCPAxis::stLogarithmic);
   time->setTicker(QSharedPointer<TimeTicker>::create());
   time->setRange(times.low / beyond_marks, times.high * beyond_marks);
-  time->setLabel(said(say::compare_page::time_axis{}));
+  time->setLabel(qtext(say::compare_page::time_axis{}));
   // As far above 1 as below: twice and half are alike far off.
   QCPAxis* ratio = ratios_->axis(QCPAxis::atLeft);
   ratio->setScaleType(QCPAxis::stLogarithmic);
@@ -240,7 +240,7 @@ void RatioPlot::set_up_axes() {
     if (std::abs(std::log(tick)) > 0.08 * std::log(end)) ticker->addTick(tick, QString::number(tick, 'g', 3));
   }
   ratio->setTicker(ticker);
-  ratio->setLabel(said(say::compare_page::ratio_axis{}));
+  ratio->setLabel(qtext(say::compare_page::ratio_axis{}));
 }
 
 void RatioPlot::draw_margin() {
@@ -311,7 +311,7 @@ void RatioPlot::draw_baseline() {
     return its == Provenance::simulated || its == Provenance::extrapolated;
   });
   if (computed) name = say::compare_page::simulated_named{.side = name};
-  line->setName(said(name));
+  line->setName(qtext(name));
   sides_->addItem(new QCPPlottableLegendItem(sides_, line));
   std::map<SampleMark, std::pair<QVector<double>, QVector<double>>> by_mark;
   for (const auto& [x, at] : base) {
@@ -327,7 +327,7 @@ void RatioPlot::draw_times(std::size_t place) {
   const RatioCurve& curve = curves_.curves[place];
   const QColor color = color_of(place);
   QCPGraph* line = add_line(times_, QPen(color, 1.6, stroke_of(curve.simulated)));
-  line->setName(curve.simulated ? said(say::compare_page::simulated_named{.side = curve.name.toStdString()})
+  line->setName(curve.simulated ? qtext(say::compare_page::simulated_named{.side = curve.name.toStdString()})
                                 : curve.name);
   sides_->addItem(new QCPPlottableLegendItem(sides_, line));
   std::map<SampleMark, std::pair<QVector<double>, QVector<double>>> by_mark;
@@ -426,8 +426,8 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   const Row other = pair.other.front();
   const QColor color = color_of(mark.curve);
   HoverContent content;
-  content.title = said(say::compare_page::point_at{.axis = said(curves_.x->facet->label).toStdString(),
-                                                   .value = format_number(mark.x, 6).toStdString()});
+  content.title = qtext(say::compare_page::point_at{.axis = qtext(curves_.x->facet->label).toStdString(),
+                                                    .value = format_number(mark.x, 6).toStdString()});
   const auto side = [&](const QColor& of, const QString& name, Row row, double ns) {
     content.rows.push_back({of, mark_of_values(origin(row)),
                             QStringLiteral("%1 · %2").arg(name, to_qstring(origin(row))), format_duration(ns)});
@@ -435,7 +435,7 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   side(plot_colors(palette()).text, curves_.set->base_name(), base, pair.base_ns);
   if (mark.of_base) return content;
   side(color, curve.name, other, pair.other_ns);
-  content.rows.push_back({color, SampleMark::none, said(say::compare_page::ratio_of{.side = curve.name.toStdString()}),
+  content.rows.push_back({color, SampleMark::none, qtext(say::compare_page::ratio_of{.side = curve.name.toStdString()}),
                           interval_words(pair.verdict.time)});
   content.notes << verdict_words(pair.verdict.verdict);
   if (const QString settle = settling_words(*curves_.set, pair); !settle.isEmpty()) content.notes << settle;

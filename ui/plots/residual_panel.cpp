@@ -6,8 +6,8 @@
 
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -81,7 +81,7 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
     for (const double tick : {0.1, 10.0}) ticker->addTick(tick, QString::number(tick, 'g', 3));
   }
   left->setTicker(ticker);
-  left->setLabel(said(say::curve_plot::residual_axis{}));
+  left->setLabel(qtext(say::curve_plot::residual_axis{}));
   auto* unity = new QCPItemStraightLine(&plot_);
   unity->setClipAxisRect(rect_);
   for (QCPItemPosition* position : {unity->point1, unity->point2}) {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "ui/theme.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 

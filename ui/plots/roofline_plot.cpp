@@ -11,13 +11,13 @@
 
 #include "messages/curve_plot.h"
 #include "messages/roofline_page.h"
-#include "ui/format.h"
 #include "ui/plots/axis_style.h"
 #include "ui/plots/byte_ticker.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_export.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -175,7 +175,7 @@ void RooflinePlot::rebuild() {
                                 [&](const RooflineSeries& series) { return series_title(set_, series) == title; });
   });
   const auto hidden = static_cast<std::int64_t>(hidden_.size());
-  legend_.set_hidden(hidden_, hidden == 0 ? QString() : said(say::roofline_page::hidden{.series = hidden}));
+  legend_.set_hidden(hidden_, hidden == 0 ? QString() : qtext(say::roofline_page::hidden{.series = hidden}));
   find_marks();
   draw_roofs();
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
@@ -187,16 +187,16 @@ void RooflinePlot::rebuild() {
   setBackground(QBrush(colors.background));
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, colors, font());
   const std::string level = level_words(set_.level).toStdString();
-  title_text_ = said(say::roofline_page::plot_title{
+  title_text_ = qtext(say::roofline_page::plot_title{
       .level = level, .device = set_.device.toStdString(), .problem = set_.problem.toStdString()});
-  xAxis->setLabel(said(say::roofline_page::intensity_axis{.level = level}));
-  yAxis->setLabel(said(say::roofline_page::rate_axis{}));
+  xAxis->setLabel(qtext(say::roofline_page::intensity_axis{.level = level}));
+  yAxis->setLabel(qtext(say::roofline_page::rate_axis{}));
   QFont bold = font();
   bold.setBold(true);
   title_->setFont(bold);
   title_->setTextColor(colors.text);
   fit_title(size());
-  setAccessibleName(said(say::roofline_page::name{.title = title_text_.toStdString()}));
+  setAccessibleName(qtext(say::roofline_page::name{.title = title_text_.toStdString()}));
   legend_.lay_out(size(), Medium::screen);
 }
 
@@ -379,13 +379,13 @@ void RooflinePlot::add_keys() {
   const PlotColors colors = plot_colors(palette());
   const auto any_roof = [&](const auto& is) { return std::ranges::any_of(set_.report.roofs, is); };
   if (any_roof([](const Roof& roof) { return is_measured(roof.source); })) {
-    add_key(said(say::roofline_page::key_measured{}), pen_of(RoofSource::measured, colors.text, 2));
+    add_key(qtext(say::roofline_page::key_measured{}), pen_of(RoofSource::measured, colors.text, 2));
   }
   if (any_roof([](const Roof& roof) { return roof.source == RoofSource::datasheet; })) {
-    add_key(said(say::roofline_page::key_datasheet{}), pen_of(RoofSource::datasheet, colors.text, 2));
+    add_key(qtext(say::roofline_page::key_datasheet{}), pen_of(RoofSource::datasheet, colors.text, 2));
   }
   if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && roof.source != RoofSource::datasheet; })) {
-    add_key(said(say::roofline_page::key_estimate{}), pen_of(RoofSource::stated, colors.text, 2));
+    add_key(qtext(say::roofline_page::key_estimate{}), pen_of(RoofSource::stated, colors.text, 2));
   }
   bool closed = false;
   bool executed = false;
@@ -397,10 +397,10 @@ void RooflinePlot::add_keys() {
     executed = executed || point.executed_ratio() >= told_apart;
     throttled = throttled || point.throttled;
   }
-  if (closed) add_key(said(say::roofline_page::key_closed_form{}), QPen(Qt::NoPen), upright_dash(colors.muted));
-  if (executed) add_key(said(say::roofline_page::key_executed{}), QPen(colors.muted, 1.3, Qt::DotLine));
+  if (closed) add_key(qtext(say::roofline_page::key_closed_form{}), QPen(Qt::NoPen), upright_dash(colors.muted));
+  if (executed) add_key(qtext(say::roofline_page::key_executed{}), QPen(colors.muted, 1.3, Qt::DotLine));
   if (throttled) {
-    add_key(said(say::roofline_page::key_throttled{}), QPen(Qt::NoPen),
+    add_key(qtext(say::roofline_page::key_throttled{}), QPen(Qt::NoPen),
             scatter_of(SampleMark::half_disc, colors.muted, colors.background));
   }
 }
@@ -450,13 +450,13 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   HoverContent content;
   const analysis::PointTable& table = set_.points->table();
   const std::string algorithm = analysis::short_title(table.algorithms(), series.algorithm);
-  content.title = said(say::roofline_page::at{.series = algorithm, .n = point.n});
+  content.title = qtext(say::roofline_page::at{.series = algorithm, .n = point.n});
   content.rows.push_back({color, mark_of_roofline(point),
-                          said(say::roofline_page::visible{.provenance = to_qstring(point.provenance).toStdString()}),
+                          qtext(say::roofline_page::visible{.provenance = to_qstring(point.provenance).toStdString()}),
                           rate(point.flops_per_second())});
   if (point.executed_flops) {
     content.rows.push_back(
-        {color, SampleMark::none, said(say::roofline_page::executed{}), rate(*point.executed_flops / point.ns * 1e9)});
+        {color, SampleMark::none, qtext(say::roofline_page::executed{}), rate(*point.executed_flops / point.ns * 1e9)});
   }
   for (const RooflineLevel level : analysis::roofline_levels) {
     const auto counted = point.intensity(level);
@@ -470,31 +470,31 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
                   .measured = measured, .provenance = provenance, .modelled = format_number(*modelled).toStdString()})
             : Message(say::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
     content.rows.push_back({colors.text, SampleMark::none,
-                            said(say::roofline_page::intensity{.level = level_words(level).toStdString()}),
-                            said(value)});
+                            qtext(say::roofline_page::intensity{.level = level_words(level).toStdString()}),
+                            qtext(value)});
     if (const auto limit = limit_of(set_, point, level)) {
       const std::string form = limit_words(*limit).toStdString();
       Message words =
           say::roofline_page::limit_value{.form = form, .value = format_number(limit->intensity).toStdString()};
       content.rows.push_back({colors.muted, SampleMark::none,
-                              said(say::roofline_page::limit{.level = level_words(level).toStdString()}),
-                              limit->of.empty() ? limit_words(*limit) : said(words)});
+                              qtext(say::roofline_page::limit{.level = level_words(level).toStdString()}),
+                              limit->of.empty() ? limit_words(*limit) : qtext(words)});
     }
   }
   for (const analysis::BoundShare& share : point.shares) {
     content.rows.push_back(
-        {colors.text, SampleMark::none, said(say::roofline_page::share{.bound = to_string(share.bound)}),
-         said(say::roofline_page::share_value{.time = format_duration(share.ns).toStdString(),
-                                              .percent = percent_words(share.ns / point.ns).toStdString()})});
+        {colors.text, SampleMark::none, qtext(say::roofline_page::share{.bound = to_string(share.bound)}),
+         qtext(say::roofline_page::share_value{.time = format_duration(share.ns).toStdString(),
+                                               .percent = percent_words(share.ns / point.ns).toStdString()})});
   }
   if (!point.shares.empty()) {
-    content.notes << said(say::roofline_page::hits{.bound = bound_words(point).toStdString(),
-                                                   .percent = percent_words(point.reached()).toStdString()});
+    content.notes << qtext(say::roofline_page::hits{.bound = bound_words(point).toStdString(),
+                                                    .percent = percent_words(point.reached()).toStdString()});
     const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
-    if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << said(say::roofline_page::upper_bound{});
+    if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(say::roofline_page::upper_bound{});
   }
-  content.notes << said(say::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
-  if (point.throttled) content.notes << said(say::roofline_page::throttled{});
+  content.notes << qtext(say::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
+  if (point.throttled) content.notes << qtext(say::roofline_page::throttled{});
   content.notes << QStringLiteral("%1 · %2").arg(set_.points->run_of(point.row)->title,
                                                  QString::fromStdString(analysis::device_title(table, series.run)));
   return content;
@@ -516,7 +516,7 @@ bool RooflinePlot::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   if (legend_.contains(help->pos())) {
-    const QString words = legend_.words() + QStringLiteral("\n\n") + said(say::curve_plot::legend_help{});
+    const QString words = legend_.words() + QStringLiteral("\n\n") + qtext(say::curve_plot::legend_help{});
     QToolTip::showText(help->globalPos(), plain_tip(words), this);
   } else {
     QToolTip::hideText();

@@ -11,8 +11,8 @@
 #include "ui/plots/axis_style.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_words.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -54,11 +54,11 @@ void SlicePlot::redraw() {
 
 void SlicePlot::show_heading() {
   const analysis::MapAxis& across = line_.along_x ? grid_.y : grid_.x;
-  heading_ = said(say::tile_map::slice{
+  heading_ = qtext(say::tile_map::slice{
       .metric = grid_.label.toStdString(),
-      .axis = said(along().axis.facet->label).toStdString(),
+      .axis = qtext(along().axis.facet->label).toStdString(),
       .fixed =
-          QStringLiteral("%1 %2").arg(said(across.axis.facet->label), text_of(across, line_.fixed)).toStdString()});
+          QStringLiteral("%1 %2").arg(qtext(across.axis.facet->label), text_of(across, line_.fixed)).toStdString()});
   title_->setText(heading_);
   title_->setFont(small_font(font()));
   title_->setTextColor(plot_colors(palette()).text);

@@ -5,10 +5,10 @@
 
 #include <qcustomplot.h>
 
-#include "ui/format.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/frame_plot.h"
 #include "ui/plots/heatmap_view.h"
+#include "ui/text/format.h"
 
 namespace attnscope::ui {
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How curves are called. What they are is tested where they are made, in tests/profiler/analysis.
+#include "ui/models/curve_series.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "tests/ui/fixtures.h"
+#include "ui/text/format.h"
+
+namespace attnscope::ui {
+namespace {
+
+CurveRequest request_of(const std::set<std::string>& algorithms, Ordinate ordinate) {
+  CurveRequest request;
+  request.algorithms = algorithms;
+  request.ordinate = ordinate;
+  request.paper_count = true;
+  return request;
+}
+
+QStringList labels_of(const std::vector<fixtures::GivenPoint>& points, const CurveRequest& request) {
+  QStringList labels;
+  for (const Curve& curve : fixtures::curves_of(points, request).curves) labels << curve.label;
+  return labels;
+}
+
+std::vector<PointRecord> wall_of(const std::string& algorithm) {
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  std::erase_if(records, [&](const PointRecord& record) { return record.spec.algorithm != algorithm; });
+  return records;
+}
+
+TEST(CurveSeries, EveryKindOfCurveHasItsWords) {
+  const QStringList labels = labels_of(fixtures::shown(wall_of("naive")), request_of({"naive"}, Ordinate::bytes));
+  ASSERT_EQ(labels.size(), 6) << labels.join('\n').toStdString();
+  EXPECT_EQ(labels[0], QStringLiteral("Naive · DRAM · measured"));
+  EXPECT_EQ(labels[1], QStringLiteral("Naive · SM↔L2 · measured"));
+  EXPECT_EQ(labels[2], QStringLiteral("Naive · SM↔L2 · exact model"));
+  EXPECT_EQ(labels[3], QStringLiteral("Naive · paper's count 4N²+4Nd"));
+  EXPECT_TRUE(labels[4].startsWith(QStringLiteral("Naive · SM↔L2 · fit "))) << labels[4].toStdString();
+  EXPECT_EQ(labels[5], QStringLiteral("Compulsory minimum · modelled"));
+}
+
+TEST(CurveSeries, TimesAndRatesSayWhereTheyComeFrom) {
+  auto points = fixtures::shown(wall_of("fa2"), false, 1);
+  for (const fixtures::GivenPoint& point : fixtures::shown(fixtures::peers(), false, 2)) points.push_back(point);
+  EXPECT_EQ(labels_of(points, request_of({"fa2", "torch-flash"}, Ordinate::time)),
+            (QStringList{QStringLiteral("FA2 · time · measured"), QStringLiteral("torch-flash · time · imported")}));
+  EXPECT_EQ(labels_of(points, request_of({"fa2"}, Ordinate::rate)),
+            QStringList{QStringLiteral("FA2 · TFLOP/s · derived")});
+}
+
+TEST(CurveSeries, WhatTellsSeriesApartIsInTheirNames) {
+  Curve curve;
+  const auto shown = fixtures::shown(fixtures::peers());
+  auto other = std::make_shared<RunInfo>(*shown.front().run);
+  other->summary.preset = "import:torch 2.9";
+  std::vector<fixtures::GivenPoint> both = shown;
+  for (const fixtures::GivenPoint& point : shown) both.push_back({other, point.point});
+  EXPECT_EQ(labels_of(both, request_of({"torch-flash"}, Ordinate::time)),
+            (QStringList{QStringLiteral("torch-flash (test) · time · imported"),
+                         QStringLiteral("torch-flash (torch 2.9) · time · imported")}));
+
+  auto gpu = std::make_shared<RunInfo>(*fixtures::shown(wall_of("fa2")).front().run);
+  gpu->summary.device_name = "NVIDIA A100-SXM4-80GB";
+  gpu->summary.device_uuid = "GPU-a100";
+  std::vector<fixtures::GivenPoint> devices = fixtures::shown(wall_of("fa2"));
+  for (const fixtures::GivenPoint& point : fixtures::shown(wall_of("fa2"))) devices.push_back({gpu, point.point});
+  const QStringList labels = labels_of(devices, request_of({"fa2"}, Ordinate::time));
+  EXPECT_THAT((std::vector<QString>(labels.begin(), labels.end())),
+              ::testing::UnorderedElementsAre(QStringLiteral("FA2 on H200 · time · measured"),
+                                              QStringLiteral("FA2 on A100-SXM4-80GB · time · measured")));
+}
+
+TEST(CurveSeries, TheTitleNamesTheProblemAndTheSplits) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n_k : {4096, 8192}) {
+    for (const int splits : {8, 16}) {
+      PointSpec spec = fixtures::decode_spec("splitkv", n_k);
+      spec.knobs.set("splits", std::int64_t{splits});
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  CurveRequest request = request_of({"splitkv"}, Ordinate::bytes);
+  request.tile.swept = {"splits", 16};
+  const CurveSet set = fixtures::curves_of(fixtures::shown(records), request);
+  EXPECT_TRUE(set.title.startsWith("d 128 · ")) << set.title.toStdString();
+  EXPECT_TRUE(set.title.endsWith("splits 16")) << set.title.toStdString();
+}
+
+analysis::FittedLaw fitted(double scale, double half_width, double below) {
+  analysis::FittedLaw law;
+  law.law.text = "N²d/Br";
+  law.law.lower = "N·d";
+  law.law.from_words = "N ≥ 4Br";
+  law.points = 5;
+  law.worst_n = 4096;
+  law.fit.emplace();
+  law.fit->scale = scale;
+  law.fit->scale_interval = {scale - half_width, scale + half_width};
+  law.fit->below = below;
+  law.fit->worst = 0.23;
+  law.power = PowerFit{.slope = 1.944, .slope_interval = {1.91, 1.98}, .coefficient = 1, .points = 5};
+  return law;
+}
+
+TEST(CurveSeries, AFitSaysItsConstantsAndHowWellTheyAreKnown) {
+  EXPECT_EQ(fit_words(fitted(2.00012, 1e-5, 2.0163)),
+            QStringLiteral("fit 2.000·N²d/Br + 2.016·N·d\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
+  EXPECT_EQ(
+      fit_words(fitted(14.07, 0.7, -7.13)),
+      QStringLiteral("fit 14.1·N²d/Br − 7.13·N·d (±5.0 %)\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
+}
+
+TEST(CurveSeries, AFitThatIsWithheldSaysWhy) {
+  analysis::FittedLaw law = fitted(10, 1, 3);
+  law.refusal = analysis::FitRefusal::too_few;
+  law.points = 1;
+  EXPECT_EQ(withheld_words(law), QStringLiteral("no fit of N²d/Br:\n1 point with N ≥ 4Br, 4 are needed"));
+  law.refusal = analysis::FitRefusal::not_seen;
+  EXPECT_EQ(withheld_words(law), QStringLiteral("no fit of N²d/Br:\nthe points grow as N^1.94"));
+  law.refusal = analysis::FitRefusal::steeper;
+  EXPECT_EQ(withheld_words(law), QStringLiteral("no fit of N²d/Br:\nthe points grow faster, as N^1.94"));
+  law.refusal = analysis::FitRefusal::misses;
+  EXPECT_EQ(withheld_words(law),
+            QStringLiteral("no fit of N²d/Br:\nit would miss N 4096 by 23 %, its interval is ±10 %"));
+}
+
+TEST(CurveSeries, AlgorithmsAreShownAsTheirTitlesWriteThem) {
+  EXPECT_EQ(short_title("fa2"), QStringLiteral("FA2"));
+  EXPECT_EQ(short_title("splitkv"), QStringLiteral("Split-KV"));
+  EXPECT_EQ(short_title("torch-flash"), QStringLiteral("torch-flash"));
+}
+
+TEST(CurveSeries, ARowLeadsBackToItsPoint) {
+  const auto points = fixtures::shown(wall_of("fa2"));
+  const CurveSet set = fixtures::curves_of(points, request_of({"fa2"}, Ordinate::time));
+  ASSERT_EQ(set.curves.size(), 1U);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(set.at(*set.curves[0].points[i].row).id, points[i].point->id);
+    EXPECT_EQ(set.at(*set.curves[0].points[i].row).spec, points[i].spec());
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::ui

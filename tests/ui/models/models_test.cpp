@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+#include "kernels/common_knobs.h"
+#include "profiler/plan/fields.h"
+#include "tests/kernels/clustered.h"
+#include "tests/profiler/plan/later_field.h"
+#include "tests/ui/fixtures.h"
+#include "ui/models/points_order.h"
+#include "ui/models/points_table_model.h"
+#include "ui/models/runs_model.h"
+#include "ui/panels/point_html.h"
+#include "ui/runs/point_settings.h"
+
+namespace attnscope::ui {
+namespace {
+
+using Mode = QAbstractItemModelTester::FailureReportingMode;
+
+QVariant at(const PointsTableModel& model, int row, const char* column, int role = Qt::DisplayRole) {
+  return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role);
+}
+
+TEST(PointsTableModel, CellsSayWhatThePointSays) {
+  PointsTableModel model;
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
+  ASSERT_EQ(model.rowCount(), 21);
+  EXPECT_EQ(at(model, 0, "Algorithm").toString(), "naive");
+  EXPECT_EQ(at(model, 0, "N").toString(), "256");
+  EXPECT_EQ(at(model, 0, "Batch × heads").toString(), "1 × 132");
+  EXPECT_EQ(at(model, 0, "÷ model").toString(), "1.0010");
+  EXPECT_EQ(at(model, 6, "Result").toString(), "out-of-memory");
+  EXPECT_TRUE(at(model, 6, "Result", Qt::ToolTipRole).toString().contains("132 GiB"));
+  EXPECT_EQ(at(model, 6, "DRAM").toString(), "") << "a value that is not there is no zero";
+  EXPECT_EQ(at(model, 1, "Values").toString(), "measured");
+}
+
+TEST(PointsTableModel, AThrottledPointSaysSo) {
+  PointsTableModel model;
+  std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 4096)));
+  records[0].clocks = ClockReading{};
+  records[1].clocks = ClockReading{.throttle_reasons = 4, .throttled = true};  // NVML's power cap
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  EXPECT_EQ(at(model, 0, "Result").toString(), "ok");
+  EXPECT_EQ(at(model, 1, "Result").toString(), "ok, throttled");
+  EXPECT_TRUE(at(model, 1, "Result", Qt::ToolTipRole).toString().contains("power cap"));
+}
+
+TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
+  PointsTableModel model;
+  std::vector<PointRecord> records{fixtures::ok_point(fixtures::decode_spec("fa2", 4096)), fixtures::peers()[0]};
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  const auto in_use = [&](const char* heading) { return model.column_in_use(model.column_of(heading)); };
+  for (const char* rare : {"Dropout", "Page", "Deterministic", "Splits", "Warps", "Stages"}) {
+    EXPECT_FALSE(in_use(rare)) << rare;
+  }
+  EXPECT_TRUE(in_use("Pass"));
+  records[0].spec.knobs.set(knob::splits, std::int64_t{8});
+  records[0].spec.problem.page = 256;
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  EXPECT_TRUE(in_use("Splits"));
+  EXPECT_TRUE(in_use("Page"));
+  EXPECT_FALSE(in_use("Warps"));
+  EXPECT_EQ(at(model, 0, "Splits").toString(), "8");
+  EXPECT_EQ(at(model, 0, "Mask").toString(), "full");
+  EXPECT_EQ(at(model, 0, "N").toString(), "1 × 4096");
+  EXPECT_EQ(at(model, 1, "Algorithm").toString(), "torch-flash");
+  EXPECT_EQ(at(model, 1, "Br").toString(), "") << "not stated";
+  EXPECT_EQ(at(model, 1, "Splits").toString(), "");
+  EXPECT_EQ(at(model, 1, "Values").toString(), "imported");
+  EXPECT_TRUE(at(model, 1, "Time", Qt::ToolTipRole).toString().contains("imported"));
+}
+
+// A value of a field of the table, other than what goes without saying.
+void change(PointSpec& spec, const Field& field) {
+  const FieldValue before = field.get(spec);
+  for (const char* text : {"3", "0.25", "yes", "warm", "causal", "bf16", "bwd", "fa1", "64", "128"}) {
+    PointSpec other = spec;
+    if (set_field(field, other, text).ok() && field.get(other) != before) {
+      spec = other;
+      return;
+    }
+  }
+  FAIL() << field.name;
+}
+
+// Also of one that is added to the table, which nothing else names.
+TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
+  const std::vector<Field>& fields = test::fields_with_a_later_one();
+  for (const Field& field : fields) {
+    std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+    ASSERT_NO_FATAL_FAILURE(change(records[1].spec, field));
+    PointsTableModel model(built_in_algorithms(), nullptr, fields);
+    model.set_points(fixtures::set_of(fixtures::shown(records), fields));
+    bool differs = false;
+    for (int column = 0; column < model.columnCount(); ++column) {
+      const auto text = [&](int row) { return model.index(row, column).data().toString(); };
+      // What is computed of the setting differs as well.
+      const QString heading = model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+      if (heading == QStringLiteral("Result")) break;
+      differs = differs || (model.column_in_use(column) && text(0) != text(1));
+    }
+    EXPECT_TRUE(differs) << field.name;
+  }
+}
+
+TEST(PointsTableModel, AFieldThatComesLaterIsAColumnAsItStatesItself) {
+  PointsTableModel model(built_in_algorithms(), nullptr, test::fields_with_a_later_one());
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+  model.set_points(fixtures::set_of(fixtures::shown(records), test::fields_with_a_later_one()));
+  const int strip = model.column_of("Strip");
+  ASSERT_GE(strip, 0);
+  EXPECT_EQ(model.column_named("strip"), strip);
+  EXPECT_TRUE(model.headerData(strip, Qt::Horizontal, Qt::ToolTipRole).toString().contains("Of the tests alone"));
+  EXPECT_FALSE(model.column_in_use(strip));
+  records[1].spec.problem.page = 64;
+  model.set_points(fixtures::set_of(fixtures::shown(records), test::fields_with_a_later_one()));
+  EXPECT_TRUE(model.column_in_use(strip));
+  EXPECT_EQ(at(model, 0, "Strip").toString(), "");
+  EXPECT_EQ(at(model, 1, "Strip").toString(), "64");
+}
+
+// A file with a knob that no registry has brings a column, which moves those behind it.
+TEST(PointsOrder, KnowsColumnsByTheirKeysWhenTheyMove) {
+  PointsTableModel model;
+  PointsOrder order(model);
+  const QAbstractItemModelTester tester(&order, Mode::Fatal);
+  std::vector<PointRecord> records{
+      fixtures::ok_point(fixtures::spec("fa2", 1024)),
+      fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB"),
+      fixtures::ok_point(fixtures::spec("fa2", 2048))};
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  order.sort(model.column_of("Time"), Qt::DescendingOrder);
+  const auto lengths = [&] {
+    QStringList texts;
+    for (int row = 0; row < order.rowCount(); ++row) {
+      texts << order.index(row, model.column_of("N")).data().toString();
+    }
+    return texts;
+  };
+  ASSERT_EQ(lengths(), (QStringList{"2048", "1024", "65536"}));
+  const int before = model.column_of("Time");
+  const QSignalSpy moved(&order, &PointsOrder::sort_column_moved);
+
+  records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
+  records.back().spec.knobs = {{"cluster", 4}};
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  ASSERT_EQ(model.column_of("Time"), before + 1);
+  EXPECT_EQ(lengths(), (QStringList{"4096", "2048", "1024", "65536"}));
+  EXPECT_EQ(order.sortColumn(), before + 1);
+  ASSERT_EQ(moved.count(), 1);
+  EXPECT_EQ(moved[0][0].toInt(), before + 1);
+}
+
+TEST(PointsOrder, PointsWithOtherValuesAreSortedAnew) {
+  PointsTableModel model;
+  PointsOrder order(model);
+  const QAbstractItemModelTester tester(&order, Mode::Fatal);
+  const auto points = [](double first, double second) {
+    std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+    records[1].spec.problem.n_q = records[1].spec.problem.n_k = 2048;
+    records[0].kernels[0].samples_ns = {first};
+    records[1].kernels[0].samples_ns = {second};
+    return fixtures::set_of(fixtures::shown(records));
+  };
+  model.set_points(points(1000, 2000));
+  order.sort(model.column_of("Time"), Qt::AscendingOrder);
+  const auto first = [&] { return order.index(0, model.column_of("N")).data().toString(); };
+  ASSERT_EQ(first(), "1024");
+  const QSignalSpy resets(&order, &QAbstractItemModel::modelReset);
+  const QSignalSpy changed(&order, &QAbstractItemModel::dataChanged);
+  model.set_points(points(3000, 2000));  // a round came
+  EXPECT_EQ(first(), "2048");
+  EXPECT_EQ(order.index(1, model.column_of("Time")).data().toString(), "3 µs");
+  EXPECT_FALSE(changed.isEmpty());
+  EXPECT_TRUE(resets.isEmpty()) << "what is selected stays so";
+}
+
+TEST(PointsOrder, AnOrderThatWasPreparedIsTakenHoweverPointsCome) {
+  PointsTableModel model;
+  PointsOrder order(model);
+  const auto points = [](std::size_t count, double factor) {
+    std::vector<PointRecord> records(count, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+    for (std::size_t i = 0; i < count; ++i) {
+      records[i].spec.problem.batch = static_cast<std::int64_t>(i) + 1;
+      records[i].kernels[0].samples_ns = {1e6 + factor * static_cast<double>(i)};
+    }
+    return fixtures::set_of(fixtures::shown(records));
+  };
+  model.set_points(points(most_points_at_once + 1, 1));
+  order.sort(model.column_of("Time"), Qt::AscendingOrder);
+  order.wait();
+  const auto give = [&](const std::shared_ptr<const PointSet>& set) {
+    order.set_points(
+        {.points = set, .by = order.sorted_by(), .order = order.sortOrder(), .rows = order.ordering_of(set)()});
+    EXPECT_FALSE(order.busy()) << "nothing is left to be sorted";
+    return order.mapToSource(order.index(0, 0)).row();
+  };
+  EXPECT_EQ(give(points(most_points_at_once + 2, -1)), static_cast<int>(most_points_at_once) + 1) << "more of them";
+  EXPECT_EQ(give(points(most_points_at_once + 2, 1)), 0) << "as many, with other values";
+  EXPECT_EQ(give(points(most_points_at_once + 1, -1)), static_cast<int>(most_points_at_once)) << "fewer";
+}
+
+TEST(PointsTableModel, EveryFieldIsInTheDetails) {
+  const std::vector<Field>& fields = test::fields_with_a_later_one();
+  const std::vector<PointSetting> settings = point_settings(built_in_algorithms(), {}, fields);
+  for (const Field& field : fields) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+    const auto html = [&](const PointRecord& of) {
+      return describe_point_html(*fixtures::shown({of})[0].run, of, QPalette(), settings);
+    };
+    const QString before = html(record);
+    ASSERT_NO_FATAL_FAILURE(change(record.spec, field));
+    EXPECT_NE(html(record), before) << field.name;
+  }
+}
+
+TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
+  const Registry registry = attnscope::testing::registry_with_knobs();
+  PointsTableModel model(registry);
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  const int cluster = model.column_of("Cluster");
+  ASSERT_GE(cluster, 0);
+  EXPECT_EQ(model.column_named("cluster"), cluster);
+  EXPECT_TRUE(model.headerData(cluster, Qt::Horizontal, Qt::ToolTipRole).toString().contains("share loads"));
+  EXPECT_FALSE(model.column_in_use(cluster));
+  EXPECT_EQ(model.column_of("Warps"), -1) << "no algorithm of these has it";
+  records[1].spec.knobs = {{"cluster", 4}};
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  EXPECT_TRUE(model.column_in_use(cluster));
+  EXPECT_EQ(at(model, 0, "Cluster").toString(), "");
+  EXPECT_EQ(at(model, 1, "Cluster").toString(), "4");
+}
+
+TEST(PointsTableModel, AKnobThatNobodyHereStatesHasAColumnWherePointsHaveIt) {
+  PointsTableModel model;
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  auto records = std::vector<PointRecord>(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  EXPECT_EQ(model.column_of("order"), -1);
+  records.push_back(records[0]);
+  records[2].spec.knobs = {{"order", "up_and_down"}};
+  model.set_points(fixtures::set_of(fixtures::shown(records)));
+  EXPECT_EQ(at(model, 2, "order").toString(), "up and down");
+  EXPECT_EQ(at(model, 0, "order").toString(), "");
+  EXPECT_EQ(at(model, 2, "N").toString(), "1024") << "the columns behind it moved";
+}
+
+TEST(PointSettings, TitlesSayWhatIsUnusual) {
+  PointSpec spec = fixtures::spec("fa2", 1024);
+  EXPECT_EQ(unusual_settings(spec), QStringList());
+  spec.problem.pass = Pass::bwd;
+  spec.problem.dropout = 0.25;
+  spec.problem.deterministic = true;
+  spec.cache = CacheState::warm;
+  spec.knobs = {{"raster", "heads_fastest"}, {"warps", 4}};
+  EXPECT_EQ(unusual_settings(spec),
+            (QStringList{"bwd", "dropout 0.25", "deterministic", "L2 warm", "heads fastest", "warps 4"}));
+  spec.problem.page = 64;
+  const auto settings = point_settings(built_in_algorithms(), {}, test::fields_with_a_later_one());
+  EXPECT_EQ(unusual_settings(spec, settings),
+            (QStringList{"bwd", "dropout 0.25", "deterministic", "strip 64", "L2 warm", "heads fastest", "warps 4"}));
+}
+
+TEST(PointsTableModel, SortsNumbersAsNumbers) {
+  PointsTableModel model;
+  model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
+  EXPECT_LT(at(model, 1, "N", TableModel::sort_role).toDouble(), at(model, 2, "N", TableModel::sort_role).toDouble());
+  EXPECT_GT(at(model, 1, "DRAM", TableModel::sort_role).toDouble(), 0);
+  EXPECT_FALSE(at(model, 6, "DRAM", TableModel::sort_role).isValid()) << "a value that is not there is no number";
+}
+
+TEST(PointsTableModel, GrowsInPlaceWhileARunIsFollowed) {
+  PointsTableModel model;
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  const auto points = fixtures::shown(fixtures::memory_wall());
+  model.set_points(fixtures::set_of({points.begin(), points.begin() + 5}));
+  const QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
+  const QSignalSpy inserted(&model, &QAbstractItemModel::rowsInserted);
+  model.set_points(fixtures::set_of({points.begin(), points.begin() + 9}));
+  EXPECT_EQ(reset.count(), 0);
+  ASSERT_EQ(inserted.count(), 1);
+  EXPECT_EQ(inserted[0][1].toInt(), 5);
+  EXPECT_EQ(inserted[0][2].toInt(), 8);
+  model.set_points(fixtures::set_of({points.begin() + 3, points.end()}));
+  EXPECT_EQ(reset.count(), 1);
+  EXPECT_EQ(model.rowCount(), 18);
+}
+
+TEST(RunsModel, ImportedRunsSayso) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("peers.attnscope");
+  fixtures::write_file(file, {{"import:peers", fixtures::peers(), false, true}});
+  Workspace workspace;
+  const RunsModel model(workspace);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "imported");
+  EXPECT_EQ(model.index(0).data(RunsModel::title_role).toString(), "peers");
+  EXPECT_TRUE(model.index(0).data(Qt::AccessibleTextRole).toString().endsWith(", imported"));
+}
+
+TEST(RunsModel, ListsRunsAndChecksThem) {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("two.attnscope");
+  fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}, {"tiles", fixtures::memory_wall(true), true}});
+  Workspace workspace;
+  RunsModel model(workspace);
+  const QAbstractItemModelTester tester(&model, Mode::Fatal);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(model.rowCount(), 2);
+  EXPECT_EQ(model.index(0).data().toString(), "quick");
+  EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "");
+  EXPECT_EQ(model.index(1).data(RunsModel::origin_role).toString(), "simulated");
+  EXPECT_TRUE(model.index(0).data(RunsModel::detail_role).toString().contains("21 points, 20 ok"));
+  EXPECT_EQ(model.index(0).data(RunsModel::state_role).toString(), "") << "complete needs no badge";
+
+  EXPECT_EQ(workspace.visible()->size(), 42U);
+  ASSERT_TRUE(model.setData(model.index(1), Qt::Unchecked, Qt::CheckStateRole));
+  EXPECT_EQ(workspace.visible()->size(), 21U);
+  workspace.close(file);
+  EXPECT_EQ(model.rowCount(), 0);
+}
+
+}  // namespace
+}  // namespace attnscope::ui

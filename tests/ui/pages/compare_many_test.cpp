@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// So many points are compared that everything which is shown of them is found aside: what is chosen meanwhile holds,
+// and nothing of an earlier filter is left.
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tests/ui/window_test.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/process/background_work.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int many_heads = 2600;  ///< of four points each in either run
+
+/// N and Br of FA2 at so many numbers of heads; of each second number of heads the later run is slower by half.
+std::vector<PointRecord> points_of_many(bool later) {
+  std::vector<PointRecord> points;
+  for (int heads = 1; heads <= many_heads; ++heads) {
+    for (const std::int64_t n : {1024, 2048}) {
+      for (const int br : {64, 128}) {
+        PointRecord& record = points.emplace_back();
+        record.spec = fixtures::spec("fa2", n, br);
+        record.spec.problem.heads_q = record.spec.problem.heads_kv = heads;
+        KernelRecord sum;
+        const double ns = 1e3 * heads + br + static_cast<double>(n) * (later && heads % 2 == 0 ? 1.5e3 : 1e3);
+        sum.samples_ns = {ns, ns, ns};
+        record.kernels.push_back(std::move(sum));
+      }
+    }
+  }
+  return points;
+}
+
+class CompareMany : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder = std::make_unique<QTemporaryDir>();
+    for (const bool later : {false, true}) {
+      fixtures::write_at_once(file(), {later ? "after" : "before", points_of_many(later), false});
+    }
+  }
+  static void TearDownTestSuite() { folder.reset(); }
+  void SetUp() override {
+    ASSERT_EQ(workspace.open_now(file()), QString());
+    ASSERT_GT(workspace.visible()->size(), most_points_at_once);
+    page.resize(1100, 700);
+    page.show();
+    page.settle();
+    ASSERT_EQ(page.words(), QString());
+  }
+  static QString file() { return folder->filePath(QStringLiteral("many.attnscope")); }
+  [[nodiscard]] std::vector<double> ratios() const {
+    std::vector<double> shown;
+    const QAbstractItemModel& rows = *page.table()->model();
+    const int column = page.model().column_named(QStringLiteral("ratio"));
+    for (int row = 0; row < rows.rowCount(); ++row) {
+      shown.push_back(rows.index(row, column).data(TableModel::sort_role).toDouble());
+    }
+    return shown;
+  }
+  static std::unique_ptr<QTemporaryDir> folder;
+  Workspace workspace;
+  ComparePage page{workspace};
+};
+
+std::unique_ptr<QTemporaryDir> CompareMany::folder;
+
+TEST_F(CompareMany, AnOrderIsFoundAsideAndTheLastOneAskedForHolds) {
+  ASSERT_EQ(ratios().size(), 4U * many_heads);
+  const int ratio = page.model().column_named(QStringLiteral("ratio"));
+  page.table()->sortByColumn(ratio, Qt::AscendingOrder);
+  EXPECT_TRUE(page.busy());
+  page.table()->sortByColumn(ratio, Qt::DescendingOrder);
+  page.wait();
+  EXPECT_FALSE(page.busy());
+  EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
+  EXPECT_GT(ratios().front(), 1.4);
+  EXPECT_DOUBLE_EQ(ratios().back(), 1);
+  EXPECT_EQ(page.state()["sorted_by"], "ratio");
+  page.set_margin(3);  // compared anew, and shown in that order
+  page.wait();
+  EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
+  EXPECT_DOUBLE_EQ(page.comparison()->margin, 0.03);
+}
+
+TEST_F(CompareMany, AFilterIsFollowedByWhatWasChosenMeanwhile) {
+  ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=1000")).empty());
+  page.set_view(ComparePage::View::map);
+  ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=650 heads>=11")).empty());
+  page.set_view(ComparePage::View::curves);
+  EXPECT_TRUE(page.busy() || workspace.gathering());
+  page.settle();
+  EXPECT_EQ(page.comparison()->points, workspace.visible());
+  EXPECT_EQ(ratios().size(), 4U * 640);
+  EXPECT_EQ(page.view(), page.plot()) << "the view that was chosen last";
+  EXPECT_EQ(page.summary().section(QLatin1Char('\n'), 1, 1),
+            QStringLiteral("0 FASTER, 1,280 SLOWER, 0 SAME, 1,280 AMBIGUOUS"));
+  ASSERT_TRUE(workspace.set_query(QString()).empty());
+  page.set_view(ComparePage::View::table);
+  page.settle();
+  EXPECT_EQ(page.view(), page.table());
+  EXPECT_EQ(ratios().size(), 4U * many_heads);
+}
+
+TEST_F(CompareMany, AChoiceOfTheProblemIsKeptThoughItIsMadeWhileAnotherIsShown) {
+  page.set_view(ComparePage::View::map);
+  page.set_map_axes(QStringLiteral("br"), QStringLiteral("n"));
+  page.wait();
+  const QStringList options = page.options(QStringLiteral("heads"));
+  ASSERT_EQ(options.size(), many_heads);
+  page.choose(QStringLiteral("heads"), options[6]);
+  page.choose(QStringLiteral("heads"), options[7]);
+  page.wait();
+  double value = 0;
+  for (const auto& line : page.map()->grid().cells) {
+    for (const HeatmapCell& cell : line) value = std::max(value, cell.value.value_or(0));
+  }
+  EXPECT_GT(value, 1.4) << "of 8 heads the later run is slower; of 7 it is not";
+}
+
+/// The same file, of which only some points are kept in memory.
+class ListMany : public CompareMany {
+ protected:
+  static constexpr std::size_t most = 3000;
+  void SetUp() override {
+    part.set_most_loaded(most);
+    list.resize(1100, 700);
+    list.show();
+    part.open(file());
+    settle_part();
+    ASSERT_TRUE(part.large());
+  }
+  void settle_part() {
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !part.loading() && !part.selecting() && !part.gathering(); }, 60'000));
+    list.settle();
+  }
+  [[nodiscard]] std::vector<double> heads() const {
+    std::vector<double> shown;
+    const QAbstractItemModel& rows = *list.table()->model();
+    int column = 0;
+    while (rows.headerData(column, Qt::Horizontal).toString() != QStringLiteral("Batch × heads")) ++column;
+    for (int row = 0; row < rows.rowCount(); ++row) {
+      shown.push_back(rows.index(row, column).data(TableModel::sort_role).toDouble());
+    }
+    return shown;
+  }
+  void sort_by_heads(Qt::SortOrder order) {
+    int column = 0;
+    const QAbstractItemModel& rows = *list.table()->model();
+    while (rows.headerData(column, Qt::Horizontal).toString() != QStringLiteral("Batch × heads")) ++column;
+    list.table()->sortByColumn(column, order);
+  }
+  Workspace part;
+  PointsPage list{part};
+};
+
+TEST_F(ListMany, TheListIsThatOfTheLastFilterInTheLastOrder) {
+  EXPECT_EQ(heads().size(), 8U * many_heads) << "all are listed";
+  EXPECT_EQ(part.visible()->size(), most);
+  ASSERT_TRUE(part.set_query(QStringLiteral("heads>=100")).empty());
+  EXPECT_TRUE(part.gathering()) << "what is in memory is looked through aside";
+  sort_by_heads(Qt::AscendingOrder);
+  ASSERT_TRUE(part.set_query(QStringLiteral("heads<=1000")).empty());
+  sort_by_heads(Qt::DescendingOrder);
+  settle_part();
+  ASSERT_EQ(heads().size(), 8000U);
+  EXPECT_TRUE(std::ranges::is_sorted(heads(), std::greater()));
+  EXPECT_EQ(heads().front(), 1000);
+  EXPECT_EQ(part.visible()->size(), most) << "of which the latest are in memory";
+  for (Row row = 0; row < part.visible()->size(); ++row) {
+    ASSERT_LE(part.visible()->table().problem(row).heads_q, 1000) << "none of an earlier filter";
+  }
+  sort_by_heads(Qt::AscendingOrder);
+  settle_part();
+  EXPECT_TRUE(std::ranges::is_sorted(heads()));
+  ASSERT_TRUE(part.set_query(QStringLiteral("heads<=10")).empty());
+  settle_part();
+  EXPECT_EQ(heads().size(), 80U) << "so few are all in memory";
+  EXPECT_EQ(part.visible()->size(), 80U);
+  EXPECT_TRUE(std::ranges::is_sorted(heads()));
+}
+
+}  // namespace
+}  // namespace attnscope::ui

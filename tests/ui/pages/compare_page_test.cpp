@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sides held to a baseline on their page: what the table says, and what map and curves draw.
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QDir>
+#include <QFileInfo>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTest>
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tests/ui/window_test.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+#include "ui/panels/details_panel.h"
+#include "ui/plots/curve_style.h"
+#include "ui/plots/heatmap_colors.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// A point whose every sample took so long, as analysis of it has it.
+PointRecord lasting(const PointSpec& spec, double ns, double dram_bytes = 4e6, bool simulated = false) {
+  PointRecord record;
+  record.spec = spec;
+  record.provenance = simulated ? Provenance::simulated : Provenance::measured;
+  KernelRecord sum;
+  sum.samples_ns = {ns, ns, ns};
+  sum.metrics = {{"dram_read_bytes", dram_bytes * 0.75, "byte", record.provenance},
+                 {"dram_write_bytes", dram_bytes * 0.25, "byte", record.provenance}};
+  record.kernels.push_back(std::move(sum));
+  return record;
+}
+
+/// N and Br of FA2, at d 128: each takes its factor of what it takes in the baseline.
+std::vector<PointRecord> grid_of(const std::map<std::pair<std::int64_t, int>, double>& factors) {
+  std::vector<PointRecord> points;
+  for (const auto& [at, factor] : factors) {
+    points.push_back(lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first) * factor));
+  }
+  return points;
+}
+
+const std::map<std::pair<std::int64_t, int>, double> unchanged_factors{
+    {{1024, 64}, 1}, {{1024, 128}, 1}, {{2048, 64}, 1}, {{2048, 128}, 1}, {{4096, 64}, 1}, {{4096, 128}, 1}};
+
+class ComparePageTest : public ::testing::Test {
+ protected:
+  void open(const std::vector<fixtures::RunOf>& runs) {
+    const QString path = folder.filePath("sides.attnscope");
+    fixtures::write_file(path, runs);
+    ASSERT_EQ(workspace.open_now(path), QString());
+    page.resize(1100, 700);
+    page.show();
+    page.wait();
+    settle();
+  }
+  /// Two runs, of which the second has these factors and one point more.
+  void open_two(const std::map<std::pair<std::int64_t, int>, double>& factors) {
+    std::vector<PointRecord> after = grid_of(factors);
+    after.push_back(lasting(fixtures::spec("fa2", 8192, 64), 1e6));
+    open({{"before", grid_of(unchanged_factors)}, {"after", after}});
+  }
+  [[nodiscard]] QStringList column(const QString& key) const {
+    const QAbstractItemModel& rows = *page.table()->model();
+    const int place = page.model().column_named(key);
+    QStringList texts;
+    for (int row = 0; place >= 0 && row < rows.rowCount(); ++row) texts << rows.index(row, place).data().toString();
+    return texts;
+  }
+  [[nodiscard]] QVariant in_table(int row, const QString& key, int role) const {
+    return page.table()->model()->index(row, page.model().column_named(key)).data(role);
+  }
+  QTemporaryDir folder;
+  Workspace workspace;
+  ComparePage page{workspace};
+};
+
+const std::map<std::pair<std::int64_t, int>, double> changed_factors{
+    {{1024, 64}, 1.3}, {{1024, 128}, 0.7}, {{2048, 64}, 1}, {{2048, 128}, 1.02}, {{4096, 64}, 1.6}, {{4096, 128}, 0.9}};
+
+TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
+  const QAbstractItemModelTester tester(page.table()->model());
+  open_two(changed_factors);
+  ASSERT_EQ(page.words(), QString());
+  EXPECT_EQ(page.comparison()->base_name(), "before") << "the older run";
+  EXPECT_EQ(column("verdict"),
+            (QStringList{"SLOWER", "SLOWER", "FASTER", "FASTER", "AMBIGUOUS", "AMBIGUOUS", "not compared"}));
+  EXPECT_EQ(column("n").mid(0, 4), (QStringList{"4096", "1024", "1024", "4096"})) << "the largest change first";
+  EXPECT_EQ(column("br").mid(0, 4), (QStringList{"64", "64", "128", "128"}));
+  EXPECT_EQ(page.model().column_named("d"), -1) << "all points have one d";
+  EXPECT_TRUE(column("ratio").front().startsWith("1.6000 [")) << column("ratio").front().toStdString();
+  EXPECT_EQ(column("base_time").front(), "4.10 ms");
+  EXPECT_EQ(column("other_time").front(), "6.55 ms");
+  EXPECT_EQ(column("rounds").front(), "1");
+  EXPECT_EQ(column("note").last(), "the baseline has no such point");
+  EXPECT_TRUE(column("note").at(4).contains("attnscope collect --rounds ")) << column("note").at(4).toStdString();
+  EXPECT_EQ(column("note").front(), QString());
+  EXPECT_TRUE(page.summary().startsWith(
+      "Nothing else that is known differs.\n2 FASTER, 2 SLOWER, 0 SAME, 2 AMBIGUOUS, 1 not compared\nAll rows: "))
+      << page.summary().toStdString();
+  EXPECT_TRUE(page.model().common().contains("d 128")) << page.model().common().toStdString();
+  EXPECT_FALSE(page.model().common().contains("N ")) << "it varies";
+  EXPECT_LT(page.model().column_named("n"), page.model().column_named("ratio")) << "what a ratio is of comes first";
+  EXPECT_LT(page.model().column_named("br"), page.model().column_named("ratio"));
+  EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
+}
+
+TEST_F(ComparePageTest, VerdictsHaveTheColoursOfTheMapsScale) {
+  open_two(changed_factors);
+  const bool dark = plot_colors(QGuiApplication::palette()).dark;
+  EXPECT_EQ(in_table(0, "verdict", Qt::ForegroundRole).value<QColor>(), verdict_color(analysis::Verdict::slower, dark));
+  EXPECT_EQ(in_table(2, "verdict", Qt::ForegroundRole).value<QColor>(), verdict_color(analysis::Verdict::faster, dark));
+  EXPECT_NE(verdict_color(analysis::Verdict::slower, dark), verdict_color(analysis::Verdict::faster, dark));
+  EXPECT_TRUE(in_table(0, "verdict", Qt::FontRole).value<QFont>().bold());
+  EXPECT_FALSE(in_table(4, "verdict", Qt::FontRole).isValid());
+}
+
+TEST_F(ComparePageTest, WhatHasNoValueStaysBelowInEitherOrder) {
+  open_two(changed_factors);
+  page.table()->sortByColumn(page.model().column_named("ratio"), Qt::DescendingOrder);
+  EXPECT_TRUE(column("ratio").front().startsWith("1.6000"));
+  EXPECT_EQ(column("verdict").last(), "not compared");
+  page.table()->sortByColumn(page.model().column_named("ratio"), Qt::AscendingOrder);
+  EXPECT_TRUE(column("ratio").front().startsWith("0.7000"));
+  EXPECT_EQ(column("verdict").last(), "not compared");
+  EXPECT_EQ(page.state()["sorted_by"], "ratio");
+}
+
+TEST_F(ComparePageTest, ASelectedRowShowsTheOtherSidesPointAndBTheBaselines) {
+  open_two(changed_factors);
+  QSignalSpy selected(&page, &Page::point_selected);
+  page.table()->selectRow(0);
+  ASSERT_EQ(selected.size(), 1);
+  const auto other = selected.takeFirst().front().value<ShownPoint>();
+  EXPECT_EQ(other.run->summary.preset, "after");
+  EXPECT_EQ(other.spec.problem.n_k, 4096);
+  page.table()->setFocus();
+  QTest::keyClick(page.table(), Qt::Key_B);
+  ASSERT_EQ(selected.size(), 1);
+  const auto base = selected.takeFirst().front().value<ShownPoint>();
+  EXPECT_EQ(base.run->summary.preset, "before");
+  EXPECT_EQ(base.spec, other.spec);
+}
+
+TEST_F(ComparePageTest, TheMarginDecidesAndTheLatestRequestWins) {
+  open_two(changed_factors);
+  page.set_margin(20);
+  page.set_margin(45);
+  page.wait();
+  EXPECT_DOUBLE_EQ(page.comparison()->margin, 0.45);
+  EXPECT_EQ(column("verdict").count("SLOWER"), 1) << "1.6 alone lies beyond";
+  EXPECT_FALSE(page.busy());
+}
+
+TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
+  auto slower = unchanged_factors;
+  for (auto& [at, factor] : slower) factor = 1.5;
+  open({{"a", grid_of(unchanged_factors)}, {"b", grid_of(slower)}, {"c", grid_of(changed_factors)}});
+  ASSERT_EQ(page.comparison()->others.size(), 2U);
+  EXPECT_EQ(column("verdict").size(), 12);
+  EXPECT_EQ(column("side").count("b"), 6);
+  page.set_other("c");
+  EXPECT_EQ(column("verdict").size(), 6);
+  EXPECT_EQ(page.model().column_named("side"), -1);
+  page.set_baseline("b");
+  page.wait();
+  EXPECT_EQ(page.comparison()->base_name(), "b");
+  const QStringList ratios = column("ratio");
+  EXPECT_TRUE(std::ranges::any_of(ratios, [](const QString& text) { return text.startsWith("1.0667 ["); }))
+      << ratios.join(' ').toStdString();
+}
+
+TEST_F(ComparePageTest, OneRunsAlgorithmsAreSidesAndGpusAre) {
+  std::vector<PointRecord> points;
+  for (const std::int64_t n : {1024, 2048}) {
+    points.push_back(lasting(fixtures::spec("fa1", n), 3e6));
+    points.push_back(lasting(fixtures::spec("fa2", n), 1e6));
+  }
+  open({{"one", points}});
+  ASSERT_EQ(page.words(), QString());
+  EXPECT_EQ(page.comparison()->axis.key, "algorithm");
+  EXPECT_EQ(page.comparison()->base_name(), "FA1");
+  EXPECT_EQ(column("verdict"), (QStringList{"FASTER", "FASTER"}));
+  EXPECT_EQ(page.model().column_named("algorithm"), -1) << "it is what the sides are";
+  page.compare_by("n");
+  page.wait();
+  EXPECT_EQ(page.comparison()->axis.values, (std::vector<QString>{"1024", "2048"}));
+  EXPECT_EQ(column("verdict").size(), 2);
+}
+
+TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
+  std::vector<PointRecord> simulated;
+  for (const auto& [at, factor] : unchanged_factors) {
+    simulated.push_back(
+        lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first) * 1.4, 4e6, true));
+  }
+  open({{"real", grid_of(unchanged_factors)}, {"model", simulated, true}});
+  EXPECT_TRUE(page.summary().startsWith("Differs: ")) << page.summary().toStdString();
+  EXPECT_TRUE(page.summary().contains("values measured → simulated")) << page.summary().toStdString();
+  page.set_view(ComparePage::View::curves);
+  EXPECT_TRUE(page.plot()->legend_words().last().endsWith("(simulated)"));
+  EXPECT_TRUE(page.plot()->legend_words().first().endsWith("(baseline)"));
+  EXPECT_TRUE(page.plot()->key().startsWith("Bars: 95% intervals")) << page.plot()->key().toStdString();
+}
+
+TEST_F(ComparePageTest, ASimulatedBaselineIsCalledThatAndBarsThatAreNotThereAreNotSpokenOf) {
+  std::vector<PointRecord> simulated;
+  for (const auto& [at, factor] : unchanged_factors) {
+    simulated.push_back(
+        lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first), 4e6, true));
+  }
+  open({{"model", simulated, true}, {"again", simulated, true}});
+  page.set_view(ComparePage::View::curves);
+  EXPECT_TRUE(page.plot()->legend_words().first().endsWith("(baseline) (simulated)"))
+      << page.plot()->legend_words().first().toStdString();
+  EXPECT_TRUE(page.plot()->key().startsWith("Computed on both sides, so without intervals; band: "))
+      << page.plot()->key().toStdString();
+}
+
+TEST_F(ComparePageTest, WithoutASecondSideOrAPartnerItSaysSo) {
+  open({{"one", grid_of(unchanged_factors)}});
+  EXPECT_EQ(page.words(), QString()) << "N and Br are sides";
+  ASSERT_EQ(workspace.set_query("N:1024 br:64").id, std::string());
+  page.wait();
+  EXPECT_TRUE(page.words().contains("Nothing to compare with")) << page.words().toStdString();
+  EXPECT_FALSE(page.has_plot());
+}
+
+TEST_F(ComparePageTest, SidesWithoutACommonPointSaySo) {
+  open(
+      {{"a", {lasting(fixtures::spec("fa2", 1024, 64), 1e6)}}, {"b", {lasting(fixtures::spec("fa2", 2048, 64), 1e6)}}});
+  page.compare_by("run");
+  page.wait();
+  EXPECT_TRUE(page.words().contains("No point has a partner")) << page.words().toStdString();
+}
+
+/// The share of a cell's pixels that have its colour.
+double share_of_fill(HeatmapView& view, HeatmapGrid::Place place, const QColor& fill) {
+  const QImage picture = view.grab().toImage();
+  const QRect cell = view.cell_rect(place).toRect().adjusted(4, 4, -4, -4);
+  int filled = 0;
+  for (int y = cell.top(); y <= cell.bottom(); ++y) {
+    for (int x = cell.left(); x <= cell.right(); ++x) filled += picture.pixelColor(x, y) == fill ? 1 : 0;
+  }
+  return static_cast<double>(filled) / (cell.width() * cell.height());
+}
+
+TEST_F(ComparePageTest, TheMapHatchesWhatIsUndecidedAndItsReadOutSaysTheVerdict) {
+  open_two(changed_factors);
+  page.set_view(ComparePage::View::map);
+  page.set_map_axes("n", "br");
+  settle();
+  HeatmapView& view = *page.map();
+  ASSERT_TRUE(page.has_plot());
+  const HeatmapGrid& grid = view.grid();
+  ASSERT_EQ(grid.y.size(), 3U) << "what has no partner has no place";
+  ASSERT_EQ(grid.x.size(), 2U);
+  const HeatmapGrid::Place slower{grid.y.place_of(4096.0), grid.x.place_of(64.0)};
+  const HeatmapGrid::Place open_cell{grid.y.place_of(2048.0), grid.x.place_of(64.0)};
+  EXPECT_NEAR(*grid.at(slower).value, 1.6, 1e-9);
+  EXPECT_NEAR(*grid.at(open_cell).value, 1, 1e-9);
+  EXPECT_FALSE(grid.extra(slower).hatched);
+  EXPECT_TRUE(grid.extra(open_cell).hatched);
+  const HeatmapColors colors(grid, true);
+  EXPECT_EQ(colors.at(1.0).name(), "#f7f7f7") << "1 is white";
+  EXPECT_GT(share_of_fill(view, slower, colors.at(*grid.at(slower).value)), 0.8);
+  EXPECT_LT(share_of_fill(view, open_cell, colors.at(*grid.at(open_cell).value)), 0.75);
+  EXPECT_TRUE(view.caption().contains("hatched: AMBIGUOUS")) << view.caption().toStdString();
+  const QString notes = view.describe_cell(slower).notes.join(' ');
+  EXPECT_TRUE(notes.contains("SLOWER: 1.6000 [")) << notes.toStdString();
+  EXPECT_TRUE(view.describe_cell(open_cell).notes.join(' ').contains("AMBIGUOUS: 1.0000 ["));
+  QSignalSpy selected(&page, &Page::point_selected);
+  view.select(slower);
+  ASSERT_EQ(selected.size(), 1);
+  EXPECT_EQ(selected.front().front().value<ShownPoint>().run->summary.preset, "after");
+}
+
+/// What is drawn in a panel with marks of one shape, filled or hollow, by x.
+std::map<double, double> marked_in(const RatioPlot& plot, const QCPAxisRect* panel, bool hollow, const QColor& color) {
+  std::map<double, double> marks;
+  for (int i = 0; i < plot.graphCount(); ++i) {
+    const QCPGraph& graph = *plot.graph(i);
+    const QCPAxis* axis = graph.keyAxis();
+    if (axis == nullptr || axis->axisRect() != panel || graph.lineStyle() != QCPGraph::lsNone) continue;
+    if (graph.pen().color() != color) continue;
+    const bool filled =
+        graph.scatterStyle().brush().color() == color && graph.scatterStyle().brush().style() != Qt::NoBrush;
+    if (filled == hollow) continue;
+    for (const QCPGraphData& data : *graph.data()) marks[data.key] = data.value;
+  }
+  return marks;
+}
+
+/// Where there are intervals whose bars are drawn so.
+std::vector<double> barred_in(RatioPlot& plot, Qt::PenStyle style) {
+  std::vector<double> places;
+  for (int i = 0; i < plot.plottableCount(); ++i) {
+    auto* bars = qobject_cast<QCPErrorBars*>(plot.plottable(i));
+    if (bars == nullptr || bars->pen().style() != style) continue;
+    for (const QCPGraphData& data : *qobject_cast<QCPGraph*>(bars->dataPlottable())->data()) {
+      places.push_back(data.key);
+    }
+  }
+  return places;
+}
+
+TEST_F(ComparePageTest, CurvesDrawBothTimesAndTheRatiosBelow) {
+  open_two(changed_factors);
+  page.set_view(ComparePage::View::curves);
+  page.choose("tile", page.options("tile").front());
+  settle();
+  RatioPlot& plot = *page.plot();
+  ASSERT_TRUE(page.has_plot());
+  ASSERT_EQ(plot.curves().curves.size(), 1U);
+  const bool dark = plot_colors(plot.palette()).dark;
+  const QColor base = plot_colors(plot.palette()).text;
+  const QColor other = category_color(0, dark);
+  EXPECT_EQ(marked_in(plot, plot.times(), false, base),
+            (std::map<double, double>{{1024, 1.024e6}, {2048, 2.048e6}, {4096, 4.096e6}}));
+  const auto others = marked_in(plot, plot.times(), false, other);
+  ASSERT_EQ(others.size(), 3U);
+  EXPECT_NEAR(others.at(4096), 1.6 * 4.096e6, 1);
+  const auto ratios_drawn = marked_in(plot, plot.ratios(), false, other);
+  ASSERT_EQ(ratios_drawn.size(), 3U) << "hollow is what is simulated";
+  EXPECT_NEAR(ratios_drawn.at(1024), 1.3, 1e-9);
+  EXPECT_NEAR(ratios_drawn.at(2048), 1, 1e-9);
+  EXPECT_NEAR(ratios_drawn.at(4096), 1.6, 1e-9);
+  EXPECT_EQ(barred_in(plot, Qt::SolidLine), (std::vector<double>{1024, 4096}));
+  EXPECT_EQ(barred_in(plot, Qt::DashLine), (std::vector<double>{2048})) << "undecided";
+  EXPECT_EQ(plot.legend_words(), (QStringList{"before (baseline)", "after"}));
+  // Twice as slow lies as far above the line at 1 as twice as fast below it.
+  const QCPRange ratios = plot.ratios()->axis(QCPAxis::atLeft)->range();
+  EXPECT_NEAR(ratios.lower * ratios.upper, 1, 1e-9);
+  EXPECT_GT(ratios.upper, 1.6 * 1.05) << "the interval has room";
+}
+
+TEST_F(ComparePageTest, AMarkOfTheCurvesIsReadOutAndSelected) {
+  open_two(changed_factors);
+  page.set_view(ComparePage::View::curves);
+  page.choose("tile", page.options("tile").front());
+  settle();
+  RatioPlot& plot = *page.plot();
+  plot.replot();
+  const QPointF at(plot.ratios()->axis(QCPAxis::atBottom)->coordToPixel(4096),
+                   plot.ratios()->axis(QCPAxis::atLeft)->coordToPixel(1.6));
+  ASSERT_TRUE(plot.hover_at(at));
+  const HoverContent& read = *plot.hover_content();
+  ASSERT_EQ(read.rows.size(), 3U);
+  EXPECT_EQ(read.rows[0].value, "4.10 ms");
+  EXPECT_EQ(read.rows[1].value, "6.55 ms");
+  EXPECT_TRUE(read.rows[2].value.startsWith("1.6000 ["));
+  EXPECT_EQ(read.notes.front(), "SLOWER");
+  QSignalSpy selected(&page, &Page::point_selected);
+  QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, at.toPoint());
+  ASSERT_GE(selected.size(), 1);
+  EXPECT_EQ(selected.front().front().value<ShownPoint>().run->summary.preset, "after");
+}
+
+TEST_F(ComparePageTest, ARatioToWhatIsSimulatedLooksSimulated) {
+  std::vector<PointRecord> simulated;
+  for (const auto& [at, factor] : unchanged_factors) {
+    simulated.push_back(
+        lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first), 4e6, true));
+  }
+  open({{"model", simulated, true}, {"real", grid_of(changed_factors)}});
+  page.compare_by("run");
+  page.set_baseline("model");
+  page.wait();
+  page.set_view(ComparePage::View::curves);
+  page.choose("tile", page.options("tile").front());
+  settle();
+  RatioPlot& plot = *page.plot();
+  ASSERT_EQ(plot.curves().curves.size(), 1U);
+  const QColor other = category_color(0, plot_colors(plot.palette()).dark);
+  EXPECT_EQ(marked_in(plot, plot.times(), false, other).size(), 3U) << "its times are measured";
+  EXPECT_EQ(marked_in(plot, plot.ratios(), true, other).size(), 3U);
+  EXPECT_TRUE(marked_in(plot, plot.ratios(), false, other).empty());
+}
+
+TEST_F(ComparePageTest, TheArrowKeysWalkAlongTheRatios) {
+  open_two(changed_factors);
+  page.set_view(ComparePage::View::curves);
+  page.choose("tile", page.options("tile").front());
+  settle();
+  RatioPlot& plot = *page.plot();
+  plot.replot();
+  QSignalSpy selected(&page, &Page::point_selected);
+  std::vector<QString> read;
+  for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_Right, Qt::Key_Right, Qt::Key_Left}) {
+    QTest::keyClick(&plot, key);
+    ASSERT_NE(plot.hover_content(), nullptr);
+    read.push_back(plot.hover_content()->title);
+  }
+  EXPECT_EQ(read, (std::vector<QString>{"N 1024", "N 2048", "N 4096", "N 4096", "N 2048"}));
+  EXPECT_EQ(selected.size(), 5);
+}
+
+TEST_F(ComparePageTest, RunsOfSeveralFilesAreNamedByTheirFiles) {
+  QStringList names;
+  for (const char* folder_name : {"one", "two"}) {
+    ASSERT_TRUE(QDir(folder.path()).mkpath(folder_name));
+    const QString path = folder.filePath(QStringLiteral("%1/side.attnscope").arg(QLatin1String(folder_name)));
+    fixtures::write_file(path, {{"custom", grid_of(names.isEmpty() ? unchanged_factors : changed_factors)}});
+    ASSERT_EQ(workspace.open_now(path), QString());
+    names << path;
+  }
+  page.show();
+  page.wait();
+  settle();
+  page.compare_by("file");
+  page.wait();
+  EXPECT_EQ(page.comparison()->axis.values, (std::vector<QString>{"one/side.attnscope", "two/side.attnscope"}));
+  page.compare_by("run");
+  page.wait();
+  EXPECT_TRUE(page.comparison()->axis.values.at(0).contains("side.attnscope"));
+}
+
+TEST_F(ComparePageTest, MapAndCurvesAreWrittenAsPictures) {
+  open_two(changed_factors);
+  for (const ComparePage::View view : {ComparePage::View::map, ComparePage::View::curves}) {
+    page.set_view(view);
+    const QString file = folder.filePath(page.file_stem() + ".svg");
+    EXPECT_EQ(page.save_plot(file, {900, 600}), QString());
+    EXPECT_GT(QFileInfo(file).size(), 2000) << file.toStdString();
+  }
+  page.set_view(ComparePage::View::table);
+  EXPECT_FALSE(page.has_plot());
+}
+
+TEST_F(ComparePageTest, ChoicesAreKeptAndComeBack) {
+  open_two(changed_factors);
+  page.compare_by("run");
+  page.set_baseline("after");
+  page.set_margin(2.5);
+  page.set_view(ComparePage::View::curves);
+  page.wait();
+  const QJsonObject state = page.state();
+  ComparePage again(workspace);
+  again.restore(state);
+  again.show();
+  again.wait();
+  ASSERT_NE(again.comparison(), nullptr);
+  EXPECT_EQ(again.comparison()->base_name(), "after");
+  EXPECT_DOUBLE_EQ(again.comparison()->margin, 0.025);
+  EXPECT_EQ(again.shown_view(), ComparePage::View::curves);
+  EXPECT_EQ(again.state(), state);
+}
+
+TEST_F(ComparePageTest, NamesOfFilesAreTextAndNeverMarkup) {
+  open({{"<b>one</b>", grid_of(unchanged_factors)}, {"<img src=x>", grid_of(changed_factors)}});
+  ASSERT_EQ(page.words(), QString());
+  for (const QLabel* label : page.findChildren<QLabel*>()) {
+    if (label->text().contains("<img")) {
+      EXPECT_EQ(label->textFormat(), Qt::PlainText);
+    }
+  }
+  EXPECT_TRUE(page.comparison()->axis.side_named("<b>one</b>").has_value());
+}
+
+TEST_F(ComparePageTest, TheFilterOfTheWindowIsThePagesToo) {
+  open_two(changed_factors);
+  ASSERT_EQ(workspace.set_query("N:4096").id, std::string());
+  page.wait();
+  EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "FASTER"}));
+}
+
+/// Where a plot has rings around marks.
+std::vector<std::pair<double, double>> rings_in(QCustomPlot& plot) {
+  std::vector<std::pair<double, double>> rings;
+  for (int i = 0; i < plot.graphCount(); ++i) {
+    if (plot.graph(i)->layer()->name() != selection_layer()) continue;
+    for (const QCPGraphData& data : *plot.graph(i)->data()) rings.emplace_back(data.key, data.value);
+  }
+  return rings;
+}
+
+TEST_F(ComparePageTest, WhatIsSelectedElsewhereIsMarkedInEachViewWithoutAWord) {
+  open_two(changed_factors);
+  const PointSet& all = *workspace.visible();
+  std::optional<ShownPoint> wanted;
+  for (const Row row : all.table().rows()) {
+    const ShownPoint point = all[row];
+    if (point.run->summary.preset == "after" && point.spec.problem.n_k == 4096 && point.spec.tile.br == 64) {
+      wanted = point;
+    }
+  }
+  ASSERT_TRUE(wanted);
+  QSignalSpy selected(&page, &Page::point_selected);
+  page.mark(*wanted);
+  EXPECT_TRUE(page.shows_marked());
+  ASSERT_TRUE(page.table()->currentIndex().isValid());
+  EXPECT_TRUE(in_table(page.table()->currentIndex().row(), "ratio", Qt::DisplayRole).toString().startsWith("1.6000"));
+  page.set_view(ComparePage::View::map);
+  page.set_map_axes("n", "br");
+  settle();
+  ASSERT_TRUE(page.map()->selected());
+  EXPECT_EQ(page.map()->grid().source(*page.map()->selected()).spec, wanted->spec);
+  page.set_view(ComparePage::View::curves);
+  page.choose("tile", page.options("tile").front());
+  settle();
+  const auto rings = rings_in(*page.plot());
+  ASSERT_EQ(rings.size(), 2U) << "its time, and its ratio";
+  EXPECT_EQ(rings[0].first, 4096);
+  EXPECT_NEAR(rings[0].second, 1.6 * 4.096e6, 1);
+  EXPECT_NEAR(rings[1].second, 1.6, 1e-9);
+  EXPECT_EQ(selected.size(), 0);
+  // Nor does a point that no side has move anything.
+  ShownPoint nowhere = *wanted;
+  nowhere.id = 99'999;
+  page.mark(nowhere);
+  EXPECT_FALSE(page.shows_marked());
+  EXPECT_EQ(selected.size(), 0);
+}
+
+TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
+  const QString path = folder.filePath("linked.attnscope");
+  fixtures::write_file(path, {{"before", grid_of(unchanged_factors)}, {"after", grid_of(changed_factors)}});
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(path), QString());
+  window.show_page(QStringLiteral("compare"));
+  auto& compare = page_of<ComparePage>(window);
+  compare.wait();
+  settle();
+  const auto row_of = [&](const QString& n, const QString& br) {
+    const QAbstractItemModel& rows = *compare.table()->model();
+    for (int row = 0; row < rows.rowCount(); ++row) {
+      const auto text = [&](const char* key) {
+        return rows.index(row, compare.model().column_named(QLatin1String(key))).data().toString();
+      };
+      if (text("n") == n && text("br") == br) return row;
+    }
+    return -1;
+  };
+  compare.table()->selectRow(row_of("4096", "128"));
+  ASSERT_TRUE(window.details()->point());
+  const ShownPoint chosen = *window.details()->point();
+  EXPECT_EQ(chosen.run->summary.preset, "after");
+
+  window.show_page(QStringLiteral("table"));
+  auto& table = page_of<PointsPage>(window);
+  EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
+  EXPECT_EQ(table.selection_as_text().count("4096"), 1) << table.selection_as_text().toStdString();
+  ASSERT_TRUE(window.details()->point());
+  EXPECT_EQ(window.details()->point()->id, chosen.id);
+  EXPECT_EQ(window.details()->point()->run->summary.preset, "after");
+
+  window.show_page(QStringLiteral("tiles"));
+  auto& tiles = page_of<TileHeatmapPage>(window);
+  tiles.set_axes(QStringLiteral("n"), QStringLiteral("br"));
+  ASSERT_TRUE(tiles.has_grid());
+  ASSERT_TRUE(tiles.heatmap()->selected());
+  EXPECT_EQ(tiles.heatmap()->grid().source(*tiles.heatmap()->selected()).id, chosen.id);
+
+  window.show_page(QStringLiteral("io"));
+  auto& curves = page_of<IoCurvePage>(window);
+  EXPECT_TRUE(curves.shows_marked());
+  EXPECT_EQ(rings_in(*curves.plot()), (std::vector<std::pair<double, double>>{{4096, 4e6}}));
+
+  // And back.
+  const PointSet& all = *curves.curves().points;
+  for (const Row row : all.table().rows()) {
+    const ShownPoint point = all[row];
+    if (point.run->summary.preset != "after" || point.spec.problem.n_k != 1024 || point.spec.tile.br != 128) continue;
+    emit curves.plot()->point_clicked(point);
+  }
+  window.show_page(QStringLiteral("compare"));
+  EXPECT_EQ(compare.table()->currentIndex().row(), row_of("1024", "128"));
+  window.show_page(QStringLiteral("tiles"));
+  ASSERT_TRUE(tiles.heatmap()->selected());
+  EXPECT_EQ(tiles.heatmap()->grid().source(*tiles.heatmap()->selected()).spec.problem.n_k, 1024);
+}
+
+}  // namespace
+}  // namespace attnscope::ui

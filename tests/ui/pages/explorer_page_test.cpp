@@ -1,0 +1,820 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The explorer reads out what theory says, and draws it to scale.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <QAbstractButton>
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QJsonArray>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/registry.h"
+#include "profiler/analysis/unit_use.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+#include "storage/run_store.h"
+#include "tests/ui/window_test.h"
+#include "ui/explorer/choice_editors.h"
+#include "ui/explorer/figures_model.h"
+#include "ui/explorer/fitted_table.h"
+#include "ui/explorer/measuring_card.h"
+#include "ui/explorer/term_bars.h"
+#include "ui/explorer/tile_grid_view.h"
+#include "ui/pages/explorer_page.h"
+#include "ui/text/format.h"
+#include "ui/widgets/on_chip_map.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int patience_ms = 60'000;
+
+class ExplorerPageTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    workspace.simulation_errors().set_sample({});  // nobody computes for what these tests do not read
+    page.resize(1100, 800);
+    page.show();
+    settle();
+  }
+  void choose(const char* name, const QString& text) {
+    page.edit(QString::fromLatin1(name), text, -1);
+    settle();
+  }
+  /// As a user types it into the box.
+  void type(const char* name, int value) {
+    auto* spin = page.findChild<QSpinBox*>(QString::fromLatin1(name));
+    ASSERT_NE(spin, nullptr) << name;
+    spin->setValue(value);
+    settle();
+  }
+  void wait_until_drawn() {
+    QElapsedTimer timer;
+    timer.start();
+    while ((page.behind() || page.grid()->picture() == nullptr) && timer.elapsed() < patience_ms) {
+      QApplication::processEvents(QEventLoop::WaitForMoreEvents, 100);
+    }
+    ASSERT_FALSE(page.behind());
+  }
+  [[nodiscard]] QString figure(const char* label, int column = 1) const {
+    const QAbstractItemModel& model = *page.figures()->model();
+    for (int row = 0; row < model.rowCount(); ++row) {
+      if (model.index(row, 0).data().toString() == QString::fromUtf8(label))
+        return model.index(row, column).data().toString();
+    }
+    return QStringLiteral("no such figure");
+  }
+  [[nodiscard]] QString operand(const char* matrix, int column) const {
+    const QAbstractItemModel& model = *page.operands()->model();
+    for (int row = 0; row < model.rowCount(); ++row) {
+      if (model.index(row, 0).data().toString() == QString::fromUtf8(matrix))
+        return model.index(row, column).data().toString();
+    }
+    return QStringLiteral("no such matrix");
+  }
+  [[nodiscard]] QAbstractButton* button(const char* name) const {
+    return page.findChild<QAbstractButton*>(QString::fromLatin1(name));
+  }
+  [[nodiscard]] const analysis::Exploration& exploration() const { return page.shown()->exploration; }
+
+  Workspace workspace;
+  ExplorerPage page{workspace};
+};
+
+TEST_F(ExplorerPageTest, BeginsWithAConfigurationThatRuns) {
+  ASSERT_NE(page.shown(), nullptr);
+  EXPECT_FALSE(exploration().refusal);
+  EXPECT_TRUE(page.verdict().startsWith("Runs. Modelled: " + format_duration(exploration().ns)))
+      << page.verdict().toStdString();
+  EXPECT_EQ(figure("Time"), format_duration(exploration().ns));
+  EXPECT_EQ(figure("SM↔L2"), format_bytes(static_cast<double>(exploration().traffic.total())));
+}
+
+TEST_F(ExplorerPageTest, EveryFieldAndKnobHasAnEditorWithAName) {
+  for (const Field& field : point_fields()) {
+    const auto* editor = page.findChild<QWidget*>(to_qstring(field.name));
+    ASSERT_NE(editor, nullptr) << field.name;
+    EXPECT_FALSE(editor->accessibleName().isEmpty()) << field.name;
+    EXPECT_NE(editor->focusPolicy(), Qt::NoFocus) << field.name;
+  }
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    choose("algorithm", QString::fromStdString(algorithm->name()));
+    for (const Knob& knob : built_in_algorithms().knobs()) {
+      const auto* editor = page.findChild<QWidget*>(QString::fromStdString(knob.name));
+      ASSERT_NE(editor, nullptr) << knob.name;
+      const auto& own = algorithm->facts().knobs;
+      const bool stated = std::ranges::find(own, knob.name, &Knob::name) != own.end();
+      EXPECT_EQ(!editor->isHidden(), stated) << algorithm->name() << " " << knob.name;
+    }
+  }
+}
+
+TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
+  type("br", 128);
+  type("bc", 64);
+  const analysis::ExploredKernel& kernel = exploration().kernels[0];
+  for (const OnChipPlace place : {OnChipPlace::shared, OnChipPlace::registers}) {
+    const analysis::MemoryMap& map = place == OnChipPlace::shared ? kernel.shared : kernel.registers;
+    const QRectF sm = page.on_chip()->sm_rect(place);
+    double end = sm.x();
+    for (const OnChipMap::DrawnSpan& span : page.on_chip()->block_spans(place)) {
+      EXPECT_NEAR(span.rect.x(), end, 1e-6) << span.span.name;
+      EXPECT_NEAR(span.rect.width() / sm.width(),
+                  static_cast<double>(span.span.bytes) / static_cast<double>(map.block_bytes), 1e-9)
+          << span.span.name;
+      end = span.rect.right();
+    }
+    EXPECT_NEAR(end, sm.right(), 1e-6) << "the spans are the block";
+    const auto blocks = page.on_chip()->block_rects(place);
+    ASSERT_EQ(static_cast<int>(blocks.size()), map.blocks);
+    EXPECT_NEAR(blocks[0].width() / sm.width(),
+                static_cast<double>(map.block_bytes) / static_cast<double>(map.sm_bytes), 1e-9);
+    EXPECT_NEAR(page.on_chip()->free_rect(place).width() / sm.width(),
+                static_cast<double>(map.free_bytes()) / static_cast<double>(map.sm_bytes), 1e-6);
+  }
+  EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::shared).contains("Q 32 KiB"));
+  EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::registers).contains("O 64 KiB"));
+  EXPECT_TRUE(page.on_chip()->heading(OnChipPlace::shared).endsWith("of 228 KiB"));
+  // What is drawn is what is said: a pixel in the middle of K.
+  page.on_chip()->resize(400, page.on_chip()->heightForWidth(400));
+  const QImage image = page.on_chip()->grab().toImage();
+  const auto spans = page.on_chip()->block_spans(OnChipPlace::shared);
+  ASSERT_EQ(spans[1].span.name, "K");
+  EXPECT_EQ(image.pixelColor((spans[1].rect.topLeft() + QPointF(4, 4)).toPoint()), spans[1].color);
+}
+
+TEST_F(ExplorerPageTest, TermsAreTheLaunchsAndTheBoundingOneIsMarked) {
+  const LaunchTime& time = exploration().kernels[0].time;
+  const TimeTerm bound = time.bound();
+  for (const TimeTerm term : analysis::time_terms()) {
+    const QString words = page.terms()->words(term);
+    const QString first = time.term(term) > 0 ? format_duration(time.term(term)) : QStringLiteral("none of its own");
+    EXPECT_TRUE(words.startsWith(first)) << words.toStdString();
+    EXPECT_EQ(words.endsWith("bounds"), term == bound) << words.toStdString();
+    EXPECT_NEAR(page.terms()->bar(term).width() * time.term(bound), page.terms()->bar(bound).width() * time.term(term),
+                1e-3 * time.term(bound));
+  }
+  EXPECT_EQ(page.terms()->total_words(), format_duration(time.ns));
+}
+
+/// Ceilings of an open file are rates of the predicted time, which says so, until the file is closed.
+TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
+  choose("algorithm", "naive");
+  const auto* note = page.findChild<QLabel*>(QStringLiteral("terms-note"));
+  ASSERT_NE(note, nullptr);
+  const double by_table = page.shown()->exploration.ns;
+  EXPECT_TRUE(note->text().contains("the datasheet's of NVIDIA H200")) << note->text().toStdString();
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("ceilings.attnscope");
+  {
+    RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+    (void)store.add_ceilings(fixtures::device(), {},
+                             std::vector<Ceiling>{{.name = "dram_read", .value = 4e11, .unit = "byte/s"},
+                                                  {.name = "dram_copy", .value = 4e11, .unit = "byte/s"}});
+  }
+  ASSERT_EQ(workspace.open_now(path), QString());
+  settle();
+  EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of its DRAM";
+  EXPECT_TRUE(note->text().contains("DRAM's rate: measured of NVIDIA H200 (")) << note->text().toStdString();
+  // Another memory has that rate times what is chosen, not the datasheet's.
+  const auto of_dram = static_cast<std::size_t>(TimeTerm::dram);
+  const double once = page.shown()->exploration.terms[of_dram];
+  type("what_if_dram", 200);
+  EXPECT_NEAR(page.shown()->exploration.terms[of_dram], once / 2, 1e-6 * once);
+  EXPECT_TRUE(note->text().contains("Of DRAM it is the measured rate times 2,")) << note->text().toStdString();
+  type("what_if_dram", 100);
+  workspace.close(path);
+  settle();
+  EXPECT_EQ(page.shown()->exploration.ns, by_table);
+  EXPECT_FALSE(note->text().contains("measured of NVIDIA H200 ("));
+}
+
+TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
+  type("br", 128);
+  const QString before = figure("SM↔L2");
+  auto* slider = page.findChild<QSlider*>("br-slider");
+  ASSERT_NE(slider, nullptr);
+  slider->setValue(slider->value() - 4);  // steps of 16
+  settle();
+  EXPECT_EQ(page.chosen().choices.point.spec.tile.br, 64);
+  EXPECT_EQ(page.findChild<QSpinBox*>("br")->value(), 64);
+  EXPECT_NE(figure("SM↔L2"), before);
+  EXPECT_EQ(figure("SM↔L2"), format_bytes(static_cast<double>(exploration().traffic.total())));
+  EXPECT_EQ(page.grid()->picture()->q_tiles, 4096 / 64);
+  // K passes by once for each of 64 query tiles: 16 heads of 4096 x 128 in two bytes.
+  EXPECT_EQ(operand("K", OperandsModel::loaded_column), format_bytes(64.0 * 16 * 4096 * 128 * 2));
+  EXPECT_EQ(operand("O", OperandsModel::stored_column), format_bytes(16.0 * 4096 * 128 * 2));
+  EXPECT_EQ(operand("O", OperandsModel::loaded_column), "–");
+}
+
+TEST_F(ExplorerPageTest, SquareProblemsStaySquareUntilTheyAreNot) {
+  type("n_k", 2048);
+  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_q, 2048);
+  type("n_q", 128);
+  type("n_k", 1024);
+  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_q, 128);
+  type("heads_q", 32);
+  EXPECT_EQ(page.chosen().choices.point.spec.problem.heads_kv, 32);
+}
+
+TEST_F(ExplorerPageTest, TheGridShowsMaskAndOrder) {
+  choose("mask", "causal");
+  type("n_k", 512);
+  type("br", 64);
+  type("bc", 64);
+  TileGridView& grid = *page.grid();
+  ASSERT_NE(grid.picture(), nullptr);
+  grid.resize(500, 500);
+  const QImage image = grid.grab().toImage();
+  for (int row = 0; row < 8; ++row) {
+    for (int column = 0; column < 8; ++column) {
+      // Beside the number and the cut corner.
+      const QPointF spot = grid.cell_rect(row, column).bottomLeft() + QPointF(5, -5);
+      EXPECT_EQ(image.pixelColor(spot.toPoint()), grid.cell_color(row, column)) << row << "," << column;
+    }
+  }
+  EXPECT_EQ(grid.cell_color(0, 7).saturation() < 30, true) << "masked is grey";
+  EXPECT_GT(grid.cell_color(7, 0).saturation(), 60);
+  EXPECT_LT(grid.cell_color(7, 0).lightness(), grid.cell_color(0, 0).lightness())
+      << "the longest row is visited first, and dark";
+  EXPECT_EQ(grid.describe_cell(7, 0), "Q tile 7 × K tile 0: visible, visit 1 of 36");
+  EXPECT_EQ(grid.describe_cell(0, 7), "Q tile 0 × K tile 7: masked");
+  EXPECT_TRUE(grid.caption().contains("28 visible, 8 partly (cut corner), 28 masked (grey)"))
+      << grid.caption().toStdString();
+}
+
+TEST_F(ExplorerPageTest, WhatDoesNotRunSaysWhyAndOffersTheNearest) {
+  type("br", 512);
+  type("bc", 512);
+  ASSERT_TRUE(exploration().refusal);
+  EXPECT_TRUE(page.verdict().startsWith("Does not run: ")) << page.verdict().toStdString();
+  EXPECT_TRUE(page.verdict().contains("The nearest tile that runs is ")) << page.verdict().toStdString();
+  EXPECT_EQ(page.grid()->words(), "This configuration does not run.");
+  const auto* none = page.findChild<QLabel*>(QStringLiteral("no-operands"));
+  ASSERT_NE(none, nullptr);
+  EXPECT_TRUE(none->isVisibleTo(&page) && !page.operands()->isVisibleTo(&page)) << "words, and no empty table";
+  EXPECT_EQ(figure("Time"), "–");
+  EXPECT_EQ(page.operands()->model()->rowCount(), 0);
+  ASSERT_FALSE(button("nearest")->isHidden());
+  button("nearest")->click();
+  settle();
+  EXPECT_FALSE(exploration().refusal);
+  EXPECT_TRUE(button("nearest")->isHidden());
+  choose("algorithm", "fa3");
+  choose("device", "NVIDIA A100 80GB");
+  ASSERT_TRUE(exploration().refusal);
+  EXPECT_TRUE(button("nearest")->isHidden()) << "no tile would help";
+}
+
+TEST_F(ExplorerPageTest, MPicksTheTileAndSaysWhereItEnds) {
+  choose("algorithm", "fa1");
+  type("d", 64);
+  type("m", 64);
+  EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 64, .bc = 128}));
+  EXPECT_EQ(page.findChild<QSpinBox*>("bc")->value(), 128);
+  EXPECT_TRUE(page.editors()->rule_words().contains("asks for 64x128: Bc = ⌈M/4d⌉"))
+      << page.editors()->rule_words().toStdString();
+  choose("algorithm", "fa2");
+  EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 128, .bc = 64})) << "the roles are exchanged";
+  choose("pass", "bwd");
+  type("m", 227);
+  EXPECT_TRUE(page.editors()->rule_words().contains("A larger M changes nothing: shared memory is not what limits"))
+      << page.editors()->rule_words().toStdString();
+  type("br", 96);
+  EXPECT_FALSE(page.chosen().choices.m_bytes) << "a tile by hand is no rule's";
+  EXPECT_EQ(page.editors()->rule_words(), QString());
+  choose("algorithm", "naive");
+  type("m", 64);
+  EXPECT_TRUE(page.editors()->rule_words().contains("this algorithm has none"));
+}
+
+TEST_F(ExplorerPageTest, PaddingTakesBlocksAway) {
+  type("br", 64);
+  type("bc", 32);
+  const int before = exploration().kernels[0].occupancy.blocks_per_sm;
+  type("padding", 96);
+  EXPECT_GT(before, 1);
+  EXPECT_EQ(exploration().kernels[0].occupancy.blocks_per_sm, 1);
+  EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::shared).contains("Padding 96 KiB"));
+}
+
+TEST_F(ExplorerPageTest, PinsStandBesideWhatIsChosenNext) {
+  type("br", 128);
+  type("bc", 64);
+  page.pin();
+  settle();
+  type("br", 64);
+  const QAbstractItemModel& model = *page.figures()->model();
+  ASSERT_EQ(model.columnCount(), 3);
+  EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 128 × 64");
+  EXPECT_EQ(figure("Br", 1), "64") << "what differs between them is listed";
+  EXPECT_EQ(figure("Br", 2), "128");
+  EXPECT_TRUE(figure("SM↔L2", 2).endsWith("better")) << figure("SM↔L2", 2).toStdString();
+  EXPECT_TRUE(figure("Intensity, SM↔L2", 2).endsWith("better")) << "more of it is better";
+  EXPECT_EQ(figure("FLOPs, visible pairs", 2), figure("FLOPs, visible pairs", 1));
+  for (int row = 0; row < model.rowCount(); ++row) {
+    const QModelIndex cell = model.index(row, 2);
+    const QVariant ink = cell.data(Qt::ForegroundRole);
+    const QString text = cell.data().toString();
+    EXPECT_EQ(ink.isValid(), text.endsWith("better") || text.endsWith("worse")) << "colour never speaks alone";
+    if (ink.isValid()) {
+      EXPECT_EQ(ink.value<QColor>().blue() > ink.value<QColor>().red(), text.endsWith("better")) << text.toStdString();
+    }
+  }
+  page.pin();
+  settle();
+  type("br", 96);
+  page.pin();
+  settle();
+  EXPECT_FALSE(button("pin")->isEnabled()) << "three are the most";
+  EXPECT_EQ(page.figures()->model()->columnCount(), 5);
+  page.unpin(0);
+  settle();
+  EXPECT_EQ(page.chosen().pins.size(), 2U);
+  EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 64 × 64");
+}
+
+TEST_F(ExplorerPageTest, UndoTakesBackChoicesAndPins) {
+  type("br", 128);
+  const ExplorerPage::State first = page.chosen();
+  page.pin();
+  settle();
+  type("d", 64);
+  choose("mask", "causal");
+  const ExplorerPage::State last = page.chosen();
+  for (int i = 0; i < 3; ++i) page.undo_stack().undo();
+  settle();
+  EXPECT_EQ(page.chosen(), first);
+  EXPECT_EQ(page.findChild<QSpinBox*>("d")->value(), 128);
+  for (int i = 0; i < 3; ++i) page.undo_stack().redo();
+  settle();
+  EXPECT_EQ(page.chosen(), last);
+  EXPECT_EQ(figure("Time"), format_duration(exploration().ns));
+}
+
+TEST_F(ExplorerPageTest, OneDragIsOneStepOfUndo) {
+  type("n_k", 4096);
+  const int steps = page.undo_stack().count();
+  auto* slider = page.findChild<QSlider*>("n_k-slider");
+  slider->setSliderDown(true);
+  for (int i = 0; i < 5; ++i) {
+    slider->setValue(slider->value() - 1);
+    settle();
+  }
+  slider->setSliderDown(false);
+  EXPECT_EQ(page.undo_stack().count(), steps + 1);
+  slider->setSliderDown(true);
+  slider->setValue(slider->value() + 1);
+  slider->setSliderDown(false);
+  EXPECT_EQ(page.undo_stack().count(), steps + 2) << "another drag is another step";
+  page.undo_stack().undo();
+  page.undo_stack().undo();
+  settle();
+  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_k, 4096);
+}
+
+TEST_F(ExplorerPageTest, WhatCannotBeIsSaidAndChangesNothing) {
+  const ExplorerPage::State before = page.chosen();
+  choose("mask", "windows");
+  EXPECT_EQ(page.chosen(), before);
+  EXPECT_FALSE(page.editors()->error("mask").isEmpty());
+  choose("mask", "causal");
+  EXPECT_TRUE(page.editors()->error("mask").isEmpty());
+}
+
+TEST_F(ExplorerPageTest, AProblemThatIsNotSquareComesBackAsItWas) {
+  type("n_k", 16384);
+  type("n_q", 4096);
+  ASSERT_EQ(page.chosen().choices.point.spec.problem.n_q, 4096);
+  ExplorerPage other(workspace);
+  other.restore(page.state());
+  settle();
+  EXPECT_EQ(other.chosen(), page.chosen());
+  (void)other.explore(page.chosen().choices.point.spec, QString::fromStdString(page.chosen().choices.device));
+  settle();
+  EXPECT_EQ(other.chosen().choices.point.spec.problem, page.chosen().choices.point.spec.problem);
+  // Sums of it would be no numbers.
+  QJsonObject state = page.state();
+  QJsonObject choices = state["choices"].toObject();
+  choices["padding"] = "9223372036854775807";
+  state["choices"] = choices;
+  other.restore(state);
+  settle();
+  EXPECT_EQ(other.chosen().choices.point.padding_bytes, 0);
+}
+
+TEST_F(ExplorerPageTest, StateComesBackWhole) {
+  choose("algorithm", "fa3");
+  type("stages", 2);
+  choose("mask", "causal");
+  type("d", 64);
+  page.pin();
+  settle();
+  choose("device", "NVIDIA H100 SXM");
+  type("padding", 8);
+  const QJsonObject state = page.state();
+  ExplorerPage other(workspace);
+  other.restore(state);
+  settle();
+  EXPECT_EQ(other.chosen(), page.chosen());
+  EXPECT_EQ(other.state(), state);
+  // What is wrong or unknown is left.
+  QJsonObject odd = state;
+  QJsonObject choices = odd["choices"].toObject();
+  choices["mask"] = "nonsense";
+  choices["d"] = 12;
+  choices["of_later"] = "7";
+  choices["device"] = "a toaster";
+  odd["choices"] = choices;
+  odd["pins"] = QJsonArray{1, "two", QJsonObject{}, QJsonObject{}, QJsonObject{}};
+  other.restore(odd);
+  settle();
+  EXPECT_EQ(other.chosen().choices.point.spec.problem.mask, Mask::causal);
+  EXPECT_EQ(other.chosen().choices.device, "NVIDIA H100 SXM");
+  EXPECT_EQ(other.chosen().pins.size(), ExplorerPage::most_pins);
+}
+
+TEST_F(ExplorerPageTest, BlockMasksAreWorkedOutAsideAndTheLatestWins) {
+  for (const char* mask : {"blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"}) {
+    page.edit("mask", mask, -1);
+    QApplication::processEvents();
+    EXPECT_TRUE(page.behind());
+  }
+  wait_until_drawn();
+  EXPECT_EQ(exploration().point.spec.problem.mask, *parse_mask("blocks:256:random25"));
+  const auto expected = picture_of(page.chosen().choices);
+  ASSERT_TRUE(expected);
+  const analysis::TilePicture& got = *page.grid()->picture();
+  ASSERT_EQ(got.cells.size(), expected->cells.size());
+  EXPECT_EQ(got.count(analysis::TileSight::masked), expected->count(analysis::TileSight::masked));
+  EXPECT_GT(got.count(analysis::TileSight::masked), 0);
+  EXPECT_EQ(figure("Time"), format_duration(exploration().ns));
+}
+
+TEST_F(ExplorerPageTest, LargeGridsComeAsideAndAggregated) {
+  type("n_k", 16'384);
+  type("br", 16);
+  type("bc", 16);
+  wait_until_drawn();
+  EXPECT_EQ(page.grid()->picture()->rows, 256);
+  EXPECT_TRUE(page.grid()->caption().contains("a cell is 4 × 4 tiles")) << page.grid()->caption().toStdString();
+}
+
+TEST_F(ExplorerPageTest, ShowsAPointFromElsewhere) {
+  PointSpec spec = fixtures::spec("fa1", 2048, 64, 128, 64);
+  spec.problem.mask = Mask::causal;
+  EXPECT_TRUE(page.explore(spec, "NVIDIA A100 80GB"));
+  settle();
+  EXPECT_EQ(page.chosen().choices.point.spec, spec);
+  EXPECT_EQ(page.chosen().choices.device, "NVIDIA A100 80GB");
+  page.undo_stack().undo();
+  settle();
+  EXPECT_EQ(page.chosen().choices.point.spec.algorithm, "fa2");
+}
+
+TEST_F(ExplorerPageTest, APointOfAnUnknownGpuStaysOnTheOneThatWasChosen) {
+  const std::string before = page.chosen().choices.device;
+  EXPECT_FALSE(page.explore(fixtures::spec("fa2", 1024, 64, 64, 64), "NVIDIA Imaginary 1"));
+  settle();
+  EXPECT_EQ(page.chosen().choices.device, before);
+  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_k, 1024);
+}
+
+TEST_F(ExplorerPageTest, AGpuOfNoTableIsExploredByWhatItsFileRecorded) {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("unlisted.attnscope");
+  const PointSpec spec = fixtures::spec("fa2", 1024, 64, 64, 64);
+  RunHeader header;
+  header.device.limits = *find_gpu("A100 80GB");
+  header.device.limits.name = "NVIDIA Unlisted 7";
+  header.device.uuid = "GPU-7";
+  header.preset = header.plan_hash = "custom";
+  header.argv = {"attnscope", "collect"};
+  header.planned_points = 1;
+  {
+    RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+    const std::int64_t run = store.begin_run(header);
+    store.add_point(run, 0, fixtures::ok_point(spec));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  ASSERT_EQ(workspace.open_now(path), QString());
+  EXPECT_TRUE(page.explore(spec, "NVIDIA Unlisted 7"));
+  settle();
+  EXPECT_EQ(page.chosen().choices.device, "NVIDIA Unlisted 7");
+  EXPECT_EQ(exploration().device, "NVIDIA Unlisted 7");
+  EXPECT_EQ(limits_of(page.chosen().choices).sm_count, find_gpu("A100 80GB")->sm_count);
+  const auto combos = page.findChildren<QComboBox*>();
+  EXPECT_TRUE(std::ranges::any_of(
+      combos, [](const QComboBox* combo) { return combo->currentText() == QLatin1String("NVIDIA Unlisted 7"); }));
+  page.edit("device", "NVIDIA H200", -1);
+  page.edit("device", "NVIDIA Unlisted 7", -1);
+  settle();
+  EXPECT_EQ(page.chosen().choices.device, "NVIDIA Unlisted 7") << "chosen by hand";
+}
+
+TEST(TermBars, TheUseOfAUnitStandsBesideItsTermAndTheTimeBelowThePredicted) {
+  TermBars bars;
+  bars.resize(500, 300);
+  TermBars::Times times{.ns = 1e6};
+  times.terms[static_cast<std::size_t>(TimeTerm::tensor)] = 8e5;
+  bars.set_times(times);
+  const double before = bars.bar(TimeTerm::tensor).y();
+  EXPECT_EQ(bars.use_words(TimeTerm::tensor), QString());
+  times.measured = TermBars::Measured{.ns = 2e6, .provenance = "measured"};
+  times.measured->use_pct[static_cast<std::size_t>(TimeTerm::tensor)] = 62.6;
+  bars.set_times(times);
+  EXPECT_EQ(bars.use_words(TimeTerm::tensor), "63% busy");
+  EXPECT_EQ(bars.use_words(TimeTerm::latency), QString());
+  EXPECT_EQ(bars.measured_words(), format_duration(2e6));
+  EXPECT_GT(bars.bar(TimeTerm::tensor).y(), before) << "the measured time has a line of its own";
+  // One scale for all: half of the measured time is half as long.
+  EXPECT_NEAR(bars.total_bar().width() / bars.bar(TimeTerm::tensor).width(), 1e6 / 8e5, 1e-9);
+  EXPECT_TRUE(bars.accessibleDescription().contains("63% busy"));
+}
+
+TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
+  choose("algorithm", "naive");
+  auto* kernel = page.findChild<QComboBox*>("kernel");
+  ASSERT_EQ(kernel->count(), 3);
+  EXPECT_FALSE(kernel->isHidden());
+  kernel->setCurrentIndex(0);
+  emit kernel->activated(0);
+  EXPECT_EQ(page.terms()->total_words(), format_duration(exploration().kernels[0].time.ns));
+  EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::registers).contains("S 64 KiB") ||
+              page.on_chip()->legend(OnChipPlace::registers)[0].startsWith("S "));
+  const auto* of = page.findChild<QLabel*>("of-kernel");
+  EXPECT_EQ(of->text(), "Of qk; all launches together take " + format_duration(exploration().ns) + ".");
+  EXPECT_FALSE(of->isHidden());
+  choose("algorithm", "fa2");
+  EXPECT_TRUE(kernel->isHidden());
+  EXPECT_TRUE(of->isHidden());
+}
+
+TEST_F(ExplorerPageTest, ModelsKeepTheirPromises) {
+  const QAbstractItemModelTester figures(page.figures()->model());
+  const QAbstractItemModelTester operands(page.operands()->model());
+  page.pin();
+  settle();
+  type("br", 64);
+  type("br", 512);
+  type("bc", 512);
+  page.undo_stack().undo();
+  settle();
+}
+
+/// A known GPU that is there; empty while none is found. They are asked for one by one, after the simulated ones are
+/// listed.
+QString gpu_of(const PointMeasurer& measurer) {
+  for (const DeviceLimits& known : known_gpus()) {
+    for (const ListedDevice& device : measurer.devices_of(known.name)) {
+      if (!device.simulated) return QString::fromStdString(known.name);
+    }
+  }
+  return {};
+}
+
+bool has_gpu_driver() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY);
+  if (driver != nullptr) ::dlclose(driver);
+  return driver != nullptr;
+}
+
+/// The real program, on the simulated device.
+class ExplorerMeasuringTest : public ExplorerPageTest {
+ protected:
+  void SetUp() override {
+    qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+    ExplorerPageTest::SetUp();
+    page.measuring().measurer().set_database(file);
+    QSignalSpy found(&page.measuring().measurer(), &PointMeasurer::devices_changed);
+    page.measuring().measurer().find_devices();
+    if (page.measuring().measurer().devices_of(page.chosen().choices.device).empty()) (void)found.wait(patience_ms);
+    type("n_k", 512);
+    settle();
+  }
+  void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
+  bool wait_for_answers() {
+    return QTest::qWaitFor([this] { return page.measuring().measurer().open() == 0; }, patience_ms);
+  }
+  /// Measures what is chosen, on a GPU or what stands for one.
+  void expect_uses_beside_terms() {
+    EXPECT_FALSE(page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated"));
+    button("measure")->click();
+    ASSERT_TRUE(wait_for_answers());
+    const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
+    ASSERT_NE(record, nullptr) << page.measuring().state_words().toStdString();
+    EXPECT_EQ(record->disposition, Disposition::ok) << text(record->reason);
+    EXPECT_EQ(record->provenance, Provenance::measured);
+    EXPECT_EQ(page.terms()->measured_words(),
+              format_duration(evaluate(metric_key::time_median_ns, *record, "all")->value));
+    for (const TimeTerm term : {TimeTerm::tensor, TimeTerm::shared_memory, TimeTerm::l2, TimeTerm::dram}) {
+      const auto use = analysis::use_beside(term, *record);
+      ASSERT_TRUE(use) << to_string(term);
+      EXPECT_EQ(page.terms()->use_words(term), QString::number(use->value, 'f', 0) + "% busy");
+    }
+    EXPECT_EQ(page.terms()->use_words(TimeTerm::latency), QString());
+  }
+  [[nodiscard]] QString measured(int row, int column) const {
+    return page.measuring().table()->model()->index(row, column).data().toString();
+  }
+
+  QTemporaryDir folder;
+  QString file = folder.filePath("explored.attnscope");
+};
+
+TEST(MeasuredModel, WhatIsShownComesFirstAndWhatWaitsLast) {
+  const ExplorerChoices shown = default_choices();
+  const auto point = [&](int br, MeasuredPoint::State state) {
+    MeasuredPoint made{.state = state, .choices = shown, .device = {}};
+    EXPECT_TRUE(choose(made.choices, QStringLiteral("br"), QString::number(br)).ok());
+    return made;
+  };
+  using State = MeasuredPoint::State;
+  MeasuredModel model;
+  const QAbstractItemModelTester tester(&model);
+  model.set_points({point(32, State::waiting), point(48, State::cancelled), point(64, State::running),
+                    point(shown.point.spec.tile.br, State::waiting)},
+                   shown);
+  QStringList order;
+  for (int row = 0; row < model.rowCount(); ++row) order << model.index(row, 1).data().toString();
+  EXPECT_EQ(order, (QStringList{"waits", "cancelled", "is measured …", "waits"}));
+  EXPECT_EQ(model.index(0, 0).data().toString(), short_title(shown));
+}
+
+TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
+  const QAbstractItemModelTester tester(page.measuring().table()->model());
+  ASSERT_TRUE(button("measure")->isEnabled());
+  const PointSpec spec = page.chosen().choices.point.spec;
+  button("measure")->click();
+  EXPECT_TRUE(button("cancel-measuring")->isEnabled());
+  ASSERT_TRUE(wait_for_answers());
+  ASSERT_EQ(page.measuring().measurer().points().size(), 1U);
+  const MeasuredPoint& point = page.measuring().measurer().points()[0];
+  EXPECT_EQ(point.event.spec, spec);
+  ASSERT_TRUE(point.theory);
+  EXPECT_DOUBLE_EQ(point.theory->ns, exploration().ns);
+  EXPECT_EQ(measured(0, MeasuredModel::time_column), format_duration(point.event.time_median_ns) + " (simulated)");
+  EXPECT_EQ(measured(0, MeasuredModel::time_ratio_column),
+            QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
+  EXPECT_EQ(measured(0, MeasuredModel::l2_ratio_column), "1.000") << "the closed form is the simulation's, to the byte";
+  // The record that the file keeps stands with the terms; its use of units was not counted.
+  const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
+  ASSERT_NE(record, nullptr);
+  EXPECT_EQ(page.terms()->measured_words(), format_duration(point.event.time_median_ns));
+  EXPECT_EQ(page.terms()->use_words(TimeTerm::tensor), QString());
+  // It stands in the file, which is open.
+  ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 1; }, patience_ms));
+}
+
+TEST_F(ExplorerMeasuringTest, OnAGpuTheUseOfEachUnitStandsBesideItsTerm) {
+  PointMeasurer& measurer = page.measuring().measurer();
+  if (!has_gpu_driver() || !QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms)) {
+    GTEST_SKIP() << "no GPU of the table here";
+  }
+  const QString gpu = gpu_of(measurer);
+  choose("device", gpu);
+  type("n_k", 8192);
+  expect_uses_beside_terms();
+}
+
+#ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
+/// The real program, on a library that stands for a GPU.
+class ExplorerStandInTest : public ExplorerMeasuringTest {
+ protected:
+  void SetUp() override {
+    for (const char* name : libraries) qputenv(name, ATTNSCOPE_FAKE_GPU_LIBRARY);
+    qputenv("ATTNSCOPE_FAKE_GPU", "name=NVIDIA H200,compute-output");
+    qputenv("ATTNSCOPE_CACHE_DIR", QFile::encodeName(folder.filePath("cubins")));
+    ExplorerMeasuringTest::SetUp();
+  }
+  void TearDown() override {
+    for (const char* name : libraries) qunsetenv(name);
+    qunsetenv("ATTNSCOPE_CACHE_DIR");
+    qunsetenv("ATTNSCOPE_FAKE_GPU");
+    ExplorerMeasuringTest::TearDown();
+  }
+  static constexpr std::array libraries{"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY", "ATTNSCOPE_CUPTI_LIBRARY",
+                                        "ATTNSCOPE_NVML_LIBRARY"};
+};
+
+TEST_F(ExplorerStandInTest, AGpuThatIsFoundMeasuresUnlessAnotherDeviceWasChosen) {
+  PointMeasurer& measurer = page.measuring().measurer();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms));
+  choose("device", gpu_of(measurer));
+  auto* devices = page.findChild<QComboBox*>("measures-on");
+  EXPECT_EQ(devices->currentData().toString(), "0");
+  const int simulated = devices->count() - 1;
+  ASSERT_GT(simulated, 0);
+  devices->setCurrentIndex(simulated);
+  emit devices->activated(simulated);
+  measurer.find_devices();
+  emit measurer.devices_changed();
+  EXPECT_EQ(devices->currentData().toString(), "simulated:H200");
+  choose("device", "NVIDIA A100 80GB");
+  EXPECT_EQ(devices->currentData().toString(), "simulated:A100 80GB");
+  choose("device", gpu_of(measurer));
+  EXPECT_EQ(devices->currentData().toString(), "0") << "chosen once for another GPU";
+}
+
+TEST_F(ExplorerStandInTest, TheUseOfEachUnitStandsBesideItsTerm) {
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !gpu_of(page.measuring().measurer()).isEmpty(); }, patience_ms));
+  type("heads_q", 1);
+  type("d", 64);
+  type("n_k", 128);
+  expect_uses_beside_terms();
+}
+#endif
+
+TEST_F(ExplorerMeasuringTest, WhatWasMeasuredOfAnotherPointIsNotShownWithThisOne) {
+  button("measure")->click();
+  ASSERT_TRUE(wait_for_answers());
+  EXPECT_FALSE(page.terms()->measured_words().isEmpty());
+  type("d", 64);
+  EXPECT_EQ(page.terms()->measured_words(), QString());
+  page.undo_stack().undo();
+  type("padding", 8);
+  EXPECT_EQ(page.terms()->measured_words(), QString()) << "nothing was measured with padding";
+  page.undo_stack().undo();
+  settle();
+  EXPECT_FALSE(page.terms()->measured_words().isEmpty());
+}
+
+TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {
+  button("around")->click();
+  type("d", 64);
+  EXPECT_EQ(page.chosen().choices.point.spec.problem.d, 64);
+  EXPECT_FALSE(page.behind()) << "exploring goes on";
+  ASSERT_TRUE(wait_for_answers());
+  const auto& points = page.measuring().measurer().points();
+  ASSERT_GT(points.size(), 20U);
+  EXPECT_TRUE(std::all_of(points.begin(), points.end(), [](const MeasuredPoint& p) {
+    return p.state == MeasuredPoint::State::finished && p.choices.point.spec.problem.d == 128;
+  }));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.visible()->size() == points.size(); }, patience_ms));
+}
+
+TEST_F(ExplorerMeasuringTest, WhatWaitsIsCancelled) {
+  type("n_k", 16384);  // long enough for cancels to find some that wait
+  settle();
+  button("around")->click();
+  button("cancel-measuring")->click();
+  ASSERT_TRUE(wait_for_answers());
+  const auto& points = page.measuring().measurer().points();
+  ASSERT_GT(points.size(), 1U);
+  EXPECT_TRUE(std::any_of(points.begin(), points.end(),
+                          [](const MeasuredPoint& p) { return p.state == MeasuredPoint::State::cancelled; }))
+      << static_cast<int>(points[0].state) << points[0].why.toStdString() << points[0].event.disposition;
+  EXPECT_FALSE(button("cancel-measuring")->isEnabled());
+  EXPECT_TRUE(button("measure")->isEnabled());
+}
+
+TEST_F(ExplorerMeasuringTest, WhatNoKernelTakesCannotBeMeasured) {
+  type("padding", 8);
+  EXPECT_FALSE(button("measure")->isEnabled());
+  EXPECT_TRUE(page.findChild<QLabel*>("measuring")->text().startsWith("Padding is the model's alone"));
+  type("padding", 0);
+  type("br", 512);
+  type("bc", 512);
+  EXPECT_FALSE(button("measure")->isEnabled());
+}
+
+TEST_F(ExplorerMeasuringTest, ACollectorThatFailsIsSaid) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  button("measure")->click();
+  ASSERT_TRUE(wait_for_answers());
+  EXPECT_EQ(page.measuring().measurer().points()[0].state, MeasuredPoint::State::refused);
+  EXPECT_EQ(measured(0, MeasuredModel::time_column), "not measured");
+  EXPECT_FALSE(page.findChild<QLabel*>("measuring")->text().isEmpty());
+}
+
+/// Nothing overlaps, and nothing is wider than the room it has.
+TEST_F(ExplorerPageTest, FitsEveryWindow) {
+  for (const QSize size : {QSize(620, 430), QSize(940, 640), QSize(1600, 900), QSize(2200, 1300)}) {
+    page.resize(size);
+    settle();
+    ASSERT_LE(page.minimumSizeHint().width(), size.width());
+    EXPECT_LE(page.editors()->width(), page.editors()->parentWidget()->width()) << "no scroll bar covers an editor";
+    const QWidget* cards = page.on_chip()->parentWidget()->parentWidget();
+    const auto all = cards->findChildren<QFrame*>(QString(), Qt::FindDirectChildrenOnly);
+    ASSERT_EQ(all.size(), 6);
+    for (const QFrame* card : all) {
+      EXPECT_GE(card->geometry().left(), 0);
+      EXPECT_LE(card->geometry().right(), cards->width()) << size.width();
+      EXPECT_GE(card->height(), card->heightForWidth(card->width()));
+      for (const QFrame* other : all) {
+        EXPECT_TRUE(card == other || !card->geometry().intersects(other->geometry())) << size.width();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::ui

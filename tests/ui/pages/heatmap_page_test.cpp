@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page of maps: axes, comparisons, colours, maps side by side, slices, areas and what a cell can be asked.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QImage>
+#include <QSignalSpy>
+#include <QTest>
+#include <cmath>
+
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/command.h"
+#include "tests/ui/window_test.h"
+#include "ui/pages/explorer_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+#include "ui/plots/heatmap_axes.h"
+#include "ui/plots/heatmap_words.h"
+#include "ui/plots/round_ticks.h"
+#include "ui/text/format.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int a_while_ms = 60'000;
+
+/// A time at a tile of FA2, without scatter.
+PointRecord at_tile(int br, int bc, double nanoseconds) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
+  record.kernels[0].samples_ns = {nanoseconds};
+  return record;
+}
+
+std::vector<PointRecord> four_by_four() {
+  std::vector<PointRecord> records;
+  for (int row = 0; row < 4; ++row) {
+    for (int column = 0; column < 4; ++column) {
+      records.push_back(at_tile(32 * (row + 1), 32 * (column + 1), 1e6 * (1 + row) + 1e5 * column));
+    }
+  }
+  return records;
+}
+
+class HeatmapPageTest : public WindowTest {
+ protected:
+  void open(const std::vector<fixtures::RunOf>& runs) {
+    path = folder.filePath("maps.attnscope");
+    fixtures::write_file(path, runs);
+    ASSERT_EQ(workspace.open_now(path), QString());
+    page.resize(1000, 700);
+    page.show();
+    settle();
+  }
+  [[nodiscard]] QPoint middle_of(HeatmapGrid::Place place, int map = 0) const {
+    return page.heatmaps()[static_cast<std::size_t>(map)]->cell_rect(place).center().toPoint();
+  }
+  void drag(HeatmapGrid::Place from, HeatmapGrid::Place to, Qt::KeyboardModifiers with = Qt::NoModifier) {
+    HeatmapView* view = page.heatmap();
+    QTest::mousePress(view, Qt::LeftButton, with, middle_of(from));
+    // QTest moves without a button.
+    const QPointF at = middle_of(to);
+    QMouseEvent move(QEvent::MouseMove, at, view->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, with);
+    QApplication::sendEvent(view, &move);
+    QTest::mouseRelease(view, Qt::LeftButton, with, middle_of(to));
+    settle();
+  }
+  /// The colour of a cell, beside its figure.
+  [[nodiscard]] QColor color_of(HeatmapGrid::Place place) const {
+    const QImage image = page.heatmap()->grab().toImage();
+    return image.pixelColor(page.heatmap()->cell_rect(place).topLeft().toPoint() + QPoint(9, 5));
+  }
+
+  QString path;
+  Workspace workspace;
+  TileHeatmapPage page{workspace};
+};
+
+TEST_F(HeatmapPageTest, AnyTwoAxesAndTheRestAreChoices) {
+  ASSERT_EQ(workspace.open_now(file), QString());
+  page.set_axes("algorithm", "n");
+  page.set_metric(metric_key::l2_sm_bytes);
+  const HeatmapGrid& grid = page.heatmap()->grid();
+  ASSERT_EQ(grid.y.size(), 3U);
+  EXPECT_EQ(grid.y.values[2].text, "fa2");
+  ASSERT_EQ(grid.x.size(), 7U) << "N 256 ... 16384";
+  for (int row = 0; row < 3; ++row) {
+    for (int column = 0; column < 7; ++column) {
+      const HeatmapCell& cell = grid.at({row, column});
+      ASSERT_TRUE(cell.disposition);
+      const PointRecord record = fixtures::record_of(grid.source({row, column}));
+      EXPECT_EQ(record.spec.algorithm, grid.y.values[static_cast<std::size_t>(row)].text);
+      EXPECT_EQ(record.spec.problem.n_k, grid.x.values[static_cast<std::size_t>(column)].order);
+      if (cell.value) {
+        EXPECT_DOUBLE_EQ(*cell.value, evaluate(metric_key::l2_sm_bytes, record)->value);
+      }
+    }
+  }
+  EXPECT_FALSE(page.options("Batch × heads").isEmpty()) << "what is on no axis is a choice";
+  EXPECT_TRUE(page.heatmap()->title().of.contains("fastest tile at each place"));
+  EXPECT_TRUE(page.options("N").isEmpty());
+  EXPECT_TRUE(page.options("Algorithm").isEmpty());
+  EXPECT_EQ(page.heatmap()->describe_cell({2, 1}).title, "Algorithm FA2 × N 512");
+  EXPECT_TRUE(grid.best.empty()) << "fewer bytes of a shorter problem are no better ones";
+  page.set_axes("br", "bc");
+  EXPECT_EQ(page.heatmap()->grid().y.axis.key(), "br");
+  EXPECT_GE(page.heatmap()->grid().y.size(), 12U);
+  page.set_axes("br", "tile");
+  EXPECT_EQ(page.heatmap()->grid().x.axis.key(), "bc") << "two axes of one field are none";
+}
+
+TEST_F(HeatmapPageTest, WhatStandsOnAnAxisIsNotSaidOfAll) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048}) {
+    for (const std::int64_t warps : {4, 8}) {
+      PointSpec spec = fixtures::spec("fa2", n);
+      spec.knobs.set("warps", warps);
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  open({{"custom", records, false}});
+  page.set_axes("warps", "n");
+  ASSERT_TRUE(page.has_grid());
+  EXPECT_EQ(page.heatmap()->grid().y.values.size(), 2U);
+  EXPECT_FALSE(page.heatmap()->title().of.contains("warps")) << page.heatmap()->title().of.toStdString();
+  EXPECT_FALSE(page.heatmap()->title().of.contains("N 1024")) << page.heatmap()->title().of.toStdString();
+}
+
+TEST_F(HeatmapPageTest, ChoicesAreSavedAndComeBack) {
+  open({{"tiles", four_by_four(), false}});
+  page.set_axes("bc", "br");
+  page.set_comparison("best");
+  page.set_metric(metric_key::tflops);
+  TileHeatmapPage other(workspace);
+  other.restore(page.state());
+  EXPECT_EQ(other.state(), page.state());
+  EXPECT_EQ(other.heatmap()->grid().x.axis.key(), "br");
+  EXPECT_EQ(other.heatmap()->grid().shown.as, analysis::Comparison::share_of_best);
+  EXPECT_EQ(other.heatmap()->grid().metric, metric_key::tflops);
+  other.restore({{"rows", "nobody's"}, {"as", 7}});
+  EXPECT_EQ(other.heatmap()->grid().x.axis.key(), "br") << "what is unknown leaves what stands";
+}
+
+TEST_F(HeatmapPageTest, TheGoodEndIsTheBrightOneWhicheverItIs) {
+  open({{"tiles", four_by_four(), false}});
+  const HeatmapGrid::Place fastest{0, 0};
+  const HeatmapGrid::Place slowest{3, 3};
+  const auto brightness = [&](HeatmapGrid::Place place) { return qGray(color_of(place).rgb()); };
+  EXPECT_GT(brightness(fastest), brightness(slowest) + 60) << "of times the short ones";
+  EXPECT_EQ(color_of(fastest), viridis(1));
+  page.set_metric(metric_key::tflops);
+  EXPECT_GT(brightness(fastest), brightness(slowest) + 60) << "of rates the high ones";
+  EXPECT_TRUE(page.heatmap()->caption().contains("bright: better"));
+  page.set_metric(metric_key::registers);
+  EXPECT_FALSE(page.heatmap()->caption().contains("bright")) << "neither end is better";
+}
+
+TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
+  std::vector<PointRecord> before = four_by_four();
+  before[0].kernels[0].samples_ns = {2e6};      // now twice as fast
+  before[15].kernels[0].samples_ns = {2.15e6};  // now half
+  open({{"before", before, false}, {"now", four_by_four(), false}});
+  ASSERT_EQ(page.comparison_chip()->options().size(), 5U) << "value, best, model and two runs";
+  page.set_comparison("run:before");
+  const HeatmapGrid& grid = page.heatmap()->grid();
+  ASSERT_EQ(grid.shown.as, analysis::Comparison::over_run);
+  EXPECT_DOUBLE_EQ(*grid.at({0, 0}).value, 0.5);
+  EXPECT_DOUBLE_EQ(*grid.at({3, 3}).value, 2);
+  EXPECT_DOUBLE_EQ(*grid.at({1, 1}).value, 1);
+  EXPECT_EQ(color_of({1, 1}), blue_to_orange(0.5)) << "alike is white";
+  EXPECT_EQ(color_of({0, 0}), blue_to_orange(0)) << "half the time is better: blue";
+  EXPECT_EQ(color_of({3, 3}), blue_to_orange(1));
+  EXPECT_TRUE(page.heatmap()->caption().contains("blue: better, orange: worse, white: alike"));
+  EXPECT_TRUE(page.heatmap()->title().what.contains("÷ before")) << page.heatmap()->title().what.toStdString();
+  const HoverContent read = page.heatmap()->describe_cell({0, 0});
+  EXPECT_EQ(read.rows[0].value, format_number(0.5, 4) + QStringLiteral(" ×"));
+  EXPECT_EQ(read.rows[1].value, format_duration(1e6));
+  EXPECT_EQ(read.rows[2].value, format_duration(2e6));
+}
+
+TEST(RoundTicks, AreOneTwoAndFive) {
+  EXPECT_THAT(round_ticks(0.13, 0.92, 6, false), testing::Pointwise(testing::DoubleEq(), {0.2, 0.4, 0.6, 0.8}));
+  EXPECT_THAT(round_ticks(3, 700, 8, true),
+              testing::Pointwise(testing::DoubleEq(), {5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0}));
+  EXPECT_THAT(round_ticks(3, 7e6, 8, true), testing::Pointwise(testing::DoubleEq(), {10.0, 100.0, 1e3, 1e4, 1e5, 1e6}));
+  EXPECT_LE(round_ticks(1e18, 1e18 + 256, 6, false).size(), 6U) << "ends, where steps are smaller than numbers";
+  EXPECT_THAT(round_ticks(1.1, 1.9, 6, true), testing::Pointwise(testing::DoubleEq(), {1.2, 1.4, 1.6, 1.8}));
+}
+
+TEST_F(HeatmapPageTest, TheBarHasRoundTicksInItsUnit) {
+  open({{"tiles", four_by_four(), false}});
+  const HeatmapGrid& grid = page.heatmap()->grid();
+  const HeatmapDrawing drawing{
+      grid, {}, false, unit_scale(grid.colors->high, grid.unit), page.font(), plot_colors(page.palette())};
+  const HeatmapColors colors(grid, false);
+  QStringList labels;
+  for (const double tick : heatmap_ticks(drawing, colors, 6)) labels << format_number(tick * drawing.unit.factor);
+  EXPECT_EQ(labels.join(' '), "1 2 3 4") << "ms, of times from 1.0 to 4.3 ms";
+}
+
+TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
+  std::vector<PointRecord> records = four_by_four();
+  records[1].kernels[0].samples_ns = {1.02e6};
+  records[4].kernels[0].samples_ns = {1.029e6};
+  apply_theme(ThemeChoice::light);
+  open({{"tiles", records, false}});
+  EXPECT_EQ(page.heatmap()->grid().plateau.size(), 3U);
+  EXPECT_TRUE(page.heatmap()->caption().contains("dotted: within 3 % of the best (3 in all)"))
+      << page.heatmap()->caption().toStdString();
+  EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains("Within 3 % of the best shown."));
+  // The line is drawn along the right edge of the plateau's last cell, and not between two of its cells.
+  const QColor line = plot_colors(page.palette()).text;
+  const QImage image = page.heatmap()->grab().toImage();
+  const auto drawn = [&](const QPointF& at) {
+    for (int x = -3; x <= 3; ++x) {
+      for (int y = 0; y < 8; ++y) {  // between two dots there is none
+        if (image.pixelColor(at.toPoint() + QPoint(x, y)) == line) return true;
+      }
+    }
+    return false;
+  };
+  const QRectF last = page.heatmap()->cell_rect({0, 1});
+  EXPECT_TRUE(drawn({last.right(), last.top() + 6}));
+  const QRectF above = page.heatmap()->cell_rect({2, 1});
+  EXPECT_FALSE(drawn({above.right(), above.top() + 6}));
+}
+
+TEST_F(HeatmapPageTest, MapsSideBySideShareTheirColours) {
+  ASSERT_EQ(workspace.open_now(file), QString());
+  page.resize(1200, 700);
+  page.set_beside("algorithm");
+  const std::vector<HeatmapView*> maps = page.heatmaps();
+  ASSERT_EQ(maps.size(), 2U);
+  EXPECT_EQ(maps[0]->grid().colors, maps[1]->grid().colors);
+  EXPECT_EQ(maps[0]->grid().beside, "Algorithm FA1");
+  EXPECT_TRUE(maps[1]->title().what.startsWith("FA2 · "));
+  for (const HeatmapView* map : maps) {
+    for (const auto& line : map->grid().cells) {
+      for (const HeatmapCell& cell : line) {
+        if (!cell.value) continue;
+        EXPECT_GE(*cell.value, map->grid().colors->low);
+        EXPECT_LE(*cell.value, map->grid().colors->high);
+      }
+    }
+  }
+  const QString picture = folder.filePath("beside.png");
+  EXPECT_EQ(page.save_plot(picture, QSize(1200, 500)), QString());
+  EXPECT_FALSE(QImage(picture).isNull());
+  page.set_beside({});
+  EXPECT_EQ(page.heatmaps().size(), 1U);
+}
+
+TEST_F(HeatmapPageTest, ADragAlongARowIsASlice) {
+  open({{"tiles", four_by_four(), false}});
+  EXPECT_FALSE(page.slice()->isVisible());
+  drag({1, 0}, {1, 3});
+  ASSERT_TRUE(page.slice()->isVisible());
+  EXPECT_EQ(page.slice()->heading(), "Time over Bc, at Br 64");
+  QCPGraph* curve = page.slice()->graph(0);
+  ASSERT_EQ(curve->dataCount(), 4);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_DOUBLE_EQ(curve->dataMainKey(i), i);
+    EXPECT_NEAR(curve->dataMainValue(i), 2 + 0.1 * i, 1e-9) << "ms";
+  }
+  EXPECT_EQ(page.slice()->graph(1)->dataMainKey(0), 0) << "the best of the slice";
+  drag({3, 2}, {0, 2});
+  EXPECT_EQ(page.slice()->heading(), "Time over Br, at Bc 96");
+  EXPECT_NEAR(page.slice()->graph(0)->dataMainValue(3), 4.2, 1e-9);
+  EXPECT_FALSE(page.measuring().isVisible()) << "a slice is no area";
+  EXPECT_EQ(page.slice()->graph(2)->name(), "measured");
+  page.set_metric(metric_key::tflops);
+  EXPECT_TRUE(page.slice()->heading().startsWith("TFLOP/s")) << "it follows the map";
+}
+
+TEST_F(HeatmapPageTest, ADragOverAnAreaOffersToMeasureIt) {
+  std::vector<PointRecord> records = four_by_four();
+  records.erase(records.begin() + 5);  // 64 x 64
+  open({{"tiles", records, false}});
+  drag({0, 0}, {1, 1});
+  ASSERT_TRUE(page.measuring().isVisible());
+  ASSERT_EQ(page.measuring().missing().size(), 1U);
+  EXPECT_EQ(page.measuring().missing()[0].tile, (TileShape{64, 64}));
+  EXPECT_EQ(page.measuring().all().size(), 4U);
+  EXPECT_EQ(page.measuring().between().size(), 5U) << "48 between 32 and 64, on both axes";
+  EXPECT_FALSE(page.slice()->isVisible());
+  drag({2, 0}, {2, 2}, Qt::ControlModifier);
+  EXPECT_EQ(page.measuring().all().size(), 3U) << "with Ctrl a row is an area";
+  page.measuring().forget_area();
+  EXPECT_FALSE(page.measuring().isVisible());
+}
+
+TEST_F(HeatmapPageTest, ACellGivesItsValueItsCommandAndAPin) {
+  open({{"tiles", four_by_four(), false}});
+  page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::value);
+  EXPECT_EQ(QGuiApplication::clipboard()->text(), format_duration(1.1e6));
+  page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::collect_command);
+  EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), collect_command(fixtures::spec("fa2", 1024, 32, 64)));
+  page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::launch_command);
+  EXPECT_TRUE(QGuiApplication::clipboard()->text().startsWith("attnscope launch algorithm=fa2 "));
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(path), QString());
+  auto& tiles = page_of<TileHeatmapPage>(window);
+  auto& explorer = page_of<ExplorerPage>(window);
+  for (int column = 0; column < 4; ++column) {
+    tiles.do_with(*tiles.heatmap(), {0, column}, TileHeatmapPage::CellAction::pin);
+  }
+  settle();
+  const auto& pins = explorer.chosen().pins;
+  ASSERT_EQ(pins.size(), ExplorerPage::most_pins) << "the oldest gave way";
+  EXPECT_EQ(pins.back().point.spec.tile, (TileShape{32, 128}));
+  EXPECT_EQ(pins.back().device, "NVIDIA H200");
+}
+
+TEST_F(HeatmapPageTest, WhatIsMeasuredFromTheMapIsKeptAndShown) {
+  std::vector<PointRecord> records = four_by_four();
+  for (PointRecord& record : records) record = fixtures::ok_point(record.spec, true);
+  const PointSpec missing = records[5].spec;
+  records.erase(records.begin() + 5);
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  open({{"tiles", records, true}});
+  measurer_of(workspace).set_database(folder.filePath("explored.attnscope"));
+  QSignalSpy found(&measurer_of(workspace), &PointMeasurer::devices_changed);
+  measurer_of(workspace).find_devices();
+  if (measurer_of(workspace).devices_of("NVIDIA H200").empty()) (void)found.wait(a_while_ms);
+  ASSERT_FALSE(page.heatmap()->grid().at({1, 1}).disposition);
+  page.do_with(*page.heatmap(), {1, 1}, TileHeatmapPage::CellAction::measure);
+  EXPECT_TRUE(page.measuring().state_words().contains("explored.attnscope"))
+      << page.measuring().state_words().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 16; }, a_while_ms))
+      << page.measuring().state_words().toStdString();
+  // The fixture's device is another than the program's stand-in: what was asked for stands in a map of its own.
+  bool found_it = false;
+  const auto visible = workspace.visible();
+  for (const Row row : visible->table().rows()) {
+    const ShownPoint point = (*visible)[row];
+    if (point.run->summary.preset != analysis::explored_preset) continue;
+    found_it = true;
+    EXPECT_EQ(point.spec, missing);
+  }
+  EXPECT_TRUE(found_it);
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+}  // namespace
+}  // namespace attnscope::ui

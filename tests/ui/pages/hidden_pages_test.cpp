@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pages behind another one cost nothing while points change, and are right once they are turned to.
+#include <gtest/gtest.h>
+
+#include <QTest>
+
+#include "tests/ui/window_test.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/law_page.h"
+#include "ui/pages/page_list.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/roofline_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+#include "ui/window/query_bar.h"
+
+namespace attnscope::ui {
+namespace {
+
+class HiddenPages : public WindowTest {
+ protected:
+  /// As it is: page_of() has a page catch up.
+  template <class Kind>
+  Kind& as_it_is() {
+    return *window.findChild<Kind*>();
+  }
+  static QString id_of(const PageKind& kind) {
+    return QString::fromUtf8(kind.id.data(), static_cast<qsizetype>(kind.id.size()));
+  }
+  void SetUp() override {
+    WindowTest::SetUp();
+    window.resize(1280, 800);
+    window.show();
+    window.show_page(QStringLiteral("table"));
+  }
+
+  MainWindow window{false};
+};
+
+TEST_F(HiddenPages, WaitUntilTheyAreTurnedTo) {
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  settle();
+  auto& map = as_it_is<TileHeatmapPage>();
+  auto& curves = as_it_is<IoCurvePage>();
+  EXPECT_FALSE(as_it_is<PointsPage>().outdated()) << "it is the one that is seen";
+  EXPECT_TRUE(map.outdated());
+  EXPECT_FALSE(map.has_grid()) << "nothing was drawn that nobody sees";
+  EXPECT_TRUE(curves.outdated());
+  EXPECT_TRUE(curves.curves().empty());
+
+  window.show_page(QStringLiteral("tiles"));
+  EXPECT_FALSE(map.outdated());
+  EXPECT_TRUE(map.has_grid());
+  EXPECT_TRUE(curves.curves().empty()) << "turning to one page costs no other";
+  window.show_page(QStringLiteral("io"));
+  EXPECT_FALSE(curves.curves().empty());
+}
+
+TEST_F(HiddenPages, AFilterReachesTheOneThatIsSeenAndTheOthersLater) {
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show_page(QStringLiteral("io"));
+  auto& curves = as_it_is<IoCurvePage>();
+  const std::shared_ptr<const PointSet> all = curves.curves().points;
+  window.show_page(QStringLiteral("table"));
+  window.query().set_text(QStringLiteral("algo:fa2"));
+  const auto rows = [&] { return as_it_is<PointsPage>().table()->model()->rowCount(); };
+  EXPECT_EQ(rows(), static_cast<int>(window.workspace().visible()->size()));
+  EXPECT_EQ(curves.curves().points, all) << "still of all points";
+  EXPECT_TRUE(curves.outdated());
+  window.show_page(QStringLiteral("io"));
+  EXPECT_EQ(curves.curves().points, window.workspace().visible());
+  for (const Curve& curve : curves.curves().curves) {
+    EXPECT_TRUE(curve.name.algorithm.empty() || curve.name.algorithm == "fa2") << curve.label.toStdString();
+  }
+}
+
+TEST_F(HiddenPages, EveryPageIsRightOnceItIsShown) {
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  for (const PageKind& kind : page_kinds()) {
+    window.show_page(id_of(kind));
+    EXPECT_FALSE(window.page(id_of(kind))->outdated()) << kind.id;
+  }
+  EXPECT_EQ(as_it_is<LawPage>().words().isEmpty(), as_it_is<LawPage>().has_plot());
+  EXPECT_TRUE(as_it_is<RooflinePage>().has_plot());
+  EXPECT_TRUE(as_it_is<TileHeatmapPage>().has_grid());
+  // Closing the file is a change as well, also for a window that is not on the screen.
+  window.hide();
+  window.workspace().close(window.workspace().files().front());
+  window.show_page(QStringLiteral("tiles"));
+  EXPECT_FALSE(as_it_is<TileHeatmapPage>().has_grid());
+}
+
+TEST_F(HiddenPages, TurnToASweepWhenTheyAreTurnedTo) {
+  const QString sweep = folder.filePath("sweep.attnscope");
+  PointRecord causal = fixtures::ok_point(fixtures::spec("fa2", 2048));
+  causal.spec.problem.mask = Mask::causal;
+  fixtures::write_file(sweep, {{"sweep", {causal}, false}});
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show_page(QStringLiteral("io"));
+  auto& curves = as_it_is<IoCurvePage>();
+  ASSERT_FALSE(curves.curves().title.contains("causal"));
+  window.show_page(QStringLiteral("table"));
+  curves.expect_sweep();
+  ASSERT_EQ(window.workspace().open_now(sweep), QString());
+  const QString path = window.workspace().files().back();
+  EXPECT_EQ(curves.follow(path, 1, false), Page::Followed::later);
+  EXPECT_FALSE(curves.curves().title.contains("causal"));
+  window.show_page(QStringLiteral("io"));
+  EXPECT_TRUE(curves.curves().title.contains("causal")) << curves.curves().title.toStdString();
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Points under the roofs of their device: what is drawn, what the table says, and what choices do.
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+#include <QFileInfo>
+#include <QLabel>
+#include <QSignalSpy>
+#include <algorithm>
+#include <cmath>
+
+#include "profiler/analysis/roofline.h"
+#include "tests/ui/window_test.h"
+#include "ui/pages/roofline_page.h"
+#include "ui/plots/curve_style.h"
+#include "ui/text/format.h"
+
+namespace attnscope::ui {
+namespace {
+
+using analysis::Along;
+
+class RooflinePageTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
+    page.resize(1200, 800);
+  }
+  void open() { ASSERT_EQ(workspace.open_now(file), QString()); }
+  /// Ceilings of the fixtures' measured device, in the file.
+  void keep_ceilings() {
+    RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
+    const std::vector<Ceiling> ceilings{{.name = "dram_read", .value = 4e12, .unit = "byte/s"},
+                                        {.name = "wgmma_fp16", .value = 800e12, .unit = "flop/s"},
+                                        {.name = "wgmma_fp16_clock", .value = 1.5e9, .unit = "hertz"},
+                                        {.name = "mma_fp16", .value = 600e12, .unit = "flop/s"}};
+    (void)store.add_ceilings(fixtures::device(), {}, ceilings);
+  }
+  [[nodiscard]] QString cell(int row, int column) const {
+    return page.table()->model()->index(row, column).data().toString();
+  }
+  [[nodiscard]] QStringList column(int place) const {
+    QStringList cells;
+    for (int row = 0; row < page.table()->model()->rowCount(); ++row) cells << cell(row, place);
+    return cells;
+  }
+  /// The line of a roof, by the beginning of its words.
+  [[nodiscard]] const QCPGraph* line_of(const QString& words) const {
+    for (int i = 0; i < page.plot()->graphCount(); ++i) {
+      if (page.plot()->graph(i)->name().startsWith(words)) return page.plot()->graph(i);
+    }
+    return nullptr;
+  }
+  /// Whether some graph of marks has one there.
+  [[nodiscard]] bool has_mark(double x, double y) const {
+    for (int i = 0; i < page.plot()->graphCount(); ++i) {
+      const QCPGraph& graph = *page.plot()->graph(i);
+      if (graph.lineStyle() != QCPGraph::lsNone) continue;
+      for (const QCPGraphData& data : *graph.data()) {
+        if (std::abs(data.key / x - 1) < 1e-9 && std::abs(data.value / y - 1) < 1e-9) return true;
+      }
+    }
+    return false;
+  }
+  QTemporaryDir folder;
+  QString file = folder.filePath("wall.attnscope");
+  Workspace workspace;
+  RooflinePage page{workspace};
+};
+
+TEST_F(RooflinePageTest, InALowPageTheAxesKeep300PixelsAndTheTableIsScrolledTo) {
+  open();
+  page.resize(960, 430);
+  page.show();
+  QCoreApplication::processEvents();
+  page.plot()->replot();
+  EXPECT_GE(page.plot()->axisRect()->rect().height(), 300);
+  EXPECT_GE(page.table()->height(), 80);
+}
+
+TEST_F(RooflinePageTest, WhereNothingRanItSaysSoAndWhy) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {1024, 2048}) {
+    PointSpec spec;
+    spec.algorithm = "fa2";
+    spec.problem.n_q = spec.problem.n_k = n;
+    records.push_back(fixtures::failed_point(spec, Disposition::infeasible, "needs 300 KiB, 227 are <there>"));
+  }
+  const QString nothing = file + ".none.attnscope";
+  fixtures::write_file(nothing, {{"too-large", records, false}});
+  ASSERT_EQ(workspace.open_now(nothing), QString());
+  EXPECT_FALSE(page.has_plot());
+  EXPECT_TRUE(page.words().contains("None of the 2 points ran")) << page.words().toStdString();
+  EXPECT_TRUE(page.words().contains("infeasible – needs 300 KiB, 227 are &lt;there&gt;")) << page.words().toStdString();
+  EXPECT_FALSE(page.words().contains("imports"));
+}
+
+TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
+  const QAbstractItemModelTester tester(page.table()->model());
+  EXPECT_FALSE(page.has_plot());
+  open();
+  ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
+  const RooflineReport& report = page.shown().report;
+  ASSERT_EQ(report.series.size(), 3U) << "naive, FA1, FA2";
+  for (const RooflineLevel level : analysis::roofline_levels) {
+    page.set_level(level);
+    for (const RooflineSeries& series : page.shown().report.series) {
+      for (const RooflinePoint& point : series.points) {
+        EXPECT_TRUE(has_mark(*point.intensity(level), point.flops_per_second() / 1e12));
+      }
+    }
+  }
+  EXPECT_EQ(page.table()->model()->rowCount(),
+            static_cast<int>(report.series[0].points.size() + report.series[1].points.size() +
+                             report.series[2].points.size()));
+  EXPECT_TRUE(column(RooflineModel::series_column).contains("FA2"));
+  EXPECT_TRUE(column(RooflineModel::limit_column).contains("0.998 Br")) << "between SM and L2";
+  page.set_level(RooflineLevel::dram);
+  EXPECT_TRUE(column(RooflineModel::limit_column).contains("0.498 N"));
+  EXPECT_TRUE(column(RooflineModel::limit_column).contains("0.499 d"));
+}
+
+TEST_F(RooflinePageTest, RoofsSayWhatTheyAreAndLookIt) {
+  open();
+  const QCPGraph* dram = line_of("DRAM 4.80 TB/s · datasheet");
+  ASSERT_NE(dram, nullptr);
+  EXPECT_NE(dram->pen().style(), Qt::SolidLine);
+  ASSERT_NE(line_of("tensor cores 989 TFLOP/s at 1.83 GHz · datasheet"), nullptr);
+  EXPECT_EQ(line_of("mma.sync"), nullptr) << "no datasheet speaks of an instruction";
+  EXPECT_EQ(line_of("wgmma"), nullptr);
+  // 16 x 132 x 1.98 GHz, 4 x 128 FLOPs each.
+  ASSERT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1.98 GHz · datasheet"), nullptr);
+  ASSERT_NE(line_of("L2 8.36 TB/s · estimate: bytes a clock and SM of an NVIDIA H200"), nullptr);
+  // The roof rises by its rate: FLOP/s over FLOP a byte.
+  for (const QCPGraphData& data : *dram->data()) EXPECT_NEAR(data.value / data.key, 4.8, 1e-9);
+  const QCPGraph* peak = line_of("tensor cores");
+  EXPECT_NEAR(peak->data()->constBegin()->key, 989.4 / 4.8, 1e-6) << "from where DRAM's roof meets it";
+  EXPECT_NEAR(peak->data()->constBegin()->value, 989.4, 1e-9);
+  EXPECT_LT(page.plot()->xAxis->range().lower, 989.4 / 4.8) << "it is in sight, wherever the points lie";
+}
+
+TEST_F(RooflinePageTest, CeilingsOfTheFileReplaceTheDatasheet) {
+  keep_ceilings();
+  open();
+  const QCPGraph* dram = line_of("DRAM 4 TB/s · measured");
+  ASSERT_NE(dram, nullptr);
+  EXPECT_EQ(dram->pen().style(), Qt::SolidLine);
+  EXPECT_NE(line_of("wgmma 800 TFLOP/s at 1.50 GHz · measured"), nullptr);
+  EXPECT_NE(line_of("mma.sync 600 TFLOP/s · measured"), nullptr);
+  EXPECT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1.98 GHz · datasheet"), nullptr) << "which nobody measured";
+  const QStringList bounds = column(RooflineModel::bound_column);
+  EXPECT_TRUE(bounds.contains("mma.sync"));
+  EXPECT_FALSE(bounds.contains("wgmma")) << "of none of these algorithms";
+}
+
+TEST_F(RooflinePageTest, AlongTilesThereIsALineForEachLengthOfTheOtherSide) {
+  const QString map = folder.filePath("map.attnscope");
+  fixtures::write_file(map, {{"tiles", fixtures::tile_sweep(), false}});
+  ASSERT_EQ(workspace.open_now(map), QString());
+  page.set_along(Along::tile);
+  ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
+  EXPECT_GT(page.shown().report.series.size(), 10U);
+  for (const RooflineSeries& series : page.shown().report.series) {
+    EXPECT_EQ(series.n, 4096) << "the N of the map";
+    EXPECT_GE(series.points.size(), 2U);
+  }
+  EXPECT_TRUE(column(RooflineModel::series_column).contains("FA2 · N 4,096 · along Br"));
+  EXPECT_TRUE(column(RooflineModel::series_column).contains("FA1 · N 4,096 · along Bc"));
+  workspace.close(map);
+  open();
+  EXPECT_FALSE(page.has_plot()) << "one tile at each N";
+  EXPECT_TRUE(page.words().contains("tiles")) << page.words().toStdString();
+  page.set_along(Along::n);
+  EXPECT_TRUE(page.has_plot());
+}
+
+TEST_F(RooflinePageTest, TheLegendHidesAndIsolates) {
+  open();
+  const auto visible_marks = [&] {
+    std::size_t count = 0;
+    for (int i = 0; i < page.plot()->plottableCount(); ++i) {
+      const auto* curve = qobject_cast<const QCPCurve*>(page.plot()->plottable(i));
+      if (curve != nullptr && curve->visible()) count += static_cast<std::size_t>(curve->dataCount());
+    }
+    return count;
+  };
+  const std::size_t all = visible_marks();
+  const std::size_t of_fa2 = page.shown().report.series[2].points.size();
+  page.plot()->toggle({"FA2"});
+  EXPECT_EQ(visible_marks(), all - of_fa2);
+  EXPECT_EQ(page.plot()->hidden(), std::set<QString>{"FA2"});
+  page.plot()->isolate({"FA2"});
+  EXPECT_EQ(visible_marks(), of_fa2);
+  page.plot()->isolate({"FA2"});
+  EXPECT_EQ(visible_marks(), all);
+}
+
+TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
+  open();
+  page.show();
+  settle();
+  const RooflineSeries& series = page.shown().report.series[2];
+  const RooflinePoint& point = series.points.back();
+  const QPointF at(page.plot()->xAxis->coordToPixel(*point.intensity(RooflineLevel::dram)),
+                   page.plot()->yAxis->coordToPixel(point.flops_per_second() / 1e12));
+  ASSERT_TRUE(page.plot()->hover_at(at));
+  const HoverContent& content = *page.plot()->hover_content();
+  EXPECT_TRUE(content.title.startsWith("FA2 · N ")) << content.title.toStdString();
+  QStringList labels;
+  for (const HoverRow& row : content.rows) labels << row.label;
+  EXPECT_TRUE(labels.contains("visible pairs · derived")) << labels.join("; ").toStdString();
+  EXPECT_TRUE(labels.contains("executed · modelled"));
+  EXPECT_TRUE(labels.contains("FLOP per byte, DRAM"));
+  EXPECT_TRUE(labels.contains("FLOP per byte, SM↔L2"));
+  EXPECT_TRUE(labels.contains("exp2 alone"));
+  const QString nearest = QString("nearest bound: %1, ").arg(bound_words(point));
+  EXPECT_TRUE(std::ranges::any_of(content.notes, [&](const QString& note) { return note.startsWith(nearest); }));
+  EXPECT_TRUE(labels.contains("tensor cores alone")) << "FA2 runs no wgmma";
+  EXPECT_TRUE(content.notes.contains("tensor cores: the datasheet's peak of any instruction, an upper bound"));
+
+  QSignalSpy spy(&page, &Page::point_selected);
+  page.table()->selectRow(0);
+  ASSERT_EQ(spy.count(), 1);
+  EXPECT_EQ(spy.at(0).at(0).value<ShownPoint>().spec.algorithm, page.shown().report.series[0].algorithm);
+}
+
+TEST_F(RooflinePageTest, NothingOverlapsAndNothingIsWithoutWords) {
+  open();
+  page.show();
+  settle();
+  page.plot()->replot();
+  const QStringList labels = page.plot()->labels();
+  for (const char* words : {"DRAM 4.80", "L2 8.36", "tensor cores 989", "exp2 4.18"}) {
+    EXPECT_TRUE(std::ranges::any_of(labels, [&](const QString& label) { return label.startsWith(words); })) << words;
+  }
+  std::vector<QRectF> boxes;
+  for (int i = 0; i < page.plot()->itemCount(); ++i) {
+    const auto* text = qobject_cast<const QCPItemText*>(page.plot()->item(i));
+    if (text == nullptr || !text->visible() || text->rotation() != 0) continue;
+    const QSizeF size = QFontMetricsF(text->font()).size(0, text->text());
+    const QPointF corner = text->position->pixelPosition();
+    boxes.emplace_back(corner - QPointF(0, size.height()), size);
+  }
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) EXPECT_FALSE(boxes[i].intersects(boxes[k])) << i << " " << k;
+  }
+  const QString picture = folder.filePath("roofline.svg");
+  EXPECT_EQ(page.save_plot(picture, {900, 600}), QString());
+  EXPECT_GT(QFileInfo(picture).size(), 1000);
+}
+
+TEST_F(RooflinePageTest, APointThatIsSelectedElsewhereIsRingedAndItsRowSelected) {
+  open();
+  const RooflinePoint point = page.shown().report.series[0].points[1];
+  page.mark((*page.shown().points)[point.row]);
+  page.catch_up();
+  EXPECT_TRUE(page.shows_marked());
+  const auto ring = [&]() -> const QCPGraph* {
+    for (int i = 0; i < page.plot()->graphCount(); ++i) {
+      if (page.plot()->graph(i)->layer()->name() == selection_layer()) return page.plot()->graph(i);
+    }
+    return nullptr;
+  };
+  ASSERT_NE(ring(), nullptr);
+  ASSERT_EQ(ring()->dataCount(), 1);
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::dram));
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->value, point.flops_per_second() / 1e12);
+  ASSERT_TRUE(page.table()->currentIndex().isValid());
+  EXPECT_EQ(cell(page.table()->currentIndex().row(), RooflineModel::n_column), cell(1, RooflineModel::n_column));
+  page.set_level(RooflineLevel::sm_l2);
+  ASSERT_NE(ring(), nullptr) << "of the other level as well";
+  EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::sm_l2));
+  ASSERT_TRUE(workspace.set_query(QStringLiteral("algo:nothing")).empty());
+  page.catch_up();
+  EXPECT_EQ(ring(), nullptr);
+  EXPECT_FALSE(page.shows_marked());
+}
+
+TEST_F(RooflinePageTest, WhatIsLeftOutIsCounted) {
+  std::vector<PointRecord> points = fixtures::memory_wall();
+  const auto fa2 = std::ranges::find_if(points, [](const PointRecord& point) { return point.spec.algorithm == "fa2"; });
+  ASSERT_NE(fa2, points.end());
+  fa2->disposition = Disposition::no_counters;
+  fa2->reason = Message::verbatim("nobody may count");
+  std::erase_if(fa2->kernels.front().metrics, [](const MetricValue& value) { return value.unit == "byte"; });
+  const QString path = folder.filePath("some.attnscope");
+  fixtures::write_file(path, {{"memory-wall", points, false}});
+  ASSERT_EQ(workspace.open_now(path), QString());
+  ASSERT_TRUE(page.has_plot());
+  const auto labels = page.findChildren<QLabel*>();
+  EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
+    return label->text() == "Left out: 1 without bytes of this level, 0 without a time.";
+  }));
+}
+
+TEST_F(RooflinePageTest, PointsOfOtherDevicesAreCountedAndTheirDevicesNamed) {
+  open();
+  const auto said_below = [&] {
+    QStringList shown;
+    for (const QLabel* label : page.findChildren<QLabel*>()) {
+      if (label->text().startsWith("Not shown here")) shown << label->text();
+    }
+    return shown.join('|');
+  };
+  EXPECT_EQ(said_below(), QString()) << "one device";
+  const QString path = folder.filePath("a100.attnscope");
+  fixtures::write_file(path, {{"memory-wall", fixtures::memory_wall(), false, false, "A100"}});
+  ASSERT_EQ(workspace.open_now(path), QString());
+  std::size_t of_others = 0;  // that ended well
+  for (const PointRecord& point : fixtures::memory_wall()) of_others += point.disposition == Disposition::ok ? 1 : 0;
+  EXPECT_EQ(said_below(), QStringLiteral("Not shown here: %1 points of A100 80GB, under roofs of their own: choose "
+                                         "them by Device.")
+                              .arg(of_others));
+}
+
+TEST_F(RooflinePageTest, ATitleWithoutRoomStandsInTwoLinesInAHighPlotAndIsCutInALowOne) {
+  open();
+  page.show();
+  settle();
+  page.plot()->resize(1600, 500);
+  EXPECT_EQ(page.plot()->title_lines().toStdString(), page.plot()->title().toStdString());
+  page.plot()->resize(640, 500);
+  const QStringList lines = page.plot()->title_lines().split('\n');
+  ASSERT_EQ(lines.size(), 2) << page.plot()->title_lines().toStdString();
+  EXPECT_EQ(page.plot()->title().toStdString(), lines.join(" · ").toStdString()) << "nothing is lost";
+  page.plot()->setMinimumHeight(0);
+  page.plot()->resize(640, 400);
+  EXPECT_TRUE(page.plot()->title_lines().endsWith(QChar(0x2026)))
+      << page.plot()->height() << " " << page.plot()->title_lines().toStdString();
+}
+
+TEST_F(RooflinePageTest, ChoicesComeBack) {
+  open();
+  page.set_level(RooflineLevel::sm_l2);
+  page.set_along(Along::tile);
+  page.set_length(4096);
+  RooflinePage other(workspace);
+  other.restore(page.state());
+  EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
+  EXPECT_EQ(other.state(), page.state());
+  other.restore({{"level", 7}, {"along", "sideways"}, {"n", -4}, {"device", QJsonArray()}});
+  EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
+}
+
+TEST_F(RooflinePageTest, TimesAloneHaveNoIntensity) {
+  const QString path = folder.filePath("peers.attnscope");
+  fixtures::write_file(path, {{"import:peers", fixtures::peers(), false, true}});
+  ASSERT_EQ(workspace.open_now(path), QString());
+  EXPECT_FALSE(page.has_plot());
+  EXPECT_TRUE(page.words().contains("imports")) << page.words().toStdString();
+}
+
+}  // namespace
+}  // namespace attnscope::ui

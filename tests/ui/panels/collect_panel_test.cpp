@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QListWidget>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTest>
+
+#include "tests/ui/window_test.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST_F(WindowTest, PassAndMaskBecomeAxes) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectPanel panel;
+  panel.form().set_database(folder.filePath("c.attnscope"));
+  for (const PresetInfo& preset : presets()) {
+    panel.form().set_preset(QString::fromUtf8(preset.name.data(), static_cast<qsizetype>(preset.name.size())));
+    EXPECT_EQ(panel.blocker(), QString()) << preset.name;
+    EXPECT_TRUE(panel.request().axes.isEmpty());
+  }
+  panel.form().set_preset(QStringLiteral("memory-wall"));
+  panel.form().set_pass(QStringLiteral("bwd"));
+  panel.form().set_masks(QStringLiteral("causal window:256:0"));
+  EXPECT_EQ(panel.blocker(), QString());
+  EXPECT_EQ(panel.request().axes, (QStringList{"pass=bwd", "mask=[causal,window:256:0]"}));
+  panel.form().set_masks(QStringLiteral("diagonal"));
+  EXPECT_TRUE(panel.blocker().contains(QStringLiteral("diagonal"))) << panel.blocker().toStdString();
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectPanel, StartIsDisabledWithItsReason) {
+  const QTemporaryDir folder;
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectPanel panel;
+  panel.form().set_database(folder.filePath("new.attnscope"));
+  panel.form().set_preset(QStringLiteral("quick"));
+  EXPECT_EQ(panel.blocker(), QString());
+  panel.form().set_axes(QStringLiteral("N=[1024,oops"));
+  EXPECT_FALSE(panel.blocker().isEmpty());
+  panel.form().set_axes(QStringLiteral("N=0"));
+  EXPECT_FALSE(panel.blocker().isEmpty()) << "an axis that parses may still ask for what cannot be posed";
+  panel.form().set_axes({});
+  EXPECT_EQ(panel.blocker(), QString());
+  panel.form().set_database(QStringLiteral("/dev/null/new.attnscope"));
+  EXPECT_TRUE(panel.blocker().contains("/dev/null"));
+  panel.form().set_database({});
+  EXPECT_FALSE(panel.blocker().isEmpty());
+  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");
+  panel.form().set_database(folder.filePath("new.attnscope"));
+  EXPECT_TRUE(panel.blocker().contains("attnscope"));
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectPanel, LogLinesFollowTheTheme) {
+  apply_theme(ThemeChoice::light);
+  CollectPanel panel;
+  PointEvent event;
+  event.point = "fa2 fp16 batch 1 heads 16 N 512 d 64 tile 64x64";
+  event.disposition = "crashed";
+  emit panel.collector().point_done(event);
+  const auto* log = panel.findChild<QListWidget*>();
+  ASSERT_NE(log, nullptr);
+  ASSERT_EQ(log->count(), 1);
+  EXPECT_EQ(log->item(0)->foreground().color(), disposition_color(Disposition::crashed, false));
+  apply_theme(ThemeChoice::dark);
+  QApplication::processEvents();
+  EXPECT_EQ(log->item(0)->foreground().color(), disposition_color(Disposition::crashed, true));
+  apply_theme(ThemeChoice::light);
+}
+
+TEST(CollectPanel, AnUnfinishedRunIsContinuedWhenAsked) {
+  CollectPanel panel;
+  EXPECT_FALSE(panel.request().resume);
+  panel.form().set_resume(true);
+  EXPECT_TRUE(panel.request().resume);
+}
+
+TEST(CollectPanel, AsksForRoundsAndSaysThem) {
+  CollectPanel panel;
+  EXPECT_EQ(panel.form().request().rounds, 1);
+  EXPECT_FALSE(panel.form().request().arguments().contains("--rounds"));
+  auto* rounds = panel.findChild<QSpinBox*>(QStringLiteral("rounds"));
+  ASSERT_NE(rounds, nullptr);
+  rounds->setValue(10);
+  EXPECT_TRUE(panel.form().request().arguments().join(' ').contains("--rounds 10"));
+  PlanEvent plan;
+  plan.total = 62;
+  plan.rounds = 10;
+  plan.device_name = "NVIDIA H200";
+  emit panel.collector().planned(plan);
+  const auto* log = panel.findChild<QListWidget*>();
+  ASSERT_NE(log, nullptr);
+  EXPECT_TRUE(log->item(0)->text().contains("62 points in 10 rounds")) << log->item(0)->text().toStdString();
+}
+
+TEST(CollectPanel, CountsEachPointThatEndedAndKeepsNoneThatWasCutShort) {
+  CollectPanel panel;
+  CollectorProcess& collector = panel.collector();
+  PlanEvent plan;
+  plan.total = 87;
+  emit collector.planned(plan);
+  PointEvent point;
+  point.point = "fa2 fp16 batch 1 heads 16 N 512 d 64 tile 64x64";
+  point.disposition = "ok";
+  emit collector.point_done(point);
+  emit collector.progressed(ProgressEvent{.done = 1, .total = 87, .elapsed_s = 1, .remaining_s = -1});
+  for (int i = 0; i < 15; ++i) emit collector.point_done(point);
+  EXPECT_TRUE(panel.progress_words().startsWith("16 of 87")) << panel.progress_words().toStdString();
+  point.disposition = "cancelled";
+  emit collector.point_done(point);
+  EXPECT_TRUE(panel.progress_words().startsWith("16 of 87"));
+  emit collector.cancelled(DoneEvent{"cancelled", {}, 16, 1, 5});
+  EXPECT_EQ(panel.progress_words(), "cancelled: 16 points are kept");
+}
+
+TEST(CollectPanel, WhatACollectorKeptIsCountedThoughItWasKilled) {
+  CollectPanel panel;
+  PointEvent point;
+  point.disposition = "ok";
+  for (const std::int64_t id : {4, 5, 6, 6}) {  // two rounds of the last one
+    point.point_id = id;
+    emit panel.collector().point_done(point);
+  }
+  emit panel.collector().cancelled(DoneEvent{"cancelled", {}, 0, 0, 9});
+  EXPECT_EQ(panel.progress_words(), "cancelled: 3 points are kept");
+}
+
+TEST(CollectPanel, ACollectorThatDoesNotStopIsEndedByASecondOrder) {
+  CollectPanel panel;
+  QSignalSpy cancelled(&panel.collector(), &CollectorProcess::cancelled);
+  panel.collector().start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QStringLiteral("kill -STOP $$")});
+  QPushButton* stop = nullptr;
+  for (QPushButton* button : panel.findChildren<QPushButton*>()) stop = button->text() == "&Cancel" ? button : stop;
+  ASSERT_NE(stop, nullptr);
+  panel.cancel();
+  EXPECT_FALSE(stop->isEnabled()) << "a double click is one order";
+  ASSERT_TRUE(QTest::qWaitFor([&] { return stop->isEnabled(); }, 60'000));
+  EXPECT_EQ(stop->text(), "Stop &now");
+  constexpr int sooner_than_without = 15'000;  // the panel insists by itself after 40 s
+  stop->click();
+  EXPECT_TRUE(cancelled.wait(sooner_than_without));
+  EXPECT_EQ(stop->text(), "&Cancel");
+}
+
+TEST(CollectPanel, SaysHowToGoOnInTheWordsOfItsControls) {
+  const auto trouble_of = [](const char* script) {
+    CollectPanel panel;
+    QSignalSpy trouble(&panel, &CollectPanel::trouble);
+    panel.collector().start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QString::fromUtf8(script)});
+    EXPECT_TRUE(trouble.wait(60'000));
+    const auto* log = panel.findChild<QListWidget*>();
+    EXPECT_FALSE(log->item(log->count() - 1)->text().contains("--resume"));
+    return trouble.isEmpty() ? QString() : trouble[0][0].toString();
+  };
+  const QString control = QStringLiteral("“Continue unfinished run”");
+  const QString full = trouble_of("echo 'no space left: free some space and continue with --resume' >&2; exit 1");
+  EXPECT_EQ(full, "no space left: free some space and continue with " + control);
+  const QString moved = trouble_of("echo 'all is in /a/b: continue with --resume -o /a/b' >&2; exit 1");
+  EXPECT_TRUE(moved.startsWith("all is in /a/b: continue with " + control)) << moved.toStdString();
+  EXPECT_TRUE(moved.endsWith(" /a/b")) << moved.toStdString();
+  EXPECT_FALSE(moved.contains("-o")) << moved.toStdString();
+  for (const char* script : {"kill -9 $$", "echo 'out of luck.' >&2; kill -9 $$"}) {
+    const QString died = trouble_of(script);
+    EXPECT_TRUE(died.contains("died")) << died.toStdString();
+    EXPECT_TRUE(died.contains(control)) << died.toStdString();
+    EXPECT_FALSE(died.contains("..")) << died.toStdString();
+  }
+}
+
+TEST(CollectPanel, ReadsTheDeviceFromAPlan) {
+  PlanEvent plan;
+  plan.device_name = "NVIDIA H200";
+  plan.counters = "not permitted";
+  const auto device = listed_device(plan, "1");
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->argument, "1");
+  EXPECT_EQ(device->name, "NVIDIA H200 (GPU 1)");
+  EXPECT_EQ(device->gpu, "NVIDIA H200");
+  EXPECT_EQ(device->note, "not permitted");
+  const auto elsewhere = listed_device(plan, "ssh:ada@gpubox/1");
+  ASSERT_TRUE(elsewhere);
+  EXPECT_EQ(elsewhere->argument, "ssh:ada@gpubox/1");
+  EXPECT_EQ(elsewhere->name, "NVIDIA H200 on ada@gpubox");
+  plan.simulated = true;
+  EXPECT_FALSE(listed_device(plan, "0"));
+  EXPECT_EQ(listed_device(plan, "ssh:gpubox/simulated")->name, "Simulated NVIDIA H200 on gpubox");
+}
+
+TEST(DeviceList, FindsAGpusLimitsByItsArgument) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");  // no GPU is found
+  DeviceList list;
+  list.probe();
+  ASSERT_EQ(list.devices().size(), known_gpus().size());
+  for (std::size_t i = 0; i < known_gpus().size(); ++i) {
+    const ListedDevice& device = list.devices()[i];
+    EXPECT_TRUE(device.argument.startsWith("simulated:")) << device.argument.toStdString();
+    EXPECT_EQ(list.limits_of(device.argument).name, known_gpus()[i].name);
+    EXPECT_EQ(list.find(device.argument), &device);
+  }
+  EXPECT_EQ(list.find(QStringLiteral("Simulated H200")), nullptr) << "a label is no id";
+  EXPECT_EQ(list.limits_of(QStringLiteral("7")).name, known_gpus().front().name);
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectForm, AsksForTheDeviceByItsArgument) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectForm form;
+  const DeviceLimits& last = known_gpus().back();
+  const QString word = QString::fromStdString(std::string(last.name)).remove("NVIDIA ");
+  form.set_device("simulated:" + word);
+  EXPECT_EQ(form.request().device, "simulated:" + word);
+  EXPECT_TRUE(form.check().plan.endsWith(word + ".")) << form.check().plan.toStdString();
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+}  // namespace
+}  // namespace attnscope::ui

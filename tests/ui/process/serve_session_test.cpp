@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Points asked for one by one, of the real command-line program on the simulated device.
+#include "ui/process/serve_session.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QSet>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <csignal>
+#include <optional>
+
+#include "storage/run_store.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int long_enough_ms = 60'000;
+
+/// As long as it lives, the point in flight is not kept, and so not answered: what is asked meanwhile waits.
+class Hold {
+ public:
+  explicit Hold(const QString& file)
+      : database_(file.toStdString(), SQLite::OPEN_READWRITE, 10'000),
+        transaction_(database_, SQLite::TransactionBehavior::IMMEDIATE) {}
+
+ private:
+  SQLite::Database database_;
+  SQLite::Transaction transaction_;
+};
+
+class ServeSessionTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+    session.set_target({.device = QStringLiteral("simulated"), .database = file});
+  }
+  void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
+
+  static PointSpec small(std::int64_t n) {
+    return {.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {.br = 64, .bc = 64}};
+  }
+  /// A collector that does this in the shell first; "$@" are its arguments.
+  void collector_begins_with(const QString& words) {
+    const QString script = folder.filePath(QStringLiteral("collector.sh"));
+    QFile out(script);
+    ASSERT_TRUE(out.open(QIODevice::WriteOnly));
+    out.write(QStringLiteral("#!/bin/sh\n%1\nexec '%2' \"$@\"\n")
+                  .arg(words, QStringLiteral(ATTNSCOPE_COMMAND_PROGRAM))
+                  .toUtf8());
+    out.close();
+    ASSERT_TRUE(out.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+    qputenv("ATTNSCOPE_COLLECTOR", script.toUtf8());
+  }
+  bool wait_for(QSignalSpy& spy, qsizetype count) {
+    return QTest::qWaitFor([&] { return spy.count() >= count; }, long_enough_ms);
+  }
+  std::vector<StoredPoint> stored() const {
+    return RunStore::open(file.toStdString(), RunStore::Mode::read_only).points();
+  }
+
+  QTemporaryDir folder;
+  QString file = folder.filePath(QStringLiteral("explore.attnscope"));
+  ServeSession session;
+  QSignalSpy started{&session, &ServeSession::session_started};
+  QSignalSpy queued{&session, &ServeSession::point_queued};
+  QSignalSpy begun{&session, &ServeSession::point_started};
+  QSignalSpy finished{&session, &ServeSession::point_finished};
+  QSignalSpy refused{&session, &ServeSession::point_refused};
+  QSignalSpy cancelled{&session, &ServeSession::point_cancelled};
+  QSignalSpy failed{&session, &ServeSession::failed};
+  QSignalSpy ended{&session, &ServeSession::ended};
+};
+
+TEST_F(ServeSessionTest, MeasuresWhatItIsAskedForInOneProcess) {
+  EXPECT_FALSE(session.running()) << "not before it is asked";
+  const QString first = session.measure(small(256));
+  const QString second = session.measure(small(512));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(session.open(), 2);
+  ASSERT_TRUE(wait_for(finished, 2));
+  EXPECT_EQ(started.count(), 1);
+  EXPECT_EQ(started[0][0].value<PlanEvent>().database, file.toStdString());
+  EXPECT_EQ(queued.count(), 2);
+  EXPECT_EQ(begun.count(), 2);
+  EXPECT_EQ(finished[0][0].toString(), first);
+  EXPECT_EQ(finished[1][0].toString(), second);
+  const auto point = finished[0][1].value<PointEvent>();
+  EXPECT_EQ(point.spec, small(256));
+  EXPECT_EQ(point.disposition, "ok");
+  EXPECT_EQ(session.open(), 0);
+  EXPECT_TRUE(session.running());
+
+  session.measure(small(1024));
+  ASSERT_TRUE(wait_for(finished, 3));
+  session.end();
+  ASSERT_TRUE(wait_for(ended, 1));
+  EXPECT_FALSE(session.running());
+  const auto points = stored();
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(points[0].id, point.point_id);
+  const auto runs = RunStore::open(file.toStdString(), RunStore::Mode::read_only).runs();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].preset, "explore");
+  EXPECT_EQ(runs[0].state, StoredRunState::complete);
+}
+
+TEST_F(ServeSessionTest, ThePriorityDecidesWhatComesNext) {
+  session.measure(small(64));
+  ASSERT_TRUE(wait_for(finished, 1));
+  std::optional<Hold> hold(file);
+  const QString flight = session.measure(small(128));
+  ASSERT_TRUE(wait_for(begun, 2));
+  const QString later = session.measure(small(256));
+  const QString sooner = session.measure(small(512), 10);
+  ASSERT_TRUE(wait_for(queued, 4));
+  hold.reset();
+  ASSERT_TRUE(wait_for(finished, 4));
+  EXPECT_EQ(finished[1][0].toString(), flight);
+  EXPECT_EQ(finished[2][0].toString(), sooner);
+  EXPECT_EQ(finished[3][0].toString(), later);
+}
+
+TEST_F(ServeSessionTest, CancelsAllAndMeasuresOn) {
+  session.measure(small(64));
+  ASSERT_TRUE(wait_for(finished, 1));
+  std::optional<Hold> hold(file);
+  const QString flight = session.measure(small(128));
+  const QString waits = session.measure(small(256));
+  ASSERT_TRUE(wait_for(begun, 2));
+  session.cancel_all();
+  session.cancel_all();
+  ASSERT_TRUE(wait_for(cancelled, 1));
+  EXPECT_EQ(cancelled[0][0].toString(), waits);
+  const QString after = session.measure(small(512));
+  hold.reset();
+  ASSERT_TRUE(QTest::qWaitFor([this] { return session.open() == 0; }, long_enough_ms));
+  EXPECT_EQ(finished.last()[0].toString(), after);
+  // What was in flight was measured when the cancel came, or not yet.
+  ASSERT_EQ(finished.count() + cancelled.count(), 4);
+  EXPECT_EQ((finished.count() == 3 ? finished[1] : cancelled[1])[0].toString(), flight);
+  const qsizetype before = cancelled.count();
+  session.cancel(after);
+  session.cancel_all();
+  EXPECT_EQ(cancelled.count(), before) << "all have their answers";
+}
+
+TEST_F(ServeSessionTest, WhatIsRefusedSaysWhy) {
+  PointSpec unknown = small(64);
+  unknown.algorithm = "fa9";
+  const QString id = session.measure(unknown);
+  ASSERT_TRUE(wait_for(refused, 1));
+  EXPECT_EQ(refused[0][0].toString(), id);
+  EXPECT_TRUE(refused[0][1].toString().contains(QStringLiteral("fa9")));
+  EXPECT_EQ(session.open(), 0);
+  session.measure(small(64));
+  ASSERT_TRUE(wait_for(finished, 1)) << "the session goes on";
+}
+
+TEST_F(ServeSessionTest, ADeadCollectorIsReplacedOnceAndNothingIsLost) {
+  collector_begins_with(
+      QStringLiteral("if [ ! -e '%1' ]; then : >'%1'; kill -SEGV $$; fi").arg(folder.filePath(QStringLiteral("mark"))));
+  const QString first = session.measure(small(64));
+  const QString second = session.measure(small(128));
+  ASSERT_TRUE(wait_for(finished, 2));
+  EXPECT_EQ(failed.count(), 0);
+  EXPECT_EQ((QSet<QString>{finished[0][0].toString(), finished[1][0].toString()}), (QSet<QString>{first, second}));
+  EXPECT_EQ(stored().size(), 2U) << "each once";
+}
+
+TEST_F(ServeSessionTest, ACollectorThatIsKilledInFlightIsAskedAgainForWhatIsOpen) {
+  collector_begins_with(QStringLiteral("echo $$ >'%1'").arg(folder.filePath(QStringLiteral("pid"))));
+  session.measure(small(64));
+  ASSERT_TRUE(wait_for(finished, 1));
+  std::optional<Hold> hold(file);
+  const QString flight = session.measure(small(128));
+  const QString waits = session.measure(small(256));
+  ASSERT_TRUE(wait_for(queued, 3));
+  ASSERT_TRUE(wait_for(begun, 2));
+  QFile pid(folder.filePath(QStringLiteral("pid")));
+  ASSERT_TRUE(pid.open(QIODevice::ReadOnly));
+  ASSERT_EQ(::kill(pid.readAll().trimmed().toInt(), SIGKILL), 0);
+  hold.reset();
+  ASSERT_TRUE(wait_for(finished, 3));
+  EXPECT_EQ(started.count(), 2);
+  EXPECT_EQ(finished[1][0].toString(), flight);
+  EXPECT_EQ(finished[2][0].toString(), waits);
+  EXPECT_EQ(failed.count(), 0);
+  EXPECT_EQ(stored().size(), 3U) << "each once";
+}
+
+TEST_F(ServeSessionTest, ACollectorThatDiesTwiceIsGivenUpWithItsLastWords) {
+  collector_begins_with(QStringLiteral("echo 'last words' >&2; kill -SEGV $$"));
+  const QString id = session.measure(small(64));
+  ASSERT_TRUE(wait_for(ended, 1));
+  EXPECT_EQ(failed.count(), 1);
+  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("died twice")));
+  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("last words")));
+  ASSERT_EQ(refused.count(), 1);
+  EXPECT_EQ(refused[0][0].toString(), id);
+  EXPECT_EQ(refused[0][1].toString(), failed[0][0].toString());
+  EXPECT_FALSE(session.running());
+
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  session.measure(small(64));
+  ASSERT_TRUE(wait_for(finished, 1)) << "the next request begins anew";
+}
+
+TEST_F(ServeSessionTest, ACollectorThatCannotBeginSaysWhyAndIsNotStartedAgain) {
+  session.set_target({.device = QStringLiteral("simulated"), .database = folder.filePath(QStringLiteral("no/such/x"))});
+  session.measure(small(64));
+  ASSERT_TRUE(wait_for(ended, 1));
+  ASSERT_EQ(failed.count(), 1);
+  EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("no/such"))) << failed[0][0].toString().toStdString();
+  EXPECT_EQ(refused.count(), 1);
+
+  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");
+  session.measure(small(64));
+  EXPECT_EQ(refused.count(), 1) << "never within measure()";
+  ASSERT_TRUE(wait_for(refused, 2));
+}
+
+TEST_F(ServeSessionTest, AnotherTargetEndsTheSessionAndBeginsOneThere) {
+  session.measure(small(64));
+  ASSERT_TRUE(wait_for(finished, 1));
+  const Hold hold(file);
+  const QString given_up = session.measure(small(256));
+  ASSERT_TRUE(wait_for(begun, 2));
+  const QString other = folder.filePath(QStringLiteral("other.attnscope"));
+  session.set_target({.device = QStringLiteral("simulated:H200"), .database = other});
+  session.measure(small(128));
+  ASSERT_TRUE(wait_for(finished, 2));
+  ASSERT_EQ(cancelled.count(), 1);
+  EXPECT_EQ(cancelled[0][0].toString(), given_up);
+  EXPECT_EQ(stored().size(), 1U);
+  EXPECT_EQ(RunStore::open(other.toStdString(), RunStore::Mode::read_only).points().size(), 1U);
+}
+
+TEST_F(ServeSessionTest, WhatIsAskedWhileItEndsIsMeasuredByTheNext) {
+  session.measure(small(64));
+  ASSERT_TRUE(wait_for(finished, 1));
+  session.end();
+  const QString after = session.measure(small(128));
+  ASSERT_TRUE(wait_for(finished, 2));
+  EXPECT_EQ(finished[1][0].toString(), after);
+  EXPECT_EQ(RunStore::open(file.toStdString(), RunStore::Mode::read_only).runs().size(), 2U);
+}
+
+TEST(ServeTarget, BecomesACommandLine) {
+  const ServeTarget target{.device = QStringLiteral("0"),
+                           .database = QStringLiteral("/tmp/x.attnscope"),
+                           .why = true,
+                           .more = {QStringLiteral("--no-verify")}};
+  EXPECT_EQ(target.arguments().join(' '), "collect --serve --device 0 --why --no-verify -o /tmp/x.attnscope");
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Everything that the window says comes from the catalogue: with one whose every text is marked, whatever has no mark
+// is either data or was forgotten. A program of its own, for the language is chosen before anything is said.
+#include <gtest/gtest.h>
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QGroupBox>
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QMessageBox>
+#include <QProgressBar>
+#include <QRegularExpression>
+#include <QTabWidget>
+#include <QTableView>
+#include <set>
+
+#include "kernels/registry.h"
+#include "messages/embedded.h"
+#include "messages/roofline_page.h"
+#include "profiler/analysis/facets.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/point_facts.h"
+#include "profiler/plan/fields.h"
+#include "profiler/plan/presets.h"
+#include "tests/ui/window_test.h"
+#include "ui/pages/empty_state.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/panels/point_html.h"
+#include "ui/panels/runs_panel.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+#include "ui/window/help.h"
+
+namespace attnscope::ui {
+namespace {
+
+bool marked(const QString& text) {
+  return text.contains(QStringLiteral("«"));
+}
+
+/// The English texts, each between «».
+Catalogue marked_catalogue() {
+  const std::string_view english = embedded_messages();
+  QJsonObject groups =
+      QJsonDocument::fromJson(QByteArray(english.data(), static_cast<qsizetype>(english.size()))).object();
+  for (auto group = groups.begin(); group != groups.end(); ++group) {
+    QJsonObject texts = group->toObject();
+    for (auto text = texts.begin(); text != texts.end(); ++text) *text = QStringLiteral("«%1»").arg(text->toString());
+    *group = texts;
+  }
+  auto catalogue = Catalogue::parse(QJsonDocument(groups).toJson().toStdString());
+  if (!catalogue) throw std::runtime_error(english_text(catalogue.error()));
+  return std::move(catalogue).value();
+}
+
+/// Names, and words that are stored and chosen by.
+const std::set<QString>& data_words() {
+  static const std::set<QString> words = [] {
+    std::set<QString> all{QStringLiteral("Attnscope")};
+    const auto add = [&all](std::string_view text) {
+      QString stated = to_qstring(text);
+      if (stated.isEmpty()) return;
+      all.insert(stated);
+      stated[0] = stated[0].toUpper();
+      all.insert(stated);
+    };
+    for (const Field& field : point_fields()) add(field.name);
+    for (const Knob& knob : built_in_algorithms().knobs()) {
+      add(knob.name);
+      for (const std::string& word : knob.words) add(word);
+    }
+    for (const DTypeTrait& trait : dtype_traits) add(trait.word);
+    for (const CacheState state : {CacheState::cold, CacheState::warm}) add(to_string(state));
+    for (const DeviceLimits& gpu : known_gpus()) add(gpu.name);
+    for (const PresetInfo& preset : presets()) add(preset.name);
+    for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+      add(algorithm->name());
+      add(algorithm->facts().title);
+      all.insert(short_title(algorithm->name()));
+      all.insert(
+          QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title), to_qstring(algorithm->facts().source)));
+    }
+    for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) add(to_string(pass));
+    for (const Disposition disposition : {Disposition::ok, Disposition::infeasible, Disposition::out_of_memory,
+                                          Disposition::incorrect, Disposition::compile_error, Disposition::timeout,
+                                          Disposition::crashed, Disposition::no_counters, Disposition::cancelled}) {
+      add(to_string(disposition));
+    }
+    return all;
+  }();
+  return words;
+}
+
+/// Gathers texts, and keeps those that are neither said nor data.
+class Texts {
+ public:
+  void add(const QString& text, const char* what) {
+    ++seen_;
+    if (text.isEmpty() || marked(text) || data_words().contains(text)) return;
+    if (parse_mask(text.toStdString())) return;
+    // Numbers, with their units, and signs.
+    static const QRegularExpression number(QStringLiteral("^[\\d.,×÷±%…✕\\s–-]*([kMGT]?i?B|[mµn]?s|[kMGT]?)$"));
+    if (number.match(text).hasMatch()) return;
+    forgotten_ << QStringLiteral("%1: %2").arg(QString::fromUtf8(what), text);
+  }
+  void add_all(const QStringList& texts, const char* what) {
+    for (const QString& text : texts) add(text, what);
+  }
+  /// `reasons`: why points have no value, in their files' own words, which stand after the outcome.
+  void add(const HoverContent& content, const QStringList& reasons, const char* what) {
+    add(content.title, what);
+    for (const QString& note : content.notes) {
+      const auto ends_note = [&](const QString& reason) { return note.endsWith(reason); };
+      if (std::none_of(reasons.begin(), reasons.end(), ends_note)) add(note, what);
+    }
+  }
+  [[nodiscard]] int seen() const { return seen_; }
+  /// One a line.
+  [[nodiscard]] std::string forgotten() const {
+    QStringList lines = forgotten_;
+    lines.removeDuplicates();
+    lines.sort();
+    return lines.join(QLatin1Char('\n')).toStdString();
+  }
+
+ private:
+  int seen_ = 0;
+  QStringList forgotten_;
+};
+
+/// Buttons and actions that Qt puts into its own widgets, in its own words.
+bool is_qts(const QObject& object) {
+  for (const QObject* at = &object; at != nullptr; at = at->parent()) {
+    if (at->objectName().startsWith(QLatin1String("qt_")) || at->objectName().startsWith(QLatin1String("_q_"))) {
+      return true;
+    }
+    if (at->inherits("QDockWidgetTitleButton") || at->inherits("QTableCornerButton")) return true;
+  }
+  if (const auto* button = qobject_cast<const QAbstractButton*>(&object)) {
+    const auto* box = qobject_cast<const QMessageBox*>(button->window());
+    return box != nullptr && box->standardButton(const_cast<QAbstractButton*>(button)) != QMessageBox::NoButton;
+  }
+  return false;
+}
+
+void add_widget(const QWidget& widget, Texts& texts) {
+  texts.add(widget.toolTip(), "tooltip");
+  texts.add(widget.statusTip(), "status tip");
+  texts.add(widget.whatsThis(), "what's this");
+  texts.add(widget.accessibleName(), "accessible name");
+  texts.add(widget.accessibleDescription(), "accessible description");
+  if (const auto* label = qobject_cast<const QLabel*>(&widget)) texts.add(label->text(), "label");
+  if (const auto* button = qobject_cast<const QAbstractButton*>(&widget)) texts.add(button->text(), "button");
+  if (const auto* box = qobject_cast<const QGroupBox*>(&widget)) texts.add(box->title(), "group box");
+  if (const auto* menu = qobject_cast<const QMenu*>(&widget)) texts.add(menu->title(), "menu");
+  if (const auto* dock = qobject_cast<const QDockWidget*>(&widget)) texts.add(dock->windowTitle(), "dock");
+  if (const auto* field = qobject_cast<const QLineEdit*>(&widget)) {
+    const bool example = field->placeholderText() == QLatin1String("N[pow2]=[8,14] d=64");
+    if (!example) texts.add(field->placeholderText(), "placeholder");
+  }
+  if (const auto* bar = qobject_cast<const QProgressBar*>(&widget)) texts.add(bar->format(), "progress");
+  if (const auto* tabs = qobject_cast<const QTabWidget*>(&widget)) {
+    for (int i = 0; i < tabs->count(); ++i) texts.add(tabs->tabText(i), "tab");
+  }
+  if (const auto* table = qobject_cast<const QTableView*>(&widget)) {
+    for (int column = 0; column < table->model()->columnCount(); ++column) {
+      for (const int role : {int{Qt::DisplayRole}, int{Qt::ToolTipRole}}) {
+        texts.add(table->model()->headerData(column, Qt::Horizontal, role).toString(), "heading");
+      }
+    }
+  }
+}
+
+/// Whatever stands in the window, shown at the moment or not. Of combo boxes those of facets hold data.
+void add_widgets(const QWidget& window, Texts& texts) {
+  for (const QWidget* widget : window.findChildren<QWidget*>()) {
+    if (!is_qts(*widget)) add_widget(*widget, texts);
+  }
+  for (const QAction* action : window.findChildren<QAction*>()) {
+    if (is_qts(*action) || action->isSeparator()) continue;
+    texts.add(action->text(), "action");
+    texts.add(action->toolTip(), "action's tooltip");
+  }
+}
+
+class LanguageTest : public WindowTest {
+ protected:
+  static void SetUpTestSuite() { use_catalogue(marked_catalogue()); }
+};
+
+TEST_F(LanguageTest, EveryWidgetSpeaksIt) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  Texts empty;
+  add_widgets(window, empty);
+  EXPECT_EQ(empty.forgotten(), "") << "before a file is open";
+
+  ASSERT_EQ(window.workspace().open_now(recorded_sample()), QString());
+  for (const char* page : {"explorer", "table", "tiles", "io"}) {
+    window.show_page(QString::fromUtf8(page));
+    settle();
+    Texts texts;
+    add_widgets(window, texts);
+    // Names of files, and their paths in tooltips.
+    EXPECT_EQ(texts.forgotten(), "label: h200.attnscope\ntooltip: " + recorded_sample().toStdString()) << page;
+    EXPECT_GT(texts.seen(), 150);
+  }
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST_F(LanguageTest, ChoicesSpeakIt) {
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  Texts texts;
+  for (const QComboBox* combo : window.findChildren<QComboBox*>()) {
+    const bool of_facet =
+        std::ranges::any_of(analysis::curve_facets(),
+                            [&](const auto& facet) { return combo->accessibleName() == qtext(facet->label); }) ||
+        std::ranges::any_of(analysis::map_facets(),
+                            [&](const auto& facet) { return combo->accessibleName() == qtext(facet->label); });
+    const bool of_device = combo->accessibleName() == qtext(say::roofline_page::device{});  // named by the file
+    if (of_facet || of_device) continue;
+    for (int i = 0; i < combo->count(); ++i) {
+      texts.add(combo->itemText(i), "choice");
+      texts.add(combo->itemData(i, Qt::ToolTipRole).toString(), "choice's tooltip");
+    }
+  }
+  EXPECT_EQ(texts.forgotten(), "");
+}
+
+TEST_F(LanguageTest, PlotsSpeakIt) {
+  std::vector<PointRecord> points = fixtures::memory_wall();
+  points.push_back(fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory,
+                                          Message::verbatim("the file's own words")));
+  PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 2048));
+  hot.clocks->throttled = true;
+  points.push_back(hot);
+  Texts texts;
+  QStringList reasons;
+  for (const PointRecord& point : points) {
+    if (!point.reason.empty()) reasons << qtext(point.reason);
+  }
+  for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
+    CurveRequest request;
+    request.algorithms = {"naive", "fa1", "fa2"};
+    request.ordinate = ordinate;
+    request.paper_count = true;
+    request.l2_boundary = true;
+    const CurveSet set = fixtures::curves_of(fixtures::shown(points), request);
+    IoPlot plot;
+    plot.resize(900, 700);
+    plot.set_curves(set, ordinate == Ordinate::bytes, false);
+    texts.add(plot.accessibleName(), "plot");
+    for (const QCPAxis* axis : {plot.xAxis, plot.yAxis}) texts.add(axis->label(), "axis");
+    for (int i = 0; i < plot.plottableCount(); ++i) {
+      // Of failed points: the algorithm, and what stands in the analysis' own table.
+      QString name = plot.plottable(i)->name();
+      if (!marked(name)) name = name.section(QStringLiteral(" · "), 1).replace(QLatin1Char('\n'), QLatin1Char(' '));
+      texts.add(name, "legend");
+    }
+    for (int i = 0; i < plot.itemCount(); ++i) {
+      if (const auto* item = qobject_cast<const QCPItemText*>(plot.item(i)))
+        texts.add(item->text(), "text in the plot");
+    }
+    for (const HoverColumn& column : build_hover_columns(set, plot_colors(QPalette()))) {
+      texts.add(column.content, reasons, "read-out of a curve");
+      for (const HoverRow& row : column.content.rows) texts.add(row.label, "row of a read-out");
+    }
+  }
+  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_GT(texts.seen(), 50);
+}
+
+TEST_F(LanguageTest, MapsSpeakIt) {
+  Texts texts;
+  for (const Metric& metric : metrics_table()) {
+    if (!metric.on_heatmap) continue;
+    const HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(fixtures::tile_sweep()), metric.key);
+    HeatmapView view;
+    view.resize(900, 700);
+    view.set_grid(grid, {}, true);
+    for (const Medium medium : {Medium::screen, Medium::paper}) {
+      texts.add_all(view.caption(medium).split(QStringLiteral(" · ")), "caption");
+    }
+    for (int row = 0; row < static_cast<int>(grid.cells.size()); ++row) {
+      for (int column = 0; column < static_cast<int>(grid.cells.front().size()); ++column) {
+        const HeatmapCell& cell = grid.at({row, column});
+        QStringList reasons;
+        if (cell.disposition && *cell.disposition != Disposition::ok) {
+          reasons << qtext(grid.points->table().reason(cell.row));
+        }
+        texts.add(view.describe_cell({row, column}), reasons, "read-out of a cell");
+      }
+    }
+  }
+  EXPECT_EQ(texts.forgotten(), "");
+}
+
+TEST_F(LanguageTest, DetailsSpeakIt) {
+  PointRecord hot = fixtures::ok_point(fixtures::spec("naive", 1024));
+  hot.clocks->throttled = true;
+  const QString html = describe_point_html(fixtures::shown({hot})[0], QPalette());
+  Texts texts;
+  static const QRegularExpression heading(QStringLiteral("<td colspan='3' style='padding-top:10px'><b>([^<]*)</b>"));
+  static const QRegularExpression name(QStringLiteral("<tr><td>([^<]*)</td>"));
+  for (const QRegularExpression& pattern : {heading, name}) {
+    auto match = pattern.globalMatch(html);
+    ASSERT_TRUE(match.hasNext()) << pattern.pattern().toStdString();
+    while (match.hasNext()) texts.add(match.next().captured(1), "details");
+  }
+  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_TRUE(html.contains(QStringLiteral("«Throttled")));
+}
+
+TEST_F(LanguageTest, EmptyPagesSpeakIt) {
+  Workspace workspace;
+  Texts texts;
+  const auto add = [&] {
+    const EmptyWords words = why_no_points(workspace);
+    texts.add(words.title, "title");
+    texts.add(words.text, "text");
+  };
+  add();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  for (std::size_t i = 0; i < workspace.runs().size(); ++i) workspace.set_run_visible(i, false);
+  add();
+  const QString beginning = folder.filePath("beginning.attnscope");
+  fixtures::write_file(beginning, {{"quick", {}}});
+  ASSERT_EQ(workspace.open_now(beginning), QString());
+  add();
+  workspace.set_run_visible(0, true);
+  ASSERT_TRUE(workspace.set_query(QStringLiteral("nonsense")).empty());
+  add();
+  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(texts.seen(), 8);
+}
+
+TEST_F(LanguageTest, RunsSpeakIt) {
+  Workspace workspace;
+  RunsPanel panel(workspace);
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const QModelIndex index = panel.model()->index(0, 0);
+  for (const int role : {int{RunsModel::detail_role}, int{Qt::ToolTipRole}, int{Qt::AccessibleTextRole}}) {
+    EXPECT_TRUE(marked(index.data(role).toString())) << index.data(role).toString().toStdString();
+  }
+}
+
+TEST_F(LanguageTest, DialogsSpeakIt) {
+  MainWindow window(false);
+  window.show();
+  show_about(&window);
+  show_document(&window, QStringLiteral("tutorial"));
+  for (QAction* action : window.findChildren<QAction*>()) {
+    if (action->text() == qtext(Message{.id = "window.shortcuts"})) action->trigger();
+  }
+  const QList<QDialog*> dialogs = window.findChildren<QDialog*>();
+  ASSERT_EQ(dialogs.size(), 3);
+  Texts texts;
+  for (const QDialog* dialog : dialogs) {
+    EXPECT_TRUE(marked(dialog->windowTitle())) << dialog->windowTitle().toStdString();
+    const auto* box = qobject_cast<const QMessageBox*>(dialog);
+    if (box == nullptr) continue;
+    // Rows of a table, or paragraphs; a key is what is printed on it.
+    static const QRegularExpression cell(QStringLiteral("<(?:td|p)>([^<]+)</(?:td|p)>"));
+    for (auto match = cell.globalMatch(box->text()); match.hasNext();) texts.add(match.next().captured(1), "dialog");
+  }
+  EXPECT_GT(texts.seen(), 12);
+  EXPECT_EQ(texts.forgotten(), "");
+}
+
+TEST_F(LanguageTest, ACollectionSpeaksIt) {
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectPanel panel;
+  Texts texts;
+  panel.form().set_preset(QString());
+  panel.form().set_database(folder.filePath("c.attnscope"));
+  texts.add(panel.blocker(), "no axis");
+  panel.form().set_axes(QStringLiteral("N=1024"));
+  EXPECT_EQ(panel.blocker(), QString());
+  texts.add(panel.form().check().plan, "plan");
+  panel.form().set_database(QStringLiteral("/dev/null/c.attnscope"));
+  texts.add(panel.blocker(), "file");
+  panel.form().set_database({});
+  texts.add(panel.blocker(), "no file");
+  qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");
+  panel.form().set_database(folder.filePath("c.attnscope"));
+  texts.add(panel.blocker(), "no collector");
+
+  auto* log = panel.findChild<QListWidget*>();
+  PlanEvent plan;
+  plan.device_name = "H200";
+  plan.total = 2;
+  plan.skipped = 1;
+  plan.counters = "busy";
+  emit panel.collector().planned(plan);
+  emit panel.collector().kernel_built(BuildEvent{1, 1, "k", false, "e"});
+  texts.add(panel.progress_words(), "progress");
+  emit panel.collector().finished(DoneEvent{"complete", {}, 1, 1, 0});
+  texts.add(panel.progress_words(), "end");
+  emit panel.collector().cancelled(DoneEvent{"cancelled", {}, 1, 0, 5});
+  texts.add(panel.progress_words(), "cancelled");
+  emit panel.collector().crashed(QStringLiteral("«why»"));
+  texts.add(panel.progress_words(), "crashed");
+  for (int i = 0; i < log->count(); ++i) texts.add(log->item(i)->text(), "log");
+  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(log->count(), 8);
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+// Settings are kept from one language to the next.
+TEST_F(LanguageTest, WhatIsKeptIsInNoLanguage) {
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show();
+  window.show_page(QStringLiteral("table"));
+  settle();
+  auto& table = page_of<PointsPage>(window);
+  int time = -1;
+  for (int column = 0; column < table.table()->model()->columnCount(); ++column) {
+    if (table.table()->model()->headerData(column, Qt::Horizontal).toString() == QStringLiteral("«Time»"))
+      time = column;
+  }
+  ASSERT_GE(time, 0);
+  table.table()->sortByColumn(time, Qt::DescendingOrder);
+  EXPECT_EQ(table.state()[QStringLiteral("sorted_by")].toString(), QStringLiteral("time"));
+  const QJsonObject kept = table.state();
+  table.table()->sortByColumn(0, Qt::AscendingOrder);
+  table.restore(kept);
+  EXPECT_EQ(table.table()->horizontalHeader()->sortIndicatorSection(), time);
+
+  auto& curves = page_of<IoCurvePage>(window);
+  curves.restore({{QStringLiteral("tile"), QStringLiteral("fastest")}});
+  window.workspace().set_run_visible(1, false);
+  window.workspace().set_run_visible(1, true);
+  EXPECT_EQ(curves.state()[QStringLiteral("tile")].toString(), QStringLiteral("fastest"));
+  for (const Page* page : window.findChildren<Page*>()) {
+    const QString json = QString::fromUtf8(QJsonDocument(page->state()).toJson());
+    EXPECT_FALSE(marked(json)) << json.toStdString();
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::ui

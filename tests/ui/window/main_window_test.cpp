@@ -1,0 +1,784 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QCheckBox>
+#include <QDir>
+#include <QDockWidget>
+#include <QFile>
+#include <QJsonDocument>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QRegularExpression>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTest>
+#include <QTextBrowser>
+#include <QToolButton>
+#include <QUrl>
+#include <new>
+
+#include "kernels/algorithm.h"
+#include "profiler/metrics/metrics.h"
+#include "tests/ui/window_test.h"
+#include "ui/models/curve_series.h"
+#include "ui/pages/ceilings_page.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/explorer_page.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/law_page.h"
+#include "ui/pages/page_list.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/roofline_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/panels/details_panel.h"
+#include "ui/panels/runs_panel.h"
+#include "ui/text/format.h"
+#include "ui/widgets/elided_label.h"
+#include "ui/window/application.h"
+#include "ui/window/query_bar.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST_F(WindowTest, ShowsAFileOnEveryPage) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  EXPECT_TRUE(page_of<IoCurvePage>(window).curves().empty());
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  EXPECT_FALSE(page_of<IoCurvePage>(window).curves().empty());
+  EXPECT_TRUE(page_of<TileHeatmapPage>(window).has_grid());
+  window.show_page(QStringLiteral("table"));
+  QApplication::processEvents();
+  EXPECT_EQ(page_of<PointsPage>(window).table()->model()->rowCount(),
+            static_cast<int>(window.workspace().visible()->size()));
+  EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, ASelectedPointGoesToTheExplorer) {
+  MainWindow window(false);
+  window.resize(1280, 800);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  const auto explore = [&] {
+    for (QAction* action : window.findChildren<QAction*>()) {
+      if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+Shift+X"))) action->trigger();
+    }
+  };
+  explore();
+  EXPECT_TRUE(window.banner().text().contains("No point is selected"));
+  Page* const curves = window.page(QStringLiteral("io"));
+  const ShownPoint point = (*window.workspace().visible())[3];
+  emit curves->point_selected(point);
+  emit window.details()->anchorClicked(QUrl(QStringLiteral("explore:")));
+  QApplication::processEvents();
+  const auto& page = page_of<ExplorerPage>(window);
+  EXPECT_TRUE(page.isVisible());
+  EXPECT_EQ(page.chosen().choices.point.spec.problem, point.spec.problem);
+  EXPECT_EQ(page.chosen().choices.point.spec.tile, point.spec.tile);
+  EXPECT_EQ(page.chosen().choices.point.spec.algorithm, point.spec.algorithm);
+  EXPECT_EQ(page.chosen().choices.device, point.run->summary.device_name);
+}
+
+TEST_F(WindowTest, ABadFileIsABannerAndNotADialog) {
+  MainWindow window(false);
+  QSignalSpy failed(&window.workspace(), &Workspace::open_failed);
+  window.open_files({folder.filePath("nowhere.attnscope")});
+  ASSERT_TRUE(failed.wait());
+  window.show();
+  EXPECT_TRUE(window.banner().text().contains("nowhere.attnscope"));
+}
+
+TEST_F(WindowTest, SpaceTogglesTheRunUnderTheCursor) {
+  Workspace workspace;
+  RunsPanel panel(workspace);
+  panel.show();
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const std::size_t all = workspace.visible()->size();
+  panel.setCurrentIndex(panel.model()->index(0, 0));
+  QTest::keyClick(&panel, Qt::Key_Space);
+  EXPECT_EQ(workspace.visible()->size(), all - fixtures::memory_wall().size());
+  QTest::keyClick(&panel, Qt::Key_Space);
+  EXPECT_EQ(workspace.visible()->size(), all);
+}
+
+TEST_F(WindowTest, TheTickedRunsOfAllFilesAreOneTable) {
+  const QString other = folder.filePath("other.attnscope");
+  fixtures::write_file(other, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 512))}, true}});
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_now(other), QString());
+  window.workspace().set_run_visible(1, false);  // the tile sweep
+  const auto lines = [&] {
+    const QString path = folder.filePath("table.csv");
+    window.save_csv(path);
+    QFile csv(path);
+    EXPECT_TRUE(csv.open(QIODevice::ReadOnly));
+    return QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts);
+  };
+  const QStringList both = lines();
+  EXPECT_EQ(window.banner().text(), QString());
+  EXPECT_EQ(both.count(both.constFirst()), 1) << "one header";
+  for (const QString& line : both) EXPECT_EQ(line.startsWith(both.constFirst().left(12)), &line == &both.constFirst());
+  window.workspace().set_run_visible(2, false);
+  const QStringList first = lines();
+  EXPECT_EQ(both.size(), first.size() + 1) << "the other file's only point";
+  EXPECT_TRUE(both.constLast().contains(",512,")) << both.constLast().toStdString();
+
+  window.workspace().set_run_visible(0, false);
+  window.save_csv(folder.filePath("none.csv"));
+  EXPECT_TRUE(window.banner().text().contains("no run is ticked")) << window.banner().text().toStdString();
+  EXPECT_FALSE(QFile::exists(folder.filePath("none.csv")));
+  window.workspace().set_run_visible(0, true);
+  window.save_csv(QStringLiteral("/proc/new.csv"));
+  EXPECT_TRUE(window.banner().text().contains("/proc/new.csv")) << window.banner().text().toStdString();
+}
+
+TEST_F(WindowTest, TheExportIsWhatTheTableShowsAndItsCountIsSaid) {
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  const auto all = window.workspace().visible()->size();
+  const QString path = folder.filePath("table.csv");
+  const auto algorithms = [&] {
+    window.save_csv(path);
+    QFile csv(path);
+    EXPECT_TRUE(csv.open(QIODevice::ReadOnly));
+    QStringList names;
+    for (const QString& line : QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts).mid(1)) {
+      names << line.section(',', 0, 0);
+    }
+    return names;
+  };
+  const QStringList unfiltered = algorithms();
+  const QString count = QStringLiteral("%1 points, %2 rows").arg(all).arg(unfiltered.size());
+  EXPECT_TRUE(window.statusBar()->currentMessage().contains(count))
+      << window.statusBar()->currentMessage().toStdString();
+
+  // The page need not be looked at.
+  window.show_page(QStringLiteral("io"));
+  window.query().set_text("fa1");
+  const QStringList filtered = algorithms();
+  ASSERT_GT(filtered.size(), 0);
+  EXPECT_EQ(filtered.size(), unfiltered.count("fa1"));
+  EXPECT_EQ(filtered.count("fa1"), filtered.size()) << "none but what the filter leaves";
+  const auto shown = window.workspace().visible()->size();
+  ASSERT_LT(shown, all);
+  const QString said = window.statusBar()->currentMessage();
+  EXPECT_TRUE(said.contains(QStringLiteral("%1 of %2 points").arg(shown).arg(all))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("“fa1” leaves; %1 rows").arg(filtered.size()))) << said.toStdString();
+
+  window.query().set_text("nonsense");
+  const QString none = folder.filePath("none.csv");
+  window.save_csv(none);
+  EXPECT_FALSE(QFile::exists(none));
+  EXPECT_TRUE(window.banner().text().contains(QStringLiteral("hides all %1 points").arg(all)))
+      << window.banner().text().toStdString();
+}
+
+TEST_F(WindowTest, ImportedPointsAreExportedAsSuch) {
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(peers), QString());
+  const QString path = folder.filePath("peers.csv");
+  window.save_csv(path);
+  QFile csv(path);
+  ASSERT_TRUE(csv.open(QIODevice::ReadOnly)) << window.banner().text().toStdString();
+  const QStringList lines = QString::fromUtf8(csv.readAll()).split('\n', Qt::SkipEmptyParts);
+  ASSERT_EQ(lines.size(), 1 + 14);
+  for (const QString& line : lines.mid(1)) {
+    EXPECT_TRUE(line.startsWith("torch-")) << line.toStdString();
+    EXPECT_TRUE(line.contains(",imported")) << line.toStdString();
+  }
+}
+
+TEST(RecordedSample, FillsEveryPageWithMeasurements) {
+  const QString sample = recorded_sample();
+  if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  Workspace workspace;
+  IoCurvePage io(workspace);
+  TileHeatmapPage tiles(workspace);
+  ASSERT_EQ(workspace.open_now(sample), QString());
+  ASSERT_FALSE(io.curves().empty());
+  for (const QString& d : {QStringLiteral("64"), QStringLiteral("128")}) {
+    io.choose(QStringLiteral("d"), d);
+    int measured = 0;
+    for (const Curve& curve : io.curves().curves) {
+      EXPECT_NE(curve.provenance, Provenance::simulated);
+      if (curve.kind != CurveKind::measured) continue;
+      ++measured;
+      if (curve.quantity != Quantity::sm_l2) continue;
+      // The judge: what the SMs moved meets the tile program.
+      for (const CurvePoint& point : curve.points) {
+        if (point.value < 64.0 * 1024 * 1024) continue;
+        const auto ratio = io.curves().table().values(metric_key::l2_sm_over_model).at(*point.row);
+        ASSERT_TRUE(ratio);
+        EXPECT_NEAR(*ratio, 1, curve.name.algorithm == "naive" ? 0.03 : 0.01) << curve.name.algorithm << " " << point.n;
+      }
+    }
+    EXPECT_EQ(measured, 8) << "four algorithms, DRAM and SM<->L2";
+    ASSERT_FALSE(io.curves().failed.empty()) << "naive runs out of memory at the end of the memory wall";
+    EXPECT_EQ(io.curves().table().disposition(io.curves().failed[0].row), Disposition::out_of_memory);
+  }
+  ASSERT_TRUE(tiles.has_grid());
+  EXPECT_EQ(tiles.options("Algorithm"), (QStringList{"fa1", "fa2", "fa3"}));
+  EXPECT_GE(tiles.heatmap()->grid().y.size(), 12U);
+  EXPECT_GE(tiles.heatmap()->grid().x.size(), 12U);
+  EXPECT_FALSE(tiles.heatmap()->grid().fastest.empty());
+}
+
+TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
+  MainWindow window(false);
+  QSignalSpy failed(&window.workspace(), &Workspace::open_failed);
+  window.open_files({folder.filePath("one.attnscope"), folder.filePath("two.attnscope")});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 2; }));
+  EXPECT_TRUE(window.banner().text().contains("one.attnscope")) << window.banner().text().toStdString();
+  EXPECT_TRUE(window.banner().text().contains("two.attnscope")) << window.banner().text().toStdString();
+  QSignalSpy opened(&window.workspace(), &Workspace::opened);
+  window.open_files({file});
+  ASSERT_TRUE(opened.wait());
+  EXPECT_EQ(window.banner().text(), QString()) << "an error does not outlive a success";
+  // What went wrong in another matter is still true.
+  window.save_csv(QStringLiteral("/proc/new.csv"));
+  window.open_files({file});
+  EXPECT_TRUE(window.banner().text().contains("/proc/new.csv"));
+  window.save_csv(folder.filePath("new.csv"));
+  EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
+  MainWindow window(false);
+  const QString late = folder.filePath("late.attnscope");
+  Workspace& workspace = window.workspace();
+  // A file that could not be opened, and can be now.
+  EXPECT_NE(workspace.open_now(late), QString());
+  emit workspace.open_failed(late, QStringLiteral("late.attnscope does not exist"));
+  EXPECT_TRUE(window.banner().text().contains("late.attnscope"));
+  ASSERT_TRUE(QFile::copy(file, late));
+  ASSERT_EQ(workspace.open_now(late), QString());
+  EXPECT_EQ(window.banner().text(), QString());
+  // Rows that are left out of it: other ones, then a file that is closed.
+  emit workspace.rows_skipped(late, QStringLiteral("1 row of late.attnscope"));
+  emit workspace.rows_skipped(late, QStringLiteral("2 rows of late.attnscope"));
+  EXPECT_EQ(window.banner().text(), QStringLiteral("2 rows of late.attnscope"));
+  workspace.close(late);
+  EXPECT_EQ(window.banner().text(), QString());
+  // No plot on a page, and then another page.
+  ASSERT_EQ(workspace.open_now(file), QString());
+  window.show_page(QStringLiteral("table"));
+  for (QAction* action : window.findChildren<QAction*>()) {
+    if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+E"))) action->trigger();
+  }
+  EXPECT_TRUE(window.banner().text().contains("no plot on this page"));
+  window.show_page(QStringLiteral("io"));
+  EXPECT_EQ(window.banner().text(), QString());
+  // Nothing to export, and then another filter, or other runs.
+  window.query().set_text(QStringLiteral("nonsense"));
+  window.save_csv(folder.filePath("none.csv"));
+  EXPECT_TRUE(window.banner().text().contains("hides all"));
+  window.query().set_text({});
+  EXPECT_EQ(window.banner().text(), QString());
+  for (std::size_t run = 0; run < workspace.runs().size(); ++run) workspace.set_run_visible(run, false);
+  window.save_csv(folder.filePath("none.csv"));
+  EXPECT_TRUE(window.banner().text().contains("no run is ticked"));
+  workspace.set_run_visible(0, true);
+  EXPECT_EQ(window.banner().text(), QString());
+  // A disk that is full stays full.
+  window.save_csv(QStringLiteral("/proc/new.csv"));
+  workspace.set_run_visible(0, false);
+  EXPECT_TRUE(window.banner().text().contains("/proc/new.csv"));
+}
+
+TEST_F(WindowTest, FilesOfOneNameAreToldApart) {
+  ASSERT_TRUE(QDir(folder.path()).mkpath("a/x") && QDir(folder.path()).mkpath("b/x"));
+  const QString first = folder.filePath("a/x/sweep.attnscope");
+  const QString second = folder.filePath("b/x/sweep.attnscope");
+  for (const QString& path : {first, second}) fixtures::write_file(path, {{"quick", fixtures::memory_wall(), false}});
+  MainWindow window(false);
+  const auto files_of_runs = [&] {
+    QStringList names;
+    const QAbstractItemModel& model = *window.runs_panel()->model();
+    for (int row = 0; row < model.rowCount(); ++row) {
+      names << model.index(row, 0).data(RunsModel::file_role).toString().section(QStringLiteral(" · "), -1);
+    }
+    return names;
+  };
+  ASSERT_EQ(window.workspace().open_now(first), QString());
+  EXPECT_EQ(files_of_runs(), QStringList{"sweep.attnscope"});
+  ASSERT_EQ(window.workspace().open_now(second), QString());
+  EXPECT_EQ(files_of_runs(), (QStringList{"a/x/sweep.attnscope", "b/x/sweep.attnscope"}));
+  EXPECT_TRUE(window.windowTitle().contains("a/x/sweep.attnscope, b/x/sweep.attnscope"))
+      << window.windowTitle().toStdString();
+}
+
+/// What the pages say in place of a plot or table.
+QStringList words_of_pages(MainWindow& window) {
+  QStringList words;
+  for (const char* id : {"io", "tiles", "table"}) {
+    window.show_page(QString::fromLatin1(id));
+    settle();
+    for (const EmptyState* state : window.page(QString::fromLatin1(id))->findChildren<EmptyState*>()) {
+      words << (state->isVisible() ? state->text() : QString());
+    }
+  }
+  return words;
+}
+
+TEST_F(WindowTest, WhileASweepRunsThePagesSayWhatIsGoingOn) {
+  MainWindow window(false);
+  window.show();
+  const QString path = folder.filePath("running.attnscope");
+  window.workspace().follow(path);
+  for (const QString& words : words_of_pages(window)) {
+    EXPECT_TRUE(words.contains("A sweep is beginning")) << words.toStdString();
+  }
+  RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+  RunHeader header;
+  header.device = fixtures::device();
+  header.preset = "quick";
+  header.plan_hash = "h";
+  header.planned_points = 62;
+  const std::int64_t run = store.begin_run(header);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.workspace().runs().empty(); }));
+  for (const QString& words : words_of_pages(window)) {
+    EXPECT_TRUE(words.contains("quick on NVIDIA H200 is being collected")) << words.toStdString();
+    EXPECT_TRUE(words.contains("None of its 62 points has ended yet")) << words.toStdString();
+  }
+  window.workspace().set_run_visible(0, false);
+  for (const QString& words : words_of_pages(window)) {
+    EXPECT_TRUE(words.contains("No run is shown")) << words.toStdString();
+  }
+  window.workspace().set_run_visible(0, true);
+  store.finish_run(run, StoredRunState::cancelled);
+  ASSERT_TRUE(
+      QTest::qWaitFor([&] { return window.workspace().runs()[0].info->summary.state == StoredRunState::cancelled; }));
+  for (const QString& words : words_of_pages(window)) {
+    EXPECT_TRUE(words.contains("has no points")) << words.toStdString();
+    EXPECT_TRUE(words.contains("cancelled")) << words.toStdString();
+  }
+}
+
+TEST_F(WindowTest, AFileThatIsBeingReadIsNamed) {
+  MainWindow window(false);
+  window.show();
+  QSignalSpy opened(&window.workspace(), &Workspace::opened);
+  window.open_files({file});
+  // Nothing that is read comes in before the loop runs.
+  auto* files = window.statusBar()->findChild<ElidedLabel*>();
+  ASSERT_NE(files, nullptr);
+  EXPECT_TRUE(files->text().contains("Opening sample.attnscope")) << files->text().toStdString();
+  EXPECT_TRUE(window.runs_panel()->words_when_empty().contains("Opening sample.attnscope"));
+  for (const EmptyState* state : window.findChildren<EmptyState*>()) {
+    if (!state->isVisible()) continue;
+    EXPECT_TRUE(state->text().contains("Opening sample.attnscope")) << state->text().toStdString();
+  }
+  ASSERT_TRUE(opened.count() == 1 || opened.wait());
+  EXPECT_EQ(files->text(), "sample.attnscope");
+  EXPECT_EQ(window.workspace().opening(), QString());
+}
+
+TEST_F(WindowTest, WhereAllPointsAreDamagedThePagesSaySo) {
+  {
+    SQLite::Database database(file.toStdString(), SQLite::OPEN_READWRITE);
+    ASSERT_GT(database.exec("UPDATE points SET wall_seconds = wall_seconds + 1"), 21);
+  }
+  MainWindow window(false);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().visible()->size(), 0U);
+  for (const QString& words : words_of_pages(window)) {
+    EXPECT_TRUE(words.contains("21 points")) << words.toStdString();
+    EXPECT_TRUE(words.contains("damaged")) << words.toStdString();
+    EXPECT_FALSE(words.contains("before the first")) << words.toStdString();
+  }
+}
+
+TEST_F(WindowTest, LongNamesDoNotWidenIt) {
+  const QString word(5000, QLatin1Char('w'));
+  const std::string preset(300, 'p');
+  MainWindow window(false);
+  window.show();
+  const auto expect_narrow = [&](const char* when) {
+    for (const char* id : {"io", "tiles", "table"}) {
+      window.show_page(QString::fromLatin1(id));
+      settle();
+      EXPECT_LT(window.minimumSizeHint().width(), 1024) << id << ", " << when;
+    }
+  };
+  // No point yet: the pages say so, with the run's name.
+  const QString empty = folder.filePath("empty.attnscope");
+  fixtures::write_file(empty, {{word.toStdString(), {}, false}});
+  ASSERT_EQ(window.workspace().open_now(empty), QString());
+  expect_narrow("a run without points");
+  window.workspace().close(empty);
+
+  PointRecord foreign = fixtures::imported_point(std::string(200, 'a'), fixtures::spec("fa2", 1024).problem, 1e6);
+  for (int i = 0; i < 12; ++i) {
+    const QString path = folder.filePath(QStringLiteral("%1-%2.attnscope").arg(QString(150, QLatin1Char('f'))).arg(i));
+    fixtures::write_file(path, {{preset, {fixtures::ok_point(fixtures::spec("fa2", 512 + i))}, false},
+                                {word.toStdString(), {foreign}, false, true}});
+    ASSERT_EQ(window.workspace().open_now(path), QString());
+  }
+  ASSERT_EQ(window.workspace().files().size(), 12);
+  ASSERT_GE(window.workspace().visible()->size(), 24U);
+  expect_narrow("12 files");
+  window.banner().add(Banner::Topic::open, word);
+  expect_narrow("a message of one word");
+  EXPECT_EQ(window.banner().text(), word) << "whole, where it is asked for";
+  window.resize(1024, 600);
+  settle();
+  EXPECT_EQ(window.width(), 1024);
+}
+
+TEST_F(WindowTest, NamesWithLineBreaksStayOnTheirLine) {
+  const QString path = folder.filePath(QStringLiteral("two\nlines\x1b[31m.attnscope"));
+  {
+    RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+    RunHeader header;
+    header.device = fixtures::device();
+    header.device.limits.name = "GPU\nof lines";
+    header.preset = "quick\tand\nslow";
+    header.plan_hash = "h";
+    header.planned_points = 1;
+    const std::int64_t run = store.begin_run(header);
+    store.add_point(run, 0, fixtures::ok_point(fixtures::spec("fa2", 512)));
+    store.finish_run(run, StoredRunState::complete);
+  }
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(path), QString());
+  static const QRegularExpression control(QStringLiteral("[\\x00-\\x1f]"));
+  const QAbstractItemModel& runs = *window.runs_panel()->model();
+  ASSERT_EQ(runs.rowCount(), 1);
+  for (const int role : {int{RunsModel::title_role}, int{RunsModel::detail_role}, int{RunsModel::file_role}}) {
+    const QString text = runs.index(0, 0).data(role).toString();
+    EXPECT_FALSE(text.contains(control)) << text.toStdString();
+    EXPECT_TRUE(text.contains("\\x0a")) << text.toStdString();
+  }
+  for (const ElidedLabel* label : window.statusBar()->findChildren<ElidedLabel*>()) {
+    EXPECT_FALSE(label->text().contains(control)) << label->text().toStdString();
+    EXPECT_TRUE(label->text().contains("\\x0a")) << label->text().toStdString();
+  }
+  EXPECT_FALSE(window.windowTitle().contains(control));
+}
+
+TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
+  class Greedy : public QObject {
+   public:
+    bool event(QEvent* event) override {
+      if (event->type() == QEvent::User) throw std::bad_alloc();
+      return QObject::event(event);
+    }
+  };
+  auto* application = qobject_cast<Application*>(QCoreApplication::instance());
+  ASSERT_NE(application, nullptr);
+  QStringList said;
+  application->on_trouble([&](const QString& what) { said << what; });
+  Greedy greedy;
+  QCoreApplication::postEvent(&greedy, new QEvent(QEvent::User));
+  settle();
+  application->on_trouble({});
+  ASSERT_EQ(said.size(), 1);
+  EXPECT_TRUE(said[0].contains("not enough memory")) << said[0].toStdString();
+}
+
+/// A run of FA2 at d 64, which the window's own file has nothing of.
+void write_sweep(const QString& path) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {512, 1024, 2048}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 128, 64, 64)));
+  }
+  fixtures::write_file(path, {{"custom", records, false}});
+}
+
+TEST_F(WindowTest, ThePageTurnsToASweepThatWasStarted) {
+  MainWindow window(false);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  auto& page = page_of<IoCurvePage>(window);
+  ASSERT_TRUE(page.curves().title.contains("d 128")) << page.curves().title.toStdString();
+  const QString sweep = folder.filePath("sweep.attnscope");
+  write_sweep(sweep);
+  emit window.collect()->collection_started(sweep, 1);
+  emit window.collect()->collection_ended(sweep, 1);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page.curves().title.contains("d 64"); }))
+      << page.curves().title.toStdString();
+  EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
+  MainWindow window(false);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show_page(QStringLiteral("tiles"));
+  auto& page = page_of<TileHeatmapPage>(window);
+  const auto shows = [&page](std::int64_t d) {
+    const HeatmapGrid& grid = page.heatmap()->grid();
+    return !grid.empty() && (*grid.points)[grid.shown_rows().front()].spec.problem.d == d;
+  };
+  ASSERT_TRUE(shows(128));
+  const QString sweep = folder.filePath("tiles.attnscope");
+  std::vector<PointRecord> records;
+  for (const int br : {16, 32, 64, 128}) {
+    for (const int bc : {16, 32, 64, 128})
+      records.push_back(fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc, 64)));
+  }
+  fixtures::write_file(sweep, {{"custom", records, false}});
+  emit window.collect()->collection_started(sweep, 1);
+  emit window.collect()->collection_ended(sweep, 1);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return shows(64); }));
+
+  // A sweep of no tiles leaves the map where it is.
+  const QString curve = folder.filePath("sweep.attnscope");
+  write_sweep(curve);
+  EXPECT_EQ(page.follow(curve, 1, true), Page::Followed::no_points);
+  // So does any, where the user has chosen since.
+  page.expect_sweep();
+  emit page.findChild<FacetBar*>()->chosen();
+  page.choose(QStringLiteral("n"), QStringLiteral("4096"));
+  ASSERT_TRUE(shows(128));
+  EXPECT_EQ(page.follow(sweep, 1, false), Page::Followed::kept);
+  EXPECT_TRUE(shows(128));
+  EXPECT_TRUE(page.problem_of(sweep, 1).contains("d 64")) << page.problem_of(sweep, 1).toStdString();
+  EXPECT_EQ(page.follow(sweep, 1, true), Page::Followed::shown);
+  EXPECT_TRUE(shows(64));
+}
+
+TEST_F(WindowTest, ASweepIsOfferedWhereTheUserHasChosenMeanwhile) {
+  MainWindow window(false);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  auto& page = page_of<IoCurvePage>(window);
+  const QString sweep = folder.filePath("sweep.attnscope");
+  write_sweep(sweep);
+  emit window.collect()->collection_started(sweep, 1);
+  emit page.findChild<FacetBar*>()->chosen();
+  emit window.collect()->collection_ended(sweep, 1);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
+  EXPECT_TRUE(page.curves().title.contains("d 128")) << page.curves().title.toStdString();
+  EXPECT_TRUE(window.banner().text().contains("3 points")) << window.banner().text().toStdString();
+  EXPECT_TRUE(window.banner().text().contains("d 64")) << window.banner().text().toStdString();
+  window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
+  EXPECT_TRUE(page.curves().title.contains("d 64")) << page.curves().title.toStdString();
+  EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, DetailsAreOfThePageThatIsLookedAtAndLeaveASmallPlotItsRoom) {
+  MainWindow window(false);
+  window.resize(1024, 600);
+  window.show();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show_page(QStringLiteral("io"));
+  const ShownPoint point = (*window.workspace().visible())[0];
+  emit window.page(QStringLiteral("io"))->point_selected(point);
+  const auto* dock = window.findChild<QDockWidget*>(QStringLiteral("details"));
+  EXPECT_FALSE(dock->isVisible()) << "a plot of 1024 pixels has no room to give";
+  ASSERT_TRUE(window.details()->point());
+  window.show_page(QStringLiteral("tiles"));
+  EXPECT_FALSE(window.details()->point()) << "the other page's";
+  window.show_page(QStringLiteral("io"));
+  ASSERT_TRUE(window.details()->point());
+  EXPECT_EQ(window.details()->point()->id, point.id);
+  window.resize(1280, 800);
+  emit window.page(QStringLiteral("io"))->point_selected(point);
+  EXPECT_FALSE(dock->isVisible()) << "beside two panels a table would lose its columns";
+  window.resize(1440, 900);
+  emit window.page(QStringLiteral("io"))->point_selected(point);
+  EXPECT_TRUE(dock->isVisible());
+}
+
+TEST(RecordedSample, LeavesItsPlotRoomInASmallWindow) {
+  const QString sample = recorded_sample();
+  if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(sample), QString());
+  window.resize(1024, 600);
+  window.show();
+  settle();
+  const auto& rect = *page_of<IoCurvePage>(window).plot()->axisRect();
+  EXPECT_GE(rect.rect().height(), 300);
+  for (auto* panel : window.findChildren<QDockWidget*>()) panel->show();
+  settle();
+  EXPECT_EQ(window.size(), QSize(1024, 600)) << "panels make no window larger";
+  EXPECT_GE(rect.rect().height(), 300) << "beside all panels";
+  window.show_page(QStringLiteral("tiles"));
+  settle();
+  EXPECT_GE(page_of<TileHeatmapPage>(window).heatmap()->height(), 300) << "beside all panels";
+}
+
+TEST(DefaultWindow, FitsTheScreenThatItOpensOn) {
+  // 1280 x 800 with a panel of 30 pixels, a netbook, a large screen.
+  for (const QSize& available : {QSize(1280, 770), QSize(1024, 570), QSize(2560, 1410)}) {
+    const QSize size = default_window_size(available);
+    EXPECT_LE(size.width(), available.width());
+    EXPECT_LE(size.height(), available.height() - 30) << "a title bar";
+    EXPECT_GE(size.height(), std::min(900, available.height() - 50));
+  }
+  const MainWindow window(false);
+  EXPECT_LE(window.minimumSizeHint().width(), 800);
+  EXPECT_LE(window.minimumSizeHint().height(), 560);
+}
+
+TEST_F(WindowTest, ASmallWindowLeavesRoomForThePlot) {
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show();
+  const auto plot_height = [&](const QSize& size, const QString& page) {
+    window.resize(size);
+    window.show_page(page);
+    settle();
+    EXPECT_EQ(window.size(), size) << "nothing in it needs more";
+    if (page == "table") return page_of<PointsPage>(window).table()->viewport()->height();
+    if (page == "tiles") return page_of<TileHeatmapPage>(window).heatmap()->height();
+    return page_of<IoCurvePage>(window).plot()->axisRect()->rect().height();
+  };
+  for (const char* page : {"io", "tiles", "table"}) {
+    EXPECT_GE(plot_height({1024, 600}, QString::fromLatin1(page)), 300) << page;
+    EXPECT_GE(plot_height({800, 600}, QString::fromLatin1(page)), 220) << page;
+  }
+  const auto& toggles = *page_of<IoCurvePage>(window).findChild<ToggleBar*>();
+  const auto boxes = [&] {
+    int shown = 0;
+    for (const QCheckBox* box : toggles.findChildren<QCheckBox*>()) shown += box->isVisibleTo(&toggles) ? 1 : 0;
+    return shown;
+  };
+  window.show_page(QStringLiteral("io"));
+  EXPECT_EQ(boxes(), 0) << "they are in the menu";
+  plot_height({1280, 800}, QStringLiteral("io"));
+  EXPECT_EQ(boxes(), 10);
+}
+
+QStringList mnemonics_of(const QString& text, const QString& where) {
+  static const QRegularExpression marked(QStringLiteral("(?<!&)&([^&\\s])"));
+  const auto match = marked.match(text);
+  return match.hasMatch() ? QStringList{match.captured(1).toUpper() + QStringLiteral(" of ") + where} : QStringList();
+}
+
+TEST(Mnemonics, EachLetterHasOneMeaning) {
+  MainWindow window(false);
+  QStringList all;
+  for (const QAction* action : window.menuBar()->actions()) all << mnemonics_of(action->text(), action->text());
+  for (const QLabel* label : window.findChildren<QLabel*>()) {
+    if (label->buddy() != nullptr) all << mnemonics_of(label->text(), label->text());
+  }
+  for (const QAbstractButton* button : window.findChildren<QAbstractButton*>()) {
+    all << mnemonics_of(button->text(), button->text());
+  }
+  EXPECT_GE(all.size(), 12);
+  all.sort();
+  for (qsizetype i = 1; i < all.size(); ++i) {
+    EXPECT_NE(all[i][0], all[i - 1][0]) << all[i].toStdString() << " and " << all[i - 1].toStdString();
+  }
+}
+
+/// A text field as some desktops have it: Ctrl+E is its end of the line.
+class EmacsField : public QLineEdit {
+ public:
+  using QLineEdit::QLineEdit;
+
+ protected:
+  bool event(QEvent* event) override {
+    if (event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->key() == Qt::Key_E) {
+      event->accept();
+      return true;
+    }
+    return QLineEdit::event(event);
+  }
+};
+
+TEST_F(WindowTest, TheMenusKeysHoldWhileATextIsWritten) {
+  MainWindow window(false);
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  window.show_page(QStringLiteral("table"));
+  EmacsField field(QStringLiteral("fa2"), &page_of<PointsPage>(window));
+  field.show();
+  field.setFocus();
+  QAction* export_plot = nullptr;
+  for (QAction* action : window.findChildren<QAction*>()) {
+    if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+E"))) export_plot = action;
+  }
+  ASSERT_NE(export_plot, nullptr);
+  QSignalSpy triggered(export_plot, &QAction::triggered);
+  QTest::keyClick(&field, Qt::Key_E, Qt::ControlModifier);
+  EXPECT_EQ(triggered.count(), 1);
+  EXPECT_TRUE(window.banner().text().contains("no plot on this page"));
+  // Its own keys stay its own.
+  QTest::keyClick(&field, Qt::Key_A, Qt::ControlModifier);
+  EXPECT_EQ(field.selectedText(), "fa2");
+}
+
+TEST_F(WindowTest, FocusOnAPlotIsSeen) {
+  MainWindow window(false);
+  window.resize(1100, 700);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  for (const char* id : {"io", "tiles"}) {
+    window.show_page(QString::fromLatin1(id));
+    settle();
+    QWidget* view = window.page(QString::fromLatin1(id))->view();
+    view->setFocus(Qt::TabFocusReason);
+    ASSERT_TRUE(view->hasFocus());
+    settle();
+    const QImage focused = view->grab().toImage();
+    window.setFocus();
+    ASSERT_FALSE(view->hasFocus());
+    settle();
+    const QImage plain = view->grab().toImage();
+    const QRgb accent = plot_colors(view->palette()).accent.rgb();
+    for (const QPoint& edge :
+         {QPoint(0, view->height() / 2), QPoint(view->width() / 2, 1), QPoint(view->width() - 1, view->height() / 2)}) {
+      EXPECT_EQ(focused.pixel(edge), accent) << id;
+      EXPECT_NE(plain.pixel(edge), accent) << id;
+    }
+  }
+}
+
+TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  auto& io = page_of<IoCurvePage>(window);
+  io.set_ordinate(Ordinate::time);
+  io.choose(QStringLiteral("Mask"), QStringLiteral("causal"));
+  io.set_stacks(true);
+  auto& tiles = page_of<TileHeatmapPage>(window);
+  tiles.choose(QStringLiteral("Algorithm"), QStringLiteral("fa1"));
+  tiles.set_metric(metric_key::l2_sm_bytes);
+  auto& table = page_of<PointsPage>(window);
+  table.table()->sortByColumn(2, Qt::DescendingOrder);
+  page_of<CeilingsPage>(window).choose(QStringLiteral("GPU-of-a-file-to-come"));
+  page_of<ExplorerPage>(window).edit(QStringLiteral("mask"), QStringLiteral("causal"), -1);
+  page_of<LawPage>(window).set_level(LawLevel::dram);
+  page_of<RooflinePage>(window).set_level(analysis::RooflineLevel::sm_l2);
+  page_of<ComparePage>(window).set_margin(2.5);
+  page_of<LawPage>(window).set_view(LawView::collapse);
+
+  MainWindow other(false);
+  for (const PageKind& kind : page_kinds()) {
+    const QString id = to_qstring(kind.id);
+    Page* from = window.page(id);
+    Page* to = other.page(id);
+    ASSERT_TRUE(from != nullptr && to != nullptr) << kind.id;
+    EXPECT_FALSE(from->title().isEmpty());
+    EXPECT_FALSE(from->icon().pixmap(16).isNull());
+    const QByteArray text = QJsonDocument(from->state()).toJson();
+    EXPECT_NE(QJsonDocument(to->state()).toJson(), text) << kind.id;
+    to->restore(QJsonDocument::fromJson(text).object());
+    EXPECT_EQ(QJsonDocument(to->state()).toJson(), text) << kind.id;
+    // What a page does not know leaves it as it is.
+    to->restore({{QStringLiteral("unheard_of"), 1}});
+    EXPECT_EQ(QJsonDocument(to->state()).toJson(), text) << kind.id;
+  }
+  // The choices hold for points that come later.
+  ASSERT_EQ(other.workspace().open_now(file), QString());
+  EXPECT_EQ(page_of<IoCurvePage>(other).curves().ordinate, Ordinate::time);
+  EXPECT_EQ(page_of<TileHeatmapPage>(other).heatmap()->grid().metric, metric_key::l2_sm_bytes);
+  EXPECT_TRUE(page_of<TileHeatmapPage>(other).file_stem().startsWith("tiles-fa1-"));
+}
+
+}  // namespace
+}  // namespace attnscope::ui

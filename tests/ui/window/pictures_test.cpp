@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QImage>
+#include <QRegularExpression>
+#include <QSet>
+
+#include "profiler/metrics/metrics.h"
+#include "tests/ui/window_test.h"
+#include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_view.h"
+#include "ui/text/qtext.h"
+#include "ui/window/offscreen.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
+  QStringList written;
+  ASSERT_EQ(write_plots({file}, folder.filePath("plots"), {}, &written), QString());
+  ASSERT_EQ(written.size(), 2 * 3 + 2 * 2 * 3) << written.join('\n').toStdString();
+  for (const QString& path : written) {
+    if (path.endsWith(".png")) {
+      const QImage image(path);
+      ASSERT_FALSE(image.isNull()) << path.toStdString();
+      if (!path.contains("tiles-")) {
+        EXPECT_EQ(image.size(), QSize(2200, 1440));
+      }
+      // Something is drawn: more than a few colours.
+      QSet<QRgb> colors;
+      for (int y = 0; y < image.height(); y += 7) {
+        for (int x = 0; x < image.width(); x += 7) colors.insert(image.pixel(x, y));
+      }
+      EXPECT_GT(colors.size(), 8) << path.toStdString();
+    } else {
+      QFile svg(path);
+      ASSERT_TRUE(svg.open(QIODevice::ReadOnly));
+      EXPECT_TRUE(svg.readAll().contains("</svg>"));
+    }
+  }
+}
+
+TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
+  const QString all = folder.filePath("all.attnscope");
+  const QString peers = folder.filePath("peers.attnscope");
+  fixtures::write_file(all, {{"memory-wall", fixtures::memory_wall(), false},
+                             {"backward", fixtures::backward(), false},
+                             {"decode", fixtures::decoding(), false}});
+  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
+  QStringList written;
+  ASSERT_EQ(write_plots({all, peers}, folder.filePath("plots"), {}, &written), QString());
+  QStringList names;
+  for (const QString& path : written) {
+    if (path.endsWith(".png")) names << QFileInfo(path).fileName();
+  }
+  EXPECT_EQ(names,
+            (QStringList{"io-d128-fwd-nqN-1x132.png", "time-d128-fwd-nqN-1x132.png", "tflops-d128-fwd-nqN-1x132.png",
+                         "io-d128-fwd-nq1-1x16.png", "time-d128-fwd-nq1-1x16.png", "tflops-d128-fwd-nq1-1x16.png",
+                         "io-d128-bwd-full-1x132.png", "time-d128-bwd-full-1x132.png", "tflops-d128-bwd-full-1x132.png",
+                         "io-d128-bwd-causal-1x132.png", "time-d128-bwd-causal-1x132.png",
+                         "tflops-d128-bwd-causal-1x132.png"}));
+  // A file of times alone has no plot of bytes.
+  written.clear();
+  ASSERT_EQ(write_plots({peers}, folder.filePath("peers"), {}, &written), QString());
+  ASSERT_EQ(written.size(), 4);
+  EXPECT_TRUE(written[0].endsWith("time-d128-1x132.png")) << written[0].toStdString();
+}
+
+TEST_F(WindowTest, EveryProblemSplitsAndTileMapHasItsPlotUnderItsName) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n_k : {4096, 8192}) {
+    for (const int splits : {0, 16}) {
+      for (const std::int64_t page : {0, 256}) {
+        PointSpec spec = fixtures::decode_spec("splitkv", n_k);
+        spec.knobs.set("splits", std::int64_t{splits});
+        spec.problem.page = page;
+        records.push_back(fixtures::ok_point(spec));
+      }
+    }
+    for (const auto& [heads, dropout] : {std::pair{16, 0.0}, std::pair{32, 0.0}, std::pair{32, 0.25}}) {
+      PointSpec spec = fixtures::spec("fa2", n_k);
+      spec.problem.heads_q = spec.problem.heads_kv = heads;
+      spec.problem.dropout = dropout;
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  for (const int br : {32, 64}) {
+    for (const int bc : {32, 64}) {  // a map, and no curve
+      PointSpec spec = fixtures::spec("fa2", 2048, br, bc, 64);
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  const QString sweeps = folder.filePath("sweeps.attnscope");
+  fixtures::write_file(sweeps, {{"custom", records, false}});
+  QStringList written;
+  analysis::PlotChoice choice;
+  choice.kinds = {analysis::PlotKind::bytes, analysis::PlotKind::maps};
+  ASSERT_EQ(write_plots({sweeps}, folder.filePath("sweeps"), choice, &written), QString());
+  QStringList names;
+  for (const QString& path : written) {
+    if (path.endsWith(".png")) names << QFileInfo(path).completeBaseName();
+  }
+  EXPECT_EQ(names, (QStringList{
+                       "io-d128-nqN-1x16",
+                       "io-d128-nqN-1x32-dropout0",
+                       "io-d128-nqN-1x32-dropout0.25",
+                       "io-d128-nq1-1x16-pagecontiguous-splitsauto",
+                       "io-d128-nq1-1x16-pagecontiguous-splits16",
+                       "io-d128-nq1-1x16-page256-splitsauto",
+                       "io-d128-nq1-1x16-page256-splits16",
+                       "tiles-fa2-n2048-d64-1x132-time_median_ns",
+                       "tiles-fa2-n2048-d64-1x132-l2_sm_bytes",
+                       "tiles-fa2-n2048-d64-1x132-dram_bytes",
+                   }));
+}
+
+TEST_F(WindowTest, PicturesReplaceFilesOfTheirKindAloneUnlessForced) {
+  const QString notes = folder.filePath("notes.png");
+  const auto content = [&] {
+    QFile in(notes);
+    in.open(QIODevice::ReadOnly);
+    return in.readAll();
+  };
+  {
+    QFile out(notes);
+    ASSERT_TRUE(out.open(QIODevice::WriteOnly));
+    out.write("my notes");
+  }
+  Screenshot shot{notes, QStringLiteral("io")};
+  const QString error = write_screenshot({file}, shot);
+  EXPECT_TRUE(error.contains("notes.png") && error.contains("--force")) << error.toStdString();
+  EXPECT_EQ(content(), "my notes");
+  ASSERT_TRUE(QFile::setPermissions(notes, QFile::ReadOwner | QFile::WriteOwner));
+  shot.existing = Existing::any;
+  EXPECT_EQ(write_screenshot({file}, shot), QString());
+  EXPECT_TRUE(content().startsWith("\x89PNG"));
+  EXPECT_FALSE(QFile::permissions(notes) & QFile::ReadOther) << "the mode is kept";
+  const QString link = folder.filePath("link.png");
+  ASSERT_TRUE(QFile::link(notes, link));
+  shot = {link, QStringLiteral("io")};
+  EXPECT_EQ(write_screenshot({file}, shot), QString());
+  EXPECT_TRUE(QFileInfo(link).isSymLink());
+}
+
+TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
+  // What is written beside the picture first cannot be made in /proc, not even by root; nor can a folder be replaced.
+  const QString blocked = folder.filePath("blocked");
+  ASSERT_TRUE(QDir().mkpath(blocked + "/io-d128-1x132.png"));
+  QStringList written;
+  const QString error = write_plots({file}, blocked, {}, &written);
+  EXPECT_TRUE(error.contains("io-d128-1x132.png")) << error.toStdString();
+  EXPECT_TRUE(written.isEmpty()) << written.join('\n').toStdString();
+  EXPECT_TRUE(
+      write_screenshot({file}, {QStringLiteral("/proc/version"), QStringLiteral("io")}).contains("/proc/version"));
+
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  for (const char* name : {"/proc/version", "/proc/new.png", "/proc/new.svg", "/proc/new.pdf"}) {
+    window.banner().clear_all();
+    window.save_plot(QString::fromUtf8(name));
+    EXPECT_TRUE(window.banner().text().contains(name)) << window.banner().text().toStdString();
+  }
+  window.banner().clear_all();
+  for (const char* name : {"plot.png", "plot.svg", "plot.pdf"}) {
+    window.save_plot(folder.filePath(name));
+    EXPECT_GT(QFileInfo(folder.filePath(name)).size(), 1000) << name;
+  }
+  EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, PlotsOfABadFileAreAnError) {
+  QStringList written;
+  EXPECT_TRUE(write_plots({folder.filePath("nowhere.attnscope")}, folder.path(), {}, &written).contains("nowhere"));
+  EXPECT_TRUE(written.isEmpty());
+}
+
+TEST_F(WindowTest, BothThemesDrawTheirBackground) {
+  for (const ThemeChoice theme : {ThemeChoice::light, ThemeChoice::dark}) {
+    const QString path = folder.filePath(to_string(theme) + ".png");
+    ASSERT_EQ(write_screenshot({file}, {path, QStringLiteral("io"), {1280, 800}, theme}), QString());
+    const QImage image(path);
+    ASSERT_EQ(image.size(), QSize(1280, 800));
+    EXPECT_EQ(image.pixelColor(image.width() - 30, 125).lightness() < 128, theme == ThemeChoice::dark);
+  }
+}
+
+/// The share of the picture's rows, or of its columns, on which something is drawn.
+double drawn_share(const QImage& image, Qt::Orientation along) {
+  const QRgb background = image.pixel(image.width() - 1, 0);
+  const bool rows = along == Qt::Vertical;
+  const int lines = rows ? image.height() : image.width();
+  const int length = rows ? image.width() : image.height();
+  int drawn = 0;
+  for (int line = 0; line < lines; ++line) {
+    for (int i = 0; i < length; ++i) {
+      if ((rows ? image.pixel(i, line) : image.pixel(line, i)) == background) continue;
+      ++drawn;
+      break;
+    }
+  }
+  return static_cast<double>(drawn) / lines;
+}
+
+TEST_F(WindowTest, APictureOfFewTilesIsSmallAndFull) {
+  std::vector<PointRecord> records;
+  for (const int bc : {64, 128, 256, 512}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa1", 1024, 256, bc, 64)));
+  }
+  const QString row = folder.filePath("row.attnscope");
+  fixtures::write_file(row, {{"custom", records, false}});
+  QStringList written;
+  analysis::PlotChoice choice;
+  choice.kinds = {analysis::PlotKind::maps};
+  ASSERT_EQ(write_plots({row}, folder.filePath("row"), choice, &written), QString());
+  ASSERT_EQ(written.size(), 2 * 3);
+  for (const QString& path : written) {
+    if (path.endsWith(".png")) {
+      EXPECT_GT(drawn_share(QImage(path), Qt::Vertical), 0.75) << path.toStdString();
+      EXPECT_GT(drawn_share(QImage(path), Qt::Horizontal), 0.85) << path.toStdString();
+    }
+  }
+}
+
+QString svg_text(const QString& path) {
+  QFile file(path);
+  EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+  return QString::fromUtf8(file.readAll());
+}
+
+TEST_F(WindowTest, PicturesNameTheirSourceAndNeverSpeakOfHovering) {
+  QStringList written;
+  ASSERT_EQ(write_plots({file}, folder.filePath("plots"), {}, &written), QString());
+  int pictures = 0;
+  for (const QString& path : written) {
+    if (!path.endsWith(".svg")) continue;
+    ++pictures;
+    const QString text = svg_text(path);
+    for (const char* part : {"NVIDIA H200", "sample.attnscope"}) {
+      EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in " << path.toStdString();
+    }
+    // The day on which the run began.
+    EXPECT_TRUE(text.contains(QRegularExpression(QStringLiteral("\\d{4}-\\d\\d-\\d\\d")))) << path.toStdString();
+    EXPECT_FALSE(text.contains("hover")) << path.toStdString();
+  }
+  EXPECT_EQ(pictures, 3 + 2 * 3);
+}
+
+TEST_F(WindowTest, AMapOnTheScreenSpeaksOfHoveringAndOneOnPaperDoesNot) {
+  std::vector<PointRecord> records = fixtures::tile_sweep();
+  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
+  records.back() = fixtures::failed_point(records.back().spec, Disposition::infeasible, "needs 300 KiB");
+  HeatmapView view;
+  view.set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns), {}, true);
+  view.resize(330, 270);
+  EXPECT_TRUE(view.caption(Medium::screen).contains("hover for why"));
+  EXPECT_TRUE(view.caption(Medium::screen).contains("enlarge the window"));
+  EXPECT_TRUE(view.caption(Medium::paper).contains("hatched: cannot run"));
+  EXPECT_FALSE(view.caption(Medium::paper).contains("hover"));
+  EXPECT_FALSE(view.caption(Medium::paper).contains("window"));
+}
+
+Result<analysis::PlotChoice, Message> choice_of(const QStringList& only) {
+  std::vector<std::string> words;
+  for (const QString& word : only) words.push_back(word.toStdString());
+  return analysis::parse_plot_choice(words);
+}
+
+TEST_F(WindowTest, OnlySaysWhichPicturesAreWritten) {
+  const auto names = [&](const QStringList& only) {
+    QStringList written;
+    const auto choice = choice_of(only);
+    EXPECT_TRUE(choice) << only.join(' ').toStdString();
+    EXPECT_EQ(write_plots({file}, folder.filePath("only"), *choice, &written), QString());
+    QStringList stems;
+    for (const QString& path : written) {
+      if (path.endsWith(".png")) stems << QFileInfo(path).completeBaseName();
+    }
+    return stems;
+  };
+  EXPECT_EQ(names({"time"}), QStringList{"time-d128-1x132"});
+  EXPECT_EQ(names({"bytes,rate"}), (QStringList{"io-d128-1x132", "tflops-d128-1x132"}));
+  const QStringList maps = names({"maps", "algorithm=fa1"});
+  EXPECT_EQ(maps.size(), 3);
+  for (const QString& name : maps) EXPECT_TRUE(name.startsWith("tiles-fa1-")) << name.toStdString();
+  EXPECT_EQ(names({"time,heads=1x132,d=128"}), QStringList{"time-d128-1x132"});
+
+  const auto error_of = [&](const QStringList& only) {
+    const auto choice = choice_of(only);
+    if (!choice) return qtext(choice.error());
+    QStringList written;
+    QString error = write_plots({file}, folder.filePath("none"), *choice, &written);
+    EXPECT_TRUE(written.isEmpty());
+    return error;
+  };
+  EXPECT_TRUE(error_of({"curves"}).contains("bytes, time, rate, maps"));
+  EXPECT_TRUE(error_of({"d=96"}).contains("128")) << error_of({"d=96"}).toStdString();
+  EXPECT_TRUE(error_of({"colour=red"}).contains("mask")) << error_of({"colour=red"}).toStdString();
+  EXPECT_FALSE(error_of({"colour=red"}).contains('\n'));
+}
+
+TEST_F(WindowTest, ManyProblemsBecomePagesOfSmallMultiples) {
+  std::vector<PointRecord> records;
+  for (int heads = 1; heads <= 30; ++heads) {
+    for (const std::int64_t n : {512, 1024}) {
+      PointSpec spec = fixtures::spec("fa2", n);
+      spec.problem.heads_q = spec.problem.heads_kv = heads;
+      records.push_back(fixtures::ok_point(spec));
+    }
+  }
+  const QString many = folder.filePath("many.attnscope");
+  fixtures::write_file(many, {{"custom", records, false}});
+  QStringList written;
+  analysis::PlotChoice choice;
+  choice.kinds = {analysis::PlotKind::bytes};
+  ASSERT_EQ(write_plots({many}, folder.filePath("many"), choice, &written), QString());
+  QStringList names;
+  for (const QString& path : written) names << QFileInfo(path).fileName();
+  EXPECT_EQ(names, (QStringList{"io-page01.png", "io-page01.svg", "io-page02.png", "io-page02.svg", "io-page03.png",
+                                "io-page03.svg"}));
+  // Each problem has its panel.
+  QString all;
+  for (const QString& path : written) {
+    if (path.endsWith(".svg")) all += svg_text(path);
+  }
+  for (int heads = 1; heads <= 30; ++heads) {
+    EXPECT_TRUE(all.contains(QStringLiteral("batch × heads 1 × %1 ").arg(heads))) << heads;
+  }
+  // No control beside them says whose a colour is.
+  EXPECT_EQ(all.count(QStringLiteral(">FA2<")) + all.count(QStringLiteral(">FA2 · DRAM · measured<")), 30);
+  // One of them alone is a picture of its own again.
+  written.clear();
+  choice.values["heads"] = {"1x7"};
+  ASSERT_EQ(write_plots({many}, folder.filePath("one"), choice, &written), QString());
+  ASSERT_EQ(written.size(), 2);
+  EXPECT_TRUE(written[0].endsWith("io-d128-1x7.png")) << written[0].toStdString();
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/query_bar.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractItemView>
+#include <QFile>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTest>
+#include <algorithm>
+#include <set>
+
+#include "tests/ui/window_test.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+
+namespace attnscope::ui {
+namespace {
+
+class QueryBarTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    WindowTest::SetUp();
+    ASSERT_EQ(window.workspace().open_now(file), QString());
+    window.resize(1280, 800);
+    window.show();
+    settle();
+  }
+  QStringList candidates() const {
+    QStringList all;
+    const QAbstractItemModel& model = *bar.completer()->model();
+    for (int row = 0; row < model.rowCount(); ++row) all << model.index(row, 0).data().toString();
+    return all;
+  }
+  MainWindow window{false};
+  QueryBar& bar = window.query();
+  QLineEdit& line = *bar.field();
+};
+
+TEST_F(QueryBarTest, AHalfWrittenFilterLeavesWhatAPageShowedAsItWas) {
+  std::vector<PointRecord> causal;
+  for (const std::int64_t n : {1024, 2048}) {
+    PointRecord point = fixtures::memory_wall().front();
+    point.spec.problem.n_q = point.spec.problem.n_k = n;
+    point.spec.problem.mask = Mask::causal;
+    causal.push_back(point);
+  }
+  const QString second = file + ".causal.attnscope";
+  fixtures::write_file(second, {{"causal", causal, false}});
+  ASSERT_EQ(window.workspace().open_now(second), QString());
+  settle();
+  const IoCurvePage& page = page_of<IoCurvePage>(window);
+  const QString before = page.file_stem();
+  ASSERT_FALSE(before.contains("causal")) << before.toStdString();
+  bar.set_text("causal");
+  settle();
+  ASSERT_TRUE(page.file_stem().contains("causal")) << "all that is left";
+  bar.set_text("N>=1024");
+  settle();
+  EXPECT_EQ(page.file_stem(), before);
+  bar.set_text("causal");
+  settle();
+  bar.set_text({});
+  settle();
+  EXPECT_EQ(page.file_stem(), before);
+}
+
+TEST_F(QueryBarTest, AQueryThatNothingFitsSaysWhy) {
+  bar.set_text("algo:fa1 or algo:fa2");
+  ASSERT_EQ(window.workspace().visible()->size(), 0U);
+  EXPECT_TRUE(line.accessibleDescription().contains("“or” is looked for as a word"))
+      << line.accessibleDescription().toStdString();
+  bar.set_text("algo:fa2");
+  EXPECT_EQ(line.accessibleDescription(), QString());
+}
+
+TEST_F(QueryBarTest, EnterTakesNoCandidateThatNobodyMarked) {
+  line.setFocus();
+  QTest::keyClicks(&line, "d:");
+  QAbstractItemView* popup = bar.completer()->popup();
+  ASSERT_TRUE(popup->isVisible());
+  popup->setCurrentIndex(QModelIndex());
+  popup->selectionModel()->setCurrentIndex(popup->model()->index(0, 0), QItemSelectionModel::NoUpdate);
+  QTest::keyClick(popup, Qt::Key_Return);
+  EXPECT_EQ(line.text(), "d:");
+  EXPECT_TRUE(line.accessibleDescription().contains("a value is missing behind d:"));
+}
+
+TEST_F(QueryBarTest, EveryPageDrawsWhatItLeaves) {
+  const std::size_t all = window.workspace().visible()->size();
+  EXPECT_EQ(bar.count(), QStringLiteral("%1 points").arg(all));
+  bar.set_text("algo:fa2 N<=4096");
+  const auto left = window.workspace().visible();
+  ASSERT_GT(left->size(), 0U);
+  ASSERT_LT(left->size(), all);
+  EXPECT_EQ(bar.count(), QStringLiteral("%1 of %2 points").arg(left->size()).arg(all));
+  for (Row row = 0; row < left->size(); ++row) {
+    EXPECT_EQ(left->table().algorithm(row), "fa2");
+    EXPECT_LE(left->table().n_k(row), 4096);
+    EXPECT_GT(left->id(row), 0);
+  }
+  std::set<std::string> drawn;
+  const CurveSet& curves = page_of<IoCurvePage>(window).curves();
+  for (const Row row : drawn_rows(curves)) {
+    drawn.insert(curves.table().algorithm(row));
+    EXPECT_LE(curves.table().n_k(row), 4096);
+  }
+  EXPECT_EQ(drawn, std::set<std::string>{"fa2"});
+  const HeatmapGrid& grid = page_of<TileHeatmapPage>(window).heatmap()->grid();
+  ASSERT_FALSE(grid.empty());
+  for (const Row row : grid.shown_rows()) EXPECT_EQ(grid.points->table().algorithm(row), "fa2");
+  window.show_page(QStringLiteral("table"));
+  settle();
+  EXPECT_EQ(page_of<PointsPage>(window).table()->model()->rowCount(), static_cast<int>(left->size()));
+  // The status line counts the same.
+  EXPECT_TRUE(window.statusBar()->findChildren<QLabel*>().last()->text().contains(QString::number(left->size())));
+
+  bar.set_text({});
+  EXPECT_EQ(window.workspace().visible()->size(), all);
+  EXPECT_EQ(bar.count(), QStringLiteral("%1 points").arg(all));
+}
+
+TEST_F(QueryBarTest, APointOfAFilteredPageIsStillThatOfItsFile) {
+  bar.set_text("algo:fa1");
+  const auto left = window.workspace().visible();
+  for (const Row row : {Row{0}, left->size() - 1}) {
+    const PointRecord record = fixtures::record_of((*left)[row]);
+    EXPECT_EQ(record.spec.algorithm, "fa1");
+    EXPECT_EQ(record.spec, left->table().spec(row));
+  }
+}
+
+TEST_F(QueryBarTest, AnErrorIsSaidAndWhatHeldHoldsOn) {
+  bar.set_text("algo:fa2");
+  const std::size_t before = window.workspace().visible()->size();
+  bar.set_text("algo:fa2 N>=");
+  EXPECT_EQ(window.workspace().visible()->size(), before);
+  EXPECT_TRUE(bar.error().contains("a value is missing")) << bar.error().toStdString();
+  EXPECT_TRUE(bar.error().contains("“algo:fa2” still holds")) << bar.error().toStdString();
+  EXPECT_EQ(line.accessibleDescription(), bar.error());
+  bar.set_text("algo:fa2 N>=1");
+  EXPECT_EQ(bar.error(), QString());
+}
+
+TEST_F(QueryBarTest, TypingAppliesByItselfAndReturnAtOnce) {
+  bar.begin();
+  QTest::keyClicks(&line, "naive");
+  const auto only_naive = [&] {
+    const auto left = window.workspace().visible();
+    for (Row row = 0; row < left->size(); ++row) {
+      if (left->table().algorithm(row) != "naive") return false;
+    }
+    return left->size() > 0;
+  };
+  EXPECT_TRUE(QTest::qWaitFor(only_naive));
+  bar.begin();
+  QTest::keyClicks(&line, "-naive");
+  QTest::keyClick(&line, Qt::Key_Return);
+  EXPECT_FALSE(only_naive());
+  EXPECT_EQ(window.workspace().query(), "-naive");
+  QTest::keyClick(&line, Qt::Key_Escape);
+  EXPECT_EQ(window.workspace().query(), QString());
+}
+
+TEST_F(QueryBarTest, CompletesFieldsThenValues) {
+  window.activateWindow();
+  bar.begin();
+  QTest::keyClicks(&line, "-causal alg");
+  EXPECT_TRUE(bar.completer()->popup()->isVisible());
+  EXPECT_EQ(candidates(), (QStringList{"algo:", "algorithm:"}));
+  QTest::keyClick(bar.completer()->popup(), Qt::Key_Tab);
+  EXPECT_EQ(line.text(), "-causal algo:");
+  settle();
+  EXPECT_TRUE(bar.completer()->popup()->isVisible());
+  EXPECT_EQ(candidates(), (QStringList{"fa1", "fa2", "naive"}));
+  bar.completer()->popup()->setCurrentIndex(bar.completer()->popup()->model()->index(1, 0));
+  QTest::keyClick(bar.completer()->popup(), Qt::Key_Return);
+  EXPECT_EQ(line.text(), "-causal algo:fa2");
+  EXPECT_EQ(window.workspace().query(), "-causal algo:fa2");
+  EXPECT_FALSE(bar.completer()->popup()->isVisible());
+}
+
+TEST_F(QueryBarTest, KeysOfTheWindowLeadToIt) {
+  for (const Qt::Key key : {Qt::Key_L, Qt::Key_F}) {
+    page_of<IoCurvePage>(window).plot()->setFocus();
+    ASSERT_FALSE(line.hasFocus());
+    window.activateWindow();
+    QTest::keyClick(&window, key, Qt::ControlModifier);
+    EXPECT_TRUE(line.hasFocus()) << key;
+  }
+}
+
+TEST_F(QueryBarTest, WhereItHidesAllThePagesSaySoAndClearIt) {
+  bar.set_text("algo:splitkv");
+  for (const char* id : {"io", "tiles", "table", "law"}) {
+    window.show_page(QString::fromLatin1(id));
+    settle();
+    const auto* words = window.page(QString::fromLatin1(id))->findChild<EmptyState*>();
+    ASSERT_TRUE(words != nullptr && words->isVisible()) << id;
+    EXPECT_TRUE(words->text().contains("The filter hides all")) << id << words->text().toStdString();
+    EXPECT_TRUE(words->text().contains("algo:splitkv")) << id;
+  }
+  emit window.page("law")->findChild<EmptyState*>()->linkActivated("clear");
+  EXPECT_EQ(line.text(), QString());
+  EXPECT_GT(window.workspace().visible()->size(), 0U);
+  // Where a page lacks what it shows because the filter took it, that is said as well.
+  bar.set_text("N:512");
+  window.show_page("tiles");
+  settle();
+  const QString words = window.page("tiles")->findChild<EmptyState*>()->text();
+  EXPECT_TRUE(words.contains("Clear the filter")) << words.toStdString();
+}
+
+TEST_F(QueryBarTest, AnotherStartRemembersNone) {
+  bar.set_text("algo:fa2");
+  for (const char* id : {"io", "tiles", "table"}) {
+    const QByteArray state = QJsonDocument(window.page(QString::fromLatin1(id))->state()).toJson();
+    EXPECT_FALSE(state.contains("algo:")) << state.toStdString();
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::ui

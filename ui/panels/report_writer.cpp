@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panels/report_writer.h"
+
+#include <QMetaObject>
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "messages/output.h"
+#include "messages/report_dialog.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// A sentence about rows that reading skipped; empty when there are none.
+QString skipped_words(const RunStore& store) {
+  const std::vector<BadRow> rows = store.bad_rows();
+  if (rows.empty()) return {};
+  const std::string file = store.file().filename().string();
+  return rows.size() == 1 ? qtext(say::output::lacks_row{.file = file})
+                          : qtext(say::output::lacks_rows{.rows = rows.size(), .file = file});
+}
+
+ReportOutcome write_it(const ReportWish& wish) {
+  ReportOutcome outcome;
+  const ReportPoints points = read_report_points(wish.sources, ATTNSCOPE_VERSION, [&](const RunStore& store) {
+    if (outcome.warning.isEmpty()) outcome.warning = skipped_words(store);
+  });
+  for (const ReportSource& source : wish.sources) {
+    const bool whole = std::ranges::all_of(source.runs, [&](std::int64_t run) {
+      return points.places.contains({source.file, run});
+    });
+    if (!whole) return {qtext(say::report_dialog::run_gone{.file = source.file.string()}), {}};
+  }
+  report::Request request{.title = wish.title, .sections = wish.sections};
+  if (wish.baseline) request.baseline = {points.places.at(*wish.baseline)};
+  const Result<report::Document, Message> document = report::make_report(points.input, request);
+  if (!document.ok()) return {qtext(document.error()), {}};
+  write_report(*document, wish.output, OutputFile::Existing::any);
+  if (!document->warnings.empty()) outcome.warning = to_qstring(document->warnings.front());
+  return outcome;
+}
+
+}  // namespace
+
+ReportOutcome write_report_now(const ReportWish& wish) {
+  try {
+    ReportOutcome outcome = write_it(wish);
+    outcome.error = one_line(outcome.error);
+    outcome.warning = one_line(outcome.warning);
+    return outcome;
+  } catch (const std::bad_alloc&) {
+    return {qtext(say::report_dialog::no_memory{}), {}};
+  } catch (const std::exception& error) {
+    return {one_line(QString::fromLocal8Bit(error.what())), {}};
+  }
+}
+
+ReportWriter::ReportWriter(QObject* parent) : QObject(parent) {
+  pool_.setMaxThreadCount(1);
+}
+
+ReportWriter::~ReportWriter() {
+  pool_.waitForDone();
+}
+
+void ReportWriter::write(const ReportWish& wish) {
+  if (busy_) return;
+  busy_ = true;
+  pool_.start([this, wish] {
+    const ReportOutcome outcome = write_report_now(wish);
+    QMetaObject::invokeMethod(
+        this,
+        [this, outcome] {
+          busy_ = false;
+          emit written(outcome);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+}  // namespace attnscope::ui

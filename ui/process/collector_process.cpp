@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/process/collector_process.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <chrono>
+
+#include "messages/collect_panel.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// A launch may take its time to end; after this long it is asked harder.
+constexpr std::chrono::seconds patience{20};
+constexpr qsizetype kept_error_bytes = qsizetype{64} * 1024;
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+}  // namespace
+
+QString find_collector() {
+  const QString named = qEnvironmentVariable("ATTNSCOPE_COLLECTOR");
+  if (!named.isEmpty()) return QFileInfo(named).isExecutable() ? named : QString();
+  const QFileInfo beside(QCoreApplication::applicationDirPath() + QStringLiteral("/attnscope"));
+  if (beside.isExecutable() && beside.isFile()) return beside.absoluteFilePath();
+  return QStandardPaths::findExecutable(QStringLiteral("attnscope"));
+}
+
+QStringList CollectRequest::arguments() const {
+  QStringList words{QStringLiteral("collect"), QStringLiteral("--jsonl")};
+  if (!preset.isEmpty()) words << QStringLiteral("--preset") << preset;
+  for (const QString& axis : axes) words << QStringLiteral("-a") << axis;
+  if (!algorithms.isEmpty()) words << QStringLiteral("--algorithms") << algorithms.join(QLatin1Char(','));
+  if (!device.isEmpty()) words << QStringLiteral("--device") << device;
+  words << QStringLiteral("--cache-control") << (warm_cache ? QStringLiteral("none") : QStringLiteral("all"));
+  if (rounds > 1) words << QStringLiteral("--rounds") << QString::number(rounds);
+  if (resume) words << QStringLiteral("--resume");
+  words << QStringLiteral("-o") << database;
+  return words;
+}
+
+CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
+  insist_.setSingleShot(true);
+  connect(&process_, &QProcess::readyReadStandardOutput, this, &CollectorProcess::read_lines);
+  connect(&process_, &QProcess::readyReadStandardError, this, [this] {
+    errors_ += process_.readAllStandardError();
+    if (errors_.size() > kept_error_bytes) errors_ = errors_.right(kept_error_bytes);
+  });
+  connect(&process_, &QProcess::finished, this, &CollectorProcess::process_ended);
+  connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error != QProcess::FailedToStart || ended_) return;
+    ended_ = true;
+    emit failed(qtext(say::collect_panel::not_started_because{.error = process_.errorString().toStdString()}));
+  });
+  connect(&insist_, &QTimer::timeout, this, [this] {
+    if (!running()) return;
+    if (insistence_++ == 0) {
+      process_.terminate();
+      insist_.start(patience);
+    } else {
+      process_.kill();
+    }
+  });
+}
+
+CollectorProcess::~CollectorProcess() {
+  if (!running()) return;
+  disconnect(&process_, nullptr, this, nullptr);
+  // Closing its input is the collector's sign to stop; what it has committed stays.
+  process_.closeWriteChannel();
+  if (!process_.waitForFinished(2000)) {
+    process_.terminate();
+    if (!process_.waitForFinished(1000)) process_.kill();
+    process_.waitForFinished(1000);
+  }
+}
+
+void CollectorProcess::start(const CollectRequest& request) {
+  start_collector(request.arguments());
+}
+
+void CollectorProcess::measure_ceilings(const QString& device, const QString& database) {
+  start_collector({QStringLiteral("ceilings"), QStringLiteral("--jsonl"), QStringLiteral("--device"), device,
+                   QStringLiteral("-o"), database});
+}
+
+void CollectorProcess::start_collector(const QStringList& arguments) {
+  const QString program = find_collector();
+  if (program.isEmpty()) {
+    emit failed(qtext(say::collect_panel::no_collector{}));
+    return;
+  }
+  start(program, arguments);
+}
+
+void CollectorProcess::start(const QString& program, const QStringList& arguments) {
+  if (running()) return;
+  output_.clear();
+  errors_.clear();
+  cancel_asked_ = false;
+  ended_ = false;
+  insistence_ = 0;
+  done_.reset();
+  process_.start(program, arguments);
+}
+
+void CollectorProcess::cancel() {
+  if (!running() || cancel_asked_) return;
+  cancel_asked_ = true;
+  process_.write("cancel\n");
+  process_.closeWriteChannel();
+  insist_.start(patience);
+}
+
+void CollectorProcess::end_now() {
+  if (running() && cancel_asked_) process_.kill();
+}
+
+void CollectorProcess::write_request(std::string_view line) {
+  process_.write(line.data(), static_cast<qint64>(line.size()));
+  process_.write("\n");
+}
+
+void CollectorProcess::read_lines() {
+  output_ += process_.readAllStandardOutput();
+  qsizetype start = 0;
+  for (qsizetype end = output_.indexOf('\n'); end >= 0; end = output_.indexOf('\n', start)) {
+    take_line(output_.mid(start, end - start));
+    start = end + 1;
+  }
+  output_.remove(0, start);
+}
+
+void CollectorProcess::take_line(const QByteArray& line) {
+  if (line.trimmed().isEmpty()) return;
+  const auto event = parse_event(std::string_view(line.constData(), static_cast<std::size_t>(line.size())));
+  if (!event) return;  // a newer collector may say more than this window knows
+  std::visit(Overloaded{
+                 [this](const PlanEvent& e) { emit planned(e); },
+                 [this](const BuildEvent& e) { emit kernel_built(e); },
+                 [this](const StartedEvent& e) { emit point_started(e); },
+                 [this](const PointEvent& e) { emit point_done(e); },
+                 [this](const QueuedEvent& e) { emit request_queued(e); },
+                 [this](const CancelledEvent& e) { emit request_cancelled(e); },
+                 [this](const RefusedEvent& e) { emit request_refused(e); },
+                 [this](const ProgressEvent& e) { emit progressed(e); },
+                 [this](const LogEvent& e) { emit logged(e); },
+                 [this](const DoneEvent& e) { done_ = e; },
+             },
+             *event);
+}
+
+QString CollectorProcess::last_error_line() const {
+  const QList<QByteArray> lines = errors_.split('\n');
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (!line->trimmed().isEmpty()) return QString::fromUtf8(line->trimmed());
+  }
+  return {};
+}
+
+void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status) {
+  if (ended_) return;
+  ended_ = true;
+  insist_.stop();
+  read_lines();
+  errors_ += process_.readAllStandardError();
+  QString complaint = last_error_line();
+
+  if (done_ && (done_->state == "complete")) {
+    emit finished(*done_);
+  } else if (cancel_asked_ || (done_ && done_->state == "cancelled")) {
+    // Also when it had to be killed: what was asked for has happened.
+    emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
+  } else if (status == QProcess::CrashExit) {
+    if (complaint.endsWith(QLatin1Char('.'))) complaint.chop(1);
+    const std::string control = qtext(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
+    emit crashed(complaint.isEmpty()
+                     ? qtext(say::collect_panel::died{.control = control})
+                     : qtext(say::collect_panel::died_saying{.error = complaint.toStdString(), .control = control}));
+  } else if (done_ && !done_->reason.empty()) {
+    emit failed(qtext(done_->reason));
+  } else if (!complaint.isEmpty()) {
+    emit failed(complaint);
+  } else {
+    emit failed(qtext(say::collect_panel::ended_with_code{.code = exit_code}));
+  }
+}
+
+}  // namespace attnscope::ui

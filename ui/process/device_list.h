@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The devices that a collection can run on: this machine's GPUs, asked of the command-line program in the background,
+// those of other machines that the user has named, and the simulated ones.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <vector>
+
+#include "kernels/model/device_limits.h"
+#include "profiler/measure/events.h"
+#include "ui/process/device_probe.h"
+
+namespace attnscope::ui {
+
+struct ListedDevice {
+  QString argument;  ///< for --device: "0", "ssh:gpubox", "simulated:H200"; what the device is known by
+  QString name;      ///< for people
+  QString gpu;       ///< the GPU's own name, as the driver or the table of limits has it
+  QString note;      ///< why counters are missing, when they are; why another machine's cannot be reached
+  bool simulated = false;
+};
+
+/// What `attnscope collect --dry-run --jsonl --device ARGUMENT` planned for; nothing where a simulation stands for a
+/// GPU of this machine that is not there.
+[[nodiscard]] std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& argument);
+
+class DeviceList : public QObject {
+  Q_OBJECT
+ public:
+  explicit DeviceList(QObject* parent = nullptr);
+
+  /// Lists the simulated devices and asks for the GPUs, then for those elsewhere; each that is found stands before the
+  /// simulated ones. One elsewhere that is not found is listed with the reason.
+  void probe();
+  [[nodiscard]] const std::vector<ListedDevice>& devices() const { return devices_; }
+  /// By its argument; null when there is none.
+  [[nodiscard]] const ListedDevice* find(const QString& argument) const;
+  /// What a plan for it has to fit: the GPU's limits, those of a usual one where it is not in the table.
+  [[nodiscard]] const DeviceLimits& limits_of(const QString& argument) const;
+
+ signals:
+  void changed();
+
+ private:
+  /// After the GPUs: the public ones, then the user's own.
+  void list_simulated();
+  void add(ListedDevice device);
+  void ask_on();
+  void follow_remote_devices();
+
+  std::vector<ListedDevice> devices_;
+  DeviceProbe probe_;
+  bool probing_ = false;  ///< probe() was called
+  int ordinal_ = 0;       ///< of the GPU here to ask for next; -1: all are known
+  QStringList asked_;     ///< those elsewhere that were asked for
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/process/save_file.h"
+
+#include <QBuffer>
+#include <QFile>
+#include <QSvgGenerator>
+
+#include "messages/output.h"
+#include "storage/run_store.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+
+QString save_file(const QString& path, const std::function<bool(QIODevice&)>& write, Existing existing) {
+  try {
+    const std::filesystem::path target(QFile::encodeName(path).toStdString());
+    OutputFile out(target, file_kind::of_name(target), existing);
+    QFile file;
+    if (file.open(out.descriptor(), QIODevice::WriteOnly) && write(file) && file.flush()) {
+      out.commit();
+      return {};
+    }
+    if (file.error() == QFileDevice::NoError) return qtext(say::output::cannot_write{.file = path.toStdString()});
+    return qtext(
+        say::output::cannot_write_because{.file = path.toStdString(), .error = file.errorString().toStdString()});
+  } catch (const StorageError& error) {
+    return QString::fromLocal8Bit(error.what());
+  }
+}
+
+bool write_all(QIODevice& out, const QByteArray& bytes) {
+  // A device that is nearly full takes a part first; only the next write knows why it takes no more.
+  for (qsizetype done = 0; done < bytes.size();) {
+    const qint64 taken = out.write(bytes.constData() + done, bytes.size() - done);
+    if (taken <= 0) return false;
+    done += static_cast<qsizetype>(taken);
+  }
+  return true;
+}
+
+QString save_image(const QString& path, const QImage& image, const char* format, Existing existing) {
+  // Encoded before anything is written: libpng would tell stderr of a full disk in words of its own.
+  QBuffer encoded;
+  encoded.open(QIODevice::WriteOnly);
+  const bool known = image.save(&encoded, format);
+  return save_file(
+      path, [&](QIODevice& out) { return known && write_all(out, encoded.data()); }, existing);
+}
+
+void set_up_page(QPdfWriter& writer, const QSize& size, const QString& title) {
+  writer.setTitle(title);
+  writer.setResolution(96);
+  writer.setPageSize(QPageSize(QSizeF(size) * 72.0 / 96.0, QPageSize::Point));
+  writer.setPageMargins(QMarginsF());
+}
+
+void set_up_page(QSvgGenerator& generator, const QSize& size, const QString& title) {
+  generator.setTitle(title);
+  generator.setSize(size);
+  generator.setViewBox(QRect(QPoint(0, 0), size));
+}
+
+}  // namespace attnscope::ui

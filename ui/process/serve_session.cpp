@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/process/serve_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/registry.h"
+#include "messages/request.h"
+#include "messages/serve_session.h"
+#include "profiler/measure/requests.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+
+QStringList ServeTarget::arguments() const {
+  QStringList words{QStringLiteral("collect"), QStringLiteral("--serve")};
+  if (!device.isEmpty()) words << QStringLiteral("--device") << device;
+  if (why) words << QStringLiteral("--why");
+  words << more << QStringLiteral("-o") << database;
+  return words;
+}
+
+ServeSession::ServeSession(QObject* parent) : QObject(parent) {
+  const auto id_of = [](const auto& event) { return QString::fromStdString(event.id); };
+  connect(&process_, &CollectorProcess::planned, this, &ServeSession::session_started);
+  connect(&process_, &CollectorProcess::kernel_built, this, &ServeSession::kernel_built);
+  connect(&process_, &CollectorProcess::progressed, this, &ServeSession::progressed);
+  connect(&process_, &CollectorProcess::logged, this, &ServeSession::logged);
+  connect(&process_, &CollectorProcess::request_queued, this, [this, id_of](const QueuedEvent& event) {
+    if (open_.contains(id_of(event))) emit point_queued(id_of(event));
+  });
+  connect(&process_, &CollectorProcess::point_started, this, [this, id_of](const StartedEvent& event) {
+    if (open_.contains(id_of(event))) emit point_started(id_of(event));
+  });
+  connect(&process_, &CollectorProcess::point_done, this, [this, id_of](const PointEvent& event) {
+    deaths_ = 0;
+    if (close_request(id_of(event))) emit point_finished(id_of(event), event);
+  });
+  connect(&process_, &CollectorProcess::request_cancelled, this, [this, id_of](const CancelledEvent& event) {
+    if (close_request(id_of(event))) emit point_cancelled(id_of(event));
+  });
+  connect(&process_, &CollectorProcess::request_refused, this, [this, id_of](const RefusedEvent& event) {
+    // A cancel that comes after the answer is refused as well: that is no answer to the request.
+    if (event.request != "measure") return;
+    if (close_request(id_of(event))) emit point_refused(id_of(event), qtext(event.reason));
+  });
+  // Queued: a collector that cannot be started says so at once, and whoever called measure() has no id then.
+  connect(&process_, &CollectorProcess::finished, this, &ServeSession::on_end, Qt::QueuedConnection);
+  connect(&process_, &CollectorProcess::cancelled, this, &ServeSession::on_end, Qt::QueuedConnection);
+  connect(&process_, &CollectorProcess::failed, this, &ServeSession::on_failure, Qt::QueuedConnection);
+  connect(&process_, &CollectorProcess::crashed, this, &ServeSession::on_crash, Qt::QueuedConnection);
+}
+
+void ServeSession::set_target(const ServeTarget& target) {
+  if (target == target_) return;
+  cancel_all();
+  if (state_ == State::serving) {
+    state_ = State::ending;
+    process_.cancel();
+  }
+  target_ = target;
+}
+
+QString ServeSession::measure(const PointSpec& spec, std::int64_t priority) {
+  QString id = QString::number(++asked_);
+  Request& request = *open_.insert(id, {.spec = spec, .priority = priority, .arrival = asked_});
+  if (state_ == State::idle) {
+    start();
+  } else if (state_ == State::serving) {
+    send(id, request);
+  }
+  return id;
+}
+
+void ServeSession::cancel(const QString& id) {
+  const auto found = open_.find(id);
+  if (found == open_.end() || found->cancelled) return;
+  if (!found->sent) {
+    open_.erase(found);
+    emit point_cancelled(id);
+    return;
+  }
+  found->cancelled = true;
+  process_.write_request(cancel_line(id.toStdString()));
+}
+
+void ServeSession::cancel_all() {
+  for (const QString& id : ids_by_arrival()) cancel(id);
+}
+
+void ServeSession::end() {
+  if (state_ != State::serving) return;
+  state_ = State::ending;
+  process_.write_request(end_line());
+}
+
+void ServeSession::start() {
+  state_ = State::serving;
+  process_.start_collector(target_.arguments());
+  for (const QString& id : ids_by_arrival()) send(id, open_[id]);
+}
+
+void ServeSession::send(const QString& id, Request& request) {
+  const std::string line = measure_line(id.toStdString(), request.priority, request.spec, built_in_algorithms());
+  if (line.size() > longest_request) {
+    // Its refusal could not name it. Queued: whoever called measure() has no id yet.
+    const auto refuse = [this, id] {
+      if (close_request(id)) emit point_refused(id, qtext(say::request::long_line{.bytes = longest_request}));
+    };
+    QMetaObject::invokeMethod(this, refuse, Qt::QueuedConnection);
+    return;
+  }
+  request.sent = true;
+  process_.write_request(line);
+}
+
+bool ServeSession::close_request(const QString& id) {
+  return open_.remove(id);
+}
+
+std::vector<QString> ServeSession::ids_by_arrival() const {
+  std::vector<std::pair<std::uint64_t, QString>> order;
+  order.reserve(static_cast<std::size_t>(open_.size()));
+  for (auto request = open_.begin(); request != open_.end(); ++request) {
+    order.emplace_back(request->arrival, request.key());
+  }
+  std::ranges::sort(order);
+  std::vector<QString> ids;
+  ids.reserve(order.size());
+  for (auto& [arrival, id] : order) ids.push_back(std::move(id));
+  return ids;
+}
+
+void ServeSession::refuse_all(const QString& reason) {
+  for (const QString& id : ids_by_arrival()) {  // whoever hears of one may ask for more, or cancel another
+    const bool cancelled = open_.value(id).cancelled;
+    if (!close_request(id)) continue;
+    if (cancelled) {
+      emit point_cancelled(id);
+    } else {
+      emit point_refused(id, reason);
+    }
+  }
+}
+
+void ServeSession::on_crash() {
+  if (++deaths_ < 2) return on_end();
+  const QString complaint = process_.last_error_line();
+  on_failure(complaint.isEmpty() ? qtext(say::serve_session::died_twice{})
+                                 : qtext(say::serve_session::died_twice_saying{.error = complaint.toStdString()}));
+}
+
+void ServeSession::on_failure(const QString& reason) {
+  state_ = State::idle;
+  deaths_ = 0;
+  emit failed(reason);
+  refuse_all(reason);
+  if (state_ == State::idle) emit ended();
+}
+
+// What it was asked for and did not answer, and what came while it ended, is for a new one.
+void ServeSession::on_end() {
+  state_ = State::idle;
+  for (const QString& id : ids_by_arrival()) {
+    const auto request = open_.find(id);
+    if (request == open_.end()) continue;  // whoever heard of another has cancelled it
+    request->sent = false;
+    if (request->cancelled && close_request(id)) emit point_cancelled(id);
+  }
+  if (open_.isEmpty()) {
+    deaths_ = 0;
+    emit ended();
+  } else if (state_ == State::idle) {
+    start();
+  }
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What one read of a file gives: all of it, or what came after an earlier one.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/file_stamp.h"
+#include "storage/run_store.h"
+#include "ui/runs/point_selection.h"
+#include "ui/runs/run_points.h"
+
+namespace attnscope::ui {
+
+/// What was read of a file, by which a later read tells whether it still is that file.
+struct KnownFile {
+  FileStamp stamp = {};
+  std::map<std::int64_t, std::string> runs = {};  ///< their uids by id
+  std::int64_t last_point = 0;                    ///< its id
+  std::set<std::int64_t> grows = {};  ///< runs of several rounds that ran: points that are known may have got rounds
+  std::map<std::int64_t, SettingsPtr> settings = {};              ///< of a large file, by run
+  int selection = 0;                                              ///< of the workspace, by which they were chosen
+  std::map<std::int64_t, std::vector<std::int64_t>> loaded = {};  ///< of a large file's runs that grow, ids in memory
+
+  /// Whether a file with this stamp and these runs goes on where this one was left. The runs are asked as well as the
+  /// stamp: a new file may have got the inode of one that was removed.
+  [[nodiscard]] bool goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const;
+};
+
+/// What one read of a file gave: `error` is one sentence, and then nothing else is set.
+struct FileContents {
+  QString path;
+  FileStamp stamp;
+  bool whole = true;                 ///< read from its first point on
+  int selection = 0;                 ///< KnownFile's
+  std::set<std::int64_t> anew = {};  ///< runs that were read from their first point on where the file was not
+  std::vector<RunSummary> runs;
+  std::map<std::int64_t, RunPoints> points;           ///< by run
+  std::map<std::int64_t, SettingsPtr> settings = {};  ///< of a large file, by run: of all of their points
+  std::vector<StoredCeilings> ceilings;
+  QString skipped;  ///< rows that were left out, one sentence; empty when there are none
+  QString error;
+};
+/// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
+/// place. Of a file with more than `most` points the values of the latest alone are read, and of all what they were set
+/// to; without `most` all are. Blocking; opens read-only. Never throws.
+[[nodiscard]] FileContents read_file(const QString& path, const std::optional<KnownFile>& known = {},
+                                     ReadProgress* progress = nullptr, std::optional<std::size_t> most = {});
+
+/// One sentence.
+[[nodiscard]] QString out_of_memory(const QString& path);
+
+}  // namespace attnscope::ui

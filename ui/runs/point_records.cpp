@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/runs/point_records.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "messages/details.h"
+#include "messages/window.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::size_t most_records_kept = 16;
+/// Opening looks at the whole file, which takes a while of a large one; but a file that stays open is in the way of a
+/// collector that ends.
+constexpr std::chrono::seconds kept_open{3};
+
+}  // namespace
+
+PointRecords::PointRecords() {
+  idle_.setSingleShot(true);
+  idle_.setInterval(kept_open);
+  QObject::connect(&idle_, &QTimer::timeout, &idle_, [this] { store_.reset(); });
+}
+
+PointRecords::Read PointRecords::read(const ShownPoint& point) {
+  const auto known = std::ranges::find_if(known_, [&](const Known& each) {
+    return each.id == point.id && each.file == point.run->file && each.run == point.run->summary.uid &&
+           each.stamp.same_file(point.run->stamp);
+  });
+  if (known != known_.end()) {
+    std::rotate(known_.begin(), known, known + 1);
+    return {.record = known_.front().record};
+  }
+  Read read;
+  try {
+    read = read_file(point);
+  } catch (const std::exception& error) {
+    read = {.error = QString::fromUtf8(error.what())};
+  }
+  if (read.record == nullptr) {
+    store_.reset();
+    return read;
+  }
+  known_.push_front({point.run->summary.uid, point.run->stamp, point.run->file, point.id, read.record});
+  if (known_.size() > most_records_kept) known_.pop_back();
+  return read;
+}
+
+PointRecords::Read PointRecords::read_file(const ShownPoint& point) {
+  const std::string file = point.run->file.toStdString();
+  if (!store_ || file_ != point.run->file) {
+    store_.reset();
+    store_ = RunStore::open(file, RunStore::Mode::read_only);
+    file_ = point.run->file;
+  }
+  idle_.start();
+  const std::vector<RunSummary> runs = store_->runs();
+  const RunSummary& drawn = point.run->summary;
+  const bool same_run =
+      std::ranges::any_of(runs, [&](const RunSummary& run) { return run.id == drawn.id && run.uid == drawn.uid; });
+  std::optional<StoredPoint> found = store_->point(point.id);
+  if (!same_run || !stamp_of(file).same_file(point.run->stamp)) {
+    return {.error = qtext(say::window::file_replaced{.file = file}), .replaced = true};
+  }
+  if (!found || found->run_id != drawn.id || found->record.spec != point.spec) {
+    return {.error = qtext(say::details::changed{.file = file})};
+  }
+  return {.record = std::make_shared<const PointRecord>(std::move(found->record))};
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/runs/workspace.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QMetaObject>
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <new>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "messages/run_list.h"
+#include "messages/window.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::chrono::milliseconds follow_interval{400};
+constexpr std::chrono::milliseconds progress_interval{250};
+/// Points; a smaller file is open before anybody reads of it.
+constexpr std::size_t worth_a_percentage = 20'000;
+
+QString canonical(const QString& path) {
+  const QFileInfo info(path);
+  const QString real = info.canonicalFilePath();
+  return real.isEmpty() ? info.absoluteFilePath() : real;
+}
+
+}  // namespace
+
+Workspace::Workspace(QObject* parent) : QObject(parent) {
+  reader_.setMaxThreadCount(1);
+  selector_.setMaxThreadCount(1);
+  follow_timer_.setInterval(follow_interval);
+  progress_timer_.setInterval(progress_interval);
+  connect(&progress_timer_, &QTimer::timeout, this, &Workspace::opening_changed);
+  connect(&progress_timer_, &QTimer::timeout, this, [this] {
+    if (selecting()) emit listing_changed();
+  });
+  connect(&follow_timer_, &QTimer::timeout, this, &Workspace::poll);
+}
+
+Workspace::~Workspace() {
+  qDeleteAll(QObjectList(children()));  // a measurer speaks to what is left of this
+  if (superseded_ != nullptr) *superseded_ = true;
+  selector_.waitForDone();
+  reader_.waitForDone();
+}
+
+void Workspace::open(const QString& path) {
+  const QString file = canonical(path);
+  if (files_.contains(file)) {
+    follow(file);
+    emit opened(file);
+    return;
+  }
+  begin_opening(file);
+  read_to_the_end(file, [this](FileContents& contents) {
+    end_opening(contents.path);
+    accept(contents, true);
+  });
+}
+
+/// Reads in the background; `then` comes here, in this thread.
+void Workspace::read_to_the_end(const QString& path, std::function<void(FileContents&)> then) {
+  ++pending_reads_;
+  // What is said where no memory is left is made while there is some.
+  auto contents = std::make_shared<FileContents>();
+  contents->path = path;
+  contents->error = out_of_memory(path);
+  const auto progress = std::make_shared<ReadProgress>();
+  progress_[path] = progress;
+  reader_.start([this, path, contents, progress, before = known(path), most = most_loaded_, then = std::move(then)] {
+    try {
+      *contents = read_file(path, before, progress.get(), most);
+    } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this, path, contents, then] {
+          --pending_reads_;
+          progress_.erase(path);
+          then(*contents);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void Workspace::begin_opening(const QString& path) {
+  opening_ << path;
+  progress_timer_.start();
+  emit opening_changed();
+  if (runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
+}
+
+void Workspace::end_opening(const QString& path) {
+  if (!opening_.removeOne(path)) return;
+  if (opening_.isEmpty() && !selecting()) progress_timer_.stop();
+  emit opening_changed();
+  if (runs_.empty()) announce_points();
+}
+
+QString Workspace::opening() const {
+  QStringList names;
+  for (const QString& path : opening_) {
+    const auto found = progress_.find(path);
+    const std::size_t total = found == progress_.end() ? 0 : found->second->total.load();
+    names << (total < worth_a_percentage
+                  ? file_name(path)
+                  : qtext(say::window::opening_share{.file = file_name(path).toStdString(),
+                                                     .percent = found->second->read.load() * 100 / total}));
+  }
+  names.removeDuplicates();
+  return names.join(QStringLiteral(", "));
+}
+
+QString Workspace::open_now(const QString& path) {
+  FileContents contents = read_file(canonical(path));
+  accept(contents, true);
+  settle();
+  return contents.error;
+}
+
+QString Workspace::file_name(const QString& path) const {
+  const auto known = file_names_.find(path);
+  return one_line(known == file_names_.end() ? QFileInfo(path).fileName() : known->second);
+}
+
+std::optional<std::size_t> Workspace::place_of(const QString& path, std::int64_t run) const {
+  const QString file = canonical(path);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].info->file == file && runs_[i].info->summary.id == run) return i;
+  }
+  return {};
+}
+
+void Workspace::close(const QString& path) {
+  const QString file = canonical(path);
+  if (!files_.removeOne(file)) return;
+  file_names_ = distinct_file_names(files_);
+  followed_.erase(file);
+  forget(file);
+  emit runs_changed();
+  announce_points();
+}
+
+void Workspace::forget(const QString& path) {
+  stop_gathering();
+  std::erase_if(outdated_, [&](const auto& run) { return run.first == path; });
+  skipped_.erase(path);
+  stamps_.erase(path);
+  std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == path; });
+  const bool had_ceilings = std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == path; }) > 0;
+  name_runs();
+  if (had_ceilings) emit ceilings_changed();
+}
+
+void Workspace::say_replaced(const QString& path) {
+  emit file_replaced(path, qtext(say::window::file_replaced{.file = path.toStdString()}));
+}
+
+void Workspace::read_anew(const RunInfo& as_read) {
+  const QString file = as_read.file;
+  const auto stamp = stamps_.find(file);
+  const auto place = place_of(file, as_read.summary.id);
+  const bool still_shown = stamp != stamps_.end() && stamp->second.same_file(as_read.stamp) && place &&
+                           runs_[*place].info->summary.uid == as_read.summary.uid;
+  if (!still_shown) return;
+  forget(file);
+  begin_opening(file);
+  say_replaced(file);
+  emit runs_changed();
+  announce_points();
+  read_in_background(file);
+}
+
+void Workspace::follow(const QString& path) {
+  const QString file = canonical(path);
+  const bool news = followed_.try_emplace(file, false).second;
+  if (!follow_timer_.isActive()) follow_timer_.start();
+  if (news && runs_.empty()) announce_points();  // there is nothing to see, but now it is on its way
+}
+
+void Workspace::stop_following(const QString& path) {
+  const QString file = canonical(path);
+  followed_.erase(file);
+  read_in_background(file);
+}
+
+void Workspace::poll() {
+  if (followed_.empty()) {
+    follow_timer_.stop();
+    return;
+  }
+  for (auto& [path, reading] : followed_) {
+    if (reading || !QFileInfo::exists(path)) continue;
+    reading = true;
+    read_in_background(path);
+  }
+}
+
+void Workspace::read_in_background(const QString& path) {
+  read_to_the_end(path, [this](FileContents& contents) { take_read(contents); });
+}
+
+void Workspace::take_read(FileContents& contents) {
+  const QString path = contents.path;
+  const auto entry = followed_.find(path);
+  const bool followed = entry != followed_.end();
+  if (followed) entry->second = false;
+  end_opening(path);
+  const bool open = files_.contains(path);
+  if (contents.error.isEmpty()) {
+    if (open || contents.whole) accept(contents, !open);  // else it was closed meanwhile
+  } else if (open && !stamps_.contains(path) && !followed) {
+    // What was forgotten cannot be read again.
+    close(path);
+    emit open_failed(path, contents.error);
+  }
+  // A file that a collector is just creating may not be readable yet: the next poll sees it.
+}
+
+std::optional<KnownFile> Workspace::known(const QString& path) const {
+  const auto stamp = stamps_.find(path);
+  if (stamp == stamps_.end()) return std::nullopt;
+  KnownFile known{.stamp = stamp->second};
+  known.selection = taken_selections_;
+  for (const LoadedRun& run : runs_) {
+    if (run.info->file != path) continue;
+    known.runs.emplace(run.info->summary.id, run.info->summary.uid);
+    known.last_point = std::max(known.last_point, run.points.last_id());
+    const RunSummary& summary = run.info->summary;
+    const bool grows =
+        (summary.rounds > 1 && summary.state == StoredRunState::running) || outdated_.contains({path, summary.id});
+    if (grows) known.grows.insert(summary.id);
+    if (run.settings == nullptr) continue;
+    known.last_point = std::max(known.last_point, run.settings->points.last_id());
+    known.settings.emplace(summary.id, run.settings);
+    if (grows) known.loaded.emplace(summary.id, run.points.ids());
+  }
+  return known;
+}
+
+void Workspace::accept(FileContents& contents, bool first) {
+  if (!contents.error.isEmpty()) {
+    emit open_failed(contents.path, contents.error);
+    return;
+  }
+  const QString path = contents.path;
+  try {
+    take(contents, first);
+  } catch (const std::bad_alloc&) {
+    contents = {};
+    close(path);
+    contents.path = path;
+    contents.error = out_of_memory(path);
+    emit open_failed(path, contents.error);
+  }
+}
+
+void Workspace::take(FileContents& contents, bool first) {
+  const QString& path = contents.path;
+  const std::optional<KnownFile> before = known(path);
+  const bool goes_on = before && before->goes_on_in(contents.stamp, contents.runs);
+  if (!contents.whole && !goes_on) return read_in_background(path);  // what it goes on from is no longer here
+  stop_gathering();
+  if (first && !files_.contains(path)) {
+    files_.append(path);
+    file_names_ = distinct_file_names(files_);
+  }
+  const bool replaced = before && !goes_on;
+  if (replaced) {
+    skipped_.erase(path);
+    say_replaced(path);
+  }
+  if (!contents.skipped.isEmpty() && std::exchange(skipped_[path], contents.skipped) != contents.skipped) {
+    emit rows_skipped(path, contents.skipped);
+  }
+  const bool points_differ = replaced || !contents.points.empty();
+  if (before && contents.whole) replace_runs(contents);
+  stamps_[path] = contents.stamp;
+  const bool runs_differ = take_runs(contents) || first || replaced;
+  if (selecting() && !contents.anew.empty()) outrun_.insert(path);
+  bool reads_again = false;
+  for (LoadedRun& run : runs_) {
+    if (run.info->file != path) continue;
+    const auto settings = contents.settings.find(run.info->summary.id);
+    run.settings = settings == contents.settings.end() ? nullptr : settings->second;
+    if (are_of_others(contents, run)) {
+      outdated_.emplace(path, run.info->summary.id);
+      reads_again = true;
+      continue;
+    }
+    outdated_.erase({path, run.info->summary.id});
+    const auto news = contents.points.find(run.info->summary.id);
+    if (news == contents.points.end()) continue;
+    if (contents.anew.contains(news->first)) {
+      run.points = std::move(news->second);
+    } else {
+      run.points.add(std::move(news->second));
+    }
+  }
+  if (runs_differ || points_differ) name_runs();
+  if (first) emit opened(path);
+  take_ceilings(contents);
+  if (runs_differ) emit runs_changed();
+  if (points_differ || runs_differ) announce_points(before && !replaced);
+  if (reads_again) read_in_background(path);
+  go_on_gathering();
+  const bool running =
+      std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
+  if (running && (first || replaced)) follow(path);
+}
+
+bool Workspace::are_of_others(const FileContents& contents, const LoadedRun& run) const {
+  const bool chosen = !contents.whole && run.settings != nullptr && contents.anew.contains(run.info->summary.id);
+  return chosen && contents.selection != taken_selections_;
+}
+
+void Workspace::replace_runs(const FileContents& contents) {
+  const auto of_file = [&](const LoadedRun& run) { return run.info->file == contents.path; };
+  const auto place = std::ranges::find_if(runs_, of_file) - runs_.begin();
+  std::set<std::string> hidden;
+  for (const LoadedRun& run : runs_) {
+    if (of_file(run) && !run.visible) hidden.insert(run.info->summary.uid);
+  }
+  std::erase_if(runs_, of_file);
+  std::vector<LoadedRun> now;
+  for (const RunSummary& summary : contents.runs) {
+    now.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(),
+                   !hidden.contains(summary.uid)});
+  }
+  runs_.insert(runs_.begin() + place, std::make_move_iterator(now.begin()), std::make_move_iterator(now.end()));
+}
+
+bool Workspace::take_runs(const FileContents& contents) {
+  bool differ = false;
+  for (const RunSummary& summary : contents.runs) {
+    const auto known = std::find_if(runs_.begin(), runs_.end(), [&](const LoadedRun& run) {
+      return run.info->file == contents.path && run.info->summary.id == summary.id;
+    });
+    if (known == runs_.end()) {
+      runs_.push_back(
+          {std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(), true});
+      differ = true;
+    } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
+      known->info = std::make_shared<RunInfo>(
+          RunInfo{contents.path, summary, known->info->title, contents.stamp, known->info->device});
+      differ = true;
+    }
+  }
+  return differ;
+}
+
+void Workspace::take_ceilings(const FileContents& contents) {
+  const auto is_of_file = [&](const FileCeilings& each) { return each.file == contents.path; };
+  std::vector<std::string> before;
+  for (const FileCeilings& each : ceilings_) {
+    if (is_of_file(each)) before.push_back(each.set.uid);
+  }
+  std::vector<std::string> now;
+  for (const StoredCeilings& set : contents.ceilings) now.push_back(set.uid);
+  if (before == now) return;
+  std::erase_if(ceilings_, is_of_file);
+  for (const StoredCeilings& set : contents.ceilings) ceilings_.push_back({contents.path, set});
+  emit ceilings_changed();
+}
+
+void Workspace::name_runs() {
+  ticked_points_.reset();
+  std::vector<QString> titles = distinct_titles(runs_);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const auto original = original_of(runs_, i, false);
+    if (original) titles[i] = qtext(say::run_list::copy_of{.run = titles[*original].toStdString()});
+  }
+  std::vector<analysis::Run> devices;
+  devices.reserve(runs_.size());
+  for (const LoadedRun& run : runs_) devices.push_back(analysis_run(*run.info));
+  analysis::name_devices(devices);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].info->title == titles[i] && runs_[i].info->device == devices[i].device) continue;
+    RunInfo named = *runs_[i].info;
+    named.title = titles[i];
+    named.device = devices[i].device;
+    runs_[i].info = std::make_shared<RunInfo>(std::move(named));
+  }
+}
+
+std::vector<PointSet::Part> Workspace::ticked_parts() const {
+  std::vector<PointSet::Part> shown;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const LoadedRun& run = runs_[i];
+    if (run.visible && !original_of(runs_, i, true)) shown.push_back({run.info, &run.points, analysis_run(*run.info)});
+  }
+  return shown;
+}
+
+std::shared_ptr<const PointSet> Workspace::ticked() const {
+  if (ticked_ == nullptr) ticked_ = make_shared_of_many<PointSet>(ticked_parts());
+  return ticked_;
+}
+
+std::shared_ptr<const PointSet> Workspace::visible() const {
+  if (query_.empty()) return ticked();
+  if (visible_ == nullptr) {
+    const std::shared_ptr<const PointSet> all = ticked();
+    visible_ = make_shared_of_many<PointSet>(*all, query_.rows(all->table()));
+  }
+  return visible_;
+}
+
+Message Workspace::set_query(const QString& text) {
+  // A knob that no algorithm states may be that of a point that is not in memory.
+  std::vector<const analysis::PointColumns*> more;
+  for (const LoadedRun& run : runs_) {
+    if (run.visible && run.settings != nullptr) more.push_back(&run.settings->points.columns());
+  }
+  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table(), more);
+  if (!query) return query.error();
+  const QString words = text.trimmed();
+  if (words == query_text_) return {};
+  query_ = std::move(query).value();
+  query_text_ = words;
+  visible_.reset();
+  emit query_changed();
+  gather(false, true);
+  return {};
+}
+
+void Workspace::gather(bool goes_on, bool other_query) {
+  // What is taken of a selection is of the points that were there when it began, and what gathering looks at.
+  const bool of_no_use = superseded_ != nullptr && (!goes_on || !large());
+  if (of_no_use) supersede();
+  gather_then([this, goes_on, other_query] { say_points(goes_on, other_query); });
+  if (of_no_use) emit listing_changed();
+}
+
+void Workspace::gather_then(std::function<void()> then) {
+  gather_.drop();
+  owes_points_ = false;
+  if (ticked_points() <= most_points_at_once || (ticked_ != nullptr && query_.empty())) return then();
+  struct Gathered {
+    std::shared_ptr<const PointSet> ticked;
+    std::shared_ptr<const PointSet> visible;
+  };
+  const std::vector<PointSet::Part> parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>();
+  // Whoever asks for them now is told why there are none.
+  const auto failed = [this, then](const QString& /*reason*/) {
+    owes_points_ = false;
+    then();
+  };
+  gather_.ask(
+      [parts, known = ticked_, query = query_](const BackgroundWork::Outdated& outdated) {
+        Gathered found{known, nullptr};
+        if (found.ticked == nullptr) found.ticked = make_shared_of_many<PointSet>(parts);
+        if (!outdated() && !query.empty()) {
+          found.visible = make_shared_of_many<PointSet>(*found.ticked, query.rows(found.ticked->table()));
+        }
+        return found;
+      },
+      [this, then = std::move(then)](Gathered found) {
+        owes_points_ = false;
+        // Unless somebody could not wait.
+        if (ticked_ == nullptr) ticked_ = std::move(found.ticked);
+        if (visible_ == nullptr) visible_ = std::move(found.visible);
+        then();
+      },
+      failed);
+  owes_points_ = true;
+  emit points_awaited();
+}
+
+void Workspace::go_on_gathering() {
+  if (owes_points_ && !gathering()) gather(false, false);
+}
+
+void Workspace::say_points(bool goes_on, bool other_query) {
+  const std::shared_ptr<const Listing> before = other_query ? std::exchange(listing_, nullptr) : nullptr;
+  emit points_changed();
+  if (other_query) listing_ = before;  // its points are the same ones
+  select_anew(goes_on);
+}
+
+void Workspace::suppose(const WhatIf& factors) {
+  if (factors == what_if_) return;
+  what_if_ = factors;
+  emit what_if_changed();
+}
+
+void Workspace::announce_points(bool goes_on) {
+  ticked_points_.reset();
+  ticked_.reset();
+  visible_.reset();
+  if (!goes_on) {
+    listing_.reset();
+    all_settings_.reset();
+  }
+  gather(goes_on, false);
+}
+
+bool Workspace::large() const {
+  return std::ranges::any_of(runs_, [](const LoadedRun& run) { return run.visible && run.settings != nullptr; });
+}
+
+std::size_t Workspace::ticked_points() const {
+  if (ticked_points_) return *ticked_points_;
+  std::size_t points = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].visible && !original_of(runs_, i, true)) points += runs_[i].size();
+  }
+  ticked_points_ = points;
+  return points;
+}
+
+QString Workspace::selected_share() const {
+  const std::size_t total = selected_ == nullptr ? 0 : selected_->total.load();
+  return total == 0 ? QString() : QStringLiteral("%1%").arg(std::min<std::size_t>(selected_->read * 100 / total, 100));
+}
+
+SelectionAsk Workspace::selection_ask(bool goes_on) const {
+  SelectionAsk ask;
+  std::set<const RunInfo*> large_runs;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const LoadedRun& run = runs_[i];
+    if (!run.visible || run.settings == nullptr || original_of(runs_, i, true)) continue;
+    ask.large.push_back({run.info, run.settings, analysis_run(*run.info), run.points.ids()});
+    large_runs.insert(run.info.get());
+  }
+  ask.ticked = ticked();
+  const analysis::PointTable& table = ask.ticked->table();
+  std::vector<bool> of_large(table.runs().size());
+  for (std::size_t run = 0; run < of_large.size(); ++run) {
+    of_large[run] = large_runs.contains(&ask.ticked->run(static_cast<analysis::RunIndex>(run)));
+  }
+  for (Row row = 0; row < ask.ticked->size(); ++row) {
+    if (!of_large[table.run_index(row)]) ask.others.push_back(row);
+  }
+  ask.query = query_;
+  ask.most = most_loaded_;
+  if (!goes_on) ask.before = listing_;
+  return ask;
+}
+
+void Workspace::supersede() {
+  if (superseded_ == nullptr) return;
+  *superseded_ = true;
+  if (lists_anew_) listing_.reset();  // it was finding out about points that the one before does not have
+  superseded_.reset();
+  selected_.reset();
+  if (opening_.isEmpty()) progress_timer_.stop();
+}
+
+void Workspace::select_anew(bool goes_on) {
+  if (superseded_ != nullptr && goes_on) {
+    select_again_ = true;  // it is never through where every point begins it anew
+    return;
+  }
+  const bool was = superseded_ != nullptr || listing_ != nullptr;
+  supersede();
+  selection_error_.clear();
+  outrun_.clear();
+  if (!large()) {
+    listing_.reset();
+    all_settings_.reset();
+    if (was) emit listing_changed();
+    return;
+  }
+  const auto superseded = std::make_shared<std::atomic<bool>>(false);
+  const auto progress = std::make_shared<ReadProgress>();
+  superseded_ = superseded;
+  selected_ = progress;
+  progress_timer_.start();
+  const auto ask = std::make_shared<SelectionAsk>(selection_ask(goes_on));
+  lists_anew_ = ask->before == nullptr;
+  if (!goes_on) listing_.reset();
+  selector_.start([this, ask, superseded, progress] {
+    const auto selection = std::make_shared<Selection>();
+    try {
+      for (SelectionAsk::Part& part : ask->large) std::ranges::sort(part.loaded);
+      if (!*superseded) *selection = attnscope::ui::select_points(*ask, *progress, *superseded);
+    } catch (const std::bad_alloc&) {
+      *selection = {};
+      selection->file = ask->large.front().run->file;
+      selection->error = out_of_memory(selection->file);
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this, selection, superseded] {
+          if (!*superseded) take_selection(*selection);
+        },
+        Qt::QueuedConnection);
+  });
+  emit listing_changed();
+}
+
+void Workspace::take_selection(Selection& selection) {
+  superseded_.reset();
+  selected_.reset();
+  if (opening_.isEmpty()) progress_timer_.stop();
+  bool again = std::exchange(select_again_, false);
+  if (!selection.error.isEmpty()) {
+    // Where another file has come in its place, reading it says so and shows that one.
+    selection_error_ = selection.error;
+    all_settings_.reset();
+    emit rows_skipped(selection.file, selection.error);
+    emit points_changed();  // pages without points say why
+    emit listing_changed();
+    read_in_background(selection.file);
+    return;
+  }
+  for (const auto& [file, words] : selection.skipped) {
+    if (std::exchange(skipped_[file], words) != words) emit rows_skipped(file, words);
+  }
+  listing_ = selection.listing;
+  all_settings_ = listing_ == nullptr ? nullptr : listing_->points;
+  const std::set<QString> outrun = std::exchange(outrun_, {});
+  if (selection.reads) {
+    // Points that came meanwhile, which are in these now as far as they fit.
+    again = again || gathering();
+    stop_gathering();
+    ++taken_selections_;
+    for (LoadedRun& run : runs_) {
+      if (run.settings == nullptr) continue;
+      const auto chosen = selection.points.find({run.info->file, run.info->summary.id});
+      delete_in_background([before = std::make_shared<RunPoints>(std::move(run.points))] {});
+      run.points = chosen == selection.points.end() ? RunPoints() : std::move(chosen->second);
+      if (outrun.contains(run.info->file)) outdated_.emplace(run.info->file, run.info->summary.id);
+    }
+    ticked_.reset();
+    visible_.reset();
+  }
+  // Pages without points say why.
+  const bool others = selection.reads || visible()->empty();
+  const auto say = [this, others, again] {
+    if (others) emit points_changed();
+    emit listing_changed();
+    if (again) select_anew(true);
+  };
+  if (!selection.reads) return say();
+  for (const QString& file : outrun) read_in_background(file);
+  gather_then(say);
+}
+
+void Workspace::set_run_visible(std::size_t run, bool visible) {
+  if (run >= runs_.size() || runs_[run].visible == visible) return;
+  runs_[run].visible = visible;
+  announce_points();
+}
+
+void Workspace::show_only(std::size_t run) {
+  for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].visible = i == run;
+  ticked_points_.reset();
+  emit runs_changed();
+  announce_points();
+}
+
+QString recorded_sample() {
+  const QDir beside(QCoreApplication::applicationDirPath());
+  for (const QString& folder :
+       {beside.filePath(QStringLiteral("../share/attnscope/samples")), QStringLiteral(ATTNSCOPE_SAMPLES_INSTALLED),
+        QStringLiteral(ATTNSCOPE_SAMPLES_SOURCE)}) {
+    const QFileInfo sample(folder + QStringLiteral("/h200.attnscope"));
+    if (sample.isFile()) return sample.canonicalFilePath();
+  }
+  return {};
+}
+
+QStringList recorded_samples() {
+  QStringList files{recorded_sample()};
+  if (files.front().isEmpty()) return {};
+  const QFileInfo ceilings(QFileInfo(files.front()).dir(), QStringLiteral("h200-ceilings.attnscope"));
+  if (ceilings.isFile()) files << ceilings.canonicalFilePath();
+  return files;
+}
+
+}  // namespace attnscope::ui

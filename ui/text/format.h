@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers as people read them: bandwidth and traffic in SI (GB), capacity in IEC (KiB), three significant digits.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <string_view>
+
+#include "profiler/analysis/point_table.h"
+#include "profiler/analysis/tile_choice.h"
+#include "profiler/metrics/point.h"
+#include "storage/run_store.h"
+
+namespace attnscope::ui {
+
+/// "1.07 GB": traffic, powers of 1000.
+[[nodiscard]] QString format_bytes(double bytes);
+/// "227 KiB": capacities, powers of 1024.
+[[nodiscard]] QString format_capacity(double bytes);
+/// "1.24 ms", from nanoseconds.
+[[nodiscard]] QString format_duration(double nanoseconds);
+/// "2 min 05 s": for waiting times, from seconds.
+[[nodiscard]] QString format_wait(double seconds);
+/// Three significant digits, no exponent between 0.001 and a million; groups of digits above 10,000.
+[[nodiscard]] QString format_number(double value, int significant = 3);
+/// "512", "4k", "1M", "1500": a sequence length, k = 1024, M = 1024k.
+[[nodiscard]] QString format_length(double n);
+/// A value in one of the metrics table's base units ("byte", "ns", "percent", "flop/s", "hertz", ...), with its unit.
+[[nodiscard]] QString format_value(double value, std::string_view unit);
+/// A metric's value; capacities (shared and local memory) in KiB, traffic in SI.
+[[nodiscard]] QString format_metric(const MetricValue& metric);
+/// A label of the metrics table in the window's typography.
+[[nodiscard]] QString metric_label(std::string_view key);
+
+/// "batch × heads", but "L2 at start": a label within a sentence.
+[[nodiscard]] QString within_sentence(QString label);
+
+/// One factor and unit for a whole axis or table: value x factor reads in `suffix` ("GB") up to `largest`.
+struct UnitScale {
+  double factor = 1;
+  QString suffix;
+};
+[[nodiscard]] UnitScale unit_scale(double largest, std::string_view unit);
+
+[[nodiscard]] QString to_qstring(std::string_view text);
+/// title(): "measured", "simulated, extrapolated".
+[[nodiscard]] QString to_qstring(Provenance provenance);
+/// "1 point", "21 points".
+[[nodiscard]] Message counted_points(std::size_t points, int rounds = 1);
+
+/// At most that many characters; of a longer text the end is cut, with an ellipsis.
+[[nodiscard]] QString shortened(const QString& text, qsizetype most);
+/// On one line: control characters are spelled out, as printable() has them.
+[[nodiscard]] QString one_line(const QString& text);
+/// The name of the run's device, on one line; empty where none is known.
+[[nodiscard]] QString device_title(const RunSummary& run);
+/// The text of a tooltip, as it is: Qt takes a tooltip that looks like markup for rich text, and what files say may.
+[[nodiscard]] QString plain_tip(const QString& text);
+/// The run's preset, or the label that it was imported under, on one line. RunInfo::title tells runs of one title
+/// apart.
+[[nodiscard]] QString run_title(const RunSummary& run);
+/// "2026-11-21 04:12" from ISO 8601 UTC, in local time.
+[[nodiscard]] QString format_time(const std::string& iso);
+/// "batch 1 × 16 heads", with K/V heads where they differ.
+[[nodiscard]] QString format_heads(const AttentionProblem& problem);
+/// "full", "causal", "window:256:0": the mask's words, where mask=none reads "full" and a long list is shortened.
+[[nodiscard]] QString format_mask(const Mask& mask);
+/// "4096", or "1 × 65536" (n_q × n_k) where they differ.
+[[nodiscard]] QString format_lengths(const AttentionProblem& problem);
+/// "128 × 64", with whatever else of the tile was chosen: "128 × 64, splits 8, warps 4". "not stated" where an imported
+/// point does not say.
+[[nodiscard]] QString format_tile(const Config& config);
+/// "splits 8", "heads fastest".
+[[nodiscard]] QString format_knob(std::string_view name, const KnobValue& value);
+/// "16", or "auto" for 0.
+/// "splits 8", "splits auto".
+[[nodiscard]] QString format_swept(const analysis::SweptValue& swept);
+using analysis::tile_stated;
+
+}  // namespace attnscope::ui

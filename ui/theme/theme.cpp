@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QEvent>
+#include <QIcon>
+#include <QLabel>
+#include <QPainter>
+#include <QPainterPath>
+#include <QProxyStyle>
+#include <QStyleFactory>
+#include <QStyleOption>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "kernels/registry.h"
+
+// Q_INIT_RESOURCE must stand outside any namespace.
+static void initialize_resources() {
+  Q_INIT_RESOURCE(attnscope);
+}
+
+namespace attnscope::ui {
+namespace {
+
+struct Roles {
+  QRgb window, base, alternate, text, muted, button, highlight, link, tooltip;
+};
+constexpr Roles light_roles{0xfff3f4f6, 0xffffffff, 0xfff7f8fa, 0xff1c2127, 0xff6b7480,
+                            0xffe9ebee, 0xff0b63a5, 0xff0b63a5, 0xffffffff};
+constexpr Roles dark_roles{0xff1f2329, 0xff16191d, 0xff1b1f24, 0xffe4e7eb, 0xff98a2ad,
+                           0xff2b3037, 0xff2f7fc1, 0xff6db8f2, 0xff2b3037};
+
+QPalette make_palette(const Roles& roles) {
+  QPalette palette{QColor(roles.button), QColor(roles.window)};
+  const QColor text(roles.text);
+  const QColor muted(roles.muted);
+  palette.setColor(QPalette::Window, QColor(roles.window));
+  palette.setColor(QPalette::WindowText, text);
+  palette.setColor(QPalette::Base, QColor(roles.base));
+  palette.setColor(QPalette::AlternateBase, QColor(roles.alternate));
+  palette.setColor(QPalette::Text, text);
+  palette.setColor(QPalette::Button, QColor(roles.button));
+  palette.setColor(QPalette::ButtonText, text);
+  palette.setColor(QPalette::BrightText, Qt::white);
+  palette.setColor(QPalette::Highlight, QColor(roles.highlight));
+  palette.setColor(QPalette::HighlightedText, Qt::white);
+  palette.setColor(QPalette::Link, QColor(roles.link));
+  palette.setColor(QPalette::ToolTipBase, QColor(roles.tooltip));
+  palette.setColor(QPalette::ToolTipText, text);
+  palette.setColor(QPalette::PlaceholderText, muted);
+  for (const QPalette::ColorRole role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
+    palette.setColor(QPalette::Disabled, role, muted);
+  }
+  palette.setColor(QPalette::Disabled, QPalette::Highlight, muted);
+  return palette;
+}
+
+QColor mix(const QColor& a, const QColor& b, double share_of_b) {
+  const auto channel = [&](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * share_of_b)); };
+  return {channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue())};
+}
+
+/// Between the stops of a scale, which are evenly spaced over t in 0..1.
+QColor along(std::span<const QRgb> stops, double t) {
+  const double place = std::clamp(t, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
+  const auto low = std::min(static_cast<std::size_t>(place), stops.size() - 2);
+  return mix(QColor(stops[low]), QColor(stops[low + 1]), place - static_cast<double>(low));
+}
+
+/// Fusion, with check boxes whose frame can be seen in a dark theme, and room between the columns of a table.
+class Style : public QProxyStyle {
+ public:
+  Style() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
+
+  int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
+    if (metric == PM_FocusFrameHMargin) return 6;
+    return QProxyStyle::pixelMetric(metric, option, widget);
+  }
+
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override {
+    const auto* item =
+        element == PE_PanelItemViewRow ? qstyleoption_cast<const QStyleOptionViewItem*>(option) : nullptr;
+    if (item != nullptr && (item->state & State_Selected) == 0) {
+      // Behind every cell of every table: Fusion works out colours first that it does not need.
+      if ((item->features & QStyleOptionViewItem::Alternate) != 0) {
+        painter->fillRect(item->rect, item->palette.brush(QPalette::AlternateBase));
+      }
+      return;
+    }
+    if (element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck) {
+      QProxyStyle::drawPrimitive(element, option, painter, widget);
+      return;
+    }
+    const QPalette::ColorGroup group = (option->state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
+    const bool on = (option->state & State_On) != 0;
+    const QColor accent = option->palette.color(group, QPalette::Highlight);
+    const QColor frame = mix(option->palette.color(group, QPalette::Text), option->palette.color(QPalette::Base), 0.45);
+    const QRectF box = QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(QPen(on ? accent : frame, (option->state & State_HasFocus) != 0 ? 2.0 : 1.2));
+    painter->setBrush(on ? accent : option->palette.color(QPalette::Base));
+    painter->drawRoundedRect(box, 2.5, 2.5);
+    if (on) {
+      QPainterPath tick(box.topLeft() + QPointF(0.22 * box.width(), 0.52 * box.height()));
+      tick.lineTo(box.topLeft() + QPointF(0.42 * box.width(), 0.73 * box.height()));
+      tick.lineTo(box.topLeft() + QPointF(0.78 * box.width(), 0.28 * box.height()));
+      painter->setPen(QPen(option->palette.color(QPalette::HighlightedText), 1.8, Qt::SolidLine, Qt::RoundCap));
+      painter->setBrush(Qt::NoBrush);
+      painter->drawPath(tick);
+    }
+    painter->restore();
+  }
+};
+
+constexpr std::array<QRgb, 6> foreign_on_light{0xff72808e, 0xff7a4a1e, 0xffa88400, 0xff2b3138, 0xffb01e46, 0xff5f9300};
+constexpr std::array<QRgb, 6> foreign_on_dark{0xff8f9dab, 0xffc08a5a, 0xfff0d060, 0xffeef2f5, 0xffff7d9c, 0xffa6e05a};
+
+/// The place of a foreign algorithm's colour: by its name, so that it stays from one file to the next, and the next
+/// free one where another name has taken it.
+std::size_t foreign_place(std::string_view algorithm) {
+  static std::map<std::string, std::size_t, std::less<>> places;
+  if (const auto known = places.find(algorithm); known != places.end()) return known->second;
+  std::size_t place = 0;
+  for (const char letter : algorithm) place = place * 31 + static_cast<unsigned char>(letter);
+  place %= foreign_on_light.size();
+  const auto taken = [&](std::size_t wanted) {
+    return std::any_of(places.begin(), places.end(), [&](const auto& entry) { return entry.second == wanted; });
+  };
+  for (std::size_t step = 0; step < foreign_on_light.size(); ++step) {
+    const std::size_t candidate = (place + step) % foreign_on_light.size();
+    if (taken(candidate)) continue;
+    place = candidate;
+    break;
+  }
+  places.emplace(algorithm, place);
+  return place;
+}
+
+QPalette& system_palette() {
+  static QPalette palette;
+  return palette;
+}
+
+/// Labels, tooltips among them, show text as it is unless they say that it is rich: Qt would take whatever looks like
+/// HTML for it, and a file's words could then load pictures.
+class PlainLabels : public QObject {
+ public:
+  using QObject::QObject;
+
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::Polish) {
+      auto* label = qobject_cast<QLabel*>(watched);
+      if (label != nullptr && label->textFormat() == Qt::AutoText) label->setTextFormat(Qt::PlainText);
+    }
+    return QObject::eventFilter(watched, event);
+  }
+};
+
+}  // namespace
+
+QString to_string(ThemeChoice choice) {
+  if (choice == ThemeChoice::light) return QStringLiteral("light");
+  if (choice == ThemeChoice::dark) return QStringLiteral("dark");
+  return QStringLiteral("system");
+}
+
+ThemeChoice parse_theme(const QString& word) {
+  if (word == QLatin1String("light")) return ThemeChoice::light;
+  if (word == QLatin1String("dark")) return ThemeChoice::dark;
+  return ThemeChoice::system;
+}
+
+void initialize_style() {
+  initialize_resources();
+  qApp->installEventFilter(new PlainLabels(qApp));
+  QApplication::setStyle(new Style);  // owned by the application
+  system_palette() = QApplication::palette();
+  QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));
+}
+
+void apply_theme(ThemeChoice choice) {
+  QApplication::setPalette(choice == ThemeChoice::light  ? make_palette(light_roles)
+                           : choice == ThemeChoice::dark ? make_palette(dark_roles)
+                                                         : system_palette());
+}
+
+PlotColors plot_colors(const QPalette& palette) {
+  // Asked for every cell of a table or a picture.
+  thread_local std::pair<qint64, PlotColors> last{-1, {}};
+  if (last.first == palette.cacheKey()) return last.second;
+  PlotColors colors;
+  colors.background = palette.color(QPalette::Active, QPalette::Base);
+  colors.text = palette.color(QPalette::Active, QPalette::Text);
+  colors.dark = colors.background.lightness() < 128;
+  colors.muted = mix(colors.text, colors.background, 0.38);
+  colors.axis = mix(colors.text, colors.background, 0.55);
+  colors.grid = mix(colors.text, colors.background, colors.dark ? 0.85 : 0.88);
+  colors.hatch = mix(colors.text, colors.background, 0.7);
+  colors.panel = palette.color(QPalette::Active, QPalette::ToolTipBase);
+  // A system palette may leave tooltips yellow on black: keep the box readable in any case.
+  if ((colors.panel.lightness() < 128) != colors.dark) colors.panel = colors.background;
+  colors.accent = palette.color(QPalette::Active, QPalette::Highlight);
+  last = {palette.cacheKey(), colors};
+  return colors;
+}
+
+QColor category_color(std::size_t place, bool dark) {
+  static constexpr std::array<QRgb, category_colors> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
+                                                              0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
+  static constexpr std::array<QRgb, category_colors> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
+                                                             0xffb79af0, 0xff8fcdf5, 0xfff0e442};
+  return QColor((dark ? on_dark : on_light)[place % on_light.size()]);
+}
+
+QColor algorithm_color(std::string_view algorithm, bool dark) {
+  const auto all = built_in_algorithms().algorithms();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });
+  if (found == all.end()) return QColor((dark ? foreign_on_dark : foreign_on_light)[foreign_place(algorithm)]);
+  return category_color(static_cast<std::size_t>(found - all.begin()), dark);
+}
+
+QColor disposition_color(Disposition disposition, bool dark) {
+  struct Shades {
+    QRgb on_light;
+    QRgb on_dark;
+  };
+  const Shades shades = [&]() -> Shades {
+    switch (disposition) {
+      case Disposition::ok:
+        return {0xff007a59, 0xff2fc79a};
+      case Disposition::infeasible:
+      case Disposition::cancelled:
+        return {0xff6b7480, 0xff98a2ad};
+      case Disposition::no_counters:
+        return {0xff8f6200, 0xffe6b03a};
+      case Disposition::out_of_memory:
+        return {0xffb44f00, 0xfff07f3c};
+      case Disposition::incorrect:
+      case Disposition::compile_error:
+      case Disposition::timeout:
+      case Disposition::crashed:
+        break;
+    }
+    return {0xffc02020, 0xffff7b72};
+  }();
+  return QColor(dark ? shades.on_dark : shades.on_light);
+}
+
+QColor viridis(double t) {
+  static constexpr std::array<QRgb, 9> stops{0xff440154, 0xff472d7b, 0xff3b528b, 0xff2c728e, 0xff21918c,
+                                             0xff28ae80, 0xff5ec962, 0xffaddc30, 0xfffde725};
+  return along(stops, t);
+}
+
+QColor blue_to_orange(double t) {
+  // Of even lightness to both sides of white (ColorBrewer's way of choosing such scales).
+  static constexpr std::array<QRgb, 5> stops{0xff054e8a, 0xff6eadd5, 0xfff7f7f7, 0xfff4a560, 0xffb24f06};
+  return along(stops, t);
+}
+
+QColor ink_on(const QColor& background) {
+  const double luminance = 0.299 * background.red() + 0.587 * background.green() + 0.114 * background.blue();
+  return luminance > 140 ? QColor(0xff101418) : QColor(0xffffffff);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widgets/banner.h"
+
+#include <QHBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "messages/window.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::size_t most_messages = 6;
+constexpr qsizetype longest_line = 500;
+
+}  // namespace
+
+Banner::Banner(QWidget* parent) : QFrame(parent) {
+  setObjectName(QStringLiteral("banner"));
+  setStyleSheet(QStringLiteral(
+      "QFrame#banner { background: #fdecd2; border-bottom: 1px solid #d9a441; }"
+      "QFrame#banner QLabel { color: #4a3200; } QFrame#banner QToolButton { color: #4a3200; border: none; } "
+      "QFrame#banner QToolButton#action { border: 1px solid #d9a441; padding: 2px 8px; }"));
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(12, 6, 6, 6);
+  label_ = new QLabel(this);
+  label_->setWordWrap(true);
+  label_->setTextFormat(Qt::PlainText);
+  label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no word widens the window
+  label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  auto* close = new QToolButton(this);
+  close->setText(QStringLiteral("✕"));
+  close->setToolTip(qtext(say::window::dismiss{}));
+  close->setAccessibleName(qtext(say::window::dismiss_message{}));
+  row->addWidget(label_, 1);
+  action_ = new QToolButton(this);
+  action_->setObjectName(QStringLiteral("action"));
+  row->addWidget(action_, 0, Qt::AlignTop);
+  connect(action_, &QToolButton::clicked, this, [this] {
+    const auto offered = std::ranges::find_if(messages_, [](const Message& message) { return message.act != nullptr; });
+    if (offered == messages_.end()) return;
+    const std::function<void()> act = std::move(offered->act);
+    messages_.erase(offered);
+    refresh();
+    act();
+  });
+  row->addWidget(close, 0, Qt::AlignTop);
+  connect(close, &QToolButton::clicked, this, &Banner::clear_all);
+  refresh();
+}
+
+void Banner::add(Topic topic, const QString& text, const QString& about) {
+  const QString message = one_line(text);
+  const bool there =
+      std::any_of(messages_.begin(), messages_.end(), [&](const Message& known) { return known.text == message; });
+  if (!there) messages_.push_back({topic, message, about});
+  refresh();
+}
+
+void Banner::offer(Topic topic, const QString& message, const QString& about, const QString& action,
+                   std::function<void()> act) {
+  std::erase_if(messages_, [](const Message& known) { return known.act != nullptr; });
+  messages_.push_back({topic, one_line(message), about, action, std::move(act)});
+  refresh();
+}
+
+void Banner::clear(Topic topic) {
+  std::erase_if(messages_, [topic](const Message& message) { return message.topic == topic; });
+  refresh();
+}
+
+void Banner::forget(Topic topic, const QString& about) {
+  std::erase_if(messages_, [&](const Message& message) { return message.topic == topic && message.about == about; });
+  refresh();
+}
+
+void Banner::forget(const QString& about) {
+  std::erase_if(messages_, [&](const Message& message) { return message.about == about; });
+  refresh();
+}
+
+void Banner::forget_all_but(const QStringList& open) {
+  std::erase_if(messages_, [&](const Message& message) {
+    const bool of_what_is_shown = message.topic == Topic::rows || message.topic == Topic::replaced;
+    return (of_what_is_shown || message.act != nullptr) && !open.contains(message.about);
+  });
+  refresh();
+}
+
+void Banner::clear_all() {
+  messages_.clear();
+  refresh();
+}
+
+QString Banner::text() const {
+  QStringList lines;
+  for (const Message& message : messages_) lines << message.text;
+  return lines.join(QLatin1Char('\n'));
+}
+
+void Banner::refresh() {
+  QStringList lines;
+  bool whole = messages_.size() <= most_messages;
+  for (std::size_t i = 0; i < std::min(most_messages, messages_.size()); ++i) {
+    lines << shortened(messages_[i].text, longest_line);
+    whole = whole && lines.constLast() == messages_[i].text;
+  }
+  if (messages_.size() > most_messages)
+    lines << qtext(say::window::more_messages{.messages = messages_.size() - most_messages});
+  label_->setText(lines.join(QLatin1Char('\n')));
+  label_->setToolTip(whole ? QString() : plain_tip(text()));
+  const auto offered = std::ranges::find_if(messages_, [](const Message& message) { return message.act != nullptr; });
+  action_->setVisible(offered != messages_.end());
+  if (offered != messages_.end()) action_->setText(offered->action);
+  setAccessibleName(text());
+  setVisible(!messages_.empty());
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widgets/elided_label.h"
+
+#include <QPainter>
+#include <QStyle>
+
+namespace attnscope::ui {
+
+ElidedLabel::ElidedLabel(QWidget* parent, int widest) : QLabel(parent), widest_(widest) {
+  setTextFormat(Qt::PlainText);
+}
+
+QSize ElidedLabel::sizeHint() const {
+  return QLabel::sizeHint().boundedTo({widest_, QWIDGETSIZE_MAX});
+}
+
+QSize ElidedLabel::minimumSizeHint() const {
+  return {0, QLabel::minimumSizeHint().height()};
+}
+
+void ElidedLabel::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  const QRect area = contentsRect();
+  style()->drawItemText(&painter, area, static_cast<int>(alignment()), palette(), isEnabled(),
+                        fontMetrics().elidedText(text(), Qt::ElideRight, area.width()), foregroundRole());
+}
+
+}  // namespace attnscope::ui

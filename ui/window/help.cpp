@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/help.h"
+
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QFile>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTextBlock>
+#include <QTextBrowser>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <QUrl>
+#include <QVBoxLayout>
+#include <utility>
+#include <vector>
+
+#include "messages/help.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+
+namespace {
+
+/// What a link to the heading says behind "#": small letters and digits, hyphens for spaces.
+QString anchor_of(const QString& heading) {
+  QString anchor;
+  for (const QChar c : heading.toLower()) {
+    if (c.isLetterOrNumber() || c == u'-' || c == u'_') anchor += c;
+    if (c == u' ') anchor += u'-';
+  }
+  return anchor;
+}
+
+/// Qt's Markdown gives headings no names that links could lead to.
+void name_headings(QTextDocument* document) {
+  QTextCursor cursor(document);
+  for (QTextBlock block = document->begin(); block.isValid(); block = block.next()) {
+    if (block.blockFormat().headingLevel() == 0) continue;
+    QTextCharFormat format;
+    format.setAnchor(true);
+    format.setAnchorNames({anchor_of(block.text())});
+    cursor.setPosition(block.position());
+    cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+    cursor.mergeCharFormat(format);
+  }
+}
+
+/// A document is read away from the view: in the view Qt lays all of it out anew at every word that it reads. So it
+/// keeps the way back itself.
+class DocumentView : public QTextBrowser {
+ public:
+  using QTextBrowser::QTextBrowser;
+
+  void backward() override {
+    if (visited_.size() < 2) return;
+    visited_.pop_back();
+    show_last();
+  }
+
+ protected:
+  void doSetSource(const QUrl& name, QTextDocument::ResourceType /*type*/) override {
+    QUrl target = name;
+    if (name.path().isEmpty() && !visited_.empty()) target.setPath(visited_.back().path());
+    visited_.push_back(target);
+    show_last();
+  }
+
+ private:
+  void show_last() {
+    const QUrl& target = visited_.back();
+    QFile file(QStringLiteral(":/docs/") + target.fileName());
+    auto* read = new QTextDocument(this);
+    if (file.open(QIODevice::ReadOnly)) read->setMarkdown(QString::fromUtf8(file.readAll()));
+    name_headings(read);
+    read->setDocumentMargin(10);
+    setDocument(read);  // which has deleted the empty one that it began with
+    delete std::exchange(read_, read);
+    if (target.hasFragment()) scrollToAnchor(target.fragment());
+    emit backwardAvailable(visited_.size() > 1);
+  }
+
+  std::vector<QUrl> visited_;
+  QTextDocument* read_ = nullptr;
+};
+
+}  // namespace
+
+void show_document(QWidget* window, const QString& topic) {
+  auto* dialog = new QDialog(window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(qtext(say::help::document{}));
+  auto* text = new DocumentView(dialog);
+  text->setObjectName(QStringLiteral("document"));
+  text->setFrameShape(QFrame::NoFrame);
+  text->setOpenExternalLinks(true);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+  auto* back = buttons->addButton(qtext(say::help::back{}), QDialogButtonBox::ActionRole);
+  QObject::connect(back, &QPushButton::clicked, text, &QTextBrowser::backward);
+  QObject::connect(text, &QTextBrowser::backwardAvailable, back, &QPushButton::setEnabled);
+  text->setSource(QUrl(topic + QStringLiteral(".md")));
+  QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  auto* column = new QVBoxLayout(dialog);
+  column->addWidget(text);
+  column->addWidget(buttons);
+  dialog->resize(QSize(760, 640).boundedTo(window->size()));
+  dialog->show();
+}
+
+void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QString>>& keys) {
+  auto* box = new QMessageBox(QMessageBox::NoIcon, qtext(say::help::shortcuts{}), {}, QMessageBox::Close, window);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::RichText);
+  QString rows;
+  for (const auto& [key, meaning] : keys) {
+    rows += QStringLiteral("<tr><td style='padding-right:18px'><b>%1</b></td><td>%2</td></tr>")
+                .arg(key.toHtmlEscaped(), meaning.toHtmlEscaped());
+  }
+  box->setText(QStringLiteral("<table cellpadding='3'>%1</table>").arg(rows));
+  box->open();
+}
+
+void show_about(QWidget* window) {
+  auto* box = new QMessageBox(QMessageBox::NoIcon, qtext(say::help::about{}), {}, QMessageBox::Ok, window);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::RichText);
+  box->setIconPixmap(window->windowIcon().pixmap(64, 64));
+  box->setText(QStringLiteral("<h3>Attnscope %1</h3><p>%2</p><p>%3</p>")
+                   .arg(QStringLiteral(ATTNSCOPE_VERSION), qtext(say::help::purpose{}).toHtmlEscaped(),
+                        qtext(say::help::licence{.version = qVersion()}).toHtmlEscaped()));
+  box->open();
+}
+
+}  // namespace attnscope::ui

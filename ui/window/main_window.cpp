@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/main_window.h"
+
+#include <QActionGroup>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QJsonDocument>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QScreen>
+#include <QSettings>
+#include <QShortcut>
+#include <QStatusBar>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "messages/query.h"
+#include "messages/window.h"
+#include "ui/lesson/lesson_window.h"
+#include "ui/pages/ceilings_page.h"
+#include "ui/pages/page_list.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/panels/details_panel.h"
+#include "ui/panels/report_dialog.h"
+#include "ui/panels/runs_panel.h"
+#include "ui/process/remote_device_list.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/window/export_table.h"
+#include "ui/window/help.h"
+#include "ui/window/query_bar.h"
+#include "ui/window/recent_files.h"
+#include "ui/window/status_bar.h"
+#include "ui/window/view_modes.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int state_version = 1;
+constexpr int roomy_width = 1200;  ///< narrower, no panel is open at first: a plot needs the room
+/// Narrower, details open only when they are asked for: beside two panels a table is cut.
+constexpr int details_width = 1400;
+constexpr QSize export_size{1100, 720};
+
+QString page_key(const PageKind& kind) {
+  return QStringLiteral("pages/") + to_qstring(kind.id);
+}
+
+}  // namespace
+
+QSize default_window_size(const QSize& available) {
+  constexpr QSize largest{1440, 900};
+  constexpr int frame = 40;  // title bar and border, which are known only once the window is shown
+  return QSize(available.width() * 15 / 16, available.height() - frame).boundedTo(largest);
+}
+
+MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), remember_(remember) {
+  setWindowTitle(QStringLiteral("Attnscope"));
+  setAcceptDrops(true);
+  setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks);
+  if (const QScreen* screen = QGuiApplication::primaryScreen()) {
+    resize(default_window_size(screen->availableGeometry().size()));
+  }
+  build_center();
+  build_docks();
+  build_menus();
+  setStatusBar(new StatusBar(workspace_, this));
+  follow_workspace();
+  follow_collection();
+  if (remember_) {
+    restore_settings();
+    RemoteDeviceList::instance().remember();
+  }
+  qApp->installEventFilter(this);
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::build_center() {
+  auto* central = new QWidget(this);
+  auto* column = new QVBoxLayout(central);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  banner_ = new Banner(central);
+  column->addWidget(banner_);
+  query_ = new QueryBar(workspace_, central);
+  column->addWidget(query_);
+  tabs_ = new QTabWidget(central);
+  tabs_->setDocumentMode(true);
+  column->addWidget(tabs_, 1);
+  setCentralWidget(central);
+  for (const PageKind& kind : page_kinds()) {
+    Page* page = kind.make(workspace_, tabs_);
+    pages_.push_back(page);
+    tabs_->addTab(page, page->icon(), page->title());
+    connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
+    connect(page, &Page::mark_found, this, [this, page] {
+      if (page == current_page()) show_details_of_page();
+    });
+    connect(page, &Page::pin_wanted, this, &MainWindow::pin_point);
+    connect(page, &Page::map_wanted, this, &MainWindow::show_map);
+    connect(page, &Page::work_ended, this, [this] {
+      if (collect_ != nullptr && !collect_->running() && work_of_pages().isEmpty()) close_question();
+    });
+  }
+  tabs_->setFocus();  // a key that nobody aimed is no filter
+  connect(tabs_, &QTabWidget::currentChanged, this, [this] {
+    banner_->clear(Banner::Topic::choice);
+    show_details_of_page();
+  });
+}
+
+void MainWindow::show_details_of_page() {
+  if (details_ == nullptr) return;
+  // What was selected on another page, where this one shows it, too.
+  if (const Page* page = current_page(); page != nullptr && page->shows_marked()) {
+    selected_.insert_or_assign(page, *page->marked());
+  }
+  const auto known = selected_.find(current_page());
+  details_->show_point(known == selected_.end() ? std::nullopt : std::optional(known->second));
+}
+
+void MainWindow::build_docks() {
+  const auto add_dock = [this](const QString& title, const QString& name, QWidget* content, Qt::DockWidgetArea area) {
+    auto* dock = new QDockWidget(title, this);
+    dock->setObjectName(name);
+    dock->setWidget(content);
+    addDockWidget(area, dock);
+    return dock;
+  };
+  runs_ = new RunsPanel(workspace_, this);
+  collect_ = new CollectPanel(this);
+  details_ = new DetailsPanel(this);
+  QDockWidget* runs = add_dock(qtext(say::window::runs{}), QStringLiteral("runs"), runs_, Qt::LeftDockWidgetArea);
+  QDockWidget* collect =
+      add_dock(qtext(say::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
+  details_dock_ = add_dock(qtext(say::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
+  details_dock_->hide();
+  view_modes_ = new ViewModes(*this, {{runs, QKeySequence(Qt::Key_F7)},
+                                      {collect, QKeySequence(Qt::Key_F8)},
+                                      {details_dock_, QKeySequence(Qt::Key_F9)}});
+  resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
+  resizeDocks({runs}, {290}, Qt::Horizontal);
+  resizeDocks({details_dock_}, {340}, Qt::Horizontal);
+}
+
+void MainWindow::build_menus() {
+  build_file_menu();
+  build_view_menu();
+  build_help_menu();
+  view_modes_->keep_keys();
+}
+
+void MainWindow::build_file_menu() {
+  QMenu* file = menuBar()->addMenu(qtext(say::window::file{}));
+  QAction* open = file->addAction(qtext(say::window::open{}), this, &MainWindow::open_dialog);
+  open->setShortcut(QKeySequence::Open);
+  file->addAction(qtext(say::window::open_sample{}), this, &MainWindow::open_sample);
+  recent_ = new RecentFiles(remember_, file);
+  file->addMenu(recent_);
+  connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });
+  file->addSeparator();
+  QAction* plot = file->addAction(qtext(say::window::export_plot{}), this, &MainWindow::export_plot);
+  plot->setShortcut(QKeySequence(QStringLiteral("Ctrl+E")));
+  QAction* csv = file->addAction(qtext(say::window::export_csv{}), this, &MainWindow::export_csv_file);
+  csv->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+E")));
+  QAction* report = file->addAction(qtext(say::window::report{}), this, [this] {
+    auto* dialog = new ReportDialog(workspace_, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+  });
+  report->setShortcut(QKeySequence(QStringLiteral("Ctrl+R")));
+  file->addSeparator();
+  QAction* quit = file->addAction(qtext(say::window::quit{}), this, &QWidget::close);
+  quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
+}
+
+void MainWindow::build_view_menu() {
+  QMenu* view = menuBar()->addMenu(qtext(say::window::view{}));
+  for (int i = 0; i < tabs_->count(); ++i) {
+    QAction* page = view->addAction(tabs_->tabIcon(i), tabs_->tabText(i), this, [this, i] {
+      tabs_->setCurrentIndex(i);
+      pages_[static_cast<std::size_t>(i)]->view()->setFocus(Qt::ShortcutFocusReason);
+    });
+    page->setShortcut(QKeySequence(QStringLiteral("Ctrl+%1").arg(i + 1)));
+  }
+  view->addSeparator();
+  view_modes_->add_actions(*view);
+  view->addSeparator();
+  QAction* explore = view->addAction(qtext(say::window::explore{}), this, &MainWindow::explore_selected);
+  explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));
+  view->addSeparator();
+  QMenu* theme = view->addMenu(qtext(say::window::theme{}));
+  theme_actions_ = new QActionGroup(this);
+  const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::system, qtext(say::window::system_theme{})},
+                                                     {ThemeChoice::light, qtext(say::window::light_theme{})},
+                                                     {ThemeChoice::dark, qtext(say::window::dark_theme{})}};
+  for (const auto& [choice, text] : choices) {
+    QAction* action = theme->addAction(text, this, [this, choice = choice] { set_theme(choice); });
+    action->setCheckable(true);
+    action->setData(to_string(choice));
+    action->setChecked(choice == ThemeChoice::system);
+    theme_actions_->addAction(action);
+  }
+}
+
+void MainWindow::build_help_menu() {
+  QMenu* help = menuBar()->addMenu(qtext(say::window::help{}));
+  help->addAction(qtext(say::window::lesson{}), this, [this] { show_lesson(); });
+  QAction* explain = help->addAction(qtext(say::window::explain{}), this,
+                                     [this] { show_document(this, QStringLiteral("explanation")); });
+  explain->setShortcut(QKeySequence::HelpContents);
+  help->addAction(qtext(say::window::documentation{}), this,
+                  [this] { show_document(this, QStringLiteral("tutorial")); });
+  help->addAction(qtext(say::window::shortcuts{}), this, [this] { show_shortcuts(this, shortcuts()); });
+  help->addSeparator();
+  help->addAction(qtext(say::window::about{}), this, [this] { show_about(this); });
+}
+
+void MainWindow::follow_workspace() {
+  for (const QKeySequence& keys : {QKeySequence(QStringLiteral("Ctrl+L")), QKeySequence(QKeySequence::Find)}) {
+    connect(new QShortcut(keys, this), &QShortcut::activated, query_, &QueryBar::begin);
+  }
+  connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::name_window);
+  connect(&workspace_, &Workspace::points_changed, this, &MainWindow::show_sweep);
+  connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
+    name_window();
+    recent_->add(path);
+    banner_->forget(Banner::Topic::open, path);
+  });
+  connect(&workspace_, &Workspace::open_failed, this, [this](const QString& path, const QString& reason) {
+    banner_->forget(Banner::Topic::open, path);
+    banner_->add(Banner::Topic::open, reason, path);
+  });
+  connect(&workspace_, &Workspace::runs_changed, this, [this] { banner_->forget_all_but(workspace_.files()); });
+  connect(&workspace_, &Workspace::rows_skipped, this, [this](const QString& path, const QString& what) {
+    banner_->forget(Banner::Topic::rows, path);
+    banner_->add(Banner::Topic::rows, what, path);
+  });
+  connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& path, const QString& what) {
+    banner_->forget(path);  // it was about the file that is gone
+    banner_->add(Banner::Topic::replaced, what, path);
+    forget_details_of(path);
+  });
+  // Other runs are ticked: whether there is something to export is another question.
+  connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
+  connect(details_, &DetailsPanel::explore_wanted, this, &MainWindow::explore_selected);
+  // Once the click is over that asked for the details: the page it came from is about to change.
+  connect(
+      details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.read_anew(*run); },
+      Qt::QueuedConnection);
+}
+
+void MainWindow::forget_details_of(const QString& path) {
+  std::erase_if(selected_, [&](const auto& selected) { return selected.second.run->file == path; });
+  const std::optional<ShownPoint>& shown = details_->point();
+  if (shown && shown->run->file == path) details_->show_point(std::nullopt);
+}
+
+void MainWindow::follow_collection() {
+  connect(collect_, &CollectPanel::begun, this, [this] { banner_->clear(Banner::Topic::collect); });
+  connect(collect_, &CollectPanel::ceilings_progressed, this, [this](const QString& words) {
+    if (auto* ceilings = qobject_cast<CeilingsPage*>(page(QStringLiteral("ceilings")))) ceilings->show_progress(words);
+  });
+  connect(collect_, &CollectPanel::collection_started, this, [this](const QString& database, qint64 run) {
+    for (Page* page : pages_) page->expect_sweep();
+    sweep_ = Sweep{database, run};
+    workspace_.follow(database);
+    runs_->reveal(database, run);
+  });
+  connect(collect_, &CollectPanel::collection_grew, &workspace_, &Workspace::follow);
+  connect(collect_, &CollectPanel::collection_ended, this, [this](const QString& database, qint64 run) {
+    workspace_.stop_following(database);
+    runs_->reveal(database, run);
+    close_question();
+    if (closes_when_stopped_) close();
+  });
+  connect(collect_, &CollectPanel::ceilings_kept, this, [this] { show_page(QStringLiteral("ceilings")); });
+  connect(collect_, &CollectPanel::trouble, this,
+          [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
+}
+
+void MainWindow::show_sweep() {
+  const auto place = sweep_ ? workspace_.place_of(sweep_->file, sweep_->run) : std::nullopt;
+  if (!place) return;
+  const LoadedRun& run = workspace_.runs()[*place];
+  const QString file = run.info->file;
+  const std::int64_t id = sweep_->run;
+  Page* kept = nullptr;
+  for (Page* page : pages_) {
+    if (page->follow(file, id, false) == Page::Followed::kept) kept = page;
+  }
+  if (run.info->summary.state == StoredRunState::running) return;
+  sweep_.reset();
+  if (kept == nullptr) return;
+  const Message words = say::window::sweep_elsewhere{.points = counted_points(run.size()),
+                                                     .problem = kept->problem_of(file, id).toStdString()};
+  banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(say::window::show_sweep{}), [this, kept, file, id] {
+    kept->follow(file, id, true);
+    tabs_->setCurrentWidget(kept);
+  });
+}
+
+void MainWindow::restore_settings() {
+  const QSettings settings;
+  restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+  folds_at_first_ = !restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), state_version);
+  view_modes_->set_text_scale(settings.value(QStringLiteral("window/text"), 1).toDouble());
+  set_theme(parse_theme(settings.value(QStringLiteral("window/theme")).toString()));
+  show_page(settings.value(QStringLiteral("window/page")).toString());
+  for (std::size_t i = 0; i < pages_.size(); ++i) {
+    const QByteArray state = settings.value(page_key(page_kinds()[i])).toByteArray();
+    pages_[i]->restore(QJsonDocument::fromJson(state).object());
+  }
+  details_dock_->hide();
+}
+
+void MainWindow::save_settings() {
+  QSettings settings;
+  view_modes_->set_presenting(false);  // the next window is to have its panels
+  settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("window/state"), saveState(state_version));
+  settings.setValue(QStringLiteral("window/text"), view_modes_->text_scale());
+  for (std::size_t i = 0; i < pages_.size(); ++i) {
+    const PageKind& kind = page_kinds()[i];
+    if (pages_[i] == current_page()) settings.setValue(QStringLiteral("window/page"), to_qstring(kind.id));
+    settings.setValue(page_key(kind), QJsonDocument(pages_[i]->state()).toJson(QJsonDocument::Compact));
+  }
+}
+
+void MainWindow::open_files(const QStringList& files) {
+  if (!files.isEmpty()) return open_by_hand(files);
+  for (const QString& sample : recorded_samples()) workspace_.open(sample);
+}
+
+void MainWindow::open_by_hand(const QStringList& files) {
+  // What an earlier attempt said is over: whatever fails now says so again.
+  for (const Banner::Topic topic : {Banner::Topic::open, Banner::Topic::replaced, Banner::Topic::rows}) {
+    banner_->clear(topic);
+  }
+  for (const QString& file : files) workspace_.open(file);
+}
+
+void MainWindow::open_sample() {
+  const QStringList samples = recorded_samples();
+  if (!samples.isEmpty()) return open_by_hand(samples);
+  banner_->add(Banner::Topic::open, qtext(say::window::no_sample{}));
+}
+
+Page* MainWindow::page(const QString& id) const {
+  for (std::size_t i = 0; i < pages_.size(); ++i) {
+    if (to_qstring(page_kinds()[i].id) == id) return pages_[i];
+  }
+  return nullptr;
+}
+
+Page* MainWindow::current_page() const {
+  return pages_[static_cast<std::size_t>(tabs_->currentIndex())];
+}
+
+void MainWindow::show_page(const QString& id) {
+  if (Page* wanted = page(id)) tabs_->setCurrentWidget(wanted);
+}
+
+void MainWindow::set_theme(ThemeChoice choice) {
+  apply_theme(choice);
+  for (QAction* action : theme_actions_->actions()) {
+    if (action->data().toString() == to_string(choice)) action->setChecked(true);
+  }
+  if (remember_) QSettings().setValue(QStringLiteral("window/theme"), to_string(choice));
+}
+
+void MainWindow::show_details(const Page* page, const ShownPoint& point) {
+  selected_.insert_or_assign(page, point);
+  for (Page* other : pages_) {
+    if (other != page) other->mark(point);
+  }
+  details_->show_point(point);
+  if (view_modes_->presenting()) return;  // it has no panels
+  if (width() >= details_width || details_dock_->isVisible()) {
+    details_dock_->show();
+  } else {
+    statusBar()->showMessage(qtext(say::window::details_folded{}), 6000);
+  }
+}
+
+void MainWindow::explore_selected() {
+  const std::optional<ShownPoint> point = details_->point();
+  if (!point) return say_written({}, qtext(say::window::select_first{}), Banner::Topic::choice);
+  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
+  if (explorer == pages_.end()) return;
+  const QString gpu = QString::fromStdString(point->run->summary.device_name);
+  tabs_->setCurrentWidget(*explorer);
+  if (!(*explorer)->explore(point->spec, gpu)) {
+    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
+  }
+}
+
+LessonWindow& MainWindow::show_lesson() {
+  if (workspace_.files().isEmpty() && !workspace_.loading()) {
+    for (const QString& sample : lesson_samples()) workspace_.open(sample);
+  }
+  if (lesson_ == nullptr) {
+    lesson_ = std::make_unique<LessonWindow>(workspace_, remember_);
+    connect(lesson_.get(), &LessonWindow::explore_wanted, this, &MainWindow::explore_from_lesson);
+  }
+  lesson_->show();
+  lesson_->raise();
+  lesson_->activateWindow();
+  return *lesson_;
+}
+
+void MainWindow::explore_from_lesson(const PointSpec& spec, const QString& gpu) {
+  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
+  if (explorer == pages_.end()) return;
+  show();
+  raise();
+  activateWindow();
+  tabs_->setCurrentWidget(*explorer);
+  if (!(*explorer)->explore(spec, gpu)) {
+    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
+  }
+}
+
+void MainWindow::pin_point(const PointSpec& spec, const QString& gpu) {
+  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
+  if (explorer == pages_.end()) return;
+  tabs_->setCurrentWidget(*explorer);
+  if (!(*explorer)->pin_point(spec, gpu)) {
+    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
+  }
+}
+
+void MainWindow::show_map(const QString& file, qint64 point) {
+  const auto map = std::ranges::find_if(pages_, &Page::maps);
+  if (map == pages_.end()) return;
+  tabs_->setCurrentWidget(*map);
+  if ((*map)->turn_to(file, point)) return;
+  say_written({}, qtext(say::window::not_on_map{}), Banner::Topic::choice);
+  // What was measured just now is read with the window's next look at the file.
+  const auto again = [this, page = *map, file, point] {
+    if (current_page() == page && page->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
+  };
+  connect(&workspace_, &Workspace::points_changed, this, again,
+          static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
+}
+
+void MainWindow::name_window() {
+  const QString names = open_files_in_words(workspace_);
+  setWindowTitle(names.isEmpty() ? QStringLiteral("Attnscope") : QStringLiteral("%1 – Attnscope").arg(names));
+}
+
+void MainWindow::open_dialog() {
+  const QStringList files =
+      QFileDialog::getOpenFileNames(this, qtext(say::window::open_title{}), {}, qtext(say::window::open_filter{}));
+  if (!files.isEmpty()) open_by_hand(files);
+}
+
+void MainWindow::export_plot() {
+  Page& page = *current_page();
+  page.settle();
+  if (!page.has_plot()) {
+    say_written({}, qtext(say::window::no_plot{}), Banner::Topic::choice);
+    return;
+  }
+  QString chosen;
+  QString path = QFileDialog::getSaveFileName(this, qtext(say::window::export_plot_title{}),
+                                              page.file_stem() + QStringLiteral(".png"),
+                                              qtext(say::window::plot_filter{}), &chosen);
+  if (path.isEmpty()) return;
+  if (QFileInfo(path).suffix().isEmpty()) {
+    path += chosen.contains(QLatin1String("svg"))   ? QStringLiteral(".svg")
+            : chosen.contains(QLatin1String("pdf")) ? QStringLiteral(".pdf")
+                                                    : QStringLiteral(".png");
+  }
+  save_plot(path);
+}
+
+void MainWindow::save_plot(const QString& path) {
+  current_page()->settle();
+  say_written(qtext(say::window::written{.file = one_line(path).toStdString()}),
+              current_page()->save_plot(path, export_size));
+}
+
+void MainWindow::export_csv_file() {
+  const auto& runs = workspace_.runs();
+  if (std::none_of(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; })) {
+    return save_csv({});  // says so
+  }
+  const QString filter = one_line(workspace_.query());
+  const QString title = filter.isEmpty() ? qtext(say::window::export_csv_title{})
+                                         : qtext(say::window::export_csv_title_filtered{
+                                               .points = counted().toStdString(), .filter = filter.toStdString()});
+  const QString path =
+      QFileDialog::getSaveFileName(this, title, QStringLiteral("attnscope.csv"), qtext(say::window::csv_filter{}));
+  if (!path.isEmpty()) save_csv(path);
+}
+
+QString MainWindow::counted() const {
+  if (workspace_.query().isEmpty()) return {};
+  return qtext(say::query::shown{.shown = workspace_.visible()->size(), .all = workspace_.ticked_points()});
+}
+
+void MainWindow::save_csv(const QString& path) {
+  const QString filter = one_line(workspace_.query());
+  const SavedTable saved = save_shown_points(workspace_, path);
+  const std::string file = one_line(path).toStdString();
+  say_written(filter.isEmpty()
+                  ? qtext(say::window::written_table{
+                        .file = file, .points = counted_points(saved.written.points), .rows = saved.written.rows})
+                  : qtext(say::window::written_filtered{.file = file,
+                                                        .points = counted().toStdString(),
+                                                        .filter = filter.toStdString(),
+                                                        .rows = saved.written.rows}),
+              saved.error, saved.nothing_to_write ? Banner::Topic::choice : Banner::Topic::write);
+  if (saved.replaced != nullptr) workspace_.read_anew(*saved.replaced);
+}
+
+void MainWindow::say_written(const QString& words, const QString& error, Banner::Topic topic) {
+  banner_->clear(Banner::Topic::write);
+  banner_->clear(Banner::Topic::choice);
+  if (error.isEmpty()) {
+    statusBar()->showMessage(words, 6000);
+  } else {
+    banner_->add(topic, error);
+  }
+}
+
+std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
+  std::vector<std::pair<QString, QString>> keys;
+  keys.reserve(pages_.size());
+  for (int i = 0; i < tabs_->count(); ++i) keys.emplace_back(QStringLiteral("Ctrl+%1").arg(i + 1), tabs_->tabText(i));
+  keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), qtext(say::window::key_open{})},
+                           {QStringLiteral("Ctrl+L, Ctrl+F"), qtext(say::window::key_filter{})},
+                           {QStringLiteral("Ctrl+E"), qtext(say::window::key_export_plot{})},
+                           {QStringLiteral("Ctrl+Shift+E"), qtext(say::window::key_export_csv{})},
+                           {QStringLiteral("Ctrl+R"), qtext(say::window::key_report{})},
+                           {QStringLiteral("Ctrl+Shift+X"), qtext(say::window::key_explore{})},
+                           {QStringLiteral("F7, F8, F9"), qtext(say::window::key_panels{})},
+                           {QStringLiteral("F11"), qtext(say::window::key_present{})},
+                           {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), qtext(say::window::key_text{})}});
+  for (const Page* page : pages_) {
+    for (const auto& row : page->shortcuts()) keys.push_back(row);
+  }
+  keys.insert(keys.end(), {{qtext(say::window::on_run_list{}), qtext(say::window::key_run{})},
+                           {QStringLiteral("F1"), qtext(say::window::key_explain{})}});
+  return keys;
+}
+
+void MainWindow::ask_before_stopping(const QString& title, const QString& question, const QString& what_stays) {
+  if (closes_when_stopped_ || findChild<QMessageBox*>(QStringLiteral("stop-and-quit")) != nullptr) return;
+  auto* box = new QMessageBox(QMessageBox::Question, title, question, QMessageBox::NoButton, this);
+  box->setObjectName(QStringLiteral("stop-and-quit"));
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setInformativeText(what_stays);
+  QPushButton* stop = box->addButton(qtext(say::window::stop_and_quit{}), QMessageBox::AcceptRole);
+  box->setDefaultButton(box->addButton(qtext(say::window::go_on{}), QMessageBox::RejectRole));
+  connect(stop, &QPushButton::clicked, this, [this] {
+    closes_when_stopped_ = true;
+    for (Page* page : pages_) page->end_work();
+    if (collect_->running()) {
+      collect_->cancel();
+    } else {
+      close();
+    }
+  });
+  box->open();
+}
+
+QString MainWindow::work_of_pages() const {
+  QStringList all;
+  for (const Page* page : pages_) {
+    if (const QString work = page->under_way(); !work.isEmpty()) all << work;
+  }
+  return all.join(QStringLiteral("; "));
+}
+
+void MainWindow::close_question() {
+  if (auto* box = findChild<QMessageBox*>(QStringLiteral("stop-and-quit"))) box->close();
+}
+
+void MainWindow::showEvent(QShowEvent* event) {
+  if (std::exchange(folds_at_first_, false)) view_modes_->fold_below(roomy_width);
+  QMainWindow::showEvent(event);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (collect_->running()) {
+    event->ignore();
+    return ask_before_stopping(
+        qtext(say::window::sweep_runs{}),
+        qtext(say::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
+        qtext(say::window::points_are_kept{}));
+  }
+  if (const QString work = work_of_pages(); !work.isEmpty() && !closes_when_stopped_) {
+    event->ignore();
+    return ask_before_stopping(qtext(say::window::points_wait{}),
+                               qtext(say::window::points_wait_question{.work = work.toStdString()}),
+                               qtext(say::window::measured_are_kept{}));
+  }
+  if (remember_) save_settings();
+  QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  QStringList files;
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (url.isLocalFile()) files << url.toLocalFile();
+  }
+  if (!files.isEmpty()) open_by_hand(files);
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  // A text field takes some keys of the menu for its own (Ctrl+E: end of the line). In this window the menu's hold.
+  if (event->type() == QEvent::ShortcutOverride) {
+    const auto* widget = qobject_cast<QWidget*>(watched);
+    const QKeySequence keys(static_cast<QKeyEvent*>(event)->keyCombination());
+    if (widget != nullptr && widget->window() == this) {
+      for (const QAction* action : menuBar()->findChildren<QAction*>()) {
+        if (action->shortcut() != keys || !action->isEnabled()) continue;
+        event->ignore();
+        return true;
+      }
+    }
+  }
+  return QMainWindow::eventFilter(watched, event);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window: pages in tabs, panels in docks, menus, and a banner for what went wrong. It knows its pages by the Page
+// interface alone.
+#pragma once
+
+#include <QMainWindow>
+#include <QStringList>
+#include <QTabWidget>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/pages/page.h"
+#include "ui/runs/workspace.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/banner.h"
+
+class QActionGroup;
+class QMenu;
+
+namespace attnscope::ui {
+
+class CollectPanel;
+class DetailsPanel;
+class LessonWindow;
+class QueryBar;
+class RecentFiles;
+class RunsPanel;
+class ViewModes;
+
+/// The size of a first window on a screen with that much room for windows: frame and panels leave it whole.
+[[nodiscard]] QSize default_window_size(const QSize& available);
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  /// `remember`: restores and saves geometry, theme, the pages' choices and recent files.
+  explicit MainWindow(bool remember, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  /// Opens files in the background; with none, the recorded sample.
+  void open_files(const QStringList& files);
+  /// By its id; an unknown one changes nothing.
+  void show_page(const QString& id);
+  /// Null when there is none of that id.
+  [[nodiscard]] Page* page(const QString& id) const;
+  void set_theme(ThemeChoice choice);
+  /// The lesson's window, in front; it reads the points that this one shows, and opens the recorded samples where there
+  /// is no file.
+  LessonWindow& show_lesson();
+  /// The plot of the page shown, as PNG, SVG or PDF by the name's ending. An error goes into the banner.
+  void save_plot(const QString& path);
+  /// The points that the table shows, of all files. An error goes into the banner.
+  void save_csv(const QString& path);
+
+  [[nodiscard]] Workspace& workspace() { return workspace_; }
+  [[nodiscard]] DetailsPanel* details() const { return details_; }
+  [[nodiscard]] CollectPanel* collect() const { return collect_; }
+  [[nodiscard]] RunsPanel* runs_panel() const { return runs_; }
+  [[nodiscard]] ViewModes& view_modes() const { return *view_modes_; }
+  [[nodiscard]] Banner& banner() { return *banner_; }
+  [[nodiscard]] QueryBar& query() const { return *query_; }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void build_center();
+  void build_docks();
+  void build_menus();
+  void build_file_menu();
+  void build_view_menu();
+  void build_help_menu();
+  void follow_workspace();
+  void follow_collection();
+  /// The pages turn to what a started sweep has measured; where the user has chosen otherwise, a bar offers it.
+  void show_sweep();
+  void restore_settings();
+  void save_settings();
+  void open_by_hand(const QStringList& files);
+  void open_sample();
+  void show_details(const Page* page, const ShownPoint& point);
+  /// Of the page that is shown: what was selected last, where it shows that, else what was selected on it.
+  void show_details_of_page();
+  void name_window();
+  void open_dialog();
+  void export_plot();
+  void export_csv_file();
+  void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
+  /// "6 of 30 points"; empty without a filter.
+  [[nodiscard]] QString counted() const;
+  void forget_details_of(const QString& path);
+  void close_question();
+  void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
+  /// Of the pages, joined; empty where none has any.
+  [[nodiscard]] QString work_of_pages() const;
+  /// The point whose details are shown.
+  void explore_selected();
+  void explore_from_lesson(const PointSpec& spec, const QString& gpu);
+  void pin_point(const PointSpec& spec, const QString& gpu);
+  void show_map(const QString& file, qint64 point);
+  [[nodiscard]] Page* current_page() const;
+  [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;
+
+  bool remember_;
+  bool closes_when_stopped_ = false;
+  struct Sweep {
+    QString file;
+    std::int64_t run = 0;
+  };
+  std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
+  Workspace workspace_;
+  Banner* banner_ = nullptr;
+  QueryBar* query_ = nullptr;
+  QTabWidget* tabs_ = nullptr;
+  std::vector<Page*> pages_;                    ///< as page_kinds() has them
+  std::map<const Page*, ShownPoint> selected_;  ///< what each page's details are of
+  RunsPanel* runs_ = nullptr;
+  CollectPanel* collect_ = nullptr;
+  DetailsPanel* details_ = nullptr;
+  QDockWidget* details_dock_ = nullptr;
+  ViewModes* view_modes_ = nullptr;
+  bool folds_at_first_ = true;  ///< no earlier window has said which panels are open
+  RecentFiles* recent_ = nullptr;
+  QActionGroup* theme_actions_ = nullptr;
+  std::unique_ptr<LessonWindow> lesson_;  ///< made when it is first asked for
+};
+
+}  // namespace attnscope::ui

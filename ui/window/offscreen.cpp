@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/offscreen.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QImageWriter>
+#include <QSvgGenerator>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "messages/output.h"
+#include "ui/lesson/lesson_window.h"
+#include "ui/models/heatmap_grid.h"
+#include "ui/plots/heatmap_view.h"
+#include "ui/plots/heatmap_words.h"
+#include "ui/plots/io_plot.h"
+#include "ui/process/save_file.h"
+#include "ui/runs/source_note.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/window/main_window.h"
+#include "ui/window/query_bar.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr QSize plot_size{1100, 720};
+constexpr QSize panel_size{720, 540};
+constexpr double single_scale = 2;
+constexpr double page_scale = 1.5;
+constexpr int page_columns = 3;
+/// For the errors beside simulated points: a picture is drawn once.
+constexpr std::chrono::minutes picture_patience{5};
+
+QString open_all(Workspace& workspace, QStringList files) {
+  if (files.isEmpty()) files = recorded_samples();
+  if (files.isEmpty()) return qtext(say::output::no_file_nor_sample{});
+  for (const QString& file : files) {
+    if (QString error = workspace.open_now(file); !error.isEmpty()) return error;
+  }
+  return {};
+}
+
+void note_skipped(const Workspace& workspace, QStringList* skipped) {
+  QObject::connect(&workspace, &Workspace::rows_skipped, &workspace, [skipped](const QString&, const QString& what) {
+    if (skipped != nullptr) *skipped << what;
+  });
+}
+
+/// Draws one picture after the other, on views that are made once.
+class PictureWriter {
+ public:
+  PictureWriter(std::shared_ptr<const PointSet> points, const QDir& folder, Existing existing, QStringList* written)
+      : points_(std::move(points)), folder_(folder), existing_(existing), written_(written) {
+    curves_.resize(plot_size);
+    map_.resize(plot_size);
+  }
+
+  /// As PNG and SVG; the error, empty when both are written.
+  QString write_single(const analysis::Plot& picture) {
+    const QSize size = set(picture, plot_size);
+    return write_both(QString::fromStdString(picture.stem), size, single_scale, [&](QCPPainter& painter, double pixel) {
+      draw(picture, painter, QRect(QPoint(0, 0), size), pixel);
+    });
+  }
+
+  /// Small multiples: a panel each, `count` from `first` on.
+  QString write_page(const std::vector<const analysis::Plot*>& pictures, const QString& stem) {
+    const int rows = (static_cast<int>(pictures.size()) + page_columns - 1) / page_columns;
+    const int columns = std::min(page_columns, static_cast<int>(pictures.size()));
+    const QSize size(columns * panel_size.width(), rows * panel_size.height());
+    return write_both(stem, size, page_scale, [&](QCPPainter& painter, double pixel) {
+      painter.fillRect(QRect(QPoint(0, 0), size), plot_colors(curves_.palette()).background);
+      for (std::size_t i = 0; i < pictures.size(); ++i) {
+        const int place = static_cast<int>(i);
+        const QPoint corner(place % page_columns * panel_size.width(), place / page_columns * panel_size.height());
+        draw(*pictures[i], painter, QRect(corner, set(*pictures[i], panel_size)), pixel);
+      }
+    });
+  }
+
+ private:
+  /// Gives the view what it draws; the picture's size, up to `most`.
+  QSize set(const analysis::Plot& picture, const QSize& most) {
+    if (picture.kind == analysis::PlotKind::maps) {
+      const HeatmapGrid grid = build_heatmap(points_, picture.filter, picture.metric);
+      map_.set_grid(grid, heatmap_title(grid), true);
+      map_.set_source(source_note(points_->runs_of(picture.filter.rows())));
+      return map_.picture_size(most);
+    }
+    CurveRequest request;
+    for (const Row row : picture.filter.rows()) request.algorithms.insert(points_->table().algorithm(row));
+    request.ordinate = picture.ordinate();
+    request.tile = picture.tile;
+    const CurveSet set = build_curves(points_, picture.filter, request);
+    curves_.set_curves(set, false, false);
+    curves_.set_source(source_note(drawn_runs(set)));
+    return most;
+  }
+
+  void draw(const analysis::Plot& picture, QCPPainter& painter, const QRect& area, double pixel) {
+    if (picture.kind == analysis::PlotKind::maps) {
+      map_.render_grid(painter, area, pixel);
+    } else {
+      curves_.render(painter, area);
+    }
+  }
+
+  template <class Draw>
+  QString write_both(const QString& stem, const QSize& size, double scale, Draw draw_on) {
+    const QString png = folder_.filePath(stem + QStringLiteral(".png"));
+    QImage image(size * scale, QImage::Format_RGB32);
+    image.setDevicePixelRatio(scale);
+    {
+      QCPPainter painter(&image);
+      draw_on(painter, 1 / scale);
+    }
+    if (QString error = save_image(png, image, "PNG", existing_); !error.isEmpty()) return error;
+    *written_ << png;
+
+    const QString svg = folder_.filePath(stem + QStringLiteral(".svg"));
+    const auto draw_svg = [&](QIODevice& out) {
+      QSvgGenerator generator;
+      generator.setOutputDevice(&out);
+      set_up_page(generator, size, stem);
+      QCPPainter painter(&generator);
+      painter.setMode(QCPPainter::pmVectorized);
+      painter.setMode(QCPPainter::pmNoCaching);
+      draw_on(painter, 1);
+      return true;
+    };
+    QString error = save_file(svg, draw_svg, existing_);
+    if (error.isEmpty()) *written_ << svg;
+    return error;
+  }
+
+  std::shared_ptr<const PointSet> points_;
+  QDir folder_;
+  Existing existing_;
+  QStringList* written_;
+  IoPlot curves_;
+  HeatmapView map_;
+};
+
+QString write_pages(PictureWriter& writer, const std::vector<const analysis::Plot*>& pictures, const QString& stem) {
+  const std::size_t pages = (pictures.size() + panels_of_a_page - 1) / panels_of_a_page;
+  const auto digits = std::max<qsizetype>(2, QString::number(pages).size());
+  for (std::size_t page = 0; page < pages; ++page) {
+    const auto first = pictures.begin() + static_cast<std::ptrdiff_t>(page * panels_of_a_page);
+    const auto last =
+        pictures.begin() + static_cast<std::ptrdiff_t>(std::min(pictures.size(), (page + 1) * panels_of_a_page));
+    const QString name =
+        QStringLiteral("%1-page%2").arg(stem).arg(page + 1, static_cast<int>(digits), 10, QLatin1Char('0'));
+    if (QString error = writer.write_page({first, last}, name); !error.isEmpty()) return error;
+  }
+  return {};
+}
+
+}  // namespace
+
+QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
+                    QStringList* written, Existing existing, QStringList* skipped) {
+  if (!QDir().mkpath(folder)) return qtext(say::output::no_folder{.folder = folder.toStdString()});
+  apply_theme(ThemeChoice::light);
+  Workspace workspace;
+  note_skipped(workspace, skipped);
+  if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
+  const std::shared_ptr<const PointSet> points = workspace.visible();
+  if (points->empty()) return qtext(say::output::no_point{});
+  const auto pictures = analysis::plan_plots(points->table(), choice);
+  if (!pictures) return qtext(say::output::only{.error = pictures.error()});
+  if (pictures->empty()) return qtext(say::output::only_leaves_nothing{});
+
+  PictureWriter writer(points, QDir(folder), existing, written);
+  // What would stand on one set of pages: a kind of curves, or the maps of one metric.
+  std::map<QString, std::vector<const analysis::Plot*>> alike;
+  const auto page_stem = [](const analysis::Plot& picture) {
+    if (picture.kind != analysis::PlotKind::maps) return to_qstring(analysis::to_string(picture.ordinate()));
+    return QStringLiteral("tiles-") + QString::fromStdString(picture.metric);
+  };
+  for (const analysis::Plot& picture : *pictures) alike[page_stem(picture)].push_back(&picture);
+  for (const analysis::Plot& picture : *pictures) {
+    if (alike[page_stem(picture)].size() > most_single_pictures) continue;
+    if (QString error = writer.write_single(picture); !error.isEmpty()) return error;
+  }
+  for (const auto& [stem, group] : alike) {
+    if (group.size() <= most_single_pictures) continue;
+    if (QString error = write_pages(writer, group, stem); !error.isEmpty()) return error;
+  }
+  return {};
+}
+
+namespace {
+
+QString picture_of_lesson(MainWindow& window, const Screenshot& shot, const QByteArray& format) {
+  LessonWindow shown(window.workspace(), false);
+  shown.set_language(shot.language);
+  shown.show_page(shot.lesson);
+  shown.resize(shot.size);
+  shown.show();
+  for (int i = 0; i < 10; ++i) QApplication::processEvents();
+  return save_image(shot.file, shown.grab().toImage(), format.constData(), shot.existing);
+}
+
+}  // namespace
+
+QString write_screenshot(const QStringList& files, const Screenshot& shot, QStringList* skipped) {
+  const QByteArray kind = QFileInfo(shot.file).suffix().toLatin1();
+  const QByteArray format = kind.isEmpty() ? QByteArrayLiteral("png") : kind;
+  const QList<QByteArray> kinds = QImageWriter::supportedImageFormats();
+  if (!kinds.contains(format.toLower())) {
+    return qtext(say::output::no_picture_kind{.file = shot.file.toStdString(),
+                                              .kind = kind.toStdString(),
+                                              .kinds = (QByteArrayLiteral(".") + kinds.join(" .")).toStdString()});
+  }
+  MainWindow window(false);
+  window.set_theme(shot.theme);
+  note_skipped(window.workspace(), skipped);
+  // The lesson stands on more than the sample that a bare window opens.
+  const bool own = !files.isEmpty() || shot.lesson.isEmpty();
+  if (QString error = open_all(window.workspace(), own ? files : lesson_samples()); !error.isEmpty()) return error;
+  window.query().set_text(shot.filter);
+  if (!window.query().error().isEmpty()) return window.query().error();
+  if (!shot.lesson.isEmpty()) return picture_of_lesson(window, shot, format);
+  window.resize(shot.size);
+  window.show_page(shot.page);
+  window.show();
+  // Layout and the queued replots take a few turns of the loop.
+  const auto settle = [] {
+    for (int i = 0; i < 10; ++i) QApplication::processEvents();
+  };
+  settle();
+  if (Page* page = window.page(shot.page)) {
+    page->settle();
+    page->pose();
+  }
+  SimulationErrors& errors = window.workspace().simulation_errors();
+  if (shot.notice && errors.state() == SimulationErrors::State::computing) {
+    shot.notice(qtext(say::output::waits_for_errors{}));
+  }
+  errors.wait(picture_patience);
+  settle();
+  const QPixmap picture = window.grab();
+  return save_image(shot.file, picture.toImage(), format.constData(), shot.existing);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window's pictures without a window.
+#pragma once
+
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <functional>
+
+#include "profiler/analysis/plot_list.h"
+#include "ui/process/save_file.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+
+/// Of a kind of picture more than this many are drawn as small multiples, `panels_of_a_page` to a page.
+inline constexpr std::size_t most_single_pictures = 24;
+inline constexpr std::size_t panels_of_a_page = 12;
+
+/// Writes the pictures of the files that analysis::plan_plots() has into `folder` (made when missing), as PNG and SVG,
+/// each with the GPU, the day and the file that it is of. Where a kind has too many they go onto pages, "io-page01".
+/// What is no facet of a page is not walked: a sweep over warps, stages, raster or fewer tiles than make a map has one
+/// curve, of its widest tile. Returns the error, empty when all is written; `written` gets the paths, `skipped` a
+/// sentence for each file of which rows were left out.
+[[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
+                                  QStringList* written, Existing existing = Existing::of_its_kind,
+                                  QStringList* skipped = nullptr);
+
+struct Screenshot {
+  QString file;
+  QString page;  ///< its id; empty: the first
+  QSize size{1280, 800};
+  ThemeChoice theme = ThemeChoice::light;
+  QString filter = {};    ///< as the window's query bar takes it
+  QString lesson = {};    ///< a page of the lesson's window, which is then the one that is drawn
+  QString language = {};  ///< the lesson's; empty: the system's
+  Existing existing = Existing::of_its_kind;
+  std::function<void(const QString&)> notice = nullptr;  ///< told what takes long, before it does
+};
+/// Draws the whole window on these files. Returns the error, empty when it is written; `skipped` as above.
+[[nodiscard]] QString write_screenshot(const QStringList& files, const Screenshot& shot,
+                                       QStringList* skipped = nullptr);
+
+}  // namespace attnscope::ui

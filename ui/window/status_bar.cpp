@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/status_bar.h"
+
+#include <QResizeEvent>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "messages/window.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+QString open_files_in_words(const Workspace& workspace) {
+  QStringList names;
+  for (const QString& file : workspace.files()) names << workspace.file_name(file);
+  return names.join(QStringLiteral(", "));
+}
+
+StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent), workspace_(workspace) {
+  files_ = new ElidedLabel(this);
+  files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // what the values leave
+  values_ = new ElidedLabel(this);
+  addWidget(files_, 1);
+  addPermanentWidget(values_);
+  connect(&workspace_, &Workspace::points_changed, this, &StatusBar::refresh);
+  connect(&workspace_, &Workspace::opened, this, &StatusBar::refresh);
+  connect(&workspace_, &Workspace::opening_changed, this, &StatusBar::refresh);
+  refresh();
+}
+
+void StatusBar::resizeEvent(QResizeEvent* event) {
+  QStatusBar::resizeEvent(event);
+  share_width();
+}
+
+void StatusBar::share_width() {
+  // Where both do not fit, the files' names have the better half, unless they need less.
+  constexpr double share = 0.47;
+  constexpr int between = 48;  // margins, and the grip at the end
+  const int left = width() - files_->sizeHint().width() - between;
+  values_->setMaximumWidth(std::max(qRound(share * width()), left));
+}
+
+void StatusBar::refresh() {
+  QStringList names{open_files_in_words(workspace_)};
+  if (const QString opening = workspace_.opening(); !opening.isEmpty()) {
+    names << qtext(say::window::opening{.files = opening.toStdString()});
+  }
+  names.removeAll(QString());
+  files_->setText(names.isEmpty() ? qtext(say::window::no_file{}) : names.join(QStringLiteral(" · ")));
+  QStringList paths;
+  for (const QString& file : workspace_.files()) paths << one_line(file);
+  files_->setToolTip(plain_tip(paths.join(QLatin1Char('\n'))));
+
+  std::map<Provenance, std::size_t> count;
+  std::set<QString> devices;
+  const auto add = [&](const RunSummary& run, std::size_t points) {
+    count[run.provenance] += points;
+    if (const QString name = device_title(run); !name.isEmpty()) devices.insert(name);
+  };
+  if (workspace_.query().isEmpty()) {
+    for (const LoadedRun& run : workspace_.runs()) {
+      if (run.visible) add(run.info->summary, run.size());
+    }
+  } else {
+    const std::shared_ptr<const PointSet> points = workspace_.visible();
+    std::map<analysis::RunIndex, std::size_t> of_run;
+    for (Row row = 0; row < points->size(); ++row) ++of_run[points->table().run_index(row)];
+    for (const auto& [run, rows] : of_run) add(points->run(run).summary, rows);
+  }
+  QStringList parts;
+  for (const auto& [origin, points] : count) {
+    if (points == 1) parts << qtext(say::window::one_point_of{.origin = attnscope::to_string(origin)});
+    if (points > 1) parts << qtext(say::window::points_of{.points = points, .origin = attnscope::to_string(origin)});
+  }
+  if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
+  values_->setText(parts.join(QStringLiteral(" · ")));
+  values_->setToolTip(plain_tip(values_->text()));
+  share_width();
+}
+
+}  // namespace attnscope::ui
