@@ -122,6 +122,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_check(command); });
   add("repair", "Save what can be read of a damaged .attnscope file into a new one",
       [](CLI::App& command) { return attnscope::add_repair(command); });
+  add("help", "Print a document: how to install, walks, the reference, explanations, measurements",
+      [](CLI::App& command) { return attnscope::add_help(command); });
 
   const auto add_version = [](CLI::App& command) {
     command.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION, "Print the version and exit");

@@ -17,14 +17,14 @@
 #include "messages/command.h"
 #include "messages/gui.h"
 #include "messages/output.h"
-#include "ui/application.h"
-#include "ui/format.h"
 #include "ui/lesson/lesson_window.h"
-#include "ui/main_window.h"
-#include "ui/offscreen.h"
 #include "ui/pages/page_list.h"
-#include "ui/said.h"
-#include "ui/theme.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+#include "ui/window/application.h"
+#include "ui/window/main_window.h"
+#include "ui/window/offscreen.h"
 
 namespace {
 
@@ -63,7 +63,7 @@ void complain(const QString& text) {
 /// Of what was said on stdout: is it out? A full disk leaves its mark on the stream.
 int output_code() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
-  complain(said(say::command::output_not_written{}));
+  complain(qtext(say::command::output_not_written{}));
   return runtime_error;
 }
 
@@ -132,16 +132,16 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
   screenshot.file = parser.value(known.screenshot);
   screenshot.page = parser.value(known.page);
   if (!page_ids().contains(screenshot.page)) {
-    return said(say::gui::page{.pages = page_ids().join(QStringLiteral(", ")).toStdString()});
+    return qtext(say::gui::page{.pages = page_ids().join(QStringLiteral(", ")).toStdString()});
   }
   const QStringList extents = parser.value(known.size).split(QLatin1Char('x'));
   screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
   if (screenshot.size.width() < 320 || screenshot.size.height() < 240) {
-    return said(say::gui::size{});
+    return qtext(say::gui::size{});
   }
   const QString word = parser.value(known.theme);
   if (word != QLatin1String("light") && word != QLatin1String("dark")) {
-    return said(say::gui::theme{});
+    return qtext(say::gui::theme{});
   }
   screenshot.theme = parse_theme(word);
   screenshot.filter = parser.value(known.filter);
@@ -150,12 +150,12 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
 
 /// Of --lesson and --lang; what is wrong with them, or nothing.
 QString read_lesson(const QCommandLineParser& parser, const Switches& known, Options& options) {
-  if (parser.isSet(known.language) && !parser.isSet(known.lesson)) return said(say::gui::lang_of_lesson{});
+  if (parser.isSet(known.language) && !parser.isSet(known.lesson)) return qtext(say::gui::lang_of_lesson{});
   if (!parser.isSet(known.lesson)) return {};
   const QString page = parser.value(known.lesson);
   const QStringList pages = lesson_page_ids();
   if (!page.isEmpty() && !is_lesson_page(page)) {
-    return said(say::gui::lesson_page{.pages = pages.join(QStringLiteral(", ")).toStdString()});
+    return qtext(say::gui::lesson_page{.pages = pages.join(QStringLiteral(", ")).toStdString()});
   }
   options.lesson = page;
   options.language = parser.value(known.language);
@@ -163,7 +163,7 @@ QString read_lesson(const QCommandLineParser& parser, const Switches& known, Opt
   if (parser.isSet(known.language) && std::ranges::count(languages, options.language.toStdString()) == 0) {
     QStringList all;
     for (const std::string& language : languages) all << QString::fromStdString(language);
-    return said(say::gui::lesson_language{.languages = all.join(QStringLiteral(", ")).toStdString()});
+    return qtext(say::gui::lesson_language{.languages = all.join(QStringLiteral(", ")).toStdString()});
   }
   options.screenshot.lesson = page.isEmpty() ? pages.constFirst() : page;
   options.screenshot.language = options.language;
@@ -174,13 +174,13 @@ QString read_lesson(const QCommandLineParser& parser, const Switches& known, Opt
 QString read_options(const QCommandLineParser& parser, const Switches& known, Options& options) {
   options.files = parser.positionalArguments();
   options.plots = parser.value(known.plots);
-  if (parser.isSet(known.plots) && options.plots.isEmpty()) return said(say::gui::plots_folder{});
+  if (parser.isSet(known.plots) && options.plots.isEmpty()) return qtext(say::gui::plots_folder{});
   options.take_screenshot = parser.isSet(known.screenshot);
   std::vector<std::string> words;
   for (const QString& word : parser.values(known.only)) words.push_back(word.toStdString());
   auto choice = attnscope::analysis::parse_plot_choice(words);
-  if (!choice) return said(say::output::only{.error = choice.error()});
-  if (parser.isSet(known.only) && !parser.isSet(known.plots)) return said(say::gui::only_of_plots{});
+  if (!choice) return qtext(say::output::only{.error = choice.error()});
+  if (parser.isSet(known.only) && !parser.isSet(known.plots)) return qtext(say::gui::only_of_plots{});
   options.only = std::move(choice).value();
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
@@ -245,7 +245,7 @@ std::string& no_memory_line() {
 
 int write_pictures(const Options& options) {
   const QString files = options.files.isEmpty() ? recorded_sample() : options.files.join(QStringLiteral(", "));
-  const QString no_memory = said(say::gui::no_memory{.files = one_line(files).toStdString()});
+  const QString no_memory = qtext(say::gui::no_memory{.files = one_line(files).toStdString()});
   no_memory_line() = "attnscope-gui: " + no_memory.toStdString() + "\n";
   std::set_terminate(end_without_memory);
   QStringList written;
@@ -294,7 +294,7 @@ int main(int argc, char** argv) {
 
   const bool pictures_only = !options.plots.isEmpty() || options.take_screenshot;
   if (!has_display() && !pictures_only) {
-    complain(said(say::gui::no_display{}));
+    complain(qtext(say::gui::no_display{}));
     return runtime_error;
   }
   // Pictures need no display, also where DISPLAY names one that does not answer: Qt would end the program.

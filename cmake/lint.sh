@@ -15,6 +15,8 @@ clang-format-14 --dry-run --Werror "${sources[@]}"
 missing=$(git ls-files -- ':!LICENSES' ':!*.json' ':!*.png' ':!*.attnscope' ':!tests/campaign/corpus' ':!assets/report' ':!assets/samples/*.csv' | xargs grep -L 'SPDX-License-Identifier' || true)
 [ -z "$missing" ] || { printf 'lint: no SPDX line in:\n%s\n' "$missing" >&2; exit 1; }
 
+bash cmake/documents.sh
+
 # The command line must link no Qt, and the views no CUDA: the layers are kept by what the programs load.
 if ldd "$build/app/attnscope" | grep -qiE 'qt6|libcuda|cupti|nvrtc'; then
   echo "lint: attnscope links Qt or CUDA" >&2; exit 1
@@ -39,6 +41,21 @@ forbid profiler/simulator 'profiler/(measure|analysis)'
 forbid profiler/measure 'profiler/(analysis|report)'
 forbid profiler/analysis 'profiler/(measure|report)'
 forbid profiler/report 'profiler/(measure|simulator)'
+# Within ui text, theme <- process, widgets <- runs <- models <- plots <- panels, explorer, lesson <- pages <- window;
+# rooms that stand side by side do not know each other.
+forbid ui/pages 'ui/window'
+forbid ui/panels 'ui/(explorer|lesson|pages|window)'
+forbid ui/explorer 'ui/(panels|lesson|pages|window)'
+forbid ui/lesson 'ui/(panels|explorer|pages|window)'
+forbid ui/plots 'ui/(panels|explorer|lesson|pages|window)'
+forbid ui/models 'ui/(widgets|plots|panels|explorer|lesson|pages|window)'
+forbid ui/runs 'ui/(theme|widgets|models|plots|panels|explorer|lesson|pages|window)'
+forbid ui/process 'ui/(theme|widgets|runs|models|plots|panels|explorer|lesson|pages|window)'
+forbid ui/widgets 'ui/(process|runs|models|plots|panels|explorer|lesson|pages|window)'
+forbid ui/theme 'ui/(text|process|widgets|runs|models|plots|panels|explorer|lesson|pages|window)'
+forbid ui/text 'ui/(theme|process|widgets|runs|models|plots|panels|explorer|lesson|pages|window)'
+roomless=$(git ls-files 'ui/*.h' 'ui/*.cpp' | grep -vE '^ui/[a-z]+/' || true)
+[ -z "$roomless" ] || { printf 'lint: without a room in ui:\n%s\n' "$roomless" >&2; exit 1; }
 # Generic rooms name no algorithm, outside comments: what they need of one, its statement says. Frozen migrations write
 # down what once was.
 names=$(find kernels -mindepth 2 -maxdepth 2 -name '*_shape.h' -not -path 'kernels/device/*' -printf '%h\n' |

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `help`, and that assets/docs/reference.md says what the program does: from "## Commands" on it is
+// made of the help of every command and of the program's own tables. ATTNSCOPE_WRITE_REFERENCE=1 writes it anew.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "kernels/model/ceilings.h"
+#include "kernels/model/gpu_values.h"
+#include "kernels/registry.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+#include "profiler/plan/presets.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const fs::path documents = ATTNSCOPE_DOCUMENTS;
+const std::vector<std::string> topics{"install", "tutorial", "reference", "explanation", "measurements"};
+
+/// One entry of a section of a command's help.
+struct Entry {
+  std::string name;
+  std::string meaning;
+};
+
+/// "`--why` (excludes `--no-counters`)" of "--why Excludes: --no-counters": in the order of letters, since CLI11's is
+/// another in each process. What stands behind it on the line is the meaning.
+Entry with_relations(const std::string& line) {
+  std::istringstream words(line);
+  std::map<std::string, std::set<std::string>> relations;
+  std::string name;
+  std::string relation;
+  std::string word;
+  while (words >> word) {
+    if (word == "Excludes:" || word == "Needs:") {
+      relation = word == "Needs:" ? "needs" : "excludes";
+    } else if (relation.empty()) {
+      name += (name.empty() ? "" : " ") + word;
+    } else if (word.starts_with("--")) {
+      relations[relation].insert(word);
+    } else {
+      break;
+    }
+  }
+  Entry entry{.name = "`" + name + "`", .meaning = {}};
+  for (const auto& [kind, others] : relations) entry.name += fmt::format(" ({} `{}`)", kind, fmt::join(others, " "));
+  if (words) std::getline(words, entry.meaning);
+  if (words || !entry.meaning.empty()) entry.meaning = word + entry.meaning;
+  return entry;
+}
+
+/// The entries below "SECTION:". Names stand in a column of 30 characters; what is wider has its meaning on the next
+/// line. Lists within a meaning (the presets) are indented further, and left to their own table.
+std::vector<Entry> section(const std::string& help, const std::string& title) {
+  constexpr std::size_t column = 30;
+  std::vector<std::string> lines;
+  std::istringstream text(help.substr(std::min(help.find("\n" + title + ":\n"), help.size())));
+  for (std::string line; std::getline(text, line) && (lines.size() < 3 || !line.empty());) lines.push_back(line);
+  std::vector<Entry> entries;
+  for (std::size_t k = 2; k < lines.size(); ++k) {
+    const std::string& line = lines[k];
+    const std::size_t indent = line.find_first_not_of(' ');
+    if (indent == 2) {
+      const bool more = k + 1 < lines.size() && lines[k + 1].find_first_not_of(' ') == column;
+      const bool both = line.size() > column && line[column - 1] == ' ' && (line[column - 2] == ' ' || !more);
+      if (line.find(" Excludes: ") != std::string::npos || line.find(" Needs: ") != std::string::npos) {
+        entries.push_back(with_relations(line));
+      } else {
+        entries.push_back(with_relations(both ? line.substr(0, column) : line));
+        if (both) entries.back().meaning = line.substr(column);
+      }
+    } else if (indent == column && !entries.empty()) {
+      std::string& meaning = entries.back().meaning;
+      meaning += (meaning.empty() ? "" : " ") + line.substr(column);
+    }
+  }
+  for (Entry& entry : entries) {
+    if (entry.meaning.ends_with(":")) entry.meaning += " see [presets](#presets)";
+  }
+  return entries;
+}
+
+/// What Markdown would take for a tag, emphasis or the end of a cell stands as it is.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<' || c == '*' || c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// Of all commands, each after its parent.
+class CommandsText {
+ public:
+  std::string text() {
+    add({});
+    return text_;
+  }
+
+ private:
+  void add(const std::vector<std::string>& path) {
+    std::vector<std::string> arguments = path;
+    arguments.emplace_back("--help");
+    const std::string help = run(folder_, arguments).out;
+    if (!path.empty()) describe(fmt::format("attnscope {}", fmt::join(path, " ")), help);
+    for (const Entry& command : section(help, "Subcommands")) {
+      std::vector<std::string> below = path;
+      below.push_back(command.name.substr(1, command.name.size() - 2));
+      add(below);
+    }
+  }
+  void describe(const std::string& command, const std::string& help) {
+    text_ += fmt::format("\n### {}\n\n{}.\n\n", command, help.substr(0, help.find('\n')));
+    for (const char* title : {"Positionals", "Options"}) {
+      for (const Entry& entry : section(help, title)) {
+        if (entry.name.find("--help") == std::string::npos && entry.name != "`--version`") add_entry(command, entry);
+      }
+    }
+  }
+  /// A long meaning that another command has said already is not said again.
+  void add_entry(const std::string& command, const Entry& entry) {
+    constexpr std::size_t worth_a_pointer = 120;
+    std::string meaning = entry.meaning;
+    if (const auto [said, is_new] = said_.emplace(meaning, command); !is_new && meaning.size() > worth_a_pointer) {
+      meaning = fmt::format("as of `{}`", said->second);
+    }
+    text_ += fmt::format("- {}: {}\n", entry.name, escaped(meaning));
+  }
+
+  TemporaryFolder folder_;
+  std::map<std::string, std::string> said_;  ///< by meaning, the command that said it first
+  std::string text_ = "## Commands\n\nEvery command also takes `--help` and `--version`.\n";
+};
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) {
+    line += " " + escaped(cell) + " |";
+  }
+  return line + "\n";
+}
+
+std::string head(const std::string& title, const std::vector<std::string>& columns) {
+  return fmt::format("\n## {}\n\n", title) + row(columns) + row(std::vector<std::string>(columns.size(), "---"));
+}
+
+std::string fields_text() {
+  std::string out = head("Fields of a point", {"field", "label", "what it is", "values", "default", "since schema"});
+  for (const Field& field : point_fields()) {
+    const std::string_view fallback = field.fallback.empty() ? field.sweep_default : field.fallback;
+    out += row({fmt::format("`{}`", field.name), attnscope::text(field.label()), attnscope::text(field.help()),
+                field.largest == 0 ? "" : fmt::format("{} to {}", field.smallest, field.largest), std::string(fallback),
+                std::to_string(field.since)});
+  }
+  return out;
+}
+
+std::string algorithms_text() {
+  const Registry& registry = built_in_algorithms();
+  std::string out = head("Algorithms", {"name", "title", "what its tile decides", "knobs", "source"});
+  for (const Algorithm* algorithm : registry.algorithms()) {
+    const Facts& facts = algorithm->facts();
+    std::vector<std::string> knobs;
+    for (const Knob& knob : facts.knobs) knobs.push_back(knob.name);
+    out += row({fmt::format("`{}`", facts.name), facts.title, attnscope::text(facts.tile_meaning),
+                fmt::format("{}", fmt::join(knobs, ", ")), facts.source});
+  }
+  out += head("Knobs", {"knob", "label", "what it does", "values"});
+  for (const Knob& knob : registry.knobs()) {
+    out += row({fmt::format("`{}`", knob.name), attnscope::text(knob.label), attnscope::text(knob.meaning),
+                knob.words.empty() ? fmt::format("0 (the algorithm's choice) to {}", knob.largest)
+                                   : fmt::format("{}", fmt::join(knob.words, ", "))});
+  }
+  return out;
+}
+
+std::string presets_text() {
+  std::string out = head("Presets", {"preset", "what it sweeps"});
+  for (const PresetInfo& preset : presets()) {
+    out += row({fmt::format("`{}`", preset.name), attnscope::text(preset.description)});
+  }
+  return out;
+}
+
+std::string metrics_text() {
+  std::string out = head("Metrics", {"key", "label", "unit", "counter of Nsight Compute", "counted", "what it is"});
+  for (const Metric& metric : metrics_table()) {
+    const bool counter = !metric.counter.empty();
+    out += row({fmt::format("`{}`", metric.key), attnscope::text(metric.label()), std::string(metric.unit),
+                counter ? fmt::format("`{}`", metric.counter) : "",
+                metric.collected_by_default          ? "always"
+                : metric.why != Why::none && counter ? "`--why`"
+                                                     : "",
+                metric.help == nullptr ? "" : attnscope::text(metric.help())});
+  }
+  return out;
+}
+
+std::string devices_text() {
+  std::string out = head("Simulated GPUs", {"name", "compute capability", "SMs", "shared memory of a block, KiB",
+                                            "L2, MiB", "DRAM, GB/s"});
+  for (const DeviceLimits& gpu : known_gpus()) {
+    out += row({gpu.name, fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor), std::to_string(gpu.sm_count),
+                fmt::format("{}", gpu.shared_bytes_per_block / 1024), fmt::format("{}", gpu.l2_bytes / 1048576),
+                fmt::format("{:.0f}", gpu.dram_bytes_per_second / 1e9)});
+  }
+  out += head("Values of a GPU of one's own", {"key in gpus.json", "label", "unit", "range", "what it is"});
+  for (const GpuValue& value : gpu_values()) {
+    out += row({fmt::format("`{}`", value.key), attnscope::text(value.label()), std::string(value.unit),
+                fmt::format("{:.10g} to {:.10g}", value.least, value.most), attnscope::text(value.help())});
+  }
+  out += head("Ceilings", {"key", "label", "unit", "of a datasheet"});
+  for (const CeilingKind& kind : ceiling_kinds()) {
+    out += row({fmt::format("`{}`", kind.key), attnscope::text(kind.label()), std::string(kind.unit),
+                kind.datasheet != nullptr ? "yes" : ""});
+  }
+  return out;
+}
+
+TEST(Reference, SaysWhatTheProgramSays) {
+#ifdef ATTNSCOPE_TEST_FIELD
+  GTEST_SKIP() << "this build has a field that the reference has not";
+#endif
+  const std::string made =
+      CommandsText().text() + fields_text() + algorithms_text() + presets_text() + metrics_text() + devices_text();
+  const fs::path file = documents / "reference.md";
+  const std::string now = content(file);
+  const std::size_t generated = now.find("## Commands\n");
+  ASSERT_NE(generated, std::string::npos);
+  if (std::getenv("ATTNSCOPE_WRITE_REFERENCE") != nullptr) {
+    std::ofstream(file) << now.substr(0, generated) + made;
+    return;
+  }
+  std::istringstream is(now.substr(generated));
+  std::istringstream wanted(made);
+  std::string is_line;
+  std::string wanted_line;
+  while (std::getline(wanted, wanted_line)) {
+    std::getline(is, is_line);
+    ASSERT_EQ(is_line, wanted_line) << "assets/docs/reference.md: write it anew by "
+                                       "ATTNSCOPE_WRITE_REFERENCE=1 and --gtest_filter=Reference.*";
+  }
+  EXPECT_FALSE(std::getline(is, is_line)) << is_line;
+}
+
+TEST(HelpCommand, PrintsEveryDocumentWithoutTheLicencesLine) {
+  const TemporaryFolder folder;
+  const Outcome list = run(folder, {"help"});
+  EXPECT_EQ(list.exit_code, 0);
+  std::size_t at = 0;
+  for (const std::string& topic : topics) {
+    const std::string text = content(documents / (topic + ".md"));
+    ASSERT_THAT(text, StartsWith("<!-- SPDX-License-Identifier: Apache-2.0 -->\n# ")) << topic;
+    const std::string body = text.substr(text.find('\n') + 1);
+    const Outcome printed = run(folder, {"help", topic});
+    EXPECT_EQ(printed.exit_code, 0) << topic;
+    EXPECT_TRUE(printed.out == body) << topic << " is not what assets/docs has";
+    const std::string line = fmt::format("{:<14}{}\n", topic, body.substr(2, body.find('\n') - 2));
+    EXPECT_EQ(list.out.substr(at, line.size()), line);
+    at += line.size();
+  }
+  EXPECT_EQ(at, list.out.size());
+}
+
+TEST(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"help", "instal"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "attnscope: there is no document 'instal', only install, tutorial, reference, explanation or measurements "
+            "(options of a command: `attnscope COMMAND --help`)\n");
+}
+
+}  // namespace
+}  // namespace attnscope::testing
