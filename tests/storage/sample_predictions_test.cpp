@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Predicted times against those of the shipped sample, on the half of its problems that no constant was fitted to. The
-// figures that CONTRIBUTING.md publishes, with margin.
+// figures that assets/docs/measurements.md publishes, with margin.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -92,9 +94,9 @@ TEST(Ceilings, HalfMissedLiesBetweenTheSizesBesideIt) {
     }
     return ceilings;
   };
-  const auto half = half_missed(curve({{64, 1.0}, {16, 0.25}, {4, 0.0}, {32, 0.75}}));
+  const auto half = half_missed(curve({{64, 1.0}, {16, 0.25}, {4, 0.0}, {32, 1.0}}));
   ASSERT_TRUE(half);
-  EXPECT_NEAR(*half, 22.627, 0.001) << "half way from 16 to 32, as sizes grow";
+  EXPECT_NEAR(*half, 16 * std::cbrt(2), 1e-9) << "a third of the way from 16 to 32, as sizes grow";
   EXPECT_FALSE(half_missed(curve({{4, 0.1}, {8, 0.4}}))) << "never";
   EXPECT_FALSE(half_missed(curve({{4, 0.6}, {8, 0.9}}))) << "from the beginning";
   EXPECT_FALSE(half_missed({}));

@@ -72,7 +72,7 @@ TEST(GpuValues, WhatAGpuCannotHaveIsNamed) {
       text(wrong_gpu(own_with("shared_kib_per_block", 228))),
       "A block has more shared memory than an SM has for it: 1 KiB of each SM's are the system's for every block");
   DeviceLimits gpu = own();
-  for (const char* bad : {"", " mine", "a\nb"}) {
+  for (const char* bad : {"", " mine", "mine ", "a\nb", "a\x7F"}) {
     gpu.name = bad;
     EXPECT_FALSE(wrong_gpu(gpu).empty()) << bad;
   }

@@ -228,6 +228,7 @@ TEST(DeviceRates, ComeFromTheDatasheetAndSayWhatIsInherited) {
   EXPECT_EQ(a100.per_cycle.fp32, 64);
   EXPECT_EQ(a100.measured_on, "NVIDIA H200");
   EXPECT_TRUE(a100.inherited);
+  for (const char* other : {"H200", "L40S", "rtx-4090"}) EXPECT_EQ(device_rates(*find_gpu(other)).per_cycle.fp32, 128);
   EXPECT_EQ(device_rates(*find_gpu("L40S")).per_cycle.tensor, 1024);
   EXPECT_EQ(device_rates(*find_gpu("rtx-4090")).per_cycle.tensor, 512);
 

@@ -183,7 +183,9 @@ TEST(AxisCurves, RunsAreNotBlended) {
 TEST(Peaks, AreOfTheMetricsOwnUnit) {
   const std::vector<Ceiling> ceilings{
       {.name = "mma_fp16", .value = 600e12, .unit = "flop/s"},
-      {.name = "wgmma_fp16", .value = 800e12, .unit = "flop/s"},
+      {.name = "mma_fp16", .argument = 2, .value = 500e12, .unit = "flop/s"},  // of a curve its largest value
+      {.name = "wgmma_fp16", .argument = 1, .value = 700e12, .unit = "flop/s"},
+      {.name = "wgmma_fp16", .argument = 2, .value = 800e12, .unit = "flop/s"},
       {.name = "mma_bf16", .value = 610e12, .unit = "flop/s"},
       {.name = "dram_read", .value = 4e12, .unit = "byte/s", .source = CeilingSource::datasheet}};
   const auto rates = peaks_of("tflops", DType::fp16, ceilings);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth of verdicts on simulated rounds: what CONTRIBUTING's "Verdicts" prints. `bench_verdicts [TRIALS]`: of each
-// coverage, 1,000 unless told otherwise.
+// The truth of verdicts on simulated rounds: the table "Verdicts" of measurements.md. `bench_verdicts [TRIALS]`: of
+// each coverage, 1,000 unless told otherwise.
 #include <fmt/format.h>
 
 #include <array>

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/published_errors.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/rounds.h"
 #include "tests/profiler/analysis/fixtures.h"
@@ -357,6 +358,36 @@ TEST(Comparison, SimulationsAreExact) {
   const RowVerdict& verdict = result.pairs[0].verdict;
   EXPECT_DOUBLE_EQ(verdict.time.interval.low, verdict.time.ratio);
   EXPECT_NE(verdict.verdict, Verdict::ambiguous);
+}
+
+// Of few points of an algorithm no less than of all.
+double published_error_of(std::string_view algorithm) {
+  double most = unknown_spread_floor;
+  for (const PublishedError& error : published_errors()) {
+    if (error.quantity != "time" || error.half != "held out") continue;
+    if (error.algorithm == algorithm && error.pass == "fwd" && error.points >= 20) return error.p95;
+    if (error.algorithm == "all" || (error.algorithm == algorithm && error.pass == "fwd"))
+      most = std::max(most, error.p95);
+  }
+  return most;
+}
+
+TEST(Comparison, OfOneComputedSideTheErrorIsThatOfItsAlgorithm) {
+  ASSERT_NE(published_error_of("naive"), published_error_of("fa2"));
+  fixtures::Points points;
+  points.add({fixtures::ok_point(fixtures::spec("naive", 1024), true)});
+  points.add({fixtures::ok_point(fixtures::spec("fa2", 1024))});
+  const PointTable table = points.table();
+  for (const bool computed_base : {true, false}) {
+    const std::vector<Row> base{computed_base ? 0U : 1U};
+    const std::vector<Row> other{computed_base ? 1U : 0U};
+    const ComparisonResult result = compare(table, request_for(table, base, other));
+    ASSERT_EQ(result.pairs.size(), 1U);
+    const RatioInterval& time = result.pairs[0].verdict.time;
+    EXPECT_EQ(result.pairs[0].verdict.floor, SpreadFloor::of_model);
+    EXPECT_NEAR(time.interval.high / time.ratio, 1 + published_error_of("naive"), 1e-9);
+    EXPECT_NEAR(time.ratio / time.interval.low, 1 + published_error_of("naive"), 1e-9);
+  }
 }
 
 TEST(Comparison, CircumstancesThatDifferComeByName) {

@@ -122,6 +122,8 @@ TEST(Exploration, OccupancyNamesWhatStopsTheNextBlock) {
     ASSERT_EQ(kernel.occupancy.limiter, "shared memory");
     EXPECT_GT(more * kernel.shared.block_bytes, kernel.shared.sm_bytes);
   }
+  ASSERT_LT(kernel.occupancy.blocks_per_sm, ceil_div(kernel.blocks, std::int64_t{fixtures::h200().sm_count}));
+  EXPECT_EQ(kernel.shared.blocks, kernel.occupancy.blocks_per_sm) << "more of them wait";
   // FA1 has a block a head: 16 of them leave most SMs empty, and one on each of the others.
   const Exploration heads = explored(sixteen_heads("fa1", 64, 64));
   EXPECT_EQ(heads.kernels[0].blocks, 16);

@@ -57,11 +57,13 @@ TEST(L2Boundary, LengthsGivenOneByOneFitNoOtherN) {
   EXPECT_FALSE(boundary_of(spec));
 }
 
-TEST(L2Boundary, ADeviceThatDoesNotSayItsL2HasNone) {
+TEST(L2Boundary, WithoutAnL2OrBeyondTheLengthsLookedAtThereIsNone) {
   DeviceLimits limits = fixtures::h200();
-  limits.l2_bytes = 0;
   const PointSpec spec = default_spec("fa1");
-  EXPECT_FALSE(l2_boundary(*built_in_algorithms().find("fa1"), spec.problem, spec.tile, limits));
+  for (const std::int64_t none : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1} << 60}) {
+    limits.l2_bytes = none;
+    EXPECT_FALSE(l2_boundary(*built_in_algorithms().find("fa1"), spec.problem, spec.tile, limits)) << none;
+  }
 }
 
 }  // namespace

@@ -31,13 +31,15 @@ TEST(PaperTable, EachPassAndAlgorithmHasItsPlace) {
   const std::vector<PointRecord> records{
       paper_point("naive", Pass::fwd_bwd), paper_point("fa1", Pass::fwd_bwd),
       paper_point("fa2", Pass::fwd_bwd),   paper_point("fa1", Pass::fwd, 128),
-      paper_point("fa2", Pass::fwd, 128),  fixtures::ok_point(fixtures::spec("fa1", 1024))};
+      paper_point("fa2", Pass::fwd, 128),  fixtures::ok_point(fixtures::spec("fa1", 1024)),
+      paper_point("fa1", Pass::bwd, 128)};
   const Points points(records);
   const PointTable points_table = points.table();
   const PaperTable table = build_paper_table(points_table, points_table.rows());
   EXPECT_EQ(table.left.size(), 15U) << "five quantities of three points";
   EXPECT_EQ(table.middle.size(), 3U);
-  EXPECT_THAT(table.left_out, testing::ElementsAre(4U, 5U)) << "Fig. 2 middle varies FA1's block; another workload";
+  EXPECT_THAT(table.left_out, testing::ElementsAre(4U, 5U, 6U))
+      << "Fig. 2 middle varies FA1's block; another workload; a pass that no column has";
   ASSERT_NE(find(table.left, 0, "time"), nullptr);
   EXPECT_EQ(find(table.left, 0, "time")->paper, 41.7) << "standard attention";
   EXPECT_EQ(find(table.left, 1, "time")->paper, 7.3);

@@ -259,23 +259,28 @@ TEST(TileMap, ThePaperTileBeyondTheGridIsSaidToBe) {
 }
 
 TEST(TileMap, ARepeatedTileShowsTheMedianPointAndOkWins) {
-  std::vector<PointRecord> records;
-  for (const double value : {10.0, 30.0, 20.0}) {
-    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64));
-    for (MetricValue& metric : record.kernels[0].metrics) {
-      if (metric.name == metric_key::registers) metric.value = value;
+  struct Case {
+    std::vector<double> values;
+    Row shown;
+  };
+  for (const Case& each : {Case{{10, 30, 20}, 2}, Case{{30, 10}, 1}, Case{{40, 10, 30, 20}, 3}}) {
+    std::vector<PointRecord> records;
+    for (const double value : each.values) {
+      PointRecord& record = records.emplace_back(fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64)));
+      for (MetricValue& metric : record.kernels[0].metrics) {
+        if (metric.name == metric_key::registers) metric.value = value;
+      }
     }
-    records.push_back(record);
+    records.push_back(fixtures::failed_point(fixtures::spec("fa2", 1024, 64, 64), Disposition::cancelled, "stopped"));
+    const Mapped mapped(records, metric_key::registers);
+    const TileCell& cell = mapped.map.at({0, 0});
+    EXPECT_EQ(cell.disposition, Disposition::ok);
+    EXPECT_EQ(cell.repeats, static_cast<int>(each.values.size()));
+    EXPECT_EQ(cell.row, each.shown);
+    EXPECT_DOUBLE_EQ(*cell.value, each.values[each.shown]) << "of an even number the lower of the two";
+    EXPECT_EQ(mapped.map.collected, 1);
+    EXPECT_EQ(mapped.map.ok, 1);
   }
-  records.push_back(fixtures::failed_point(fixtures::spec("fa2", 1024, 64, 64), Disposition::cancelled, "stopped"));
-  const Mapped mapped(records, metric_key::registers);
-  const TileCell& cell = mapped.map.at({0, 0});
-  EXPECT_EQ(cell.disposition, Disposition::ok);
-  EXPECT_EQ(cell.repeats, 3);
-  EXPECT_EQ(cell.row, 2U);
-  EXPECT_DOUBLE_EQ(*cell.value, 20);
-  EXPECT_EQ(mapped.map.collected, 1);
-  EXPECT_EQ(mapped.map.ok, 1);
 }
 
 // A cell once showed the mean of a run and of its copy with all times x 1.5, beside the TFLOP/s of one of them.

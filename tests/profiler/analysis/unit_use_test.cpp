@@ -115,7 +115,10 @@ TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
 }
 
 TEST(UnitUse, SharesAreOfTheKernelWhereItsCyclesWereCounted) {
-  EXPECT_FALSE(uses_are_of_kernel(counted({{"use_tensor_pct", 61}})));
+  PointRecord bare = counted({{"use_tensor_pct", 61}});
+  EXPECT_FALSE(uses_are_of_kernel(bare));
+  bare.provenance = Provenance::imported;
+  EXPECT_TRUE(uses_are_of_kernel(bare)) << "a profiler counts a kernel";
   PointRecord scaled =
       counted({{"use_tensor_pct", 61}, {"sm_cycles", 2e6}, {"sm_active_cycles", 1e6}, {"counted_range_ns", 1e6}});
   EXPECT_FALSE(uses_are_of_kernel(scaled)) << "no time was taken";

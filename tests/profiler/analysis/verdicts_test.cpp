@@ -9,6 +9,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "profiler/analysis/variance_prior.h"
@@ -127,29 +128,39 @@ TEST(Verdicts, BelowThreeRoundsAFloorOf5PercentStandsForTheSpread) {
   }
 }
 
-TEST(Verdicts, AClockThatWentDownMakesNothingSlower) {
-  ComparedRow row = paired_row(five_of_base, five_of_base);
-  for (double& ns : row.other.ns) ns *= 1.1;
-  row.other.ns[1] *= 1.001;
-  row.base.cycles = row.base.ns;
-  row.other.cycles = row.base.ns;
-  row.other.cycles[0] *= 0.999;
-  const RowVerdict by_clock = judge_one(row);
-  EXPECT_EQ(by_clock.verdict, Verdict::ambiguous);
-  EXPECT_EQ(by_clock.undecided, Undecided::clocks);
-  EXPECT_NEAR(by_clock.cycles->ratio, 1, 1e-3);
-  row.other.cycles = row.other.ns;
-  EXPECT_EQ(judge_one(row).verdict, Verdict::slower);
+TEST(Verdicts, OnlyCyclesThatWentTheSameWayConfirmATime) {
+  struct Case {
+    double time;
+    double cycles;
+    Verdict verdict;
+  };
+  for (const Case& each :
+       {Case{1.1, 1.1, Verdict::slower}, Case{1.1, 1, Verdict::ambiguous}, Case{1.1, 0.9, Verdict::ambiguous},
+        Case{0.9, 0.9, Verdict::faster}, Case{0.9, 1, Verdict::ambiguous}, Case{0.9, 1.1, Verdict::ambiguous}}) {
+    ComparedRow row = paired_row(five_of_base, five_of_base);
+    row.base.cycles = row.other.cycles = five_of_base;
+    for (double& ns : row.other.ns) ns *= each.time;
+    for (double& cycles : row.other.cycles) cycles *= each.cycles;
+    row.other.ns[1] *= 1.001;
+    row.other.cycles[0] *= 0.999;
+    const RowVerdict verdict = judge_one(row);
+    EXPECT_EQ(verdict.verdict, each.verdict) << each.time << ", cycles " << each.cycles;
+    EXPECT_EQ(verdict.undecided, each.verdict == Verdict::ambiguous ? Undecided::clocks : Undecided::decided);
+    EXPECT_NEAR(verdict.cycles->ratio, each.cycles, 1e-3);
+  }
 }
 
 TEST(Verdicts, WhatIsComputedHasNoSpread) {
   ComparedRow row = apart_row({100}, {100.9});
   row.exact = true;
-  EXPECT_EQ(judge_one(row).verdict, Verdict::same);
   EXPECT_DOUBLE_EQ(judge_one(row).time.interval.low, judge_one(row).time.interval.high);
-  row.other.ns = {101.1};
-  EXPECT_EQ(judge_one(row).verdict, Verdict::slower);
-  EXPECT_EQ(judge_one(row, {.margin = 0.02}).verdict, Verdict::same);
+  const std::vector<std::tuple<double, double, Verdict>> cases{
+      {100.9, 0.01, Verdict::same}, {101.1, 0.01, Verdict::slower}, {101.1, 0.02, Verdict::same},
+      {99.1, 0.01, Verdict::same},  {98.9, 0.01, Verdict::faster},  {98.9, 0.02, Verdict::same}};
+  for (const auto& [ns, margin, verdict] : cases) {
+    row.other.ns = {ns};
+    EXPECT_EQ(judge_one(row, {.margin = margin}).verdict, verdict) << ns << ", margin " << margin;
+  }
 }
 
 TEST(Verdicts, RowsWithoutSoundValuesAreRefused) {

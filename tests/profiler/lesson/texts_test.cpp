@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numbers>
 #include <set>
 
 #include "kernels/registry.h"
@@ -248,6 +250,53 @@ TEST(Claims, ATileThatWasMeasuredAloneIsTheBestOfNothing) {
                                 evidence);
   EXPECT_EQ(verdict.outcome, Outcome::not_testable);
   EXPECT_EQ(verdict.because, "no_tile");
+}
+
+TEST(Claims, ACrossoverIsHeldToTheNFromWhichTheFasterOneIsAhead) {
+  // Times of naive over those of FA2, by N.
+  using Ratios = std::vector<std::pair<std::int64_t, double>>;
+  const Ratios crosses{{512, 0.5}, {1024, 0.5}, {2048, 2}};  // at 1024 sqrt(2) = 1448
+  const Ratios ahead{{512, 2}, {1024, 2}, {2048, 2}};
+  const Ratios behind{{512, 0.5}, {1024, 0.5}, {2048, 0.5}};
+  struct Case {
+    Ratios ratios;
+    const char* low;
+    const char* high;
+    Outcome outcome;
+    double found = 0;
+  };
+  for (const Case& each : {Case{crosses, "1400", "1500", Outcome::held, 1024 * std::numbers::sqrt2},
+                           Case{crosses, "1024", "1400", Outcome::refuted, 1024 * std::numbers::sqrt2},
+                           Case{crosses, "1500", "4096", Outcome::refuted, 1024 * std::numbers::sqrt2},
+                           Case{ahead, "1024", "4096", Outcome::refuted, 512},  // ahead before what is claimed
+                           Case{ahead, "256", "4096", Outcome::not_testable},   // it may be ahead from 256 on
+                           Case{behind, "256", "4096", Outcome::refuted, std::numeric_limits<double>::infinity()},
+                           Case{{{1024, 0.5}, {2048, 2}}, "1024", "2048", Outcome::not_testable}}) {
+    std::vector<PointRecord> records;
+    for (const auto& [n, ratio] : each.ratios) {
+      for (const char* algorithm : {"naive", "fa2"}) {
+        PointRecord& record = records.emplace_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
+        for (KernelRecord& kernel : record.kernels) {
+          kernel.samples_ns.assign(3, record.spec.algorithm == "naive" ? 1e6 * ratio : 1e6);
+          std::erase_if(kernel.metrics, [](const MetricValue& m) { return m.name == metric_key::time_median_ns; });
+        }
+      }
+    }
+    const PointTable table = fixtures::Points(records).table();
+    const Verdict verdict = judge(card({{"test", "crossover"},
+                                        {"from", "naive"},
+                                        {"to", "fa2"},
+                                        {"points", ""},
+                                        {"low", each.low},
+                                        {"high", each.high}}),
+                                  evidence_of(table));
+    EXPECT_EQ(verdict.outcome, each.outcome) << each.low << " to " << each.high << ' ' << verdict.because;
+    if (each.outcome == Outcome::not_testable) {
+      EXPECT_EQ(verdict.because, "no_pairs");
+    } else {
+      EXPECT_DOUBLE_EQ(verdict.figures.back().value, each.found);
+    }
+  }
 }
 
 TEST(Claims, WhatOurKernelsLackRefutesNothing) {

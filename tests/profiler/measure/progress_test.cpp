@@ -47,6 +47,15 @@ TEST(Progress, SkippedAndInfeasiblePointsCostNothing) {
   EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);
 }
 
+TEST(Progress, WhatEndedForGoodHasNoFurtherRounds) {
+  for (const auto& [for_good, left] : {std::pair(false, 10.0), {true, 6.0}}) {
+    ProgressEstimator progress(points_of({1024, 1024, 1024}), {3, 3, 1});
+    progress.finished(0, 2, true);
+    progress.finished(1, 0, false, for_good);
+    EXPECT_NEAR(progress.remaining_seconds().value(), left, 1e-9) << for_good;
+  }
+}
+
 TEST(Progress, CountsNoFurtherWhenItIsCancelled) {
   int asked = 0;
   ProgressEstimator progress(points_of({1024, 1024, 1024, 1024}), {}, [&] { return ++asked > 2; });

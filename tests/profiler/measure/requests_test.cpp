@@ -208,6 +208,17 @@ TEST_F(Queue, CancelsWhatWaitsAtOnceAndTellsWhatIsInFlight) {
   EXPECT_TRUE(queue.in_flight().cancelled()) << "and all have the session's";
 }
 
+TEST_F(Queue, IsDrainedOnceItIsClosedAndAllAreAnswered) {
+  EXPECT_FALSE(queue.drained());
+  EXPECT_TRUE(queue.add(request("a")).empty());
+  queue.close();
+  EXPECT_FALSE(queue.drained()) << "one waits";
+  ASSERT_TRUE(queue.take({}));
+  EXPECT_FALSE(queue.drained()) << "one is in flight";
+  queue.answered();
+  EXPECT_TRUE(queue.drained());
+}
+
 TEST_F(Queue, WhatIsPutBackComesBeforeWhatCameLater) {
   for (const char* id : {"a", "b"}) EXPECT_TRUE(queue.add(request(id)).empty());
   auto first = queue.take({});

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <tuple>
+
 namespace attnscope {
 namespace {
 
@@ -45,6 +48,23 @@ TEST(Describe, APointInOneLine) {
   EXPECT_EQ(describe(spec), "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64");
   spec.cache = CacheState::warm;
   EXPECT_EQ(describe(spec), "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64 warm");
+}
+
+TEST(Origin, OnlyASimulationThatWasNotPlayedWholeIsExtrapolated) {
+  const std::tuple<Provenance, std::optional<bool>, Provenance> cases[] = {
+      {Provenance::simulated, false, Provenance::extrapolated},
+      {Provenance::simulated, true, Provenance::simulated},
+      {Provenance::simulated, std::nullopt, Provenance::simulated},
+      {Provenance::measured, false, Provenance::measured},
+      {Provenance::imported, false, Provenance::imported}};
+  for (const auto& [provenance, complete, origin] : cases) {
+    PointRecord record;
+    record.provenance = provenance;
+    record.kernels.emplace_back().kernel = "fwd";
+    record.kernels.back().complete = complete;
+    EXPECT_EQ(record.origin("fwd"), origin) << to_string(provenance);
+    EXPECT_EQ(record.origin("bwd"), provenance) << "a kernel that is not there";
+  }
 }
 
 TEST(Throttle, ReasonsAreNamedAndIdleIsNone) {

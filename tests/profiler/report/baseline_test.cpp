@@ -292,7 +292,17 @@ TEST(ReportTrust, ImportedCountsStandBesideOurs) {
   EXPECT_EQ((*row)[2].text, exact(read));
   EXPECT_EQ((*row)[3].text, exact(read * 1.02));
   EXPECT_EQ((*row)[4].text, "1.0200");
-  // Of two points of the same problem nobody knows which is meant.
+  // Nobody knows which is meant of two points of the same problem; of other lengths neither is.
+  PointSpec more_keys = own.front().spec;
+  more_keys.problem.n_k *= 2;
+  PointSpec more_queries = own.front().spec;
+  more_queries.problem.n_q *= 2;
+  for (const PointSpec& spec : {more_keys, more_queries}) {
+    fixtures::Points elsewhere({fixtures::ok_point(spec)});
+    elsewhere.add({theirs}, fixtures::run(Provenance::imported, "ncu"));
+    for (const Table& table : documents::tables(documents::document_of(elsewhere), "environment"))
+      EXPECT_THAT(table.caption, Not(HasSubstr("(ncu)")));
+  }
   fixtures::Points two({own.front(), fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64))});
   two.add({theirs}, fixtures::run(Provenance::imported, "ncu"));
   for (const Table& table : documents::tables(documents::document_of(two), "environment"))

@@ -55,17 +55,19 @@ TEST(Report, SummaryTellsRatiosOfPointsAndLeadsToThem) {
 
 TEST(Report, ASentenceChangesWithItsDataAndGoesWithIt) {
   std::vector<PointRecord> records = fixtures::memory_wall();
-  const std::vector<std::string> before = sentences(document_of(records));
-  ASSERT_THAT(before, Contains(HasSubstr("closed form")));
-  // One counter of one point, 1% up: the residual is its own now, and says so.
-  PointRecord& changed =
-      *std::ranges::find_if(records, [](const PointRecord& record) { return record.disposition == Disposition::ok; });
-  for (MetricValue& metric : changed.kernels.front().metrics) {
-    if (metric.name == metric_key::l2_to_sm_bytes || metric.name == metric_key::sm_to_l2_bytes) metric.value *= 1.01;
+  ASSERT_THAT(sentences(document_of(records)), Contains(HasSubstr("closed form")));
+  // The counters of one point, 1% up or 2% down: the residual is its own now, and says so.
+  const auto changed =
+      std::ranges::find_if(records, [](const PointRecord& record) { return record.disposition == Disposition::ok; });
+  const PointRecord whole = *changed;
+  for (const auto& [factor, residual] : {std::pair(1.01, "is 1.101%,"), {0.98, "is -1.902%,"}}) {
+    *changed = whole;
+    for (MetricValue& metric : changed->kernels.front().metrics) {
+      if (metric.name == metric_key::l2_to_sm_bytes || metric.name == metric_key::sm_to_l2_bytes)
+        metric.value *= factor;
+    }
+    EXPECT_THAT(sentences(document_of(records)), Contains(AllOf(HasSubstr(residual), HasSubstr(describe(whole.spec)))));
   }
-  const std::vector<std::string> after = sentences(document_of(records));
-  EXPECT_THAT(after, Contains(AllOf(HasSubstr("1.101%"), HasSubstr(describe(changed.spec)))));
-  EXPECT_NE(before, after);
   // Without counters there is nothing to say of bytes; times are still compared.
   for (PointRecord& record : records) {
     for (KernelRecord& kernel : record.kernels) {
@@ -179,6 +181,7 @@ TEST(Report, MapsPrintValuesAndWhyThereIsNone) {
   }
   EXPECT_TRUE(refused);
   EXPECT_NE(find(document, "failures"), nullptr);
+  EXPECT_TRUE(std::get<HeatMap>(maps.front().chart.picture).less_is_better) << "of times";
 }
 
 TEST(Report, OneThatHasOnlyFailuresOrOnePointIsStillAReport) {
@@ -192,6 +195,32 @@ TEST(Report, OneThatHasOnlyFailuresOrOnePointIsStillAReport) {
   EXPECT_THAT(to_html(one), HasSubstr("id=\"row-1\""));
   EXPECT_THAT(sentences(one),
               Contains(AllOf(HasSubstr("fa2"), HasSubstr("on H200 (measured): "), HasSubstr("TFLOP/s"))));
+}
+
+TEST(Report, OfOnePointOnlyTheoryIsADash) {
+  Line line{.label = "fa2", .marks = {Mark{.x = 1024, .y = 1e6, .said = {}}}};
+  for (const bool theory : {true, false}) {
+    line.provenance = theory ? Provenance::modelled : Provenance::measured;
+    const LineChart lines{{"N", Quantity::length, true}, {"", Quantity::bytes, true}, {line}};
+    EXPECT_EQ(to_svg({"", "", lines}, "x", Placed::alone).find("m-12 0h24") != std::string::npos, theory);
+  }
+}
+
+TEST(Report, TheBestOfAMapIsItsBrightest) {
+  HeatMap map;
+  map.columns = map.rows = {"64"};
+  map.low = 10;
+  map.high = 1000;
+  const auto color_of = [&](double value, bool less_is_better) {
+    map.cells = {{MapCell{value, "", "64 x 64"}}};
+    map.less_is_better = less_is_better;
+    const std::string svg = to_svg({"", "", map}, "x", Placed::alone);
+    return svg.substr(svg.find("class=\"p\" fill=\"#"), std::string_view("class=\"p\" fill=\"#rrggbb").size());
+  };
+  EXPECT_EQ(color_of(10, true), color_of(1000, false));
+  EXPECT_EQ(color_of(10, false), color_of(1000, true));
+  EXPECT_EQ(color_of(100, true), color_of(100, false)) << "the middle, by the logarithm";
+  EXPECT_NE(color_of(10, true), color_of(1000, true));
 }
 
 TEST(Report, AnAxisOfOneOrderOfMagnitudeStillHasTicks) {
@@ -481,8 +510,9 @@ TEST(ReportNumbers, ArePrintedAlikeEverywhere) {
   EXPECT_EQ(three_digits(-85.27), "-85.3");
   EXPECT_EQ(some_digits(138.6149, 5), "138.61");
   EXPECT_EQ(some_digits(99.99996, 6), "100.000");
-  EXPECT_EQ(digits_between(138.61, 138.64), 5);
-  EXPECT_EQ(digits_between(1, 2), 3);
+  const std::tuple<double, double, int> digits[] = {
+      {1, 2, 3}, {138.61, 138.64, 5}, {138.611, 138.614, 6}, {138.6111, 138.6114, 6}, {7, 7, 3}};
+  for (const auto& [low, high, wanted] : digits) EXPECT_EQ(digits_between(low, high), wanted) << low;
   EXPECT_EQ(exact(123456789), "123456789");
   EXPECT_EQ(exact(0.1), "0.1");
   EXPECT_EQ(with_unit(2.15e9, "byte"), "2.15 GB");
