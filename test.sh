@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every test: set up, then build and test the whole, then again without CUDA and Qt and, the libraries, under sanitizers;
-# lint.
-#   ./test.sh         all of it, several sources in a compilation (ATTNSCOPE_UNITY)
-#   ./test.sh quick   the whole build's tests only, in build/release, where every file is compiled by itself
+# Set up, build, test.
+#   ./test.sh      the whole program's tests
+#   ./test.sh all  then what CI runs as well: the main job and a plain CMake build, the command line without CUDA and Qt,
+#                  the libraries under sanitizers (with a field that came later), every other preset configured, lint
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
+case "${1:-}" in
+  ""|all) ;;
+  *) echo "test.sh: unknown word '$1'; the only one is 'all'" >&2; exit 2 ;;
+esac
 source cmake/setup.sh
 install_packages "${build_packages[@]}" "${gui_packages[@]}" "${test_packages[@]}"
 
@@ -14,39 +18,59 @@ export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/build/cache}
 mkdir -p build
 rm -f build/*.test.log
 
-# build PRESET: configure, build.
+# part NAME COMMAND...: what it takes is printed; what it says, where it fails. (`set -e` holds in the other shell.)
+part() {
+  local name=$1 start=$SECONDS log="build/${1// /-}.log"
+  shift
+  if ! (set -e; "$@") >"$log" 2>&1; then
+    tail -n 200 "$log" >&2
+    echo "test.sh: $name failed; all it said is in $log" >&2
+    exit 1
+  fi
+  echo "$name: $((SECONDS - start)) s"
+}
+
 build() {
-  echo "== $1: configure and build"
-  cmake --preset "$1" >"build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log" >&2; return 1; }
+  cmake --preset "$1" >/dev/null
   cmake --build --preset "$1" -- --quiet
 }
 
-# check PRESET: configure, build, test. A folder with no test in it is an error (presets: noTestsAction).
+# A folder with no test in it is an error (presets: noTestsAction).
 check() {
-  local preset=$1 start=$SECONDS
-  build "$preset"
-  echo "== $preset: test (built in $((SECONDS - start)) s)"
-  ctest --preset "$preset" >"build/$preset.test.log" 2>&1 || { tail -n 200 "build/$preset.test.log" >&2; return 1; }
-  grep 'tests passed' "build/$preset.test.log"
+  part "$1 build" build "$1"
+  part "$1 test" ctest --preset "$@"
+  cp "build/$1/Testing/Temporary/LastTest.log" "build/$1.test.log"
   # Why tests were skipped, each reason once: the line after the place in the source.
-  grep -A1 -h ': Skipped$' "build/$preset/Testing/Temporary/LastTest.log" | grep -v -e ': Skipped$' -e '^--$' |
-    sort | uniq -c | sed 's/^ *\([0-9]*\) /skipped \1: /' || true
-  grep -q '^ATTNSCOPE_CUDA:BOOL=ON' "build/$preset/CMakeCache.txt" && [ ! -d "build/$preset/tests/gpu" ] &&
-    echo "skipped: tests/gpu is not built, no CUDA 13 headers with CUPTI here"
+  grep -A1 -h ': Skipped$' "build/$1.test.log" | grep -v -e ': Skipped$' -e '^--$' |
+    sort | uniq -c | sed 's/^ *\([0-9]*\) /  skipped \1: /' || true
+  grep -q '^ATTNSCOPE_CUDA:BOOL=ON' "build/$1/CMakeCache.txt" && [ ! -d "build/$1/tests/gpu" ] &&
+    echo "  skipped: tests/gpu is not built, no CUDA 13 headers with CUPTI here"
   return 0
 }
 
-if [ "${1:-}" = quick ]; then
-  check release
-else
-  check whole
-  check no-cuda  # nor Qt: with CUDA and without Qt is what asan builds
-  check asan  # the libraries: the programs would take half as long again, most of it in CLI11's templates
-  echo "== lint"
-  bash cmake/lint.sh build/whole
+plain_build() {
+  CMAKE_GENERATOR=Ninja cmake -S . -B build/plain -DCMAKE_BUILD_TYPE=Release >/dev/null
+  cmake --build build/plain -- --quiet
+  build/plain/app/attnscope --version
+}
+
+configure() {
+  for preset in "$@"; do cmake --preset "$preset" >/dev/null; done
+}
+
+check test
+if [ "${1:-}" = all ]; then
+  part "run.sh" ./run.sh --plots build/plots
+  part "plain build" plain_build
+  check no-cuda -R app_test
+  check asan
+  part "presets" configure dev tsan fuzz bench
+  part "lint" bash cmake/lint.sh build/test
 fi
 
-passed=$(cat build/*.test.log | grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' || true)
-skipped=$(cat build/*.test.log | grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*Skipped ' || true)
+# A program of gtest's says how many cases passed; every other test is one.
+count() { cat build/*.test.log | awk "$1" | awk '{sum += $1} END {print sum + 0}'; }
+passed=$(count '/ Test(ing)?: / {name = $NF} /^\[  PASSED  \]/ {print $4} /^Test Passed/ && name !~ /_test\.[0-9]+$/ {print 1}')
+skipped=$(count '/^\[  SKIPPED \] [0-9]+ tests?[.,]/ {print $4}')
 [ "$passed" -gt 0 ] || { echo "test.sh: no test ran" >&2; exit 1; }
 echo "$passed passed, 0 failed, $skipped skipped"

@@ -17,8 +17,10 @@
 #include "messages/command.h"
 #include "messages/gui.h"
 #include "messages/output.h"
+#include "profiler/measure/host_environment.h"
 #include "ui/lesson/lesson_window.h"
 #include "ui/pages/page_list.h"
+#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -207,7 +209,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   };
   if (!parser.parse(with_lesson_page(arguments))) return misused(parser.errorText());
   if (parser.isSet(version)) {
-    print(stdout, QStringLiteral("attnscope-gui %1").arg(QStringLiteral(ATTNSCOPE_VERSION)));
+    print(stdout, QStringLiteral("attnscope-gui %1").arg(QString::fromLatin1(attnscope::program_version())));
     return output_code();
   }
   if (parser.isSet(known.help)) {
@@ -284,7 +286,7 @@ int main(int argc, char** argv) {
   attnscope::use_language("attnscope-gui");
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope"));
-  QCoreApplication::setApplicationVersion(QStringLiteral(ATTNSCOPE_VERSION));
+  QCoreApplication::setApplicationVersion(QString::fromLatin1(attnscope::program_version()));
 
   // Before QApplication: it would end the program where there is no display, even for --help.
   QStringList arguments;

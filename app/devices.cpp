@@ -18,6 +18,7 @@
 #include "messages/command.h"
 #include "messages/remote.h"
 #include "messages/terminal.h"
+#include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/remote_device.h"
 #include "profiler/measure/remote/ssh.h"
 #include "profiler/measure/simulated_device.h"
@@ -61,12 +62,12 @@ Result<OpenedDevice, NotElsewhere> open_elsewhere(std::string_view word, bool co
   if (!target) return Failure{NotElsewhere{ExitCode::usage, target.error()}};
   auto link = remote::connect(*target, counters);
   if (!link) return Failure{NotElsewhere{ExitCode::error, link.error()}};
-  auto opened = remote::open_remote(std::move(link).value(), target->host, ATTNSCOPE_VERSION, built_in_algorithms(),
+  auto opened = remote::open_remote(std::move(link).value(), target->host, program_version(), built_in_algorithms(),
                                     cancel_on_signals());
   if (!opened) {
     const remote::OpenFailure& failure = opened.error();
     return Failure{
-        NotElsewhere{ExitCode::error, remote::explain(*target, failure, ATTNSCOPE_VERSION), remote::may_pass(failure)}};
+        NotElsewhere{ExitCode::error, remote::explain(*target, failure, program_version()), remote::may_pass(failure)}};
   }
   const DeviceInfo& info = opened->device->info();
   const Message device = info.simulated ? Message(say::terminal::simulated{.gpu = info.limits.name})

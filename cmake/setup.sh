@@ -3,7 +3,7 @@
 
 # Packages that only have to be there; the list is what a fresh Debian 12 lacks.
 build_packages=(
-  g++ cmake ninja-build ccache git
+  g++ mold cmake ninja-build ccache git
   libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libsqlitecpp-dev libsqlite3-dev
   libeigen3-dev libboost-math-dev libxxhash-dev
 )

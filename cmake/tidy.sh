@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy on what a build with ATTNSCOPE_UNITY compiles (the libraries and programs, no tests), in its batches: a
-# header is read once for eight sources. A batch is one file with the sources' text in it, for some checks look at no
-# other file than the main one; what clang-tidy says is told with the places in the sources.
+# clang-tidy on what a build with ATTNSCOPE_UNITY compiles (the libraries and programs, no tests): all of a library in one
+# file, so that a header is read once, and two names of a library's anonymous namespaces that are the same are found in
+# whatever batches the compiler has them. It is the sources' text, for some checks look at no other file than the main
+# one; what clang-tidy says is told with the places in the sources.
 #   cmake/tidy.sh BUILD
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,8 +12,8 @@ batches=$build/tidy
 rm -rf "$batches"
 mkdir -p "$batches"
 
-# write_batch UNITY NAME: NAME.cpp, and NAME.map with the line at which each source begins in it.
-write_batch() {
+# write_whole FIRST_BATCH NAME: NAME.cpp, and NAME.map with the line at which each source begins in it.
+write_whole() {
   local source line=1
   : >"$batches/$2.cpp"
   : >"$batches/$2.map"
@@ -20,16 +21,17 @@ write_batch() {
     printf '%s\t%s\n' "$line" "$source" >>"$batches/$2.map"
     cat "$source" >>"$batches/$2.cpp"
     line=$((line + $(wc -l <"$source")))
-  done < <(sed -n "s|^#include \"$PWD/\(.*\)\"\$|\1|p" "$1" | grep -v "^$build/")
+  done < <(find "$(dirname "$1")" -name 'unity_*_cxx.cxx' | sort -V |
+    xargs sed -n "s|^#include \"$PWD/\(.*\)\"\$|\1|p" | grep -v "^$build/")
 }
 
-# The build's own commands, each for its batch.
+# The build's own command for a library's first batch, for all of the library.
 renames=()
 while read -r unity; do
-  name=$(sed 's|.*/CMakeFiles/\(.*\)\.dir/Unity/unity_\([0-9]*\)_cxx\.cxx$|\1-\2|' <<<"$unity")
-  write_batch "$unity" "$name"
+  name=$(sed 's|.*/CMakeFiles/\(.*\)\.dir/Unity/unity_0_cxx\.cxx$|\1|' <<<"$unity")
+  write_whole "$unity" "$name"
   renames+=(-e "s|$unity|$PWD/$batches/$name.cpp|g")
-done < <(find "$PWD/$build"/{kernels,profiler,storage,ui,app} -name 'unity_*_cxx.cxx' | sort)
+done < <(find "$PWD/$build"/{kernels,profiler,storage,ui,app} -name 'unity_0_cxx.cxx' | sort)
 [ ${#renames[@]} -gt 0 ] || { echo "tidy: $build has no batches (ATTNSCOPE_UNITY)" >&2; exit 1; }
 sed "${renames[@]}" "$build/compile_commands.json" >"$batches/compile_commands.json"
 
@@ -41,7 +43,7 @@ comm -23 <(git ls-files 'kernels/*.cpp' 'profiler/*.cpp' 'storage/*.cpp' 'ui/*.c
 tidy_one() {
   local options=(--extra-arg=-Wno-unknown-warning-option) said status=0
   # In CLI11's templates this check alone takes as long as all the others.
-  case $1 in app/*|*/attnscope-[0-9]*.cpp|*/attnscope-gui-*) options+=(--checks=-performance-unnecessary-value-param) ;; esac
+  case $1 in app/*|*/attnscope.cpp|*/attnscope-gui.cpp) options+=(--checks=-performance-unnecessary-value-param) ;; esac
   # In a batch a name of another source is no shadow.
   case $1 in "$batches"/*) options+=(--extra-arg=-Wno-shadow) ;; esac
   # gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.

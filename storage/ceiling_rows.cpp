@@ -29,16 +29,6 @@ Message out_of_bounds(const Ceiling& ceiling) {
   return fits ? Message() : Message(say::row::no_ceiling{.name = ceiling.name});
 }
 
-Environment read_environment(Reader& in) {
-  Environment environment;
-  for (std::string* part :
-       {&environment.app_version, &environment.driver_version, &environment.cuda_driver_api, &environment.nvrtc_version,
-        &environment.cupti_version, &environment.nvml_version, &environment.operating_system}) {
-    *part = in.text();
-  }
-  return environment;
-}
-
 std::vector<Ceiling> read_rows(SQLite::Database& database, std::int64_t set) {
   SQLite::Statement query(
       database,

@@ -183,4 +183,15 @@ inline constexpr const char* environment_columns =
 /// "?, ?, ?"
 [[nodiscard]] std::string placeholders(int count);
 
+/// The columns `environment_columns`, in their order.
+inline Environment read_environment(Reader& in) {
+  Environment environment;
+  for (std::string* part :
+       {&environment.app_version, &environment.driver_version, &environment.cuda_driver_api, &environment.nvrtc_version,
+        &environment.cupti_version, &environment.nvml_version, &environment.operating_system}) {
+    *part = in.text();
+  }
+  return environment;
+}
+
 }  // namespace attnscope

@@ -84,18 +84,6 @@ std::string uid_column(int version) {
   return version >= 3 ? "r.uid" : "printf('%s-%s-%s-%d', r.plan_hash, r.started_at, d.uuid, r.id)";
 }
 
-Environment read_environment(Reader& in) {
-  Environment environment;
-  environment.app_version = in.text();
-  environment.driver_version = in.text();
-  environment.cuda_driver_api = in.text();
-  environment.nvrtc_version = in.text();
-  environment.cupti_version = in.text();
-  environment.nvml_version = in.text();
-  environment.operating_system = in.text();
-  return environment;
-}
-
 /// Without them such a GPU's times would be predicted with another one's rates.
 void read_stated_rates(const json& options, DeviceLimits& limits) {
   const auto stated = options.find(stated_rates_key);

@@ -25,6 +25,7 @@
 #include "messages/ab.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/verdicts.h"
+#include "profiler/measure/host_environment.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/sweep.h"
 #include "storage/compared_runs.h"
@@ -113,7 +114,7 @@ class KeptRounds {
                      .options = measure_options(options),
                      .simulated_because = opened.simulated_because,
                      .rounds = device.simulated ? 1 : static_cast<int>(options.rounds)};
-    header.environment.app_version = ATTNSCOPE_VERSION;
+    header.environment.app_version = program_version();
     run_ = store_.begin_run(header);
   }
 

@@ -26,6 +26,7 @@
 #include "app/table.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
+#include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
@@ -117,7 +118,7 @@ ExitCode measured(const CeilingsOptions& options, Reporter* reporter) {
   const ExitCode code = lacks_a_ceiling(*set) ? ExitCode::partial : ExitCode::ok;
   if (!store) return code;
   Environment environment = device.environment();
-  environment.app_version = ATTNSCOPE_VERSION;
+  environment.app_version = program_version();
   const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
   if (reporter == nullptr && options.for_people()) {
     std::cout << text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';

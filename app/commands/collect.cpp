@@ -33,6 +33,7 @@
 #include "messages/collect.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
+#include "profiler/measure/host_environment.h"
 #include "profiler/measure/progress.h"
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
@@ -559,7 +560,7 @@ RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
                    .simulated_because = opened.simulated_because,
                    .rounds = options.rounds,
                    .order_seed = options.rounds > 1 ? new_order_seed() : 0};
-  header.environment.app_version = ATTNSCOPE_VERSION;
+  header.environment.app_version = program_version();
   return header;
 }
 

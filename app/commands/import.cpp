@@ -25,6 +25,7 @@
 #include "messages/command.h"
 #include "messages/file.h"
 #include "messages/terminal.h"
+#include "profiler/measure/host_environment.h"
 #include "profiler/plan/sweep.h"
 #include "storage/run_store.h"
 
@@ -152,7 +153,7 @@ ExitCode run_import(const ImportOptions& options) {
   for (const ImportedDevice& device : import->devices) {
     CompleteRun& run = runs.emplace_back();
     run.header.device = device.info;
-    run.header.environment.app_version = ATTNSCOPE_VERSION;
+    run.header.environment.app_version = program_version();
     run.header.preset = "import:" + label;  // not to be taken for a preset of that name
     run.header.argv = {options.arguments.begin(), options.arguments.end()};
     run.header.plan_hash = "imported";

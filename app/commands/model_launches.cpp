@@ -19,7 +19,7 @@ namespace {
 
 using Numbers = std::vector<std::pair<std::string, double>>;
 
-void append(Numbers& to, const std::string& name, const UnitCosts& costs) {
+void append_costs(Numbers& to, const std::string& name, const UnitCosts& costs) {
   to.insert(to.end(), {{name + "_tensor", costs.tensor},
                        {name + "_exponential", costs.exponential},
                        {name + "_fp32", costs.fp32},
@@ -46,7 +46,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"boost_hz", rates.boost_hz},
                   {"dram_rate", rates.dram_bytes_per_second},
                   {"l2_rate", rates.l2_bytes_per_second}};
-  append(numbers, "peak", rates.per_cycle);
+  append_costs(numbers, "peak", rates.per_cycle);
   numbers.insert(numbers.end(), {{"power_idle", rates.power.idle},
                                  {"power_tensor", rates.power.tensor},
                                  {"power_dram", rates.power.dram},
@@ -56,8 +56,8 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                                  {"step_latency", load.timing.step_latency},
                                  {"round_latency", load.timing.round_latency},
                                  {"square_latency", load.timing.square_latency}});
-  append(numbers, "alone", load.timing.alone);
-  append(numbers, "busy", load.timing.busy);
+  append_costs(numbers, "alone", load.timing.alone);
+  append_costs(numbers, "busy", load.timing.busy);
   numbers.insert(numbers.end(),
                  {{"skew", load.timing.skew}, {"overlap", load.timing.overlap}, {"launch_ns", load.timing.launch_ns}});
   return numbers;
@@ -117,7 +117,7 @@ std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, 
                  fmt::format("{}x{}", spec.tile.br, spec.tile.bc),
                  words_of(loads[i].work.order)};
     row.numbers = {{"measured_ns", summary->median}, {"predicted_ns", times[i].ns}, {"clock_hz", times[i].clock_hz}};
-    attnscope::append(row.numbers, numbers_of(loads[i], rates));
+    append(row.numbers, numbers_of(loads[i], rates));
   }
   return rows;
 }

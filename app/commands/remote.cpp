@@ -17,6 +17,7 @@
 #include "app/interrupt.h"
 #include "app/line_reader.h"
 #include "messages/remote.h"
+#include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/device_server.h"
 #include "profiler/measure/remote/ssh.h"
 
@@ -125,7 +126,7 @@ ExitCode serve(const RemoteOptions& options) {
     throw;
   }
   remote::DeviceServer server(*opened.device, [&](const remote::Answer& answer) { lines.say(answer); });
-  server.introduce(ATTNSCOPE_VERSION, opened.simulated_because);
+  server.introduce(program_version(), opened.simulated_because);
   Inbox inbox(lines, cancel);
   while (auto asked = inbox.next()) {
     server.answer(asked->request, *asked->cancel);

@@ -18,6 +18,7 @@
 #include "app/command.h"
 #include "app/skipped_rows.h"
 #include "messages/report.h"
+#include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "storage/report_files.h"
 
@@ -107,7 +108,7 @@ ExitCode report_on(ReportOptions options) {
     throw CommandError(ExitCode::usage, say::report::holds_measurements{.file = options.output});
   if (!is_report_name(output)) throw CommandError(ExitCode::usage, say::report::no_file_kind{.file = options.output});
   ExitCode code = ExitCode::ok;
-  const ReportPoints points = read_report_points(sources, ATTNSCOPE_VERSION,
+  const ReportPoints points = read_report_points(sources, program_version(),
                                                  [&](const RunStore& store) { code = with_skipped_rows(store, code); });
   if (baseline && !points.input.table.empty())
     options.request.baseline = baseline_runs(points, *baseline, options.baseline);

@@ -123,7 +123,7 @@ Encode of_problem(std::string_view name, Member AttentionProblem::*member, Text 
   });
 }
 
-Encode of_knob(const Knob& knob) {
+Encode encoder_of_knob(const Knob& knob) {
   return [knob](const PointTable& table) {
     const PointColumns::KnobsColumn& given = table.points().knobs();
     std::vector<std::string> texts;  // by code
@@ -274,7 +274,7 @@ FacetPtr facet_of(const attnscope::Field& field) {
 FacetPtr facet_of(const Knob& knob) {
   std::string usual = knob.words.empty() ? "auto" : knob.words.front();
   std::ranges::replace(usual, '_', ' ');
-  return std::make_shared<const Facet>(Facet{knob.name, knob.label, knob.meaning, of_knob(knob),
+  return std::make_shared<const Facet>(Facet{knob.name, knob.label, knob.meaning, encoder_of_knob(knob),
                                              knob.words.empty() ? knob.name : std::string(), std::move(usual)});
 }
 

@@ -10,8 +10,6 @@
 namespace attnscope::analysis {
 namespace {
 
-namespace key = metric_key;
-
 /// One line a metric. Pre: no refusal, so that there is a kernel.
 struct ModelOf {
   std::string_view metric;
@@ -27,21 +25,25 @@ double per_second(double amount, double ns) {
 }
 
 constexpr std::array models{
-    ModelOf{key::time_median_ns, [](const Exploration& e) { return e.ns; }},
-    ModelOf{key::tflops, [](const Exploration& e) { return e.flops_per_second() / 1e12; }},
-    ModelOf{key::l2_sm_bytes, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }},
-    ModelOf{key::l2_to_sm_bytes, [](const Exploration& e) { return static_cast<double>(e.traffic.l2_to_sm_bytes); }},
-    ModelOf{key::sm_to_l2_bytes, [](const Exploration& e) { return static_cast<double>(e.traffic.sm_to_l2_bytes); }},
-    ModelOf{key::dram_bytes, [](const Exploration& e) { return e.dram_bytes; }},
-    ModelOf{key::dram_settled_bytes, [](const Exploration& e) { return e.dram_bytes; }},
-    ModelOf{key::dram_bandwidth, [](const Exploration& e) { return per_second(e.dram_bytes, e.ns); }},
-    ModelOf{key::l2_sm_bandwidth,
+    ModelOf{metric_key::time_median_ns, [](const Exploration& e) { return e.ns; }},
+    ModelOf{metric_key::tflops, [](const Exploration& e) { return e.flops_per_second() / 1e12; }},
+    ModelOf{metric_key::l2_sm_bytes, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }},
+    ModelOf{metric_key::l2_to_sm_bytes,
+            [](const Exploration& e) { return static_cast<double>(e.traffic.l2_to_sm_bytes); }},
+    ModelOf{metric_key::sm_to_l2_bytes,
+            [](const Exploration& e) { return static_cast<double>(e.traffic.sm_to_l2_bytes); }},
+    ModelOf{metric_key::dram_bytes, [](const Exploration& e) { return e.dram_bytes; }},
+    ModelOf{metric_key::dram_settled_bytes, [](const Exploration& e) { return e.dram_bytes; }},
+    ModelOf{metric_key::dram_bandwidth, [](const Exploration& e) { return per_second(e.dram_bytes, e.ns); }},
+    ModelOf{metric_key::l2_sm_bandwidth,
             [](const Exploration& e) { return per_second(static_cast<double>(e.traffic.total()), e.ns); }},
-    ModelOf{key::arithmetic_intensity, [](const Exploration& e) { return e.dram_intensity(); }},
-    ModelOf{key::theoretical_occupancy_pct, [](const Exploration& e) { return longest(e).occupancy.warps_pct; }},
-    ModelOf{key::achieved_occupancy_pct, [](const Exploration& e) { return longest(e).occupancy.warps_pct; }},
-    ModelOf{key::registers, [](const Exploration& e) { return static_cast<double>(longest(e).registers_per_thread); }},
-    ModelOf{key::shared_bytes, [](const Exploration& e) { return static_cast<double>(longest(e).shared_bytes); }},
+    ModelOf{metric_key::arithmetic_intensity, [](const Exploration& e) { return e.dram_intensity(); }},
+    ModelOf{metric_key::theoretical_occupancy_pct, [](const Exploration& e) { return longest(e).occupancy.warps_pct; }},
+    ModelOf{metric_key::achieved_occupancy_pct, [](const Exploration& e) { return longest(e).occupancy.warps_pct; }},
+    ModelOf{metric_key::registers,
+            [](const Exploration& e) { return static_cast<double>(longest(e).registers_per_thread); }},
+    ModelOf{metric_key::shared_bytes,
+            [](const Exploration& e) { return static_cast<double>(longest(e).shared_bytes); }},
 };
 
 const ModelOf* model_of(std::string_view metric) {

@@ -101,7 +101,7 @@ QueryColumn knob_column(const PointTable& table, std::function<QueryValue(const 
           [knobs, value = std::move(value)](Row row) { return value((*knobs)[row]); }};
 }
 
-QueryField of_knob(const Knob& knob) {
+QueryField query_field_of_knob(const Knob& knob) {
   QueryField made{.name = knob.name, .label = knob.label};
   made.number = knob.words.empty();
   made.words = made.number ? std::vector{std::string(left_to_algorithm)} : knob.words;
@@ -288,7 +288,7 @@ std::string lower_case(std::string_view text) {
 std::vector<QueryField> query_fields(const PointTable& table, std::span<const PointColumns* const> more) {
   std::vector<QueryField> fields;
   for (const FieldColumn& column : table.points().fields()) fields.push_back(of_field(column.field()));
-  for (const Knob& knob : table.algorithms().knobs()) fields.push_back(of_knob(knob));
+  for (const Knob& knob : table.algorithms().knobs()) fields.push_back(query_field_of_knob(knob));
   for (QueryField& own : own_fields()) fields.push_back(std::move(own));
   std::set<std::string> foreign;
   const auto add_knobs_of = [&](const PointColumns& points) {

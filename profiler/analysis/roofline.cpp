@@ -14,23 +14,21 @@
 namespace attnscope::analysis {
 namespace {
 
-namespace key = ceiling_key;
-
 /// The line of the ceilings' table that a bound is; none of the tensor cores, which are measured by instruction.
 std::string_view ceiling_of(Bound bound, DType dtype) {
   switch (bound) {
     case Bound::dram:
-      return key::dram_read;
+      return ceiling_key::dram_read;
     case Bound::l2:
-      return key::l2_read;
+      return ceiling_key::l2_read;
     case Bound::mma_sync:
-      return dtype == DType::bf16 ? key::mma_bf16 : key::mma_fp16;
+      return dtype == DType::bf16 ? ceiling_key::mma_bf16 : ceiling_key::mma_fp16;
     case Bound::wgmma:
-      return dtype == DType::bf16 ? key::wgmma_bf16 : key::wgmma_fp16;
+      return dtype == DType::bf16 ? ceiling_key::wgmma_bf16 : ceiling_key::wgmma_fp16;
     case Bound::tensor:
       return {};
     case Bound::exp2:
-      return key::exp2_fp32;
+      return ceiling_key::exp2_fp32;
   }
   return {};
 }

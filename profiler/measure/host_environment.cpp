@@ -59,9 +59,13 @@ std::filesystem::path private_folder(const std::filesystem::path& parent) {
   return ours ? folder : std::filesystem::path();
 }
 
+const char* program_version() {
+  return ATTNSCOPE_VERSION;
+}
+
 Environment host_environment() {
   Environment environment;
-  environment.app_version = ATTNSCOPE_VERSION;
+  environment.app_version = program_version();
   environment.operating_system = operating_system();
   return environment;
 }

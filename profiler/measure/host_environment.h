@@ -7,6 +7,9 @@
 
 namespace attnscope {
 
+/// As `--version` prints it: "0.1.0".
+[[nodiscard]] const char* program_version();
+
 /// The parts of an Environment that need no GPU: this program's version and the operating system's name.
 [[nodiscard]] Environment host_environment();
 

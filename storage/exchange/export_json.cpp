@@ -16,9 +16,9 @@ namespace attnscope {
 namespace {
 
 using namespace exchange;  // NOLINT(google-build-using-namespace): this file is part of it
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json device_block(const RunSummary& run) {
+OrderedJson device_block(const RunSummary& run) {
   const DeviceLimits& limits = run.limits;
   return {{"uuid", run.device_uuid},
           {"name", limits.name},
@@ -39,7 +39,7 @@ Json device_block(const RunSummary& run) {
           {"tensor_flops", json_value(Cell(limits.tensor_flops))}};
 }
 
-Json environment_block(const Environment& environment) {
+OrderedJson environment_block(const Environment& environment) {
   return {{"app_version", environment.app_version},          {"driver_version", environment.driver_version},
           {"cuda_driver_api", environment.cuda_driver_api},  {"nvrtc_version", environment.nvrtc_version},
           {"cupti_version", environment.cupti_version},      {"nvml_version", environment.nvml_version},
@@ -47,15 +47,15 @@ Json environment_block(const Environment& environment) {
 }
 
 /// The place of `block` in `blocks`, where it is put if it is new.
-std::size_t place_in(Json& blocks, const Json& block) {
+std::size_t place_in(OrderedJson& blocks, const OrderedJson& block) {
   const auto found = std::find(blocks.begin(), blocks.end(), block);
   if (found != blocks.end()) return static_cast<std::size_t>(found - blocks.begin());
   blocks.push_back(block);
   return blocks.size() - 1;
 }
 
-Json metrics_block(const KernelRecord& kernel) {
-  Json metrics = Json::object();
+OrderedJson metrics_block(const KernelRecord& kernel) {
+  OrderedJson metrics = OrderedJson::object();
   for (const MetricValue& metric : kernel.metrics) {
     metrics[metric.name] = {
         {"value", json_value(Cell(metric.value))}, {"unit", metric.unit}, {"provenance", to_string(metric.provenance)}};
@@ -64,12 +64,12 @@ Json metrics_block(const KernelRecord& kernel) {
 }
 
 /// What each of several rounds found of the kernel; the clocks are those of the round.
-Json rounds_block(const PointRecord& record, std::string_view kernel) {
-  Json rounds = Json::array();
+OrderedJson rounds_block(const PointRecord& record, std::string_view kernel) {
+  OrderedJson rounds = OrderedJson::array();
   for (const RoundRecord& round : record.rounds) {
     const auto found = std::ranges::find(round.kernels, kernel, &KernelRecord::kernel);
     if (found == round.kernels.end()) continue;
-    Json block{{"round", round.round}, {"metrics", metrics_block(*found)}, {"samples_ns", found->samples_ns}};
+    OrderedJson block{{"round", round.round}, {"metrics", metrics_block(*found)}, {"samples_ns", found->samples_ns}};
     if (round.clocks) {
       block["sm_clock_hz"] = json_value(Cell(round.clocks->sm_clock_hz));
       block["throttled"] = round.clocks->throttled;
@@ -79,9 +79,11 @@ Json rounds_block(const PointRecord& record, std::string_view kernel) {
   return rounds;
 }
 
-Json ceilings_block(const StoredCeilings& set) {
-  Json rows = Json::array();
-  const auto optional = [](const std::optional<double>& value) { return value ? json_value(Cell(*value)) : Json(); };
+OrderedJson ceilings_block(const StoredCeilings& set) {
+  OrderedJson rows = OrderedJson::array();
+  const auto optional = [](const std::optional<double>& value) {
+    return value ? json_value(Cell(*value)) : OrderedJson();
+  };
   for (const Ceiling& each : set.ceilings) {
     rows.push_back({{"ceiling", each.name},
                     {"argument", json_value(Cell(each.argument))},
@@ -104,10 +106,12 @@ Json ceilings_block(const StoredCeilings& set) {
 void export_json(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {
   const Selection selection = select(store, runs);
   const std::vector<Column> columns = columns_for({&selection, 1});
-  Json document{
-      {"schema_version", 1},      {"created_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-      {"devices", Json::array()}, {"environments", Json::array()},
-      {"runs", Json::array()},    {"points", Json::array()}};
+  OrderedJson document{{"schema_version", 1},
+                       {"created_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+                       {"devices", OrderedJson::array()},
+                       {"environments", OrderedJson::array()},
+                       {"runs", OrderedJson::array()},
+                       {"points", OrderedJson::array()}};
   for (const RunSummary& run : selection.runs) {
     place_in(document["devices"], device_block(run));
     const std::size_t environment = place_in(document["environments"], environment_block(run.environment));
@@ -120,7 +124,7 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
                                 {"argv", run.argv},
                                 {"state", to_string(run.state)},
                                 {"started_at", run.started_at},
-                                {"finished_at", run.finished_at.empty() ? Json() : Json(run.finished_at)},
+                                {"finished_at", run.finished_at.empty() ? OrderedJson() : OrderedJson(run.finished_at)},
                                 {"planned_points", run.planned_points},
                                 {"points", run.points},
                                 {"ok_points", run.ok_points}});
@@ -130,10 +134,10 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
     if (!run.rates_from.empty()) document["runs"].back()["rates_from"] = run.rates_from;
   }
   for_each_row(selection, [&](const Row& row) {
-    Json point = Json::object();
+    OrderedJson point = OrderedJson::object();
     for (const Column& column : columns) point[column.name] = json_value(column.of(row));
-    if (Json& arguments = point[std::string(reason_column::arguments)]; arguments.is_string()) {
-      arguments = Json::parse(arguments.get<std::string>());
+    if (OrderedJson& arguments = point[std::string(reason_column::arguments)]; arguments.is_string()) {
+      arguments = OrderedJson::parse(arguments.get<std::string>());
     }
     point["metrics"] = metrics_block(row.kernel);
     point["samples_ns"] = row.kernel.samples_ns;
@@ -142,10 +146,10 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
   });
   if (runs.empty()) {
     const std::vector<StoredCeilings> sets = store.ceilings();
-    if (!sets.empty()) document["ceilings"] = Json::array();
+    if (!sets.empty()) document["ceilings"] = OrderedJson::array();
     for (const StoredCeilings& set : sets) document["ceilings"].push_back(ceilings_block(set));
   }
-  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << document.dump(1, ' ', false, OrderedJson::error_handler_t::replace) << '\n';
 }
 
 }  // namespace attnscope

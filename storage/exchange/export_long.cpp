@@ -23,9 +23,9 @@ using namespace exchange;  // NOLINT(google-build-using-namespace): this file is
 
 namespace {
 
-class LongTable {
+class LongTableWriter {
  public:
-  LongTable(std::span<const Selection> selections, const Registry& registry, std::ostream& out)
+  LongTableWriter(std::span<const Selection> selections, const Registry& registry, std::ostream& out)
       : registry_(registry), knobs_(knobs_of(selections)), out_(out) {}
 
   void write_header() {
@@ -162,7 +162,7 @@ class LongTable {
 void export_long_csv(std::span<const ExportSource> sources, std::ostream& out, const Registry& registry) {
   std::vector<Selection> selections;
   for (const ExportSource& source : sources) selections.push_back(select(*source.store, source.runs));
-  LongTable table(selections, registry, out);
+  LongTableWriter table(selections, registry, out);
   table.write_header();
   for (const Selection& selection : selections) {
     for_each_point(selection, [&](const RunSummary& run, const StoredPoint& point) { table.write_point(run, point); });
@@ -172,7 +172,7 @@ void export_long_csv(std::span<const ExportSource> sources, std::ostream& out, c
 void export_long_csv(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out,
                      const Registry& registry) {
   const ExportSource source{&store, {runs.begin(), runs.end()}};
-  export_long_csv({&source, 1}, out, registry);
+  export_long_csv(std::span(&source, 1), out, registry);
 }
 
 }  // namespace attnscope

@@ -59,9 +59,9 @@ bool is_of_a_value(std::string_view column) {
 }
 
 /// A table of one row a value becomes one row a point and kernel; rows may stand in any order.
-class LongTable {
+class LongTableReader {
  public:
-  explicit LongTable(const CsvLine& header) : header_(header) {}
+  explicit LongTableReader(const CsvLine& header) : header_(header) {}
 
   void add(const CsvLine& line) {
     ImportRow& row = row_of(line);
@@ -167,7 +167,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   for (const std::string& name : header.fields) {
     if (!(is_long && is_of_a_value(name)) && !is_known_column(name, *request.registry)) builder.ignore(name);
   }
-  LongTable table(header);
+  LongTableReader table(header);
   while (const std::optional<CsvLine> line = lines.next()) {
     require_width(header, *line);
     if (is_long) {

@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t page_bytes = 4096;
 
-std::size_t below(Random& random, std::size_t bound) {
-  return bound == 0 ? 0 : std::uniform_int_distribution<std::size_t>(0, bound - 1)(random);
-}
-
 // What is done to the bytes
 // --------------------------------------------------------------------------------------------
 

@@ -13,6 +13,11 @@ namespace attnscope::testing {
 
 using Random = std::mt19937_64;
 
+/// Evenly from 0 to bound - 1; 0 of none.
+[[nodiscard]] inline std::size_t below(Random& random, std::size_t bound) {
+  return bound == 0 ? 0 : std::uniform_int_distribution<std::size_t>(0, bound - 1)(random);
+}
+
 /// Of case number `index` of a campaign; the same in any order and in any process.
 [[nodiscard]] Random random_of_case(std::uint64_t seed, std::uint64_t index);
 

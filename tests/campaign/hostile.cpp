@@ -43,10 +43,6 @@ struct Options {
   unsigned jobs = 1;
 };
 
-std::size_t below(Random& random, std::size_t bound) {
-  return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random);
-}
-
 // What the files say
 // ------------------------------------------------------------------------------------------------------
 

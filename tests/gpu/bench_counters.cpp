@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "bare_gpu.h"
+#include "device/bare_gpu.h"
 #include "kernels/algorithm.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"

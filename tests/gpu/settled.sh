@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What has to be shown of counting, on a machine with a GPU:
 #   tests/gpu/settled.sh PROGRAMS [FOLDER]
-# PROGRAMS holds attnscope, test_gpu_device and bench_counters (symbolic links will do). Runs the GPU's tests, prints where
+# PROGRAMS holds attnscope, gpu_device_test and bench_counters (symbolic links will do). Runs the GPU's tests, prints where
 # the time of counting goes and what counters cost in the preset `quick`, and lets Nsight Compute judge odd shapes. Logs and runs go
 # to FOLDER (default: a temporary one). Exit status 1 when anything failed. About five minutes on an H200.
 set -uo pipefail
@@ -43,7 +43,7 @@ collect() {
 }
 
 lines=140 step bench-counters "$programs/bench_counters" 20
-lines=45 step settled-and-order "$programs/test_gpu_device" --gtest_filter='SettledBytes*:SettledPoint*:TileOrder*' --gtest_brief=1
+lines=45 step settled-and-order "$programs/gpu_device_test" --gtest_filter='SettledBytes*:SettledPoint*:TileOrder*' --gtest_brief=1
 
 # The first run compiles; of a single point, what opening costs with counters and without.
 seconds collect warm-up --preset quick --no-verify >/dev/null
@@ -75,5 +75,5 @@ done
 lines=90 step ncu-judge python3 -B "$here/judge/ncu_judge.py" "$programs/attnscope" "${databases[@]}" \
   --per-algorithm 3 --csv judge.csv
 
-lines=30 step gpu-tests "$programs/test_gpu_device" --gtest_filter='GpuDeviceTest*' --gtest_brief=1
+lines=30 step gpu-tests "$programs/gpu_device_test" --gtest_filter='GpuDeviceTest*' --gtest_brief=1
 exit $failed

@@ -349,24 +349,6 @@ TEST(Backward, PlansOfTheThreePasses) {
   }
 }
 
-/// The kernel's parameter names, as its source declares them; pointers with "* " before them.
-std::vector<std::string> parameter_names(const KernelSource& source) {
-  const auto sources = embedded_sources();
-  const auto found = std::ranges::find(sources, source.file, &EmbeddedSource::path);
-  if (found == sources.end()) return {};
-  const std::string text(found->text);
-  std::size_t at = text.find(source.entry + "(") + source.entry.size() + 1;
-  const std::size_t end = text.find(')', at);
-  std::vector<std::string> names;
-  while (at < end) {
-    const std::size_t comma = std::min(text.find(',', at), end);
-    std::string one = text.substr(at, comma - at);
-    names.push_back(one.find('*') != std::string::npos ? one.substr(one.find('*')) : one.substr(one.rfind(' ') + 1));
-    at = comma + 1;
-  }
-  return names;
-}
-
 TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
   for (const bool deterministic : {false, true}) {
     const AttentionProblem p{.pass = Pass::bwd,
@@ -391,7 +373,7 @@ TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
         if (launch.setup) continue;
         SCOPED_TRACE(launch.source.entry);
         EXPECT_EQ(launch.grid[0], launch.program->blocks());
-        const std::vector<std::string> declared = parameter_names(launch.source);
+        const std::vector<std::string> declared = test::parameter_names(launch.source);
         ASSERT_EQ(declared.size(), launch.arguments.size());
         for (std::size_t i = 0; i < declared.size(); ++i) {
           const Argument& argument = launch.arguments[i];
@@ -399,10 +381,10 @@ TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
             ASSERT_TRUE(std::holds_alternative<BufferArgument>(argument)) << declared[i];
             const std::string& name = std::get<BufferArgument>(argument).name;
             if (name.empty()) {
-              EXPECT_EQ(declared[i], "* turns");
+              EXPECT_EQ(declared[i], "*turns");
               EXPECT_FALSE(deterministic);
             } else {
-              EXPECT_EQ(name, declared[i].substr(2));
+              EXPECT_EQ(name, declared[i].substr(1));
               EXPECT_TRUE(buffers.contains(name)) << name;
             }
           } else if (declared[i] == "scale") {

@@ -2,6 +2,7 @@
 // What the tests of the algorithms share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/common_knobs.h"
+#include "kernels/embedded_sources.h"
 #include "kernels/model/device_limits.h"
 #include "kernels/model/mask.h"
 
@@ -28,6 +30,27 @@ inline std::string label(const Algorithm& algorithm, const AttentionProblem& p, 
 }
 inline std::string label(const Algorithm& algorithm, const AttentionProblem& p, const Config& config) {
   return algorithm.name() + " " + describe(p) + " " + describe(config);
+}
+
+/// The kernel's parameter names, as its source declares them; pointers with '*' before them.
+inline std::vector<std::string> parameter_names(const KernelSource& source) {
+  const auto sources = embedded_sources();
+  const auto found = std::ranges::find(sources, source.file, &EmbeddedSource::path);
+  if (found == sources.end()) return {};
+  const std::string text(found->text);
+  const std::size_t begin = text.find(source.entry + "(") + source.entry.size() + 1;
+  std::string list = text.substr(begin, text.find(')', begin) - begin) + ",";
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t comma = list.find(',', at);
+    std::string one = list.substr(at, comma - at);
+    const bool pointer = one.find('*') != std::string::npos;
+    std::string name = one.substr(one.find_last_of(" *\n") + 1);
+    if (pointer) name.insert(name.begin(), '*');
+    names.push_back(std::move(name));
+    at = comma + 1;
+  }
+  return names;
 }
 
 /// Sanitizers look at what a program touches, not at what it counts: every `nth` problem takes all the same ways, and

@@ -428,26 +428,6 @@ TEST(SplitKv, RefusalsByName) {
   EXPECT_THAT(reason(p, tile), HasSubstr("splitkv has no block mask."));
 }
 
-std::vector<std::string> parameter_names(const KernelSource& source) {
-  const auto sources = embedded_sources();
-  const auto found = std::ranges::find(sources, source.file, &EmbeddedSource::path);
-  if (found == sources.end()) return {};
-  const std::string text(found->text);
-  const std::size_t begin = text.find(source.entry + "(") + source.entry.size() + 1;
-  std::string list = text.substr(begin, text.find(')', begin) - begin) + ",";
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t comma = list.find(',', at);
-    std::string one = list.substr(at, comma - at);
-    const bool pointer = one.find('*') != std::string::npos;
-    std::string name = one.substr(one.find_last_of(" *\n") + 1);
-    if (pointer) name.insert(name.begin(), '*');
-    names.push_back(std::move(name));
-    at = comma + 1;
-  }
-  return names;
-}
-
 TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
   const AttentionProblem p{.mask = with_lengths(Mask::causal, {7, 37}),
                            .batch = 2,
@@ -463,7 +443,7 @@ TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
   for (const KernelLaunch& launch :
        splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 64, .splits = 4}, h200()).launches) {
     SCOPED_TRACE(launch.source.entry);
-    const std::vector<std::string> names = parameter_names(launch.source);
+    const std::vector<std::string> names = test::parameter_names(launch.source);
     ASSERT_EQ(names.size(), launch.arguments.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
       const Argument& argument = launch.arguments[i];

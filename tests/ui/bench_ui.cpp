@@ -30,6 +30,7 @@
 #include "ui/pages/page.h"
 #include "ui/pages/page_list.h"
 #include "ui/pages/tile_heatmap_page.h"
+#include "ui/runs/samples.h"
 #include "ui/widgets/number_editor.h"
 #include "ui/window/main_window.h"
 #include "ui/window/query_bar.h"

@@ -7,6 +7,17 @@
 #include "ui/theme/theme.h"
 #include "ui/window/application.h"
 
+namespace {
+
+/// Each test begins as if the program had just started, whatever theme the one before it left.
+class FreshTheme : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo& /*test*/) override {
+    attnscope::ui::apply_theme(attnscope::ui::ThemeChoice::light);
+  }
+};
+
+}  // namespace
+
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   QStandardPaths::setTestModeEnabled(true);
@@ -18,5 +29,6 @@ int main(int argc, char** argv) {
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope-tests"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope-tests"));
   attnscope::ui::initialize_style();
+  testing::UnitTest::GetInstance()->listeners().Append(new FreshTheme);  // which it then owns
   return RUN_ALL_TESTS();
 }

@@ -35,6 +35,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/remote_device_dialog.h"
 #include "ui/process/remote_device_list.h"
+#include "ui/runs/samples.h"
 #include "ui/window/application.h"
 #include "ui/window/query_bar.h"
 

@@ -26,6 +26,7 @@
 #include "storage/lesson_texts.h"
 #include "ui/lesson/lesson_text.h"
 #include "ui/lesson/transport.h"
+#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/widgets/elided_label.h"
 

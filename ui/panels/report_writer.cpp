@@ -8,6 +8,7 @@
 
 #include "messages/output.h"
 #include "messages/report_dialog.h"
+#include "profiler/measure/host_environment.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -25,7 +26,7 @@ QString skipped_words(const RunStore& store) {
 
 ReportOutcome write_it(const ReportWish& wish) {
   ReportOutcome outcome;
-  const ReportPoints points = read_report_points(wish.sources, ATTNSCOPE_VERSION, [&](const RunStore& store) {
+  const ReportPoints points = read_report_points(wish.sources, program_version(), [&](const RunStore& store) {
     if (outcome.warning.isEmpty()) outcome.warning = skipped_words(store);
   });
   for (const ReportSource& source : wish.sources) {

@@ -21,6 +21,7 @@
 #include "messages/prediction.h"
 #include "profiler/analysis/prediction_error.h"
 #include "ui/process/collector_process.h"
+#include "ui/runs/samples.h"
 #include "ui/runs/workspace.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

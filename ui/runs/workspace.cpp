@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/runs/workspace.h"
 
-#include <QCoreApplication>
-#include <QDir>
 #include <QFileInfo>
 #include <QMetaObject>
 #include <algorithm>
@@ -660,25 +658,6 @@ void Workspace::show_only(std::size_t run) {
   ticked_points_.reset();
   emit runs_changed();
   announce_points();
-}
-
-QString recorded_sample() {
-  const QDir beside(QCoreApplication::applicationDirPath());
-  for (const QString& folder :
-       {beside.filePath(QStringLiteral("../share/attnscope/samples")), QStringLiteral(ATTNSCOPE_SAMPLES_INSTALLED),
-        QStringLiteral(ATTNSCOPE_SAMPLES_SOURCE)}) {
-    const QFileInfo sample(folder + QStringLiteral("/h200.attnscope"));
-    if (sample.isFile()) return sample.canonicalFilePath();
-  }
-  return {};
-}
-
-QStringList recorded_samples() {
-  QStringList files{recorded_sample()};
-  if (files.front().isEmpty()) return {};
-  const QFileInfo ceilings(QFileInfo(files.front()).dir(), QStringLiteral("h200-ceilings.attnscope"));
-  if (ceilings.isFile()) files << ceilings.canonicalFilePath();
-  return files;
 }
 
 }  // namespace attnscope::ui

@@ -214,9 +214,4 @@ class Workspace : public QObject {
   BackgroundWork gather_;                                ///< the last: it looks at runs_ while it works
 };
 
-/// The database of measurements that ships with the program; empty when there is none.
-[[nodiscard]] QString recorded_sample();
-/// What a window opens that is given nothing: the sample, and what a GPU of its kind was measured to be capable of.
-[[nodiscard]] QStringList recorded_samples();
-
 }  // namespace attnscope::ui

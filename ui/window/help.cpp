@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "messages/help.h"
+#include "profiler/measure/host_environment.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -126,7 +127,7 @@ void show_about(QWidget* window) {
   box->setTextFormat(Qt::RichText);
   box->setIconPixmap(window->windowIcon().pixmap(64, 64));
   box->setText(QStringLiteral("<h3>Attnscope %1</h3><p>%2</p><p>%3</p>")
-                   .arg(QStringLiteral(ATTNSCOPE_VERSION), qtext(say::help::purpose{}).toHtmlEscaped(),
+                   .arg(QString::fromLatin1(program_version()), qtext(say::help::purpose{}).toHtmlEscaped(),
                         qtext(say::help::licence{.version = qVersion()}).toHtmlEscaped()));
   box->open();
 }

@@ -31,6 +31,7 @@
 #include "ui/panels/report_dialog.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/process/remote_device_list.h"
+#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/window/export_table.h"

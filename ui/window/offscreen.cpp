@@ -17,6 +17,7 @@
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/io_plot.h"
 #include "ui/process/save_file.h"
+#include "ui/runs/samples.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -5,6 +5,7 @@
 #include <QSettings>
 
 #include "messages/window.h"
+#include "ui/runs/samples.h"
 #include "ui/runs/workspace.h"
 #include "ui/text/qtext.h"
 

@@ -19,7 +19,7 @@ namespace attnscope::remote {
 namespace {
 
 constexpr const char* own_program = "/proc/self/exe";
-constexpr std::chrono::milliseconds between_looks{100};
+constexpr std::chrono::milliseconds between_answers{100};
 constexpr std::chrono::minutes patience_for_copy{5};
 constexpr std::size_t longest_target = 512;
 /// ssh's own exit code; those of a shell that cannot run what it is told to.
@@ -193,7 +193,7 @@ Result<std::string, Message> copy_program(const SshTarget& target) {
   const auto given_up_at = std::chrono::steady_clock::now() + patience_for_copy;
   std::string place;
   for (std::string line; std::chrono::steady_clock::now() < given_up_at;) {
-    const Link::Got got = (*link)->receive(line, between_looks);
+    const Link::Got got = (*link)->receive(line, between_answers);
     if (got == Link::Got::end) break;
     if (got == Link::Got::line && line.ends_with(digest + "/attnscope")) place = line;
   }

@@ -15,7 +15,7 @@
 namespace attnscope::analysis {
 namespace {
 
-constexpr std::int64_t kib = 1024;
+using fixtures::kib;
 
 Exploration explored(const PointSpec& spec, std::int64_t padding = 0, const DeviceLimits& device = fixtures::h200()) {
   return explore({.spec = spec, .padding_bytes = padding}, device, built_in_algorithms());

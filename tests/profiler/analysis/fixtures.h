@@ -10,6 +10,8 @@
 
 namespace attnscope::fixtures {
 
+inline constexpr std::int64_t kib = 1024;
+
 [[nodiscard]] const DeviceLimits& h200();
 
 [[nodiscard]] PointSpec spec(const std::string& algorithm, std::int64_t n, int br = 128, int bc = 64,

@@ -12,7 +12,7 @@
 namespace attnscope::analysis {
 namespace {
 
-constexpr std::int64_t kib = 1024;
+using fixtures::kib;
 
 AttentionProblem problem_of(std::int64_t d = 64, Pass pass = Pass::fwd) {
   AttentionProblem problem = fixtures::spec("fa1", 4096, 64, 64, d).problem;

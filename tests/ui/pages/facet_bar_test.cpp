@@ -12,6 +12,7 @@
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/law_page.h"
 #include "ui/pages/tile_heatmap_page.h"
+#include "ui/runs/samples.h"
 
 namespace attnscope::ui {
 namespace {

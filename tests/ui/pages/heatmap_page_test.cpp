@@ -179,12 +179,13 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
 }
 
 TEST(RoundTicks, AreOneTwoAndFive) {
-  EXPECT_THAT(round_ticks(0.13, 0.92, 6, false), testing::Pointwise(testing::DoubleEq(), {0.2, 0.4, 0.6, 0.8}));
+  EXPECT_THAT(round_ticks(0.13, 0.92, 6, false), ::testing::Pointwise(::testing::DoubleEq(), {0.2, 0.4, 0.6, 0.8}));
   EXPECT_THAT(round_ticks(3, 700, 8, true),
-              testing::Pointwise(testing::DoubleEq(), {5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0}));
-  EXPECT_THAT(round_ticks(3, 7e6, 8, true), testing::Pointwise(testing::DoubleEq(), {10.0, 100.0, 1e3, 1e4, 1e5, 1e6}));
+              ::testing::Pointwise(::testing::DoubleEq(), {5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0}));
+  EXPECT_THAT(round_ticks(3, 7e6, 8, true),
+              ::testing::Pointwise(::testing::DoubleEq(), {10.0, 100.0, 1e3, 1e4, 1e5, 1e6}));
   EXPECT_LE(round_ticks(1e18, 1e18 + 256, 6, false).size(), 6U) << "ends, where steps are smaller than numbers";
-  EXPECT_THAT(round_ticks(1.1, 1.9, 6, true), testing::Pointwise(testing::DoubleEq(), {1.2, 1.4, 1.6, 1.8}));
+  EXPECT_THAT(round_ticks(1.1, 1.9, 6, true), ::testing::Pointwise(::testing::DoubleEq(), {1.2, 1.4, 1.6, 1.8}));
 }
 
 TEST_F(HeatmapPageTest, TheBarHasRoundTicksInItsUnit) {

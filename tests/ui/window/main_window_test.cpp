@@ -36,6 +36,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/window/application.h"

@@ -39,6 +39,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/point_html.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
