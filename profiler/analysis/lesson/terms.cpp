@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/lesson/spoken.h"
+#include "profiler/analysis/lesson/terms.h"
 
 #include <fmt/format.h>
 
@@ -20,12 +20,12 @@ std::string term(const LessonTexts& texts, std::string_view word) {
 
 std::string load_order(const LessonTexts& texts, const LoadOrder& order) {
   if (order.steps_ahead == 0) return texts.word("in_order");
-  return fmt::format("{} {}. {}", texts.word("runs_ahead"), order.steps_ahead, texts.said(order.why));
+  return fmt::format("{} {}. {}", texts.word("runs_ahead"), order.steps_ahead, texts.sentence(order.why));
 }
 
 }  // namespace
 
-std::string in_terms(const LessonTexts& texts, std::string_view line) {
+std::string translated(const LessonTexts& texts, std::string_view line) {
   std::string all;
   for (std::size_t from = 0; from <= line.size();) {
     const std::size_t to = std::min(line.find(' ', from), line.size());
@@ -47,20 +47,20 @@ std::string prediction_title(const LessonTexts& texts, const Evidence& evidence,
 }
 
 std::vector<std::string> load_orders(const LessonTexts& texts, const TilePlayer& player) {
-  std::vector<std::pair<std::string, std::string>> said;  // sentence, kernels
+  std::vector<std::pair<std::string, std::string>> orders;  // sentence, kernels
   for (const KernelModel& kernel : player.kernels()) {
     std::string sentence = load_order(texts, kernel.load_order);
-    const auto same = std::ranges::find(said, sentence, &std::pair<std::string, std::string>::first);
-    if (same == said.end()) {
-      said.emplace_back(std::move(sentence), kernel.name);
+    const auto same = std::ranges::find(orders, sentence, &std::pair<std::string, std::string>::first);
+    if (same == orders.end()) {
+      orders.emplace_back(std::move(sentence), kernel.name);
     } else {
       same->second += fmt::format(", {}", kernel.name);
     }
   }
   std::vector<std::string> all;
-  all.reserve(said.size());
-  for (const auto& [sentence, kernels] : said) {
-    all.push_back(said.size() == 1 ? sentence : fmt::format("{}: {}", kernels, sentence));
+  all.reserve(orders.size());
+  for (const auto& [sentence, kernels] : orders) {
+    all.push_back(orders.size() == 1 ? sentence : fmt::format("{}: {}", kernels, sentence));
   }
   return all;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What window and browser say alike of problems, points and players, in the lesson's language.
+// Names of algorithms, problems and points in the lesson's language.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "profiler/analysis/lesson/pictures.h"
 #include "profiler/analysis/lesson/player.h"
-#include "profiler/analysis/lesson/stage.h"
 #include "profiler/analysis/lesson/texts.h"
 
 namespace attnscope::analysis::lesson {
@@ -15,7 +15,7 @@ namespace attnscope::analysis::lesson {
 /// A line such as describe() or a mask's name makes it, word by word: words of which the language's words.md has a
 /// `term.WORD` are that ("heads 16 causal" with `term.heads`, `term.causal`); of "window:128:0" what stands before the
 /// first colon is looked up. All else stays.
-[[nodiscard]] std::string in_terms(const LessonTexts&, std::string_view line);
+[[nodiscard]] std::string translated(const LessonTexts&, std::string_view line);
 
 /// The language's `title.NAME`, else the algorithm's own title.
 [[nodiscard]] std::string title_of(const LessonTexts&, const Algorithm&);

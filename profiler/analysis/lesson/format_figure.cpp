@@ -22,7 +22,7 @@ std::string in_groups(double value) {
 
 }  // namespace
 
-std::string figure_text(double value, Unit unit) {
+std::string format_figure(double value, Unit unit) {
   const auto scaled = [&](double step, const std::array<const char*, 6>& names) {
     std::size_t name = 0;
     double shown = value;
