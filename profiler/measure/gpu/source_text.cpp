@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/legacy/earlier_sources.h"
+
 namespace attnscope::gpu {
 namespace {
 
@@ -146,8 +148,9 @@ SourceName source_name(std::string_view file) {
   const std::lock_guard lock(mutex);
   if (const auto found = known.find(file); found != known.end()) return found->second;
   SourceName name{.file = {}, .digest = uuid_of(compiled_text(file, embedded_sources()))};
-  const auto earlier = std::ranges::find(earlier_sources(), std::string_view(name.digest), &EarlierSource::compiled);
-  if (earlier != earlier_sources().end()) {
+  const auto known_then = legacy::earlier_sources();
+  const auto earlier = std::ranges::find(known_then, name.digest, &legacy::EarlierSource::compiled);
+  if (earlier != known_then.end()) {
     name = {.file = std::string(earlier->file), .digest = std::string(earlier->digest)};
   }
   return known.emplace(file, std::move(name)).first->second;

@@ -25,14 +25,6 @@ struct SourceName {
 /// its text: a source that is still read as it was then keeps that name.
 [[nodiscard]] SourceName source_name(std::string_view file);
 
-/// A source as version 0.1 had it.
-struct EarlierSource {
-  std::string_view compiled;  ///< digest of compiled_text()
-  std::string_view file;
-  std::string_view digest;
-};
-[[nodiscard]] std::span<const EarlierSource> earlier_sources();
-
 /// A name-based UUID (SHA-1).
 [[nodiscard]] std::string uuid_of(const std::string& bytes);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/legacy/earlier_sources.h"
 #include "profiler/measure/gpu/cubin_cache.h"
 
 namespace attnscope::gpu {
@@ -80,7 +81,7 @@ TEST(CompiledText, HoldsForEverySource) {
 }
 
 TEST(SourceName, IsThatOfRecordedFilesAsLongAsTheProgramIsTheSame) {
-  for (const EarlierSource& earlier : earlier_sources()) {
+  for (const legacy::EarlierSource& earlier : legacy::earlier_sources()) {
     const auto source = std::ranges::find(embedded_sources(), earlier.file, &EmbeddedSource::path);
     if (source == embedded_sources().end()) continue;  // it has another path by now
     const SourceName name = source_name(earlier.file);

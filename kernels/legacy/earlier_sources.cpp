@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recorded files know kernels by. Whoever changes what a kernel does takes its row away; whoever moves text so
-// that the order of what the compiler reads is another, and sees that the cubins stay the same, gives the row the new
-// digest.
+#include "kernels/legacy/earlier_sources.h"
+
 #include <array>
 
-#include "profiler/measure/gpu/source_text.h"
-
-namespace attnscope::gpu {
+namespace attnscope::legacy {
 namespace {
 
 constexpr auto sources_of_0_1 = std::to_array<EarlierSource>({
@@ -44,4 +41,4 @@ std::span<const EarlierSource> earlier_sources() {
   return sources_of_0_1;
 }
 
-}  // namespace attnscope::gpu
+}  // namespace attnscope::legacy
