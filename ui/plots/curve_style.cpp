@@ -89,6 +89,10 @@ SampleMark mark_of(const Curve& curve, const CurvePoint& point) {
   return curve.quantity == Quantity::sm_l2 ? SampleMark::plus_square : SampleMark::plus_disc;
 }
 
+bool is_simulated(Provenance provenance) {
+  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
+}
+
 SampleMark mark_of_values(Provenance provenance) {
   switch (provenance) {
     case Provenance::simulated:
@@ -134,10 +138,6 @@ QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& b
 
 QCPScatterStyle selection_ring(const QColor& color) {
   return {QCPScatterStyle::ssCircle, QPen(color, 1.8), QBrush(Qt::NoBrush), 2.1 * disc_size};
-}
-
-QString selection_layer() {
-  return QStringLiteral("selection");
 }
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {

@@ -98,8 +98,6 @@ class HeatmapView : public QWidget {
   std::optional<analysis::MapArea> area_;
   std::optional<Line> line_;
   std::optional<HeatmapGrid::Place> selected_;
-  std::optional<HeatmapGrid::Place> hovered_;
-  HoverContent hover_;
   HoverOverlay* overlay_ = nullptr;
   QPixmap cache_;
 };
