@@ -169,7 +169,7 @@ QString style_words(const Curve& curve) {
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
              (curve.name.age > 0 ? QStringLiteral(" · ") + qtext(say::curve_plot::older_run{}) : QString());
     case CurveKind::model:
-      // Of bytes between SM and L2 it is exact; of a time it is a prediction.
+      // It is exact for bytes between SM and L2, and a prediction for a time.
       if (!curve.metric.empty()) return qtext(say::curve_plot::model{.quantity = quantity.toStdString()});
       return qtext(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::fit:

@@ -93,28 +93,28 @@ QRectF HeatmapView::rect_of(const analysis::MapArea& area) const {
   return cell_rect(area.from) | cell_rect(area.to);
 }
 
-HeatmapDrawing HeatmapView::drawing(Medium medium, double pixel) const {
+HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
   return {grid_,       title_,
           log_colors_, unit_,
           font(),      plot_colors(palette()),
-          medium,      medium == Medium::paper ? source_ : QString(),
+          target,      target == PlotTarget::file ? source_ : QString(),
           with_bar_,   pixel};
 }
 
 HeatmapLayout HeatmapView::screen_layout() const {
-  return lay_out_heatmap(drawing(Medium::screen, 1 / devicePixelRatioF()), rect());
+  return lay_out_heatmap(drawing(PlotTarget::screen, 1 / devicePixelRatioF()), rect());
 }
 
 void HeatmapView::render_grid(QPainter& painter, const QRectF& area, double pixel) const {
-  draw_heatmap(painter, drawing(Medium::paper, pixel), area);
+  draw_heatmap(painter, drawing(PlotTarget::file, pixel), area);
 }
 
 QSize HeatmapView::picture_size(const QSize& most) const {
-  return heatmap_extent(drawing(Medium::paper, 1), most);
+  return heatmap_extent(drawing(PlotTarget::file, 1), most);
 }
 
-QString HeatmapView::caption(Medium medium) const {
-  return heatmap_caption(grid_, grid_.empty() || screen_layout().figures.shown, medium);
+QString HeatmapView::caption(PlotTarget target) const {
+  return heatmap_caption(grid_, grid_.empty() || screen_layout().figures.shown, target);
 }
 
 std::optional<HeatmapGrid::Place> HeatmapView::cell_at(const QPointF& position) const {
@@ -144,7 +144,7 @@ void HeatmapView::paintEvent(QPaintEvent*) {
     cache_ = QPixmap(size() * ratio);
     cache_.setDevicePixelRatio(ratio);
     QPainter painter(&cache_);
-    draw_heatmap(painter, drawing(Medium::screen, 1 / ratio), rect());
+    draw_heatmap(painter, drawing(PlotTarget::screen, 1 / ratio), rect());
   }
   {
     QPainter painter(this);

@@ -69,7 +69,7 @@ QString run_words(const HeatmapGrid& grid) {
                                           .hidden = hidden.join(QStringLiteral(", ")).toStdString()});
 }
 
-/// Of several tiles the first, and how many stand beside it.
+/// The first of several tiles, and how many stand beside it.
 QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Place>& places) {
   QString tile = extents(grid, places.front());
   if (places.size() < 2) return tile;
@@ -111,7 +111,7 @@ bool on_axes(const HeatmapGrid& grid, std::string_view name) {
   return grid.x.axis.speaks_for(name) || grid.y.axis.speaks_for(name);
 }
 
-/// A point without what stands on an axis, and, where each place has its own tile, without what that was told.
+/// A point without what stands on an axis, and, where each place has its own tile, without the knobs that its tile had.
 PointSpec in_common(const HeatmapGrid& grid, PointSpec spec) {
   if (!on_axes(grid, "br") && !on_axes(grid, "bc")) spec.knobs = {};
   for (const analysis::MapAxis* axis : {&grid.x, &grid.y}) {
@@ -220,8 +220,8 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   return {words.join(dot), problem.join(dot)};
 }
 
-QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medium) {
-  const bool screen = medium == Medium::screen;
+QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, PlotTarget target) {
+  const bool screen = target == PlotTarget::screen;
   QStringList parts;
   const auto cells = static_cast<int>(grid.y.size() * grid.x.size());
   const bool of_tiles = on_axes(grid, "br") || on_axes(grid, "bc");

@@ -141,10 +141,10 @@ void IoPlot::make_room_for_labels(int width) {
   axisRect()->setMinimumMargins({0, 0, std::max(room, least_right_margin), 0});
 }
 
-void IoPlot::fit(const QSize& size, Medium medium) {
+void IoPlot::fit(const QSize& size, PlotTarget target) {
   const bool low = size.height() < least_with_residuals;
   if (std::exchange(low_, low) != low && residuals_shown_) redraw();
-  LegendPlot::fit(size, medium);
+  LegendPlot::fit(size, target);
   make_room_for_labels(size.width());
 }
 
@@ -199,7 +199,7 @@ void IoPlot::find_marks(const std::vector<double>& failed_heights) {
   for (std::size_t i = 0; i < shown_.failed.size(); ++i) {
     marks_.push_back({axisRect(), shown_.failed[i].n, failed_heights[i], 0, i, {shown_.failed[i].row}, true});
   }
-  // Of points at one place the first curve's is meant.
+  // The first curve comes last: a click on points at one place is meant for it.
   for (std::size_t c = shown_.curves.size(); c-- > 0;) {
     const std::vector<CurvePoint>& points = shown_.curves[c].points;
     for (std::size_t i = 0; i < points.size(); ++i) {

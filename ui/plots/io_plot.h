@@ -31,7 +31,7 @@ class IoPlot : public LegendPlot {
   /// `automatic`: logarithmic, but rates and places of words.
   enum class Scale { automatic, logarithmic, linear };
   void set_scales(Scale x, Scale y);
-  /// As Shift and a click on a point or a key of the legend: two curves have a bracket between them.
+  /// Picks a curve, as Shift and a click on a point or an entry of the legend do; two have a bracket between them.
   void pick(const QString& curve, double near);
   [[nodiscard]] const RatioBracket& bracket() const { return bracket_; }
   [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
@@ -55,7 +55,7 @@ class IoPlot : public LegendPlot {
   [[nodiscard]] HoverContent read_out(const Mark& /*mark*/) const override { return {}; }
   [[nodiscard]] QStringList names() const override;
   void pick_entry(const QStringList& names) override;
-  void fit(const QSize& size, Medium medium) override;
+  void fit(const QSize& size, PlotTarget target) override;
   void redraw() override;
   /// With Shift it picks the curve of the point there.
   void click(const QMouseEvent& event) override;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "messages/curve_plot.h"
+#include "ui/plots/curve_style.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -36,18 +37,11 @@ QString reference_words(const CurveSet& set) {
 }
 
 Qt::BrushStyle pattern_of(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::simulated:
-    case Provenance::extrapolated:
-      return Qt::Dense4Pattern;
-    case Provenance::imported:
-      return Qt::BDiagPattern;
-    default:
-      return Qt::SolidPattern;
-  }
+  if (is_simulated(provenance)) return Qt::Dense4Pattern;
+  return provenance == Provenance::imported ? Qt::BDiagPattern : Qt::SolidPattern;
 }
 
-/// Of a simulation, how many bars were continued from a part.
+/// What the bars are; where some of a simulation were continued from a part, how many.
 QString origin_words(const std::vector<const KernelStack*>& stacks) {
   const auto in_part = std::ranges::count_if(
       stacks, [](const KernelStack* stack) { return stack->provenance == Provenance::extrapolated; });

@@ -21,7 +21,7 @@ class LawPlot : public MarkedPlot {
 
   /// Draws the families of one level.
   void set_laws(LawSet set, LawLevel level, LawView view);
-  /// Of the panels, from the left; of the collapse one.
+  /// From the left: three of the growth, one of the collapse.
   [[nodiscard]] const std::vector<QCPAxisRect*>& panels() const { return panels_; }
 
  protected:
@@ -35,7 +35,7 @@ class LawPlot : public MarkedPlot {
   void draw_collapse();
   void draw_family(QCPAxisRect* panel, std::size_t family);
   void draw_marks(QCPAxisRect* panel, std::size_t family, const std::vector<std::size_t>& points, bool strong);
-  /// Of the families drawn, over all their points.
+  /// Over all points of the families that are drawn.
   [[nodiscard]] Extent extent_of(const std::function<double(const analysis::LawPoint&)>& value) const;
   [[nodiscard]] QColor color_of(std::size_t family) const;
   /// Whether the law speaks of the family's bytes: none of M's where the L2 serves what is read again.

@@ -28,9 +28,9 @@ void LegendPlot::draw() {
   std::erase_if(hidden_, [&](const QString& name) { return !all.contains(name); });
 }
 
-void LegendPlot::lay_out(const QSize& size, Medium medium) {
-  MarkedPlot::lay_out(size, medium);
-  legend_.lay_out(size, medium);
+void LegendPlot::lay_out(const QSize& size, PlotTarget target) {
+  MarkedPlot::lay_out(size, target);
+  legend_.lay_out(size, target);
 }
 
 void LegendPlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers) {

@@ -14,9 +14,9 @@ class LegendPlot : public MarkedPlot {
  public:
   /// What is hidden, by its name; the legend says how many.
   [[nodiscard]] const std::set<QString>& hidden() const { return hidden_; }
-  /// As a click on an entry of the legend: hides what it stands for; where all of that is hidden, shows it.
+  /// Hides what an entry of the legend stands for, as a click on it does; shows it where all of that is hidden.
   void toggle(const QStringList& names);
-  /// As Ctrl and a click: all others are hidden; where they are already, all are shown.
+  /// Hides all others, as Ctrl and a click do; shows all where they are hidden already.
   void isolate(const QStringList& names);
   [[nodiscard]] const PlotLegend& plot_legend() const { return legend_; }
   virtual void reset_view() = 0;
@@ -24,11 +24,11 @@ class LegendPlot : public MarkedPlot {
  protected:
   explicit LegendPlot(QWidget* parent);
 
-  /// Of all that can be hidden, whether it is or not.
+  /// The names of all that can be hidden, whether it is or not.
   [[nodiscard]] virtual QStringList names() const = 0;
   /// Begins the legend; what went with other points is not hidden.
   void draw() override;
-  void lay_out(const QSize& size, Medium medium) override;
+  void lay_out(const QSize& size, PlotTarget target) override;
   /// With Shift, an entry of the legend that stands for these.
   virtual void pick_entry(const QStringList& names) { toggle(names); }
   [[nodiscard]] bool is_hidden(const QString& name) const { return hidden_.contains(name); }

@@ -60,7 +60,7 @@ void MarkedPlot::rebuild() {
   key_text_.clear();
   draw();
   draw_selection();
-  lay_out(size(), Medium::screen);
+  lay_out(size(), PlotTarget::screen);
 }
 
 void MarkedPlot::redraw() {
@@ -68,7 +68,7 @@ void MarkedPlot::redraw() {
   replot(rpQueuedReplot);
 }
 
-void MarkedPlot::lay_out(const QSize& size, Medium /*medium*/) {
+void MarkedPlot::lay_out(const QSize& size, PlotTarget /*target*/) {
   const auto put = [&](QCPTextElement* element, const QString& text) {
     element->setText(QFontMetrics(element->font()).elidedText(text, Qt::ElideRight, size.width() - title_sides));
   };
@@ -164,7 +164,7 @@ void MarkedPlot::leaveEvent(QEvent* event) {
 }
 
 void MarkedPlot::resizeEvent(QResizeEvent* event) {
-  fit(event->size(), Medium::screen);
+  fit(event->size(), PlotTarget::screen);
   FramePlot::resizeEvent(event);
   overlay_->clear();
 }
@@ -190,7 +190,7 @@ void MarkedPlot::focusOutEvent(QFocusEvent* event) {
 }
 
 void MarkedPlot::as_picture(const QSize& size, const std::function<void()>& make) {
-  fit(size, Medium::paper);
+  fit(size, PlotTarget::file);
   QCPTextElement* source = nullptr;
   if (!source_.isEmpty()) {
     source = new QCPTextElement(this, source_, small_font(font()));
@@ -208,7 +208,7 @@ void MarkedPlot::as_picture(const QSize& size, const std::function<void()>& make
     plotLayout()->remove(source);
     plotLayout()->simplify();
   }
-  fit(this->size(), Medium::screen);
+  fit(this->size(), PlotTarget::screen);
   replot(rpQueuedReplot);
 }
 

@@ -10,7 +10,7 @@
 
 #include "ui/plots/frame_plot.h"
 #include "ui/plots/hover_overlay.h"
-#include "ui/plots/medium.h"
+#include "ui/plots/plot_target.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
@@ -56,9 +56,9 @@ class MarkedPlot : public FramePlot {
   virtual void draw() = 0;
   [[nodiscard]] virtual HoverContent read_out(const Mark& mark) const = 0;
   /// Cuts words, and lays a legend out, for a plot of that size.
-  virtual void lay_out(const QSize& size, Medium medium);
+  virtual void lay_out(const QSize& size, PlotTarget target);
   /// The same of a plot that becomes that large: one may be too low for some of its parts.
-  virtual void fit(const QSize& size, Medium medium) { lay_out(size, medium); }
+  virtual void fit(const QSize& size, PlotTarget target) { lay_out(size, target); }
   /// After a press and a release at one place.
   virtual void click(const QMouseEvent& event);
   void rebuild();

@@ -43,6 +43,17 @@ QCPGraph* add_marks(const QCPAxisRect& panel, const QCPScatterStyle& style) {
   return marks;
 }
 
+void put_beside(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
+                bool from_the_top) {
+  auto* anchor = new QCPItemTracer(&plot);
+  anchor->setVisible(false);
+  if (from_the_top) anchor->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  anchor->position->setCoords(point);
+  position->setType(QCPItemPosition::ptAbsolute);
+  position->setParentAnchor(anchor->position);
+  position->setCoords(pixels);
+}
+
 QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen) {
   auto* level = new QCPItemStraightLine(panel.parentPlot());
   level->setClipAxisRect(&panel);

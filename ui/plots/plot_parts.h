@@ -50,6 +50,10 @@ class MarkGraphs {
   Style style_;
   std::map<SampleMark, QCPGraph*> graphs_;
 };
+/// A point of the axes, and so many pixels beside it, from the left and from the top. `from_the_top`: its y is a share
+/// of the axes' height.
+void put_beside(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
+                bool from_the_top = false);
 /// A level line from side to side.
 QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen);
 /// A band from side to side, below what is drawn.

@@ -128,7 +128,7 @@ void RatioPlot::draw() {
   setAccessibleName(qtext(say::compare_page::plot_name{.title = title_text_.toStdString()}));
 }
 
-/// Of what is drawn alone.
+/// What stands below the axes names what is drawn alone.
 Message RatioPlot::key_words() const {
   const auto any = [&](const auto& is) {
     return std::ranges::any_of(curves_.curves,

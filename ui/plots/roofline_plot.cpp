@@ -353,8 +353,8 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   return content;
 }
 
-void RooflinePlot::lay_out(const QSize& size, Medium medium) {
-  LegendPlot::lay_out(size, medium);
+void RooflinePlot::lay_out(const QSize& size, PlotTarget target) {
+  LegendPlot::lay_out(size, target);
   constexpr int sides = 16;
   constexpr int room_for_two_lines = 430;  // of the plot: the axes of a low one need it more
   const QFontMetrics metrics(title_->font());

@@ -17,7 +17,7 @@ class RooflinePlot : public LegendPlot {
   explicit RooflinePlot(QWidget* parent = nullptr);
 
   void set_roofline(RooflineSet set);
-  /// As it stands above the axes: in two lines, or cut, where there is no room for it in one.
+  /// The title above the axes: in two lines, or cut, where there is no room for it in one.
   [[nodiscard]] QString title_lines() const { return title_->text(); }
   /// Names of roofs and ceilings, and the lengths at the ends of series, as they stand in the plot.
   [[nodiscard]] QStringList labels() const { return labels_.texts(); }
@@ -28,7 +28,7 @@ class RooflinePlot : public LegendPlot {
   [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
   [[nodiscard]] QStringList names() const override;
   /// The title in two lines where one has no room for it and the plot is high enough.
-  void lay_out(const QSize& size, Medium medium) override;
+  void lay_out(const QSize& size, PlotTarget target) override;
 
  private:
   void find_marks();
