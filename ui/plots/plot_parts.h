@@ -4,9 +4,11 @@
 
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "ui/plots/hover_overlay.h"
 #include "ui/theme/theme.h"
