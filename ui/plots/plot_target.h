@@ -4,9 +4,9 @@
 namespace attnscope::ui {
 
 /// What a plot is drawn for.
-enum class Medium {
+enum class PlotTarget {
   screen,  ///< a reader can hover, enlarge, and sees the controls around the plot
-  paper    ///< a picture in a file: what it does not say, nothing says
+  file     ///< a picture in a file: what it does not say, nothing says
 };
 
 }  // namespace attnscope::ui
