@@ -16,7 +16,7 @@
 #include <map>
 
 #include "messages/compare_page.h"
-#include "ui/models/axis_words.h"
+#include "ui/pages/layout_option.h"
 #include "ui/plots/curve_style.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
@@ -42,24 +42,6 @@ ProblemFilter sides_filter() {
   ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
   filter.narrow_by({}, analysis::facet_of_both(tiles.x, tiles.y));
   return filter;
-}
-
-constexpr char axes_separator[] = "|";
-
-QString word_of(ComparePage::View view) {
-  switch (view) {
-    case ComparePage::View::table:
-      return QStringLiteral("table");
-    case ComparePage::View::map:
-      return QStringLiteral("map");
-    case ComparePage::View::curves:
-      break;
-  }
-  return QStringLiteral("curves");
-}
-
-QString key_of(const analysis::PointAxis& axis) {
-  return QString::fromStdString(axis.key());
 }
 
 /// The layouts that there may be of these axes, what is best looked at first: tiles, then settings with numbers.
@@ -125,17 +107,33 @@ QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t
   return words;
 }
 
-void offer_on(FacetChip& chip, const std::vector<FacetChip::Option>& options, int current) {
-  QStringList texts;
-  for (const FacetChip::Option& option : options) texts << option.text;
-  chip.set_texts(texts);
-  chip.offer(options, current);
-}
-
 }  // namespace
 
-ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, sides_filter, parent) {
+ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
+    : ProblemPage(workspace, sides_filter, parent),
+      by_([this] {
+        touch();
+        if (by_.id() != compared_by_) {
+          base_.set_id({});  // sides of another name
+          other_.set_id({});
+        }
+        compared_by_ = by_.id();
+        refresh();
+      }),
+      base_([this] {
+        touch();
+        refresh();
+      }),
+      other_([this] {
+        touch();
+        show_comparison();
+      }),
+      view_([this] { show_comparison(); },
+            {{View::table, {.text = qtext(say::compare_page::table{}), .id = QStringLiteral("table")}},
+             {View::map, {.text = qtext(say::compare_page::map{}), .id = QStringLiteral("map")}},
+             {View::curves, {.text = qtext(say::compare_page::curves{}), .id = QStringLiteral("curves")}}}) {
   add_controls();
+  keep_choices();
   add_content();
   add_keys();
   connect(&comparer_, &BackgroundComparer::compared, this, &ComparePage::take);
@@ -146,22 +144,18 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : ProblemPage(wo
 void ComparePage::add_controls() {
   auto* controls = new QWidget(this);
   auto* flow = new FlowLayout(controls, 6);
-  by_ = new FacetChip(qtext(say::compare_page::by{}), qtext(say::compare_page::by_help{}), controls);
-  base_ = new FacetChip(qtext(say::compare_page::baseline{}), qtext(say::compare_page::baseline_help{}), controls);
-  other_ = new FacetChip(qtext(say::compare_page::other{}), qtext(say::compare_page::other_help{}), controls);
-  for (FacetChip* chip : {by_, base_, other_}) {
-    chip->set_widest(widest_side);
-    flow->addWidget(chip);
+  const auto chip = [controls](const Message& name, const Message& help) {
+    return new FacetChip(qtext(name), qtext(help), controls);
+  };
+  by_chip_ = by_.edit_with(chip(say::compare_page::by{}, say::compare_page::by_help{}));
+  base_chip_ = base_.edit_with(chip(say::compare_page::baseline{}, say::compare_page::baseline_help{}));
+  other_chip_ = other_.edit_with(chip(say::compare_page::other{}, say::compare_page::other_help{}));
+  for (FacetChip* each : {by_chip_, base_chip_, other_chip_}) {
+    each->set_widest(widest_side);
+    flow->addWidget(each);
   }
-  view_chip_ = new FacetChip(qtext(say::compare_page::view{}), qtext(say::compare_page::view_help{}), controls);
-  layout_chip_ = new FacetChip(qtext(say::compare_page::layout{}), qtext(say::compare_page::layout_help{}), controls);
-  std::vector<FacetChip::Option> views;
-  for (const auto& [each, text] : {std::pair(View::table, qtext(say::compare_page::table{})),
-                                   std::pair(View::map, qtext(say::compare_page::map{})),
-                                   std::pair(View::curves, qtext(say::compare_page::curves{}))}) {
-    views.push_back({.text = text, .id = word_of(each), .full = {}, .group = {}});
-  }
-  offer_on(*view_chip_, views, 0);
+  FacetChip* view_chip = view_.edit_with(chip(say::compare_page::view{}, say::compare_page::view_help{}));
+  layout_chip_ = chip(say::compare_page::layout{}, say::compare_page::layout_help{});
   auto* pair = new QWidget(controls);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
@@ -181,22 +175,38 @@ void ComparePage::add_controls() {
   }
   label->setBuddy(margin_);
   flow->addWidget(pair);
-  flow->addWidget(view_chip_);
+  flow->addWidget(view_chip);
   flow->addWidget(layout_chip_);
   static_cast<QVBoxLayout*>(layout())->insertWidget(0, controls);
-  connect(by_, &FacetChip::picked, this, &ComparePage::compare_by);
-  connect(base_, &FacetChip::picked, this, &ComparePage::set_baseline);
-  connect(other_, &FacetChip::picked, this, &ComparePage::set_other);
-  connect(view_chip_, &FacetChip::picked, this, [this](const QString& word) {
-    for (const View each : {View::table, View::map, View::curves}) {
-      if (word_of(each) == word) set_view(each);
-    }
-  });
   connect(layout_chip_, &FacetChip::picked, this, [this](const QString& id) {
-    if (view_ == View::curves) return set_curve_axis(id);
-    set_map_axes(id.section(QLatin1String(axes_separator), 0, 0), id.section(QLatin1String(axes_separator), 1));
+    if (view_.value() == View::curves) return set_curve_axis(id);
+    set_map_axes(rows_of_layout(id), columns_of_layout(id));
   });
   connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { ask(); });
+}
+
+void ComparePage::keep_choices() {
+  choices().keep("view", view_);
+  choices().keep("rows", rows_key_);
+  choices().keep("columns", columns_key_);
+  choices().keep("along", along_key_);
+  choices().keep("by", by_);
+  choices().keep("baseline", base_);
+  choices().keep("other", other_);
+  choices().keep("margin", *margin_);
+  choices().keep("sorted_by", sorted_by_);
+  choices().keep(
+      [this](QJsonObject& state) { state[QStringLiteral("descending")] = sort_order_ == Qt::DescendingOrder; },
+      [this](const QJsonObject& state) {
+        const bool descending = state[QStringLiteral("descending")].toBool(sort_order_ == Qt::DescendingOrder);
+        sort_order_ = descending ? Qt::DescendingOrder : Qt::AscendingOrder;
+      });
+}
+
+void ComparePage::show_choices() {
+  compared_by_ = by_.id();
+  showing_.drop();  // it would take back what is chosen now
+  fall_behind();
 }
 
 void ComparePage::add_content() {
@@ -289,7 +299,7 @@ bool ComparePage::has_plot() const {
 
 QString ComparePage::file_stem() const {
   return QStringLiteral("compare-%1-%2%3")
-      .arg(word_of(view_), set_ ? set_->axis.key : QString(), QString::fromStdString(filter().stem()));
+      .arg(view_.id(), set_ ? set_->axis.key : QString(), QString::fromStdString(filter().stem()));
 }
 
 QString ComparePage::save_plot(const QString& path, const QSize& size) {
@@ -310,78 +320,12 @@ QString ComparePage::save_plot(const QString& path, const QSize& size) {
   return save_heatmaps({map_}, path, size);
 }
 
-QJsonObject ComparePage::state() const {
-  return {{QStringLiteral("view"), word_of(view_)},
-          {QStringLiteral("rows"), rows_key_},
-          {QStringLiteral("columns"), columns_key_},
-          {QStringLiteral("along"), along_key_},
-          {QStringLiteral("by"), by_key_},
-          {QStringLiteral("baseline"), base_name_},
-          {QStringLiteral("other"), other_name_},
-          {QStringLiteral("margin"), margin_->value()},
-          {QStringLiteral("choices"), facets().state()},
-          {QStringLiteral("sorted_by"), sorted_by_},
-          {QStringLiteral("descending"), sort_order_ == Qt::DescendingOrder}};
-}
-
-void ComparePage::restore(const QJsonObject& state) {
-  showing_.drop();  // it would take back what is chosen now
-  facets().restore(state[QStringLiteral("choices")].toObject());
-  for (const View each : {View::table, View::map, View::curves}) {
-    if (state[QStringLiteral("view")].toString() == word_of(each)) view_ = each;
-  }
-  rows_key_ = state[QStringLiteral("rows")].toString(rows_key_);
-  columns_key_ = state[QStringLiteral("columns")].toString(columns_key_);
-  along_key_ = state[QStringLiteral("along")].toString(along_key_);
-  by_key_ = state[QStringLiteral("by")].toString(by_key_);
-  base_name_ = state[QStringLiteral("baseline")].toString(base_name_);
-  other_name_ = state[QStringLiteral("other")].toString(other_name_);
-  sorted_by_ = state[QStringLiteral("sorted_by")].toString(sorted_by_);
-  if (state.contains(QStringLiteral("descending"))) {
-    sort_order_ = state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder;
-  }
-  const QSignalBlocker quiet(margin_);
-  margin_->setValue(state[QStringLiteral("margin")].toDouble(margin_->value()));
-  fall_behind();
-}
-
 void ComparePage::pose() {
   catch_up();
   wait();
   if (!words().isEmpty()) return;
   if (view() == table_ && order_->rowCount() > 0) table_->selectRow(0);
   if (view() == map_) map_->select(map_->landmark());
-}
-
-void ComparePage::compare_by(const QString& key) {
-  touch();
-  if (key != by_key_) {
-    base_name_.clear();  // sides of another name
-    other_name_.clear();
-  }
-  by_key_ = key;
-  refresh();
-}
-
-void ComparePage::set_baseline(const QString& side) {
-  touch();
-  base_name_ = side;
-  refresh();
-}
-
-void ComparePage::set_other(const QString& side) {
-  touch();
-  other_name_ = side;
-  show_comparison();
-}
-
-void ComparePage::set_margin(double percent) {
-  margin_->setValue(percent);
-}
-
-void ComparePage::set_view(View view) {
-  view_ = view;
-  show_comparison();
 }
 
 void ComparePage::set_map_axes(const QString& rows, const QString& columns) {
@@ -400,8 +344,8 @@ const SideAxis* ComparePage::axis() const {
 }
 
 std::optional<std::uint32_t> ComparePage::other_code(const ComparisonSet& set) const {
-  if (other_name_.isEmpty()) return std::nullopt;
-  const auto code = set.axis.side_named(other_name_);
+  if (other_.empty()) return std::nullopt;
+  const auto code = set.axis.side_named(other_.id());
   return code && *code != set.base ? code : std::nullopt;
 }
 
@@ -428,8 +372,8 @@ void ComparePage::refresh() {
   const std::shared_ptr<const PointSet> points = workspace().visible();
   comparer_.drop();
   showing_.drop();
-  const auto work = [points, axes = points == visible_ ? axes_ : std::vector<SideAxis>(), by = by_key_,
-                     base = base_name_](const BackgroundWork::Outdated& /*outdated*/) {
+  const auto work = [points, axes = points == visible_ ? axes_ : std::vector<SideAxis>(), by = by_.id(),
+                     base = base_.id()](const BackgroundWork::Outdated& /*outdated*/) {
     return sides_of(*points, axes.empty() ? side_axes(*points) : axes, by, base);
   };
   work_in_background(points->size(), work, [this, points, query = workspace().query()](Sides sides) {
@@ -458,24 +402,23 @@ ComparePage::Sides ComparePage::sides_of(const PointSet& points, std::vector<Sid
 }
 
 void ComparePage::offer_sides() {
-  std::vector<FacetChip::Option> by;
-  for (const SideAxis& axis : axes_) by.push_back({.text = axis.label, .id = axis.key, .full = {}, .group = {}});
-  std::vector<FacetChip::Option> sides;
+  std::vector<Option> by;
+  for (const SideAxis& axis : axes_) by.push_back({.text = axis.label, .id = axis.key});
+  std::vector<Option> sides;
   if (const SideAxis* sides_of = axis()) {
-    for (const QString& value : sides_of->values)
-      sides.push_back({.text = value, .id = value, .full = {}, .group = {}});
+    for (const QString& value : sides_of->values) sides.push_back({.text = value, .id = value});
   }
-  offer_on(*by_, by, axes_.empty() ? -1 : static_cast<int>(axis_));
-  offer_on(*base_, sides, axes_.empty() ? -1 : static_cast<int>(baseline_));
-  for (QWidget* chip : {static_cast<QWidget*>(by_), static_cast<QWidget*>(base_)}) chip->setVisible(!axes_.empty());
+  by_.offer(std::move(by), static_cast<int>(axis_));
+  base_.offer(std::move(sides), static_cast<int>(baseline_));
+  for (FacetChip* chip : {by_chip_, base_chip_}) chip->setVisible(!axes_.empty());
 }
 
 void ComparePage::ask() {
   const SideAxis* sides = axis();
   if (sides == nullptr) {
     drop();
-    offer_on(*other_, {}, -1);
-    other_->hide();
+    other_.offer({});
+    other_chip_->hide();
     show_words(visible_->empty()
                    ? why_no_points(workspace())
                    : EmptyWords{qtext(say::compare_page::one_side{}), qtext(say::compare_page::one_side_help{})});
@@ -495,26 +438,22 @@ void ComparePage::take(const std::shared_ptr<const ComparisonSet>& set) {
 }
 
 void ComparePage::offer_others() {
-  std::vector<FacetChip::Option> others{
-      {.text = qtext(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}, .full = {}, .group = {}}};
-  int current = 0;
+  std::vector<Option> others;
+  if (set_->others.size() > 1) {  // else it alone is offered
+    others.push_back({.text = qtext(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}});
+  }
   for (const OtherSide& other : set_->others) {
-    if (other_code(*set_) == other.code) current = static_cast<int>(others.size());
-    others.push_back({.text = set_->name_of(other), .id = set_->name_of(other), .full = {}, .group = {}});
+    others.push_back({.text = set_->name_of(other), .id = set_->name_of(other)});
   }
-  other_->setVisible(true);
-  if (set_->others.size() == 1) {  // it alone is offered
-    others.erase(others.begin());
-    current = 0;
-  }
-  offer_on(*other_, others, current);
+  other_chip_->setVisible(true);
+  other_.offer(std::move(others));
 }
 
 void ComparePage::show_comparison() {
   if (!compared_) return;
   const Chosen chosen{.set = compared_,
                       .code = other_code(*compared_),
-                      .view = view_,
+                      .view = view_.value(),
                       .rows_key = rows_key_,
                       .columns_key = columns_key_,
                       .along_key = along_key_,
@@ -589,10 +528,7 @@ void ComparePage::choose_axes(Found& found) {
         found.map_layout = layout;
         found.layout = static_cast<int>(found.layouts.size());
       }
-      found.layouts.push_back({.text = QStringLiteral("%1 × %2").arg(label_of(layout.y), label_of(layout.x)),
-                               .id = key_of(layout.y) + QLatin1String(axes_separator) + key_of(layout.x),
-                               .full = {},
-                               .group = label_of(layout.y) + QStringLiteral(" ×")});
+      found.layouts.push_back(layout_option(layout));
     }
   } else if (chosen.view == View::curves) {
     for (const analysis::PointAxis& along : axes) {
@@ -601,7 +537,7 @@ void ComparePage::choose_axes(Found& found) {
         found.along = along;
         found.layout = static_cast<int>(found.layouts.size());
       }
-      found.layouts.push_back({.text = label_of(along), .id = key_of(along), .full = {}, .group = {}});
+      found.layouts.push_back({.text = label_of(along), .id = key_of(along)});
     }
   }
   if (found.map_layout) {
@@ -655,7 +591,7 @@ void ComparePage::take_narrowed(Found& found) {
     return show_words({qtext(say::compare_page::no_partners{}), qtext(say::compare_page::no_partners_help{})});
   }
   layout_chip_->setVisible(!found.layouts.empty());
-  offer_on(*layout_chip_, found.layouts, found.layout);
+  layout_chip_->show_options(found.layouts, found.layout);
   facets().setVisible(found.map_layout || found.along);
   summary_->setText(found.summary);
   method_->setText(found.method);
@@ -669,7 +605,6 @@ void ComparePage::take_narrowed(Found& found) {
 
 void ComparePage::show_view(Found& found) {
   const View view = found.chosen.view;
-  view_chip_->offer(view_chip_->options(), static_cast<int>(view));
   if (view == View::table) return views_->setCurrentWidget(table_);
   if (candidates().empty()) {
     return show_no_view({qtext(say::compare_page::no_times{}), qtext(say::compare_page::no_times_help{})});
@@ -693,10 +628,6 @@ void ComparePage::show_no_view(const EmptyWords& words) {
   facets().hide();
   no_view_->set_words(words);
   views_->setCurrentWidget(no_view_);
-}
-
-void ComparePage::show_problem() {
-  show_comparison();
 }
 
 QString ComparePage::Chosen::summary(const ComparisonTable& table) const {

@@ -35,23 +35,21 @@ class ComparePage : public ProblemPage {
   /// "compare-map-run-d128-causal-1x132"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 
   enum class View { table, map, curves };
-  void set_view(View view);
-  [[nodiscard]] View shown_view() const { return view_; }
+  void set_view(View view) { view_.choose(view); }
+  [[nodiscard]] View shown_view() const { return view_.value(); }
   /// What the map lies over, rows first, and what the curves do, by the axes' keys.
   void set_map_axes(const QString& rows, const QString& columns);
   void set_curve_axis(const QString& key);
   /// By their keys and names, as saved choices have them; what there is none of leaves the page to choose.
-  void compare_by(const QString& key);
-  void set_baseline(const QString& side);
+  void compare_by(const QString& key) { by_.choose(key); }
+  void set_baseline(const QString& side) { base_.choose(side); }
   /// One of the other sides; empty: all of them.
-  void set_other(const QString& side);
-  void set_margin(double percent);
+  void set_other(const QString& side) { other_.choose(side); }
+  void set_margin(double percent) { margin_->setValue(percent); }
 
   /// What is shown; null until a first comparison is there.
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& comparison() const { return set_; }
@@ -80,7 +78,8 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] QString selection_as_text() const;
 
  protected:
-  void show_problem() override;
+  void show_problem() override { show_comparison(); }
+  void show_choices() override;
   void show_points() override { refresh(); }
   [[nodiscard]] bool may_stay() const override { return set_ != nullptr; }
   bool show_mark(const ShownPoint& point, bool moves) override;
@@ -88,6 +87,7 @@ class ComparePage : public ProblemPage {
 
  private:
   void add_controls();
+  void keep_choices();
   void add_content();
   void add_keys();
   /// Asks for what is chosen, of the points that are visible now.
@@ -128,8 +128,8 @@ class ComparePage : public ProblemPage {
     std::vector<Row> rows = {};  ///< of the table, in their order
     std::vector<std::vector<ComparisonTable::Sample>> longest = {};
     bool partners = false;
-    std::vector<FacetChip::Option> layouts = {};  ///< that the view can lie over
-    int layout = -1;                              ///< the one that it does
+    std::vector<Option> layouts = {};  ///< that the view can lie over
+    int layout = -1;                   ///< the one that it does
     std::optional<analysis::MapLayout> map_layout = {};
     std::optional<analysis::PointAxis> along = {};
     std::optional<HeatmapGrid> grid = {};
@@ -163,10 +163,19 @@ class ComparePage : public ProblemPage {
   /// The rows of the model that are selected, the current one first.
   [[nodiscard]] std::optional<int> current_row() const;
 
-  FacetChip* by_ = nullptr;
-  FacetChip* base_ = nullptr;
-  FacetChip* other_ = nullptr;
-  FacetChip* view_chip_ = nullptr;
+  IdChoice by_;  ///< of each of these: empty where the page chooses
+  IdChoice base_;
+  IdChoice other_;  ///< empty: all of them
+  Choice<View> view_;
+  QString rows_key_;  ///< of the map's axes; empty: the page chooses
+  QString columns_key_;
+  QString along_key_;  ///< of the curves' axis; empty: the page chooses
+  QString sorted_by_ = QStringLiteral("verdict");
+  Qt::SortOrder sort_order_ = Qt::AscendingOrder;
+  QString compared_by_;  ///< what the names of the sides are of
+  FacetChip* by_chip_ = nullptr;
+  FacetChip* base_chip_ = nullptr;
+  FacetChip* other_chip_ = nullptr;
   FacetChip* layout_chip_ = nullptr;
   QDoubleSpinBox* margin_ = nullptr;
   QLabel* summary_ = nullptr;
@@ -183,15 +192,6 @@ class ComparePage : public ProblemPage {
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
 
-  QString by_key_;      ///< wanted; empty: the page chooses
-  QString base_name_;   ///< likewise
-  QString other_name_;  ///< likewise; empty: all
-  View view_ = View::table;
-  QString rows_key_;     ///< wanted of the map; empty: the page chooses
-  QString columns_key_;  ///< likewise
-  QString along_key_;    ///< wanted of the curves; likewise
-  QString sorted_by_ = QStringLiteral("verdict");
-  Qt::SortOrder sort_order_ = Qt::AscendingOrder;
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
   QString visible_of_;  ///< the query that they fit
   std::vector<SideAxis> axes_;

@@ -162,6 +162,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
   });
   connect(&workspace_.simulation_errors(), &SimulationErrors::changed, this, &ExplorerPage::show_errors);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
+  keep_choices();
   apply({.choices = default_choices(), .pins = {}});
 }
 
@@ -415,25 +416,28 @@ QWidget* ExplorerPage::view() {
   return findChild<QSpinBox*>(QStringLiteral("br"));
 }
 
-QJsonObject ExplorerPage::state() const {
-  QJsonArray pins;
-  for (const ExplorerChoices& pin : chosen_.pins) pins.append(to_json(pin));
-  return {{QStringLiteral("choices"), to_json(chosen_.choices)}, {QStringLiteral("pins"), pins}};
+void ExplorerPage::keep_choices() {
+  choices().keep(
+      [this](QJsonObject& state) {
+        QJsonArray pins;
+        for (const ExplorerChoices& pin : chosen_.pins) pins.append(to_json(pin));
+        state[QStringLiteral("choices")] = to_json(chosen_.choices);
+        state[QStringLiteral("pins")] = pins;
+      },
+      [this](const QJsonObject& state) {
+        take_json(state[QStringLiteral("choices")].toObject(), chosen_.choices);
+        if (!state[QStringLiteral("pins")].isArray()) return;
+        chosen_.pins.clear();
+        for (const auto& each : state[QStringLiteral("pins")].toArray()) {
+          if (chosen_.pins.size() == most_pins) break;
+          take_json(each.toObject(), chosen_.pins.emplace_back(default_choices()));
+        }
+      });
 }
 
-void ExplorerPage::restore(const QJsonObject& state) {
-  State restored = chosen_;
-  take_json(state[QStringLiteral("choices")].toObject(), restored.choices);
-  if (state[QStringLiteral("pins")].isArray()) restored.pins.clear();
-  const QJsonArray pins = state[QStringLiteral("pins")].toArray();
-  for (const auto& each : pins) {
-    if (restored.pins.size() == most_pins) break;
-    ExplorerChoices pin = default_choices();
-    take_json(each.toObject(), pin);
-    restored.pins.push_back(std::move(pin));
-  }
+void ExplorerPage::show_choices() {
   undo_.clear();
-  apply(restored);
+  apply(State(chosen_));
 }
 
 std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {

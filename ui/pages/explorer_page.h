@@ -37,8 +37,6 @@ class ExplorerPage : public Page {
   [[nodiscard]] QString title() const override;
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("explorer")); }
   [[nodiscard]] QWidget* view() override;
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   [[nodiscard]] bool explores() const override { return true; }
   /// What no kernel of ours knows is left.
@@ -86,10 +84,12 @@ class ExplorerPage : public Page {
   void sweep_around();
 
  protected:
+  void show_choices() override;
   void showEvent(QShowEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
+  void keep_choices();
   void build_bar();
   void list_devices();
   void follow_own_gpus();

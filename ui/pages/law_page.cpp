@@ -29,32 +29,22 @@ ProblemFilter law_filter() {
   return {std::move(facets), analysis::tile_facet()};
 }
 
-QString word_of(LawLevel level) {
-  return level == LawLevel::sm_l2 ? QStringLiteral("sm_l2") : QStringLiteral("dram");
-}
-
-QString word_of(LawView view) {
-  return view == LawView::growth ? QStringLiteral("growth") : QStringLiteral("collapse");
-}
-
 }  // namespace
 
-LawPage::LawPage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, law_filter, parent) {
-  add_controls();
+LawPage::LawPage(Workspace& workspace, QWidget* parent)
+    : ProblemPage(workspace, law_filter, parent),
+      level_([this] { refresh(); },
+             {{LawLevel::sm_l2, {.text = level_words(LawLevel::sm_l2), .id = QStringLiteral("sm_l2")}},
+              {LawLevel::dram, {.text = level_words(LawLevel::dram), .id = QStringLiteral("dram")}}}),
+      view_([this] { refresh(); },
+            {{LawView::growth, {.text = qtext(say::law_page::growth{}), .id = QStringLiteral("growth")}},
+             {LawView::collapse, {.text = qtext(say::law_page::collapse{}), .id = QStringLiteral("collapse")}}}) {
+  facets().add_combo(level_, qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
+  facets().add_combo(view_, qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
+  choices().keep("level", level_);
+  choices().keep("view", view_);
   add_content();
   refresh();
-}
-
-void LawPage::add_controls() {
-  level_ = facets().add_combo(qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
-  for (const LawLevel level : {LawLevel::sm_l2, LawLevel::dram}) {
-    level_->addItem(level_words(level), static_cast<int>(level));
-  }
-  view_ = facets().add_combo(qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
-  view_->addItem(qtext(say::law_page::growth{}), static_cast<int>(LawView::growth));
-  view_->addItem(qtext(say::law_page::collapse{}), static_cast<int>(LawView::collapse));
-  connect(level_, &QComboBox::currentIndexChanged, this, &LawPage::refresh);
-  connect(view_, &QComboBox::currentIndexChanged, this, &LawPage::refresh);
 }
 
 void LawPage::add_content() {
@@ -99,43 +89,17 @@ QString LawPage::words() const {
 }
 
 QString LawPage::file_stem() const {
-  return QStringLiteral("law-%1-%2%3")
-      .arg(word_of(law_view()), word_of(level()), QString::fromStdString(filter().stem()));
+  return QStringLiteral("law-%1-%2%3").arg(view_.id(), level_.id(), QString::fromStdString(filter().stem()));
 }
 
 QString LawPage::save_plot(const QString& path, const QSize& size) {
   std::vector<Row> rows;
   for (const LawFamily& family : laws_.families) {
-    if (family.level != level()) continue;
+    if (family.level != level_.value()) continue;
     for (const analysis::LawPoint& point : family.points) rows.push_back(point.row);
   }
   plot_->set_source(source_note(points()->runs_of(rows)));
   return plot_->save(path, size);
-}
-
-QJsonObject LawPage::state() const {
-  return {{QStringLiteral("choices"), facets().state()},
-          {QStringLiteral("level"), word_of(level())},
-          {QStringLiteral("view"), word_of(law_view())}};
-}
-
-void LawPage::restore(const QJsonObject& state) {
-  facets().restore(state[QStringLiteral("choices")].toObject());
-  for (const LawLevel each : {LawLevel::sm_l2, LawLevel::dram}) {
-    if (state[QStringLiteral("level")].toString() == word_of(each)) set_level(each);
-  }
-  for (const LawView each : {LawView::growth, LawView::collapse}) {
-    if (state[QStringLiteral("view")].toString() == word_of(each)) set_view(each);
-  }
-  refresh();
-}
-
-void LawPage::set_level(LawLevel level) {
-  level_->setCurrentIndex(level_->findData(static_cast<int>(level)));
-}
-
-void LawPage::set_view(LawView view) {
-  view_->setCurrentIndex(view_->findData(static_cast<int>(view)));
 }
 
 void LawPage::refresh() {
@@ -168,10 +132,10 @@ void LawPage::show_laws() {
   });
   laws_ = {points(), std::move(families), QString::fromStdString(filter().summary())};
   model_->set_laws(laws_);
-  plot_->set_laws(laws_, level(), law_view());
+  plot_->set_laws(laws_, level_.value(), view_.value());
   fit_table();
   const bool of_level =
-      std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level(); });
+      std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
   if (of_level) {
     note_->show_for(simulated_parts(*points(), filter().rows()), ErrorNote::First::bytes);
     stack_->setCurrentWidget(shown_);

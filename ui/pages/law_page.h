@@ -2,7 +2,6 @@
 // Theorem 2 of FlashAttention held to points: the controls around a LawPlot, and the table of exponents below it.
 #pragma once
 
-#include <QComboBox>
 #include <QStackedLayout>
 #include <QTableView>
 #include <memory>
@@ -28,11 +27,9 @@ class LawPage : public ProblemPage {
   /// "law-collapse-dram-full-1x132"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
 
-  void set_level(LawLevel level);
-  void set_view(LawView view);
+  void set_level(LawLevel level) { level_.choose(level); }
+  void set_view(LawView view) { view_.choose(view); }
   [[nodiscard]] LawPlot* plot() const { return plot_; }
   [[nodiscard]] QTableView* table() const { return table_; }
   /// What is shown of the problem chosen.
@@ -47,19 +44,16 @@ class LawPage : public ProblemPage {
   void changeEvent(QEvent* event) override;
 
  private:
-  void add_controls();
   void add_content();
   /// Of what is visible and chosen by now; ends in show_laws().
   void refresh();
   void show_laws();
   void fit_table();
-  [[nodiscard]] LawLevel level() const { return static_cast<LawLevel>(level_->currentData().toInt()); }
-  [[nodiscard]] LawView law_view() const { return static_cast<LawView>(view_->currentData().toInt()); }
 
+  Choice<LawLevel> level_;
+  Choice<LawView> view_;
   std::vector<LawFamily> families_;  ///< of all that is visible
   LawSet laws_;
-  QComboBox* level_ = nullptr;
-  QComboBox* view_ = nullptr;
   LawPlot* plot_ = nullptr;
   LawModel* model_ = nullptr;
   QTableView* table_ = nullptr;

@@ -25,6 +25,11 @@ Page::Page(QWidget* parent) : QWidget(parent) {
   });
 }
 
+void Page::restore(const QJsonObject& state) {
+  choices_.restore(state);
+  show_choices();
+}
+
 void Page::begin_late() {
   if (!may_stay()) return say_late();
   if (!late_.isActive() && late_words().isEmpty()) late_.start();

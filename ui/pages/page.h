@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ui/pages/choice.h"
 #include "ui/process/background_work.h"
 #include "ui/runs/workspace.h"
 
@@ -39,8 +40,8 @@ class Page : public QWidget {
 
   /// What the user has chosen on the page; restore() takes it back, also before there are points. Unknown or missing
   /// entries leave things as they are.
-  [[nodiscard]] virtual QJsonObject state() const = 0;
-  virtual void restore(const QJsonObject& state) = 0;
+  [[nodiscard]] QJsonObject state() const { return choices_.state(); }
+  void restore(const QJsonObject& state);
 
   /// Keys and what they do, for the help.
   [[nodiscard]] virtual std::vector<std::pair<QString, QString>> shortcuts() const { return {}; }
@@ -112,6 +113,10 @@ class Page : public QWidget {
   void work_ended();
 
  protected:
+  /// Every choice of the page belongs in here.
+  [[nodiscard]] Choices& choices() { return choices_; }
+  /// Shows what is chosen after restore(), whose choices may all be others.
+  virtual void show_choices() {}
   /// Shows what is visible by now; through fall_behind() and catch_up() alone.
   virtual void show_anew() {}
   /// Marks a point in what the page shows now; false: it does not show it. `moves`: the page may move what it shows to
@@ -166,6 +171,7 @@ class Page : public QWidget {
   void mark_what_is_shown();
   void place_late();
 
+  Choices choices_;
   bool touched_ = false;
   bool outdated_ = false;
   std::optional<ShownPoint> marked_;

@@ -31,6 +31,7 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
   add_table();
+  keep_order();
   add_keys();
   keep_up_with(workspace_);
   connect(&workspace_, &Workspace::listing_changed, this, [this] {
@@ -104,21 +105,21 @@ QString PointsPage::title() const {
   return qtext(say::points_table::title{});
 }
 
-QJsonObject PointsPage::state() const {
-  const QHeaderView& header = *table_->horizontalHeader();
-  QJsonObject state;
-  const int column = header.sortIndicatorSection();
-  if (column >= 0 && column < model_->columnCount()) {
+void PointsPage::keep_order() {
+  const auto save = [this](QJsonObject& state) {
+    const QHeaderView& header = *table_->horizontalHeader();
+    const int column = header.sortIndicatorSection();
+    if (column < 0 || column >= model_->columnCount()) return;
     state[QStringLiteral("sorted_by")] = model_->key_of(column);
     state[QStringLiteral("descending")] = header.sortIndicatorOrder() == Qt::DescendingOrder;
-  }
-  return state;
-}
-
-void PointsPage::restore(const QJsonObject& state) {
-  const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());
-  if (column < 0) return;
-  table_->sortByColumn(column, state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder);
+  };
+  const auto restore = [this](const QJsonObject& state) {
+    const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());
+    if (column < 0) return;
+    const bool descending = state[QStringLiteral("descending")].toBool();
+    table_->sortByColumn(column, descending ? Qt::DescendingOrder : Qt::AscendingOrder);
+  };
+  choices().keep(save, restore);
 }
 
 void PointsPage::refresh() {

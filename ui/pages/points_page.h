@@ -24,8 +24,6 @@ class PointsPage : public Page {
   [[nodiscard]] QString title() const override;
   [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("table")); }
   [[nodiscard]] QWidget* view() override { return table_; }
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] bool settled() const override { return Page::settled() && !order_->busy(); }
@@ -44,6 +42,7 @@ class PointsPage : public Page {
  private:
   void add_table();
   void add_keys();
+  void keep_order();
   /// Of what is visible by now; ends in show_points().
   void refresh();
   void show_points();

@@ -30,6 +30,7 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
   column->setContentsMargins(10, 5, 10, 4);
   column->setSpacing(5);
   column->addWidget(facets_);
+  choices().keep_all_of("choices", *facets_);
   connect(facets_, &FacetBar::chosen, this, [this] {
     touch();
     show_problem();

@@ -37,6 +37,7 @@ class ProblemPage : public Page {
   [[nodiscard]] bool may_stay() const override { return has_plot(); }
   /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
   virtual void show_problem() = 0;
+  void show_choices() override { show_problem(); }
   /// The same of other points.
   virtual void show_points() { show_problem(); }
   /// Those rows of what is visible that the page can show. Called in any thread.

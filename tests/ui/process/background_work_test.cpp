@@ -226,8 +226,6 @@ class FailingPage : public Page {
   [[nodiscard]] QString title() const override { return {}; }
   [[nodiscard]] QIcon icon() const override { return {}; }
   [[nodiscard]] QWidget* view() override { return nullptr; }
-  [[nodiscard]] QJsonObject state() const override { return {}; }
-  void restore(const QJsonObject& /*state*/) override {}
   void look(bool fails) {
     const auto work = [fails](const BackgroundWork::Outdated& /*outdated*/) -> int {
       if (fails) throw std::runtime_error("no room");
