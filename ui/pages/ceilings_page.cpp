@@ -56,10 +56,6 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   refresh();
 }
 
-QString CeilingsPage::title() const {
-  return qtext(say::ceilings_page::title{});
-}
-
 void CeilingsPage::choose(const QString& uuid) {
   wanted_ = uuid;
   refresh();

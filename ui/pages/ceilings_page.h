@@ -19,8 +19,6 @@ class CeilingsPage : public Page {
  public:
   explicit CeilingsPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("ceilings")); }
   [[nodiscard]] QWidget* view() override { return table_; }
 
   /// How far the measurement of a GPU's ceilings is, in words; empty: none runs.

@@ -285,10 +285,6 @@ std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
           {QStringLiteral("Ctrl+C"), qtext(say::compare_page::key_copy{})}};
 }
 
-QString ComparePage::title() const {
-  return qtext(say::compare_page::title{});
-}
-
 QString ComparePage::words() const {
   return stack_->currentWidget() == empty_ ? empty_->text() : QString();
 }

@@ -28,8 +28,6 @@ class ComparePage : public ProblemPage {
  public:
   explicit ComparePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("compare")); }
   [[nodiscard]] QWidget* view() override { return views_->currentWidget(); }
   [[nodiscard]] bool has_plot() const override;
   /// "compare-map-run-d128-causal-1x132"

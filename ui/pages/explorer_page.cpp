@@ -408,10 +408,6 @@ std::optional<TermBars::Measured> ExplorerPage::measured_of(const std::string& k
   return measured;
 }
 
-QString ExplorerPage::title() const {
-  return qtext(say::explorer_page::title{});
-}
-
 QWidget* ExplorerPage::view() {
   return findChild<QSpinBox*>(QStringLiteral("br"));
 }

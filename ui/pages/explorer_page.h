@@ -18,6 +18,7 @@
 #include "ui/explorer/choices.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/pages/page.h"
+#include "ui/pages/page_roles.h"
 
 namespace attnscope::ui {
 
@@ -29,16 +30,13 @@ class OnChipMap;
 class OperandsModel;
 class TileGridView;
 
-class ExplorerPage : public Page {
+class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   Q_OBJECT
  public:
   explicit ExplorerPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("explorer")); }
   [[nodiscard]] QWidget* view() override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
-  [[nodiscard]] bool explores() const override { return true; }
   /// What no kernel of ours knows is left.
   bool explore(const PointSpec& spec, const QString& gpu) override;
   bool pin_point(const PointSpec& spec, const QString& gpu) override;

@@ -323,10 +323,6 @@ std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
           {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_whole{})}};
 }
 
-QString IoCurvePage::title() const {
-  return qtext(say::curve_page::title{});
-}
-
 QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
   plot_->set_source(source_note(drawn_runs(curves_)));
   if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return plot_->save_svg(path, size);

@@ -24,8 +24,6 @@ class IoCurvePage : public ProblemPage {
  public:
   explicit IoCurvePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("io")); }
   [[nodiscard]] QWidget* view() override { return plot_; }
   [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() == plot_; }
   [[nodiscard]] QString file_stem() const override;

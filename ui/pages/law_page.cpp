@@ -76,10 +76,6 @@ bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
   return plot_->select(point) && has_plot();
 }
 
-QString LawPage::title() const {
-  return qtext(say::law_page::title{});
-}
-
 bool LawPage::has_plot() const {
   return stack_->currentWidget() == shown_;
 }

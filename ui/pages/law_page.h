@@ -20,8 +20,6 @@ class LawPage : public ProblemPage {
  public:
   explicit LawPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("law")); }
   [[nodiscard]] QWidget* view() override { return plot_; }
   [[nodiscard]] bool has_plot() const override;
   /// "law-collapse-dram-full-1x132"

@@ -136,8 +136,4 @@ void Page::setVisible(bool visible) {
   QWidget::setVisible(visible);
 }
 
-QIcon page_icon(const QString& id) {
-  return QIcon(QStringLiteral(":/icons/page-%1.svg").arg(id));
-}
-
 }  // namespace attnscope::ui

@@ -2,7 +2,6 @@
 // A page of the window, which knows it by this alone. page_list.cpp lists them.
 #pragma once
 
-#include <QIcon>
 #include <QJsonObject>
 #include <QLabel>
 #include <QString>
@@ -25,9 +24,6 @@ class Page : public QWidget {
  public:
   explicit Page(QWidget* parent = nullptr);
 
-  /// On its tab and in the menu.
-  [[nodiscard]] virtual QString title() const = 0;
-  [[nodiscard]] virtual QIcon icon() const = 0;
   /// What has the focus when the page is turned to.
   [[nodiscard]] virtual QWidget* view() = 0;
 
@@ -70,36 +66,6 @@ class Page : public QWidget {
   [[nodiscard]] const std::optional<ShownPoint>& marked() const { return marked_; }
   /// Whether the page shows it.
   [[nodiscard]] bool shows_marked() const { return mark_shown_; }
-
-  /// Whether explore() does something.
-  [[nodiscard]] virtual bool explores() const { return false; }
-  /// Takes over that point, on the GPU of that name. False: the GPU is none that the page knows, and another one stays.
-  virtual bool explore(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
-
-  /// Where the page explores: stands that point beside what it shows, in place of the oldest where there is no room.
-  virtual bool pin_point(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
-
-  /// Whether the page draws points over two axes that the tile may be.
-  [[nodiscard]] virtual bool maps() const { return false; }
-  /// Turns the page to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none
-  /// of its kind, or a filter leaves it out.
-  virtual bool turn_to(const QString& /*file*/, std::int64_t /*point*/) { return false; }
-
-  /// Of what the page has under way and closing the window would end: "3 to measure, into FILE"; empty without any.
-  [[nodiscard]] virtual QString under_way() const { return {}; }
-  /// Lets go of it.
-  virtual void end_work() {}
-
-  /// A sweep has been started: what the user chooses on the page from now on holds against it.
-  void expect_sweep() { touched_ = false; }
-  enum class Followed { no_points, shown, kept, later };
-  /// Turns the page to the problem of a run, where it shows none of its points. `kept`: the user has chosen something
-  /// since expect_sweep(), and does not insist. `later`: it does so when it is turned to.
-  virtual Followed follow(const QString& /*file*/, std::int64_t /*run*/, bool /*insist*/) {
-    return Followed::no_points;
-  }
-  /// That problem in words: "d 64 · batch × heads 1×8".
-  [[nodiscard]] virtual QString problem_of(const QString& /*file*/, std::int64_t /*run*/) const { return {}; }
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
@@ -156,9 +122,6 @@ class Page : public QWidget {
   /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
   void say_late();
 
-  void touch() { touched_ = true; }
-  [[nodiscard]] bool touched() const { return touched_; }
-
  private:
   /// Whether it can be seen, or stands in no window that could hide it.
   [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
@@ -172,7 +135,6 @@ class Page : public QWidget {
   void place_late();
 
   Choices choices_;
-  bool touched_ = false;
   bool outdated_ = false;
   std::optional<ShownPoint> marked_;
   bool mark_behind_ = false;  ///< marked_ is to be shown when the page is turned to
@@ -185,8 +147,5 @@ class Page : public QWidget {
   QLabel* late_words_ = nullptr;
   QString failure_;  ///< of what was asked last; empty: none
 };
-
-/// A page's icon among the resources, by its id.
-[[nodiscard]] QIcon page_icon(const QString& id);
 
 }  // namespace attnscope::ui

@@ -101,10 +101,6 @@ std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
   return {{QStringLiteral("Ctrl+C"), qtext(say::points_table::key_copy{})}};
 }
 
-QString PointsPage::title() const {
-  return qtext(say::points_table::title{});
-}
-
 void PointsPage::keep_order() {
   const auto save = [this](QJsonObject& state) {
     const QHeaderView& header = *table_->horizontalHeader();

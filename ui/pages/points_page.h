@@ -21,8 +21,6 @@ class PointsPage : public Page {
  public:
   explicit PointsPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("table")); }
   [[nodiscard]] QWidget* view() override { return table_; }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 

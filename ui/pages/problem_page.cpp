@@ -141,29 +141,29 @@ std::optional<Row> ProblemPage::row_of(const QString& file, std::int64_t run) co
   return found == candidates_->end() ? std::nullopt : std::optional(*found);
 }
 
-Page::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool insist) {
+ProblemPage::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool insist) {
   // What the user chose has to be asked of the points that are there now.
-  if (outdated() && !touched() && !insist) {
+  if (outdated() && !touched_ && !insist) {
     followed_ = Run{file, run};
     return Followed::later;
   }
   catch_up();
   if (!ProblemPage::settled() && !insist) {
-    if (!touched()) followed_ = Run{file, run};
+    if (!touched_) followed_ = Run{file, run};
     // What the user chose stays whatever is found; of a run that has ended one has to know whether it is shown.
-    if (!touched() || grows(file, run)) return Followed::later;
+    if (!touched_ || grows(file, run)) return Followed::later;
   }
   ProblemPage::settle();
   const auto first = row_of(file, run);
   if (!first) return Followed::no_points;
   if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;
-  if (touched() && !insist) return Followed::kept;
+  if (touched_ && !insist) return Followed::kept;
   facets_->choose_problem_of(points_->table(), *first);
   show_problem();
   return Followed::shown;
 }
 
-bool ProblemPage::turn_to(const QString& file, std::int64_t point) {
+bool ProblemPage::turn_to_problem_of(const QString& file, std::int64_t point) {
   catch_up();
   ProblemPage::settle();
   const auto row = std::ranges::find_if(

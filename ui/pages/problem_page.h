@@ -11,16 +11,17 @@
 
 #include "ui/pages/facet_bar.h"
 #include "ui/pages/page.h"
+#include "ui/pages/page_roles.h"
 
 class QResizeEvent;
 
 namespace attnscope::ui {
 
-class ProblemPage : public Page {
+class ProblemPage : public Page, public RunFollower {
   Q_OBJECT
  public:
+  void expect_sweep() override { touched_ = false; }
   Followed follow(const QString& file, std::int64_t run, bool insist) override;
-  bool turn_to(const QString& file, std::int64_t point) override;
   [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
   /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList options(const QString& field) const;
@@ -35,6 +36,10 @@ class ProblemPage : public Page {
   ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent);
 
   [[nodiscard]] bool may_stay() const override { return has_plot(); }
+  /// The user has chosen something.
+  void touch() { touched_ = true; }
+  /// PointMap's, of the axes that are chosen.
+  bool turn_to_problem_of(const QString& file, std::int64_t point);
   /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
   virtual void show_problem() = 0;
   void show_choices() override { show_problem(); }
@@ -82,6 +87,7 @@ class ProblemPage : public Page {
   [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
 
   Workspace& workspace_;
+  bool touched_ = false;
   NewFilter new_filter_;
   ProblemFilter filter_;
   std::optional<ProblemFilter> unfiltered_;  ///< what was taken when no query left points out

@@ -121,10 +121,6 @@ void RooflinePage::add_content() {
   });
 }
 
-QString RooflinePage::title() const {
-  return qtext(say::roofline_page::title{});
-}
-
 bool RooflinePage::has_plot() const {
   return stack_->currentWidget() == shown_;
 }

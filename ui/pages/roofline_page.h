@@ -20,8 +20,6 @@ class RooflinePage : public ProblemPage {
  public:
   explicit RooflinePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("roofline")); }
   [[nodiscard]] QWidget* view() override { return plot_; }
   [[nodiscard]] bool has_plot() const override;
   /// "roofline-dram-n-d128"

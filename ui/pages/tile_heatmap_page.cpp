@@ -232,9 +232,9 @@ void TileHeatmapPage::offer(IdChoice& choice, std::vector<Option> options, int o
 }
 
 bool TileHeatmapPage::turn_to(const QString& file, std::int64_t point) {
-  if (ProblemPage::turn_to(file, point)) return true;
+  if (turn_to_problem_of(file, point)) return true;
   axes_.choose(layout_id(analysis::tile_layout()));
-  return ProblemPage::turn_to(file, point);
+  return turn_to_problem_of(file, point);
 }
 
 QString TileHeatmapPage::file_stem() const {
@@ -253,10 +253,6 @@ QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
     views.push_back(view);
   }
   return save_heatmaps(views, path, size);
-}
-
-QString TileHeatmapPage::title() const {
-  return qtext(say::tile_map::title{});
 }
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {

@@ -23,16 +23,13 @@
 
 namespace attnscope::ui {
 
-class TileHeatmapPage : public ProblemPage {
+class TileHeatmapPage : public ProblemPage, public PointMap {
   Q_OBJECT
  public:
   explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("tiles")); }
   [[nodiscard]] QWidget* view() override { return heatmap(); }
   [[nodiscard]] bool has_plot() const override { return has_grid(); }
-  [[nodiscard]] bool maps() const override { return true; }
   /// Over the tile, where the axes that are chosen lead nowhere.
   bool turn_to(const QString& file, std::int64_t point) override;
   /// "tiles-fa2-d128-...-time_median_ns"

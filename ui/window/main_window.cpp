@@ -100,12 +100,13 @@ void MainWindow::build_center() {
   for (const PageKind& kind : page_kinds()) {
     Page* page = kind.make(workspace_, tabs_);
     pages_.push_back(page);
-    tabs_->addTab(page, page->icon(), page->title());
+    tabs_->addTab(page, icon_of(kind), qtext(kind.title()));
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
     connect(page, &Page::mark_found, this, [this, page] {
       if (page == current_page()) show_details_of_page();
     });
-    connect(page, &Page::pin_wanted, this, &MainWindow::pin_point);
+    connect(page, &Page::pin_wanted, this,
+            [this](const PointSpec& spec, const QString& gpu) { explore(&PointExplorer::pin_point, spec, gpu); });
     connect(page, &Page::map_wanted, this, &MainWindow::show_map);
     connect(page, &Page::work_ended, this, [this] {
       if (collect_ != nullptr && !collect_->running() && work_of_pages().isEmpty()) close_question();
@@ -271,7 +272,7 @@ void MainWindow::follow_collection() {
     if (auto* ceilings = qobject_cast<CeilingsPage*>(page(QStringLiteral("ceilings")))) ceilings->show_progress(words);
   });
   connect(collect_, &CollectPanel::collection_started, this, [this](const QString& database, qint64 run) {
-    for (Page* page : pages_) page->expect_sweep();
+    for (RunFollower* page : all_of<RunFollower>()) page->expect_sweep();
     sweep_ = Sweep{database, run};
     workspace_.follow(database);
     runs_->reveal(database, run);
@@ -294,9 +295,9 @@ void MainWindow::show_sweep() {
   const LoadedRun& run = workspace_.runs()[*place];
   const QString file = run.info->file;
   const std::int64_t id = sweep_->run;
-  Page* kept = nullptr;
-  for (Page* page : pages_) {
-    if (page->follow(file, id, false) == Page::Followed::kept) kept = page;
+  RunFollower* kept = nullptr;
+  for (RunFollower* page : all_of<RunFollower>()) {
+    if (page->follow(file, id, false) == RunFollower::Followed::kept) kept = page;
   }
   if (run.info->summary.state == StoredRunState::running) return;
   sweep_.reset();
@@ -305,7 +306,7 @@ void MainWindow::show_sweep() {
                                                      .problem = kept->problem_of(file, id).toStdString()};
   banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(say::window::show_sweep{}), [this, kept, file, id] {
     kept->follow(file, id, true);
-    tabs_->setCurrentWidget(kept);
+    tabs_->setCurrentWidget(dynamic_cast<QWidget*>(kept));
   });
 }
 
@@ -395,13 +396,16 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
 void MainWindow::explore_selected() {
   const std::optional<ShownPoint> point = details_->point();
   if (!point) return say_written({}, qtext(say::window::select_first{}), Banner::Topic::choice);
-  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
-  if (explorer == pages_.end()) return;
-  const QString gpu = QString::fromStdString(point->run->summary.device_name);
-  tabs_->setCurrentWidget(*explorer);
-  if (!(*explorer)->explore(point->spec, gpu)) {
-    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
-  }
+  explore(&PointExplorer::explore, point->spec, QString::fromStdString(point->run->summary.device_name));
+}
+
+void MainWindow::explore(bool (PointExplorer::*take)(const PointSpec&, const QString&), const PointSpec& spec,
+                         const QString& gpu) {
+  const std::vector<PointExplorer*> explorers = all_of<PointExplorer>();
+  if (explorers.empty()) return;
+  tabs_->setCurrentWidget(dynamic_cast<QWidget*>(explorers.front()));
+  if ((explorers.front()->*take)(spec, gpu)) return;
+  say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
 }
 
 LessonWindow& MainWindow::show_lesson() {
@@ -410,7 +414,12 @@ LessonWindow& MainWindow::show_lesson() {
   }
   if (lesson_ == nullptr) {
     lesson_ = std::make_unique<LessonWindow>(workspace_, remember_);
-    connect(lesson_.get(), &LessonWindow::explore_wanted, this, &MainWindow::explore_from_lesson);
+    connect(lesson_.get(), &LessonWindow::explore_wanted, this, [this](const PointSpec& spec, const QString& gpu) {
+      show();
+      raise();
+      activateWindow();
+      explore(&PointExplorer::explore, spec, gpu);
+    });
   }
   lesson_->show();
   lesson_->raise();
@@ -418,36 +427,16 @@ LessonWindow& MainWindow::show_lesson() {
   return *lesson_;
 }
 
-void MainWindow::explore_from_lesson(const PointSpec& spec, const QString& gpu) {
-  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
-  if (explorer == pages_.end()) return;
-  show();
-  raise();
-  activateWindow();
-  tabs_->setCurrentWidget(*explorer);
-  if (!(*explorer)->explore(spec, gpu)) {
-    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
-  }
-}
-
-void MainWindow::pin_point(const PointSpec& spec, const QString& gpu) {
-  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
-  if (explorer == pages_.end()) return;
-  tabs_->setCurrentWidget(*explorer);
-  if (!(*explorer)->pin_point(spec, gpu)) {
-    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
-  }
-}
-
 void MainWindow::show_map(const QString& file, qint64 point) {
-  const auto map = std::ranges::find_if(pages_, &Page::maps);
-  if (map == pages_.end()) return;
-  tabs_->setCurrentWidget(*map);
-  if ((*map)->turn_to(file, point)) return;
+  const std::vector<PointMap*> maps = all_of<PointMap>();
+  if (maps.empty()) return;
+  auto* page = dynamic_cast<QWidget*>(maps.front());
+  tabs_->setCurrentWidget(page);
+  if (maps.front()->turn_to(file, point)) return;
   say_written({}, qtext(say::window::not_on_map{}), Banner::Topic::choice);
   // What was measured just now is read with the window's next look at the file.
-  const auto again = [this, page = *map, file, point] {
-    if (current_page() == page && page->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
+  const auto again = [this, page, map = maps.front(), file, point] {
+    if (current_page() == page && map->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
   };
   connect(&workspace_, &Workspace::points_changed, this, again,
           static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
@@ -565,7 +554,7 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
   box->setDefaultButton(box->addButton(qtext(say::window::go_on{}), QMessageBox::RejectRole));
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
-    for (Page* page : pages_) page->end_work();
+    for (MeasuringPage* page : all_of<MeasuringPage>()) page->end_work();
     if (collect_->running()) {
       collect_->cancel();
     } else {
@@ -577,7 +566,7 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
 
 QString MainWindow::work_of_pages() const {
   QStringList all;
-  for (const Page* page : pages_) {
+  for (const MeasuringPage* page : all_of<MeasuringPage>()) {
     if (const QString work = page->under_way(); !work.isEmpty()) all << work;
   }
   return all.join(QStringLiteral("; "));

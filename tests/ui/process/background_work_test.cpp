@@ -223,8 +223,6 @@ TEST_F(ManyPoints, ReachThePagesThatAreTurnedTo) {
 class FailingPage : public Page {
  public:
   using Page::Page;
-  [[nodiscard]] QString title() const override { return {}; }
-  [[nodiscard]] QIcon icon() const override { return {}; }
   [[nodiscard]] QWidget* view() override { return nullptr; }
   void look(bool fails) {
     const auto work = [fails](const BackgroundWork::Outdated& /*outdated*/) -> int {
