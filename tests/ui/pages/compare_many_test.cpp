@@ -96,7 +96,7 @@ TEST_F(CompareMany, AFilterIsFollowedByWhatWasChosenMeanwhile) {
   page.set_view(ComparePage::View::map);
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=650 heads>=11")).empty());
   page.set_view(ComparePage::View::curves);
-  EXPECT_TRUE(page.busy() || workspace.gathering());
+  EXPECT_FALSE(page.settled());
   page.settle();
   EXPECT_EQ(page.comparison()->points, workspace.visible());
   EXPECT_EQ(ratios().size(), 4U * 640);
