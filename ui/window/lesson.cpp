@@ -108,8 +108,24 @@ bool open_in_browser(const QString& path) {
   return QDesktopServices::openUrl(QUrl::fromLocalFile(path));
 }
 
+namespace {
+
+LessonFile write_wish(const LessonWish& wish, const Outdated& /*outdated*/) {
+  return write_lesson_file(wish.points, wish.request, wish.folder);
+}
+
+}  // namespace
+
 LessonInBrowser::LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBar& status, QWidget* window)
-    : QObject(window), workspace_(workspace), banner_(banner), status_(status), window_(window) {
+    : QObject(window),
+      workspace_(workspace),
+      banner_(banner),
+      status_(status),
+      window_(window),
+      shown_(write_wish, [this](const LessonFile& written) { tell(written); }),
+      saved_(write_wish, [this](const LessonFile& written) {
+        say(qtext(say::window::written{.file = one_line(written.path).toStdString()}), written.error);
+      }) {
   // What was read is among the runs only once it has been said that nothing is being opened any more.
   connect(&workspace_, &Workspace::opening_changed, this, &LessonInBrowser::write_when_read, Qt::QueuedConnection);
 }
@@ -125,9 +141,7 @@ void LessonInBrowser::show() {
 void LessonInBrowser::write_when_read() {
   if (!wanted_ || !workspace_.opening().isEmpty()) return;
   wanted_ = false;
-  work_.ask([points = lesson_points(workspace_),
-             request = LessonRequest()](const auto&) { return write_lesson_file(points, request); },
-            [this](const LessonFile& written) { tell(written); });
+  shown_.ask({lesson_points(workspace_), LessonRequest(), QString()}, always_aside);
 }
 
 void LessonInBrowser::tell(const LessonFile& written) {
@@ -147,11 +161,7 @@ void LessonInBrowser::save() {
       QFileDialog::getExistingDirectory(window_, qtext(say::window::save_lesson_title{}),
                                         QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation));
   if (folder.isEmpty()) return;
-  work_.ask([points = lesson_points(workspace_), request = LessonRequest(),
-             folder](const auto&) { return write_lesson_file(points, request, folder); },
-            [this](const LessonFile& written) {
-              say(qtext(say::window::written{.file = one_line(written.path).toStdString()}), written.error);
-            });
+  saved_.ask({lesson_points(workspace_), LessonRequest(), folder}, always_aside);
 }
 
 void LessonInBrowser::say(const QString& words, const QString& error) {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "ui/process/background_work.h"
+#include "ui/process/live.h"
 #include "ui/runs/workspace.h"
 #include "ui/widgets/banner.h"
 
@@ -51,6 +51,13 @@ struct LessonFile {
 /// False where no browser could be started.
 [[nodiscard]] bool open_in_browser(const QString& path);
 
+/// What a lesson is written of, and where to; without a folder below the user's cache.
+struct LessonWish {
+  LessonPoints points;
+  LessonRequest request;
+  QString folder;
+};
+
 /// For a window: the lesson of what is open there.
 class LessonInBrowser : public QObject {
   Q_OBJECT
@@ -73,7 +80,8 @@ class LessonInBrowser : public QObject {
   QStatusBar& status_;
   QWidget* window_;
   bool wanted_ = false;
-  BackgroundWork work_;
+  Live<LessonWish, LessonFile> shown_;
+  Live<LessonWish, LessonFile> saved_;
 };
 
 }  // namespace attnscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window: pages in tabs, panels in docks, menus, and a banner for what went wrong. It knows its pages by the Page
-// interface alone.
+// interface and their roles alone.
 #pragma once
 
 #include <QMainWindow>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ui/pages/page.h"
+#include "ui/pages/page_roles.h"
 #include "ui/runs/workspace.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/banner.h"
@@ -97,9 +98,20 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QString work_of_pages() const;
   /// The point whose details are shown.
   void explore_selected();
-  void pin_point(const PointSpec& spec, const QString& gpu);
+  /// Turns to the page that explores, which takes the point over or pins it.
+  void explore(bool (PointExplorer::*take)(const PointSpec&, const QString&), const PointSpec& spec,
+               const QString& gpu);
   void show_map(const QString& file, qint64 point);
   [[nodiscard]] Page* current_page() const;
+  /// The pages that have that role (page_roles.h).
+  template <class Role>
+  [[nodiscard]] std::vector<Role*> all_of() const {
+    std::vector<Role*> found;
+    for (Page* page : pages_) {
+      if (auto* role = dynamic_cast<Role*>(page)) found.push_back(role);
+    }
+    return found;
+  }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;
 
   bool remember_;
