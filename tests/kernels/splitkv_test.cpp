@@ -389,7 +389,12 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
   }
 }
 
-TEST(SplitKv, SplitsAreTriedAroundTheAlgorithmsOwn) {
+TEST(Knobs, NumbersReachFromTheAlgorithmsChoiceToTheLargest) {
+  for (const auto& [text, good] : {std::pair{"-1", false}, {"0", true}, {"64", true}, {"65", false}, {"6x", false}})
+    EXPECT_EQ(parse_knob(stages_knob(), text).ok(), good) << text;
+}
+
+TEST(Knobs, SplitsAreTriedAroundTheAlgorithmsOwn) {
   EXPECT_EQ(splits_knob().around(0), (std::vector<std::int64_t>{0}));
   EXPECT_EQ(splits_knob().around(4), (std::vector<std::int64_t>{0, 2, 3, 5, 8, 1, 4, 16}));
 }
