@@ -100,6 +100,8 @@ TEST(OwnGpus, ABadFileIsNamedInOneLine) {
   EXPECT_THAT(error_of(with_values(R"("sm_count": "3")")), HasSubstr("sm_count of mine is no number"));
   EXPECT_THAT(error_of(with_values(R"("sm_count": 3.5)")), HasSubstr("sm_count of mine is no number"));
   EXPECT_THAT(error_of(with_values(R"("sm_count": -1)")), HasSubstr("mine: SMs is -1"));
+  for (const char* ends : {R"("sm_count": 1)", R"("sm_count": 4096)"})
+    EXPECT_TRUE(parse_own_gpus(with_values(ends), "gpus.json")) << ends;
   EXPECT_THAT(error_of(with_values(R"("l2_mib": 1e300)")), HasSubstr("mine: L2 is 1e+300"));
   EXPECT_THAT(error_of(with_values(R"("shared_kib_per_sm": 100)")), HasSubstr("A block has more shared memory"));
   EXPECT_THAT(error_of(with_gpu(R"({"name": "A100", "from": "H200", "values": {}})")), HasSubstr("public GPU"));

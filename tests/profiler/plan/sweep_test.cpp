@@ -3,6 +3,7 @@
 #include "kernels/common_knobs.h"
 #include "profiler/plan/fields.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -194,6 +195,21 @@ TEST(ParseAxis, AMistakeIsSaidInAnotherLanguage) {
   ASSERT_TRUE(german.ok());
   EXPECT_EQ(german->text(parse_axis("mask=caudal", built_in_algorithms()).error()),
             "Achse mask=caudal: Maske caudal: caudal?");
+}
+
+TEST(MakePlan, WhatNobodySetOfATileShrinksAsFarAs16) {
+  const Algorithm& fa2 = *built_in_algorithms().find("fa2");
+  const AttentionProblem p{.heads_q = 8, .heads_kv = 8, .n_q = 1024, .n_k = 1024, .d = 256};
+  int at_the_end = 0;
+  for (int bc = 16; bc <= 512; bc += 16) {
+    const auto fits = [&](int br) { return !fa2.refusal(p, Config(TileShape{.br = br, .bc = bc}), h200()); };
+    if (!fits(16) || fits(32)) continue;
+    ++at_the_end;
+    const auto points = points_of(request_of({"N=1024", "d=256", "heads=8", fmt::format("bc={}", bc)}, {"fa2"}));
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0].tile, (TileShape{.br = 16, .bc = bc}));
+  }
+  EXPECT_GT(at_the_end, 0);
 }
 
 TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
