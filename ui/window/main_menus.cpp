@@ -9,6 +9,7 @@
 #include "ui/panels/report_dialog.h"
 #include "ui/text/qtext.h"
 #include "ui/window/help.h"
+#include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/view_modes.h"
