@@ -20,8 +20,8 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  /// Throws std::invalid_argument where the name is taken, or a knob of the algorithm has the name of another's and
-  /// takes words where that one takes numbers.
+  /// Throws std::invalid_argument where the name is taken, a knob of the algorithm has the name of another's and takes
+  /// words where that one takes numbers, no law is stated, or no reference has the name of the one that judges it.
   void add(std::unique_ptr<const Algorithm> algorithm);
 
   /// In the order in which they were added.

@@ -21,7 +21,6 @@ namespace attnscope::ui {
 namespace {
 
 using analysis::LawPoint;
-using analysis::LawVariable;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 constexpr double reach = 14;           ///< pixels from the pointer to the mark that it reads
@@ -68,7 +67,7 @@ QString axis_exponent(double value) {
 /// The points that differ in one variable alone, in its order.
 using Slice = std::vector<std::size_t>;
 std::vector<Slice> slices_of(const LawFamily& family, LawVariable along) {
-  std::map<std::array<double, analysis::law_variables>, Slice> slices;
+  std::map<std::array<double, law_variables>, Slice> slices;
   for (std::size_t i = 0; i < family.points.size(); ++i) {
     auto others = family.points[i].at;
     others.at(static_cast<std::size_t>(along)) = 0;
@@ -164,7 +163,8 @@ void LawPlot::rebuild() {
   const std::string level = level_words(level_).toStdString();
   const std::string problem = set_.problem.toStdString();
   title_text_ = view_ == LawView::growth ? qtext(say::law_page::plot_title{.level = level, .problem = problem})
-                                         : qtext(say::law_page::collapse_title{.level = level, .problem = problem});
+                                         : qtext(say::law_page::collapse_title{
+                                               .law = laws_text(drawn_families()), .level = level, .problem = problem});
   const PlotColors colors = plot_colors(palette());
   setBackground(QBrush(colors.background));
   QFont bold = font();
@@ -208,6 +208,12 @@ QCPAxisRect* LawPlot::add_panel(int column, const QString& heading, const QStrin
   return panel;
 }
 
+std::vector<LawFamily> LawPlot::drawn_families() const {
+  std::vector<LawFamily> families;
+  for (const std::size_t place : drawn_) families.push_back(set_.families[place]);
+  return families;
+}
+
 void LawPlot::draw_growth() {
   const Range bytes = range_of([](const LawPoint& point) { return point.bytes; });
   auto* together = new QCPMarginGroup(this);
@@ -218,13 +224,12 @@ void LawPlot::draw_growth() {
       const LawFamily& family = set_.families[place];
       if (family.refusal) continue;
       heading << qtext(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
-                                               .variable = analysis::to_string(variable),
+                                               .variable = to_string(variable),
                                                .exponent = axis_exponent(family.fit->exponents[k]).toStdString()});
     }
     constexpr qsizetype most_named = 3;  // the table says them all
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
-    heading << qtext(
-        say::law_page::panel{.exponent = QString::number(analysis::theorem_exponent(variable)).toStdString()});
+    heading << qtext(say::law_page::panel{.exponent = laws_exponents(drawn_families(), variable)});
     QCPAxisRect* panel = add_panel(static_cast<int>(k), heading.join(QStringLiteral(" · ")), axis_words(variable));
     panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
     QCPAxis* x = panel->axis(QCPAxis::atBottom);
@@ -318,7 +323,7 @@ void LawPlot::draw_collapse() {
     if (i > 0) lines += i % of_a_line == 0 ? QStringLiteral("\n") : QStringLiteral("   ");
     lines += heading[i];
   }
-  QCPAxisRect* panel = add_panel(0, lines, qtext(say::law_page::law_axis{}));
+  QCPAxisRect* panel = add_panel(0, lines, qtext(say::law_page::law_axis{.law = laws_text(drawn_families())}));
   const Range law = range_of([](const LawPoint& point) { return point.law_bytes; });
   const Range ratio = range_of([](const LawPoint& point) { return point.ratio(); });
   QCPAxis* x = panel->axis(QCPAxis::atBottom);
@@ -327,7 +332,7 @@ void LawPlot::draw_collapse() {
   x->setRange(law.low / point_margin, law.high * point_margin);
   y->setTicker(QSharedPointer<NumberTicker>::create());
   y->setRange(ratio.low / band_margin, ratio.high * band_margin);
-  y->setLabel(qtext(say::law_page::ratio_axis{}));
+  y->setLabel(qtext(say::law_page::ratio_axis{.law = laws_text(drawn_families())}));
   for (const std::size_t family : drawn_) draw_family(panel, family);
 }
 

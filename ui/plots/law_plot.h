@@ -64,8 +64,9 @@ class LawPlot : public FramePlot {
   };
   void rebuild();
   QCPAxisRect* add_panel(int column, const QString& heading, const QString& x_label);
+  [[nodiscard]] std::vector<LawFamily> drawn_families() const;
   void draw_growth();
-  void draw_growth_of(QCPAxisRect* panel, analysis::LawVariable variable, std::size_t family);
+  void draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size_t family);
   void draw_collapse();
   void draw_family(QCPAxisRect* panel, std::size_t family);
   void draw_band(QCPAxisRect* panel, const LawFamily::Band& ratios, QColor color);

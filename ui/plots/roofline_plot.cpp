@@ -215,8 +215,8 @@ void RooflinePlot::reset_view() {
   double lowest = std::numeric_limits<double>::infinity();
   for (const Roof& roof : set_.report.roofs) {
     if (roof.of_memory()) continue;
-    highest = std::max(highest, analysis::ceiling_flops(roof, set_.report.like));
-    lowest = std::min(lowest, analysis::ceiling_flops(roof, set_.report.like));
+    highest = std::max(highest, analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
+    lowest = std::min(lowest, analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
   }
   for (const Roof& roof : set_.report.roofs) {
     if (!is_of_level(roof, set_.level)) continue;
@@ -244,7 +244,8 @@ void RooflinePlot::draw_roof(const Roof& roof) {
   const PlotColors colors = plot_colors(palette());
   double highest = 0;
   for (const Roof& other : set_.report.roofs) {
-    if (!other.of_memory()) highest = std::max(highest, analysis::ceiling_flops(other, set_.report.like));
+    if (!other.of_memory())
+      highest = std::max(highest, analysis::ceiling_flops(other, set_.report.flops_per_exponential));
   }
   const bool strong = is_of_level(roof, set_.level);
   const QColor color = strong ? colors.text : strength_of(colors.text, other_level_strength);
@@ -260,7 +261,7 @@ void RooflinePlot::draw_roof(const Roof& roof) {
 
 void RooflinePlot::draw_ceiling(const Roof& roof) {
   const PlotColors colors = plot_colors(palette());
-  const double flops = analysis::ceiling_flops(roof, set_.report.like);
+  const double flops = analysis::ceiling_flops(roof, set_.report.flops_per_exponential);
   double ridge = 1;
   for (const Roof& memory : set_.report.roofs) {
     if (is_of_level(memory, set_.level)) ridge = flops / memory.rate;
