@@ -118,6 +118,8 @@ enum class Group {
   paper_blocks,  ///< Fig. 2 middle: the forward pass against the block size
   law,           ///< Theorem 2: tiles by the paper's rule, from what memory a block is given
   decoding,      ///< one query against a K/V cache
+  linear,        ///< linear attention against N, beside what grows as N²
+  linear_law,    ///< its law: like `law`
 };
 
 struct Facts;

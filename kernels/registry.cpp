@@ -10,6 +10,7 @@
 #include "kernels/fa1/fa1.h"
 #include "kernels/fa2/fa2.h"
 #include "kernels/fa3/fa3.h"
+#include "kernels/linattn/linattn.h"
 #include "kernels/naive/naive.h"
 #include "kernels/oracle/references.h"
 #include "kernels/splitkv/splitkv.h"
@@ -66,6 +67,7 @@ const Registry& built_in_algorithms() {
     all.add(std::make_unique<FlashAttention2>());
     all.add(std::make_unique<SplitKv>());
     all.add(std::make_unique<FlashAttention3>());
+    all.add(std::make_unique<LinearAttention>());
     return all;
   }();
   return registry;

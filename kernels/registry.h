@@ -39,7 +39,7 @@ class Registry {
   std::vector<Knob> knobs_;
 };
 
-/// The algorithms of this program, in the order in which the papers came.
+/// The algorithms of this program: softmax attention in the order in which the papers came, then what else there is.
 [[nodiscard]] const Registry& built_in_algorithms();
 
 }  // namespace attnscope

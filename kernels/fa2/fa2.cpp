@@ -72,7 +72,7 @@ FlashAttention2::FlashAttention2()
                  .forward_side = TileSide::br,
                  .backward_side = TileSide::bc,
                  .paper_column = PaperColumn::flash,
-                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law},
+                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law, Group::linear},
                  .head_dims = supported_head_dims<fa2::supported_head_dim>(),
                  .knobs = {raster_knob(), warps_knob()}}) {}
 

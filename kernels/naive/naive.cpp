@@ -312,7 +312,7 @@ NaiveAttention::NaiveAttention()
                  .tile_meaning = say::tile_meaning::gemm{},
                  .law = scores_law,
                  .paper_column = PaperColumn::standard,
-                 .groups = {Group::prefill, Group::paper, Group::decoding},
+                 .groups = {Group::prefill, Group::paper, Group::decoding, Group::linear},
                  .head_dims = supported_head_dims<naive::supported_head_dim>(),
                  .knobs = {raster_knob()}}) {}
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/oracle/linear_reference.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::array known_references{ReferenceKind{"softmax", reference_attention}};
+constexpr std::array known_references{ReferenceKind{"softmax", reference_attention},
+                                      ReferenceKind{"linear", reference_linear_attention}};
 
 }  // namespace
 

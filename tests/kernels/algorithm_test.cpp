@@ -41,7 +41,7 @@ constexpr AttentionProblem square{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k
 TEST(Registry, InTheOrderOfThePapers) {
   std::vector<std::string> names;
   for (const Algorithm* a : built_in_algorithms().algorithms()) names.emplace_back(a->name());
-  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3"));
+  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3", "linattn"));
   EXPECT_EQ(built_in_algorithms().find("fa9"), nullptr);
   EXPECT_EQ(built_in_algorithms().find(""), nullptr);
 }
@@ -225,7 +225,7 @@ TEST(Plan, ArgumentsMatchTheKernelsParameters) {
   const std::map<std::string, double> integers{
       {"instances", 12}, {"group", 3},           {"n_q", 100}, {"n_k", 37},  {"stride", 48},
       {"row_warps", 1},  {"heads_q", 6},         {"left", -1}, {"right", 0}, {"mask_block", 0},
-      {"keep", 256},     {"seed", dropout_seed}};
+      {"keep", 256},     {"seed", dropout_seed}, {"states", 0}};
   const std::map<std::string, float> floats{{"scale", 0.125F}, {"factor", 1.0F}};
   const std::set<std::string> unused{"key_lengths", "block_mask"};
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
