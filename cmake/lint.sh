@@ -26,6 +26,9 @@ if grep -rnE '#include *[<"](cuda|cupti|nvrtc|nvml)' ui app >&2; then echo "lint
 forbid() {
   if grep -rnE "#include *\"($2)/" "$1" >&2; then echo "lint: $1 includes what stands above it: $2" >&2; exit 1; fi
 }
+# A folder of kernels with a geometry is an algorithm's.
+names=$(find kernels -mindepth 2 -maxdepth 2 -name '*_shape.h' -not -path 'kernels/device/*' -printf '%h\n' |
+  sed 's|kernels/||' | sort -u | paste -sd'|')
 # kernels <- profiler <- storage <- ui <- app; within kernels model <- oracle, algorithms; within profiler plan, metrics
 # <- simulator <- measure, analysis, of which the last two do not know each other;
 # analysis <- report.
@@ -33,8 +36,12 @@ forbid kernels 'profiler|storage|ui|app'
 forbid profiler 'storage|ui|app'
 forbid storage 'ui|app'
 forbid ui 'app'
-forbid kernels/model 'kernels/(oracle|naive|fa1|fa2|fa3|splitkv)'
-forbid kernels/oracle 'kernels/(naive|fa1|fa2|fa3|splitkv)'
+forbid kernels/model "kernels/(oracle|$names)"
+# The judges share no code with what they judge.
+forbid kernels/oracle "kernels/(device|ceilings|legacy|$names)"
+if grep -rnE '#include *"kernels/[a-z_]+\.h"' kernels/oracle kernels/model >&2; then
+  echo "lint: kernels/oracle or kernels/model includes what stands above it" >&2; exit 1
+fi
 forbid profiler/plan 'profiler/(metrics|simulator|measure|analysis)'
 forbid profiler/metrics 'profiler/(simulator|measure|analysis)'
 forbid profiler/simulator 'profiler/(measure|analysis)'
@@ -57,8 +64,6 @@ roomless=$(git ls-files 'ui/*.h' 'ui/*.cpp' | grep -vE '^ui/[a-z]+/' || true)
 [ -z "$roomless" ] || { printf 'lint: without a room in ui:\n%s\n' "$roomless" >&2; exit 1; }
 # Generic rooms name no algorithm, outside comments: what they need of one, its statement says. Frozen migrations write
 # down what once was.
-names=$(find kernels -mindepth 2 -maxdepth 2 -name '*_shape.h' -not -path 'kernels/device/*' -printf '%h\n' |
-  sed 's|kernels/||' | sort -u | paste -sd'|')
 named=$(grep -rnwiE "$names" profiler storage ui app kernels/model kernels/*.h --include='*.h' --include='*.cpp' |
   grep -vE '^storage/schema/(step_[0-9]+|migrations)\.cpp:' | grep -vE '^[^:]+:[0-9]+:\s*//' | grep -viE '^[^:]+:[0-9]+:.*//.*\<('"$names"')\>' || true)
 [ -z "$named" ] || { printf 'lint: a generic room names an algorithm:\n%s\n' "$named" >&2; exit 1; }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/laws.h"
+
 namespace attnscope {
 
 std::string_view to_string(Refusal::Cause cause) {
@@ -29,6 +31,10 @@ AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& c
   model.kernels = kernels(problem, config, device);
   model.working_set_bytes = working_set_bytes(problem, config, device);
   return model;
+}
+
+Law Algorithm::law(const AttentionProblem& like, const Config& config, const DeviceLimits& limits) const {
+  return (fixed_queries(like) ? linear_law : facts_.law)(facts_, like, config, limits);
 }
 
 bool Facts::in(Group group) const {

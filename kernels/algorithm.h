@@ -21,6 +21,7 @@
 #include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_model.h"
 #include "kernels/model/knobs.h"
+#include "kernels/model/law.h"
 #include "kernels/model/matrix_instruction.h"
 #include "kernels/model/message.h"
 #include "kernels/model/tile_program.h"
@@ -106,10 +107,6 @@ struct AttentionPlan {
   [[nodiscard]] Traffic traffic() const;
 };
 
-/// The law by which the traffic of long sequences grows (FlashAttention, arXiv 2205.14135v2, Theorem 2): with every
-/// score in global memory, or with tiles of M on-chip elements. Decoding reads the K/V cache once: `nd`.
-enum class Growth { n2, n2d2_over_m, nd };
-
 /// A column of Fig. 2 of the FlashAttention paper, left: forward and backward on an A100.
 enum class PaperColumn { standard, flash };
 
@@ -121,18 +118,30 @@ enum class Group {
   paper_blocks,  ///< Fig. 2 middle: the forward pass against the block size
   law,           ///< Theorem 2: tiles by the paper's rule, from what memory a block is given
   decoding,      ///< one query against a K/V cache
+  linear,        ///< linear attention against N, beside what grows as N²
+  linear_law,    ///< its law: like `law`
 };
+
+struct Facts;
+/// The law of an algorithm that these facts are of, for a problem with as many queries as keys: kernels/laws.h.
+using LawOf = Law (*)(const Facts&, const AttentionProblem& like, const Config&, const DeviceLimits&);
 
 /// What an algorithm states about itself; it owns its words, for it may have been loaded at run time.
 struct Facts {
-  std::string name;         ///< "fa2": the word on the command line and in the database
-  std::string title;        ///< "FlashAttention-2"
-  std::string short_title;  ///< "FA2": for legends
-  std::string source;       ///< paper, section, algorithm number
-  Message tile_meaning;     ///< what Br and Bc decide for it, one sentence for tooltips
-  Growth growth = Growth::n2;
-  TileSide forward_side = TileSide::none;                       ///< that the forward pass's traffic is divided by
-  TileSide backward_side = TileSide::none;                      ///< likewise, of the backward pass
+  std::string name;                     ///< "fa2": the word on the command line and in the database
+  std::string title;                    ///< "FlashAttention-2"
+  std::string short_title;              ///< "FA2": for legends
+  std::string source;                   ///< paper, section, algorithm number
+  Message tile_meaning;                 ///< what Br and Bc decide for it, one sentence for tooltips
+  LawOf law = nullptr;                  ///< by which its bytes grow with N: Algorithm::law() asks it
+  std::optional<PowerLaw> power_law{};  ///< by N, d and M, where sweeps over them can try it
+  /// Operations of the matrix products of a pass, by which TFLOP/s are told: the algorithm's, whatever tiles it takes.
+  double (*flops)(const AttentionProblem&) = pass_flops;
+  /// How many of these there are for each exponential.
+  double (*flops_per_exponential)(const AttentionProblem&) = softmax_flops_per_exponential;
+  std::string reference = "softmax";                            ///< that judges it: kernels/oracle/references.h
+  TileSide forward_side = TileSide::none;                       ///< that M decides in the forward pass
+  TileSide backward_side = TileSide::none;                      ///< in the backward pass
   MatrixInstruction instruction = MatrixInstruction::mma_sync;  ///< that its products run on
   /// Made for decoding: few queries, whose K/V heads share tiles, and splits that follow the number of SMs.
   bool decodes = false;
@@ -162,6 +171,10 @@ class Algorithm {
   [[nodiscard]] const Facts& facts() const { return facts_; }
   [[nodiscard]] const std::string& name() const { return facts_.name; }
 
+  /// The law of problems like this one at other N; of n_k alone where n_q is fixed: what passes by grows as the keys.
+  [[nodiscard]] Law law(const AttentionProblem& like, const Config&, const DeviceLimits&) const;
+  /// Facts::flops.
+  [[nodiscard]] double flops(const AttentionProblem& problem) const { return facts_.flops(problem); }
   /// The paper's literal count, where it has one.
   [[nodiscard]] virtual std::optional<PaperCount> paper_count(const AttentionProblem&, const TileShape&) const {
     return {};

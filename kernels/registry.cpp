@@ -10,7 +10,9 @@
 #include "kernels/fa1/fa1.h"
 #include "kernels/fa2/fa2.h"
 #include "kernels/fa3/fa3.h"
+#include "kernels/linattn/linattn.h"
 #include "kernels/naive/naive.h"
+#include "kernels/oracle/references.h"
 #include "kernels/splitkv/splitkv.h"
 
 namespace attnscope {
@@ -19,6 +21,13 @@ void Registry::add(std::unique_ptr<const Algorithm> algorithm) {
   const Facts& facts = algorithm->facts();
   if (find(facts.name) != nullptr) {
     throw std::invalid_argument(fmt::format("there is an algorithm '{}' already", facts.name));
+  }
+  if (facts.law == nullptr) {
+    throw std::invalid_argument(fmt::format("{} does not say by which law its bytes grow", facts.name));
+  }
+  if (find_reference(facts.reference) == nullptr) {
+    throw std::invalid_argument(
+        fmt::format("nothing judges {}: there is no reference '{}'", facts.name, facts.reference));
   }
   for (const Knob& knob : facts.knobs) {
     const auto known = std::ranges::find(knobs_, knob.name, &Knob::name);
@@ -58,6 +67,7 @@ const Registry& built_in_algorithms() {
     all.add(std::make_unique<FlashAttention2>());
     all.add(std::make_unique<SplitKv>());
     all.add(std::make_unique<FlashAttention3>());
+    all.add(std::make_unique<LinearAttention>());
     return all;
   }();
   return registry;

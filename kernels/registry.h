@@ -20,8 +20,8 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  /// Throws std::invalid_argument where the name is taken, or a knob of the algorithm has the name of another's and
-  /// takes words where that one takes numbers.
+  /// Throws std::invalid_argument where the name is taken, a knob of the algorithm has the name of another's and takes
+  /// words where that one takes numbers, no law is stated, or no reference has the name of the one that judges it.
   void add(std::unique_ptr<const Algorithm> algorithm);
 
   /// In the order in which they were added.
@@ -39,7 +39,7 @@ class Registry {
   std::vector<Knob> knobs_;
 };
 
-/// The algorithms of this program, in the order in which the papers came.
+/// The algorithms of this program: softmax attention in the order in which the papers came, then what else there is.
 [[nodiscard]] const Registry& built_in_algorithms();
 
 }  // namespace attnscope

@@ -14,6 +14,7 @@
 #include "app/continuation.h"
 #include "app/format.h"
 #include "app/skipped_rows.h"
+#include "kernels/registry.h"
 #include "messages/collect.h"
 #include "messages/command.h"
 #include "profiler/measure/progress.h"
@@ -106,7 +107,7 @@ class Collection {
       times.push_back(point.ended ? 0 : static_cast<std::size_t>(rounds_.count) - point.rounds.size());
       skipped_ += static_cast<std::size_t>(rounds_.count) - times.back();
     }
-    estimator_.emplace(plan.points, std::move(times), [&] { return cancel.cancelled(); });
+    estimator_.emplace(plan.points, built_in_algorithms(), std::move(times), [&] { return cancel.cancelled(); });
   }
 
   ExitCode run(CancelToken& cancel) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// law: the exponents of N, d and M by which counted bytes grow, beside those of FlashAttention's Theorem 2.
+// law: the exponents of N, d and M by which counted bytes grow, beside those of the laws that algorithms state.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,6 @@ namespace attnscope {
 namespace {
 
 using analysis::LawFamily;
-using analysis::LawVariable;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 
@@ -60,12 +59,12 @@ Table for_people(const LoadedPoints& loaded, const analysis::LawReport& report) 
                {"bytes/law", true},
                {"spread", true}},
               {}};
-  std::vector<std::string> theorem{text(say::law::theorem{}), "", "", "", "", "", ""};
-  for (const LawVariable variable : variables) {
-    theorem.push_back(fmt::format("{:.0f}", analysis::theorem_exponent(variable)));
+  for (const PowerLaw& law : laws_of(report.families)) {
+    std::vector<std::string> stated{law.title, "", "", "", "", "", ""};
+    for (const LawVariable variable : variables) stated.push_back(fmt::to_string(law.exponent(variable)));
+    stated.insert(stated.end(), {"", "", ""});
+    table.rows.push_back(std::move(stated));
   }
-  theorem.insert(theorem.end(), {"", "", ""});
-  table.rows.push_back(std::move(theorem));
   for (const LawFamily& family : report.families) {
     const PowersFit* fit = shown_fit(family);
     if (fit == nullptr) continue;
@@ -109,7 +108,7 @@ Table for_programs(const LoadedPoints& loaded, const analysis::LawReport& report
                {"cached", true}},
               {}};
   for (const LawVariable variable : variables) {
-    const std::string name(analysis::to_string(variable));
+    const std::string name(to_string(variable));
     for (const char* part : {"", "_low", "_high", "_theorem", "_closed_form"}) {
       table.columns.push_back({fmt::format("{}{}", name, part), true});
     }
@@ -136,7 +135,7 @@ Table for_programs(const LoadedPoints& loaded, const analysis::LawReport& report
       row.push_back(fit == nullptr ? "" : number(fit->exponents[k]));
       row.push_back(fit == nullptr ? "" : number(fit->intervals[k].low));
       row.push_back(fit == nullptr ? "" : number(fit->intervals[k].high));
-      row.push_back(number(analysis::theorem_exponent(variables.at(k))));
+      row.push_back(fmt::to_string(family.law.exponent(variables.at(k))));
       row.push_back(family.closed_form ? number(family.closed_form->exponents[k]) : "");
     }
     row.push_back(fit == nullptr ? "" : number(fit->coefficient));

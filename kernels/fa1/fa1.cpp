@@ -13,6 +13,7 @@
 #include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
 #include "kernels/fa1/fa1_timing.h"
+#include "kernels/laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
@@ -284,7 +285,8 @@ FlashAttention1::FlashAttention1()
                  .short_title = "FA1",
                  .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1",
                  .tile_meaning = say::tile_meaning::key_tiles{},
-                 .growth = Growth::n2d2_over_m,
+                 .law = memory_law,
+                 .power_law = theorem_2(),
                  .forward_side = TileSide::bc,
                  .backward_side = TileSide::bc,
                  .paper_column = PaperColumn::flash,

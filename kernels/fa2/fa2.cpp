@@ -11,6 +11,7 @@
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/fa2/fa2_timing.h"
 #include "kernels/key_stationary.h"
+#include "kernels/laws.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
@@ -66,11 +67,12 @@ FlashAttention2::FlashAttention2()
                  .short_title = "FA2",
                  .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
                  .tile_meaning = say::tile_meaning::query_tiles{},
-                 .growth = Growth::n2d2_over_m,
+                 .law = tile_law,
+                 .power_law = theorem_2(),
                  .forward_side = TileSide::br,
                  .backward_side = TileSide::bc,
                  .paper_column = PaperColumn::flash,
-                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law},
+                 .groups = {Group::prefill, Group::tile_maps, Group::paper, Group::decoding, Group::law, Group::linear},
                  .head_dims = supported_head_dims<fa2::supported_head_dim>(),
                  .knobs = {raster_knob(), warps_knob()}}) {}
 

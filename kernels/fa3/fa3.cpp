@@ -12,6 +12,7 @@
 #include "kernels/fa3/fa3_shape.h"
 #include "kernels/fa3/fa3_timing.h"
 #include "kernels/key_stationary.h"
+#include "kernels/laws.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"
@@ -111,7 +112,8 @@ FlashAttention3::FlashAttention3()
                  .short_title = "FA3",
                  .source = "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2",
                  .tile_meaning = say::tile_meaning::warpgroups{},
-                 .growth = Growth::n2d2_over_m,
+                 .law = tile_law,
+                 .power_law = theorem_2(),
                  .forward_side = TileSide::br,
                  .backward_side = TileSide::bc,
                  .instruction = MatrixInstruction::wgmma,

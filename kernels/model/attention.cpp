@@ -274,6 +274,10 @@ double pass_flops(const AttentionProblem& p) {
   return (p.pass == Pass::bwd ? 0 : forward_flops(p)) + (p.pass == Pass::fwd ? 0 : backward_flops(p));
 }
 
+double softmax_flops_per_exponential(const AttentionProblem& p) {
+  return (p.pass == Pass::fwd ? 4.0 : p.pass == Pass::bwd ? 10.0 : 7.0) * static_cast<double>(p.d);
+}
+
 std::string describe_shape(const AttentionProblem& p) {
   const std::string heads =
       p.heads_q == p.heads_kv ? fmt::format("{}", p.heads_q) : fmt::format("{}/{}", p.heads_q, p.heads_kv);

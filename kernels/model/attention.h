@@ -141,6 +141,9 @@ inline constexpr std::int32_t dropout_seed = 20220527;
 [[nodiscard]] double backward_flops(const AttentionProblem&);
 /// Of the passes that the problem has.
 [[nodiscard]] double pass_flops(const AttentionProblem&);
+/// Of these, those for each exponential that a pass takes: 4 d of the forward pass, 10 d of the backward pass, which
+/// takes each once more, 7 d of both.
+[[nodiscard]] double softmax_flops_per_exponential(const AttentionProblem&);
 
 /// "fp16 causal batch 1 heads 16 N 4096 d 128": without what is rarely set.
 [[nodiscard]] std::string describe_shape(const AttentionProblem&);

@@ -58,7 +58,8 @@ struct TileShape {
   bool operator==(const TileShape&) const = default;
 };
 
-/// The side of the tile that the traffic of long sequences is divided by: N^2 d / Br or N^2 d / Bc.
+/// The side of the tile that the paper's rule makes of M; where tiles decide the traffic of long sequences, it is
+/// divided by it: N^2 d / Br or N^2 d / Bc.
 enum class TileSide { none, br, bc };
 
 /// One knob, as an algorithm states it.

@@ -27,6 +27,7 @@ Message message_of(Phase phase) {
       {Phase::load_dq, say::phase::load_dq{}},
       {Phase::load_partial, say::phase::load_partial{}},
       {Phase::load_block_table, say::phase::load_block_table{}},
+      {Phase::load_kv_state, say::phase::load_kv_state{}},
       {Phase::clear_o, say::phase::clear_o{}},
       {Phase::clear_statistics, say::phase::clear_statistics{}},
       {Phase::denormalize, say::phase::denormalize{}},
@@ -40,6 +41,12 @@ Message message_of(Phase phase) {
       {Phase::row_statistics, say::phase::row_statistics{}},
       {Phase::softmax, say::phase::softmax{}},
       {Phase::combine, say::phase::combine{}},
+      {Phase::clear_kv_state, say::phase::clear_kv_state{}},
+      {Phase::add_to_kv_state, say::phase::add_to_kv_state{}},
+      {Phase::clear_row_sums, say::phase::clear_row_sums{}},
+      {Phase::values_of_kv_state, say::phase::values_of_kv_state{}},
+      {Phase::feature_products, say::phase::feature_products{}},
+      {Phase::row_sums, say::phase::row_sums{}},
       {Phase::clear_dk, say::phase::clear_dk{}},
       {Phase::clear_dv, say::phase::clear_dv{}},
       {Phase::probabilities, say::phase::probabilities{}},
@@ -67,9 +74,15 @@ Message message_of(Phase phase) {
       {Phase::store_dk, say::phase::store_dk{}},
       {Phase::store_dv, say::phase::store_dv{}},
       {Phase::store_dkv, say::phase::store_dkv{}},
+      {Phase::store_kv_state, say::phase::store_kv_state{}},
   }};
   const auto found = std::ranges::find(messages, phase, [](const auto& each) { return each.first; });
   return found == messages.end() ? Message{} : found->second;
+}
+
+bool makes_pairs(Phase phase) {
+  return phase == Phase::scores || phase == Phase::feature_products || phase == Phase::probabilities ||
+         phase == Phase::probability_gradients;
 }
 
 std::string to_string(Phase phase) {

@@ -10,7 +10,8 @@
 namespace attnscope {
 
 /// A mask and dropout belong to the line that makes P, the softmax's scale to S, and to dQ and dK where they are
-/// stored. m is a row's running maximum, l its running sum.
+/// stored. m is a row's running maximum, l its running sum. Linear attention's lines speak of KV, the sum of
+/// phi(K)^T V over keys, and of z, that of phi(K).
 enum class Phase : std::uint8_t {
   unstated,
 
@@ -30,6 +31,7 @@ enum class Phase : std::uint8_t {
   load_dq,          ///< the fp32 accumulator of dQ
   load_partial,     ///< O and LSE of a split
   load_block_table,
+  load_kv_state,
 
   // On chip, forward.
   clear_o,
@@ -45,6 +47,12 @@ enum class Phase : std::uint8_t {
   row_statistics,  ///< of whole rows
   softmax,
   combine,  ///< of the splits
+  clear_kv_state,
+  add_to_kv_state,
+  clear_row_sums,
+  values_of_kv_state,
+  feature_products,  ///< linear attention's P
+  row_sums,
 
   // On chip, backward.
   clear_dk,
@@ -76,11 +84,14 @@ enum class Phase : std::uint8_t {
   store_dk,
   store_dv,
   store_dkv,  ///< a dK tile with its dV tile
+  store_kv_state,
 };
-inline constexpr int phase_count = static_cast<int>(Phase::store_dkv) + 1;
+inline constexpr int phase_count = static_cast<int>(Phase::store_kv_state) + 1;
 
 /// For a lesson: "load Q", "S = QK^T", "O += PV".
 [[nodiscard]] Message message_of(Phase);
+/// Whether queries meet keys there: S, P or dP of a tile comes of it.
+[[nodiscard]] bool makes_pairs(Phase);
 /// Its words, in the language in use.
 [[nodiscard]] std::string to_string(Phase);
 

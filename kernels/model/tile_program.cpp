@@ -49,6 +49,8 @@ std::string_view to_string(Tensor tensor) {
       return "LSE_part";
     case Tensor::block_table:
       return "block table";
+    case Tensor::kv_state:
+      return "KV";
   }
   return "?";
 }

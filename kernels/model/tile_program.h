@@ -17,7 +17,8 @@ namespace attnscope {
 
 /// A matrix in global memory, as the papers name it. `o_acc` is FA1's fp32 output accumulator, `m` and `l` its running
 /// row maximum and row sum; `delta` is D = rowsum(dO o O), `dq_acc` the fp32 accumulator of dQ; `o_part` and `lse_part`
-/// are the partial results of split-KV, `block_table` the pages of a paged cache.
+/// are the partial results of split-KV, `block_table` the pages of a paged cache, `kv_state` the sum of phi(K)^T V that
+/// linear attention keeps of the keys before a chunk, with the sum z of phi(K) as its last row.
 enum class Tensor : std::uint8_t {
   q,
   k,
@@ -39,9 +40,10 @@ enum class Tensor : std::uint8_t {
   dq_acc,
   o_part,
   lse_part,
-  block_table
+  block_table,
+  kv_state
 };
-inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::block_table) + 1;
+inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::kv_state) + 1;
 [[nodiscard]] std::string_view to_string(Tensor);
 
 /// `reduce` adds to what is there, in L2 (red.global.add): for the SM it is a store. Measured on an H200, sm_to_l2

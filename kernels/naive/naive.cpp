@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/descriptor.h"
+#include "kernels/laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"
@@ -309,9 +310,9 @@ NaiveAttention::NaiveAttention()
                  .short_title = "Naive",
                  .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
                  .tile_meaning = say::tile_meaning::gemm{},
-                 .growth = Growth::n2,
+                 .law = scores_law,
                  .paper_column = PaperColumn::standard,
-                 .groups = {Group::prefill, Group::paper, Group::decoding},
+                 .groups = {Group::prefill, Group::paper, Group::decoding, Group::linear},
                  .head_dims = supported_head_dims<naive::supported_head_dim>(),
                  .knobs = {raster_knob()}}) {}
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/oracle/reference.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,17 +14,13 @@
 #include <thread>
 #include <utility>
 
-#include "kernels/device/philox_shape.h"
+#include "kernels/oracle/dropout.h"
 #include "kernels/oracle/float16.h"
-#include "messages/oracle.h"
 
 namespace attnscope {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// fp32 scores of some hundreds, summed in another order and exponentiated by the fast instruction, stay well within.
-constexpr double lse_tolerance = 1e-4;
 
 /// Every value of the type, for conversion by look-up.
 std::vector<float> value_table(DType dtype) {
@@ -35,13 +29,6 @@ std::vector<float> value_table(DType dtype) {
     table[bits] = from_bits(dtype, static_cast<std::uint16_t>(bits));
   }
   return table;
-}
-
-/// The distance of the type's values in the binade of `value`; 0 at 0, which every type holds.
-double spacing_at(DType dtype, double value) {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  const DTypeTrait& trait = trait_of(dtype);
-  return std::ldexp(1.0, std::max(std::ilogb(value), trait.least_exponent) - trait.fraction_bits);
 }
 
 /// Sums in eight interleaved parts: more exact than one, and the compiler can keep them in vector registers.
@@ -84,9 +71,7 @@ struct Setting {
   /// What dropout multiplies the entry of P with.
   [[nodiscard]] double dropout_factor(std::int64_t instance, std::int64_t row, std::int64_t key) const {
     if (p.dropout <= 0) return 1;
-    const unsigned byte = dropout_byte(static_cast<unsigned>(dropout_seed), static_cast<unsigned>(instance),
-                                       static_cast<unsigned>(row), static_cast<unsigned>(key));
-    return byte < static_cast<unsigned>(keep) ? 256.0 / keep : 0.0;
+    return dropout_draw(instance, row, key) < keep ? 256.0 / keep : 0.0;
   }
 
   const AttentionProblem& p;
@@ -367,130 +352,6 @@ class HeadWork {
   Reference& result_;
 };
 
-/// Judges one tensor after another and keeps the one nearest to its bound.
-class Judge {
- public:
-  explicit Judge(const Reference& reference) : reference_(reference) {}
-
-  /// `must_be_zero`, where a row of the reference holds nothing.
-  template <class IsEmpty>
-  void judge(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
-             const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero) {
-    if (bits.empty()) return;
-    judged_ = true;
-    if (bits.size() != exact.exact.size()) {
-      fail(say::oracle::elements{.elements = bits.size(), .tensor = name, .expected = exact.exact.size()});
-      keep({.tensor = std::string(name), .max_abs_error = infinity, .bound = 0});
-      return;
-    }
-    const auto d = index(reference_.d);
-    CheckResult found{.tensor = std::string(name), .bound = error_bound(reference_.dtype, exact, allowance)};
-    double squares = 0;
-    std::size_t worst = 0;
-    const bool of_rows = &places == &reference_.rows;
-    for (std::size_t e = 0; e < bits.size(); ++e) {
-      const auto value = static_cast<double>(from_bits(reference_.dtype, bits[e]));
-      const double difference = std::abs(value - exact.exact[e]);
-      const double error = std::isfinite(value) ? difference : infinity;
-      squares += error * error;
-      if (error > found.max_abs_error) {
-        found.max_abs_error = error;
-        worst = e;
-      }
-      if (value != 0 && must_be_zero(e / d)) {
-        fail(of_rows ? not_zero_row(name, value, places[e / d]) : not_zero_key(name, value, places[e / d]));
-      }
-    }
-    found.rms_error = std::sqrt(squares / static_cast<double>(bits.size()));
-    if (!(found.max_abs_error <= found.bound)) {
-      const std::string value = fmt::format("{:.6g}", from_bits(reference_.dtype, bits[worst]));
-      const std::string expected = fmt::format("{:.6g}", exact.exact[worst]);
-      const std::string error = fmt::format("{:.3g}", found.max_abs_error);
-      const std::string bound = fmt::format("{:.3g}", found.bound);
-      const auto [instance, at] = places[worst / d];
-      const std::size_t column = worst % d;
-      if (of_rows) {
-        fail(say::oracle::row{.tensor = name,
-                              .value = value,
-                              .expected = expected,
-                              .instance = instance,
-                              .row = at,
-                              .column = column,
-                              .error = error,
-                              .bound = bound});
-      } else {
-        fail(say::oracle::key{.tensor = name,
-                              .value = value,
-                              .expected = expected,
-                              .instance = instance,
-                              .key = at,
-                              .column = column,
-                              .error = error,
-                              .bound = bound});
-      }
-    }
-    keep(std::move(found));
-  }
-
-  void judge_lse(const std::vector<float>& lse) {
-    if (lse.empty()) return;
-    judged_ = true;
-    if (lse.size() != reference_.lse.size()) {
-      fail(say::oracle::elements{.elements = lse.size(), .tensor = "LSE", .expected = reference_.lse.size()});
-      return;
-    }
-    for (std::size_t row = 0; row < lse.size(); ++row) {
-      const double exact = reference_.lse[row];
-      const auto value = static_cast<double>(lse[row]);
-      const double difference = value == exact ? 0 : std::abs(value - exact);  // equal infinities differ by NaN
-      const double error = std::isfinite(difference) ? difference : infinity;
-      max_lse_error_ = std::max(max_lse_error_, error);
-      const double tolerance = std::isfinite(exact) ? lse_tolerance * std::max(1.0, std::abs(exact)) : 0;
-      if (error > tolerance) {
-        fail(say::oracle::lse{.value = fmt::format("{}", lse[row]),
-                              .expected = fmt::format("{:.7g}", exact),
-                              .instance = reference_.rows[row].instance,
-                              .row = reference_.rows[row].row});
-      }
-    }
-  }
-
-  [[nodiscard]] CheckResult result() {
-    if (!judged_) fail(say::oracle::no_output{});
-    CheckResult result = std::move(worst_);
-    result.max_lse_error = max_lse_error_;
-    result.reason = std::move(reason_);
-    result.pass = result.reason.empty();
-    return result;
-  }
-
- private:
-  static Message not_zero_row(std::string_view name, double value, const RowId& place) {
-    return say::oracle::row_sees_no_key{
-        .tensor = name, .value = fmt::format("{}", value), .instance = place.instance, .row = place.row};
-  }
-  static Message not_zero_key(std::string_view name, double value, const RowId& place) {
-    return say::oracle::key_is_not_seen{
-        .tensor = name, .value = fmt::format("{}", value), .instance = place.instance, .key = place.row};
-  }
-
-  void fail(Message reason) {
-    if (reason_.empty()) reason_ = std::move(reason);
-  }
-  void keep(CheckResult found) {
-    const auto share = [](const CheckResult& r) {
-      return r.max_abs_error > 0 ? (r.bound > 0 ? r.max_abs_error / r.bound : infinity) : 0;
-    };
-    if (worst_.tensor.empty() || share(found) > share(worst_)) worst_ = std::move(found);
-  }
-
-  const Reference& reference_;
-  CheckResult worst_;
-  double max_lse_error_ = 0;
-  Message reason_;
-  bool judged_ = false;
-};
-
 }  // namespace
 
 std::vector<RowId> all_rows(const AttentionProblem& p) {
@@ -563,8 +424,8 @@ Reference reference_attention(const AttentionProblem& p, const MatrixSource& mat
   return result;
 }
 
-Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs, ReferenceRequest request) {
-  const auto matrix = [&](Tensor tensor, std::int64_t instance) {
+MatrixSource matrices_of(const AttentionProblem& p, const AttentionInputs& inputs) {
+  return [&p, &inputs](Tensor tensor, std::int64_t instance) {
     const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
     const std::vector<std::uint16_t>& all = tensor == Tensor::q   ? inputs.q
                                             : tensor == Tensor::k ? inputs.k
@@ -574,38 +435,14 @@ Reference reference_attention(const AttentionProblem& p, const AttentionInputs& 
     const auto begin = all.begin() + instance * size;
     return std::vector<std::uint16_t>(begin, begin + size);
   };
-  return reference_attention(p, matrix, std::move(request));
+}
+
+Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs, ReferenceRequest request) {
+  return reference_attention(p, matrices_of(p, inputs), std::move(request));
 }
 
 Reference reference_attention(const AttentionProblem& p, const AttentionInputs& inputs, unsigned threads) {
   return reference_attention(p, inputs, {.rows = all_rows(p), .keys = all_keys(p), .threads = threads});
-}
-
-double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance) {
-  double naive_error = 0;
-  double rounding_error = 0;
-  for (std::size_t e = 0; e < tensor.exact.size(); ++e) {
-    const double exact = tensor.exact[e];
-    naive_error = std::max(naive_error, std::abs(static_cast<double>(tensor.naive16[e]) - exact));
-    const float rounded = round_to(dtype, static_cast<float>(exact));
-    const float there = round_to(dtype, rounded + 0.3F);
-    const float back = round_to(dtype, there - 0.3F);
-    rounding_error =
-        std::max({rounding_error, std::abs(static_cast<double>(back) - exact), spacing_at(dtype, exact) / 2});
-  }
-  return allowance * naive_error + 2 * rounding_error;
-}
-
-CheckResult check(const Reference& reference, const KernelOutput& output) {
-  Judge judge(reference);
-  const auto empty_row = [&](std::size_t row) { return reference.lse[row] == -infinity; };
-  const auto unseen = [&](std::size_t key) { return reference.seen[key] == 0; };
-  judge.judge("O", reference.o, output.o, reference.rows, output_allowance, empty_row);
-  judge.judge_lse(output.lse);
-  judge.judge("dQ", reference.dq, output.dq, reference.rows, gradient_allowance, empty_row);
-  judge.judge("dK", reference.dk, output.dk, reference.keys, gradient_allowance, unseen);
-  judge.judge("dV", reference.dv, output.dv, reference.keys, gradient_allowance, unseen);
-  return judge.result();
 }
 
 }  // namespace attnscope

@@ -59,6 +59,8 @@ struct RowStatistics {
 
 /// Matrix `instance` of Q, K, V or dO.
 using MatrixSource = std::function<std::vector<std::uint16_t>(Tensor, std::int64_t instance)>;
+/// Of these inputs, which have to outlive it.
+[[nodiscard]] MatrixSource matrices_of(const AttentionProblem&, const AttentionInputs&);
 /// Statistics of query head `instance`, from elsewhere: another's word for LSE and D, which the gradients of keys then
 /// rest on.
 using StatisticsSource = std::function<RowStatistics(std::int64_t instance)>;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/descriptor.h"
+#include "kernels/laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_programs.h"
@@ -186,7 +187,7 @@ SplitKv::SplitKv()
                  .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
                            "(arXiv 2307.08691)",
                  .tile_meaning = say::tile_meaning::splits{},
-                 .growth = Growth::nd,
+                 .law = linear_law,
                  .decodes = true,
                  .groups = {Group::decoding},
                  .head_dims = supported_head_dims<splitkv::supported_head_dim>(),

@@ -452,7 +452,7 @@ class CurveBuilder {
         values.push_back(point->value / scale_);
       }
       if (lengths.size() < 2) continue;  // one point has no growth
-      FittedLaw law = fit_growth(law_of(algorithm, *problem_, common_tile(table_, strand.by_length), limits_of(strand)),
+      FittedLaw law = fit_growth(algorithm.law(*problem_, common_tile(table_, strand.by_length), limits_of(strand)),
                                  lengths, values);
       // What is fitted to simulated or imported bytes is no more than they are.
       const Provenance provenance = strand.measured() ? Provenance::derived

@@ -138,7 +138,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
     if (model.refusal) result.nearest = nearest_tile(algorithm, spec.problem, spec.config(), device);
     return result;
   }
-  result.flops = pass_flops(spec.problem);
+  result.flops = algorithm.flops(spec.problem);
   result.compulsory_bytes = compulsory_traffic(spec.problem).total();
   const DeviceRates rates = device_rates(limits, measured_ceilings);
   result.rates_of = rates.measured_on;

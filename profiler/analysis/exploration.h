@@ -89,7 +89,7 @@ struct Exploration {
   Traffic traffic;
   std::int64_t compulsory_bytes = 0;  ///< each input read and each output written once
   double dram_bytes = 0;
-  double flops = 0;         ///< of visible pairs: pass_flops()
+  double flops = 0;         ///< by the algorithm's own count: Facts::flops
   double tensor_flops = 0;  ///< executed
   double ns = 0;            ///< predicted: point_ns()
   TimeTerms terms{};        ///< sums over the kernels

@@ -2,8 +2,10 @@
 #include "profiler/analysis/law_exponents.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -132,7 +134,7 @@ class ExponentBuilder {
   /// M of a row's tile, where its algorithm has the law and the rule gives the tile. Asked of every row of a file.
   [[nodiscard]] std::optional<std::int64_t> memory_of(Row row, const Algorithm& algorithm) const {
     const Facts& facts = algorithm.facts();
-    if (facts.growth != Growth::n2d2_over_m || table_.n_q(row) != table_.n_k(row)) return std::nullopt;
+    if (!facts.power_law || table_.n_q(row) != table_.n_k(row)) return std::nullopt;
     const TileShape& tile = table_.tile_of(row).tile;
     // Most tiles are the rule's on neither side: the pass is not asked for.
     const std::int64_t d = d_.number(row);
@@ -159,6 +161,7 @@ class ExponentBuilder {
     LawFamily family;
     family.run = table_.run_index(first);
     family.algorithm = spec.algorithm;
+    family.law = *algorithm.facts().power_law;
     family.like = spec.problem;
     family.cache = spec.cache;
     family.knobs = spec.knobs;
@@ -194,7 +197,7 @@ class ExponentBuilder {
     family.points.push_back({.row = row,
                              .at = {static_cast<double>(p.n_k), static_cast<double>(p.d), static_cast<double>(m)},
                              .bytes = values.value(row),
-                             .law_bytes = n2d2_over_m_bytes(p, m),
+                             .law_bytes = family.law.bytes(p, m),
                              .model_bytes = model_bytes(algorithm, spec, limits, family.level, family.cycles),
                              .provenance = values.provenance(row)});
     return true;
@@ -207,15 +210,6 @@ class ExponentBuilder {
 
 }  // namespace
 
-std::string_view to_string(LawVariable variable) {
-  constexpr std::array<std::string_view, law_variables> names{"N", "d", "M"};
-  return names.at(static_cast<std::size_t>(variable));
-}
-
-double theorem_exponent(LawVariable variable) {
-  return variable == LawVariable::m ? -1 : 2;
-}
-
 std::string_view metric_of(LawLevel level) {
   return level == LawLevel::sm_l2 ? metric_key::l2_sm_bytes : metric_key::dram_settled_bytes;
 }
@@ -226,6 +220,26 @@ std::string_view to_string(LawLevel level) {
 
 LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) {
   return ExponentBuilder(table).build(rows);
+}
+
+std::vector<PowerLaw> laws_of(std::span<const LawFamily> families) {
+  std::vector<PowerLaw> laws;
+  for (const LawFamily& family : families) {
+    if (std::ranges::find(laws, family.law) == laws.end()) laws.push_back(family.law);
+  }
+  return laws;
+}
+
+std::string laws_text(std::span<const LawFamily> families) {
+  std::vector<std::string> words;
+  for (PowerLaw& law : laws_of(families)) words.push_back(std::move(law.text));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string laws_exponents(std::span<const LawFamily> families, LawVariable variable) {
+  std::set<int, std::greater<>> exponents;
+  for (const LawFamily& family : families) exponents.insert(family.law.exponent(variable));
+  return fmt::format("{}", fmt::join(exponents, ", "));
 }
 
 std::string problem_text(const LawFamily& family) {

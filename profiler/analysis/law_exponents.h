@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Theorem 2 of FlashAttention (arXiv 2205.14135v2) held to points: bytes grow as N^2 d^2 / M for d <= M <= N d. M is
-// the memory on chip that the paper's rule makes the point's tile of (memory_of_tile()), in elements.
+// The power law that an algorithm states (Facts::power_law) held to points: that of Theorem 2 of FlashAttention (arXiv
+// 2205.14135v2) says that bytes grow as N^2 d^2 / M for d <= M <= N d. M is the memory on chip that the paper's rule
+// makes the point's tile of (memory_of_tile()), in elements.
 #pragma once
 
 #include <array>
@@ -12,19 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/law.h"
 #include "kernels/model/message.h"
 #include "profiler/analysis/fit.h"
 #include "profiler/analysis/point_table.h"
 
 namespace attnscope::analysis {
-
-/// What the law is a power of.
-enum class LawVariable { n, d, m };
-inline constexpr std::size_t law_variables = 3;
-/// "N", "d", "M".
-[[nodiscard]] std::string_view to_string(LawVariable);
-/// 2, 2, -1.
-[[nodiscard]] double theorem_exponent(LawVariable);
 
 /// Where bytes are counted: between SM and L2, or at DRAM with what is written back after the kernel's end.
 enum class LawLevel { sm_l2, dram };
@@ -37,7 +31,7 @@ struct LawPoint {
   Row row = 0;
   std::array<double, law_variables> at{};  ///< N, d, M in elements
   double bytes = 0;
-  double law_bytes = 0;  ///< N^2 d^2 / M over all heads, without a constant
+  double law_bytes = 0;  ///< by the law, over all heads, without a constant
   /// By the closed form. At DRAM: all that passes between SM and L2 where that is cycled through, since only points
   /// whose working set has left the L2 are here; else each byte once.
   std::optional<double> model_bytes = std::nullopt;
@@ -68,6 +62,7 @@ inline constexpr double small_miss = 0.1;
 struct LawFamily {
   RunIndex run = 0;
   std::string algorithm;
+  PowerLaw law;           ///< that it states
   AttentionProblem like;  ///< of its first point
   CacheState cache = CacheState::cold;
   Knobs knobs;  ///< that were given
@@ -91,7 +86,7 @@ struct LawFamily {
     double median = 0;
     double high = 0;
   };
-  /// Of LawPoint::ratio(), dimensionless: elements for each of N^2 d^2 / M.
+  /// Of LawPoint::ratio(), dimensionless: elements for each of the law's.
   Band band;
   /// The largest bytes over the least.
   double bytes_range = 0;
@@ -103,9 +98,16 @@ struct LawReport {
   std::size_t others = 0;
 };
 
-/// Of points that ended well, of as many queries as keys, with an algorithm that has the law and a tile that the
+/// Of points that ended well, of as many queries as keys, with an algorithm that states a law and a tile that the
 /// paper's rule gives; all others are no part of it.
 [[nodiscard]] LawReport fit_law_exponents(const PointTable&, std::span<const Row> rows);
+
+/// The laws that these families are held to, each once, in their order.
+[[nodiscard]] std::vector<PowerLaw> laws_of(std::span<const LawFamily>);
+/// Their words: "N²d²/M".
+[[nodiscard]] std::string laws_text(std::span<const LawFamily>);
+/// The exponents that they have of a variable: "2".
+[[nodiscard]] std::string laws_exponents(std::span<const LawFamily>, LawVariable);
 
 /// "fwd · full · fp16 · batch x heads 1 x 132 · cold": what a family's points have in common.
 [[nodiscard]] std::string problem_text(const LawFamily&);

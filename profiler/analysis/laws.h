@@ -1,43 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The laws by which bytes grow with N, and whether measured bytes follow one.
+// Whether measured bytes follow the law that their algorithm states.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string>
 
-#include "profiler/analysis/algorithms.h"
+#include "kernels/model/law.h"
 #include "profiler/analysis/fit.h"
 
 namespace attnscope::analysis {
-
-/// What the horizontal axis of a problem means: empty where there are as many queries as keys, n_q where n_q is fixed.
-[[nodiscard]] std::optional<std::int64_t> fixed_queries(const AttentionProblem&);
-/// The problem at another N: of queries and keys, or of keys alone where n_q is fixed.
-[[nodiscard]] AttentionProblem at_length(AttentionProblem, std::int64_t n);
-
-/// Bytes over all heads as functions of N, without their constants.
-struct Law {
-  std::string text;   ///< "N²d/Br"
-  std::string lower;  ///< the order below it, "N·d"; empty where the law is fitted alone
-  std::function<double(std::int64_t)> bytes;
-  std::function<double(std::int64_t)> lower_bytes;
-  std::int64_t from = 1;   ///< the shortest N that it speaks of
-  std::string from_words;  ///< "N·d ≥ M"; empty where it speaks of all
-};
-
-/// The law of an algorithm, by its growth and by what its tile divides:
-///   growth   n_q fixed  side of the tile  law                                       speaks of
-///   any      yes                          n_k·d: what passes by grows as the keys
-///   nd                                    N·d
-///   n2                                    N²: every score is in memory, whatever the mask leaves of it
-///   n2d2/M              Bc                N²d²/M (arXiv 2205.14135v2, Theorem 2)    N·d ≥ M
-///   n2d2/M              Br forward        N²d/Br; backward by its own side          N ≥ 4 tiles
-/// A mask that is neither full nor causal leaves a share of the pairs that changes with N: P, their number, stands for
-/// N². Its lower order is that of reading everything once.
-[[nodiscard]] Law law_of(const Algorithm&, const AttentionProblem& like, const Config&, const DeviceLimits&);
 
 /// Fewer points than this carry no fit.
 inline constexpr std::size_t fewest_fitted = 4;

@@ -104,7 +104,7 @@ class PaperBuilder {
     const PointSpec spec = table_.spec(row);
     const DeviceLimits& limits = table_.run(row).limits;
     const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
-    return {(model.refusal ? pass_flops(spec.problem) : model.matrix_flops()) / 1e9, Provenance::modelled};
+    return {(model.refusal ? algorithm.flops(spec.problem) : model.matrix_flops()) / 1e9, Provenance::modelled};
   }
 
   [[nodiscard]] Ours memory_mb(Row row) const {

@@ -99,6 +99,12 @@ const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm)
   return fastest;
 }
 
+/// Of other programs' algorithms nothing is known: they are taken for softmax attention.
+double flops_per_exponential(const AttentionProblem& problem, const Algorithm* algorithm) {
+  return algorithm == nullptr ? softmax_flops_per_exponential(problem)
+                              : algorithm->facts().flops_per_exponential(problem);
+}
+
 /// What the closed form says of a configuration.
 struct Counted {
   double tensor_flops = 0;
@@ -135,6 +141,8 @@ class RooflineBuilder {
     if (of_run.empty()) return std::move(report_);
     const Row first = of_run.begin()->second.front();
     report_.like = table_.problem(first);
+    report_.flops_per_exponential =
+        flops_per_exponential(report_.like, table_.algorithms().find(table_.algorithm(first)));
     report_.roofs = roofs_of(table_.run(first).limits, request_.ceilings, report_.like.dtype);
     for (const auto& [place, its] : of_run) {
       if (request_.along == Along::n) {
@@ -217,12 +225,12 @@ class RooflineBuilder {
     point.n = table_.n_k(row);
     point.tile = table_.tile_of(row).tile;
     point.ns = times.value(row);
-    point.flops = pass_flops(problem);
     point.throttled = table_.throttled(row);
     point.bytes = {table_.dram_traffic().at(row), table_.values(metric_key::l2_sm_bytes).at(row)};
     point.provenance = table_.values(metric_key::tflops).has(row) ? table_.values(metric_key::tflops).provenance(row)
                                                                   : times.provenance(row);
     const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
+    point.flops = algorithm == nullptr ? pass_flops(problem) : algorithm->flops(problem);
     std::optional<Counted> counted;
     if (algorithm != nullptr && is_quick(problem))
       counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
@@ -243,7 +251,8 @@ class RooflineBuilder {
       if (roof != nullptr && amount && *amount > 0) point.shares.push_back({roof->bound, *amount / roof->rate * 1e9});
     };
     const double tensor = counted ? counted->tensor_flops : point.flops;
-    const double exponentials = counted ? counted->exponentials : point.flops / flops_per_exponential(problem);
+    const double exponentials =
+        counted ? counted->exponentials : point.flops / flops_per_exponential(problem, algorithm);
     add(find_roof(report_.roofs, Bound::dram), point.bytes[static_cast<std::size_t>(RooflineLevel::dram)]);
     add(find_roof(report_.roofs, Bound::l2), point.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)]);
     add(matrix_roof(report_.roofs, algorithm), tensor);
@@ -301,21 +310,8 @@ const Roof* find_roof(std::span<const Roof> roofs, Bound bound) {
   return found == roofs.end() ? nullptr : &*found;
 }
 
-double flops_per_exponential(const AttentionProblem& problem) {
-  const auto d = static_cast<double>(problem.d);
-  switch (problem.pass) {
-    case Pass::fwd:
-      return 4 * d;
-    case Pass::bwd:
-      return 10 * d;
-    case Pass::fwd_bwd:
-      break;
-  }
-  return 7 * d;
-}
-
-double ceiling_flops(const Roof& roof, const AttentionProblem& problem) {
-  return roof.bound == Bound::exp2 ? roof.rate * flops_per_exponential(problem) : roof.rate;
+double ceiling_flops(const Roof& roof, double flops_per_exponential) {
+  return roof.bound == Bound::exp2 ? roof.rate * flops_per_exponential : roof.rate;
 }
 
 std::vector<std::string> roofline_devices(const PointTable& table, std::span<const Row> rows) {
@@ -340,18 +336,20 @@ std::optional<IntensityLimit> intensity_limit(const Algorithm& algorithm, const 
                                               const Config& config, const DeviceLimits& limits, RooflineLevel level) {
   constexpr std::int64_t long_n = std::int64_t{1} << 16;
   if (like.mask != Mask::none && like.mask != Mask::causal) return std::nullopt;
-  const Facts& facts = algorithm.facts();
   AttentionProblem problem = like;
   // Few queries stay few.
-  const bool few = facts.decodes || like.n_q != like.n_k;
+  const bool few = algorithm.facts().decodes || like.n_q != like.n_k;
   problem.n_k = long_n;
   if (!few) problem.n_q = long_n;
   const auto counted = count_closed(algorithm, problem, config, limits);
   if (!counted) return std::nullopt;
+  AttentionProblem square = problem;
+  square.n_q = long_n;
+  const Law law = algorithm.law(square, config, limits);
   // What is cycled through leaves any L2 at last: then DRAM sees all that the SMs do.
-  const bool cycles = facts.growth == Growth::n2d2_over_m && algorithm.working_set_bytes(problem, config, limits) > 0;
+  const bool cycles = law.rereads && algorithm.working_set_bytes(problem, config, limits) > 0;
   const RooflineLevel seen = cycles ? RooflineLevel::sm_l2 : level;
-  const double intensity = pass_flops(problem) / counted->bytes.at(static_cast<std::size_t>(seen));
+  const double intensity = algorithm.flops(problem) / counted->bytes.at(static_cast<std::size_t>(seen));
   const auto multiple = [&](std::string_view of, double there, double here) {
     return IntensityLimit{.factor = intensity / there, .of = of, .intensity = intensity / there * here};
   };
@@ -359,17 +357,19 @@ std::optional<IntensityLimit> intensity_limit(const Algorithm& algorithm, const 
     const auto rows = static_cast<double>(group_size(like) * like.n_q);
     return multiple("G", rows, rows);
   }
-  if (facts.growth == Growth::n2) {
-    const auto d = static_cast<double>(like.d);
-    return level == RooflineLevel::dram ? multiple("d", d, d) : IntensityLimit{intensity, {}, intensity};
+  switch (seen == RooflineLevel::dram ? law.intensity_at_dram : law.intensity_at_l2) {
+    case Multiple::nothing:
+      break;
+    case Multiple::n:
+      return multiple("N", static_cast<double>(long_n), static_cast<double>(like.n_k));
+    case Multiple::d:
+      return multiple("d", static_cast<double>(like.d), static_cast<double>(like.d));
+    case Multiple::br:
+      return multiple("Br", config.tile.br, config.tile.br);
+    case Multiple::bc:
+      return multiple("Bc", config.tile.bc, config.tile.bc);
   }
-  if (level == RooflineLevel::dram && !cycles) {
-    return multiple("N", static_cast<double>(long_n), static_cast<double>(like.n_k));
-  }
-  const TileSide side = facts.traffic_side(like.pass);
-  if (side == TileSide::none) return IntensityLimit{intensity, {}, intensity};
-  const double length = side == TileSide::br ? config.tile.br : config.tile.bc;
-  return multiple(side == TileSide::br ? "Br" : "Bc", length, length);
+  return IntensityLimit{intensity, {}, intensity};
 }
 
 }  // namespace attnscope::analysis

@@ -68,11 +68,9 @@ struct KnownCeilings {
 /// which is the higher one. exp2 without a measurement: 16 a clock and SM.
 [[nodiscard]] std::vector<Roof> roofs_of(const DeviceLimits&, const KnownCeilings&, DType);
 [[nodiscard]] const Roof* find_roof(std::span<const Roof>, Bound);
-/// FLOPs for each exponential that a pass takes: 4 d of the forward pass, 10 d of the backward pass, which takes each
-/// once more, 7 d of both.
-[[nodiscard]] double flops_per_exponential(const AttentionProblem&);
-/// The rate in FLOP/s at which a problem's points meet a unit's ceiling. Pre: not of_memory().
-[[nodiscard]] double ceiling_flops(const Roof&, const AttentionProblem&);
+/// The rate in FLOP/s at which points meet a unit's ceiling, with so many FLOPs for each of their exponentials. Pre:
+/// not of_memory().
+[[nodiscard]] double ceiling_flops(const Roof&, double flops_per_exponential);
 
 /// What a bound alone would take of a point's time.
 struct BoundShare {
@@ -85,7 +83,7 @@ struct RooflinePoint {
   std::int64_t n = 0;
   TileShape tile;
   double ns = 0;     ///< median
-  double flops = 0;  ///< of visible pairs: pass_flops()
+  double flops = 0;  ///< by the algorithm's own count; pass_flops() of other programs'
   /// Of the matrix instructions, by the closed form: tiles at masked and ragged edges count whole. Nothing of other
   /// programs' algorithms, and where
   /// counting is no matter of microseconds (is_quick()).
@@ -141,7 +139,8 @@ struct RooflineRequest {
 
 struct RooflineReport {
   std::vector<Roof> roofs;
-  AttentionProblem like;  ///< of the first point: d, pass and type decide the ceilings
+  AttentionProblem like;             ///< of the first point: d, pass and type decide the ceilings
+  double flops_per_exponential = 1;  ///< of its algorithm, for exp2's
   std::vector<RooflineSeries> series;
   std::size_t without_time = 0;   ///< points that ended well, or without counters, and have no time
   std::size_t without_bytes = 0;  ///< and no bytes at either level
@@ -161,8 +160,8 @@ struct IntensityLimit {
 
   bool operator==(const IntensityLimit&) const = default;
 };
-/// By the closed form at N 2^16: what it grows with is stated (Facts: growth, side of the tile, decoding), the factor
-/// is counted. Nothing under masks other than full and causal, and where that N is refused.
+/// By the closed form at N 2^16: what it grows with is stated (Algorithm::law(), Facts::decodes), the factor is
+/// counted. Nothing under masks other than full and causal, and where that N is refused.
 [[nodiscard]] std::optional<IntensityLimit> intensity_limit(const Algorithm&, const AttentionProblem& like,
                                                             const Config&, const DeviceLimits&, RooflineLevel);
 

@@ -67,9 +67,6 @@ bool of_queries(Tensor tensor) {
 bool of_keys(Tensor tensor) {
   return tensor == Tensor::k || tensor == Tensor::v;
 }
-bool makes_scores(Phase phase) {
-  return phase == Phase::scores || phase == Phase::probabilities || phase == Phase::probability_gradients;
-}
 
 /// Follows the blocks of one head: which query rows and keys they hold whenever they compute scores.
 class Walk {
@@ -127,7 +124,7 @@ class Walk {
     if (queries_.first >= queries_.last || keys_.first >= keys_.last) return;
     computations_.clear();
     program.compute(block, step, computations_);
-    if (!std::ranges::any_of(computations_, [](const Computation& c) { return makes_scores(c.phase); })) return;
+    if (!std::ranges::any_of(computations_, [](const Computation& c) { return makes_pairs(c.phase); })) return;
     visit();
   }
 

@@ -6,15 +6,19 @@
 
 namespace attnscope {
 
-ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, std::vector<std::size_t> times,
-                                     const std::function<bool()>& cancelled)
+ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const Registry& registry,
+                                     std::vector<std::size_t> times, const std::function<bool()>& cancelled)
     : open_(std::move(times)) {
   open_.resize(points.size(), 1);
   work_.reserve(points.size());
+  double (*counted)(const AttentionProblem&) = nullptr;
   for (std::size_t i = 0; i < points.size() && !(cancelled && cancelled()); ++i) {
     // Neighbours share their problem, and to count the squares of a block mask takes its time.
-    const bool as_before = i > 0 && points[i].problem == points[i - 1].problem;
-    work_.push_back(as_before ? work_.back() : pass_flops(points[i].problem));
+    const Algorithm* algorithm = registry.find(points[i].algorithm);
+    const auto count = algorithm == nullptr ? pass_flops : algorithm->facts().flops;
+    const bool as_before = i > 0 && points[i].problem == points[i - 1].problem && count == counted;
+    work_.push_back(as_before ? work_.back() : count(points[i].problem));
+    counted = count;
     open_work_ += static_cast<double>(open_[i]) * work_[i];
     open_count_ += open_[i];
   }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/registry.h"
 #include "profiler/plan/point_spec.h"
 
 namespace attnscope {
@@ -16,9 +17,9 @@ namespace attnscope {
 /// as N 256), so the estimate is seconds = fixed + rate x work, fitted to what each point took.
 class ProgressEstimator {
  public:
-  /// `times[i]`: how often the point will be run (empty: each once). Work is counted until `cancelled` says yes: an
-  /// estimator of a sweep that is given up need not know the rest.
-  ProgressEstimator(std::span<const PointSpec> points, std::vector<std::size_t> times,
+  /// The work of a point is its algorithm's FLOPs. `times[i]`: how often the point will be run (empty: each once). Work
+  /// is counted until `cancelled` says yes: an estimator of a sweep that is given up need not know the rest.
+  ProgressEstimator(std::span<const PointSpec> points, const Registry&, std::vector<std::size_t> times,
                     const std::function<bool()>& cancelled = {});
 
   /// Point `index` ended after `seconds`. `measured` is false for one that was not run to its end (infeasible, out of

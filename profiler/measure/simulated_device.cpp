@@ -123,7 +123,7 @@ class SimulatedDevice final : public Device {
       return fail(record, Disposition::infeasible, refusal->reason);
     }
     const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), info_.limits);
-    add_model_metrics(plan, spec.problem, record);
+    add_model_metrics(*algorithm, plan, spec.problem, record);
     if (plan.buffer_bytes() > free_bytes()) {
       return fail(record, Disposition::out_of_memory,
                   say::point::buffers_memory{.needed = format_iec_bytes(plan.buffer_bytes()),

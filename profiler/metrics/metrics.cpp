@@ -59,6 +59,7 @@ constexpr std::array metric_table{
     Metric{key::model_sm_to_l2_bytes, "", "", "byte", 1, said<say::metric::model_sm_to_l2_bytes>, said<say::metric_help::model_sm_to_l2_bytes>, false, false, Better::less},
     Metric{key::model_l2_sm_bytes, "", "", "byte", 1, said<say::metric::model_l2_sm_bytes>, said<say::metric_help::model_l2_sm_bytes>, false, true, Better::less},
     Metric{key::model_compulsory_bytes, "", "", "byte", 1, said<say::metric::model_compulsory_bytes>, said<say::metric_help::model_compulsory_bytes>, false, false},
+    Metric{key::model_flops, "", "", "flop", 1, said<say::metric::model_flops>, said<say::metric_help::model_flops>, false, false},
     // What --why counts: units, what shared memory's use is made of, and what warps wait for.
     use("use_tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_tensor_pct>, said<say::metric_help::use_tensor_pct>),
     use("use_xu_pct", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_xu_pct>, said<say::metric_help::use_xu_pct>),
@@ -222,6 +223,7 @@ class Evaluation {
   // The count is the whole pass's: it says nothing of one kernel among several.
   [[nodiscard]] std::optional<Evaluated> flops() const {
     if (!kernel_.is_sum()) return std::nullopt;
+    if (const auto own = kernel_.stored(key::model_flops)) return own;
     return Evaluated{"", kernel_.flops(), "flop", Provenance::modelled};
   }
 

@@ -70,6 +70,7 @@ inline constexpr std::string_view model_l2_to_sm_bytes = "model_l2_to_sm_bytes";
 inline constexpr std::string_view model_sm_to_l2_bytes = "model_sm_to_l2_bytes";
 inline constexpr std::string_view model_compulsory_bytes = "model_compulsory_bytes";
 inline constexpr std::string_view model_l2_sm_bytes = "model_l2_sm_bytes";
+inline constexpr std::string_view model_flops = "model_flops";  // of what counts others than pass_flops()
 inline constexpr std::string_view time_median_ns = "time_median_ns";
 inline constexpr std::string_view time_q1_ns = "time_q1_ns";
 inline constexpr std::string_view time_q3_ns = "time_q3_ns";
@@ -114,7 +115,7 @@ class KernelValues {
   /// Whether it is "all".
   [[nodiscard]] virtual bool is_sum() const = 0;
   [[nodiscard]] virtual CacheState cache() const = 0;
-  /// pass_flops() of the point's problem.
+  /// pass_flops() of the point's problem; `model_flops`, where it is stored, stands for it.
   [[nodiscard]] virtual double flops() const = 0;
 
   /// In how many rounds the point was measured; 0 for one, whose values these are.

@@ -9,16 +9,16 @@
 namespace attnscope {
 namespace {
 
-void add(KernelRecord& kernel, std::string_view key, std::int64_t value) {
+void add(KernelRecord& kernel, std::string_view key, double value) {
   kernel.metrics.push_back({.name = std::string(key),
-                            .value = static_cast<double>(value),
+                            .value = value,
                             .unit = std::string(find_metric(key)->unit),
                             .provenance = Provenance::modelled});
 }
 
 void add(KernelRecord& kernel, const Traffic& traffic) {
-  add(kernel, metric_key::model_l2_to_sm_bytes, traffic.l2_to_sm_bytes);
-  add(kernel, metric_key::model_sm_to_l2_bytes, traffic.sm_to_l2_bytes);
+  add(kernel, metric_key::model_l2_to_sm_bytes, static_cast<double>(traffic.l2_to_sm_bytes));
+  add(kernel, metric_key::model_sm_to_l2_bytes, static_cast<double>(traffic.sm_to_l2_bytes));
 }
 
 }  // namespace
@@ -30,10 +30,12 @@ KernelRecord& kernel_record(PointRecord& record, std::string_view name) {
   return record.kernels.back();
 }
 
-void add_model_metrics(const AttentionPlan& plan, const AttentionProblem& problem, PointRecord& record) {
+void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, const AttentionProblem& problem,
+                       PointRecord& record) {
   KernelRecord& all = kernel_record(record, "all");
   add(all, plan.traffic());
-  add(all, metric_key::model_compulsory_bytes, compulsory_traffic(problem).total());
+  add(all, metric_key::model_compulsory_bytes, static_cast<double>(compulsory_traffic(problem).total()));
+  if (algorithm.facts().flops != pass_flops) add(all, metric_key::model_flops, algorithm.flops(problem));
   const auto is_measured = [](const KernelLaunch& launch) { return !launch.setup; };
   if (std::ranges::count_if(plan.launches, is_measured) < 2) return;
   for (const KernelLaunch& launch : plan.launches) {

@@ -11,10 +11,10 @@
 
 namespace attnscope {
 
-/// Adds the modelled SM<->L2 bytes to every measured kernel of the record and to `all`, and the compulsory minimum to
-/// `all`. Kernel records that are missing are made; `all` comes first, and a plan that measures one launch has only
-/// that.
-void add_model_metrics(const AttentionPlan&, const AttentionProblem&, PointRecord&);
+/// Adds the modelled SM<->L2 bytes to every measured kernel of the record and to `all`, and to `all` the compulsory
+/// minimum and the algorithm's FLOPs, where it counts them by itself: a file says them to who lacks it. Kernel records
+/// that are missing are made; `all` comes first, and a plan that measures one launch has only that.
+void add_model_metrics(const Algorithm&, const AttentionPlan&, const AttentionProblem&, PointRecord&);
 
 /// Adds what the predicted time of these launches, one after the other, is made of: each term's sum over them.
 void add_time_terms(KernelRecord&, std::span<const LaunchTime>, Provenance);

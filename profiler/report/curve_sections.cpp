@@ -92,11 +92,11 @@ class CurveFigure {
 
   /// `of`: the GPU, where curves of several are drawn.
   void add_peaks(const KnownRoofs& known, const std::vector<analysis::Roof>& roofs, const std::string& device,
-                 const std::string& of, const AttentionProblem& like) {
+                 const std::string& of) {
     for (const analysis::Roof& roof : roofs) {
       if (roof.of_memory() || roof.bound == analysis::Bound::exp2) continue;
       if (chart_.lines.empty()) return;
-      const double peak = ceiling_flops(roof, like) * 1e-12;
+      const double peak = roof.rate * 1e-12;
       highest_peak_ = std::max(highest_peak_, peak);
       Line line{text(say::report::peak{.unit = analysis::to_string(roof.bound)}), 5, Provenance::modelled, {}};
       if (!of.empty()) line.label += " · " + of;
@@ -351,7 +351,7 @@ std::vector<Block> time_section(const Context& context) {
       const AttentionProblem like = context.table().problem(row);
       const std::string of =
           devices.size() > 1 ? analysis::device_title(context.table(), context.table().run_index(row)) : std::string();
-      figure.add_peaks(known, analysis::roofs_of(run.limits, known.ceilings, like.dtype), run.device_name, of, like);
+      figure.add_peaks(known, analysis::roofs_of(run.limits, known.ceilings, like.dtype), run.device_name, of);
     }
     add_figure(blocks, std::move(figure), "time", number);
   }
@@ -363,7 +363,6 @@ namespace {
 
 /// Theorem 2 held to the points of whole families; empty where none was swept over N, d and M.
 Table family_table(const Context& context) {
-  using analysis::LawVariable;
   constexpr std::array law_of{LawVariable::n, LawVariable::d, LawVariable::m};
   const analysis::LawReport report = analysis::fit_law_exponents(context.table(), context.table().rows());
   Table table{text(say::law::heading{}),
@@ -375,7 +374,7 @@ Table family_table(const Context& context) {
               {}};
   for (const LawVariable variable : law_of)
     table.columns.push_back(
-        {fmt::format("{} [{:.0f}]", analysis::to_string(variable), analysis::theorem_exponent(variable)), true});
+        {fmt::format("{} [{}]", to_string(variable), laws_exponents(report.families, variable)), true});
   for (const Message& title : std::initializer_list<Message>{say::report::column_closed{}, say::report::column_miss{},
                                                              say::report::column_band{}, say::report::column_state{},
                                                              say::report::column_origin{}})

@@ -160,7 +160,7 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
                const std::string& device, double least, double most) {
   double highest = 0;
   for (const analysis::Roof& roof : report.roofs) {
-    if (!roof.of_memory()) highest = std::max(highest, ceiling_flops(roof, report.like) * 1e-12);
+    if (!roof.of_memory()) highest = std::max(highest, ceiling_flops(roof, report.flops_per_exponential) * 1e-12);
   }
   for (const analysis::Roof& roof : report.roofs) {
     Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modelled, {}};
@@ -174,7 +174,7 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
       line.marks.push_back({least, least * rate, 0, 0, said});
       line.marks.push_back({knee, knee * rate, 0, 0, said});
     } else {
-      const double peak = ceiling_flops(roof, report.like) * 1e-12;
+      const double peak = ceiling_flops(roof, report.flops_per_exponential) * 1e-12;
       const std::string said =
           text(say::report::peak_read_out{.unit = line.label, .rate = three_digits(peak), .source = source});
       line.marks.push_back({least, peak, 0, 0, said});

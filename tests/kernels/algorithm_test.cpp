@@ -9,7 +9,9 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +19,10 @@
 #include "kernels/descriptor.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/fa2/fa2_shape.h"
+#include "kernels/laws.h"
 #include "kernels/model/io_model.h"
 #include "tests/kernels/programs.h"
+#include "tests/kernels/stated.h"
 
 namespace attnscope {
 namespace {
@@ -37,7 +41,7 @@ constexpr AttentionProblem square{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k
 TEST(Registry, InTheOrderOfThePapers) {
   std::vector<std::string> names;
   for (const Algorithm* a : built_in_algorithms().algorithms()) names.emplace_back(a->name());
-  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3"));
+  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3", "linattn"));
   EXPECT_EQ(built_in_algorithms().find("fa9"), nullptr);
   EXPECT_EQ(built_in_algorithms().find(""), nullptr);
 }
@@ -51,6 +55,24 @@ TEST(Registry, EveryAlgorithmDescribesItself) {
     EXPECT_THAT(a->facts().head_dims, Contains(128)) << a->name();
     EXPECT_TRUE(std::ranges::is_sorted(a->facts().head_dims)) << a->name();
   }
+}
+
+TEST(Registry, AnAlgorithmSaysItsLawAndWhoJudgesIt) {
+  const auto refused = [](Facts facts) {
+    try {
+      Registry().add(std::make_unique<test::Stated>(std::move(facts)));
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  Facts facts = algorithm("fa2").facts();
+  EXPECT_EQ(refused(facts), "");
+  facts.law = nullptr;
+  EXPECT_EQ(refused(facts), "fa2 does not say by which law its bytes grow");
+  facts.law = linear_law;
+  facts.reference = "taste";
+  EXPECT_EQ(refused(facts), "nothing judges fa2: there is no reference 'taste'");
 }
 
 TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
@@ -81,18 +103,19 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
 
 TEST(Theory, WhatTheTileDecidesAndHowTrafficGrows) {
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
-    if (a->facts().growth == Growth::nd) continue;  // decodes: splitkv_test.cpp
+    if (a->facts().decodes) continue;  // decodes: splitkv_test.cpp
     // Grown fourfold in N, with every extent of the tile halved: does the trait say what the closed form does?
     const AttentionProblem long_one{.heads_q = 4, .heads_kv = 4, .n_q = 16384, .n_k = 16384, .d = 128};
     const auto bytes = [&](const AttentionProblem& p, int extent) {
       return static_cast<double>(a->plan(p, Tiling{.br = extent, .bc = extent}, h200()).traffic().total());
     };
     EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, a->facts().in(Group::tile_maps)) << a->name();
-    EXPECT_NEAR(bytes(long_one, 64) / bytes(square, 64), 16, 0.5) << a->name();
+    const Law law = a->law(square, TileShape{.br = 64, .bc = 64}, h200());
+    EXPECT_NEAR(bytes(long_one, 64) / bytes(square, 64) / (law.bytes(16384) / law.bytes(4096)), 1, 0.03) << a->name();
     const bool writes_scores =
         std::ranges::any_of(a->plan(square, Tiling{.br = 64, .bc = 64}, h200()).buffers,
                             [](const auto& b) { return b.bytes >= square.instances() * square.n_q * square.n_k; });
-    EXPECT_EQ(a->facts().growth == Growth::n2, writes_scores) << a->name();
+    EXPECT_EQ(law.text == "N²", writes_scores) << a->name();
   }
 }
 
@@ -200,8 +223,9 @@ TEST(Plan, ArgumentsMatchTheKernelsParameters) {
   const AttentionProblem p{
       .mask = Mask::causal, .batch = 2, .heads_q = 6, .heads_kv = 2, .n_q = 100, .n_k = 37, .d = 64};
   const std::map<std::string, double> integers{
-      {"instances", 12}, {"group", 3}, {"n_q", 100}, {"n_k", 37},       {"stride", 48}, {"row_warps", 1},
-      {"heads_q", 6},    {"left", -1}, {"right", 0}, {"mask_block", 0}, {"keep", 256},  {"seed", dropout_seed}};
+      {"instances", 12}, {"group", 3},           {"n_q", 100}, {"n_k", 37},  {"stride", 48},
+      {"row_warps", 1},  {"heads_q", 6},         {"left", -1}, {"right", 0}, {"mask_block", 0},
+      {"keep", 256},     {"seed", dropout_seed}, {"states", 0}};
   const std::map<std::string, float> floats{{"scale", 0.125F}, {"factor", 1.0F}};
   const std::set<std::string> unused{"key_lengths", "block_mask"};
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
@@ -341,7 +365,7 @@ TEST(Plan, MatrixFlopsAndRegisters) {
       EXPECT_GT(launch.registers_per_thread, 32) << launch.source.entry;
       EXPECT_LE(launch.registers_per_thread, 255) << launch.source.entry;
     }
-    EXPECT_DOUBLE_EQ(flops, forward_flops(square)) << a->name();
+    EXPECT_DOUBLE_EQ(flops, a->flops(square)) << a->name();
   }
   // Naive computes all of S under a causal mask too.
   AttentionProblem causal = square;
@@ -639,7 +663,7 @@ TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {
       for (const DeviceLimits& gpu : known_gpus()) {
         for (const std::int64_t n : {1, 4096}) {
           const AttentionProblem p{.n_q = n, .n_k = n, .d = d};
-          if (n > 1 && a->facts().growth == Growth::nd) continue;
+          if (n > 1 && a->facts().decodes) continue;
           const Tiling tile = tiling_of(a->default_config(p, gpu));
           const auto refused = a->refusal(p, tile, gpu);
           if (!refused) continue;

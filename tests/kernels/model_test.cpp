@@ -252,14 +252,15 @@ TEST(Model, LoadOrderByHand) {
     }
   }
   using testing::ElementsAre;
-  for (const char* in_order : {"naive qk", "naive softmax", "naive pv", "naive dv", "naive ds", "fa1 fwd", "fa2 fwd",
-                               "fa2 dot", "fa2 bwd", "fa2 convert", "splitkv combine"}) {
+  for (const char* in_order :
+       {"naive qk", "naive softmax", "naive pv", "naive dv", "naive ds", "fa1 fwd", "fa2 fwd", "fa2 dot", "fa2 bwd",
+        "fa2 convert", "splitkv combine", "linattn states", "linattn outputs"}) {
     EXPECT_TRUE(orders.at(in_order).in_program_order()) << in_order;
   }
-  for (const char* own_alone : {"naive qk", "naive softmax", "fa2 dot", "splitkv combine"}) {
+  for (const char* own_alone : {"naive qk", "naive softmax", "fa2 dot", "splitkv combine", "linattn outputs"}) {
     EXPECT_EQ(orders.at(own_alone).steps_ahead, 0) << own_alone;
   }
-  for (const char* next : {"fa1 fwd", "fa1 bwd", "fa2 fwd", "fa2 bwd"})
+  for (const char* next : {"fa1 fwd", "fa1 bwd", "fa2 fwd", "fa2 bwd", "linattn states"})
     EXPECT_EQ(orders.at(next).steps_ahead, 1) << next;
   EXPECT_EQ(orders.at("naive pv").steps_ahead, 2);  // rings of three
   EXPECT_EQ(orders.at("naive dk").steps_ahead, 2);

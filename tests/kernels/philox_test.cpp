@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/device/philox_shape.h"
+#include "kernels/model/attention.h"
+#include "kernels/oracle/dropout.h"
 
 #include <gtest/gtest.h>
 
@@ -35,6 +37,21 @@ TEST(Philox, EveryEntryHasAByteOfItsOwn) {
     }
   }
   EXPECT_EQ(taken.size(), 64U * 96);
+}
+
+/// The judge draws by code of its own.
+TEST(Philox, TheJudgesBytesAreTheKernels) {
+  int differing = 0;
+  for (const unsigned instance : {0U, 1U, 1000U}) {
+    for (unsigned row = 0; row < 70; ++row) {
+      for (unsigned column = 0; column < 70; ++column) {
+        const unsigned kernels = dropout_byte(static_cast<unsigned>(dropout_seed), instance, row, column);
+        ASSERT_EQ(dropout_draw(instance, row, column), static_cast<int>(kernels)) << row << ", " << column;
+        differing += kernels != dropout_byte(static_cast<unsigned>(dropout_seed), instance, row, column + 1) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(differing, 14'000);
 }
 
 TEST(Philox, OneCallServesTheSixteenEntriesOfAThread) {

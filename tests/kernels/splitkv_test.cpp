@@ -333,7 +333,6 @@ TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
   const Traffic four = splitkv_algorithm().plan(longer, Tiling{.br = 16, .bc = 128, .splits = 66}, h200()).traffic();
   EXPECT_EQ(four.l2_to_sm_bytes - plan.traffic().l2_to_sm_bytes, 3LL * 2 * 2 * 65'536 * 256);
   EXPECT_EQ(four.sm_to_l2_bytes, plan.traffic().sm_to_l2_bytes);
-  EXPECT_EQ(splitkv_algorithm().facts().growth, Growth::nd);
 }
 
 TEST(SplitKv, BlockTableIsReadInWholeSectors) {

@@ -130,7 +130,7 @@ TEST(TileTable, EveryLineOfOursRunsAndIsWhatAutoPicks) {
                        .n_q = choice.n,
                        .n_k = choice.n,
                        .d = choice.d};
-    if (algorithm->facts().growth == Growth::nd) {
+    if (algorithm->facts().decodes) {
       p.batch = p.n_q = 1;
       p.heads_kv = tuned_decode_kv_heads(p.d);
       p.heads_q = tuned_decode_group * p.heads_kv;
@@ -139,7 +139,7 @@ TEST(TileTable, EveryLineOfOursRunsAndIsWhatAutoPicks) {
     Tiling expected = tiling_of(choice.config);
     if (expected.splits == 0) expected.splits = tiling_of(algorithm->default_config(p, h200())).splits;
     EXPECT_EQ(auto_config(*algorithm, p, h200()), expected);
-    if (algorithm->facts().growth != Growth::nd) continue;
+    if (!algorithm->facts().decodes) continue;
     AttentionProblem more_heads = p;
     more_heads.batch = 8;
     AttentionProblem few_keys = p;

@@ -72,7 +72,12 @@ void LawModel::set_laws(LawSet set) {
   beginResetModel();
   set_ = std::move(set);
   lines_.clear();
-  if (!set_.families.empty()) lines_.push_back({Kind::theorem, 0});
+  std::vector<PowerLaw> laws;
+  for (std::size_t i = 0; i < set_.families.size(); ++i) {
+    if (std::ranges::find(laws, set_.families[i].law) != laws.end()) continue;
+    laws.push_back(set_.families[i].law);
+    lines_.push_back({Kind::theorem, i});
+  }
   for (std::size_t i = 0; i < set_.families.size(); ++i) {
     lines_.push_back({Kind::found, i});
     if (!set_.families[i].refusal && set_.families[i].closed_form) lines_.push_back({Kind::closed_form, i});
@@ -88,9 +93,9 @@ bool LawModel::is_withheld(int row) const {
 QString LawModel::text_of(const Line& line, int column) const {
   const auto variable = variable_of(column);
   if (line.kind == Kind::theorem) {
-    if (column == series_column) return qtext(say::law_page::theorem{});
-    if (!variable) return {};
-    return QString::number(analysis::theorem_exponent(static_cast<analysis::LawVariable>(*variable)));
+    const PowerLaw& law = set_.families[line.family].law;
+    if (column == series_column) return qtext(say::law_page::theorem{.title = law.title, .law = law.text});
+    return variable ? QString::number(law.exponents.at(*variable)) : QString();
   }
   const LawFamily& family = set_.families[line.family];
   if (line.kind == Kind::closed_form) {

@@ -96,7 +96,7 @@ QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
   if (roof.bound == analysis::Bound::exp2) {
     words = say::roofline_page::unit_of_exponentials{
         .exponentials = rate(roof.rate, "op/s"),
-        .rate = rate(analysis::ceiling_flops(roof, set.report.like), "flop/s")};
+        .rate = rate(analysis::ceiling_flops(roof, set.report.flops_per_exponential), "flop/s")};
   } else if (!roof.of_memory()) {
     words = say::roofline_page::roof{.bound = bound, .rate = rate(roof.rate, "flop/s")};
   }

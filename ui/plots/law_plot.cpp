@@ -18,7 +18,6 @@ namespace attnscope::ui {
 namespace {
 
 using analysis::LawPoint;
-using analysis::LawVariable;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 constexpr double faint = 0.4;        ///< strength of the slices that have no fit's line
@@ -31,7 +30,7 @@ constexpr double point_margin = 1.35;  ///< beyond all points, as a factor
 /// The points that differ in one variable alone, in its order.
 using Slice = std::vector<std::size_t>;
 std::vector<Slice> slices_of(const LawFamily& family, LawVariable along) {
-  std::map<std::array<double, analysis::law_variables>, Slice> slices;
+  std::map<std::array<double, law_variables>, Slice> slices;
   for (std::size_t i = 0; i < family.points.size(); ++i) {
     auto others = family.points[i].at;
     others.at(static_cast<std::size_t>(along)) = 0;
@@ -108,7 +107,8 @@ void LawPlot::draw() {
   const std::string problem = set_.problem.toStdString();
   const bool growth = view_ == LawView::growth;
   title_text_ = growth ? qtext(say::law_page::plot_title{.level = level, .problem = problem})
-                       : qtext(say::law_page::collapse_title{.level = level, .problem = problem});
+                       : qtext(say::law_page::collapse_title{
+                             .law = laws_text(drawn_families()), .level = level, .problem = problem});
   setAccessibleName(qtext(say::law_page::name{.title = title_text_.toStdString()}));
   if (drawn_.empty()) return;
   key_text_ = growth ? qtext(say::law_page::growth_key{}) : qtext(say::law_page::collapse_key{});
@@ -137,6 +137,12 @@ QCPAxisRect* LawPlot::add_panel(const QString& heading, const QString& x_label) 
   return panel;
 }
 
+std::vector<LawFamily> LawPlot::drawn_families() const {
+  std::vector<LawFamily> families;
+  for (const std::size_t place : drawn_) families.push_back(set_.families[place]);
+  return families;
+}
+
 void LawPlot::draw_growth() {
   const Extent bytes = extent_of([](const LawPoint& point) { return point.bytes; });
   auto* together = new QCPMarginGroup(this);
@@ -148,13 +154,12 @@ void LawPlot::draw_growth() {
       if (family.refusal) continue;
       heading << qtext(
           say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
-                                  .variable = analysis::to_string(variable),
+                                  .variable = to_string(variable),
                                   .exponent = QString::number(family.fit->exponents[k], 'f', 2).toStdString()});
     }
     constexpr qsizetype most_named = 3;  // the table says them all
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
-    heading << qtext(
-        say::law_page::panel{.exponent = QString::number(analysis::theorem_exponent(variable)).toStdString()});
+    heading << qtext(say::law_page::panel{.exponent = laws_exponents(drawn_families(), variable)});
     QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), axis_words(variable));
     panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
     QCPAxis* x = panel->axis(QCPAxis::atBottom);
@@ -243,7 +248,7 @@ void LawPlot::draw_collapse() {
     if (i > 0) lines += i % of_a_line == 0 ? QStringLiteral("\n") : QStringLiteral("   ");
     lines += heading[i];
   }
-  QCPAxisRect* panel = add_panel(lines, qtext(say::law_page::law_axis{}));
+  QCPAxisRect* panel = add_panel(lines, qtext(say::law_page::law_axis{.law = laws_text(drawn_families())}));
   const Extent law = extent_of([](const LawPoint& point) { return point.law_bytes; });
   const Extent ratio = extent_of([](const LawPoint& point) { return point.ratio(); });
   QCPAxis* x = panel->axis(QCPAxis::atBottom);
@@ -252,7 +257,7 @@ void LawPlot::draw_collapse() {
   x->setRange(law.low / point_margin, law.high * point_margin);
   y->setTicker(number_ticker());
   y->setRange(ratio.low / band_margin, ratio.high * band_margin);
-  y->setLabel(qtext(say::law_page::ratio_axis{}));
+  y->setLabel(qtext(say::law_page::ratio_axis{.law = laws_text(drawn_families())}));
   for (const std::size_t family : drawn_) draw_family(panel, family);
 }
 

@@ -30,8 +30,9 @@ class LawPlot : public MarkedPlot {
 
  private:
   QCPAxisRect* add_panel(const QString& heading, const QString& x_label);
+  [[nodiscard]] std::vector<LawFamily> drawn_families() const;
   void draw_growth();
-  void draw_growth_of(QCPAxisRect* panel, analysis::LawVariable variable, std::size_t family);
+  void draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size_t family);
   void draw_collapse();
   void draw_family(QCPAxisRect* panel, std::size_t family);
   void draw_marks(QCPAxisRect* panel, std::size_t family, const std::vector<std::size_t>& points, bool strong);

@@ -91,7 +91,7 @@ QColor RooflinePlot::color_of(std::size_t series) const {
 Extent RooflinePlot::ceilings() const {
   Extent flops;
   for (const Roof& roof : set_.report.roofs) {
-    if (!roof.of_memory()) flops.take(analysis::ceiling_flops(roof, set_.report.like));
+    if (!roof.of_memory()) flops.take(analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
   }
   return flops;
 }
@@ -169,7 +169,7 @@ void RooflinePlot::draw_roof(const Roof& roof) {
 
 void RooflinePlot::draw_ceiling(const Roof& roof) {
   const PlotColors colors = plot_colors(palette());
-  const double flops = analysis::ceiling_flops(roof, set_.report.like);
+  const double flops = analysis::ceiling_flops(roof, set_.report.flops_per_exponential);
   double ridge = 1;
   for (const Roof& memory : set_.report.roofs) {
     if (is_of_level(memory, set_.level)) ridge = flops / memory.rate;

@@ -202,8 +202,8 @@ std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
     Loaded& last = loaded[{moment.launch, moment.block}];
     if (now.q.end > 0) last.q = now.q;
     if (now.k.end > 0) last.k = now.k;
-    const bool scores = std::ranges::count(computations, Phase::scores, &Computation::phase) > 0;
-    if (!scores || last.q.end == 0 || last.k.end == 0) continue;
+    if (std::ranges::none_of(computations, makes_pairs, &Computation::phase) || last.q.end == 0 || last.k.end == 0)
+      continue;
     all[index] =
         TouchedPairs{last.q.begin, last.q.end - last.q.begin, last.k.begin, last.k.end - last.k.begin, last.q.instance};
   }

@@ -106,8 +106,8 @@ KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance)
 
 }  // namespace
 
-Reference make_reference(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                         const StatisticsSource& statistics) {
+Reference make_reference(const ReferenceKind& reference, const AttentionProblem& problem, InputKind kind,
+                         std::uint64_t seed, const StatisticsSource& statistics) {
   const InputGenerator generator(problem, kind, seed);
   const auto matrix = [&](Tensor tensor, std::int64_t instance) {
     const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
@@ -120,18 +120,18 @@ Reference make_reference(const AttentionProblem& problem, InputKind kind, std::u
   std::int64_t affordable = std::max<std::int64_t>(16, work_budget / (problem.n_k * problem.d));
   if (gradients) affordable = std::max<std::int64_t>(16, affordable / 4);
   if (rows <= affordable) {
-    return reference_attention(problem, matrix, {.rows = all_rows(problem), .keys = all_keys(problem)});
+    return reference.of(problem, matrix, {.rows = all_rows(problem), .keys = all_keys(problem)});
   }
-  return reference_attention(problem, matrix,
-                             {.rows = pick_rows(problem, affordable, seed),
-                              .keys = gradients ? pick_keys(problem, seed) : std::vector<RowId>{},
-                              .statistics = statistics});
+  return reference.of(problem, matrix,
+                      {.rows = pick_rows(problem, affordable, seed),
+                       .keys = gradients ? pick_keys(problem, seed) : std::vector<RowId>{},
+                       .statistics = statistics});
 }
 
-const Reference& Oracle::reference_for(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
-                                       std::uint64_t seed, const SlotBuffers& buffers,
-                                       std::chrono::milliseconds limit) {
-  Key key{problem, kind, seed};
+const Reference& Oracle::reference_for(const ReferenceKind& reference, const AttentionPlan& plan,
+                                       const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
+                                       const SlotBuffers& buffers, std::chrono::milliseconds limit) {
+  Key key{&reference, problem, kind, seed};
   // What changes no result.
   key.problem.page = 0;
   key.problem.deterministic = false;
@@ -147,7 +147,7 @@ const Reference& Oracle::reference_for(const AttentionPlan& plan, const Attentio
   if (!pages_or_blocks && problem.d <= largest_d) {
     statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
   }
-  known_.push_front({key, make_reference(key.problem, kind, seed, statistics)});
+  known_.push_front({key, make_reference(reference, key.problem, kind, seed, statistics)});
   if (known_.size() > kept_references) known_.pop_back();
   return known_.front().reference;
 }
@@ -205,9 +205,10 @@ void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<
   }
 }
 
-CheckResult Oracle::judge(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
-                          std::uint64_t seed, const SlotBuffers& buffers, std::chrono::milliseconds limit) {
-  const Reference& reference = reference_for(plan, problem, kind, seed, buffers, limit);
+CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan, const AttentionProblem& problem,
+                          InputKind kind, std::uint64_t seed, const SlotBuffers& buffers,
+                          std::chrono::milliseconds limit) {
+  const Reference& reference = reference_for(*find_reference(judged_by), plan, problem, kind, seed, buffers, limit);
   struct Matrix {
     const char* buffer;
     const char* name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what a kernel computed is attention.
+// Whether what a kernel computed is what its algorithm says that it computes.
 #pragma once
 
 #include <list>
@@ -8,7 +8,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/oracle/inputs.h"
-#include "kernels/oracle/reference.h"
+#include "kernels/oracle/references.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/workspace.h"
 
@@ -21,17 +21,20 @@ class Oracle {
  public:
   Oracle(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner) {}
 
-  /// Judges what the plan has of "o", "lse", "dq", "dk" and "dv". Pre: the launches of the plan have run, the stream is
+  /// Judges what the plan has of "o", "lse", "dq", "dk" and "dv" by the reference of that name. Pre: there is one; the
+  /// launches of the plan have run, the stream is
   /// idle. References are kept for the next tiles, algorithms and layouts of the same problem. Throws DriverError, and
   /// PointEnd or LaunchTimeout for a service kernel.
-  [[nodiscard]] CheckResult judge(const AttentionPlan& plan, const AttentionProblem& problem, InputKind kind,
-                                  std::uint64_t seed, const SlotBuffers& buffers, std::chrono::milliseconds limit);
+  [[nodiscard]] CheckResult judge(std::string_view reference, const AttentionPlan& plan,
+                                  const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
+                                  const SlotBuffers& buffers, std::chrono::milliseconds limit);
 
   /// What the last judge() saw. Pre: judge() was called.
   [[nodiscard]] const KernelOutput& seen() const { return seen_; }
 
  private:
   struct Key {
+    const ReferenceKind* reference;
     AttentionProblem problem;
     InputKind kind;
     std::uint64_t seed;
@@ -41,9 +44,9 @@ class Oracle {
     Key key;
     Reference reference;
   };
-  [[nodiscard]] const Reference& reference_for(const AttentionPlan& plan, const AttentionProblem& problem,
-                                               InputKind kind, std::uint64_t seed, const SlotBuffers& buffers,
-                                               std::chrono::milliseconds limit);
+  [[nodiscard]] const Reference& reference_for(const ReferenceKind&, const AttentionPlan& plan,
+                                               const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
+                                               const SlotBuffers& buffers, std::chrono::milliseconds limit);
   [[nodiscard]] RowStatistics row_statistics(const AttentionProblem& problem, std::int64_t instance,
                                              const SlotBuffers& buffers, std::chrono::milliseconds limit);
   [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
@@ -62,7 +65,7 @@ class Oracle {
 
 /// The reference rows and keys that a problem is judged by: all of them where that is little work. `statistics` saves
 /// the keys of a large problem most of theirs.
-[[nodiscard]] Reference make_reference(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                       const StatisticsSource& statistics = {});
+[[nodiscard]] Reference make_reference(const ReferenceKind&, const AttentionProblem& problem, InputKind kind,
+                                       std::uint64_t seed, const StatisticsSource& statistics = {});
 
 }  // namespace attnscope::gpu

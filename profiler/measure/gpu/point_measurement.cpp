@@ -142,7 +142,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   }
   const std::size_t slot = waiting_;
   PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
-  add_model_metrics(point.plan, spec.problem, record);
+  add_model_metrics(*algorithm, point.plan, spec.problem, record);
   if (counts_units(options)) add_predicted_terms(*algorithm, info_.limits, record);
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_facts(cuda_, info_.limits, loaded, record);
@@ -224,9 +224,10 @@ void GpuDevice::run_together(std::vector<PreparedLaunch>& launches, std::chrono:
 void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
   const AttentionPlan& plan = point.plan;
   const AttentionProblem& problem = record.spec.problem;
+  const std::string& reference = registry_.find(record.spec.algorithm)->facts().reference;
   const auto judge = [&] {
     current_work_ = say::point::checking_failed{};
-    CheckResult result = session_->oracle.judge(plan, problem, options.input_kind, options.seed,
+    CheckResult result = session_->oracle.judge(reference, plan, problem, options.input_kind, options.seed,
                                                 SlotBuffers(session_->workspace, slot), options.timeout);
     const double share = result.max_abs_error * record.error_bound.value_or(1);  // the run nearest to its bound counts
     if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {

@@ -13,16 +13,20 @@
 namespace attnscope::gpu {
 namespace {
 
+const ReferenceKind& softmax() {
+  return *find_reference("softmax");
+}
+
 TEST(Oracle, SmallProblemsAreCheckedWhole) {
   const AttentionProblem problem{.batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 33, .n_k = 40, .d = 64};
-  EXPECT_EQ(make_reference(problem, InputKind::normal, 1).rows, all_rows(problem));
+  EXPECT_EQ(make_reference(softmax(), problem, InputKind::normal, 1).rows, all_rows(problem));
 }
 
 TEST(Oracle, LargeProblemsAreSampledAcrossHeads) {
   // 6 heads x 1024 rows x 1024 keys x 64: more than is affordable whole.
   const AttentionProblem problem{
       .mask = Mask::causal, .batch = 2, .heads_q = 12, .heads_kv = 4, .n_q = 1024, .n_k = 1024, .d = 64};
-  const Reference sampled = make_reference(problem, InputKind::normal, 1);
+  const Reference sampled = make_reference(softmax(), problem, InputKind::normal, 1);
   ASSERT_LT(sampled.rows.size(), 2048U);
   ASSERT_GE(sampled.rows.size(), 512U);
   const auto has = [&](std::int64_t instance, std::int64_t row) {
@@ -52,7 +56,7 @@ TEST(Oracle, MaskAndDropoutBelongToTheInstanceNotToTheSample) {
                                  .n_k = 700,
                                  .d = 64,
                                  .dropout = 0.2};
-  const Reference sampled = make_reference(problem, InputKind::large, 3);
+  const Reference sampled = make_reference(softmax(), problem, InputKind::large, 3);
   ASSERT_LT(std::ssize(sampled.rows), problem.instances() * problem.n_q);
   const Reference whole =
       reference_attention(problem, make_inputs(problem, InputKind::large, 3), {.rows = sampled.rows});
@@ -63,7 +67,7 @@ TEST(Oracle, MaskAndDropoutBelongToTheInstanceNotToTheSample) {
 TEST(Oracle, GradientsOfSmallProblemsAreCheckedWhole) {
   const AttentionProblem problem{
       .pass = Pass::bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 33, .n_k = 40, .d = 64};
-  const Reference reference = make_reference(problem, InputKind::normal, 1);
+  const Reference reference = make_reference(softmax(), problem, InputKind::normal, 1);
   EXPECT_EQ(reference.rows, all_rows(problem));
   EXPECT_EQ(reference.keys, all_keys(problem));
 }
@@ -100,7 +104,7 @@ TEST(Oracle, GradientsOfLargeProblemsAreSampledByRowsAndKeys) {
     }
     return known;
   };
-  const Reference sampled = make_reference(problem, InputKind::normal, 1, statistics);
+  const Reference sampled = make_reference(softmax(), problem, InputKind::normal, 1, statistics);
   ASSERT_LT(sampled.rows.size(), 1024U);
   ASSERT_LT(sampled.keys.size(), 1024U);
   EXPECT_EQ(asked.size(), 8U) << "every query head of the four K/V heads that are sampled";

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <stdexcept>
 
+#include "kernels/laws.h"
 #include "profiler/analysis/tile_choice.h"
 #include "profiler/plan/fields.h"
+#include "tests/kernels/stated.h"
 #include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/plan/later_field.h"
 
@@ -77,47 +78,22 @@ TEST(Facets, EveryKnobTellsMapsApart) {
   }
 }
 
-/// An algorithm that nobody runs.
-class Stated final : public Algorithm {
- public:
-  using Algorithm::Algorithm;
-  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
-                                               const DeviceLimits&) const override {
-    throw std::logic_error("not asked");
-  }
-  [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override {
-    throw std::logic_error("not asked");
-  }
-  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
-                                               const DeviceLimits&) const override {
-    throw std::logic_error("not asked");
-  }
-  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override {
-    throw std::logic_error("not asked");
-  }
-
- protected:
-  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
-                                                 const DeviceLimits&) const override {
-    throw std::logic_error("not asked");
-  }
-};
-
 TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
   Registry registry;
-  registry.add(std::make_unique<Stated>(Facts{.name = "mine",
-                                              .title = "Mine",
-                                              .short_title = "Mine",
-                                              .source = "nowhere",
-                                              .tile_meaning = Message::verbatim("nothing"),
-                                              .knobs = {{.name = "cluster",
-                                                         .label = Message::verbatim("Cluster"),
-                                                         .meaning = Message::verbatim("Blocks of a cluster"),
-                                                         .largest = 16},
-                                                        {.name = "order",
-                                                         .label = Message::verbatim("Order"),
-                                                         .meaning = Message::verbatim("Who comes first"),
-                                                         .words = {"as_given", "longest"}}}}));
+  registry.add(std::make_unique<test::Stated>(Facts{.name = "mine",
+                                                    .title = "Mine",
+                                                    .short_title = "Mine",
+                                                    .source = "nowhere",
+                                                    .tile_meaning = Message::verbatim("nothing"),
+                                                    .law = linear_law,
+                                                    .knobs = {{.name = "cluster",
+                                                               .label = Message::verbatim("Cluster"),
+                                                               .meaning = Message::verbatim("Blocks of a cluster"),
+                                                               .largest = 16},
+                                                              {.name = "order",
+                                                               .label = Message::verbatim("Order"),
+                                                               .meaning = Message::verbatim("Who comes first"),
+                                                               .words = {"as_given", "longest"}}}}));
   const Algorithms algorithms(registry);
   PointSpec told = fixtures::spec("mine", 1024);
   told.knobs.set("cluster", std::int64_t{4});
@@ -140,20 +116,21 @@ TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
 
 TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
   Registry registry;
-  registry.add(std::make_unique<Stated>(Facts{.name = "mine",
-                                              .title = "Mine",
-                                              .short_title = "Mine",
-                                              .source = "nowhere",
-                                              .tile_meaning = Message::verbatim("nothing"),
-                                              .knobs = {{.name = "cluster",
-                                                         .label = Message::verbatim("Cluster"),
-                                                         .meaning = Message::verbatim("Blocks of a cluster"),
-                                                         .largest = 16},
-                                                        {.name = "parts",
-                                                         .label = Message::verbatim("Parts"),
-                                                         .meaning = Message::verbatim("Of a head"),
-                                                         .largest = 16,
-                                                         .beside_n = true}}}));
+  registry.add(std::make_unique<test::Stated>(Facts{.name = "mine",
+                                                    .title = "Mine",
+                                                    .short_title = "Mine",
+                                                    .source = "nowhere",
+                                                    .tile_meaning = Message::verbatim("nothing"),
+                                                    .law = linear_law,
+                                                    .knobs = {{.name = "cluster",
+                                                               .label = Message::verbatim("Cluster"),
+                                                               .meaning = Message::verbatim("Blocks of a cluster"),
+                                                               .largest = 16},
+                                                              {.name = "parts",
+                                                               .label = Message::verbatim("Parts"),
+                                                               .meaning = Message::verbatim("Of a head"),
+                                                               .largest = 16,
+                                                               .beside_n = true}}}));
   const Algorithms algorithms(registry);
   std::vector<PointRecord> records;
   for (const std::int64_t value : {0, 4}) {

@@ -59,8 +59,9 @@ PointRecord ok_point(const PointSpec& spec, bool simulated) {
   PointRecord record;
   record.spec = spec;
   record.provenance = simulated ? Provenance::simulated : Provenance::measured;
-  const AttentionPlan plan = built_in_algorithms().find(spec.algorithm)->plan(spec.problem, spec.config(), h200());
-  add_model_metrics(plan, spec.problem, record);
+  const Algorithm& algorithm = *built_in_algorithms().find(spec.algorithm);
+  const AttentionPlan plan = algorithm.plan(spec.problem, spec.config(), h200());
+  add_model_metrics(algorithm, plan, spec.problem, record);
 
   const DeviceLimits& limits = h200();
   const auto total = static_cast<double>(plan.traffic().total());

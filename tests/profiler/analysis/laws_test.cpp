@@ -16,7 +16,7 @@ Law law_for(const char* algorithm, Pass pass, const char* mask = "none", const T
   AttentionProblem problem = fixtures::spec(algorithm, 4096).problem;
   problem.pass = pass;
   problem.mask = *parse_mask(mask);
-  return law_of(*built_in_algorithms().find(algorithm), problem, tile, fixtures::h200());
+  return built_in_algorithms().find(algorithm)->law(problem, tile, fixtures::h200());
 }
 
 TEST(Laws, EachAlgorithmHasItsOwn) {
@@ -31,7 +31,7 @@ TEST(Laws, EachAlgorithmHasItsOwn) {
   EXPECT_EQ(law_for("fa2", Pass::fwd, "window:255:0").text, "P·d/Br");
   EXPECT_EQ(law_for("naive", Pass::fwd, "window:255:0").text, "N²");
   const PointSpec decode = fixtures::decode_spec("naive", 4096);
-  EXPECT_EQ(law_of(*built_in_algorithms().find("naive"), decode.problem, decode.tile, fixtures::h200()).text, "n_k·d");
+  EXPECT_EQ(built_in_algorithms().find("naive")->law(decode.problem, decode.tile, fixtures::h200()).text, "n_k·d");
 }
 
 TEST(Laws, CountBytesOverAllHeads) {
@@ -44,7 +44,7 @@ TEST(Laws, CountBytesOverAllHeads) {
   EXPECT_DOUBLE_EQ(fa1.bytes(4096), 132.0 * 4096 * 4096 * 128 * 128 / m * 2);
   EXPECT_EQ(fa1.from, static_cast<std::int64_t>(std::ceil(m / 128)));
   const PointSpec decode = fixtures::decode_spec("fa2", 4096);
-  const Law keys = law_of(*built_in_algorithms().find("fa2"), decode.problem, decode.tile, fixtures::h200());
+  const Law keys = built_in_algorithms().find("fa2")->law(decode.problem, decode.tile, fixtures::h200());
   EXPECT_DOUBLE_EQ(keys.bytes(8192), 16.0 * 8192 * 128 * 2);
   EXPECT_EQ(keys.lower, "");
 }

@@ -132,11 +132,11 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
 
 TEST(Roofs, ExponentialsBoundFlopsByD) {
   const Roof exponentials{.bound = Bound::exp2, .rate = 4e12};
-  EXPECT_EQ(ceiling_flops(exponentials, head(4096, 64)), 1024e12);
-  EXPECT_EQ(ceiling_flops(exponentials, head(4096, 128)), 2048e12);
-  EXPECT_EQ(ceiling_flops(exponentials, head(4096, 128, Pass::bwd)), 5120e12);
-  EXPECT_EQ(ceiling_flops(exponentials, head(4096, 128, Pass::fwd_bwd)), 3584e12);
-  EXPECT_EQ(ceiling_flops({.bound = Bound::wgmma, .rate = 8e14}, head(4096, 64)), 8e14);
+  EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 64))), 1024e12);
+  EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 128))), 2048e12);
+  EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 128, Pass::bwd))), 5120e12);
+  EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 128, Pass::fwd_bwd))), 3584e12);
+  EXPECT_EQ(ceiling_flops({.bound = Bound::wgmma, .rate = 8e14}, 256), 8e14);
 }
 
 TEST(Roofline, PointsLieUnderTheBoundThatTakesTheMostOfTheirTime) {

@@ -106,9 +106,11 @@ TEST(TilePicture, EveryVisitedTileHasAPlaceOfItsOwn) {
       SCOPED_TRACE(algorithm->name() + " " + describe(problem));
       const TilePicture got = picture(algorithm->name().c_str(), problem, config);
       EXPECT_FALSE(got.kernel.empty());
+      // What does not weigh every pair by itself brings few of them together.
+      const bool every_pair = algorithm->facts().flops == pass_flops;
       std::vector<std::int64_t> places;
       for (const TileCellSight& cell : got.cells) {
-        EXPECT_TRUE(cell.visited || cell.sight == TileSight::masked);
+        EXPECT_TRUE(cell.visited || cell.sight == TileSight::masked || !every_pair);
         EXPECT_EQ(cell.visited, cell.order >= 0);
         if (cell.visited) places.push_back(cell.order);
       }

@@ -213,10 +213,10 @@ TEST(Evaluate, OneKernelOfSeveralHasNoTflops) {
 
 TEST(ModelMetrics, NaiveHasItsKernelsAndTheirSum) {
   const AttentionProblem problem{.heads_q = 4, .heads_kv = 4, .n_q = 256, .n_k = 256, .d = 64};
-  const AttentionPlan plan =
-      built_in_algorithms().find("naive")->plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front());
+  const Algorithm& naive = *built_in_algorithms().find("naive");
+  const AttentionPlan plan = naive.plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front());
   PointRecord record;
-  add_model_metrics(plan, problem, record);
+  add_model_metrics(naive, plan, problem, record);
   ASSERT_EQ(record.kernels.size(), plan.launches.size() + 1);
   EXPECT_EQ(record.kernels[0].kernel, "all");
   double sum = 0;
@@ -234,8 +234,8 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
   const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
   PointRecord record;
   record.kernels.emplace_back();
-  add_model_metrics(built_in_algorithms().find("fa2")->plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front()),
-                    problem, record);
+  const Algorithm& fa2 = *built_in_algorithms().find("fa2");
+  add_model_metrics(fa2, fa2.plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front()), problem, record);
   ASSERT_EQ(record.kernels.size(), 1U);
   // Reads Q once, K and V for each of the 4 Q tiles; writes O and fp32 LSE.
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), (256 * 64 + 4.0 * 2 * 256 * 64) * 2);
@@ -244,12 +244,12 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
 
 TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
   const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
-  AttentionPlan plan =
-      built_in_algorithms().find("naive")->plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front());
+  const Algorithm& naive = *built_in_algorithms().find("naive");
+  AttentionPlan plan = naive.plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front());
   ASSERT_EQ(plan.launches.size(), 3U);
   plan.launches[0].setup = true;
   PointRecord several;
-  add_model_metrics(plan, problem, several);
+  add_model_metrics(naive, plan, problem, several);
   ASSERT_EQ(several.kernels.size(), 3U);
   EXPECT_EQ(several.kernels[1].kernel, plan.launches[1].name);
   EXPECT_DOUBLE_EQ(*several.kernels[0].metric(key::model_l2_to_sm_bytes),
@@ -257,7 +257,7 @@ TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
                        static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));
   plan.launches[1].setup = true;
   PointRecord one;
-  add_model_metrics(plan, problem, one);
+  add_model_metrics(naive, plan, problem, one);
   ASSERT_EQ(one.kernels.size(), 1U) << "what is measured is one launch: all";
   EXPECT_DOUBLE_EQ(*one.kernels[0].metric(key::model_l2_to_sm_bytes),
                    static_cast<double>(plan.launches[2].traffic.l2_to_sm_bytes));

@@ -509,7 +509,7 @@ TEST(Presets, AreNamedAndDescribed) {
     EXPECT_EQ(plan->preset, preset.name);
     EXPECT_EQ(plan->description, preset.description);
   }
-  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode", "law"));
+  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode", "law", "linear"));
 }
 
 TEST(Presets, QuickHasCurvesOfAllTakersAndATileGrid) {
@@ -688,6 +688,27 @@ TEST(Presets, LawVariesNAndDAndTheMemoryThatMakesTheTile) {
     EXPECT_THAT(axes[1], ElementsAre(32, 64, 128)) << name;
     EXPECT_THAT(axes[2], ElementsAre(8192, 16384, 32768, 65536, 114688)) << name;
   }
+}
+
+// Beside what grows as N², at the same problems; and for its own law over N, d and M.
+TEST(Presets, LinearHasItsCurvesAndItsLaw) {
+  std::map<std::string, std::set<std::string>> problems;
+  std::set<std::int64_t> memories;
+  for (const PointSpec& point : points_of(request_of({}, {}, "linear"))) {
+    if (point.problem.heads_q == 32) {
+      problems[point.algorithm].insert(describe(point.problem));
+      continue;
+    }
+    const Facts& facts = built_in_algorithms().find(point.algorithm)->facts();
+    EXPECT_TRUE(facts.in(Group::linear_law)) << point.algorithm;
+    memories.insert(memory_of_tile(point.tile, point.problem.d, facts.traffic_side(Pass::fwd)).value());
+    EXPECT_FALSE(refused(point)) << describe(point);
+  }
+  EXPECT_THAT(memories, ElementsAre(8192, 16384, 32768, 65536, 114688));
+  ASSERT_EQ(problems.size(), 3U);
+  EXPECT_EQ(problems["linattn"].size(), 24U);
+  EXPECT_EQ(problems["naive"], problems["linattn"]);
+  EXPECT_EQ(problems["fa2"], problems["linattn"]);
 }
 
 TEST(Presets, NoPointComesTwice) {

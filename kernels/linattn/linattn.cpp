@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/linattn/linattn.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/descriptor.h"
+#include "kernels/laws.h"
+#include "kernels/linattn/linattn_programs.h"
+#include "kernels/linattn/linattn_shape.h"
+#include "kernels/linattn/linattn_timing.h"
+#include "messages/load_order.h"
+#include "messages/tile_meaning.h"
+
+namespace attnscope {
+namespace {
+
+using linattn::ChunkGrid;
+using linattn::HeadSums;
+
+/// KV of all keys and phi(Q) KV, 2 d^2 for each row of K and of Q: what the algorithm needs, in whatever chunks.
+double linear_flops(const AttentionProblem& p) {
+  return 2.0 * static_cast<double>(p.d * p.d) * static_cast<double>(p.instances() * p.n_q + p.kv_instances() * p.n_k);
+}
+/// d of each row.
+double linear_flops_per_exponential(const AttentionProblem& p) {
+  return 2.0 * static_cast<double>(p.d);
+}
+
+/// Whatever N is, d^2 operations pass by for d elements.
+Law law_of_rows(const Facts& facts, const AttentionProblem& like, const Config& config, const DeviceLimits& limits) {
+  Law law = linear_law(facts, like, config, limits);
+  law.intensity_at_l2 = Multiple::d;
+  law.intensity_at_dram = Multiple::d;
+  return law;
+}
+
+KernelNeeds states_needs(const AttentionProblem& p, const TileShape& tile) {
+  const int d = static_cast<int>(p.d);
+  return {.kernel = "linattn states",
+          .threads = linattn::states_threads(d),
+          .registers = linattn::states_register_estimate(tile.bc, d),
+          .shared_bytes = linattn::states_shared_bytes(tile.bc, d, bytes_per_element(p.dtype))};
+}
+
+KernelNeeds outputs_needs(const ChunkGrid& grid) {
+  const int d = static_cast<int>(grid.problem().d);
+  const auto [br, bc] = grid.tile();
+  return {
+      .kernel = "linattn outputs",
+      .threads = linattn::outputs_threads(br),
+      .registers = linattn::outputs_register_estimate(br, bc, d, grid.causal()),
+      .shared_bytes = linattn::outputs_shared_bytes(br, bc, d, bytes_per_element(grid.problem().dtype), grid.causal())};
+}
+
+/// "states", where a tile starts from one, and "outputs".
+std::vector<KernelModel> models(const ChunkGrid& grid) {
+  const AttentionProblem& p = grid.problem();
+  const TileShape& tile = grid.tile();
+  const int element = bytes_per_element(p.dtype);
+  const int accumulator = accumulator_bytes(p.dtype);
+  const std::int64_t keys = grid.step() * p.d * element;
+  const std::int64_t state = (p.d + 1) * p.d;
+  std::vector<KernelModel> all;
+  if (grid.states() > 0) {
+    all.push_back(kernel_model(
+        "states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
+        {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
+        {.steps_ahead = 1, .why = say::load_order::next_keys{}}, states_work(grid), linattn::states_timing));
+  }
+  const HeadSums sums = sums_of(grid);
+  std::vector<OnChipPart> parts{in_shared("Q", tile.br * p.d * element)};
+  if (grid.causal()) {
+    parts.push_back(in_shared("K", keys));
+    parts.push_back(in_shared("V", keys));
+  }
+  parts.push_back(in_shared("KV", state * element));
+  if (grid.causal()) parts.push_back(in_registers("P", tile.br * grid.step() * element));
+  parts.push_back(in_registers("O", tile.br * p.d * accumulator));
+  parts.push_back(in_registers("l", std::int64_t{tile.br} * fp32_bytes));
+  all.push_back(kernel_model("outputs", grid.row_tiles() * p.instances(), outputs_needs(grid),
+                             outputs_traffic(grid, sums), outputs_flops(grid, sums), std::move(parts),
+                             {.why = say::load_order::both_first{}}, outputs_work(grid, sums),
+                             linattn::outputs_timing));
+  return all;
+}
+
+}  // namespace
+
+LinearAttention::LinearAttention()
+    : Algorithm({.name = "linattn",
+                 .title = "Linear attention",
+                 .short_title = "Linear",
+                 .source = "A. Katharopoulos et al., Transformers are RNNs (arXiv 2006.16236), equations 7 to 12",
+                 .tile_meaning = say::tile_meaning::chunks{},
+                 .law = law_of_rows,
+                 .power_law = PowerLaw{.title = "Linear attention", .text = "N·d", .exponents = {1, 1, 0}},
+                 .flops = linear_flops,
+                 .flops_per_exponential = linear_flops_per_exponential,
+                 .reference = "linear",
+                 .forward_side = TileSide::bc,
+                 .groups = {Group::linear, Group::linear_law},
+                 .head_dims = supported_head_dims<linattn::supported_head_dim>()}) {}
+
+Config LinearAttention::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
+  // Chunks as long as tiles: every state that is kept is one that a tile starts from.
+  return shrink_to_fit({.br = 128, .bc = 128}, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+}
+
+std::optional<Refusal> LinearAttention::refusal(const AttentionProblem& p, const Config& config,
+                                                const DeviceLimits& device) const {
+  if (auto refused = refuse_shape(p, config.tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+  if (auto refused = refuse_features("linattn", p, config.tile, {}, false)) return refused;
+  const ChunkGrid grid(p, config.tile);
+  if (auto refused = refuse_grid("linattn outputs", grid.row_tiles() * p.instances())) return refused;
+  return refuse_needs({states_needs(p, config.tile), outputs_needs(grid)}, device);
+}
+
+std::int64_t LinearAttention::working_set_bytes(const AttentionProblem& p, const Config& config,
+                                                const DeviceLimits& /*device*/) const {
+  const ChunkGrid grid(p, config.tile);
+  if (!grid.causal()) return 0;  // one state a head is all that comes again
+  // One kernel passes by K and V and leaves states; the next one comes by all of them again.
+  return p.kv_instances() * (2 * p.n_k + grid.states() * (p.d + 1)) * p.d * bytes_per_element(p.dtype);
+}
+
+std::vector<KernelModel> LinearAttention::kernels(const AttentionProblem& p, const Config& config,
+                                                  const DeviceLimits& /*device*/) const {
+  return models(ChunkGrid(p, config.tile));
+}
+
+std::vector<BufferSpec> LinearAttention::buffers(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& /*device*/) const {
+  // Where no tile starts from a state, there is room for one that nobody writes or reads.
+  const std::int64_t states = std::max<std::int64_t>(1, ChunkGrid(p, config.tile).states());
+  std::vector<BufferSpec> all = input_buffers(p);
+  all.push_back({"kv_state", p.kv_instances() * states * (p.d + 1) * p.d * bytes_per_element(p.dtype)});
+  all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+  return all;
+}
+
+AttentionPlan LinearAttention::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  const ChunkGrid grid(p, config.tile);
+  const auto defines = [&](std::initializer_list<std::string_view> names) {
+    return kernel_defines(names, p, tiling_of(config));
+  };
+  AttentionPlan plan;
+  plan.buffers = buffers(p, config, device);
+  for (KernelModel& model : models(grid)) {
+    if (model.name == "states") {
+      auto program = states_program(grid, model.on_chip);
+      plan.launches.emplace_back(std::move(model),
+                                 KernelSource{"linattn/linattn_states.cuh", "attn_linattn_states",
+                                              defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_MASK"})},
+                                 kernel_arguments({"k", "v", "kv_state"}, {p.n_k, grid.states()}), std::move(program));
+    } else {
+      auto program = outputs_program(grid, model.on_chip);
+      plan.launches.emplace_back(
+          std::move(model),
+          KernelSource{"linattn/linattn_outputs.cuh", "attn_linattn_outputs",
+                       defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"})},
+          kernel_arguments({"q", "k", "v", "kv_state", "o"}, {group_size(p), p.n_q, p.n_k, grid.states()}),
+          std::move(program));
+    }
+  }
+  return plan;
+}
+
+}  // namespace attnscope

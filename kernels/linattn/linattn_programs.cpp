@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/linattn/linattn_programs.h"
+
+#include <algorithm>
+
+#include "kernels/descriptor.h"
+#include "kernels/tile_computations.h"
+
+namespace attnscope::linattn {
+namespace {
+
+/// Block (K/V head): a step loads some keys of a chunk; the last of a chunk's stores the state of all keys so far.
+class StatesProgram final : public TileProgram {
+ public:
+  StatesProgram(const ChunkGrid& grid, std::span<const OnChipPart> parts)
+      : grid_(grid), k_(part_index(parts, "K")), v_(part_index(parts, "V")), kv_(part_index(parts, "KV")) {}
+
+  [[nodiscard]] std::int64_t blocks() const override { return grid_.problem().kv_instances(); }
+  [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override {
+    return grid_.states() * grid_.chunk_steps();
+  }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const AttentionProblem& p = grid_.problem();
+    const int element = bytes_per_element(p.dtype);
+    const std::int64_t chunk = step / grid_.chunk_steps();
+    const std::int64_t in_chunk = step % grid_.chunk_steps() * grid_.step();
+    const std::int64_t key = chunk * grid_.chunk() + in_chunk;
+    const std::int64_t keys = std::min(grid_.step(), grid_.chunk() - in_chunk);
+    out.push_back({Tensor::k, Access::load, block, key, keys, 0, p.d, element, Phase::load_kv, k_});
+    out.push_back({Tensor::v, Access::load, block, key, keys, 0, p.d, element, Phase::load_kv, v_});
+    if (in_chunk + keys < grid_.chunk()) return;
+    // What is stored is a rounded copy: the sums go on from where they are.
+    const bool last = step == steps(block) - 1;
+    out.push_back({Tensor::kv_state, Access::store, block * grid_.states() + chunk, 0, p.d + 1, 0, p.d, element,
+                   Phase::store_kv_state, last ? kv_ : no_part});
+  }
+
+  void compute(std::int64_t /*block*/, std::int64_t step, std::vector<Computation>& out) const override {
+    const AttentionProblem& p = grid_.problem();
+    const int accumulator = accumulator_bytes(p.dtype);
+    const OnChipParts keys = parts_of({k_, v_});
+    if (step == 0) out.push_back({Phase::clear_kv_state, kv_, {}, {}, p.d + 1, p.d, accumulator});
+    out.push_back({Phase::add_to_kv_state, kv_, keys, keys, p.d + 1, p.d, accumulator});
+  }
+
+ private:
+  ChunkGrid grid_;
+  std::uint8_t k_;
+  std::uint8_t v_;
+  std::uint8_t kv_;
+};
+
+/// Block (i, head): step 0 loads Q_i and the state, where there is one; the next ones load the other keys that rows of
+/// the tile see; the last one stores O_i. A tile whose rows see no key loads nothing.
+class OutputsProgram final : public TileProgram {
+ public:
+  OutputsProgram(const ChunkGrid& grid, std::span<const OnChipPart> parts)
+      : grid_(grid),
+        states_(grid.states()),
+        q_(part_index(parts, "Q")),
+        k_(part_index(parts, "K")),
+        v_(part_index(parts, "V")),
+        kv_(part_index(parts, "KV")),
+        p_(part_index(parts, "P")),
+        o_(part_index(parts, "O")),
+        l_(part_index(parts, "l")) {}
+
+  [[nodiscard]] std::int64_t blocks() const override { return grid_.row_tiles() * grid_.problem().instances(); }
+  [[nodiscard]] std::int64_t steps(std::int64_t block) const override {
+    const std::int64_t tile = block % grid_.row_tiles();
+    return grid_.end(tile) == 0 ? 1 : 2 + grid_.key_steps(tile);
+  }
+
+  void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
+    const AttentionProblem& p = grid_.problem();
+    const int element = bytes_per_element(p.dtype);
+    const std::int64_t tile = block % grid_.row_tiles();
+    const std::int64_t instance = block / grid_.row_tiles();
+    const std::int64_t head = instance / group_size(p);
+    const std::int64_t row = tile * grid_.tile().br;
+    if (step == steps(block) - 1) {
+      out.push_back({Tensor::o, Access::store, instance, row, grid_.rows(tile), 0, p.d, output_bytes(p.dtype),
+                     Phase::store_o, o_});
+    } else if (step == 0) {
+      out.push_back({Tensor::q, Access::load, instance, row, grid_.rows(tile), 0, p.d, element, Phase::load_q, q_});
+      if (grid_.kept(tile) == 0) return;
+      const std::int64_t state = head * states_ + grid_.kept(tile) / grid_.chunk() - 1;
+      out.push_back({Tensor::kv_state, Access::load, state, 0, p.d + 1, 0, p.d, element, Phase::load_kv_state, kv_});
+    } else {
+      const std::int64_t key = grid_.kept(tile) + (step - 1) * grid_.step();
+      const std::int64_t keys = keys_of(tile, step);
+      out.push_back({Tensor::k, Access::load, head, key, keys, 0, p.d, element, Phase::load_kv, k_});
+      out.push_back({Tensor::v, Access::load, head, key, keys, 0, p.d, element, Phase::load_kv, v_});
+    }
+  }
+
+  void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
+    const AttentionProblem& p = grid_.problem();
+    const int accumulator = accumulator_bytes(p.dtype);
+    const std::int64_t tile = block % grid_.row_tiles();
+    const std::int64_t rows = grid_.rows(tile);
+    const std::int64_t last = steps(block) - 1;
+    const OnChipParts none;
+    const OnChipParts q = parts_of({q_});
+    if (step == 0) {
+      out.push_back({Phase::clear_o, o_, none, none, rows, p.d, accumulator});
+      out.push_back({Phase::clear_row_sums, l_, none, none, rows, 1, fp32_bytes});
+      if (grid_.kept(tile) > 0) {
+        const OnChipParts state = parts_of({kv_});
+        out.push_back(
+            {Phase::values_of_kv_state, o_, q | state, state | (last == 1 ? q : none), rows, p.d, accumulator});
+      }
+    } else if (step < last) {
+      const OnChipParts weights = parts_of({p_});
+      const OnChipParts values = weights | parts_of({v_});
+      const OnChipParts k = parts_of({k_});
+      const std::int64_t keys = keys_of(tile, step);
+      out.push_back({Phase::feature_products, p_, q | k, k | (step == last - 1 ? q : none), rows, keys,
+                     bytes_per_element(p.dtype)});
+      out.push_back({Phase::row_sums, l_, weights, none, rows, 1, fp32_bytes});
+      out.push_back({Phase::values, o_, values, values, rows, p.d, accumulator});
+    }
+    if (step == last) {
+      out.push_back({Phase::normalize, o_, parts_of({l_}), parts_of({l_}), rows, p.d, accumulator});
+    }
+  }
+
+ private:
+  /// Of a step between the first and the last.
+  [[nodiscard]] std::int64_t keys_of(std::int64_t tile, std::int64_t step) const {
+    return std::min(grid_.step(), grid_.end(tile) - grid_.kept(tile) - (step - 1) * grid_.step());
+  }
+
+  ChunkGrid grid_;
+  std::int64_t states_;
+  std::uint8_t q_;
+  std::uint8_t k_;
+  std::uint8_t v_;
+  std::uint8_t kv_;
+  std::uint8_t p_;
+  std::uint8_t o_;
+  std::uint8_t l_;
+};
+
+/// Elements of a state.
+std::int64_t state_elements(const AttentionProblem& p) {
+  return (p.d + 1) * p.d;
+}
+
+}  // namespace
+
+HeadSums sums_of(const ChunkGrid& grid) {
+  HeadSums sums;
+  std::int64_t loaded = 0;  // keys before it have been loaded by a tile
+  std::int64_t before = 0;  // what the tile before starts from
+  for (std::int64_t tile = 0; tile < grid.row_tiles(); ++tile) {
+    const std::int64_t kept = grid.kept(tile);
+    const std::int64_t end = grid.end(tile);
+    const std::int64_t rows = grid.rows(tile);
+    const std::int64_t key_steps = grid.key_steps(tile);
+    append(sums.blocks, {.blocks = 1,
+                         .steps = static_cast<double>(end == 0 ? 1 : 2 + key_steps),
+                         .rounds = static_cast<double>((kept > 0 ? 1 : 0) + key_steps)});
+    if (end == 0) continue;
+    ++sums.tiles;
+    sums.rows += rows;
+    sums.state_tiles += kept > 0 ? 1 : 0;
+    sums.state_rows += kept > 0 ? rows : 0;
+    sums.distinct_states += kept > before ? 1 : 0;
+    before = kept;
+    sums.keys += end - kept;
+    sums.distinct_keys += std::max<std::int64_t>(0, end - std::max(kept, loaded));
+    sums.key_steps += key_steps;
+    // Row r of the tile sees `end` less the rows behind it, which is no less than `kept`, or nothing.
+    const std::int64_t seeing = grid.causal() ? std::min(rows, end) : 0;
+    sums.pairs += seeing * (end - kept) - seeing * (seeing - 1) / 2;
+    loaded = std::max(loaded, end);
+  }
+  return sums;
+}
+
+std::shared_ptr<const TileProgram> states_program(const ChunkGrid& grid, std::span<const OnChipPart> on_chip) {
+  return std::make_shared<const StatesProgram>(grid, on_chip);
+}
+
+std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid& grid, std::span<const OnChipPart> on_chip) {
+  return std::make_shared<const OutputsProgram>(grid, on_chip);
+}
+
+/// K and V once as far as states reach, each state once.
+std::vector<OperandTraffic> states_traffic(const ChunkGrid& grid) {
+  const AttentionProblem& p = grid.problem();
+  const std::int64_t element = bytes_per_element(p.dtype);
+  const std::int64_t states = p.kv_instances() * grid.states();
+  const Traffic keys{.l2_to_sm_bytes = states * grid.chunk() * p.d * element};
+  return {{Tensor::k, keys},
+          {Tensor::v, keys},
+          {Tensor::kv_state, {.sm_to_l2_bytes = states * state_elements(p) * element}}};
+}
+
+/// Q once where it sees any key, a state for each tile that starts from one, the keys beside it; O once.
+std::vector<OperandTraffic> outputs_traffic(const ChunkGrid& grid, const HeadSums& sums) {
+  const AttentionProblem& p = grid.problem();
+  const std::int64_t element = bytes_per_element(p.dtype);
+  const std::int64_t row = p.instances() * p.d * element;
+  const Traffic keys{.l2_to_sm_bytes = sums.keys * row};
+  return {{Tensor::q, {.l2_to_sm_bytes = sums.rows * row}},
+          {Tensor::k, keys},
+          {Tensor::v, keys},
+          {Tensor::kv_state, {.l2_to_sm_bytes = p.instances() * sums.state_tiles * state_elements(p) * element}},
+          {Tensor::o, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
+}
+
+KernelWork states_work(const ChunkGrid& grid) {
+  const AttentionProblem& p = grid.problem();
+  const auto d = static_cast<double>(p.d);
+  const double states = static_cast<double>(p.kv_instances()) * static_cast<double>(grid.states());
+  const double steps = states * static_cast<double>(grid.chunk_steps());
+  const double keys = steps * static_cast<double>(grid.step());  // in whole steps
+  const double tile_bytes = keys * d * bytes_per_element(p.dtype);
+  return {.steps = steps,
+          .rounds = steps,
+          .tensor_flops = 2 * keys * d * (d + 8),  // z takes a product of eight columns
+          .exponentials = keys * d,
+          .fp32_values = keys * d + states * static_cast<double>(state_elements(p)),
+          .shared_bytes = tile_bytes * (d / 16 + 1),  // every warp reads its columns of K, and all of V
+          .distinct_bytes = static_cast<double>(sum_of(states_traffic(grid)).total())};
+}
+
+KernelWork outputs_work(const ChunkGrid& grid, const HeadSums& sums) {
+  const AttentionProblem& p = grid.problem();
+  const auto d = static_cast<double>(p.d);
+  const auto element = static_cast<double>(bytes_per_element(p.dtype));
+  const auto heads = static_cast<double>(p.instances());
+  const auto br = static_cast<double>(grid.tile().br);
+  const double rows = static_cast<double>(sums.tiles) * br;  // in whole tiles
+  const double from_states = static_cast<double>(sums.state_tiles) * br;
+  const double keys = static_cast<double>(sums.key_steps) * static_cast<double>(grid.step());  // in whole steps
+  const double cells = keys * br;
+  const double warps = br / 16;
+  double steps = 0;
+  double rounds = 0;
+  for (const BlockRun& run : sums.blocks) {
+    steps += static_cast<double>(run.blocks) * run.steps;
+    rounds += static_cast<double>(run.blocks) * run.rounds;
+  }
+  const double operand_bytes = static_cast<double>(sums.state_tiles) * d * (warps * d + br) +
+                               static_cast<double>(sums.key_steps) * d * br + keys * d * 2 * warps;
+  const double states = static_cast<double>(p.kv_instances()) * static_cast<double>(sums.distinct_states);
+  const double read_once = heads * static_cast<double>(sums.rows) * d +
+                           states * static_cast<double>(state_elements(p)) +
+                           static_cast<double>(p.kv_instances()) * static_cast<double>(sums.distinct_keys) * 2 * d;
+  return {.steps = heads * steps,
+          .order = order_of({.heads = p.instances(), .tiles = {sums.blocks}}),
+          .rounds = heads * rounds,
+          .tensor_flops = heads * (2 * from_states * d * d + 4 * cells * d),
+          .exponentials = heads * (rows + keys) * d,
+          .fp32_values = heads * ((2 * rows + keys) * d + cells),
+          .shared_bytes = heads * operand_bytes * element,
+          .distinct_bytes = read_once * element + heads * static_cast<double>(p.n_q) * d * output_bytes(p.dtype)};
+}
+
+double states_flops(const ChunkGrid& grid) {
+  const AttentionProblem& p = grid.problem();
+  return 2.0 * static_cast<double>(p.d * p.d) * static_cast<double>(p.kv_instances() * grid.states() * grid.chunk());
+}
+
+double outputs_flops(const ChunkGrid& grid, const HeadSums& sums) {
+  const AttentionProblem& p = grid.problem();
+  return static_cast<double>(p.instances()) *
+         (2.0 * static_cast<double>(p.d * p.d * sums.state_rows) + 4.0 * static_cast<double>(p.d * sums.pairs));
+}
+
+}  // namespace attnscope::linattn

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tile programs and closed forms of the linear attention kernels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/block_orders.h"
+#include "kernels/linattn/linattn_shape.h"
+#include "kernels/model/attention.h"
+#include "kernels/model/integer.h"
+#include "kernels/model/kernel_model.h"
+#include "kernels/model/knobs.h"
+#include "kernels/model/tile_program.h"
+
+namespace attnscope::linattn {
+
+/// One head cut into row tiles and chunks of keys: what both launches' programs and closed forms have in common. All
+/// heads are alike.
+class ChunkGrid {
+ public:
+  ChunkGrid(const AttentionProblem& problem, const TileShape& tile) : p_(problem), tile_(tile) {}
+
+  [[nodiscard]] const AttentionProblem& problem() const { return p_; }
+  [[nodiscard]] const TileShape& tile() const { return tile_; }
+  [[nodiscard]] bool causal() const { return p_.mask.right != Mask::unlimited; }
+
+  [[nodiscard]] std::int64_t row_tiles() const { return ceil_div(p_.n_q, tile_.br); }
+  [[nodiscard]] std::int64_t rows(std::int64_t tile) const {
+    return std::min<std::int64_t>(tile_.br, p_.n_q - tile * tile_.br);
+  }
+  /// Keys whose state the tile starts from; 0 for none.
+  [[nodiscard]] std::int64_t kept(std::int64_t tile) const {
+    return kept_keys(seen(tile * tile_.br), tile_.bc, causal());
+  }
+  /// The keys up to the last one that a row of the tile sees: those from kept() on it loads.
+  [[nodiscard]] std::int64_t end(std::int64_t tile) const { return seen(tile * tile_.br + rows(tile) - 1); }
+  /// Steps in which it loads them.
+  [[nodiscard]] std::int64_t key_steps(std::int64_t tile) const { return ceil_div(end(tile) - kept(tile), step()); }
+
+  /// Keys of a chunk.
+  [[nodiscard]] std::int64_t chunk() const { return causal() ? tile_.bc : p_.n_k; }
+  /// States of a K/V head that some tile starts from.
+  [[nodiscard]] std::int64_t states() const { return kept(row_tiles() - 1) / chunk(); }
+  /// Keys that are on chip at a time.
+  [[nodiscard]] std::int64_t step() const { return step_keys(tile_.bc); }
+  /// Steps of a chunk.
+  [[nodiscard]] std::int64_t chunk_steps() const { return ceil_div(chunk(), step()); }
+
+ private:
+  [[nodiscard]] int seen(std::int64_t row) const {
+    return seen_keys(static_cast<int>(row), static_cast<int>(p_.n_q), static_cast<int>(p_.n_k), causal());
+  }
+
+  AttentionProblem p_;
+  TileShape tile_;
+};
+
+/// What the row tiles of one head add up to. O(Tr).
+struct HeadSums {
+  std::int64_t tiles = 0;            ///< that see a key
+  std::int64_t rows = 0;             ///< theirs
+  std::int64_t state_tiles = 0;      ///< that start from a state
+  std::int64_t state_rows = 0;       ///< theirs
+  std::int64_t distinct_states = 0;  ///< that some tile starts from
+  std::int64_t keys = 0;             ///< that they load beside it
+  std::int64_t distinct_keys = 0;    ///< the same, each once
+  std::int64_t key_steps = 0;
+  std::int64_t pairs = 0;        ///< visible ones of rows and keys that meet on chip
+  std::vector<BlockRun> blocks;  ///< as BlockOrder has them
+};
+[[nodiscard]] HeadSums sums_of(const ChunkGrid&);
+
+/// Of the launch "states"; `on_chip` is its model's.
+[[nodiscard]] std::shared_ptr<const TileProgram> states_program(const ChunkGrid&, std::span<const OnChipPart> on_chip);
+[[nodiscard]] std::vector<OperandTraffic> states_traffic(const ChunkGrid&);
+[[nodiscard]] KernelWork states_work(const ChunkGrid&);
+[[nodiscard]] double states_flops(const ChunkGrid&);
+
+/// Of the launch "outputs".
+[[nodiscard]] std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid&, std::span<const OnChipPart> on_chip);
+[[nodiscard]] std::vector<OperandTraffic> outputs_traffic(const ChunkGrid&, const HeadSums&);
+[[nodiscard]] KernelWork outputs_work(const ChunkGrid&, const HeadSums&);
+[[nodiscard]] double outputs_flops(const ChunkGrid&, const HeadSums&);
+
+}  // namespace attnscope::linattn

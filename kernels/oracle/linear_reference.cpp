@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/oracle/linear_reference.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "kernels/oracle/float16.h"
+
+namespace attnscope {
+namespace {
+
+double elu_plus_one(double x) {
+  return x > 0 ? x + 1 : std::exp(x);
+}
+
+/// A matrix as it is and as features, exact and in 16 bits.
+struct FeatureMatrix {
+  std::vector<double> exact;
+  std::vector<float> rounded;
+
+  FeatureMatrix(DType dtype, const std::vector<std::uint16_t>& bits) {
+    exact.reserve(bits.size());
+    rounded.reserve(bits.size());
+    for (const std::uint16_t each : bits) {
+      exact.push_back(elu_plus_one(static_cast<double>(from_bits(dtype, each))));
+      rounded.push_back(round_to(dtype, static_cast<float>(exact.back())));
+    }
+  }
+};
+
+/// One query head against its K/V head.
+class LinearHead {
+ public:
+  LinearHead(const AttentionProblem& p, const FeatureMatrix& queries, const FeatureMatrix& keys,
+             const std::vector<float>& values)
+      : p_(p), d_(static_cast<std::size_t>(p.d)), queries_(queries), keys_(keys), values_(values) {}
+
+  /// Row `at.row`, to place `place` of the result.
+  void row(const RowId& at, std::size_t place, Reference& result) const {
+    const KeyRange range = visible_keys(p_, at.instance / p_.heads_q, at.row);
+    const double* q = &queries_.exact[static_cast<std::size_t>(at.row) * d_];
+    const float* q16 = &queries_.rounded[static_cast<std::size_t>(at.row) * d_];
+    std::vector<double> o(d_, 0);
+    std::vector<std::pair<std::size_t, float>> weights;  // in 16 bits, with their keys
+    double sum = 0;
+    float sum16 = 0;
+    for (std::int64_t key = range.first; key < range.last; ++key) {
+      if (!counts(at.row, key)) continue;
+      const std::size_t from = static_cast<std::size_t>(key) * d_;
+      double weight = 0;
+      float weight16 = 0;
+      for (std::size_t c = 0; c < d_; ++c) {
+        weight += q[c] * keys_.exact[from + c];
+        weight16 += q16[c] * keys_.rounded[from + c];
+      }
+      for (std::size_t c = 0; c < d_; ++c) o[c] += weight * static_cast<double>(values_[from + c]);
+      weights.emplace_back(from, round_to(p_.dtype, weight16));
+      sum += weight;
+      sum16 += weights.back().second;
+    }
+    if (weights.empty()) return;
+    result.lse[place] = std::log(sum);
+    std::vector<float> o16(d_, 0);
+    for (const auto& [from, weight] : weights) {
+      const float share = round_to(p_.dtype, weight / sum16);
+      for (std::size_t c = 0; c < d_; ++c) o16[c] += share * values_[from + c];
+    }
+    for (std::size_t c = 0; c < d_; ++c) {
+      result.o.exact[place * d_ + c] = o[c] / sum;
+      result.o.naive16[place * d_ + c] = round_to(p_.dtype, o16[c]);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool counts(std::int64_t row, std::int64_t key) const {
+    return !p_.mask.sparse() || p_.mask.block_counts(row / p_.mask.block_size, key / p_.mask.block_size);
+  }
+
+  const AttentionProblem& p_;
+  std::size_t d_;
+  const FeatureMatrix& queries_;
+  const FeatureMatrix& keys_;
+  const std::vector<float>& values_;
+};
+
+}  // namespace
+
+Reference reference_linear_attention(const AttentionProblem& p, const MatrixSource& matrix, ReferenceRequest request) {
+  const auto elements = request.rows.size() * static_cast<std::size_t>(p.d);
+  Reference result;
+  result.dtype = p.dtype;
+  result.d = p.d;
+  result.rows = std::move(request.rows);
+  result.lse.assign(result.rows.size(), -std::numeric_limits<double>::infinity());
+  result.o.exact.assign(elements, 0);
+  result.o.naive16.assign(elements, 0);
+  const unsigned wanted = request.threads == 0 ? std::thread::hardware_concurrency() : request.threads;
+  // One query head at a time, so that memory stays at one head's matrices; rows come grouped by head.
+  for (std::size_t begin = 0, end = 0; begin < result.rows.size(); begin = end) {
+    const std::int64_t instance = result.rows[begin].instance;
+    while (end < result.rows.size() && result.rows[end].instance == instance) ++end;
+    const std::int64_t kv = instance / group_size(p);
+    const FeatureMatrix queries(p.dtype, matrix(Tensor::q, instance));
+    const FeatureMatrix keys(p.dtype, matrix(Tensor::k, kv));
+    std::vector<float> values;
+    for (const std::uint16_t bits : matrix(Tensor::v, kv)) values.push_back(from_bits(p.dtype, bits));
+    const LinearHead head(p, queries, keys, values);
+    std::atomic<std::size_t> next{begin};
+    const auto work = [&] {
+      for (std::size_t place = next++; place < end; place = next++) head.row(result.rows[place], place, result);
+    };
+    std::vector<std::jthread> helpers;
+    for (std::size_t t = 1; t < std::min<std::size_t>(wanted, end - begin); ++t) helpers.emplace_back(work);
+    work();
+  }
+  return result;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judges by name: what an algorithm computes, its statement says by naming one.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kernels/oracle/reference.h"
+
+namespace attnscope {
+
+struct ReferenceKind {
+  std::string_view name;
+  Reference (*of)(const AttentionProblem&, const MatrixSource&, ReferenceRequest) = nullptr;
+};
+
+[[nodiscard]] std::span<const ReferenceKind> references();
+/// nullptr for an unknown name.
+[[nodiscard]] const ReferenceKind* find_reference(std::string_view name);
+
+}  // namespace attnscope
