@@ -68,7 +68,8 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
     EXPECT_EQ(dtypes.size(), 2U);
     EXPECT_EQ(kinds.size(), input_kinds().size());
     EXPECT_EQ(tiles_at_64.size(), 3U);
-    EXPECT_EQ(rasters.size(), algorithm->name() == "fa1" ? 1U : 2U) << algorithm->name();
+    EXPECT_EQ(rasters.size(), std::ranges::count(algorithm->facts().knobs, knob::raster, &Knob::name) == 0 ? 1U : 2U)
+        << algorithm->name();
     EXPECT_TRUE(dims.contains(64) && dims.contains(128));
     EXPECT_EQ(count, shapes.size() * 4 * kinds.size() * dims.size() * 3) << algorithm->name();
   }
@@ -139,7 +140,7 @@ TEST(VerifyCases, HoldNothingThatAnAlgorithmRefusesByItsShape) {
         built_in_algorithms().find(one.spec.algorithm)->refusal(one.spec.problem, one.spec.config(), h200());
     ASSERT_TRUE(!refusal || refusal->cause != Refusal::Cause::shape) << describe(one) << ": " << refusal->reason;
   }
-  EXPECT_LT(table().size(), 70'000U) << "an hour's work at most";
+  EXPECT_LT(table().size(), 75'000U) << "an hour's work at most";
 }
 
 TEST(VerifyCases, NamedAlgorithmsOnly) {
