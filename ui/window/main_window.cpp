@@ -23,7 +23,6 @@
 
 #include "messages/query.h"
 #include "messages/window.h"
-#include "ui/lesson/lesson_window.h"
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
@@ -36,6 +35,7 @@
 #include "ui/text/qtext.h"
 #include "ui/window/export_table.h"
 #include "ui/window/help.h"
+#include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/status_bar.h"
@@ -73,6 +73,7 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   build_docks();
   build_menus();
   setStatusBar(new StatusBar(workspace_, this));
+  lesson_ = new LessonInBrowser(workspace_, *banner_, *statusBar(), this);
   follow_workspace();
   follow_collection();
   if (remember_) {
@@ -214,7 +215,7 @@ void MainWindow::build_view_menu() {
 
 void MainWindow::build_help_menu() {
   QMenu* help = menuBar()->addMenu(qtext(say::window::help{}));
-  help->addAction(qtext(say::window::lesson{}), this, [this] { show_lesson(); });
+  help->addAction(qtext(say::window::lesson{}), this, [this] { lesson_->show(); });
   QAction* explain = help->addAction(qtext(say::window::explain{}), this,
                                      [this] { show_document(this, QStringLiteral("explanation")); });
   explain->setShortcut(QKeySequence::HelpContents);
@@ -400,32 +401,6 @@ void MainWindow::explore_selected() {
   const QString gpu = QString::fromStdString(point->run->summary.device_name);
   tabs_->setCurrentWidget(*explorer);
   if (!(*explorer)->explore(point->spec, gpu)) {
-    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
-  }
-}
-
-LessonWindow& MainWindow::show_lesson() {
-  if (workspace_.files().isEmpty() && !workspace_.loading()) {
-    for (const QString& sample : lesson_samples()) workspace_.open(sample);
-  }
-  if (lesson_ == nullptr) {
-    lesson_ = std::make_unique<LessonWindow>(workspace_, remember_);
-    connect(lesson_.get(), &LessonWindow::explore_wanted, this, &MainWindow::explore_from_lesson);
-  }
-  lesson_->show();
-  lesson_->raise();
-  lesson_->activateWindow();
-  return *lesson_;
-}
-
-void MainWindow::explore_from_lesson(const PointSpec& spec, const QString& gpu) {
-  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
-  if (explorer == pages_.end()) return;
-  show();
-  raise();
-  activateWindow();
-  tabs_->setCurrentWidget(*explorer);
-  if (!(*explorer)->explore(spec, gpu)) {
     say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
   }
 }
