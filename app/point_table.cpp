@@ -10,41 +10,37 @@
 namespace attnscope {
 namespace {
 
-/// The fields of problem and tile; algorithm and cache have columns of the commands' own.
-bool is_column(const Field& field) {
-  return field.name != "algorithm" && field.name != "cache";
+/// The fields of problem and tile, and the knobs; algorithm and cache have columns of the commands' own.
+std::vector<Field> fields_with_columns(const Registry& registry) {
+  std::vector<Field> fields = fields_and_knobs(point_fields(), registry.knobs());
+  std::erase_if(fields, [](const Field& field) {
+    return field.role == FieldRole::algorithm || field.role == FieldRole::circumstance;
+  });
+  return fields;
 }
 
 }  // namespace
 
 std::vector<TableColumn> point_columns(const Registry& registry) {
   std::vector<TableColumn> columns;
-  for (const Field& field : point_fields()) {
-    const bool number = field.type == FieldType::integer || field.type == FieldType::real;
-    if (is_column(field)) columns.push_back({std::string(field.name), number});
-  }
-  for (const Knob& knob : registry.knobs()) columns.push_back({knob.name, knob.words.empty()});
+  for (const Field& field : fields_with_columns(registry))
+    columns.push_back({std::string(field.name), field.is_number()});
   return columns;
 }
 
 std::vector<std::string> point_texts(const PointSpec& point, const Registry& registry, bool people) {
   std::vector<std::string> texts;
-  for (const Field& field : point_fields()) {
-    if (!is_column(field)) continue;
-    // "none" in files reads "full" to people.
-    texts.push_back(people && field.name == "mask" ? mask_title(point.problem.mask) : field_text(field, point));
+  for (const Field& field : fields_with_columns(registry)) {
+    texts.push_back(people ? people_text(field, point) : field_text(field, point));
   }
-  for (const Knob& knob : registry.knobs()) texts.push_back(knob_text(knob, point.knobs));
   return texts;
 }
 
 Table without_defaults(const Table& table, const Registry& registry) {
+  const std::vector<Field> fields = fields_with_columns(registry);
   const auto goes_without_saying = [&](std::string_view column, std::string_view text) {
-    const Field* field = find_field(column);
-    // What every program knows of a problem is said always.
-    if (field != nullptr) return field->since > 1 || field->name == "pass" ? text == field->fallback : false;
-    const Knob* knob = registry.find_knob(column);
-    return knob != nullptr && text == knob_text(*knob, {});
+    const auto field = std::ranges::find(fields, column, &Field::name);
+    return field != fields.end() && field->shown != FieldShown::always && text == field->fallback;
   };
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -55,8 +51,8 @@ Table without_defaults(const Table& table, const Registry& registry) {
   Table result;
   for (const std::size_t i : kept) result.columns.push_back(table.columns[i]);
   for (const auto& row : table.rows) {
-    auto& fields = result.rows.emplace_back();
-    for (const std::size_t i : kept) fields.push_back(row[i]);
+    auto& cells = result.rows.emplace_back();
+    for (const std::size_t i : kept) cells.push_back(row[i]);
   }
   return result;
 }

@@ -68,6 +68,11 @@ named=$(grep -rnwiE "$names" profiler storage ui app kernels/model kernels/*.h -
   grep -vE '^storage/schema/(step_[0-9]+|migrations)\.cpp:' | grep -vE '^[^:]+:[0-9]+:\s*//' | grep -viE '^[^:]+:[0-9]+:.*//.*\<('"$names"')\>' || true)
 [ -z "$named" ] || { printf 'lint: a generic room names an algorithm:\n%s\n' "$named" >&2; exit 1; }
 
+# What a room needs of a field, the field says (profiler/plan/fields.h).
+if grep -rnE '\b(field|axis|knob)(->|\.)name == "' profiler storage ui app --include='*.cpp' --include='*.h' >&2; then
+  echo "lint: a room knows a field by name" >&2; exit 1
+fi
+
 # What the window says is in the catalogue, not in Qt's translations.
 if grep -rnE '\b(tr|translate)\("' ui app >&2; then echo "lint: a text that the catalogue does not have (CONTRIBUTING.md)" >&2; exit 1; fi
 # Every text of the catalogue is said somewhere (that everything said is in it, the compiler sees).

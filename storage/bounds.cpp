@@ -51,8 +51,8 @@ Message wrong_spec(const PointSpec& spec, bool imported) {
   if (Message wrong = no_name(said<say::noun::algorithm>, spec.algorithm); !wrong.empty()) return wrong;
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
-    const bool of_tile = field.name == "br" || field.name == "bc";  // another program need not say
-    const std::int64_t least = of_tile && imported ? 0 : field.smallest;
+    const bool unsaid = field.role == FieldRole::tile && imported;  // another program need not say it
+    const std::int64_t least = unsaid ? 0 : field.smallest;
     if (Message wrong = outside(field.name, std::get<std::int64_t>(field.get(spec)), least, field.largest);
         !wrong.empty()) {
       return wrong;

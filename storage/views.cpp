@@ -93,7 +93,7 @@ std::string view_statements(int version) {
   std::string columns;
   for (const Field& field : point_fields()) {
     if (field.since > version) continue;
-    if (field.name == "cache") {  // the knobs stand before it, as they did
+    if (field.role == FieldRole::circumstance) {  // the knobs stand before it, as they did
       for (const OldKnob& knob : old_knobs) {
         columns += fmt::format(
             " coalesce((SELECT value FROM point_knobs WHERE point_id = p.id AND name = '{0}'), {1}) AS {0},", knob.name,
@@ -101,7 +101,7 @@ std::string view_statements(int version) {
       }
     }
     columns += fmt::format(" p.{},", field.name);
-    if (field.name == "algorithm") columns += " k.name AS kernel,";
+    if (field.role == FieldRole::algorithm) columns += " k.name AS kernel,";
   }
   std::string metrics;
   for (const std::string_view key : metric_columns) {

@@ -273,7 +273,7 @@ std::vector<std::string> undecided_words(const Rounds& rounds, const AbOptions& 
 std::string fields_apart(const std::array<PointSpec, 2>& points) {
   std::string names;
   for (const Field& field : point_fields()) {
-    if (field.name == "algorithm" || field.name == "br" || field.name == "bc" || field.name == "dtype") continue;
+    if (field.role != FieldRole::problem && field.role != FieldRole::circumstance) continue;
     if (field_text(field, points[0]) == field_text(field, points[1])) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", field.name);
   }

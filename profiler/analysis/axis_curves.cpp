@@ -20,8 +20,14 @@
 namespace attnscope::analysis {
 namespace {
 
-bool of_the_tile(const std::string& name) {
-  return name == "br" || name == "bc";
+bool of_the_tile(std::string_view name) {
+  const Field* field = attnscope::find_field(name);
+  return field != nullptr && field->role == FieldRole::tile;
+}
+
+/// Each has a curve of its own, and the tile is chosen by itself.
+bool of_a_curve(std::string_view key) {
+  return key == field_name::algorithm || key == device_facet_key || key == tile_facet()->key;
 }
 
 bool is_knob(const Algorithms& algorithms, std::string_view name) {
@@ -269,22 +275,20 @@ std::vector<FacetPtr> facets_beside_curves(const PointAxis& axis, const FacetPtr
   if (group) axes.push_back(axis_of(group, algorithms));
   const bool knobs = std::ranges::any_of(axes, [&](const PointAxis& each) {
     return std::ranges::any_of(each.names, [&](const std::string& name) {
-      return is_knob(algorithms, name) || (of_the_tile(name) && each.key() != "tile" && each.key() != "m");
+      return is_knob(algorithms, name) ||
+             (of_the_tile(name) && each.key() != tile_facet()->key && each.key() != memory_axis().key());
     });
   });
   std::vector<FacetPtr> facets = facets_beside(axes, algorithms);
   std::erase_if(facets, [&](const FacetPtr& facet) {
-    if (facet->key == "algorithm" || facet->key == device_facet_key || facet->key == "tile") return true;
-    return !knobs && is_knob(algorithms, facet->key);
+    return of_a_curve(facet->key) || (!knobs && is_knob(algorithms, facet->key));
   });
   return facets;
 }
 
 std::vector<FacetPtr> all_curve_facets(const Algorithms& algorithms) {
   std::vector<FacetPtr> facets = all_map_facets(algorithms);
-  std::erase_if(facets, [](const FacetPtr& facet) {
-    return facet->key == "algorithm" || facet->key == device_facet_key || facet->key == "tile";
-  });
+  std::erase_if(facets, [](const FacetPtr& facet) { return of_a_curve(facet->key); });
   return facets;
 }
 
@@ -314,10 +318,7 @@ const PointAxis& memory_axis() {
 
 std::vector<PointAxis> varying_curve_axes(const PointTable& table, std::span<const Row> rows) {
   std::vector<PointAxis> axes = varying_axes(table, rows);
-  // Of the algorithm and the device each has a curve of its own.
-  std::erase_if(axes, [](const PointAxis& axis) {
-    return axis.key() == device_facet_key || axis.key() == "algorithm" || axis.key() == "tile";
-  });
+  std::erase_if(axes, [](const PointAxis& axis) { return of_a_curve(axis.key()); });
   const CodeColumn& memory = table.codes(*memory_axis().facet);
   std::set<std::uint32_t> there;
   for (const Row row : rows) {

@@ -87,11 +87,8 @@ std::vector<DifferingChoice> differing_choices(std::span<const Exploration* cons
     if (differs) differing.push_back(std::move(choice));
   };
   add("device", said<say::explorer::device>(), [](const Exploration& e) { return e.device; });
-  for (const Field& field : point_fields()) {
+  for (const Field& field : fields_and_knobs(point_fields(), registry.knobs())) {
     add(field.name, field.label(), [&](const Exploration& e) { return field_text(field, e.point.spec); });
-  }
-  for (const Knob& knob : registry.knobs()) {
-    add(knob.name, knob.label, [&](const Exploration& e) { return knob_text(knob, e.point.spec.knobs); });
   }
   add("padding", said<say::explorer::padding>(),
       [](const Exploration& e) { return std::to_string(e.point.padding_bytes); });

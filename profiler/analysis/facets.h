@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What views tell points apart by, and offer as choices. Derived from the table of fields (profiler/plan/fields.h) and
-// the knobs of the algorithms: what has no line of its own here is offered as its field or knob states it.
+// What views tell points apart by, and offer as choices: the fields of a point (profiler/plan/fields.h) and the knobs
+// of the algorithms as they state themselves, a few fields together.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,23 @@ struct Facet {
   bool quiet = false;         ///< the usual value is taken where there is a choice, and titles do not say it either
 };
 using FacetPtr = std::shared_ptr<const Facet>;
+
+/// Fields that views read together: "4096", "1 × 16", "128 × 64".
+struct FieldGroup {
+  std::string_view key;  ///< "n", "heads", "tile"
+  Saying label = nullptr;
+  Saying help = nullptr;
+  std::vector<std::string_view> fields;
+  std::string (*text)(const PointSpec&) = nullptr;
+  double (*order)(const PointSpec&) = nullptr;
+  std::string_view stem = {};  ///< as Facet's
+  bool always_shown = false;   ///< as Facet's
+  bool number = false;         ///< as PointAxis'
+};
+/// The tile last.
+[[nodiscard]] std::span<const FieldGroup> field_groups();
+/// The one that a field is in; nullptr where it stands alone.
+[[nodiscard]] const FieldGroup* group_of(std::string_view field);
 
 /// What the points of a curve over N have in common, in the order in which it is chosen; of knobs there are none, for a
 /// tile stands for its algorithm with all that it was told.
@@ -76,7 +93,5 @@ struct PointAxis {
 [[nodiscard]] std::string heads_text(const AttentionProblem&);
 /// "4096", or "1 × 65536" (n_q × n_k) where they differ.
 [[nodiscard]] std::string lengths_text(const AttentionProblem&);
-/// "full", "causal", "window:256:0": the mask's words, where mask=none reads "full" and a long list is shortened.
-[[nodiscard]] std::string mask_text(const Mask&);
 
 }  // namespace attnscope::analysis

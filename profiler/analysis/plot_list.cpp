@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -14,19 +13,13 @@
 #include "messages/plot_choice.h"
 #include "profiler/analysis/tile_map.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope::analysis {
 namespace {
 
 constexpr std::array all_kinds{PlotKind::bytes, PlotKind::time, PlotKind::rate, PlotKind::maps};
 constexpr std::string_view times_sign = "×";
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  return result;
-}
 
 /// "1 × 132" and "1x132" are one value.
 std::string plain(std::string_view value) {
@@ -39,7 +32,7 @@ std::string plain(std::string_view value) {
       result += value[i];
     }
   }
-  return lower(result);
+  return lower_case(result);
 }
 
 std::string trimmed(std::string_view text) {
@@ -50,7 +43,7 @@ std::string trimmed(std::string_view text) {
 
 /// By its key, or as views call it: "dtype" and "type" are one.
 bool is_called(const Facet& facet, std::string_view word) {
-  return facet.key == word || lower(text(facet.label)) == word;
+  return facet.key == word || lower_case(text(facet.label)) == word;
 }
 
 bool allows(const PlotChoice& choice, const Facet& facet, const FacetValue& value) {
@@ -214,7 +207,7 @@ Result<PlotChoice, Message> parse_plot_choice(std::span<const std::string> words
     if (word.empty()) continue;
     const std::size_t equals = word.find('=');
     if (equals != std::string::npos && equals > 0 && equals + 1 < word.size()) {
-      choice.values[lower(trimmed(word.substr(0, equals)))].push_back(plain(word.substr(equals + 1)));
+      choice.values[lower_case(trimmed(word.substr(0, equals)))].push_back(plain(word.substr(equals + 1)));
       continue;
     }
     const auto* kind =

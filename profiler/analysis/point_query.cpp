@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "kernels/model/mask.h"
-#include "messages/axis.h"
 #include "messages/query.h"
 #include "profiler/analysis/no_fit.h"
 #include "profiler/analysis/query_fields.h"
@@ -31,14 +30,6 @@ using Bare = QueryField::Bare;
 
 constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view signs = ":=<>";
-
-/// What a message quotes of what the user wrote.
-MessageValue shortened(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  constexpr std::size_t kept = 40;
-  if (text.size() <= longest) return text;
-  return say::axis::shortened{.beginning = text.substr(0, kept), .characters = text.size()};
-}
 
 Failure<Message> wrong(std::string_view term, Message why) {
   return {say::query::wrong{.term = shortened(term), .why = std::move(why)}};

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "messages/query.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -30,13 +30,18 @@ struct OtherName {
   std::string_view name;
   std::string_view field;
 };
-constexpr std::array other_names{OtherName{"algo", "algorithm"},
-                                 OtherName{"N", "n_k"},
-                                 OtherName{"heads", "heads_q"},
-                                 OtherName{"type", "dtype"},
-                                 OtherName{"result", "status"},
-                                 OtherName{"values", "from"},
-                                 OtherName{"time", metric_key::time_median_ns}};
+const std::vector<OtherName>& other_names() {
+  static const std::vector<OtherName> all = [] {
+    std::vector<OtherName> names{{"algo", field_name::algorithm}};
+    for (const WideField& wide : wide_fields()) names.push_back({wide.name, wide.leader().name});
+    for (const Field& field : point_fields()) {
+      if (!field.heading.empty()) names.push_back({field.heading, field.name});
+    }
+    names.insert(names.end(), {{"result", "status"}, {"values", "from"}, {"time", metric_key::time_median_ns}});
+    return names;
+  }();
+  return all;
+}
 
 template <class... Texts>
 QueryValue words(Texts&&... texts) {
@@ -45,90 +50,50 @@ QueryValue words(Texts&&... texts) {
   return value;
 }
 
-// Fields of the table of fields.
+// Fields of the table of fields, and knobs.
 
 Bare bare_of(const Field& field) {
-  if (field.type == FieldType::word) return field.name == "cache" ? Bare::no : Bare::words;
-  if (field.type == FieldType::real) return Bare::numbers;
-  // Of whole numbers those that say which point it is; 64 would else be a number of heads as well.
-  constexpr std::array<std::string_view, 5> telling{"n_q", "n_k", "d", "br", "bc"};
-  const bool tells = std::ranges::find(telling, field.name) != telling.end();
-  return tells ? Bare::numbers : Bare::no;
+  if (field.role == FieldRole::knob || field.role == FieldRole::circumstance) return Bare::no;
+  if (field.type == FieldType::word) return Bare::words;
+  return field.told_by_number || field.type == FieldType::real ? Bare::numbers : Bare::no;
 }
 
-QueryValue value_of(const FieldColumn& column, Row row) {
-  const Field& field = column.field();
-  const FieldValue held = column.value(row);
+QueryValue value_of(const Field& field, const PointSpec& spec) {
+  const FieldValue held = field.get(spec);
   const std::string text = attnscope::to_string(held);
   if (const auto* whole = std::get_if<std::int64_t>(&held)) {
+    const bool chosen = field.role == FieldRole::knob && text == field.fallback;
+    if (chosen) return words(left_to_algorithm);
     // An extent below what an axis takes is one that an imported point does not state.
     return *whole < field.smallest ? QueryValue{} : QueryValue{{text}, static_cast<double>(*whole)};
   }
   if (const auto* real = std::get_if<double>(&held)) return {{text}, *real};
   // Views call mask=none "full".
-  if (field.name == "mask") {
-    if (const auto mask = parse_mask(text)) return words(text, mask_text(*mask));
-  }
-  return words(text);
+  return field.brief != nullptr ? words(text, brief_text(field, spec)) : words(text);
 }
 
 QueryField of_field(const Field& field) {
+  const bool knob = field.role == FieldRole::knob;
   QueryField made{.name = std::string(field.name), .label = field.label(), .bare = bare_of(field)};
-  made.number = field.type == FieldType::integer || field.type == FieldType::real;
+  made.number = field.is_number();
   if (field.type == FieldType::flag) made.words = {"yes", "no"};
-  // Algorithms may be of other programs, and a mask is also asked for by one of its words ("window", "full").
-  const bool open = field.name == "algorithm" || field.name == "mask";
-  if (field.type == FieldType::word && !open) {
-    made.wrong = [&field](std::string_view word) {
-      PointSpec trial;
-      const auto set = set_field(field, trial, lower_case(word));
-      return set ? Message() : set.error();
-    };
+  if (knob) made.words = made.number ? std::vector{std::string(left_to_algorithm)} : field.words;
+  // What takes others is also asked for by one of a value's words ("window", "full").
+  if (field.other_words) {
+    made.words.clear();
+    if (made.number) made.wrong = [](std::string_view) { return Message(); };
+  } else if (field.type == FieldType::word && !knob) {
+    made.wrong = [&field](std::string_view word) { return wrong_value(field, lower_case(word)); };
   }
-  made.of = [name = field.name](const PointTable& table) {
-    const FieldColumn* column = &table.points().field(name);
+  made.of = [field, knob](const PointTable& table) {
+    const PointColumns* points = &table.points();
+    if (knob) {
+      return QueryColumn{[points](Row row) { return std::uint64_t{points->knobs().code(row)}; },
+                         [points, field](Row row) { return value_of(field, points->spec(row, {})); }};
+    }
+    const FieldColumn* column = &points->field(field.name);
     return QueryColumn{[column](Row row) { return column->key(row); },
-                       [column](Row row) { return value_of(*column, row); }};
-  };
-  return made;
-}
-
-// Knobs.
-
-QueryColumn knob_column(const PointTable& table, std::function<QueryValue(const Knobs&)> value) {
-  const PointColumns::KnobsColumn* knobs = &table.points().knobs();
-  return {[knobs](Row row) { return std::uint64_t{knobs->code(row)}; },
-          [knobs, value = std::move(value)](Row row) { return value((*knobs)[row]); }};
-}
-
-QueryField query_field_of_knob(const Knob& knob) {
-  QueryField made{.name = knob.name, .label = knob.label};
-  made.number = knob.words.empty();
-  made.words = made.number ? std::vector{std::string(left_to_algorithm)} : knob.words;
-  made.of = [knob](const PointTable& table) {
-    return knob_column(table, [knob](const Knobs& knobs) {
-      if (!knob.words.empty()) return words(knob_text(knob, knobs));
-      const std::int64_t number = knobs.number(knob.name);
-      if (number == 0) return words(left_to_algorithm);
-      return QueryValue{{fmt::to_string(number)}, static_cast<double>(number)};
-    });
-  };
-  return made;
-}
-
-/// What no algorithm states: it may hold numbers or words.
-QueryField of_foreign_knob(const std::string& name) {
-  QueryField made{.name = name, .label = Message::verbatim(name)};
-  made.number = true;
-  made.wrong = [](std::string_view) { return Message(); };
-  made.of = [name](const PointTable& table) {
-    return knob_column(table, [name](const Knobs& knobs) {
-      const KnobValue* value = knobs.find(name);
-      if (value == nullptr) return QueryValue{};
-      QueryValue held = words(attnscope::to_string(*value));
-      if (const auto* whole = std::get_if<std::int64_t>(value)) held.number = static_cast<double>(*whole);
-      return held;
-    });
+                       [points, field](Row row) { return value_of(field, points->spec(row, std::array{field.name})); }};
   };
   return made;
 }
@@ -279,18 +244,12 @@ std::vector<QueryUnit> query_units(std::string_view unit) {
   return of_it;
 }
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 std::vector<QueryField> query_fields(const PointTable& table, std::span<const PointColumns* const> more) {
   std::vector<QueryField> fields;
   for (const FieldColumn& column : table.points().fields()) fields.push_back(of_field(column.field()));
-  for (const Knob& knob : table.algorithms().knobs()) fields.push_back(query_field_of_knob(knob));
+  for (const Knob& knob : table.algorithms().knobs()) fields.push_back(of_field(knob_field(knob)));
   for (QueryField& own : own_fields()) fields.push_back(std::move(own));
-  std::set<std::string> foreign;
+  std::set<std::string_view> foreign;
   const auto add_knobs_of = [&](const PointColumns& points) {
     for (const Knobs& knobs : points.knobs().values()) {
       for (const auto& [name, value] : knobs) foreign.insert(name);
@@ -298,8 +257,8 @@ std::vector<QueryField> query_fields(const PointTable& table, std::span<const Po
   };
   add_knobs_of(table.points());
   for (const PointColumns* points : more) add_knobs_of(*points);
-  for (const std::string& name : foreign) {
-    if (find_query_field(fields, name) == nullptr) fields.push_back(of_foreign_knob(name));
+  for (const std::string_view name : foreign) {
+    if (find_query_field(fields, name) == nullptr) fields.push_back(of_field(foreign_knob_field(name)));
   }
   for (const Metric& metric : metrics_table()) {
     if (find_query_field(fields, metric.key) == nullptr) fields.push_back(of_metric(metric));
@@ -309,7 +268,7 @@ std::vector<QueryField> query_fields(const PointTable& table, std::span<const Po
 
 const QueryField* find_query_field(const std::vector<QueryField>& fields, std::string_view name) {
   std::string wanted = lower_case(name);
-  for (const OtherName& other : other_names) {
+  for (const OtherName& other : other_names()) {
     if (lower_case(other.name) == wanted) wanted = other.field;
   }
   const auto found =
@@ -319,7 +278,7 @@ const QueryField* find_query_field(const std::vector<QueryField>& fields, std::s
 
 std::vector<std::string> query_names(const std::vector<QueryField>& fields) {
   std::vector<std::string> names;
-  for (const OtherName& other : other_names) {
+  for (const OtherName& other : other_names()) {
     if (find_query_field(fields, other.name) != nullptr) names.emplace_back(other.name);
   }
   for (const QueryField& field : fields) names.push_back(field.name);

@@ -61,7 +61,4 @@ struct QueryUnit {
 /// What fields are called, other names of theirs ("N", "algo") among them.
 [[nodiscard]] std::vector<std::string> query_names(const std::vector<QueryField>&);
 
-/// Of ASCII letters alone.
-[[nodiscard]] std::string lower_case(std::string_view text);
-
 }  // namespace attnscope::analysis

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <unordered_map>
 
 #include "messages/metric.h"
 #include "messages/metric_help.h"
@@ -13,53 +14,136 @@ namespace {
 
 namespace key = metric_key;
 
-constexpr Metric of_why(Why why, std::string_view name, std::string_view counter, std::string_view unit, Saying label,
-                        Saying help) {
-  Metric metric{name, counter, "", unit, 1, label, help};
-  metric.why = why;
-  return metric;
+// What is computed from values of several kinds is imported if anything in it is, else extrapolated, else simulated.
+Provenance across_kinds(std::initializer_list<Provenance> parts) {
+  for (const Provenance foreign : {Provenance::imported, Provenance::extrapolated, Provenance::simulated}) {
+    if (std::ranges::find(parts, foreign) != parts.end()) return foreign;
+  }
+  return Provenance::derived;
 }
+
+// Two counters' sum is as measured as each of them, and two closed forms' sum is one.
+Provenance of_sum(Provenance a, Provenance b) {
+  return a == b ? a : across_kinds({a, b});
+}
+
+using Value = std::optional<Evaluated>;
+
+/// Without words of its own, which the metric has that it is a value of.
+Value plain(double value, Provenance provenance) {
+  return Evaluated{.name = {}, .value = value, .unit = {}, .provenance = provenance};
+}
+
+Value sum(const Value& a, const Value& b) {
+  if (!a || !b) return std::nullopt;
+  return plain(a->value + b->value, of_sum(a->provenance, b->provenance));
+}
+
+Value ratio(const Value& above, const Value& below, double scale = 1) {
+  if (!above || !below || !(below->value > 0)) return std::nullopt;
+  return plain(above->value / below->value * scale, across_kinds({above->provenance, below->provenance}));
+}
+
+}  // namespace
+
+/// Evaluates derived metrics of one kernel. Each rule gives nothing when a part is missing or a divisor is zero.
+class Evaluation {
+ public:
+  explicit Evaluation(const KernelValues& kernel) : kernel_(kernel) {}
+
+  [[nodiscard]] Value operator()(std::string_view name) const {
+    if (auto stored = kernel_.stored(name)) return stored;
+    const Metric* metric = find_metric(name);
+    return metric != nullptr && metric->computed != nullptr ? of(*metric, metric->computed(*this)) : std::nullopt;
+  }
+
+  [[nodiscard]] Value traffic() const {
+    const Value value = settled();
+    return value ? of(*find_metric(key::dram_settled_bytes), value) : (*this)(key::dram_bytes);
+  }
+
+  [[nodiscard]] Value time(double SampleSummary::*part) const {
+    const auto summary = kernel_.times();
+    return summary ? plain((*summary).*part, kernel_.origin()) : std::nullopt;
+  }
+
+  /// Of an imported point the quartiles may be known without the samples.
+  [[nodiscard]] Value spread() const {
+    if (auto of_samples = time(&SampleSummary::relative_spread)) return of_samples;
+    const auto median = (*this)(key::time_median_ns);
+    const auto q1 = (*this)(key::time_q1_ns);
+    const auto q3 = (*this)(key::time_q3_ns);
+    if (!median || !q1 || !q3 || !(median->value > 0)) return std::nullopt;
+    return plain((q3->value - q1->value) / median->value,
+                 across_kinds({median->provenance, q1->provenance, q3->provenance}));
+  }
+
+  [[nodiscard]] Value settled() const {
+    const auto counted = (*this)(key::dram_bytes);
+    if (const auto write_back = (*this)(key::dram_writeback_bytes)) return sum(counted, write_back);
+    // The simulator writes back what each cold launch leaves dirty, and counts it as that launch's writes.
+    if (kernel_.cache() != CacheState::cold || !counted) return std::nullopt;
+    if (counted->provenance != Provenance::simulated && counted->provenance != Provenance::extrapolated) return {};
+    return plain(counted->value, counted->provenance);
+  }
+
+  // The count is the whole pass's: it says nothing of one kernel among several.
+  [[nodiscard]] Value flops() const {
+    return kernel_.is_sum() ? plain(kernel_.flops(), Provenance::modelled) : std::nullopt;
+  }
+
+ private:
+  static Value of(const Metric& metric, Value value) {
+    if (value) value->name = metric.key;
+    if (value) value->unit = metric.unit;
+    return value;
+  }
+
+  const KernelValues& kernel_;
+};
+
+namespace {
+
 constexpr Metric use(std::string_view name, std::string_view counter, Saying label, Saying help) {
-  return of_why(Why::use, name, counter, "percent", label, help);
+  return {.key = name, .counter = counter, .unit = "percent", .label = label, .help = help, .why = Why::use};
 }
 constexpr Metric stall(std::string_view name, std::string_view counter, Saying label, Saying help) {
-  return of_why(Why::stall, name, counter, "1", label, help);
+  return {.key = name, .counter = counter, .label = label, .help = help, .why = Why::stall};
 }
 constexpr Metric count(std::string_view name, std::string_view counter, Saying label, Saying help,
                        std::string_view unit = "1") {
-  return of_why(Why::count, name, counter, unit, label, help);
+  return {.key = name, .counter = counter, .unit = unit, .label = label, .help = help, .why = Why::count};
 }
 constexpr Metric time_term(std::string_view name, Saying label, Saying help) {
-  Metric metric{name, "", "", "ns", 1, label, help};
-  metric.time_term = true;
-  return metric;
+  return {.key = name, .unit = "ns", .label = label, .help = help, .time_term = true};
 }
 
 // One line a metric; clang-format would make five of each.
 // clang-format off
-constexpr std::array metric_table{
+constexpr auto metric_table = std::to_array<Metric>({
     // Counters of every counting pass.
-    Metric{key::dram_read_bytes, "dram__bytes_read.sum", "dram__bytes_op_read.sum", "byte", 1, said<say::metric::dram_read_bytes>, said<say::metric_help::dram_read_bytes>, true, true, Better::less, false, false, dram_count_spread},
-    Metric{key::dram_write_bytes, "dram__bytes_write.sum", "dram__bytes_op_write.sum", "byte", 1, said<say::metric::dram_write_bytes>, said<say::metric_help::dram_write_bytes>, true, true, Better::less, false, false, dram_count_spread},
-    Metric{key::l2_to_sm_bytes, "l1tex__m_xbar2l1tex_read_bytes.sum", "", "byte", 1, said<say::metric::l2_to_sm_bytes>, said<say::metric_help::l2_to_sm_bytes>, true, true, Better::less},
-    Metric{key::sm_to_l2_bytes, "l1tex__m_l1tex2xbar_write_bytes.sum", "", "byte", 1, said<say::metric::sm_to_l2_bytes>, said<say::metric_help::sm_to_l2_bytes>, true, true, Better::less},
-    Metric{key::achieved_occupancy_pct, "sm__warps_active.avg.pct_of_peak_sustained_active", "", "percent", 1, said<say::metric::achieved_occupancy_pct>, said<say::metric_help::achieved_occupancy_pct>, true, true, Better::more},
-    Metric{key::tensor_pipe_pct, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "", "percent", 1, said<say::metric::tensor_pipe_pct>, said<say::metric_help::tensor_pipe_pct>, true, true, Better::more},
-    Metric{key::sm_cycles, "sm__cycles_elapsed.max", "", "cycle", 1, said<say::metric::sm_cycles>, said<say::metric_help::sm_cycles>, true, false},
+    {.key = key::dram_read_bytes, .counter = "dram__bytes_read.sum", .counter_cc12 = "dram__bytes_op_read.sum", .unit = "byte", .label = said<say::metric::dram_read_bytes>, .help = said<say::metric_help::dram_read_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .count_spread = dram_count_spread},
+    {.key = key::dram_write_bytes, .counter = "dram__bytes_write.sum", .counter_cc12 = "dram__bytes_op_write.sum", .unit = "byte", .label = said<say::metric::dram_write_bytes>, .help = said<say::metric_help::dram_write_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .count_spread = dram_count_spread},
+    {.key = key::l2_to_sm_bytes, .counter = "l1tex__m_xbar2l1tex_read_bytes.sum", .unit = "byte", .label = said<say::metric::l2_to_sm_bytes>, .help = said<say::metric_help::l2_to_sm_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less},
+    {.key = key::sm_to_l2_bytes, .counter = "l1tex__m_l1tex2xbar_write_bytes.sum", .unit = "byte", .label = said<say::metric::sm_to_l2_bytes>, .help = said<say::metric_help::sm_to_l2_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less},
+    {.key = key::achieved_occupancy_pct, .counter = "sm__warps_active.avg.pct_of_peak_sustained_active", .unit = "percent", .label = said<say::metric::achieved_occupancy_pct>, .help = said<say::metric_help::achieved_occupancy_pct>, .collected_by_default = true, .on_heatmap = true, .better = Better::more},
+    {.key = key::tensor_pipe_pct, .counter = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", .unit = "percent", .label = said<say::metric::tensor_pipe_pct>, .help = said<say::metric_help::tensor_pipe_pct>, .collected_by_default = true, .on_heatmap = true, .better = Better::more},
+    {.key = key::sm_cycles, .counter = "sm__cycles_elapsed.max", .unit = "cycle", .label = said<say::metric::sm_cycles>, .help = said<say::metric_help::sm_cycles>, .collected_by_default = true},
     // Of the range that holds the launch and what drives the L2 to write back, less the launch's own; cold starts only.
-    Metric{key::dram_writeback_bytes, "", "", "byte", 1, said<say::metric::dram_writeback_bytes>, said<say::metric_help::dram_writeback_bytes>, false, true, Better::less, false, true, dram_count_spread},
+    {.key = key::dram_writeback_bytes, .unit = "byte", .label = said<say::metric::dram_writeback_bytes>, .help = said<say::metric_help::dram_writeback_bytes>, .on_heatmap = true, .better = Better::less, .may_be_negative = true, .count_spread = dram_count_spread},
     // What the driver says of a launch.
-    Metric{key::theoretical_occupancy_pct, "", "", "percent", 1, said<say::metric::theoretical_occupancy_pct>, said<say::metric_help::theoretical_occupancy_pct>, false, true, Better::more},
-    Metric{key::registers, "", "", "register", 1, said<say::metric::registers>, said<say::metric_help::registers>, false, true},
-    Metric{key::shared_bytes, "", "", "byte", 1, said<say::metric::shared_bytes>, said<say::metric_help::shared_bytes>, false, true},
-    Metric{key::local_bytes, "", "", "byte", 1, said<say::metric::local_bytes>, said<say::metric_help::local_bytes>, false, false},
-    Metric{key::memory_bytes, "", "", "byte", 1, said<say::metric::memory_bytes>, said<say::metric_help::memory_bytes>, false, true, Better::less},
+    {.key = key::theoretical_occupancy_pct, .unit = "percent", .label = said<say::metric::theoretical_occupancy_pct>, .help = said<say::metric_help::theoretical_occupancy_pct>, .on_heatmap = true, .better = Better::more},
+    {.key = key::registers, .unit = "register", .label = said<say::metric::registers>, .help = said<say::metric_help::registers>, .on_heatmap = true},
+    {.key = key::shared_bytes, .unit = "byte", .label = said<say::metric::shared_bytes>, .help = said<say::metric_help::shared_bytes>, .on_heatmap = true},
+    {.key = key::local_bytes, .unit = "byte", .label = said<say::metric::local_bytes>, .help = said<say::metric_help::local_bytes>},
+    {.key = key::memory_bytes, .unit = "byte", .label = said<say::metric::memory_bytes>, .help = said<say::metric_help::memory_bytes>, .on_heatmap = true, .better = Better::less},
     // The closed forms.
-    Metric{key::model_l2_to_sm_bytes, "", "", "byte", 1, said<say::metric::model_l2_to_sm_bytes>, said<say::metric_help::model_l2_to_sm_bytes>, false, false, Better::less},
-    Metric{key::model_sm_to_l2_bytes, "", "", "byte", 1, said<say::metric::model_sm_to_l2_bytes>, said<say::metric_help::model_sm_to_l2_bytes>, false, false, Better::less},
-    Metric{key::model_l2_sm_bytes, "", "", "byte", 1, said<say::metric::model_l2_sm_bytes>, said<say::metric_help::model_l2_sm_bytes>, false, true, Better::less},
-    Metric{key::model_compulsory_bytes, "", "", "byte", 1, said<say::metric::model_compulsory_bytes>, said<say::metric_help::model_compulsory_bytes>, false, false},
-    Metric{key::model_flops, "", "", "flop", 1, said<say::metric::model_flops>, said<say::metric_help::model_flops>, false, false},
+    {.key = key::model_l2_to_sm_bytes, .unit = "byte", .label = said<say::metric::model_l2_to_sm_bytes>, .help = said<say::metric_help::model_l2_to_sm_bytes>, .better = Better::less},
+    {.key = key::model_sm_to_l2_bytes, .unit = "byte", .label = said<say::metric::model_sm_to_l2_bytes>, .help = said<say::metric_help::model_sm_to_l2_bytes>, .better = Better::less},
+    {.key = key::model_l2_sm_bytes, .unit = "byte", .label = said<say::metric::model_l2_sm_bytes>, .help = said<say::metric_help::model_l2_sm_bytes>, .on_heatmap = true, .better = Better::less,
+        .computed = [](const Evaluation& e) { return sum(e(key::model_l2_to_sm_bytes), e(key::model_sm_to_l2_bytes)); }},
+    {.key = key::model_compulsory_bytes, .unit = "byte", .label = said<say::metric::model_compulsory_bytes>, .help = said<say::metric_help::model_compulsory_bytes>},
+    {.key = key::model_flops, .unit = "flop", .label = said<say::metric::model_flops>, .help = said<say::metric_help::model_flops>},
     // What --why counts: units, what shared memory's use is made of, and what warps wait for.
     use("use_tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_tensor_pct>, said<say::metric_help::use_tensor_pct>),
     use("use_xu_pct", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_xu_pct>, said<say::metric_help::use_xu_pct>),
@@ -103,132 +187,39 @@ constexpr std::array metric_table{
     time_term("time_dram_ns", said<say::metric::time_dram_ns>, said<say::metric_help::time_dram_ns>),
     time_term("time_launch_ns", said<say::metric::time_launch_ns>, said<say::metric_help::time_launch_ns>),
     // Derived when asked for, never stored.
-    Metric{key::shared_conflict_share, "", "", "1", 1, said<say::metric::shared_conflict_share>, said<say::metric_help::shared_conflict_share>, false, false},
-    Metric{key::time_median_ns, "", "", "ns", 1, said<say::metric::time_median_ns>, said<say::metric_help::time_median_ns>, false, true, Better::less, true},
-    Metric{key::time_q1_ns, "", "", "ns", 1, said<say::metric::time_q1_ns>, said<say::metric_help::time_q1_ns>, false, false, Better::less, true},
-    Metric{key::time_q3_ns, "", "", "ns", 1, said<say::metric::time_q3_ns>, said<say::metric_help::time_q3_ns>, false, false, Better::less, true},
-    Metric{key::time_spread, "", "", "1", 1, said<say::metric::time_spread>, said<say::metric_help::time_spread>, false, false},
-    Metric{key::tflops, "", "", "Tflop/s", 1, said<say::metric::tflops>, said<say::metric_help::tflops>, false, true, Better::more, true},
-    Metric{key::dram_bytes, "", "", "byte", 1, said<say::metric::dram_bytes>, said<say::metric_help::dram_bytes>, false, true, Better::less, false, false, dram_count_spread},
-    Metric{key::dram_settled_bytes, "", "", "byte", 1, said<say::metric::dram_settled_bytes>, said<say::metric_help::dram_settled_bytes>, false, true, Better::less, false, true, dram_count_spread},
-    Metric{key::l2_sm_bytes, "", "", "byte", 1, said<say::metric::l2_sm_bytes>, said<say::metric_help::l2_sm_bytes>, false, true, Better::less},
-    Metric{key::dram_bandwidth, "", "", "byte/s", 1, said<say::metric::dram_bandwidth>, said<say::metric_help::dram_bandwidth>, false, true, Better::neither, true},
-    Metric{key::l2_sm_bandwidth, "", "", "byte/s", 1, said<say::metric::l2_sm_bandwidth>, said<say::metric_help::l2_sm_bandwidth>, false, true, Better::neither, true},
-    Metric{key::l2_sm_over_model, "", "", "1", 1, said<say::metric::l2_sm_over_model>, said<say::metric_help::l2_sm_over_model>, false, true},
-    Metric{key::dram_over_compulsory, "", "", "1", 1, said<say::metric::dram_over_compulsory>, said<say::metric_help::dram_over_compulsory>, false, true, Better::neither, false, true, dram_count_spread},
-    Metric{key::arithmetic_intensity, "", "", "flop/byte", 1, said<say::metric::arithmetic_intensity>, said<say::metric_help::arithmetic_intensity>, false, true, Better::neither, false, false, dram_count_spread},
+    {.key = key::shared_conflict_share, .unit = "1", .label = said<say::metric::shared_conflict_share>, .help = said<say::metric_help::shared_conflict_share>,
+        .computed = [](const Evaluation& e) { return ratio(e(key::shared_bank_conflicts), e(key::shared_wavefronts)); }},
+    {.key = key::time_median_ns, .unit = "ns", .label = said<say::metric::time_median_ns>, .help = said<say::metric_help::time_median_ns>, .on_heatmap = true, .better = Better::less, .follows_clocks = true,
+        .computed = [](const Evaluation& e) { return e.time(&SampleSummary::median); }},
+    {.key = key::time_q1_ns, .unit = "ns", .label = said<say::metric::time_q1_ns>, .help = said<say::metric_help::time_q1_ns>, .better = Better::less, .follows_clocks = true,
+        .computed = [](const Evaluation& e) { return e.time(&SampleSummary::q1); }},
+    {.key = key::time_q3_ns, .unit = "ns", .label = said<say::metric::time_q3_ns>, .help = said<say::metric_help::time_q3_ns>, .better = Better::less, .follows_clocks = true,
+        .computed = [](const Evaluation& e) { return e.time(&SampleSummary::q3); }},
+    {.key = key::time_spread, .unit = "1", .label = said<say::metric::time_spread>, .help = said<say::metric_help::time_spread>,
+        .computed = [](const Evaluation& e) { return e.spread(); }},
+    {.key = key::tflops, .unit = "Tflop/s", .label = said<say::metric::tflops>, .help = said<say::metric_help::tflops>, .on_heatmap = true, .better = Better::more, .follows_clocks = true,
+        .computed = [](const Evaluation& e) { return ratio(e.flops(), e(key::time_median_ns), 1e9 / 1e12); }},
+    {.key = key::dram_bytes, .unit = "byte", .label = said<say::metric::dram_bytes>, .help = said<say::metric_help::dram_bytes>, .on_heatmap = true, .better = Better::less, .count_spread = dram_count_spread,
+        .computed = [](const Evaluation& e) { return sum(e(key::dram_read_bytes), e(key::dram_write_bytes)); }},
+    {.key = key::dram_settled_bytes, .unit = "byte", .label = said<say::metric::dram_settled_bytes>, .help = said<say::metric_help::dram_settled_bytes>, .on_heatmap = true, .better = Better::less, .may_be_negative = true, .count_spread = dram_count_spread,
+        .computed = [](const Evaluation& e) { return e.settled(); }},
+    {.key = key::l2_sm_bytes, .unit = "byte", .label = said<say::metric::l2_sm_bytes>, .help = said<say::metric_help::l2_sm_bytes>, .on_heatmap = true, .better = Better::less,
+        .computed = [](const Evaluation& e) { return sum(e(key::l2_to_sm_bytes), e(key::sm_to_l2_bytes)); }},
+    {.key = key::dram_bandwidth, .unit = "byte/s", .label = said<say::metric::dram_bandwidth>, .help = said<say::metric_help::dram_bandwidth>, .on_heatmap = true, .follows_clocks = true,
+        .computed = [](const Evaluation& e) { return ratio(e(key::dram_bytes), e(key::time_median_ns), 1e9); }},
+    {.key = key::l2_sm_bandwidth, .unit = "byte/s", .label = said<say::metric::l2_sm_bandwidth>, .help = said<say::metric_help::l2_sm_bandwidth>, .on_heatmap = true, .follows_clocks = true,
+        .computed = [](const Evaluation& e) { return ratio(e(key::l2_sm_bytes), e(key::time_median_ns), 1e9); }},
+    {.key = key::l2_sm_over_model, .unit = "1", .label = said<say::metric::l2_sm_over_model>, .help = said<say::metric_help::l2_sm_over_model>, .on_heatmap = true,
+        .computed = [](const Evaluation& e) { return ratio(e(key::l2_sm_bytes), e(key::model_l2_sm_bytes)); }},
+    {.key = key::dram_over_compulsory, .unit = "1", .label = said<say::metric::dram_over_compulsory>, .help = said<say::metric_help::dram_over_compulsory>, .on_heatmap = true, .may_be_negative = true, .count_spread = dram_count_spread,
+        .computed = [](const Evaluation& e) { return ratio(e.traffic(), e(key::model_compulsory_bytes)); }},
+    {.key = key::arithmetic_intensity, .unit = "flop/byte", .label = said<say::metric::arithmetic_intensity>, .help = said<say::metric_help::arithmetic_intensity>, .on_heatmap = true, .count_spread = dram_count_spread,
+        .computed = [](const Evaluation& e) { return ratio(e.flops(), e.traffic()); }},
 #ifdef ATTNSCOPE_TEST_FIELD
-    Metric{"test_metric", "", "", "apple", 1, [] { return Message::verbatim("Test metric"); }, [] { return Message::verbatim("Of the tests alone."); }, false, false},
+    {.key = "test_metric", .unit = "apple", .label = [] { return Message::verbatim("Test metric"); }, .help = [] { return Message::verbatim("Of the tests alone."); }},
 #endif
-};
+});
 // clang-format on
-
-// What is computed from values of several kinds is imported if anything in it is, else extrapolated, else simulated.
-Provenance across_kinds(std::initializer_list<Provenance> parts) {
-  for (const Provenance foreign : {Provenance::imported, Provenance::extrapolated, Provenance::simulated}) {
-    if (std::ranges::find(parts, foreign) != parts.end()) return foreign;
-  }
-  return Provenance::derived;
-}
-
-// Two counters' sum is as measured as each of them, and two closed forms' sum is one.
-Provenance of_sum(Provenance a, Provenance b) {
-  return a == b ? a : across_kinds({a, b});
-}
-
-/// Evaluates derived metrics of one kernel. Each rule gives nothing when a part is missing or a divisor is zero.
-class Evaluation {
- public:
-  explicit Evaluation(const KernelValues& kernel) : kernel_(kernel) {}
-
-  [[nodiscard]] std::optional<Evaluated> operator()(std::string_view name) const {
-    if (auto stored = kernel_.stored(name)) return stored;
-
-    if (name == key::time_median_ns) return time(name, &SampleSummary::median);
-    if (name == key::time_q1_ns) return time(name, &SampleSummary::q1);
-    if (name == key::time_q3_ns) return time(name, &SampleSummary::q3);
-    if (name == key::time_spread) return spread(name);
-    if (name == key::shared_conflict_share) {
-      return ratio(name, (*this)(key::shared_bank_conflicts), (*this)(key::shared_wavefronts));
-    }
-    if (name == key::dram_bytes) return sum(name, key::dram_read_bytes, key::dram_write_bytes);
-    if (name == key::dram_settled_bytes) return settled();
-    if (name == key::l2_sm_bytes) return sum(name, key::l2_to_sm_bytes, key::sm_to_l2_bytes);
-    if (name == key::model_l2_sm_bytes) return sum(name, key::model_l2_to_sm_bytes, key::model_sm_to_l2_bytes);
-    if (name == key::dram_bandwidth) return ratio(name, (*this)(key::dram_bytes), (*this)(key::time_median_ns), 1e9);
-    if (name == key::l2_sm_bandwidth) return ratio(name, (*this)(key::l2_sm_bytes), (*this)(key::time_median_ns), 1e9);
-    if (name == key::l2_sm_over_model) return ratio(name, (*this)(key::l2_sm_bytes), (*this)(key::model_l2_sm_bytes));
-    if (name == key::dram_over_compulsory) {
-      return ratio(name, traffic(), (*this)(key::model_compulsory_bytes));
-    }
-    if (name == key::tflops) return ratio(name, flops(), (*this)(key::time_median_ns), 1e9 / 1e12);
-    if (name == key::arithmetic_intensity) return ratio(name, flops(), traffic());
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::optional<Evaluated> traffic() const {
-    auto value = settled();
-    return value ? value : (*this)(key::dram_bytes);
-  }
-
- private:
-  [[nodiscard]] static Evaluated make(std::string_view name, double value, Provenance provenance) {
-    const Metric* row = find_metric(name);
-    return {name, value, row != nullptr ? row->unit : "1", provenance};
-  }
-
-  [[nodiscard]] std::optional<Evaluated> time(std::string_view name, double SampleSummary::*part) const {
-    const auto summary = kernel_.times();
-    if (!summary) return std::nullopt;
-    return make(name, (*summary).*part, kernel_.origin());
-  }
-
-  /// Of an imported point the quartiles may be known without the samples.
-  [[nodiscard]] std::optional<Evaluated> spread(std::string_view name) const {
-    if (auto of_samples = time(name, &SampleSummary::relative_spread)) return of_samples;
-    const auto median = (*this)(key::time_median_ns);
-    const auto q1 = (*this)(key::time_q1_ns);
-    const auto q3 = (*this)(key::time_q3_ns);
-    if (!median || !q1 || !q3 || !(median->value > 0)) return std::nullopt;
-    return make(name, (q3->value - q1->value) / median->value,
-                across_kinds({median->provenance, q1->provenance, q3->provenance}));
-  }
-
-  [[nodiscard]] std::optional<Evaluated> sum(std::string_view name, std::string_view a, std::string_view b) const {
-    return sum(name, (*this)(a), (*this)(b));
-  }
-
-  [[nodiscard]] static std::optional<Evaluated> sum(std::string_view name, const std::optional<Evaluated>& a,
-                                                    const std::optional<Evaluated>& b) {
-    if (!a || !b) return std::nullopt;
-    return make(name, a->value + b->value, of_sum(a->provenance, b->provenance));
-  }
-
-  [[nodiscard]] std::optional<Evaluated> settled() const {
-    const std::string_view name = key::dram_settled_bytes;
-    const auto counted = (*this)(key::dram_bytes);
-    if (const auto write_back = (*this)(key::dram_writeback_bytes)) return sum(name, counted, write_back);
-    // The simulator writes back what each cold launch leaves dirty, and counts it as that launch's writes.
-    if (kernel_.cache() != CacheState::cold || !counted) return std::nullopt;
-    if (counted->provenance != Provenance::simulated && counted->provenance != Provenance::extrapolated) return {};
-    return make(name, counted->value, counted->provenance);
-  }
-
-  [[nodiscard]] static std::optional<Evaluated> ratio(std::string_view name, const std::optional<Evaluated>& above,
-                                                      const std::optional<Evaluated>& below, double scale = 1) {
-    if (!above || !below || !(below->value > 0)) return std::nullopt;
-    return make(name, above->value / below->value * scale, across_kinds({above->provenance, below->provenance}));
-  }
-
-  // The count is the whole pass's: it says nothing of one kernel among several.
-  [[nodiscard]] std::optional<Evaluated> flops() const {
-    if (!kernel_.is_sum()) return std::nullopt;
-    if (const auto own = kernel_.stored(key::model_flops)) return own;
-    return Evaluated{"", kernel_.flops(), "flop", Provenance::modelled};
-  }
-
-  const KernelValues& kernel_;
-};
 
 /// A kernel of a record; of one of its rounds, what the round found of it.
 class OfRecord final : public KernelValues {
@@ -317,8 +308,13 @@ std::span<const Metric> metrics_table() {
 }
 
 const Metric* find_metric(std::string_view name) {
-  const auto* found = std::ranges::find(metric_table, name, &Metric::key);
-  return found == metric_table.end() ? nullptr : found;
+  static const std::unordered_map<std::string_view, const Metric*> by_key = [] {
+    std::unordered_map<std::string_view, const Metric*> all;
+    for (const Metric& metric : metric_table) all.emplace(metric.key, &metric);
+    return all;
+  }();
+  const auto found = by_key.find(name);
+  return found == by_key.end() ? nullptr : found->second;
 }
 
 const Metric* find_counter(std::string_view counter) {

@@ -24,22 +24,27 @@ enum class Better { neither, less, more };
 /// counts that explain these.
 enum class Why { none, use, stall, count };
 
+struct Evaluated;
+class Evaluation;
+
 struct Metric {
-  std::string_view key;               ///< our name: "dram_read_bytes"; also the export's column
-  std::string_view counter;           ///< Nsight Compute's name, verbatim; empty for what is not a counter
-  std::string_view counter_cc12;      ///< the name on compute capability 12.x where it differs; else empty
-  std::string_view unit;              ///< "byte", "percent", "ns", "cycle", "register", "byte/s", "Tflop/s", ..., "1"
-  double scale = 1;                   ///< counter value x scale = value in `unit`
-  Saying label = nullptr;             ///< for axes and columns: "DRAM read"
-  Saying help = nullptr;              ///< one sentence for tooltips
-  bool collected_by_default = false;  ///< a counter that every counting pass asks for
-  bool on_heatmap = false;            ///< offered as a heatmap's colour
-  Better better = Better::neither;    ///< which end a heatmap outlines
-  bool follows_clocks = false;        ///< throttled clocks change it: a time, or a rate over one
-  bool may_be_negative = false;       ///< it is, or stands on, a difference of two counts that may come out below zero
+  std::string_view key;                ///< our name: "dram_read_bytes"; also the export's column
+  std::string_view counter = {};       ///< Nsight Compute's name, verbatim; empty for what is not a counter
+  std::string_view counter_cc12 = {};  ///< the name on compute capability 12.x where it differs; else empty
+  std::string_view unit = "1";         ///< "byte", "percent", "ns", "cycle", "register", "byte/s", "Tflop/s", ..., "1"
+  double scale = 1;                    ///< counter value x scale = value in `unit`
+  Saying label = nullptr;              ///< for axes and columns: "DRAM read"
+  Saying help = nullptr;               ///< one sentence for tooltips
+  bool collected_by_default = false;   ///< a counter that every counting pass asks for
+  bool on_heatmap = false;             ///< offered as a heatmap's colour
+  Better better = Better::neither;     ///< which end a heatmap outlines
+  bool follows_clocks = false;         ///< throttled clocks change it: a time, or a rate over one
+  bool may_be_negative = false;        ///< it is, or stands on, a difference of two counts that may come out below zero
   double count_spread = 0;  ///< of what is counted once: how far two counts of one launch differ, of the value
   Why why = Why::none;
   bool time_term = false;  ///< of a predicted time: what it would be if the launch waited for nothing else
+  /// From other values, where none of its own is stored: number and provenance. None: it is stored or not known.
+  std::optional<Evaluated> (*computed)(const Evaluation&) = nullptr;
 };
 
 /// Of `count_spread`, for what holds DRAM's bytes: plain stores of known size come out within 0.5%, above or below
@@ -91,7 +96,7 @@ inline constexpr std::string_view sm_active_cycles = "sm_active_cycles";
 inline constexpr std::string_view counted_range_ns = "counted_range_ns";
 }  // namespace metric_key
 
-/// A value without words of its own: `name` and `unit` are those of what it was read or computed of, or the asker's.
+/// A value without words of its own: `name` and `unit` are those of what it was read or computed of.
 struct Evaluated {
   std::string_view name;
   double value = 0;

@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <system_error>
 #include <utility>
 
 #include "messages/axis.h"
-#include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -30,7 +28,8 @@ bool sets_tile(std::string_view name) {
   return name == tile_name || name == memory_name;
 }
 bool sets_extent(std::string_view name) {
-  return name == "br" || name == "bc";
+  const Field* field = find_field(name);
+  return field != nullptr && field->role == FieldRole::tile;
 }
 
 // "auto", or both extents: "128x64".
@@ -48,130 +47,44 @@ Result<std::optional<TileShape>, Message> parse_tile(std::string_view word) {
   return Failure<Message>{say::axis::tile{.word = word}};
 }
 
-// Axes that stand for two fields, which refine them.
-struct WideAxis {
-  std::string_view name;
-  std::string_view first;
-  std::string_view second;
-  std::string_view fallback;
-  int nesting;
-};
-constexpr std::array wide_axes{WideAxis{"heads", "heads_q", "heads_kv", "16", 90},
-                               WideAxis{"N", "n_q", "n_k", "1024", 110}};
-constexpr int knob_nesting = 140;
 constexpr int tile_nesting = 150;
 
-const WideAxis* find_wide(std::string_view name) {
-  const auto* found = std::ranges::find(wide_axes, name, &WideAxis::name);
-  return found == wide_axes.end() ? nullptr : found;
+const WideField* find_wide(std::string_view name) {
+  const auto all = wide_fields();
+  const auto found = std::ranges::find(all, name, &WideField::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
-/// Of a value that wrong() let through.
-void set_checked(const Field& field, PointSpec& spec, const std::string& text) {
-  if (const auto set = set_field(field, spec, text); !set) throw std::invalid_argument(english_text(set.error()));
+AxisKind axis_of(const Field& field) {
+  // Of the cache the sweep's request says, and a knob that no axis sets is the algorithm's.
+  const bool own_choice = field.role == FieldRole::circumstance || field.role == FieldRole::knob;
+  // Fields that a wide axis sets have its fallback.
+  const bool unsaid = own_choice || wide_field_of(field.name) != nullptr;
+  return {.name = std::string(field.name),
+          .fields = {field},
+          .words = field.type != FieldType::integer,
+          .smallest = field.smallest,
+          .largest = field.largest,
+          .fallback = unsaid                        ? std::string_view()
+                      : field.sweep_default.empty() ? field.fallback
+                                                    : field.sweep_default,
+          .refusable = field.refusable,
+          .nesting = field.nesting};
 }
 
-AxisKind field_axis(const Field& field, const Registry& registry) {
-  AxisKind kind{.name = std::string(field.name),
-                .words = field.type != FieldType::integer,
-                .smallest = field.smallest,
-                .largest = field.largest,
-                .fallback = std::string(field.sweep_default.empty() ? field.fallback : field.sweep_default),
-                .refusable = field.refusable,
-                .nesting = field.nesting};
-  if (field.name == "algorithm") {
-    kind.wrong = [&registry](std::string_view word) -> Message {
-      if (registry.find(word) != nullptr) return {};
-      std::vector<std::string> known;
-      for (const Algorithm* algorithm : registry.algorithms()) known.push_back(algorithm->name());
-      return say::axis::unknown_algorithm{.algorithm = word, .accepted = fmt::format("{}", fmt::join(known, ", "))};
-    };
-  } else {
-    kind.wrong = [&field](std::string_view word) -> Message {
-      PointSpec trial;
-      const auto set = set_field(field, trial, word);
-      return set ? Message() : set.error();
-    };
-  }
-  const bool br = field.name == "br";
-  const bool bc = field.name == "bc";
-  const bool cache = field.name == "cache";
-  if (cache) kind.fallback.clear();  // the sweep's request says
-  kind.set = [&field, br, bc, cache](Draft& draft, const std::string& text) {
-    set_checked(field, draft.spec, text);
-    draft.br = draft.br || br;
-    draft.bc = draft.bc || bc;
-    draft.cache = draft.cache || cache;
-  };
-  return kind;
-}
-
-AxisKind wide_axis(const WideAxis& wide) {
+AxisKind axis_of(const WideField& wide) {
   const Field& first = *find_field(wide.first);
-  const Field& second = *find_field(wide.second);
   return {.name = std::string(wide.name),
+          .fields = {first, *find_field(wide.second)},
           .smallest = first.smallest,
           .largest = first.largest,
-          .fallback = std::string(wide.fallback),
-          .nesting = wide.nesting,
-          .wrong = [](std::string_view) { return Message(); },
-          .set =
-              [&first, &second](Draft& draft, const std::string& text) {
-                set_checked(first, draft.spec, text);
-                set_checked(second, draft.spec, text);
-              }};
-}
-
-AxisKind tile_axis() {
-  return {.name = std::string(tile_name),
-          .words = true,
-          .refusable = true,
-          .nesting = tile_nesting,
-          .wrong =
-              [](std::string_view word) {
-                const auto tile = parse_tile(word);
-                return tile ? Message() : tile.error();
-              },
-          .set =
-              [](Draft& draft, const std::string& text) {
-                const auto tile = *parse_tile(text);
-                draft.auto_tile = !tile;
-                draft.br = draft.bc = tile.has_value();
-                if (tile) draft.spec.tile = *tile;
-              }};
-}
-
-AxisKind memory_axis() {
-  return {.name = std::string(memory_name),
-          .smallest = 1,
-          .largest = most_memory,
-          .refusable = true,
-          .nesting = tile_nesting,
-          .wrong = [](std::string_view) { return Message(); },
-          .set = [](Draft& draft, const std::string& text) { draft.m = std::stoll(text); }};
-}
-
-AxisKind knob_axis(const Knob& knob) {
-  return {.name = knob.name,
-          .words = !knob.words.empty(),
-          .largest = knob.largest,
-          .refusable = knob.words.empty(),
-          .nesting = knob_nesting,
-          .wrong =
-              [&knob](std::string_view word) {
-                const auto value = parse_knob(knob, word);
-                return value ? Message() : value.error();
-              },
-          .set = [&knob](Draft& draft, const std::string& text) { draft.knobs[knob.name] = *parse_knob(knob, text); }};
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+          .fallback = wide.fallback,
+          .nesting = wide.nesting};
 }
 
 const AxisKind* find_kind(std::span<const AxisKind> kinds, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(kinds, [&](const AxisKind& kind) { return equal_ignoring_case(kind.name, name); });
+  const auto found = std::ranges::find_if(
+      kinds, [wanted = lower_case(name)](const AxisKind& kind) { return lower_case(kind.name) == wanted; });
   return found == kinds.end() ? nullptr : &*found;
 }
 
@@ -205,14 +118,6 @@ Failure<Wrong> unusable(Message why) {
   return {Wrong{.why = std::move(why), .syntax = false}};
 }
 
-/// What a message quotes of what the user wrote.
-MessageValue shortened(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  constexpr std::size_t kept = 40;
-  if (text.size() <= longest) return text;
-  return say::axis::shortened{.beginning = text.substr(0, kept), .characters = text.size()};
-}
-
 Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -226,10 +131,10 @@ Result<std::int64_t, Wrong> parse_integer(std::string_view text) {
 }
 
 // Why `value` cannot stand on the axis; empty when it can.
-Message range_error(const AxisKind& kind, std::int64_t value) {
+Message range_error(const AxisKind& kind, std::int64_t value, const Registry& registry) {
   if (value < kind.smallest) return say::axis::below{.axis = kind.name, .least = kind.smallest, .value = value};
   if (value > kind.largest) return say::axis::above{.axis = kind.name, .value = value, .most = kind.largest};
-  return kind.wrong(std::to_string(value));
+  return kind.wrong(std::to_string(value), registry);
 }
 
 using Numbers = Result<std::vector<std::int64_t>, Wrong>;
@@ -292,7 +197,8 @@ Numbers parse_exponents(std::string_view text) {
   return numbers;
 }
 
-Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text) {
+Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text,
+                                 const Registry& registry) {
   Axis axis{.name = kind.name, .values = {}};
   if (kind.words) {
     if (!modifier.empty()) {
@@ -300,7 +206,7 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
     }
     for (const std::string_view word : split(text, ',')) {
       if (word.empty()) return miswritten(say::axis::value_missing{});
-      if (Message wrong = kind.wrong(word); !wrong.empty()) return unusable(std::move(wrong));
+      if (Message wrong = kind.wrong(word, registry); !wrong.empty()) return unusable(std::move(wrong));
       axis.values.emplace_back(word);
     }
     if (axis.values.size() > max_axis_values) return too_many(axis.values.size());
@@ -311,7 +217,7 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
                                                                      : parse_list(text);
   if (!numbers) return Failure<Wrong>{numbers.error()};
   for (const std::int64_t value : *numbers) {
-    if (Message wrong = range_error(kind, value); !wrong.empty()) return unusable(std::move(wrong));
+    if (Message wrong = range_error(kind, value, registry); !wrong.empty()) return unusable(std::move(wrong));
     axis.values.push_back(std::to_string(value));
   }
   return axis;
@@ -319,21 +225,49 @@ Result<Axis, Wrong> parse_values(const AxisKind& kind, std::string_view modifier
 
 }  // namespace
 
+Message AxisKind::wrong(std::string_view value, const Registry& registry) const {
+  if (sets == Sets::memory) return {};
+  if (sets == Sets::tile) {
+    const auto tile = parse_tile(value);
+    return tile ? Message() : tile.error();
+  }
+  if (fields.front().role != FieldRole::algorithm) return wrong_value(fields.front(), value);
+  if (registry.find(value) != nullptr) return {};
+  std::vector<std::string> known;
+  for (const Algorithm* algorithm : registry.algorithms()) known.push_back(algorithm->name());
+  return say::axis::unknown_algorithm{.algorithm = value, .accepted = fmt::format("{}", fmt::join(known, ", "))};
+}
+
+void AxisKind::set(Draft& draft, const std::string& value) const {
+  if (sets == Sets::memory) draft.m = std::stoll(value);
+  if (sets == Sets::tile) {
+    const auto tile = *parse_tile(value);
+    draft.auto_tile = !tile;
+    draft.spec.tile = tile.value_or(TileShape{.br = 0, .bc = 0});
+  }
+  for (const Field& field : fields) {
+    const auto set = set_field(field, draft.spec, value);
+    if (!set) throw std::invalid_argument(english_text(set.error()));
+    if (field.role == FieldRole::knob) draft.knobs.emplace(field.name);
+  }
+}
+
 std::vector<AxisKind> axis_kinds(const Registry& registry) {
   std::vector<AxisKind> kinds;
-  kinds.reserve(wide_axes.size() + point_fields().size() + registry.knobs().size() + 2);
-  for (const WideAxis& wide : wide_axes) kinds.push_back(wide_axis(wide));
-  for (const Field& field : point_fields()) kinds.push_back(field_axis(field, registry));
-  for (const Knob& knob : registry.knobs()) kinds.push_back(knob_axis(knob));
-  kinds.push_back(tile_axis());
-  kinds.push_back(memory_axis());
+  for (const WideField& wide : wide_fields()) kinds.push_back(axis_of(wide));
+  for (const Field& field : fields_and_knobs(point_fields(), registry.knobs())) kinds.push_back(axis_of(field));
+  kinds.push_back({.name = std::string(tile_name),
+                   .sets = AxisKind::Sets::tile,
+                   .words = true,
+                   .refusable = true,
+                   .nesting = tile_nesting});
+  kinds.push_back({.name = std::string(memory_name),
+                   .sets = AxisKind::Sets::memory,
+                   .smallest = 1,
+                   .largest = most_memory,
+                   .refusable = true,
+                   .nesting = tile_nesting});
   std::ranges::stable_sort(kinds, {}, &AxisKind::nesting);
-  // Fields that a wide axis sets have its fallback.
-  for (const WideAxis& wide : wide_axes) {
-    for (AxisKind& kind : kinds) {
-      if (kind.name == wide.first || kind.name == wide.second) kind.fallback.clear();
-    }
-  }
   return kinds;
 }
 
@@ -342,8 +276,8 @@ bool axis_replaces(std::string_view name, std::string_view other) {
   if (sets_tile(name)) return sets_tile(other) || sets_extent(other);
   // A part of the tile refines none that a rule makes whole.
   if (sets_extent(name)) return other == memory_name;
-  const WideAxis* wide = find_wide(name);
-  return wide != nullptr && (other == wide->first || other == wide->second);
+  const WideField* wide = find_wide(name);
+  return wide != nullptr && wide->has(other);
 }
 
 Message axis_overlap(std::span<const Axis> axes) {
@@ -355,7 +289,7 @@ Message axis_overlap(std::span<const Axis> axes) {
       const bool wider = axis_replaces(axes[i].name, other.name);
       if (!wider && !axis_replaces(other.name, axes[i].name)) continue;
       const std::string& name = wider && !sets_extent(axes[i].name) ? axes[i].name : other.name;
-      const WideAxis* wide = find_wide(name);
+      const WideField* wide = find_wide(name);
       return say::axis::overlap{.one = axes[i].name,
                                 .other = other.name,
                                 .wide = name,
@@ -368,10 +302,9 @@ Message axis_overlap(std::span<const Axis> axes) {
 
 std::string axis_help(const Registry& registry) {
   std::string help = text(say::axis::wide_help{});
-  constexpr std::array<std::string_view, 6> said{"n_q", "n_k", "heads_q", "heads_kv", "br", "bc"};
   for (const Field& field : point_fields()) {
-    if (std::ranges::find(said, field.name) == said.end())
-      help += fmt::format("; {}: {}", field.name, text(field.help()));
+    const bool said = field.role == FieldRole::tile || wide_field_of(field.name) != nullptr;
+    if (!said) help += fmt::format("; {}: {}", field.name, text(field.help()));
   }
   for (const Knob& knob : registry.knobs()) {
     help += fmt::format("; {}: {}", knob.name,
@@ -416,7 +349,7 @@ Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry
     values = trim(values.substr(1, values.size() - 2));
   }
   if (values.empty()) return fail(say::axis::no_values{});
-  auto axis = parse_values(*kind, modifier, values);
+  auto axis = parse_values(*kind, modifier, values, registry);
   if (!axis) return fail(axis.error().why, axis.error().syntax);
   return std::move(axis).value();
 }

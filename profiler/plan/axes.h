@@ -4,8 +4,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +13,7 @@
 #include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/registry.h"
-#include "profiler/plan/point_spec.h"
+#include "profiler/plan/fields.h"
 
 namespace attnscope {
 
@@ -37,28 +36,31 @@ struct Axis {
 
 /// A point on its way: what of the tile and the knobs no axis sets is chosen for the problem.
 struct Draft {
-  PointSpec spec;
-  bool br = false;         ///< an axis set it
-  bool bc = false;         ///< likewise
-  bool auto_tile = false;  ///< asked for: each N has its own
-  std::int64_t m = 0;      ///< elements on chip that the paper's rule makes a tile of; 0: no axis set it
-  bool cache = false;      ///< an axis set it
-  /// Knobs that axes set; no value: to the algorithm's choice.
-  std::map<std::string, std::optional<KnobValue>> knobs = {};
+  PointSpec spec{.algorithm = {}, .problem = {}, .tile = {.br = 0, .bc = 0}};  ///< a side is 0 until an axis sets it
+  std::set<std::string, std::less<>> knobs = {};  ///< that axes set, also to the algorithm's choice
+  bool auto_tile = false;                         ///< asked for: each N has its own
+  std::int64_t m = 0;  ///< elements on chip that the paper's rule makes a tile of; 0: no axis set it
 };
 
 /// What stands on an axis, and what a value of it does.
 struct AxisKind {
+  /// What a value sets: the same fields, or the tile as a whole, which a memory makes one of.
+  enum class Sets { fields, tile, memory };
+
   std::string name;
+  std::vector<Field> fields = {};  ///< one, or the two that it stands for
+  Sets sets = Sets::fields;
   bool words = false;
   std::int64_t smallest = 0;  ///< of numbers
   std::int64_t largest = 0;
-  std::string fallback = {};  ///< the value when nobody sets the axis; empty: none is needed
-  bool refusable = false;     ///< a kernel may lack a value of it altogether
-  int nesting = 0;            ///< as Field::nesting
+  std::string_view fallback = {};  ///< the value when nobody sets the axis; empty: none is needed
+  bool refusable = false;          ///< a kernel may lack a value of it altogether
+  int nesting = 0;                 ///< as Field::nesting
+
   /// Empty, or why the value cannot stand on the axis. Pre: a number is in range.
-  std::function<Message(std::string_view)> wrong = {};
-  std::function<void(Draft&, const std::string&)> set = {};  ///< pre: wrong() is empty
+  [[nodiscard]] Message wrong(std::string_view value, const Registry&) const;
+  /// Pre: wrong() is empty.
+  void set(Draft&, const std::string& value) const;
 };
 /// In nesting order, outermost first.
 [[nodiscard]] std::vector<AxisKind> axis_kinds(const Registry&);

@@ -11,17 +11,6 @@
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
-namespace {
-
-/// Axes that stand for two fields, where these are equal.
-struct Both {
-  std::string_view axis;
-  std::string_view first;
-  std::string_view second;
-};
-constexpr std::array both{Both{"N", "n_q", "n_k"}, Both{"heads", "heads_q", "heads_kv"}};
-
-}  // namespace
 
 std::string shell_quoted(const std::string& word) {
   constexpr std::string_view plain = "=._:/,+-";
@@ -50,19 +39,12 @@ std::string axis_options(const std::vector<std::string>& axes) {
 std::vector<std::string> axis_texts(const PointSpec& spec) {
   std::vector<std::string> texts;
   for (const Field& field : point_fields()) {
-    const bool tile = field.name == "br" || field.name == "bc";
-    if (tile && (spec.tile.br < 1 || spec.tile.bc < 1)) continue;
+    if (field.role == FieldRole::tile && (spec.tile.br < 1 || spec.tile.bc < 1)) continue;
     if (!field.fallback.empty() && is_fallback(field, spec)) continue;
-    const std::string value = field_text(field, spec);
-    const auto* pair = std::ranges::find_if(both, [&](const Both& each) {
-      return (each.first == field.name || each.second == field.name) &&
-             field_text(*find_field(each.first), spec) == field_text(*find_field(each.second), spec);
-    });
-    if (pair == both.end()) {
-      texts.push_back(fmt::format("{}={}", field.name, value));
-    } else if (pair->first == field.name) {
-      texts.push_back(fmt::format("{}={}", pair->axis, value));
-    }
+    const WideField* wide = wide_field_of(field.name);
+    const bool both = wide != nullptr && wide->equal_in(spec);
+    if (both && field.name == wide->second) continue;
+    texts.push_back(fmt::format("{}={}", both ? wide->name : field.name, field_text(field, spec)));
   }
   for (const auto& [name, value] : spec.knobs) texts.push_back(fmt::format("{}={}", name, to_string(value)));
   return texts;
@@ -84,10 +66,10 @@ std::string turns_command(const PointSpec& base, const PointSpec& other, const T
     words.append(" ").append(shell_quoted(fmt::format("{}={}", name, value)));
   };
   for (const Field& field : point_fields()) {
-    if (field.name == "cache") continue;  // an option of its own
+    if (field.role == FieldRole::circumstance) continue;  // an option of its own
     const std::string of_base = field_text(field, base);
     const std::string of_other = field_text(field, other);
-    if (of_base != of_other || field.name == "algorithm") {
+    if (of_base != of_other || field.role == FieldRole::algorithm) {
       say(own[0], field.name, of_base);
       say(own[1], field.name, of_other);
     } else if (field.fallback.empty() || !is_fallback(field, base)) {

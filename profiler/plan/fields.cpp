@@ -8,12 +8,17 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
+#include "kernels/algorithm.h"
 #include "kernels/common_knobs.h"
+#include "messages/facet.h"
+#include "messages/facet_help.h"
 #include "messages/field.h"
 #include "messages/field_help.h"
 #include "messages/value.h"
@@ -51,10 +56,16 @@ constexpr FieldType type_of() {
   return FieldType::word;
 }
 
-/// `member` is a lambda that gives the member of a point, by reference.
-template <auto member>
+/// A point's member, or one of its problem or tile.
+template <auto first, auto... inside>
+auto& member_of(auto& object) {
+  if constexpr (sizeof...(inside) == 0) return object.*first;
+  if constexpr (sizeof...(inside) > 0) return member_of<inside...>(object.*first);
+}
+
+template <auto... path>
 FieldValue get(const PointSpec& spec) {
-  const auto& value = member(spec);
+  const auto& value = member_of<path...>(spec);
   using Member = std::remove_cvref_t<decltype(value)>;
   if constexpr (type_of<Member>() == FieldType::integer) {
     return std::int64_t{value};
@@ -65,9 +76,9 @@ FieldValue get(const PointSpec& spec) {
   }
 }
 
-template <auto member>
+template <auto... path>
 Set set(PointSpec& spec, const FieldValue& value) {
-  auto& target = member(spec);
+  auto& target = member_of<path...>(spec);
   using Member = std::remove_cvref_t<decltype(target)>;
   if constexpr (type_of<Member>() == FieldType::integer) {
     const std::int64_t number = std::get<std::int64_t>(value);
@@ -84,72 +95,118 @@ Set set(PointSpec& spec, const FieldValue& value) {
 }
 
 /// What a point may have, whatever else it has: what invalid_reason() says of this member alone.
-template <auto member>
+template <auto... path>
 Set set_valid(PointSpec& spec, const FieldValue& value) {
   PointSpec alone;
-  if (Set done = set<member>(alone, value); !done) return done;
+  if (Set done = set<path...>(alone, value); !done) return done;
   if (Message why = invalid_reason(alone.problem); !why.empty()) return wrong(std::move(why));
-  return set<member>(spec, value);
+  return set<path...>(spec, value);
 }
 
 /// Where the member is, and what a set value has to pass.
-template <auto member>
+template <auto... path>
 Field field(Field stated) {
-  stated.type = type_of<std::remove_cvref_t<decltype(member(std::declval<PointSpec&>()))>>();
-  stated.get = get<member>;
-  if (stated.set == nullptr) stated.set = set<member>;
-  stated.restore = [](PointSpec& spec, const FieldValue& value) { (void)set<member>(spec, value); };
+  stated.type = type_of<std::remove_cvref_t<decltype(member_of<path...>(std::declval<PointSpec&>()))>>();
+  if (stated.fallback.empty()) stated.shown = FieldShown::always;
+  stated.get = get<path...>;
+  if (!stated.set) {
+    stated.set = [least = stated.least, below = stated.below](PointSpec& spec, const FieldValue& value) -> Set {
+      const auto* real = std::get_if<double>(&value);
+      const bool inside = real == nullptr || least == below || (*real >= least && *real < below);
+      return inside ? set<path...>(spec, value) : wrong(say::value::out_of_range{.value = to_string(value)});
+    };
+  }
+  stated.restore = [](PointSpec& spec, const FieldValue& value) { (void)set<path...>(spec, value); };
   return stated;
+}
+
+template <class Enum, std::size_t count>
+std::vector<std::string> words_of(const std::array<Enum, count>& all) {
+  std::vector<std::string> words;
+  words.reserve(count);
+  for (const Enum each : all) words.emplace_back(to_string(each));
+  return words;
+}
+
+std::vector<std::string> dtype_words() {
+  std::vector<std::string> words;
+  for (const DTypeTrait& trait : dtype_traits) words.emplace_back(trait.word);
+  return words;
+}
+
+/// Simple ones first.
+double order_of_mask(const PointSpec& spec) {
+  const Mask& mask = spec.problem.mask;
+  return mask == Mask::none ? 0 : mask == Mask::causal ? 1 : mask.sparse() ? 4 : mask.padded() ? 3 : 2;
 }
 
 constexpr std::int64_t most_heads = 1 << 20;
 constexpr std::int64_t most_keys = 1 << 24;
 constexpr std::int64_t most_rows = 4096;  // of a tile
+constexpr OfferedRange lengths{.least = 1, .most = 1 << 20, .step = 16};
+constexpr OfferedRange counts{.least = 1, .most = 1024};
+constexpr OfferedRange head_dims{.least = 16, .most = 256, .step = 16, .multiples = true};
+constexpr OfferedRange tile_sides{.least = 16, .most = 512, .step = 16, .multiples = true};
 
-// One line a field; clang-format would make five of each.
+constexpr auto problem = &PointSpec::problem;
+constexpr auto tile = &PointSpec::tile;
+
+// A field's own line, then what it says of itself; clang-format would make many of each.
 // clang-format off
-constexpr auto algorithm = [](auto& s) -> auto& { return s.algorithm; };
-constexpr auto dtype = [](auto& s) -> auto& { return s.problem.dtype; };
-constexpr auto pass = [](auto& s) -> auto& { return s.problem.pass; };
-constexpr auto mask = [](auto& s) -> auto& { return s.problem.mask; };
-constexpr auto batch = [](auto& s) -> auto& { return s.problem.batch; };
-constexpr auto heads_q = [](auto& s) -> auto& { return s.problem.heads_q; };
-constexpr auto heads_kv = [](auto& s) -> auto& { return s.problem.heads_kv; };
-constexpr auto n_q = [](auto& s) -> auto& { return s.problem.n_q; };
-constexpr auto n_k = [](auto& s) -> auto& { return s.problem.n_k; };
-constexpr auto d = [](auto& s) -> auto& { return s.problem.d; };
-constexpr auto dropout = [](auto& s) -> auto& { return s.problem.dropout; };
-constexpr auto page = [](auto& s) -> auto& { return s.problem.page; };
-constexpr auto deterministic = [](auto& s) -> auto& { return s.problem.deterministic; };
-constexpr auto br = [](auto& s) -> auto& { return s.tile.br; };
-constexpr auto bc = [](auto& s) -> auto& { return s.tile.bc; };
-constexpr auto cache = [](auto& s) -> auto& { return s.cache; };
+const auto& fields() {
+  static const std::array table{
+      field<&PointSpec::algorithm>({.name = field_name::algorithm, .label = said<say::field::algorithm>, .help = said<say::field_help::algorithm>, .meaning = said<say::facet_help::algorithm>,
+          .role = FieldRole::algorithm, .other_words = true, .nesting = 130}),
+      field<problem, &AttentionProblem::pass>({.name = "pass", .label = said<say::field::pass>, .help = said<say::field_help::pass>, .meaning = said<say::facet_help::pass>,
+          .fallback = "fwd", .words = words_of(std::array{Pass::fwd, Pass::bwd, Pass::fwd_bwd}), .refusable = true, .nesting = 20, .shown = FieldShown::in_tables,
+          .in_title = [](std::string_view text) { return Message::verbatim(std::string(text)); }}),
+      field<problem, &AttentionProblem::dtype>({.name = "dtype", .label = said<say::field::dtype>, .help = said<say::field_help::dtype>, .meaning = said<say::facet_help::dtype>,
+          .role = FieldRole::precision, .fallback = "fp16", .words = dtype_words(), .nesting = 10, .shown = FieldShown::always, .heading = "type"}),
+      field<problem, &AttentionProblem::batch>({.name = "batch", .label = said<say::field::batch>, .help = said<say::field_help::batch>,
+          .fallback = "1", .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 80, .shown = FieldShown::always}),
+      field<problem, &AttentionProblem::heads_q>({.name = "heads_q", .label = said<say::field::heads_q>, .help = said<say::field_help::heads_q>,
+          .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 95}),
+      field<problem, &AttentionProblem::heads_kv>({.name = "heads_kv", .label = said<say::field::heads_kv>, .help = said<say::field_help::heads_kv>,
+          .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 96, .follows = "heads_q", .may_be_left_out = true}),
+      field<problem, &AttentionProblem::n_q>({.name = field_name::n_q, .label = said<say::field::n_q>, .help = said<say::field_help::n_q>,
+          .smallest = 1, .largest = most_keys, .offered = lengths, .nesting = 115, .follows = field_name::n_k, .told_by_number = true}),
+      field<problem, &AttentionProblem::n_k>({.name = field_name::n_k, .label = said<say::field::n_k>, .help = said<say::field_help::n_k>, .meaning = said<say::facet_help::n_k>,
+          .smallest = 1, .largest = most_keys, .offered = lengths, .nesting = 116, .told_by_number = true}),
+      field<problem, &AttentionProblem::d>({.name = field_name::d, .label = said<say::field::d>, .help = said<say::field_help::d>, .meaning = said<say::facet_help::d>,
+          .sweep_default = "64", .smallest = 1, .largest = 4096, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.head_dims; },
+          .offered = head_dims, .refusable = true, .nesting = 70, .told_by_number = true, .stem = "d"}),
+      field<problem, &AttentionProblem::mask>({.name = "mask", .label = said<say::field::mask>, .help = said<say::field_help::mask>, .meaning = said<say::facet_help::mask>,
+          .fallback = "none", .words = {"full", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp", "blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"},
+          .other_words = true, .refusable = true, .nesting = 30, .shown = FieldShown::always,
+          .text = [](const PointSpec& s) { return mask_title(s.problem.mask); }, .brief = [](const PointSpec& s) { return mask_text(s.problem.mask); }, .order = order_of_mask}),
+      field<tile, &TileShape::br>({.name = "br", .label = said<say::field::br>, .help = said<say::field_help::br>,
+          .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .offered = tile_sides, .refusable = true, .nesting = 160, .told_by_number = true}),
+      field<tile, &TileShape::bc>({.name = "bc", .label = said<say::field::bc>, .help = said<say::field_help::bc>,
+          .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .offered = tile_sides, .refusable = true, .nesting = 155, .told_by_number = true}),
+      field<&PointSpec::cache>({.name = "cache", .label = said<say::field::cache>, .help = said<say::field_help::cache>, .meaning = said<say::facet_help::cache>,
+          .role = FieldRole::circumstance, .fallback = "cold", .words = words_of(std::array{CacheState::cold, CacheState::warm}), .nesting = 170, .shown = FieldShown::in_details,
+          .in_title = [](std::string_view text) { return Message(say::value::l2_is{.state = text}); }}),
+      field<problem, &AttentionProblem::dropout>({.name = "dropout", .label = said<say::field::dropout>, .help = said<say::field_help::dropout>, .meaning = said<say::facet_help::dropout>,
+          .since = 2, .fallback = "0", .below = 1, .refusable = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
+      field<problem, &AttentionProblem::page>({.name = "page", .label = said<say::field::page>, .help = said<say::field_help::page>, .meaning = said<say::facet_help::page>,
+          .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .stem = "page",
+          .brief = [](const PointSpec& s) { return s.problem.page == 0 ? "contiguous" : std::to_string(s.problem.page); }, .set = set_valid<problem, &AttentionProblem::page>}),
+      field<problem, &AttentionProblem::deterministic>({.name = "deterministic", .label = said<say::field::deterministic>, .help = said<say::field_help::deterministic>, .meaning = said<say::facet_help::deterministic>,
+          .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
 #ifdef ATTNSCOPE_TEST_FIELD
-constexpr auto test_field = [](auto& s) -> auto& { return s.test_field; };
+      field<&PointSpec::test_real>({.name = "test_real", .label = [] { return Message::verbatim("Test number"); }, .help = [] { return Message::verbatim("of the tests alone"); },
+          .since = 6, .fallback = "2", .below = 40, .nesting = 66}),
+      field<&PointSpec::test_field>({.name = "test_field", .label = [] { return Message::verbatim("Test field"); }, .help = [] { return Message::verbatim("of the tests alone"); },
+          .since = 6, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
 #endif
-
-const std::array fields{
-    field<algorithm>({.name = "algorithm", .label = said<say::field::algorithm>, .help = said<say::field_help::algorithm>, .nesting = 130}),
-    field<pass>({.name = "pass", .label = said<say::field::pass>, .help = said<say::field_help::pass>, .fallback = "fwd", .refusable = true, .nesting = 20}),
-    field<dtype>({.name = "dtype", .label = said<say::field::dtype>, .help = said<say::field_help::dtype>, .fallback = "fp16", .nesting = 10}),
-    field<batch>({.name = "batch", .label = said<say::field::batch>, .help = said<say::field_help::batch>, .fallback = "1", .smallest = 1, .largest = most_heads, .nesting = 80}),
-    field<heads_q>({.name = "heads_q", .label = said<say::field::heads_q>, .help = said<say::field_help::heads_q>, .smallest = 1, .largest = most_heads, .nesting = 95}),
-    field<heads_kv>({.name = "heads_kv", .label = said<say::field::heads_kv>, .help = said<say::field_help::heads_kv>, .smallest = 1, .largest = most_heads, .nesting = 96}),
-    field<n_q>({.name = "n_q", .label = said<say::field::n_q>, .help = said<say::field_help::n_q>, .smallest = 1, .largest = most_keys, .nesting = 115}),
-    field<n_k>({.name = "n_k", .label = said<say::field::n_k>, .help = said<say::field_help::n_k>, .smallest = 1, .largest = most_keys, .nesting = 116}),
-    field<d>({.name = "d", .label = said<say::field::d>, .help = said<say::field_help::d>, .sweep_default = "64", .smallest = 1, .largest = 4096, .refusable = true, .nesting = 70}),
-    field<mask>({.name = "mask", .label = said<say::field::mask>, .help = said<say::field_help::mask>, .fallback = "none", .refusable = true, .nesting = 30}),
-    field<br>({.name = "br", .label = said<say::field::br>, .help = said<say::field_help::br>, .smallest = 1, .largest = most_rows, .refusable = true, .nesting = 160}),
-    field<bc>({.name = "bc", .label = said<say::field::bc>, .help = said<say::field_help::bc>, .smallest = 1, .largest = most_rows, .refusable = true, .nesting = 155}),
-    field<cache>({.name = "cache", .label = said<say::field::cache>, .help = said<say::field_help::cache>, .fallback = "cold", .nesting = 170}),
-    field<dropout>({.name = "dropout", .label = said<say::field::dropout>, .help = said<say::field_help::dropout>, .since = 2, .fallback = "0", .refusable = true, .nesting = 40, .set = set_valid<dropout>}),
-    field<page>({.name = "page", .label = said<say::field::page>, .help = said<say::field_help::page>, .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .set = set_valid<page>}),
-    field<deterministic>({.name = "deterministic", .label = said<say::field::deterministic>, .help = said<say::field_help::deterministic>, .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
-#ifdef ATTNSCOPE_TEST_FIELD
-    field<test_field>({.name = "test_field", .label = [] { return Message::verbatim("Test field"); }, .help = [] { return Message::verbatim("of the tests alone"); }, .since = 6, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
-#endif
-};
+  };
+  return table;
+}
 // clang-format on
+
+FieldValue value_of(const KnobValue& value) {
+  return std::visit([](const auto& held) { return FieldValue(held); }, value);
+}
 
 /// " dropout 0.1 deterministic": what came after schema 1 and is not the fallback.
 std::string later_fields(const PointSpec& spec, std::span<const Field> known) {
@@ -166,12 +223,84 @@ std::string later_fields(const PointSpec& spec, std::span<const Field> known) {
 }  // namespace
 
 std::span<const Field> point_fields() {
-  return fields;
+  return fields();
 }
 
 const Field* find_field(std::string_view name) {
-  const auto found = std::ranges::find(fields, name, &Field::name);
-  return found == fields.end() ? nullptr : &*found;
+  const auto* found = std::ranges::find(fields(), name, &Field::name);
+  return found == fields().end() ? nullptr : found;
+}
+
+Field knob_field(const Knob& knob) {
+  constexpr int nesting = 140;  // before the tile, which follows what an algorithm is told
+  const auto set = [&knob](PointSpec& spec, const FieldValue& value) -> Set {
+    const auto read = parse_knob(knob, to_string(value));
+    if (!read) return wrong(read.error());
+    spec.knobs.set(knob.name, read->value_or(std::int64_t{0}));
+    return std::monostate();
+  };
+  return {.name = knob.name,
+          .label = [&knob] { return knob.label; },
+          .help = [&knob] { return knob.meaning; },
+          .role = FieldRole::knob,
+          .type = knob.words.empty() ? FieldType::integer : FieldType::word,
+          .fallback = knob.words.empty() ? "0" : std::string_view(knob.words.front()),
+          .largest = knob.largest,
+          .words = knob.words,
+          .refusable = knob.words.empty(),
+          .nesting = nesting,
+          .stem = knob.name,
+          .get = [&knob](const PointSpec& spec) -> FieldValue {
+            if (const KnobValue* given = spec.knobs.find(knob.name)) return value_of(*given);
+            return knob.words.empty() ? FieldValue(std::int64_t{0}) : FieldValue(knob.words.front());
+          },
+          .set = set,
+          .restore = [set](PointSpec& spec, const FieldValue& value) { (void)set(spec, value); }};
+}
+
+Field foreign_knob_field(std::string_view name) {
+  return {.name = name,
+          .label = [name] { return Message::verbatim(std::string(name)); },
+          .role = FieldRole::knob,
+          .other_words = true,
+          .get = [name](const PointSpec& spec) -> FieldValue {
+            const KnobValue* given = spec.knobs.find(name);
+            return given != nullptr ? value_of(*given) : FieldValue(std::string());
+          }};
+}
+
+std::vector<Field> fields_and_knobs(std::span<const Field> fields, std::span<const Knob> knobs) {
+  std::vector<Field> all(fields.begin(), fields.end());
+  std::ranges::transform(knobs, std::back_inserter(all), knob_field);
+  return all;
+}
+
+const Field& WideField::leader() const {
+  const Field& one = *find_field(first);
+  return one.follows.empty() ? one : *find_field(one.follows);
+}
+
+bool WideField::equal_in(const PointSpec& spec) const {
+  return find_field(first)->get(spec) == find_field(second)->get(spec);
+}
+
+std::span<const WideField> wide_fields() {
+  static constexpr std::array table{
+      WideField{.name = field_name::n,
+                .first = field_name::n_q,
+                .second = field_name::n_k,
+                .fallback = "1024",
+                .nesting = 110,
+                .label = said<say::facet::n>,
+                .help = said<say::field_help::n>},
+      WideField{.name = "heads", .first = "heads_q", .second = "heads_kv", .fallback = "16", .nesting = 90}};
+  return table;
+}
+
+const WideField* wide_field_of(std::string_view field) {
+  const auto all = wide_fields();
+  const auto found = std::ranges::find_if(all, [&](const WideField& wide) { return wide.has(field); });
+  return found == all.end() ? nullptr : &*found;
 }
 
 Result<FieldValue, Message> parse_field(const Field& field, std::string_view text) {
@@ -213,6 +342,12 @@ Set set_field(const Field& field, PointSpec& spec, std::string_view text) {
   return value ? field.set(spec, *value) : Set(wrong(value.error()));
 }
 
+Message wrong_value(const Field& field, std::string_view text) {
+  PointSpec trial;
+  const Set set = set_field(field, trial, text);
+  return set ? Message() : set.error();
+}
+
 std::string to_string(const FieldValue& value) {
   struct Writer {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
@@ -225,6 +360,34 @@ std::string to_string(const FieldValue& value) {
 
 std::string field_text(const Field& field, const PointSpec& spec) {
   return to_string(field.get(spec));
+}
+
+std::string people_text(const Field& field, const PointSpec& spec) {
+  return field.text != nullptr ? field.text(spec) : field_text(field, spec);
+}
+
+std::string brief_text(const Field& field, const PointSpec& spec) {
+  if (field.brief != nullptr) return field.brief(spec);
+  std::string text = people_text(field, spec);
+  if (field.role != FieldRole::knob) return text;
+  if (field.type == FieldType::integer && text == field.fallback) return "auto";
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
+
+std::string mask_text(const Mask& mask) {
+  constexpr std::size_t longest_list = 4;
+  const std::vector<std::int64_t>& lengths = mask.length_list;
+  if (lengths.size() <= longest_list) return mask_title(mask);
+  // A list of a whole batch would widen every control that shows it; count and sum still tell two of them apart.
+  const std::string shortened =
+      fmt::format("lengths:{}/{}/…/{} ({} lengths, {} keys)", lengths[0], lengths[1], lengths.back(), lengths.size(),
+                  std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
+  Mask shown = mask;
+  shown.length_list = {1};
+  std::string text = to_string(shown);
+  constexpr std::string_view stand_in = "lengths:1";
+  return text.replace(text.find(stand_in), stand_in.size(), shortened);
 }
 
 bool is_fallback(const Field& field, const PointSpec& spec) {
@@ -246,7 +409,7 @@ std::string identity_text(const PointSpec& spec) {
   for (const std::string_view name : always) append(field_text(*find_field(name), spec));
   append(knob_text(raster_knob(), spec.knobs));
   append(field_text(*find_field("cache"), spec));
-  text += later_fields(spec, fields);
+  text += later_fields(spec, fields());
   constexpr std::array old_knobs{knob::splits, knob::warps, knob::stages};
   for (const std::string_view name : old_knobs) {
     if (const KnobValue* value = spec.knobs.find(name)) append(fmt::format("{} {}", name, to_string(*value)));
@@ -259,7 +422,7 @@ std::string identity_text(const PointSpec& spec) {
 }
 
 int newest_field_schema() {
-  return std::ranges::max(fields, {}, &Field::since).since;
+  return std::ranges::max(fields(), {}, &Field::since).since;
 }
 
 }  // namespace attnscope

@@ -27,6 +27,7 @@ struct PointSpec {
   CacheState cache = CacheState::cold;
 #ifdef ATTNSCOPE_TEST_FIELD
   std::int64_t test_field = 7;  ///< stands for a field that comes later, in builds that test how little it takes
+  double test_real = 2;
 #endif
 
   [[nodiscard]] Config config() const {

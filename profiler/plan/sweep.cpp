@@ -38,7 +38,7 @@ std::vector<Axis> complete(const std::vector<Axis>& given, std::span<const AxisK
     if (found != given.end()) {
       ordered.push_back(*found);
     } else if (!kind.fallback.empty()) {
-      ordered.push_back({.name = kind.name, .values = {kind.fallback}});
+      ordered.push_back({.name = kind.name, .values = {std::string(kind.fallback)}});
     }
   }
   return ordered;
@@ -72,29 +72,33 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
   // Of who has no such side, M decides nothing.
   const TileSide divides = algorithm.facts().traffic_side(draft.spec.problem.pass);
   const bool by_rule = draft.m > 0 && divides != TileSide::none;
-  if (draft.br || draft.bc || by_rule) {
+  const TileShape& asked = draft.spec.tile;
+  if (asked.br > 0 || asked.bc > 0 || by_rule) {
     for (const Knob& knob : algorithm.facts().knobs) {
       if (knob.with_tile) config.knobs.set(knob.name, std::int64_t{0});
     }
   }
-  for (const auto& [name, value] : draft.knobs) config.knobs.set(name, value.value_or(std::int64_t{0}));
+  for (const std::string& name : draft.knobs) {
+    const KnobValue* value = draft.spec.knobs.find(name);
+    config.knobs.set(name, value != nullptr ? *value : KnobValue(std::int64_t{0}));  // 0 leaves it to the algorithm
+  }
   if (by_rule) {
     config.tile = tile_of_memory(draft.m, draft.spec.problem.d, divides);
     return config;
   }
-  if (draft.br) config.tile.br = draft.spec.tile.br;
-  if (draft.bc) config.tile.bc = draft.spec.tile.bc;
-  if (draft.br && draft.bc) return config;
+  if (asked.br > 0) config.tile.br = asked.br;
+  if (asked.bc > 0) config.tile.bc = asked.bc;
+  if (asked.br > 0 && asked.bc > 0) return config;
   const auto fits = [&](const TileShape& some) {
     return !algorithm.refusal(draft.spec.problem, {some, config.knobs}, limits);
   };
-  if (!draft.br && !draft.bc) {
+  if (asked.br == 0 && asked.bc == 0) {
     if (draft.knobs.empty()) return config;
     const TileShape smaller = shrink_to_fit(config.tile, fits);
     if (fits(smaller)) config.tile = smaller;
     return config;
   }
-  int& free_extent = draft.br ? config.tile.bc : config.tile.br;
+  int& free_extent = asked.br > 0 ? config.tile.bc : config.tile.br;
   while (free_extent > 16 && !fits(config.tile)) free_extent -= 16;
   return config;
 }
@@ -116,9 +120,10 @@ class Expansion {
     for (const Axis& axis : axes) {
       count *= static_cast<double>(axis.values.size());
       // n_q and n_k come later and refine N.
-      if (axis.name == "n_q") longest_.of_queries_too = false;
-      if (axis.name != "N" && axis.name != "n_k") continue;
-      longest_ = {.of_queries_too = axis.name == "N"};
+      if (axis.name == field_name::n_q) longest_.of_queries_too = false;
+      const bool of_both = axis.name == field_name::n;
+      if (!of_both && axis.name != field_name::n_k) continue;
+      longest_ = {.of_queries_too = of_both};
       for (const std::string& value : axis.values) {
         longest_.n_k = std::max<std::int64_t>(longest_.n_k, std::stoll(value));
       }
@@ -175,7 +180,7 @@ Message single_value_error(const SweepRequest& request, const std::vector<PointS
     const auto found = std::ranges::find(request.axes, name, &Axis::name);
     return found != request.axes.end() && found->values.size() == 1 ? &*found : nullptr;
   };
-  const Axis* d = single("d");
+  const Axis* d = single(field_name::d);
   const std::vector<AxisKind> kinds = axis_kinds(registry);
   if (std::ranges::none_of(kinds, [&](const AxisKind& kind) { return kind.refusable && single(kind.name) != nullptr; }))
     return {};
@@ -251,11 +256,11 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
   const std::vector<AxisKind> kinds = axis_kinds(registry);
   std::vector<std::string> wanted = request.algorithms;
   for (const Axis& axis : request.axes) {
-    if (axis.name == "algorithm") wanted = axis.values;
+    if (axis.name == field_name::algorithm) wanted = axis.values;
   }
-  const AxisKind& algorithm_axis = *std::ranges::find(kinds, "algorithm", &AxisKind::name);
+  const AxisKind& algorithm_axis = *std::ranges::find(kinds, field_name::algorithm, &AxisKind::name);
   for (const std::string& name : wanted) {
-    if (Message wrong = algorithm_axis.wrong(name); !wrong.empty()) return Error{std::move(wrong)};
+    if (Message wrong = algorithm_axis.wrong(name, registry); !wrong.empty()) return Error{std::move(wrong)};
   }
 
   Expansion expansion(limits, registry, request);
@@ -266,7 +271,7 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
     std::vector<Axis> axes;
     for (const std::string_view text : grid.axes) overlay(axes, *parse_axis(text, registry));
     for (const Axis& axis : request.axes) overlay(axes, axis);
-    overlay(axes, {.name = "algorithm", .values = std::move(names)});
+    overlay(axes, {.name = std::string(field_name::algorithm), .values = std::move(names)});
     if (Message wrong = expansion.add(complete(axes, kinds)); !wrong.empty()) return Error{std::move(wrong)};
   }
 
@@ -285,7 +290,6 @@ Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis
   if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
   const std::vector<AxisKind> kinds = axis_kinds(registry);
   Draft draft;
-  draft.spec.tile = {.br = 0, .bc = 0};
   for (const Axis& axis : complete({axes.begin(), axes.end()}, kinds)) {
     if (axis.values.size() != 1) {
       return Error{say::sweep::one_value{.axis = axis.name, .values = axis.values.size()}};
@@ -295,7 +299,6 @@ Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis
   PointSpec spec = draft.spec;
   if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return Error{std::move(wrong)};
   if (!algorithm.empty()) spec.algorithm = std::move(algorithm);
-  for (const auto& [name, value] : draft.knobs) spec.knobs.set(name, value.value_or(std::int64_t{0}));
   return spec;
 }
 
@@ -307,7 +310,8 @@ Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState whe
       return Error{say::sweep::one_value{.axis = axis.name, .values = axis.values.size()}};
     }
   }
-  if (std::ranges::find(axes, "algorithm", &Axis::name) == axes.end()) return Error{say::sweep::no_algorithm{}};
+  if (std::ranges::find(axes, field_name::algorithm, &Axis::name) == axes.end())
+    return Error{say::sweep::no_algorithm{}};
   SweepRequest request;
   request.cache = where_no_axis_says;
   Expansion expansion(limits, registry, request);

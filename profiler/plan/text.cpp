@@ -9,16 +9,11 @@
 #include <cctype>
 #include <utility>
 
+#include "messages/axis.h"
 #include "messages/word.h"
 
 namespace attnscope {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 // Edits that turn a into b: insert, delete, change, or exchange two neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -145,11 +140,11 @@ std::string format_iec_bytes(std::int64_t bytes) {
 
 std::vector<std::string> near_matches(std::string_view word, std::span<const std::string> candidates,
                                       std::size_t limit) {
-  const std::string wanted = lower(word);
+  const std::string wanted = lower_case(word);
   const std::size_t tolerance = std::max<std::size_t>(1, wanted.size() / 3);
   std::vector<std::pair<std::size_t, const std::string*>> ranked;
   for (const std::string& candidate : candidates) {
-    const std::string text = lower(candidate);
+    const std::string text = lower_case(candidate);
     const std::size_t distance = edit_distance(wanted, text);
     const bool contained = wanted.size() >= 3 && text.find(wanted) != std::string::npos;
     const bool alike = distance <= tolerance && distance < wanted.size();
@@ -159,6 +154,19 @@ std::vector<std::string> near_matches(std::string_view word, std::span<const std
   std::vector<std::string> result;
   for (std::size_t i = 0; i < ranked.size() && i < limit; ++i) result.push_back(*ranked[i].second);
   return result;
+}
+
+MessageValue shortened(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  constexpr std::size_t kept = 40;
+  if (text.size() <= longest) return text;
+  return say::axis::shortened{.beginning = text.substr(0, kept), .characters = text.size()};
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
 }
 
 MessageValue join_or(std::span<const std::string> words) {

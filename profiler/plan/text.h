@@ -20,6 +20,12 @@ namespace attnscope {
 [[nodiscard]] std::vector<std::string> near_matches(std::string_view word, std::span<const std::string> candidates,
                                                     std::size_t limit = 3);
 
+/// What a message quotes of what the user wrote: of a long text its beginning.
+[[nodiscard]] MessageValue shortened(std::string_view text);
+
+/// Of ASCII letters alone.
+[[nodiscard]] std::string lower_case(std::string_view text);
+
 /// "a", "a or b", "a, b or c"
 [[nodiscard]] MessageValue join_or(std::span<const std::string> words);
 

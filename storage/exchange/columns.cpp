@@ -15,12 +15,9 @@ Column of_field(const Field& field) {
   return {std::string(field.name), [&field](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
-/// What was given; else what the algorithm does of itself, where the program knows the knob.
-Column of_knob(const std::string& name, const Cell& own_choice) {
-  return {name, [name, own_choice](const Row& row) {
-            const KnobValue* given = row.record().spec.knobs.find(name);
-            return given != nullptr ? knob_cell(*given) : own_choice;
-          }};
+/// What was given; else what the algorithm does of itself.
+Column of_knob(const Knob& knob) {
+  return {knob.name, [field = knob_field(knob)](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
 /// Errors are those of the whole point; clocks are beside every row, as they were.
@@ -43,12 +40,12 @@ Cell Column::of(const Row& row) const {
 std::vector<Column> common_columns() {
   std::vector<Column> columns;
   for (const Field& field : point_fields()) {
-    if (field.since > 1 || field.name == "cache") continue;
+    if (field.since > 1 || field.role == FieldRole::circumstance) continue;
     columns.push_back(of_field(field));
-    if (field.name == "algorithm")
+    if (field.role == FieldRole::algorithm)
       columns.push_back({"kernel", [](const Row& r) { return text_cell(r.kernel.kernel); }});
   }
-  columns.push_back(of_knob(raster_knob().name, raster_knob().words.front()));
+  columns.push_back(of_knob(raster_knob()));
   const std::vector<Column> outcome{
       {"disposition", [](const Row& r) { return text_cell(to_string(r.record().disposition)); }},
       {"reason", [](const Row& r) { return text_cell(english_text(r.record().reason)); }},
@@ -71,8 +68,8 @@ std::vector<Column> common_columns() {
       {std::string(metric_key::model_sm_to_l2_bytes)},
       {std::string(metric_key::model_compulsory_bytes)},
       of_fact("max_abs_error"),
-      // The last fixed one is sm_clock_hz; what follows says where the row comes from.
       of_fact("sm_clock_hz"),
+      // What follows came later, and says where the row comes from.
       of_fact("memory_clock_hz"),
       {"throttled", [](const Row& r) { return r.record().clocks ? Cell(r.record().clocks->throttled) : Cell(); }},
       of_fact("error_bound"),
@@ -91,9 +88,7 @@ std::vector<Column> common_columns() {
     }
   };
   add_since([](int since) { return since == 2; });
-  for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) {
-    columns.push_back(of_knob(knob->name, std::int64_t{0}));
-  }
+  for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) columns.push_back(of_knob(*knob));
   add_since([](int since) { return since > 2; });
   columns.push_back({std::string(reason_column::id), [](const Row& r) { return text_cell(r.record().reason.id); }});
   columns.push_back({std::string(reason_column::arguments), [](const Row& r) { return reason_arguments(r.record()); }});
@@ -109,7 +104,11 @@ std::vector<Column> columns_for(std::span<const Selection> selections) {
   for (const Selection& selection : selections) {
     for (const StoredPoint& point : selection.points) {
       for (const Knobs::Entry& knob : point.record.spec.knobs) {
-        if (!is_column(columns, knob.first)) columns.push_back(of_knob(knob.first, Cell()));
+        if (is_column(columns, knob.first)) continue;
+        columns.push_back({knob.first, [name = knob.first](const Row& row) {
+                             const KnobValue* given = row.record().spec.knobs.find(name);
+                             return given != nullptr ? knob_cell(*given) : Cell();
+                           }});
       }
     }
   }

@@ -15,19 +15,6 @@ namespace attnscope {
 
 using namespace exchange;  // NOLINT(google-build-using-namespace): this file is part of it
 
-std::span<const std::string_view> export_columns() {
-  static const std::vector<Column> columns = common_columns();
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> fixed;
-    for (const Column& column : columns) {
-      fixed.push_back(column.name);
-      if (column.name == "sm_clock_hz") break;
-    }
-    return fixed;
-  }();
-  return names;
-}
-
 void export_csv(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {
   const ExportSource source{&store, {runs.begin(), runs.end()}};
   export_csv({&source, 1}, out);

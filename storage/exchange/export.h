@@ -7,7 +7,6 @@
 #include <iosfwd>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "kernels/registry.h"
@@ -47,8 +46,5 @@ void export_long_csv(const RunStore&, std::span<const std::int64_t> runs, std::o
 /// points as in the CSV, absent values null; beside them "metrics" (every stored number with unit and provenance) and
 /// "samples_ns". Where all runs are asked for, "ceilings" too: a block a set, as it is stored.
 void export_json(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
-
-/// The fixed columns in order.
-[[nodiscard]] std::span<const std::string_view> export_columns();
 
 }  // namespace attnscope

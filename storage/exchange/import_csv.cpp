@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include "messages/import.h"
 #include "messages/noun.h"
 #include "profiler/metrics/point_facts.h"
+#include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_formats.h"
@@ -22,16 +22,18 @@
 namespace attnscope::exchange {
 namespace {
 
-void require_columns(const CsvLine& header,
-                     std::initializer_list<std::pair<std::string_view, std::string_view>> needed) {
-  for (const auto& [name, wide] : needed) {
-    const auto is_there = [&](std::string_view wanted) {
-      return !wanted.empty() && std::ranges::find(header.fields, wanted) != header.fields.end();
-    };
-    if (is_there(name) || is_there(wide)) continue;
-    const auto near = near_matches(name, header.fields, 1);
-    Message missing = say::import::no_column{.column = name};
-    if (!wide.empty()) missing = say::import::no_column_wide{.column = name, .wide = wide};
+/// Those of the fields that a point has to say.
+void require_columns(const CsvLine& header) {
+  const auto is_there = [&](std::string_view wanted) {
+    return std::ranges::find(header.fields, wanted) != header.fields.end();
+  };
+  for (const Field& field : point_fields()) {
+    if (!field.fallback.empty() || field.may_be_left_out || field.role == FieldRole::tile) continue;
+    const WideField* wide = wide_field_of(field.name);
+    if (is_there(field.name) || (wide != nullptr && is_there(wide->name))) continue;
+    const auto near = near_matches(field.name, header.fields, 1);
+    Message missing = say::import::no_column{.column = field.name};
+    if (wide != nullptr) missing = say::import::no_column_wide{.column = field.name, .wide = wide->name};
     if (!near.empty()) missing = say::import::meant_by{.missing = std::move(missing), .near = near.front()};
     fail(line_place(header.number), std::move(missing));
   }
@@ -162,7 +164,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   if (is_long && !has_column(header, long_column::value)) {
     fail(line_place(header.number), say::import::metric_without_value{});
   }
-  require_columns(header, {{"algorithm", ""}, {"n_q", "N"}, {"n_k", "N"}, {"heads_q", "heads"}, {"d", ""}});
+  require_columns(header);
   PointBuilder builder(request.device_name, *request.registry);
   for (const std::string& name : header.fields) {
     if (!(is_long && is_of_a_value(name)) && !is_known_column(name, *request.registry)) builder.ignore(name);

@@ -25,35 +25,28 @@
 namespace attnscope::exchange {
 namespace {
 
-/// The column that stands for a field and another one.
-std::string_view wide_name(std::string_view field) {
-  if (field == "n_q" || field == "n_k") return "N";
-  return field == "heads_q" || field == "heads_kv" ? "heads" : "";
-}
-
 /// A whole number of a point: what its column holds, or the one that stands for two; else the fallback, where a point
 /// need not say it.
 std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpec& so_far) {
-  const std::string_view wide = wide_name(field.name);
+  const WideField* wide = wide_field_of(field.name);
   auto value = row.integer(field.name);
   std::string_view named = field.name;
-  if (!value && !wide.empty()) {
-    value = row.integer(wide);
-    named = wide;
+  if (!value && wide != nullptr) {
+    value = row.integer(wide->name);
+    named = wide->name;
   }
-  const bool of_tile = field.name == "br" || field.name == "bc";
-  if (of_tile) {
+  if (field.role == FieldRole::tile) {
     constexpr std::int64_t largest = 1 << 20;
     if (value.value_or(0) < 0 || value.value_or(0) > largest) {
       fail(row.at(named), say::import::absurd{.value = *value});
     }
     return value.value_or(0);
   }
-  if (!value && field.name == "heads_kv") return so_far.problem.heads_q;
+  if (!value && field.may_be_left_out) return std::get<std::int64_t>(find_field(field.follows)->get(so_far));
   if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
   if (!value) {
-    if (wide.empty()) fail(row.place, say::import::missing{.field = field.name});
-    fail(row.place, say::import::missing_wide{.field = field.name, .wide = wide});
+    if (wide == nullptr) fail(row.place, say::import::missing{.field = field.name});
+    fail(row.place, say::import::missing_wide{.field = field.name, .wide = wide->name});
   }
   if (*value < field.smallest) {
     fail(row.at(named), say::import::below{.name = named, .least = field.smallest, .value = *value});
@@ -70,7 +63,7 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   if (spec.algorithm.empty()) fail(row.place, say::import::missing{.field = "algorithm"});
   check_word(row.place, said<say::noun::algorithm>, spec.algorithm);
   for (const Field& field : point_fields()) {
-    if (field.name == "algorithm") continue;
+    if (field.role == FieldRole::algorithm) continue;
     if (field.type == FieldType::integer) {
       if (const auto set = field.set(spec, integer_of(row, field, spec)); !set) fail(row.place, set.error());
     } else if (const std::string* text = row.find(field.name)) {
@@ -241,9 +234,7 @@ void complete_rounds(PointRecord& point) {
 }
 
 /// What a file may say beside the fields of a point, knobs, metrics and the numbers of a point.
-constexpr std::array<std::string_view, 22> known_columns{"heads",
-                                                         "N",
-                                                         "kernel",
+constexpr std::array<std::string_view, 20> known_columns{"kernel",
                                                          "disposition",
                                                          reason_column::words,
                                                          reason_column::id,
@@ -307,8 +298,8 @@ std::optional<bool> ImportRow::flag(std::string_view name) const {
 
 bool is_known_column(std::string_view name, const Registry& registry) {
   return std::ranges::find(known_columns, name) != known_columns.end() || find_field(name) != nullptr ||
-         registry.find_knob(name) != nullptr || find_point_fact(name) != nullptr || metric_of(name) != nullptr ||
-         is_counter_name(name);
+         std::ranges::count(wide_fields(), name, &WideField::name) > 0 || registry.find_knob(name) != nullptr ||
+         find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
 }
 
 void PointBuilder::add(const ImportRow& row) {

@@ -28,70 +28,50 @@ constexpr int input_column = 2;
 constexpr int kib = 1024;
 constexpr int largest_int = std::numeric_limits<int>::max();
 
-/// What is usual of a field: what its slider offers, and how far a click of the spin box goes. Fields without a line
-/// have round numbers of their whole range.
-struct Scale {
-  std::string_view field;
-  int least;
-  int most;
-  int step;
-  bool multiples;  ///< the slider has every step; else round numbers, whole multiples of the step where they are long
-};
-constexpr std::array scales{Scale{"n_q", 1, 1 << 20, 16, false},
-                            Scale{"n_k", 1, 1 << 20, 16, false},
-                            Scale{"d", 16, 256, 16, true},
-                            Scale{"br", 16, analysis::most_tile_side, 16, true},
-                            Scale{"bc", 16, analysis::most_tile_side, 16, true},
-                            Scale{"batch", 1, 1024, 1, false},
-                            Scale{"heads_q", 1, 1024, 1, false},
-                            Scale{"heads_kv", 1, 1024, 1, false}};
-
-std::vector<int> stops_of(const Scale& scale) {
-  if (!scale.multiples) return round_stops(scale.least, scale.most);
-  std::vector<int> stops;
-  for (int value = scale.least; value <= scale.most; value += scale.step) stops.push_back(value);
-  return stops;
-}
-
-/// Words that a field takes; those of a mask are endless, and these a beginning.
-QStringList words_of(const Field& field) {
-  QStringList words;
-  if (field.name == "dtype") {
-    for (const DTypeTrait& trait : dtype_traits) words << to_qstring(trait.word);
-  } else if (field.name == "pass") {
-    for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) words << to_qstring(to_string(pass));
-  } else if (field.name == "cache") {
-    for (const CacheState state : {CacheState::cold, CacheState::warm}) words << to_qstring(to_string(state));
-  } else if (field.name == "mask") {
-    for (const char* mask : {"full", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp",
-                             "blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"}) {
-      words << QString::fromLatin1(mask);
-    }
-  }
-  return words;
-}
-
 int to_int(std::int64_t value) {
   return static_cast<int>(std::clamp<std::int64_t>(value, 0, largest_int));
 }
 
+std::vector<int> every(int step, int least, int most) {
+  std::vector<int> stops;
+  for (int value = least; value <= most; value += step) stops.push_back(value);
+  return stops;
+}
+
+/// Round numbers of the whole range where the field does not say what is usual.
+std::vector<int> stops_of(const Field& field) {
+  constexpr int few = 16;
+  const OfferedRange& offered = field.offered;
+  if (field.role == FieldRole::knob && field.largest > few) {
+    std::vector<int> stops{0};  // the algorithm's choice
+    std::ranges::copy(round_stops(1, to_int(field.largest)), std::back_inserter(stops));
+    return stops;
+  }
+  const int least = offered.most > 0 ? offered.least : to_int(field.smallest);
+  const int most = offered.most > 0 ? offered.most : to_int(field.largest);
+  if (!offered.multiples && field.role != FieldRole::knob) return round_stops(least, most);
+  return every(offered.step, least, most);
+}
+
 }  // namespace
 
-ChoiceEditors::ChoiceEditors(QWidget* parent) : QWidget(parent) {
+ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : QWidget(parent), fields_(fields) {
   grid_ = new QGridLayout(this);
   grid_->setContentsMargins(0, 0, 4, 0);
   grid_->setHorizontalSpacing(6);
   grid_->setVerticalSpacing(4);
   grid_->setColumnStretch(slider_column, 1);
-  // The tile first: it is what the page is about.
-  for (const char* name : {"br", "bc"}) add_field(*find_field(name));
+  // The tile first: it is what the page is about. What a number is known by comes before what is one of several.
+  const auto add_those = [this](auto wanted) {
+    for (const Field& field : fields_) {
+      if (wanted(field)) add_field(field);
+    }
+  };
+  add_those([](const Field& field) { return field.role == FieldRole::tile; });
   add_m();
-  for (const Knob& knob : built_in_algorithms().knobs()) add_knob(knob);
-  for (const char* name : {"n_k", "n_q", "d"}) add_field(*find_field(name));
-  for (const Field& field : point_fields()) {
-    const QString name = to_qstring(field.name);
-    if (field.name != "algorithm" && !rows_.contains(name)) add_field(field);
-  }
+  for (const Knob& knob : built_in_algorithms().knobs()) add_field(knob_field(knob));
+  add_those([](const Field& field) { return field.told_by_number; });
+  add_those([](const Field& field) { return field.role != FieldRole::algorithm; });
   add_padding();
   add_what_if();
   grid_->setRowStretch(grid_->rowCount(), 1);
@@ -162,72 +142,31 @@ QComboBox* ChoiceEditors::add_words(const QString& name, const QString& label, c
 
 void ChoiceEditors::add_field(const Field& field) {
   const QString name = to_qstring(field.name);
+  if (rows_.contains(name)) return;
+  if (const Field* leader = find_field(field.follows)) add_field(*leader);
   const QString label = qtext(field.label());
   const QString help = qtext(field.help());
-  const Field* of = &field;
   switch (field.type) {
-    case FieldType::integer: {
-      const auto known = std::ranges::find(scales, field.name, &Scale::field);
-      const Scale whole{field.name, to_int(field.smallest), to_int(field.largest), 1, false};
-      const Scale& scale = known == scales.end() ? whole : *known;
-      NumberEditor* editor =
-          add_number(name, label, help, to_int(field.smallest), to_int(field.largest), scale.step, stops_of(scale));
-      rows_[name].show = [this, editor, of](const ExplorerChoices& choices) {
-        if (of->name == "n_k") {
-          // Of a square problem n_q goes with it, and both are N.
-          const AttentionProblem& problem = choices.point.spec.problem;
-          const bool square = problem.n_q == problem.n_k;
-          const QString words = square ? qtext(say::explorer_page::n{}) : qtext(of->label());
-          const QString tip = plain_tip(square ? qtext(say::explorer_page::n_help{}) : qtext(of->help()));
-          const Row& row = rows_[QStringLiteral("n_k")];
-          row.label->setText(words);
-          row.label->setToolTip(tip);
-          for (QWidget* widget : row.widgets) {
-            widget->setAccessibleName(words);
-            widget->setToolTip(tip);
-          }
-        }
-        if (of->name == "d") {
-          // Those that the algorithm is written for.
-          const auto& dims = built_in_algorithms().find(choices.point.spec.algorithm)->facts().head_dims;
-          if (!dims.empty()) editor->set_stops(dims);
-        }
-        editor->show_value(to_int(std::get<std::int64_t>(of->get(choices.point.spec))));
-      };
-      break;
-    }
-    case FieldType::real: {
-      auto* spin = new QDoubleSpinBox(this);
-      spin->setObjectName(name);
-      spin->setRange(0, 0.99);
-      spin->setSingleStep(0.05);
-      spin->setDecimals(2);
-      spin->setKeyboardTracking(false);
-      leave_wheel_to_page(spin);
-      connect(spin, &QDoubleSpinBox::valueChanged, this,
-              [this, name](double value) { tell(name, QString::number(value, 'g', 6), false); });
-      add_row(name, label, help, {spin}).show = [spin, of](const ExplorerChoices& choices) {
-        const QSignalBlocker quiet(spin);
-        spin->setValue(std::get<double>(of->get(choices.point.spec)));
-      };
-      break;
-    }
+    case FieldType::integer:
+      return add_whole_number(field);
+    case FieldType::real:
+      return add_real_number(field);
     case FieldType::flag: {
       auto* box = new QCheckBox(this);
       box->setObjectName(name);
       connect(box, &QCheckBox::clicked, this,
               [this, name](bool on) { tell(name, on ? QStringLiteral("yes") : QStringLiteral("no"), false); });
-      add_row(name, label, help, {box}).show = [box, of](const ExplorerChoices& choices) {
-        box->setChecked(std::get<bool>(of->get(choices.point.spec)));
+      add_row(name, label, help, {box}).show = [box, field](const ExplorerChoices& choices) {
+        box->setChecked(std::get<bool>(field.get(choices.point.spec)));
       };
       break;
     }
     case FieldType::word: {
-      const QStringList words = words_of(field);
-      QComboBox* combo = add_words(name, label, help, words, field.name == "mask" || words.isEmpty());
-      rows_[name].show = [combo, of](const ExplorerChoices& choices) {
-        QString text = QString::fromStdString(field_text(*of, choices.point.spec));
-        if (of->name == "mask" && text == QLatin1String("none")) text = QStringLiteral("full");  // as people read it
+      QStringList words;
+      for (const std::string& word : field.words) words << QString::fromStdString(word);
+      QComboBox* combo = add_words(name, label, help, words, field.other_words || words.isEmpty());
+      rows_[name].show = [combo, field](const ExplorerChoices& choices) {
+        const QString text = QString::fromStdString(people_text(field, choices.point.spec));
         combo->setCurrentIndex(combo->findText(text));
         if (combo->isEditable()) combo->setEditText(text);
       };
@@ -236,46 +175,69 @@ void ChoiceEditors::add_field(const Field& field) {
   }
 }
 
-void ChoiceEditors::add_knob(const Knob& knob) {
-  const QString name = QString::fromStdString(knob.name);
-  const QString label = qtext(knob.label);
-  const QString help = qtext(knob.meaning);
-  if (!knob.words.empty()) {
-    QStringList words;
-    for (const std::string& word : knob.words) words << QString::fromStdString(word);
-    QComboBox* combo = add_words(name, label, help, words, false);
-    rows_[name].show = [combo, of = &knob](const ExplorerChoices& choices) {
-      combo->setCurrentIndex(combo->findText(QString::fromStdString(knob_text(*of, choices.point.spec.knobs))));
-    };
-    return;
-  }
-  constexpr int all_of_it = 16;
-  const int most = to_int(knob.largest);
-  std::vector<int> stops{0};
-  for (const int stop : round_stops(1, most)) stops.push_back(stop);
-  if (most <= all_of_it) stops = stops_of({knob.name, 0, most, 1, true});
-  NumberEditor* editor = add_number(name, label, help, 0, most, 1, std::move(stops));
-  editor->spin()->setSpecialValueText(qtext(say::common::chosen{}));
-  rows_[name].show = [editor, of = &knob](const ExplorerChoices& choices) {
-    editor->show_value(to_int(choices.point.spec.knobs.number(of->name)));
+void ChoiceEditors::add_whole_number(const Field& field) {
+  const QString name = to_qstring(field.name);
+  NumberEditor* editor = add_number(name, qtext(field.label()), qtext(field.help()), to_int(field.smallest),
+                                    to_int(field.largest), field.offered.step, stops_of(field));
+  if (field.role == FieldRole::knob) editor->spin()->setSpecialValueText(qtext(say::common::chosen{}));
+  const WideField* wide = wide_field_of(field.name);
+  const bool renamed = wide != nullptr && wide->label != nullptr && wide->leader().name == field.name;
+  rows_[name].show = [this, name, editor, field, wide = renamed ? wide : nullptr](const ExplorerChoices& choices) {
+    const PointSpec& spec = choices.point.spec;
+    if (wide != nullptr) {
+      // What follows it goes with it while both are equal.
+      const bool both = wide->equal_in(spec);
+      const QString words = qtext(both ? wide->label() : field.label());
+      const QString tip = plain_tip(qtext(both ? wide->help() : field.help()));
+      const Row& row = rows_[name];
+      row.label->setText(words);
+      row.label->setToolTip(tip);
+      for (QWidget* widget : row.widgets) {
+        widget->setAccessibleName(words);
+        widget->setToolTip(tip);
+      }
+    }
+    if (field.written_for != nullptr) {
+      const std::vector<int>& values = field.written_for(built_in_algorithms().find(spec.algorithm)->facts());
+      if (!values.empty()) editor->set_stops(values);
+    }
+    editor->show_value(to_int(std::get<std::int64_t>(field.get(spec))));
   };
+}
+
+void ChoiceEditors::add_real_number(const Field& field) {
+  constexpr int decimals = 2;
+  constexpr double last = 0.01;  // below what the field does not take itself
+  constexpr int steps = 20;
+  const bool bounded = field.below > field.least;
+  const QString name = to_qstring(field.name);
+  auto* spin = new QDoubleSpinBox(this);
+  spin->setObjectName(name);
+  spin->setRange(field.least, bounded ? field.below - last : std::numeric_limits<double>::max());
+  spin->setSingleStep(bounded ? (field.below - field.least) / steps : 1);
+  spin->setDecimals(decimals);
+  spin->setKeyboardTracking(false);
+  leave_wheel_to_page(spin);
+  connect(spin, &QDoubleSpinBox::valueChanged, this,
+          [this, name](double value) { tell(name, QString::number(value, 'g', 6), false); });
+  const auto show = [spin, field](const ExplorerChoices& choices) {
+    const QSignalBlocker quiet(spin);
+    spin->setValue(std::get<double>(field.get(choices.point.spec)));
+  };
+  add_row(name, qtext(field.label()), qtext(field.help()), {spin}).show = show;
 }
 
 void ChoiceEditors::add_m() {
   const QString name = QStringLiteral("m");
   const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
-  std::vector<int> stops;
-  for (int value = 0; value <= most; ++value) stops.push_back(value);
   NumberEditor* editor = add_number(name, qtext(say::explorer_page::m{}), qtext(say::explorer_page::m_help{}), 0, most,
-                                    1, std::move(stops), kib);
+                                    1, every(1, 0, most), kib);
   editor->spin()->setSuffix(QStringLiteral(" KiB"));
   editor->spin()->setSpecialValueText(qtext(say::explorer_page::m_off{}));
   rows_[name].show = [editor](const ExplorerChoices& choices) {
     const int largest = to_int(limits_of(choices).shared_bytes_per_block / kib);
-    std::vector<int> offered;
-    for (int value = 0; value <= largest; ++value) offered.push_back(value);
     editor->set_range(0, largest);
-    editor->set_stops(std::move(offered));
+    editor->set_stops(every(1, 0, largest));
     editor->show_value(to_int(choices.m_bytes.value_or(0) / kib));
   };
   rule_words_ = new QLabel(this);
@@ -289,10 +251,8 @@ void ChoiceEditors::add_m() {
 void ChoiceEditors::add_padding() {
   const QString name = QStringLiteral("padding");
   const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
-  std::vector<int> stops;
-  for (int value = 0; value <= most; ++value) stops.push_back(value);
   NumberEditor* editor = add_number(name, qtext(say::explorer::padding{}), qtext(say::explorer_page::padding_help{}), 0,
-                                    most, 1, std::move(stops), kib);
+                                    most, 1, every(1, 0, most), kib);
   editor->spin()->setSuffix(QStringLiteral(" KiB"));
   rows_[name].show = [editor](const ExplorerChoices& choices) {
     editor->show_value(to_int(choices.point.padding_bytes / kib));

@@ -7,6 +7,7 @@
 #include <QWidget>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "profiler/plan/fields.h"
@@ -21,7 +22,8 @@ namespace attnscope::ui {
 class ChoiceEditors : public QWidget {
   Q_OBJECT
  public:
-  explicit ChoiceEditors(QWidget* parent = nullptr);
+  /// The table of fields has to outlive them.
+  explicit ChoiceEditors(QWidget* parent = nullptr, std::span<const Field> fields = point_fields());
 
   /// Shows these choices; knobs that the algorithm does not state are hidden.
   void show_choices(const ExplorerChoices& choices);
@@ -46,7 +48,8 @@ class ChoiceEditors : public QWidget {
   };
 
   void add_field(const Field& field);
-  void add_knob(const Knob& knob);
+  void add_whole_number(const Field& field);
+  void add_real_number(const Field& field);
   void add_m();
   void add_padding();
   void add_what_if();
@@ -58,6 +61,7 @@ class ChoiceEditors : public QWidget {
                        bool free);
   void tell(const QString& name, const QString& text, bool sliding);
 
+  std::span<const Field> fields_;
   QGridLayout* grid_ = nullptr;
   std::map<QString, Row> rows_;
   QLabel* rule_words_ = nullptr;

@@ -94,15 +94,9 @@ Chosen choose_bytes(std::int64_t& target, const QString& text) {
   return std::monostate();
 }
 
-/// Two sides that were equal stay so: a square problem is one slider.
-template <class Value>
-void keep_equal(const Value& before, const Value& now, Value& other) {
-  if (other == before) other = now;
-}
-
 Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::string& text) {
   PointSpec& spec = choices.point.spec;
-  const AttentionProblem before = spec.problem;
+  const FieldValue before = field.get(spec);
   const TileShape tile = spec.tile;
   const auto value = parse_field(field, text);
   if (!value) return Failure{value.error()};
@@ -111,8 +105,10 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
     return Failure{Message(say::value::out_of_range{.value = std::get<std::int64_t>(*value)})};
   }
   if (Chosen done = field.set(spec, *value); !done) return done;
-  if (field.name == "n_k") keep_equal(before.n_k, spec.problem.n_k, spec.problem.n_q);
-  if (field.name == "heads_q") keep_equal(before.heads_q, spec.problem.heads_q, spec.problem.heads_kv);
+  // Two that were equal stay so: a square problem is one slider.
+  for (const Field& other : point_fields()) {
+    if (other.follows == field.name && other.get(spec) == before) other.restore(spec, field.get(spec));
+  }
   if (spec.tile != tile) {
     // A tile that is chosen by hand is no rule's, and what was chosen for another one goes with that.
     choices.m_bytes.reset();
@@ -201,9 +197,12 @@ void take_json(const QJsonObject& json, ExplorerChoices& choices) {
   take(algorithm_key);
   take(device_key);
   for (const Field& field : point_fields()) {
-    if (field.name != "algorithm") take(to_qstring(field.name));
+    if (field.role != FieldRole::algorithm) take(to_qstring(field.name));
   }
-  take(QStringLiteral("n_q"));  // n_k takes an n_q with it that is as long
+  // What another took with it that was equal has its own value.
+  for (const Field& field : point_fields()) {
+    if (!field.follows.empty()) take(to_qstring(field.name));
+  }
   for (const Knob& knob : algorithm_of(choices).facts().knobs) take(QString::fromStdString(knob.name));
   for (const WhatIfChoice& each : what_ifs) take(to_qstring(each.name));
   take(padding_key);

@@ -39,7 +39,7 @@ HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverO
 }
 
 void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors, bool with_bar) {
-  const bool same_axes = grid.y.axis.facet == grid_.y.axis.facet && grid.x.axis.facet == grid_.x.axis.facet;
+  const bool same_axes = grid.y.axis.names == grid_.y.axis.names && grid.x.axis.names == grid_.x.axis.names;
   const bool same_shape = same_axes && grid.y.values == grid_.y.values && grid.x.values == grid_.x.values;
   grid_ = grid;
   title_ = title;

@@ -2,11 +2,13 @@
 #include "ui/runs/point_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <memory>
 #include <variant>
 
 #include "messages/points_table.h"
-#include "profiler/plan/fields.h"
+#include "profiler/analysis/facets.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -14,15 +16,6 @@ namespace attnscope::ui {
 namespace {
 
 using SettingValue = PointSetting::Value;
-using Shown = PointSetting::Shown;
-
-SettingValue words(const QString& text) {
-  return {text, text.isEmpty() ? QVariant() : QVariant(text), false};
-}
-
-SettingValue number(const QString& text, double sort) {
-  return {text, text.isEmpty() ? QVariant() : QVariant(sort), true};
-}
 
 QString sentence(std::string_view text) {
   QString words = to_qstring(text);
@@ -30,105 +23,63 @@ QString sentence(std::string_view text) {
   return words;
 }
 
-/// As the field prints it; an extent of 0 is one that an imported point does not state.
-SettingValue value_of(const Field& field, const PointSpec& spec, Shown shown) {
-  if (shown == Shown::where_set && is_fallback(field, spec)) {
-    return {{}, {}, field.type == FieldType::integer || field.type == FieldType::real};
+/// As people read it; an extent of 0 is one that an imported point does not state.
+SettingValue value_of(const Field& field, FieldShown shown, const PointSpec& spec) {
+  if (shown == FieldShown::where_set && is_fallback(field, spec)) {
+    return {{}, {}, field.is_number() && field.role != FieldRole::knob};
   }
   const FieldValue held = field.get(spec);
-  const QString text = QString::fromStdString(attnscope::to_string(held));
-  if (const auto* whole = std::get_if<std::int64_t>(&held)) {
-    return number(*whole < field.smallest ? QString() : text, static_cast<double>(*whole));
-  }
-  if (const auto* real = std::get_if<double>(&held)) return number(text, *real);
-  return words(text);
+  const auto* whole = std::get_if<std::int64_t>(&held);
+  const auto* real = std::get_if<double>(&held);
+  const bool number = whole != nullptr || real != nullptr;
+  if (whole != nullptr && *whole < field.smallest) return {{}, {}, number};
+  const QString text = QString::fromStdString(brief_text(field, spec));
+  if (!number) return {text, text.isEmpty() ? QVariant() : QVariant(text), number};
+  return {text, whole != nullptr ? static_cast<double>(*whole) : *real, number};
+}
+
+PointSetting of_field(const Field& field, const QString& help) {
+  const FieldShown shown = field.shown == FieldShown::in_tables ? FieldShown::always : field.shown;
+  PointSetting setting{.label = qtext(field.label()),
+                       .key = to_qstring(field.heading.empty() ? field.name : field.heading),
+                       .help = help,
+                       .of_tile = field.role == FieldRole::tile || field.role == FieldRole::knob,
+                       .shown = shown,
+                       .value = [field, shown](const PointSpec& spec) { return value_of(field, shown, spec); }};
+  if (field.role != FieldRole::knob) setting.fields = {field.name};
+  return setting;
 }
 
 PointSetting of_field(const Field& field) {
-  const Shown shown = field.fallback.empty() ? Shown::always : Shown::where_set;
-  return {qtext(field.label()),
-          to_qstring(field.name),
-          sentence(text(field.help())),
-          {field.name},
-          false,
-          shown,
-          [&field, shown](const PointSpec& spec) { return value_of(field, spec, shown); }};
+  return of_field(field, sentence(text(field.meaning ? field.meaning() : field.help())));
 }
 
-PointSetting of_knob(const QString& name, const QString& label, const QString& help) {
-  return {label, name, help, {}, true, Shown::where_set, [knob = name.toStdString()](const PointSpec& spec) {
-            const KnobValue* given = spec.knobs.find(knob);
-            if (given == nullptr) return SettingValue{};
-            const QString text =
-                QString::fromStdString(attnscope::to_string(*given)).replace(QLatin1Char('_'), QLatin1Char(' '));
-            const auto* whole = std::get_if<std::int64_t>(given);
-            return whole != nullptr ? number(text, static_cast<double>(*whole)) : words(text);
+PointSetting of_knob(const Knob& knob) {
+  return of_field(knob_field(knob), qtext(say::points_table::knob_help{.meaning = knob.meaning}));
+}
+
+PointSetting of_foreign_knob(const std::string& name) {
+  const auto kept = std::make_shared<const std::string>(name);
+  PointSetting setting = of_field(foreign_knob_field(*kept), qtext(say::points_table::foreign_knob_help{.name = name}));
+  setting.value = [kept, value = setting.value](const PointSpec& spec) { return value(spec); };
+  return setting;
+}
+
+PointSetting of_group(const analysis::FieldGroup& group) {
+  return {.label = qtext(group.label()),
+          .key = to_qstring(group.key),
+          .help = qtext(group.help()),
+          .fields = group.fields,
+          .shown = FieldShown::always,
+          .value = [&group](const PointSpec& spec) {
+            return SettingValue{QString::fromStdString(group.text(spec)), group.order(spec), true};
           }};
-}
-
-/// Fields that are read together, or in other words than they print.
-std::vector<PointSetting> stated_settings() {
-  const auto as_field = [](std::string_view name, Shown shown) {
-    PointSetting setting = of_field(*find_field(name));
-    setting.shown = shown;
-    setting.value = [field = find_field(name), shown](const PointSpec& spec) { return value_of(*field, spec, shown); };
-    return setting;
-  };
-  PointSetting algorithm = as_field("algorithm", Shown::always);
-  algorithm.help = qtext(say::points_table::algorithm_help{});
-  PointSetting dtype = as_field("dtype", Shown::always);
-  dtype.key = QStringLiteral("type");
-  PointSetting cache = as_field("cache", Shown::in_details);
-  cache.label = qtext(say::points_table::l2{});
-  PointSetting br = as_field("br", Shown::always);
-  PointSetting bc = as_field("bc", Shown::always);
-  br.of_tile = bc.of_tile = true;
-  return {
-      algorithm,
-      as_field("pass", Shown::always),
-      {qtext(say::points_table::n{}),
-       QStringLiteral("n"),
-       qtext(say::points_table::n_help{}),
-       {"n_q", "n_k"},
-       false,
-       Shown::always,
-       [](const PointSpec& spec) {
-         return number(format_lengths(spec.problem), static_cast<double>(spec.problem.n_k));
-       }},
-      as_field("d", Shown::always),
-      {qtext(say::points_table::mask{}),
-       QStringLiteral("mask"),
-       qtext(say::points_table::mask_help{}),
-       {"mask"},
-       false,
-       Shown::always,
-       [](const PointSpec& spec) { return words(format_mask(spec.problem.mask)); }},
-      dtype,
-      {qtext(say::points_table::heads{}),
-       QStringLiteral("heads"),
-       qtext(say::points_table::heads_help{}),
-       {"batch", "heads_q", "heads_kv"},
-       false,
-       Shown::always,
-       [](const PointSpec& spec) {
-         return number(format_heads(spec.problem), static_cast<double>(spec.problem.instances()));
-       }},
-      br,
-      bc,
-      cache,
-  };
-}
-
-/// What stands behind the fields that have no place of their own.
-bool comes_last(const PointSetting& setting) {
-  return setting.of_tile || setting.fields == std::vector<std::string_view>{"cache"};
 }
 
 /// "bwd", but "dropout 0.1": what a word alone would not say.
 QString unusual(const PointSetting& setting, const Field& field, const QString& text) {
   if (field.type == FieldType::flag) return within_sentence(setting.label);
-  if (field.name == "pass") return text;
-  if (field.name == "cache") return qtext(say::points_table::l2_is{.state = text.toStdString()});
+  if (field.in_title != nullptr) return qtext(field.in_title(text.toStdString()));
   return QStringLiteral("%1 %2").arg(within_sentence(setting.label), text);
 }
 
@@ -143,27 +94,29 @@ bool PointSetting::is_set(const PointSpec& spec) const {
 
 std::vector<PointSetting> point_settings(const Registry& registry, const std::set<std::string>& foreign_knobs,
                                          std::span<const Field> fields) {
-  std::vector<PointSetting> stated = stated_settings();
-  const auto first_last = std::ranges::find_if(stated, comes_last);
-  std::vector<PointSetting> settings(stated.begin(), first_last);
+  std::vector<PointSetting> settings;
+  std::vector<PointSetting> tile;
+  std::vector<PointSetting> last;
+  for (const analysis::FieldGroup& group : analysis::field_groups()) {
+    if (find_field(group.fields.front())->role != FieldRole::tile) settings.push_back(of_group(group));
+  }
   for (const Field& field : fields) {
-    const bool spoken_for = std::ranges::any_of(stated, [&](const PointSetting& setting) {
-      return std::ranges::find(setting.fields, field.name) != setting.fields.end();
-    });
-    if (!spoken_for) settings.push_back(of_field(field));
+    if (field.role == FieldRole::tile) {
+      tile.push_back(of_field(field));
+    } else if (analysis::group_of(field.name) == nullptr) {
+      (field.role == FieldRole::circumstance ? last : settings).push_back(of_field(field));
+    }
   }
-  std::ranges::copy_if(first_last, stated.end(), std::back_inserter(settings), &PointSetting::of_tile);
-  for (const Knob& knob : registry.knobs()) {
-    settings.push_back(of_knob(QString::fromStdString(knob.name), qtext(knob.label),
-                               qtext(say::points_table::knob_help{.meaning = knob.meaning})));
-  }
+  constexpr std::array first{"algorithm", "pass", "n", "d", "mask", "type", "heads"};
+  std::ranges::stable_sort(settings, {}, [&](const PointSetting& setting) {
+    return std::ranges::find_if(first, [&](const char* key) { return setting.key == QLatin1String(key); });
+  });
+  std::ranges::move(tile, std::back_inserter(settings));
+  std::ranges::transform(registry.knobs(), std::back_inserter(settings), of_knob);
   for (const std::string& name : foreign_knobs) {
-    if (registry.find_knob(name) != nullptr) continue;
-    const QString word = QString::fromStdString(name);
-    settings.push_back(of_knob(word, word, qtext(say::points_table::foreign_knob_help{.name = name})));
+    if (registry.find_knob(name) == nullptr) settings.push_back(of_foreign_knob(name));
   }
-  std::ranges::copy_if(first_last, stated.end(), std::back_inserter(settings),
-                       [](const PointSetting& setting) { return !setting.of_tile; });
+  std::ranges::move(last, std::back_inserter(settings));
   for (PointSetting& setting : settings) setting.known = fields;
   return settings;
 }
@@ -178,8 +131,8 @@ QStringList unusual_settings(const PointSpec& spec, std::span<const PointSetting
   for (const PointSetting& setting : settings) {
     if (setting.of_tile || setting.fields.size() != 1) continue;
     const Field& field = *std::ranges::find(setting.known, setting.fields.front(), &Field::name);
-    const bool said_elsewhere = field.fallback.empty() || field.name == "mask" || field.name == "dtype";
-    if (!said_elsewhere && !is_fallback(field, spec)) texts << unusual(setting, field, setting.value(spec).text);
+    if (field.shown != FieldShown::always && !is_fallback(field, spec))
+      texts << unusual(setting, field, setting.value(spec).text);
   }
   for (const auto& [name, value] : spec.knobs) texts << format_knob(name, value);
   return texts;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a point was set to, as people read it. Derived from the table of fields and the knobs of the algorithms: what
-// has no words of its own here is called as its field or knob states it, and appears by itself.
+// What a point was set to, as people read it: its fields and the knobs of the algorithms as they state themselves.
 #pragma once
 
 #include <QString>
@@ -25,17 +24,13 @@ struct PointSetting {
     QVariant sort;  ///< numbers as numbers; invalid where there is no text
     bool number = false;
   };
-  enum class Shown {
-    always,
-    in_details,  ///< in a table only where a point differs from what goes without saying
-    where_set,
-  };
+  using Shown = FieldShown;  ///< in_tables is `always` here
 
-  QString label;                         ///< "Batch × heads"
-  QString key;                           ///< what it is known by where an order is kept: "heads"
-  QString help;                          ///< one sentence
-  std::vector<std::string_view> fields;  ///< that it speaks for; of a knob none
-  bool of_tile = false;                  ///< part of the tile, as format_tile() has it
+  QString label;                              ///< "Batch × heads"
+  QString key;                                ///< what it is known by where an order is kept: "heads"
+  QString help;                               ///< one sentence
+  std::vector<std::string_view> fields = {};  ///< that it speaks for; of a knob none
+  bool of_tile = false;                       ///< a side of it or a knob: part of what format_tile() has
   Shown shown = Shown::where_set;
   /// With Shown::where_set, no text for what goes without saying.
   std::function<Value(const PointSpec&)> value;

@@ -191,7 +191,7 @@ QString format_heads(const AttentionProblem& problem) {
 }
 
 QString format_mask(const Mask& mask) {
-  return QString::fromStdString(analysis::mask_text(mask));
+  return QString::fromStdString(mask_text(mask));
 }
 
 QString run_title(const RunSummary& run) {

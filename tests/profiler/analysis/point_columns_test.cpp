@@ -148,6 +148,7 @@ std::vector<PointRecord> all_sorts() {
   told.spec.cache = CacheState::warm;
 #ifdef ATTNSCOPE_TEST_FIELD
   told.spec.test_field = 12;
+  told.spec.test_real = 2.5;
 #endif
   records.push_back(told);
   records.push_back(in_rounds(fixtures::spec("naive", 1024), 4));

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fields and knobs say of themselves, which generic rooms go by.
+#include "profiler/plan/fields.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/common_knobs.h"
+#include "kernels/registry.h"
+
+namespace attnscope {
+namespace {
+
+TEST(FieldTraits, EveryWordOfAFieldIsOneThatItTakes) {
+  for (const Field& field : fields_and_knobs(point_fields(), built_in_algorithms().knobs())) {
+    for (const std::string& word : field.words) EXPECT_TRUE(wrong_value(field, word).empty()) << field.name << word;
+    if (field.type != FieldType::word || field.other_words) continue;
+    EXPECT_FALSE(field.words.empty()) << field.name << " takes words that it does not say";
+    EXPECT_FALSE(wrong_value(field, "nothing").empty()) << field.name;
+  }
+}
+
+TEST(FieldTraits, WhatIsOfferedAndFollowedIsThere) {
+  for (const Field& field : point_fields()) {
+    const bool offered = field.offered.most > 0;
+    EXPECT_TRUE(!offered || (field.offered.least >= field.smallest && field.offered.most <= field.largest))
+        << field.name;
+    if (field.follows.empty()) continue;
+    const Field* leader = find_field(field.follows);
+    ASSERT_NE(leader, nullptr) << field.name;
+    EXPECT_EQ(leader->type, field.type) << field.name;
+    EXPECT_TRUE(leader->follows.empty()) << field.name;
+  }
+}
+
+TEST(FieldTraits, AWideFieldStandsForTwoThatAreEqual) {
+  PointSpec spec;
+  spec.problem.n_q = spec.problem.n_k = 512;
+  const WideField* n = wide_field_of("n_q");
+  ASSERT_NE(n, nullptr);
+  EXPECT_EQ(n, wide_field_of("n_k"));
+  EXPECT_EQ(n->name, "N");
+  EXPECT_EQ(n->leader().name, "n_k");
+  EXPECT_TRUE(n->equal_in(spec));
+  spec.problem.n_q = 1;
+  EXPECT_FALSE(n->equal_in(spec));
+  EXPECT_EQ(wide_field_of("heads_kv")->leader().name, "heads_q");
+  EXPECT_EQ(wide_field_of("batch"), nullptr);
+}
+
+TEST(FieldTraits, PeopleReadAValueInTheirWords) {
+  PointSpec spec;
+  const auto texts = [&](std::string_view name) {
+    const Field& field = *find_field(name);
+    return std::vector{field_text(field, spec), people_text(field, spec), brief_text(field, spec)};
+  };
+  EXPECT_THAT(texts("mask"), testing::ElementsAre("none", "full", "full"));
+  EXPECT_THAT(texts("page"), testing::ElementsAre("0", "0", "contiguous"));
+  EXPECT_THAT(texts("d"), testing::ElementsAre("64", "64", "64"));
+  spec.problem.mask = *parse_mask("lengths:5/4/3/2/1");
+  spec.problem.page = 64;
+  EXPECT_THAT(texts("mask"),
+              testing::ElementsAre("lengths:5/4/3/2/1", "lengths:5/4/3/2/1", "lengths:5/4/…/1 (5 lengths, 15 keys)"));
+  EXPECT_THAT(texts("page"), testing::ElementsAre("64", "64", "64"));
+}
+
+TEST(FieldTraits, AKnobReadsAsAField) {
+  const Field raster = knob_field(raster_knob());
+  const Field splits = knob_field(splits_knob());
+  PointSpec spec;
+  EXPECT_EQ(field_text(raster, spec), "q_fastest");
+  EXPECT_EQ(brief_text(raster, spec), "q fastest");
+  EXPECT_EQ(field_text(splits, spec), "0");
+  EXPECT_EQ(brief_text(splits, spec), "auto");
+  EXPECT_TRUE(is_fallback(raster, spec) && is_fallback(splits, spec));
+  ASSERT_TRUE(set_field(raster, spec, "heads_fastest").ok());
+  ASSERT_TRUE(set_field(splits, spec, "4").ok());
+  EXPECT_EQ(spec.knobs, (Knobs{{"raster", "heads_fastest"}, {"splits", std::int64_t{4}}}));
+  EXPECT_EQ(brief_text(raster, spec), "heads fastest");
+  EXPECT_FALSE(set_field(splits, spec, "4097").ok());
+  EXPECT_FALSE(set_field(raster, spec, "upwards").ok());
+  PointSpec other;
+  splits.restore(other, splits.get(spec));
+  EXPECT_EQ(other.knobs.number("splits"), 4);
+  ASSERT_TRUE(set_field(splits, spec, "0").ok());
+  EXPECT_EQ(spec.knobs.find("splits"), nullptr) << "the algorithm's choice is not kept";
+}
+
+TEST(FieldTraits, AKnobThatNobodyStatesReadsAsItIs) {
+  const Field cluster = foreign_knob_field("cluster");
+  PointSpec spec;
+  EXPECT_TRUE(is_fallback(cluster, spec));
+  spec.knobs = {{"cluster", "up_and_down"}};
+  EXPECT_EQ(field_text(cluster, spec), "up_and_down");
+  EXPECT_EQ(brief_text(cluster, spec), "up and down");
+  spec.knobs = {{"cluster", std::int64_t{4}}};
+  EXPECT_EQ(std::get<std::int64_t>(cluster.get(spec)), 4);
+}
+
+#ifdef ATTNSCOPE_TEST_FIELD
+// Whatever else a point has: no check of the problem knows this field.
+TEST(FieldTraits, ARealFieldKeepsToItsRange) {
+  const Field& field = *find_field("test_real");
+  PointSpec spec;
+  EXPECT_TRUE(set_field(field, spec, "0").ok());
+  EXPECT_TRUE(set_field(field, spec, "39.5").ok());
+  EXPECT_FALSE(set_field(field, spec, "40").ok());
+  EXPECT_FALSE(set_field(field, spec, "-0.1").ok());
+  EXPECT_EQ(spec.test_real, 39.5);
+}
+#endif
+
+}  // namespace
+}  // namespace attnscope
