@@ -12,8 +12,6 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <array>
-#include <map>
 
 #include "messages/compare_page.h"
 #include "ui/pages/layout_option.h"
@@ -29,13 +27,10 @@
 namespace attnscope::ui {
 namespace {
 
-using analysis::Verdict;
-
 constexpr int widest_side = 210;  ///< pixels of a side's name on its chip
 constexpr int widest_text = 300;
 constexpr int text_padding = 24;
 constexpr int heading_padding = 24;
-constexpr int measured_rows = 200;  ///< that columns are measured by
 
 ProblemFilter sides_filter() {
   const analysis::MapLayout& tiles = analysis::tile_layout();
@@ -44,67 +39,12 @@ ProblemFilter sides_filter() {
   return filter;
 }
 
-/// The layouts that there may be of these axes, what is best looked at first: tiles, then settings with numbers.
-std::vector<analysis::MapLayout> layouts_of(const std::vector<analysis::PointAxis>& axes) {
-  std::vector<analysis::MapLayout> layouts;
-  for (const analysis::PointAxis& y : axes) {
-    for (const analysis::PointAxis& x : axes) {
-      if (!share_names(x, y)) layouts.push_back({.x = x, .y = y});
-    }
-  }
-  const analysis::MapLayout& tiles = analysis::tile_layout();
-  std::ranges::stable_sort(layouts, {}, [&](const analysis::MapLayout& layout) {
-    if (layout.x.key() == tiles.x.key() && layout.y.key() == tiles.y.key()) return 0;
-    // Two halves of one setting (queries and keys) mostly are equal: a map of them is a diagonal.
-    const bool halves = std::ranges::any_of(axes, [&](const analysis::PointAxis& both) {
-      return share_names(both, layout.x) && share_names(both, layout.y);
-    });
-    if (halves) return 4;
-    return layout.x.number && layout.y.number ? 1 : layout.x.number ? 2 : 3;
-  });
-  return layouts;
-}
-
 QLabel* text_label(QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setTextFormat(Qt::PlainText);  // names are files' and devices'
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   return label;
-}
-
-/// What differs between the baseline and any other side: "driver 580.65 → 590.10".
-QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t> code) {
-  std::vector<std::pair<QString, std::pair<QString, QStringList>>> found;
-  for (const OtherSide& other : set.others) {
-    if (code && other.code != *code) continue;
-    for (const analysis::Difference& difference : other.result.differences) {
-      const QString name = one_line(to_qstring(difference.name));
-      auto known = std::ranges::find(found, name, [](const auto& entry) { return entry.first; });
-      if (known == found.end()) {
-        found.push_back({name, {one_line(to_qstring(difference.base)), {}}});
-        known = found.end() - 1;
-      }
-      const QString there = one_line(to_qstring(difference.other));
-      if (there.isEmpty() || known->second.second.contains(there)) continue;
-      known->second.second << there;
-      if (set.others.size() > 1 && !code) {  // whose it is
-        known->second.second.last() =
-            qtext(say::compare_page::of_side{.value = there.toStdString(), .side = set.name_of(other).toStdString()});
-      }
-    }
-  }
-  const auto or_none = [](const QString& text) {
-    return text.isEmpty() ? qtext(say::compare_page::none_recorded{}) : text;
-  };
-  QStringList words;
-  for (const auto& [name, sides] : found) {
-    words << qtext(say::compare_page::difference{
-        .name = name.toStdString(),
-        .base = or_none(shortened(sides.first, 80)).toStdString(),
-        .other = or_none(shortened(sides.second.join(QStringLiteral(", ")), 80)).toStdString()});
-  }
-  return words;
 }
 
 }  // namespace
@@ -131,13 +71,26 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
       view_([this] { show_comparison(); },
             {{View::table, {.text = qtext(say::compare_page::table{}), .id = QStringLiteral("table")}},
              {View::map, {.text = qtext(say::compare_page::map{}), .id = QStringLiteral("map")}},
-             {View::curves, {.text = qtext(say::compare_page::curves{}), .id = QStringLiteral("curves")}}}) {
+             {View::curves, {.text = qtext(say::compare_page::curves{}), .id = QStringLiteral("curves")}}}),
+      sides_(&ComparePage::sides_of,
+             [this](Sides sides) {
+               visible_ = sides.asked.points;
+               visible_of_ = sides.asked.query;
+               axes_ = std::move(sides.axes);
+               axis_ = sides.axis;
+               baseline_ = sides.baseline;
+               offer_sides();
+               ask();
+             }),
+      found_(&view_of, [this](ComparedView found) { show_found(std::move(found)); }) {
   add_controls();
   keep_choices();
   add_content();
   add_keys();
-  connect(&comparer_, &BackgroundComparer::compared, this, &ComparePage::take);
-  connect(&comparer_, &BackgroundComparer::failed, this, &ComparePage::say_failed);
+  watch(sides_);
+  watch(found_);
+  found_.on_failure([this](const QString& reason) { say_failed(reason); });
+  wait_for(order_->work());
   refresh();
 }
 
@@ -205,7 +158,7 @@ void ComparePage::keep_choices() {
 
 void ComparePage::show_choices() {
   compared_by_ = by_.id();
-  showing_.drop();  // it would take back what is chosen now
+  found_.drop();  // it would take back what is chosen now
   fall_behind();
 }
 
@@ -317,8 +270,7 @@ QString ComparePage::save_plot(const QString& path, const QSize& size) {
 }
 
 void ComparePage::pose() {
-  catch_up();
-  wait();
+  settle();
   if (!words().isEmpty()) return;
   if (view() == table_ && order_->rowCount() > 0) table_->selectRow(0);
   if (view() == map_) map_->select(map_->landmark());
@@ -339,16 +291,8 @@ const SideAxis* ComparePage::axis() const {
   return axis_ < axes_.size() ? &axes_[axis_] : nullptr;
 }
 
-std::optional<std::uint32_t> ComparePage::other_code(const ComparisonSet& set) const {
-  if (other_.empty()) return std::nullopt;
-  const auto code = set.axis.side_named(other_.id());
-  return code && *code != set.base ? code : std::nullopt;
-}
-
 void ComparePage::drop() {
-  comparer_.drop();
-  showing_.drop();
-  compared_.reset();
+  found_.drop();
   set_.reset();
 }
 
@@ -359,39 +303,26 @@ void ComparePage::say_failed(const QString& reason) {
 }
 
 void ComparePage::refresh() {
-  if (workspace().gathering()) {
-    // points_changed() follows, and then everything that is chosen by then.
-    comparer_.drop();
-    showing_.drop();
-    return background().drop();
-  }
+  found_.drop();
+  if (workspace().gathering()) return sides_.drop();  // points_changed() follows
   const std::shared_ptr<const PointSet> points = workspace().visible();
-  comparer_.drop();
-  showing_.drop();
-  const auto work = [points, axes = points == visible_ ? axes_ : std::vector<SideAxis>(), by = by_.id(),
-                     base = base_.id()](const BackgroundWork::Outdated& /*outdated*/) {
-    return sides_of(*points, axes.empty() ? side_axes(*points) : axes, by, base);
-  };
-  work_in_background(points->size(), work, [this, points, query = workspace().query()](Sides sides) {
-    visible_ = points;
-    visible_of_ = query;
-    axes_ = std::move(sides.axes);
-    axis_ = sides.axis;
-    baseline_ = sides.baseline;
-    offer_sides();
-    ask();
-  });
+  sides_.ask({.points = points,
+              .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
+              .by = by_.id(),
+              .base = base_.id(),
+              .query = workspace().query()},
+             points->size());
 }
 
-ComparePage::Sides ComparePage::sides_of(const PointSet& points, std::vector<SideAxis> axes, const QString& by,
-                                         const QString& base) {
-  Sides sides{.axes = std::move(axes)};
-  const auto wanted = std::ranges::find(sides.axes, by, &SideAxis::key);
+ComparePage::Sides ComparePage::sides_of(const SidesAsk& asked, const Outdated& /*outdated*/) {
+  const PointSet& points = *asked.points;
+  Sides sides{.asked = asked, .axes = asked.axes.empty() ? side_axes(points) : asked.axes};
+  const auto wanted = std::ranges::find(sides.axes, asked.by, &SideAxis::key);
   sides.axis = wanted != sides.axes.end() ? static_cast<std::size_t>(wanted - sides.axes.begin())
                                           : first_with_partners(points, sides.axes);
   if (sides.axis < sides.axes.size()) {
     const SideAxis& axis = sides.axes[sides.axis];
-    const std::optional<std::uint32_t> named = axis.side_named(base);
+    const std::optional<std::uint32_t> named = axis.side_named(asked.base);
     sides.baseline = named ? *named : fullest_side(points, axis);
   }
   return sides;
@@ -422,15 +353,25 @@ void ComparePage::ask() {
   }
   // What stands there stays until the new is there.
   if (!set_) show_words({qtext(say::compare_page::comparing{}), {}});
-  showing_.drop();
-  comparer_.ask({.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100});
-  if (set_) begin_late();
+  ComparedAsk asked{.sides = {.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100},
+                    .known = nullptr,
+                    .table = model_->table(),
+                    .before = narrowed(visible_of_),
+                    .other = other_.id(),
+                    .view = view_.value(),
+                    .rows_key = rows_key_,
+                    .columns_key = columns_key_,
+                    .along_key = along_key_,
+                    .sorted_by = sorted_by_,
+                    .order = sort_order_};
+  const bool compared = set_ != nullptr && set_->points == visible_ && set_->axis.key == sides->key &&
+                        set_->base == baseline_ && set_->margin == asked.sides.margin;
+  if (compared) asked.known = set_;
+  found_.ask(std::move(asked), compared ? visible_->size() : always_aside);
 }
 
-void ComparePage::take(const std::shared_ptr<const ComparisonSet>& set) {
-  compared_ = set;
-  compared_of_ = visible_of_;  // the last that was asked for answers
-  show_comparison();
+void ComparePage::show_comparison() {
+  if (set_ != nullptr || found_.busy()) ask();
 }
 
 void ComparePage::offer_others() {
@@ -445,123 +386,11 @@ void ComparePage::offer_others() {
   other_.offer(std::move(others));
 }
 
-void ComparePage::show_comparison() {
-  if (!compared_) return;
-  const Chosen chosen{.set = compared_,
-                      .code = other_code(*compared_),
-                      .view = view_.value(),
-                      .rows_key = rows_key_,
-                      .columns_key = columns_key_,
-                      .along_key = along_key_,
-                      .sorted_by = sorted_by_,
-                      .order = sort_order_};
-  const std::shared_ptr<const ComparisonTable>& shown = model_->table();
-  const auto known = shown->set() == chosen.set && shown->code() == chosen.code ? shown : nullptr;
-  const auto work = [chosen, known, before = narrowed(compared_of_)](const BackgroundWork::Outdated& /*outdated*/) {
-    return find(chosen, before, known);
-  };
-  showing_.drop();
-  if (compared_->points->size() <= most_points_at_once) return show_found(work([] { return false; }));
-  showing_.ask(
-      work, [this](Found found) { show_found(std::move(found)); },
-      [this](const QString& reason) { say_failed(reason); });
-  if (set_) begin_late();
-}
-
-const OtherSide* ComparePage::Chosen::mapped_side() const {
-  const OtherSide* fullest = nullptr;
-  for (const OtherSide& other : set->others) {
-    if (code == other.code) return &other;
-    const std::size_t most = fullest == nullptr ? 0 : fullest->result.pairs.size();
-    if (other.result.pairs.size() > most) fullest = &other;
-  }
-  return fullest;
-}
-
-std::vector<Row> ComparePage::Chosen::candidates() const {
-  std::vector<Row> candidates;
-  const OtherSide* mapped = view == View::map ? mapped_side() : nullptr;
-  for (const OtherSide& other : set->others) {
-    if ((code && other.code != *code) || (mapped != nullptr && mapped != &other)) continue;
-    for (const analysis::ComparedPair& pair : other.result.pairs) candidates.push_back(pair.other.front());
-    if (view != View::map) continue;
-    // What the other side tried in vain has a place, too.
-    for (const analysis::LeftOut& left : other.result.left_out) {
-      if (left.of_other && left.why == analysis::LeftOut::Why::failed) candidates.push_back(left.rows.front());
-    }
-  }
-  std::ranges::sort(candidates);
-  return candidates;
-}
-
-ComparePage::Found ComparePage::find(const Chosen& chosen, const Narrowed& narrowed,
-                                     const std::shared_ptr<const ComparisonTable>& known) {
-  Found found{.chosen = chosen, .narrowed = narrowed};
-  found.table = known ? known : std::make_shared<const ComparisonTable>(chosen.set, chosen.code);
-  found.rows = found.table->ordered(std::max(0, found.table->column_named(chosen.sorted_by)), chosen.order);
-  found.longest = found.table->longest_texts(measured_rows);
-  std::vector<Row> candidates = chosen.candidates();
-  found.partners = !candidates.empty() || chosen.set->some_met();
-  found.narrowed.narrow(chosen.set->points, candidates);
-  if (!found.partners) return found;
-  choose_axes(found);
-  found.narrowed.narrow(chosen.set->points, candidates);  // by what is now left to choose
-  found.simulated = simulated_parts(*chosen.set->points, candidates);
-  found.summary = chosen.summary(*found.table);
-  found.method = method_words(*chosen.set).join(QLatin1Char(' '));
-  if (!candidates.empty()) find_view(found);
-  return found;
-}
-
-/// What the view can lie over; the filter is told what that leaves to choose.
-void ComparePage::choose_axes(Found& found) {
-  const Chosen& chosen = found.chosen;
-  const std::vector<analysis::PointAxis> axes = axes_of_pairs(*chosen.set, *found.narrowed.candidates);
-  if (chosen.view == View::map) {
-    for (const analysis::MapLayout& layout : layouts_of(axes)) {
-      const bool wanted = key_of(layout.y) == chosen.rows_key && key_of(layout.x) == chosen.columns_key;
-      if (wanted || !found.map_layout) {
-        found.map_layout = layout;
-        found.layout = static_cast<int>(found.layouts.size());
-      }
-      found.layouts.push_back(layout_option(layout));
-    }
-  } else if (chosen.view == View::curves) {
-    for (const analysis::PointAxis& along : axes) {
-      if (!along.number) continue;
-      if (key_of(along) == chosen.along_key || !found.along) {
-        found.along = along;
-        found.layout = static_cast<int>(found.layouts.size());
-      }
-      found.layouts.push_back({.text = label_of(along), .id = key_of(along)});
-    }
-  }
-  if (found.map_layout) {
-    const analysis::MapLayout& layout = *found.map_layout;
-    found.narrowed.filter.narrow_by(facets_beside_sides({layout.y, layout.x}, chosen.set->axis),
-                                    analysis::facet_of_both(layout.x, layout.y));
-  } else if (found.along) {
-    found.narrowed.filter.narrow_by(facets_beside_sides({*found.along}, chosen.set->axis), found.along->facet);
-  }
-}
-
-void ComparePage::find_view(Found& found) {
-  const Chosen& chosen = found.chosen;
-  const ProblemFilter& filter = found.narrowed.filter;
-  const OtherSide* side = chosen.mapped_side();
-  if (chosen.view == View::map && found.map_layout && side != nullptr) {
-    found.grid = ratio_map(*chosen.set, *side, *found.map_layout, filter.rows());
-  }
-  if (chosen.view == View::curves && found.along) {
-    found.curves = ratio_curves(chosen.set, *found.along, filter.rows(), QString::fromStdString(filter.summary()));
-  }
-}
-
-void ComparePage::show_found(Found found) {
-  set_ = found.chosen.set;
-  mapped_ = found.chosen.mapped_side();
+void ComparePage::show_found(ComparedView found) {
+  set_ = found.set;
+  mapped_ = found.mapped;
   offer_others();
-  if (found.chosen.sorted_by != sorted_by_ || found.chosen.order != sort_order_) {
+  if (found.asked.sorted_by != sorted_by_ || found.asked.order != sort_order_) {
     // Chosen since, of the table that was shown until now.
     found.rows.clear();
   }
@@ -577,11 +406,10 @@ void ComparePage::show_found(Found found) {
   }
   longest_ = std::move(found.longest);
   take_narrowed(found);
-  if (!works_further()) say_late();
 }
 
-void ComparePage::take_narrowed(Found& found) {
-  ProblemPage::take(std::move(found.narrowed));
+void ComparePage::take_narrowed(ComparedView& found) {
+  take(std::move(found.narrowed));
   if (!found.partners) {
     note_->show_for({}, ErrorNote::First::time);
     return show_words({qtext(say::compare_page::no_partners{}), qtext(say::compare_page::no_partners_help{})});
@@ -599,8 +427,8 @@ void ComparePage::take_narrowed(Found& found) {
   renew_mark();
 }
 
-void ComparePage::show_view(Found& found) {
-  const View view = found.chosen.view;
+void ComparePage::show_view(ComparedView& found) {
+  const View view = found.asked.view;
   if (view == View::table) return views_->setCurrentWidget(table_);
   if (candidates().empty()) {
     return show_no_view({qtext(say::compare_page::no_times{}), qtext(say::compare_page::no_times_help{})});
@@ -624,33 +452,6 @@ void ComparePage::show_no_view(const EmptyWords& words) {
   facets().hide();
   no_view_->set_words(words);
   views_->setCurrentWidget(no_view_);
-}
-
-QString ComparePage::Chosen::summary(const ComparisonTable& table) const {
-  std::array<std::size_t, 4> counts{};
-  std::size_t left = 0;
-  for (const OtherSide& other : set->others) {
-    if (code && other.code != *code) continue;
-    for (const analysis::ComparedPair& pair : other.result.pairs) {
-      ++counts.at(static_cast<std::size_t>(pair.verdict.verdict));
-    }
-    left += other.result.left_out.size();
-  }
-  const auto count = [&](Verdict verdict) { return counts.at(static_cast<std::size_t>(verdict)); };
-  const QStringList differences = differences_of(*set, code);
-  QString text =
-      differences.isEmpty()
-          ? qtext(say::compare_page::nothing_differs{})
-          : qtext(say::compare_page::differs{.differences = differences.join(QStringLiteral("; ")).toStdString()});
-  text += QLatin1Char('\n') + qtext(say::compare_page::counts{.faster = count(Verdict::faster),
-                                                              .slower = count(Verdict::slower),
-                                                              .same = count(Verdict::same),
-                                                              .undecided = count(Verdict::ambiguous)});
-  if (left > 0) text += QStringLiteral(", ") + qtext(say::compare_page::counts_left{.left = left});
-  if (view == View::table && !table.common().isEmpty()) {
-    text += QLatin1Char('\n') + qtext(say::compare_page::common{.settings = table.common().toStdString()});
-  }
-  return text;
 }
 
 void ComparePage::style_method() {

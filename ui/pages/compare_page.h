@@ -11,10 +11,9 @@
 #include <set>
 #include <vector>
 
-#include "ui/models/background_comparer.h"
 #include "ui/models/comparison_model.h"
 #include "ui/models/comparison_order.h"
-#include "ui/models/ratio_views.h"
+#include "ui/pages/compared_view.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
 #include "ui/pages/problem_page.h"
@@ -36,7 +35,7 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 
-  enum class View { table, map, curves };
+  using View = CompareAs;
   void set_view(View view) { view_.choose(view); }
   [[nodiscard]] View shown_view() const { return view_.value(); }
   /// What the map lies over, rows first, and what the curves do, by the axes' keys.
@@ -51,18 +50,6 @@ class ComparePage : public ProblemPage {
 
   /// What is shown; null until a first comparison is there.
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& comparison() const { return set_; }
-  [[nodiscard]] bool busy() const { return comparer_.busy() || showing_.busy() || order_->busy(); }
-  /// Until what is asked is shown.
-  void wait() {
-    comparer_.wait();
-    showing_.wait();
-    order_->wait();
-  }
-  [[nodiscard]] bool settled() const override { return !busy() && ProblemPage::settled(); }
-  void settle() override {
-    ProblemPage::settle();
-    wait();
-  }
   [[nodiscard]] QTableView* table() const { return table_; }
   [[nodiscard]] HeatmapView* map() const { return map_; }
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
@@ -79,7 +66,7 @@ class ComparePage : public ProblemPage {
   void show_problem() override { show_comparison(); }
   void show_choices() override;
   void show_points() override { refresh(); }
-  [[nodiscard]] bool may_stay() const override { return set_ != nullptr; }
+  [[nodiscard]] bool may_stay() const override { return set_ != nullptr || found_.busy(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void changeEvent(QEvent* event) override;
 
@@ -90,63 +77,34 @@ class ComparePage : public ProblemPage {
   void add_keys();
   /// Asks for what is chosen, of the points that are visible now.
   void refresh();
+  struct SidesAsk {
+    std::shared_ptr<const PointSet> points;
+    std::vector<SideAxis> axes;  ///< theirs, where they are known
+    QString by;
+    QString base;
+    QString query;  ///< which the points fit
+  };
   struct Sides {
+    SidesAsk asked;
     std::vector<SideAxis> axes;
     std::size_t axis = 0;
     std::uint32_t baseline = 0;
   };
   /// What there is to choose of the points, and what of that the keys and names choose; in any thread.
-  [[nodiscard]] static Sides sides_of(const PointSet& points, std::vector<SideAxis> axes, const QString& by,
-                                      const QString& base);
+  [[nodiscard]] static Sides sides_of(const SidesAsk& asked, const Outdated& outdated);
   void offer_sides();
+  /// Shows what is chosen of the points that are visible: compared aside, and where it is, what is shown of many
+  /// points found aside.
   void ask();
-  void take(const std::shared_ptr<const ComparisonSet>& set);
+  /// The same, where anything was asked before.
+  void show_comparison();
   /// Nothing is compared, or shown of it, any more.
   void drop();
-  /// What is chosen of how a comparison is shown.
-  struct Chosen {
-    std::shared_ptr<const ComparisonSet> set;
-    std::optional<std::uint32_t> code;  ///< of the one other side that is shown
-    View view = View::table;
-    QString rows_key;
-    QString columns_key;
-    QString along_key;
-    QString sorted_by;
-    Qt::SortOrder order = Qt::AscendingOrder;
-
-    [[nodiscard]] const OtherSide* mapped_side() const;
-    [[nodiscard]] std::vector<Row> candidates() const;
-    [[nodiscard]] QString summary(const ComparisonTable& table) const;
-  };
-  /// What follows from it and is shown; found in any thread.
-  struct Found {
-    Chosen chosen;
-    Narrowed narrowed;
-    std::shared_ptr<const ComparisonTable> table = {};
-    std::vector<Row> rows = {};  ///< of the table, in their order
-    std::vector<std::vector<ComparisonTable::Sample>> longest = {};
-    bool partners = false;
-    std::vector<Option> layouts = {};  ///< that the view can lie over
-    int layout = -1;                   ///< the one that it does
-    std::optional<analysis::MapLayout> map_layout = {};
-    std::optional<analysis::PointAxis> along = {};
-    std::optional<HeatmapGrid> grid = {};
-    std::optional<RatioCurves> curves = {};
-    std::set<SimulatedPart> simulated = {};
-    QString summary = {};
-    QString method = {};
-  };
-  [[nodiscard]] static Found find(const Chosen& chosen, const Narrowed& narrowed,
-                                  const std::shared_ptr<const ComparisonTable>& known);
-  static void choose_axes(Found& found);
-  static void find_view(Found& found);
-  /// Shows what was compared as it is chosen now: of many points what that takes is found aside.
-  void show_comparison();
-  void show_found(Found found);
-  void take_narrowed(Found& found);
+  void show_found(ComparedView found);
+  void take_narrowed(ComparedView& found);
   void say_failed(const QString& reason);
   void offer_others();
-  void show_view(Found& found);
+  void show_view(ComparedView& found);
   /// In place of a view.
   void show_no_view(const EmptyWords& words);
   void style_method();
@@ -155,9 +113,6 @@ class ComparePage : public ProblemPage {
   void select_of(int row, bool of_other);
   void show_menu(const QPoint& at);
   [[nodiscard]] const SideAxis* axis() const;
-  /// The other side that is to be shown alone.
-  [[nodiscard]] std::optional<std::uint32_t> other_code(const ComparisonSet& set) const;
-  [[nodiscard]] bool works_further() const override { return comparer_.busy() || showing_.busy(); }
   /// The rows of the model that are selected, the current one first.
   [[nodiscard]] std::optional<int> current_row() const;
 
@@ -195,13 +150,11 @@ class ComparePage : public ProblemPage {
   std::vector<SideAxis> axes_;
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
-  std::shared_ptr<const ComparisonSet> compared_;  ///< what was found last, and is shown or about to be
-  QString compared_of_;                            ///< the query that its points fit
-  std::shared_ptr<const ComparisonSet> set_;       ///< what is shown
-  const OtherSide* mapped_ = nullptr;              ///< of it, on the map; null: there is none
+  std::shared_ptr<const ComparisonSet> set_;  ///< what is shown
+  const OtherSide* mapped_ = nullptr;         ///< of it, on the map; null: there is none
   std::vector<std::vector<ComparisonTable::Sample>> longest_;
-  BackgroundComparer comparer_;
-  BackgroundWork showing_;
+  Live<SidesAsk, Sides> sides_;
+  Live<ComparedAsk, ComparedView> found_;
 };
 
 }  // namespace attnscope::ui

@@ -98,6 +98,10 @@ class ExplorerPage::Change : public QUndoCommand {
 
 namespace {
 
+std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, const Outdated& /*outdated*/) {
+  return std::make_shared<const Explored>(work_out(choices));
+}
+
 /// How the terms join, and where the rates come from that they are worked out with.
 QString rates_note(const Explored& explored, double idle_ns) {
   const analysis::Exploration& e = explored.exploration;
@@ -126,7 +130,30 @@ QString rates_note(const Explored& explored, double idle_ns) {
 
 }  // namespace
 
-ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
+ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
+    : Page(parent),
+      workspace_(workspace),
+      explored_(explore_aside,
+                [this](const std::shared_ptr<const Explored>& explored) {
+                  // Before it is told: nobody is to think that all was there.
+                  if (!explored->exploration.refusal) pictured_.ask(explored->choices, always_aside);
+                  take(explored);
+                }),
+      pictured_(
+          [](const ExplorerChoices& choices, const Outdated& outdated) {
+            auto picture = picture_of(choices, outdated);
+            return picture ? std::make_shared<const analysis::TilePicture>(std::move(*picture)) : nullptr;
+          },
+          [this](const std::shared_ptr<const analysis::TilePicture>& picture) {
+            if (picture) grid_->set_picture(picture);
+          }),
+      explored_pin_(explore_aside, [this](const std::shared_ptr<const Explored>& pin) {
+        known_pins_.push_back(pin);
+        know_pins();
+        show_figures();
+      }) {
+  wait_for(explored_);
+  wait_for(pictured_);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
   column->setSpacing(6);
@@ -152,14 +179,6 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
   connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
-  connect(&background_, &BackgroundExplorer::explored, this, &ExplorerPage::take);
-  connect(&background_, &BackgroundExplorer::pictured, this,
-          [this](const std::shared_ptr<const analysis::TilePicture>& picture) { grid_->set_picture(picture); });
-  connect(&pins_background_, &BackgroundExplorer::explored, this, [this](const std::shared_ptr<const Explored>& pin) {
-    known_pins_.push_back(pin);
-    know_pins();
-    show_figures();
-  });
   connect(&workspace_.simulation_errors(), &SimulationErrors::changed, this, &ExplorerPage::show_errors);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
   keep_choices();
@@ -495,7 +514,8 @@ void ExplorerPage::change(State next, const QString& words, const QString& what,
 void ExplorerPage::apply(const State& state) {
   chosen_ = state;
   behind_ = true;
-  background_.drop();  // its answer is of what was chosen before
+  explored_.drop();  // its answer is of what was chosen before
+  pictured_.drop();
   // However many changes one turn of the event loop brings, the last one is worked out.
   if (queued_) return;
   queued_ = true;
@@ -550,13 +570,13 @@ void ExplorerPage::work_out_chosen() {
     if (analysis::is_quick_picture(explored.choices.point.spec.problem, explored.choices.point.spec.tile)) {
       grid_->set_picture(std::make_shared<const analysis::TilePicture>(*picture_of(explored.choices)));
     } else {
-      background_.ask_picture(explored.choices);
+      pictured_.ask(explored.choices, always_aside);
     }
     return;
   }
   set_words(verdict_, qtext(say::explorer_page::working_out{}));
   grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
-  background_.ask(choices);
+  explored_.ask(choices, always_aside);
   show_measured();
 }
 
@@ -760,14 +780,14 @@ const Explored* ExplorerPage::pinned(const ExplorerChoices& choices) const {
 }
 
 void ExplorerPage::know_pins() {
-  if (pins_background_.busy()) return;
+  if (explored_pin_.busy()) return;
   std::erase_if(known_pins_, [&](const auto& known) {
     return std::ranges::none_of(chosen_.pins,
                                 [&](const auto& pin) { return known->asked == pin || known->choices == pin; });
   });
   for (const ExplorerChoices& pin : chosen_.pins) {
     if (pinned(pin) != nullptr) continue;
-    if (!analysis::is_quick(pin.point.spec.problem)) return pins_background_.ask(pin);
+    if (!analysis::is_quick(pin.point.spec.problem)) return explored_pin_.ask(pin, always_aside);
     known_pins_.push_back(std::make_shared<const Explored>(work_out(pin)));
   }
 }

@@ -14,7 +14,6 @@
 #include <memory>
 #include <vector>
 
-#include "ui/explorer/background_explorer.h"
 #include "ui/explorer/choices.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/pages/page.h"
@@ -55,7 +54,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   /// Null until the first of a block mask is worked out.
   [[nodiscard]] const Explored* shown() const { return shown_.get(); }
   /// Whether what is shown is behind what is chosen: the rest is being worked out.
-  [[nodiscard]] bool behind() const { return behind_ || background_.busy(); }
+  [[nodiscard]] bool behind() const { return behind_ || explored_.busy() || pictured_.busy(); }
   /// Whether the configuration runs, or why it does not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
   [[nodiscard]] QString error_words() const { return errors_->text(); }
@@ -134,8 +133,6 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   bool behind_ = false;
   bool queued_ = false;
   std::vector<std::shared_ptr<const Explored>> known_pins_;
-  BackgroundExplorer background_;
-  BackgroundExplorer pins_background_;
   QUndoStack undo_;
 
   QComboBox* algorithm_ = nullptr;
@@ -161,6 +158,10 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   FittedTable* figures_view_ = nullptr;
   FittedTable* operands_view_ = nullptr;
   QLabel* no_operands_ = nullptr;
+  // What takes longer than a frame: block masks, and grids of many tiles.
+  Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_;
+  Live<ExplorerChoices, std::shared_ptr<const analysis::TilePicture>> pictured_;
+  Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_pin_;
 };
 
 }  // namespace attnscope::ui

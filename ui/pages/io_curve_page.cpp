@@ -379,7 +379,7 @@ void IoCurvePage::refresh(bool keep_view) {
   if (plot_ == nullptr) return;  // not yet made
   narrow_to_axes();
   // Of several requests the last one holds, but a view that one of them gave up is not kept.
-  keeps_view_ = keep_view && (keeps_view_ || !background().busy());
+  keeps_view_ = keep_view && (keeps_view_ || !looks());
   using Axes = std::vector<analysis::PointAxis>;
   const auto varying = std::make_shared<std::optional<Axes>>();
   look_through(

@@ -7,14 +7,14 @@
 #include <QString>
 #include <QTimer>
 #include <QWidget>
-#include <cstddef>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "ui/pages/choice.h"
-#include "ui/process/background_work.h"
+#include "ui/process/live.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
@@ -53,9 +53,9 @@ class Page : public QWidget {
   [[nodiscard]] QString late_words() const;
   /// Whether it shows what was last chosen and is visible: of many points that is worked out aside, and the page shows
   /// what it did until then.
-  [[nodiscard]] virtual bool settled() const { return !waiting(); }
+  [[nodiscard]] bool settled() const;
   /// Waits until it does: for pictures and files.
-  virtual void settle();
+  void settle();
   /// A page takes the height that the window gives it. Else every change of a text would have the window ask all pages,
   /// also those behind, how high they would like to be at several widths.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
@@ -77,6 +77,8 @@ class Page : public QWidget {
   void map_wanted(const QString& file, qint64 point);
   /// Nothing is under way any more.
   void work_ended();
+  /// It shows what was asked for.
+  void answered();
 
  protected:
   /// Every choice of the page belongs in here.
@@ -101,24 +103,13 @@ class Page : public QWidget {
   /// From now on whenever what is visible changes.
   void keep_up_with(Workspace& workspace);
 
-  /// `then(work(outdated))`, at once where `points` are few, else `work` aside: BackgroundWork::ask(). What it throws
-  /// aside stands over what the page goes on to show.
-  template <class Work, class Then>
-  void work_in_background(std::size_t points, Work work, Then then) {
-    failure_.clear();
-    if (points > most_points_at_once) {
-      background_.ask(std::move(work), std::move(then), [this](const QString& reason) { failure_ = reason; });
-      return begin_late();
-    }
-    background_.drop();
-    say_late();
-    then(work([] { return false; }));
-  }
-  [[nodiscard]] BackgroundWork& background() { return background_; }
-  /// Whether the page works something out aside in its own way, for which begin_late() was called.
-  [[nodiscard]] virtual bool works_further() const { return false; }
-  /// What is asked for takes a while: after some patience a word over what is shown says so.
-  void begin_late();
+  /// What the page shows is worked out by that: a word over what is shown says that it takes a while, and what it
+  /// throws aside. For what the page has as long as it lives.
+  void watch(LiveWork& work);
+  /// Nobody says that it takes a while, but pictures and files wait for it.
+  void wait_for(LiveWork& work) { waited_for_.push_back(&work); }
+  /// Whether what was asked for is on its way.
+  [[nodiscard]] bool waiting() const;
   /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
   void say_late();
 
@@ -126,10 +117,10 @@ class Page : public QWidget {
   /// Whether it can be seen, or stands in no window that could hide it.
   [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
   void show_marked(bool moves);
-  /// Whether what was asked for is on its way.
-  [[nodiscard]] bool waiting() const {
-    return background_.busy() || (workspace_ != nullptr && workspace_->gathering());
-  }
+  /// What is asked for takes a while: after some patience a word over what is shown says so.
+  void begin_late();
+  void take_answer();
+  [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_, &LiveWork::busy); }
   /// What waits until the page shows what was asked last.
   void mark_what_is_shown();
   void place_late();
@@ -142,7 +133,8 @@ class Page : public QWidget {
   bool mark_shown_ = false;
   bool marking_ = false;
   Workspace* workspace_ = nullptr;  ///< that it keeps up with
-  BackgroundWork background_;
+  std::vector<LiveWork*> watched_;
+  std::vector<LiveWork*> waited_for_;
   QTimer late_;  ///< how long nobody is told that he waits
   QLabel* late_words_ = nullptr;
   QString failure_;  ///< of what was asked last; empty: none

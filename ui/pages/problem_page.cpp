@@ -25,7 +25,13 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
       new_filter_(std::move(new_filter)),
       filter_(new_filter_()),
       points_(std::make_shared<const PointSet>()),
-      facets_(new FacetBar(filter_, this)) {
+      facets_(new FacetBar(filter_, this)),
+      look_(&ProblemPage::look, [this](Narrowed now) {
+        take(std::move(now));
+        found_of_ = looks_for_;
+        const std::function<void()> show = found_;  // it may look anew
+        show();
+      }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 5, 10, 4);
   column->setSpacing(5);
@@ -36,7 +42,8 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
     show_problem();
   });
   keep_up_with(workspace);
-  connect(&background(), &BackgroundWork::settled, this, &ProblemPage::take_followed);
+  watch(look_);
+  connect(this, &Page::answered, this, &ProblemPage::take_followed);
 }
 
 void ProblemPage::show_anew() {
@@ -45,7 +52,7 @@ void ProblemPage::show_anew() {
 }
 
 void ProblemPage::take_followed() {
-  if (background().busy()) return;
+  if (waiting()) return;
   if (const auto run = std::exchange(followed_, std::nullopt)) follow(run->file, run->id, false);
 }
 
@@ -69,10 +76,7 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 }
 
 void ProblemPage::look_through(const std::string& of, Find find, std::function<void()> show) {
-  if (workspace_.gathering()) {
-    background().drop();  // an earlier look would undo what was chosen since
-    return;               // points_changed() follows, and then everything that is chosen by then
-  }
+  if (workspace_.gathering()) return stop_looking();  // points_changed() follows
   Narrowed before = narrowed(workspace_.query());
   before.points = workspace_.visible();
   if (before.points != points_ || of != found_of_ || texts_ == nullptr) {
@@ -80,35 +84,25 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
     before.texts = nullptr;
   }
   const std::size_t size = before.points->size();
-  const auto work = [find = std::move(find), before = std::move(before)](const BackgroundWork::Outdated& outdated) {
-    Narrowed now = before;
-    const analysis::PointTable& table = now.points->table();
-    if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(find(table));
-    if (outdated()) return now;
-    now.filter.update(table, *now.candidates);
-    if (outdated()) return now;
-    if (now.texts == nullptr) {
-      now.texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(now.filter, table, *now.candidates));
-    }
-    return now;
-  };
-  work_in_background(size, work, [this, of, show = std::move(show)](Narrowed now) {
-    take(std::move(now));
-    found_of_ = of;
-    show();
-  });
+  looks_for_ = of;
+  found_ = std::move(show);
+  look_.ask({std::move(find), std::move(before)}, size);
 }
 
-void ProblemPage::Narrowed::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
-  if (of != points || candidates == nullptr || rows != *candidates || texts == nullptr) {
-    points = std::move(of);
-    candidates = std::make_shared<const std::vector<Row>>(std::move(rows));
-    texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(filter, points->table(), *candidates));
+Narrowed ProblemPage::look(const Look& asked, const Outdated& outdated) {
+  Narrowed now = asked.before;
+  const analysis::PointTable& table = now.points->table();
+  if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(asked.find(table));
+  if (outdated()) return now;
+  now.filter.update(table, *now.candidates);
+  if (outdated()) return now;
+  if (now.texts == nullptr) {
+    now.texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(now.filter, table, *now.candidates));
   }
-  filter.update(points->table(), *candidates);
+  return now;
 }
 
-ProblemPage::Narrowed ProblemPage::narrowed(const QString& query) const {
+Narrowed ProblemPage::narrowed(const QString& query) const {
   Narrowed now{points_, candidates_, texts_, filter_, query};
   // What a half-written query takes by itself is not kept: each query begins from what was shown of all points.
   if (now.query != taken_of_ && unfiltered_ && chosen_alike(*unfiltered_, filter_)) now.filter = *unfiltered_;
@@ -148,12 +142,12 @@ ProblemPage::Followed ProblemPage::follow(const QString& file, std::int64_t run,
     return Followed::later;
   }
   catch_up();
-  if (!ProblemPage::settled() && !insist) {
+  if (waiting() && !insist) {
     if (!touched_) followed_ = Run{file, run};
     // What the user chose stays whatever is found; of a run that has ended one has to know whether it is shown.
     if (!touched_ || grows(file, run)) return Followed::later;
   }
-  ProblemPage::settle();
+  settle();
   const auto first = row_of(file, run);
   if (!first) return Followed::no_points;
   if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;
@@ -165,7 +159,7 @@ ProblemPage::Followed ProblemPage::follow(const QString& file, std::int64_t run,
 
 bool ProblemPage::turn_to_problem_of(const QString& file, std::int64_t point) {
   catch_up();
-  ProblemPage::settle();
+  settle();
   const auto row = std::ranges::find_if(
       *candidates_, [&](Row each) { return points_->id(each) == point && points_->run_of(each)->file == file; });
   if (row == candidates_->end()) return false;

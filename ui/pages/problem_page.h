@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ui/pages/facet_bar.h"
+#include "ui/pages/narrowed.h"
 #include "ui/pages/page.h"
 #include "ui/pages/page_roles.h"
 
@@ -51,18 +51,9 @@ class ProblemPage : public Page, public RunFollower {
   /// calls `show`; of many points aside, and what was asked before is forgotten. `of`: what `find` goes by besides the
   /// points; of the same points and the same of that the rows are known, and `find` is not called.
   void look_through(const std::string& of, Find find, std::function<void()> show);
-  /// Points, those rows of them that the page can show, and what the filter makes of them: made in any thread, then
-  /// shown.
-  struct Narrowed {
-    std::shared_ptr<const PointSet> points;
-    std::shared_ptr<const std::vector<Row>> candidates;
-    std::shared_ptr<const FacetBar::Texts> texts;  ///< null: not known of them
-    ProblemFilter filter;
-    QString query;  ///< which the points fit
-
-    /// Of other points, or by another filter. `points` have to be those of the query, or some of them.
-    void narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
-  };
+  /// Nothing that was looked for is wanted any more: it would undo what was chosen since.
+  void stop_looking() { look_.drop(); }
+  [[nodiscard]] bool looks() const { return look_.busy(); }
   /// What is shown now, to go on from: its filter has what was chosen, for the points that fit the query now.
   [[nodiscard]] Narrowed narrowed(const QString& query) const;
   void take(Narrowed now);
@@ -102,6 +93,14 @@ class ProblemPage : public Page, public RunFollower {
     std::int64_t id = 0;
   };
   std::optional<Run> followed_;  ///< to be turned to with what is visible by now
+  struct Look {
+    Find find;
+    Narrowed before;
+  };
+  static Narrowed look(const Look& asked, const Outdated& outdated);
+  std::string looks_for_;        ///< `of` of what was asked last
+  std::function<void()> found_;  ///< shows it
+  Live<Look, Narrowed> look_;
 };
 
 }  // namespace attnscope::ui

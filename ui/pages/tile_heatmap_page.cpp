@@ -428,16 +428,13 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
 }
 
 void TileHeatmapPage::refresh() {
-  if (note_ == nullptr) return;  // not yet made
-  if (workspace().gathering()) {
-    background().drop();  // of the axes before
-    return;               // points_changed() follows
-  }
+  if (note_ == nullptr) return;                        // not yet made
+  if (workspace().gathering()) return stop_looking();  // points_changed() follows
   narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
             analysis::facet_of_both(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
   look_through(
-      layout_.y.key() + key_separator + layout_.x.key(),
+      axes_.key(),
       [varying, layout = layout_](const analysis::PointTable& table) {
         const std::vector<Row> all = table.rows();
         *varying = analysis::varying_axes(table, all);

@@ -15,6 +15,7 @@
 
 #include "messages/run_list.h"
 #include "messages/window.h"
+#include "ui/process/shared_of_many.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -34,9 +35,26 @@ QString canonical(const QString& path) {
 
 }  // namespace
 
-Workspace::Workspace(QObject* parent) : QObject(parent) {
+Workspace::Workspace(QObject* parent)
+    : QObject(parent),
+      select_(&attnscope::ui::select_points, [this](Selection selection) { take_selection(selection); }),
+      gather_(
+          [](Gathered asked, const Outdated& outdated) {
+            if (asked.ticked == nullptr) asked.ticked = make_shared_of_many<PointSet>(asked.parts);
+            if (!outdated() && !asked.query.empty()) {
+              asked.visible = make_shared_of_many<PointSet>(*asked.ticked, asked.query.rows(asked.ticked->table()));
+            }
+            return asked;
+          },
+          [this](const Gathered& found) {
+            // Unless somebody could not wait.
+            if (ticked_ == nullptr) ticked_ = found.ticked;
+            if (visible_ == nullptr) visible_ = found.visible;
+            end_gathering();
+          }) {
+  // Whoever asks for them now is told why there are none.
+  gather_.on_failure([this](const QString& /*reason*/) { end_gathering(); });
   reader_.setMaxThreadCount(1);
-  selector_.setMaxThreadCount(1);
   follow_timer_.setInterval(follow_interval);
   progress_timer_.setInterval(progress_interval);
   connect(&progress_timer_, &QTimer::timeout, this, &Workspace::opening_changed);
@@ -48,8 +66,7 @@ Workspace::Workspace(QObject* parent) : QObject(parent) {
 
 Workspace::~Workspace() {
   qDeleteAll(QObjectList(children()));  // a measurer speaks to what is left of this
-  if (superseded_ != nullptr) *superseded_ = true;
-  selector_.waitForDone();
+  select_.stop();
   reader_.waitForDone();
 }
 
@@ -435,7 +452,7 @@ Message Workspace::set_query(const QString& text) {
 
 void Workspace::gather(bool goes_on, bool other_query) {
   // What is taken of a selection is of the points that were there when it began, and what gathering looks at.
-  const bool of_no_use = superseded_ != nullptr && (!goes_on || !large());
+  const bool of_no_use = selecting() && (!goes_on || !large());
   if (of_no_use) supersede();
   gather_then([this, goes_on, other_query] { say_points(goes_on, other_query); });
   if (of_no_use) emit listing_changed();
@@ -445,35 +462,19 @@ void Workspace::gather_then(std::function<void()> then) {
   gather_.drop();
   owes_points_ = false;
   if (ticked_points() <= most_points_at_once || (ticked_ != nullptr && query_.empty())) return then();
-  struct Gathered {
-    std::shared_ptr<const PointSet> ticked;
-    std::shared_ptr<const PointSet> visible;
-  };
-  const std::vector<PointSet::Part> parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>();
-  // Whoever asks for them now is told why there are none.
-  const auto failed = [this, then](const QString& /*reason*/) {
-    owes_points_ = false;
-    then();
-  };
-  gather_.ask(
-      [parts, known = ticked_, query = query_](const BackgroundWork::Outdated& outdated) {
-        Gathered found{known, nullptr};
-        if (found.ticked == nullptr) found.ticked = make_shared_of_many<PointSet>(parts);
-        if (!outdated() && !query.empty()) {
-          found.visible = make_shared_of_many<PointSet>(*found.ticked, query.rows(found.ticked->table()));
-        }
-        return found;
-      },
-      [this, then = std::move(then)](Gathered found) {
-        owes_points_ = false;
-        // Unless somebody could not wait.
-        if (ticked_ == nullptr) ticked_ = std::move(found.ticked);
-        if (visible_ == nullptr) visible_ = std::move(found.visible);
-        then();
-      },
-      failed);
+  gathered_ = std::move(then);
+  gather_.ask({.parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>(),
+               .query = query_,
+               .ticked = ticked_,
+               .visible = nullptr},
+              always_aside);
   owes_points_ = true;
   emit points_awaited();
+}
+
+void Workspace::end_gathering() {
+  owes_points_ = false;
+  std::exchange(gathered_, {})();
 }
 
 void Workspace::go_on_gathering() {
@@ -548,20 +549,19 @@ SelectionAsk Workspace::selection_ask(bool goes_on) const {
 }
 
 void Workspace::supersede() {
-  if (superseded_ == nullptr) return;
-  *superseded_ = true;
+  if (!selecting()) return;
+  select_.drop();
   if (lists_anew_) listing_.reset();  // it was finding out about points that the one before does not have
-  superseded_.reset();
   selected_.reset();
   if (opening_.isEmpty()) progress_timer_.stop();
 }
 
 void Workspace::select_anew(bool goes_on) {
-  if (superseded_ != nullptr && goes_on) {
+  if (selecting() && goes_on) {
     select_again_ = true;  // it is never through where every point begins it anew
     return;
   }
-  const bool was = superseded_ != nullptr || listing_ != nullptr;
+  const bool was = selecting() || listing_ != nullptr;
   supersede();
   selection_error_.clear();
   outrun_.clear();
@@ -571,36 +571,16 @@ void Workspace::select_anew(bool goes_on) {
     if (was) emit listing_changed();
     return;
   }
-  const auto superseded = std::make_shared<std::atomic<bool>>(false);
-  const auto progress = std::make_shared<ReadProgress>();
-  superseded_ = superseded;
-  selected_ = progress;
   progress_timer_.start();
-  const auto ask = std::make_shared<SelectionAsk>(selection_ask(goes_on));
-  lists_anew_ = ask->before == nullptr;
+  SelectionAsk ask = selection_ask(goes_on);
+  selected_ = ask.progress;
+  lists_anew_ = ask.before == nullptr;
   if (!goes_on) listing_.reset();
-  selector_.start([this, ask, superseded, progress] {
-    const auto selection = std::make_shared<Selection>();
-    try {
-      for (SelectionAsk::Part& part : ask->large) std::ranges::sort(part.loaded);
-      if (!*superseded) *selection = attnscope::ui::select_points(*ask, *progress, *superseded);
-    } catch (const std::bad_alloc&) {
-      *selection = {};
-      selection->file = ask->large.front().run->file;
-      selection->error = out_of_memory(selection->file);
-    }
-    QMetaObject::invokeMethod(
-        this,
-        [this, selection, superseded] {
-          if (!*superseded) take_selection(*selection);
-        },
-        Qt::QueuedConnection);
-  });
+  select_.ask(std::move(ask), always_aside);
   emit listing_changed();
 }
 
 void Workspace::take_selection(Selection& selection) {
-  superseded_.reset();
   selected_.reset();
   if (opening_.isEmpty()) progress_timer_.stop();
   bool again = std::exchange(select_again_, false);

@@ -1,38 +1,46 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/process/background_work.h"
+#include "ui/process/live.h"
 
 #include <QCoreApplication>
 #include <QEvent>
 
 namespace attnscope::ui {
 
-BackgroundWork::BackgroundWork(QObject* parent) : QObject(parent) {
+LiveWork::LiveWork() {
   pool_.setMaxThreadCount(1);
 }
 
-BackgroundWork::~BackgroundWork() {
+LiveWork::~LiveWork() {
   stop();
 }
 
-void BackgroundWork::stop() {
+void LiveWork::stop() {
   drop();
   pool_.waitForDone();
 }
 
-void BackgroundWork::drop() {
+void LiveWork::drop() {
   ++generation_;
   busy_ = false;
   pool_.clear();
 }
 
-void BackgroundWork::start(std::function<std::function<void()>(const Outdated&)> job) {
+void LiveWork::start(std::function<std::function<void()>(const Outdated&)> job) {
   drop();
   busy_ = true;
   const std::uint64_t mine = generation_;
   pool_.start([this, mine, job = std::move(job)] {
     const auto outdated = [this, mine] { return generation_.load() != mine; };
     if (outdated()) return;
-    std::function<void()> then = job(outdated);
+    std::function<void()> then;
+    try {
+      then = job(outdated);
+    } catch (const std::exception& failure) {
+      then = [this, reason = QString::fromUtf8(failure.what()), thrown = std::current_exception()] {
+        if (!failed_) std::rethrow_exception(thrown);
+        failed_(reason);
+      };
+    }
     if (outdated()) return;
     QMetaObject::invokeMethod(
         this,
@@ -49,13 +57,10 @@ void BackgroundWork::start(std::function<std::function<void()>(const Outdated&)>
         },
         Qt::QueuedConnection);
   });
+  emit asked();
 }
 
-void delete_in_background(std::function<void()> deletes) {
-  QThreadPool::globalInstance()->start(std::move(deletes));
-}
-
-void BackgroundWork::wait() {
+void LiveWork::wait() {
   while (busy_) {
     pool_.waitForDone();
     QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);

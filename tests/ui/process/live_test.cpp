@@ -23,69 +23,82 @@
 #include "ui/pages/points_page.h"
 #include "ui/pages/roofline_page.h"
 #include "ui/pages/tile_heatmap_page.h"
-#include "ui/process/background_work.h"
+#include "ui/process/live.h"
 #include "ui/window/query_bar.h"
 
 namespace attnscope::ui {
 namespace {
 
-TEST(BackgroundWork, TellsWhatWasAskedLast) {
-  BackgroundWork aside;
+TEST(Live, TellsWhatWasAskedLast) {
   std::vector<int> told;
-  QThread* worked_in = nullptr;
   std::promise<void> begun;
-  const auto take = [&](int value) { told.push_back(value); };
-  aside.ask(
-      [&](const BackgroundWork::Outdated& outdated) {
-        worked_in = QThread::currentThread();
-        begun.set_value();
-        while (!outdated()) QThread::yieldCurrentThread();
-        return 1;
-      },
-      take);
+  const QThread* worked_in = nullptr;
+  const auto work = [&](const int& asked, const Outdated& outdated) {
+    if (asked == 2) return 2;
+    worked_in = QThread::currentThread();
+    begun.set_value();
+    while (!outdated()) QThread::yieldCurrentThread();
+    return 1;
+  };
+  Live<int, int> live(work, [&](int value) { told.push_back(value); });
+  live.ask(1, always_aside);
   begun.get_future().wait();
-  EXPECT_TRUE(aside.busy());
-  aside.ask([](const BackgroundWork::Outdated&) { return 2; }, take);
-  aside.wait();
-  EXPECT_FALSE(aside.busy());
+  EXPECT_TRUE(live.busy());
+  live.ask(2, always_aside);
+  live.wait();
+  EXPECT_FALSE(live.busy());
   QApplication::processEvents();
   EXPECT_EQ(told, std::vector<int>{2});
   EXPECT_NE(worked_in, QThread::currentThread());
 }
 
-TEST(BackgroundWork, TellsNothingOnceItIsDropped) {
-  BackgroundWork aside;
+TEST(Live, TellsOfLittleAtOnceAndOfNothingBeforeIt) {
+  std::vector<int> told;
+  Live<int, int> live([](const int& asked, const Outdated&) { return asked; },
+                      [&](int value) { told.push_back(value); });
+  live.ask(1, always_aside);
+  live.ask(2, most_points_at_once);
+  EXPECT_EQ(told, std::vector<int>{2});
+  EXPECT_FALSE(live.busy());
+  QApplication::processEvents();
+  EXPECT_EQ(told, std::vector<int>{2});
+}
+
+TEST(Live, TellsNothingOnceItIsDropped) {
   bool told = false;
-  aside.ask([](const BackgroundWork::Outdated&) { return 1; }, [&](int) { told = true; });
-  aside.drop();
-  EXPECT_FALSE(aside.busy());
-  aside.wait();
+  Live<int, int> live([](const int& asked, const Outdated&) { return asked; }, [&](int) { told = true; });
+  live.ask(1, always_aside);
+  live.drop();
+  EXPECT_FALSE(live.busy());
+  live.wait();
   QApplication::processEvents();
   EXPECT_FALSE(told);
 }
 
-TEST(BackgroundWork, GoesOnWithWhatIsAskedWhileItTells) {
-  BackgroundWork aside;
+TEST(Live, GoesOnWithWhatIsAskedWhileItTells) {
   int settled = 0;
-  QObject::connect(&aside, &BackgroundWork::settled, [&] { ++settled; });
   std::vector<int> told;
-  aside.ask([](const BackgroundWork::Outdated&) { return 1; },
-            [&](int first) {
-              told.push_back(first);
-              aside.ask([](const BackgroundWork::Outdated&) { return 2; }, [&](int second) { told.push_back(second); });
-            });
-  aside.wait();
+  Live<int, int>* itself = nullptr;
+  Live<int, int> live([](const int& asked, const Outdated&) { return asked; },
+                      [&](int value) {
+                        told.push_back(value);
+                        if (value == 1) itself->ask(2, always_aside);
+                      });
+  itself = &live;
+  QObject::connect(&live, &LiveWork::settled, [&] { ++settled; });
+  live.ask(1, always_aside);
+  live.wait();
   EXPECT_EQ(told, (std::vector<int>{1, 2}));
   EXPECT_EQ(settled, 1) << "between the two it is not";
 }
 
-TEST(BackgroundWork, SaysWhatWentWrong) {
-  BackgroundWork aside;
+TEST(Live, SaysWhatWentWrong) {
   QString why;
-  const auto fail = [](const BackgroundWork::Outdated&) -> int { throw std::runtime_error("no room"); };
-  aside.ask(
-      fail, [](int) { FAIL(); }, [&](const QString& reason) { why = reason; });
-  aside.wait();
+  Live<int, int> live([](const int&, const Outdated&) -> int { throw std::runtime_error("no room"); },
+                      [](int) { FAIL(); });
+  live.on_failure([&](const QString& reason) { why = reason; });
+  live.ask(1, always_aside);
+  live.wait();
   EXPECT_EQ(why, QStringLiteral("no room"));
 }
 
@@ -222,16 +235,17 @@ TEST_F(ManyPoints, ReachThePagesThatAreTurnedTo) {
 // A page that shows what is handed to it, and fails to find what it is told to.
 class FailingPage : public Page {
  public:
-  using Page::Page;
   [[nodiscard]] QWidget* view() override { return nullptr; }
-  void look(bool fails) {
-    const auto work = [fails](const BackgroundWork::Outdated& /*outdated*/) -> int {
-      if (fails) throw std::runtime_error("no room");
-      return 1;
-    };
-    work_in_background(most_points_at_once + 1, work, [this](int value) { shown += value; });
-  }
+  FailingPage() { watch(found_); }
+  void look(bool fails) { found_.ask(fails, always_aside); }
   int shown = 0;
+
+ private:
+  Live<bool, int> found_{[](const bool& fails, const Outdated& /*outdated*/) -> int {
+                           if (fails) throw std::runtime_error("no room");
+                           return 1;
+                         },
+                         [this](int value) { shown += value; }};
 };
 
 TEST(PageThatFails, SaysSoOverWhatItShows) {
