@@ -163,18 +163,15 @@ void ComparePage::show_choices() {
 }
 
 void ComparePage::add_content() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  shown_ = new QWidget(content);
-  auto* column = new QVBoxLayout(shown_);
+  auto* shown = new QWidget(this);
+  auto* column = new QVBoxLayout(shown);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
-  summary_ = text_label(shown_);
-  method_ = text_label(shown_);
+  summary_ = text_label(shown);
+  method_ = text_label(shown);
   column->addWidget(summary_);
   column->addWidget(method_);
-  auto* views = new QWidget(shown_);
+  auto* views = new QWidget(shown);
   views_ = new QStackedLayout(views);
   views_->setContentsMargins(0, 0, 0, 0);
   column->addWidget(views, 1);
@@ -200,12 +197,7 @@ void ComparePage::add_content() {
   };
   connect(map_, &HeatmapView::cell_selected, this, select);
   connect(plot_, &RatioPlot::point_clicked, this, select);
-  empty_ = new EmptyState(content, &workspace());
-  stack_->addWidget(shown_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  layout()->addWidget(note_);
+  set_content(shown);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
     if (const auto row = current_row()) select_of(*row, true);
   });
@@ -236,10 +228,6 @@ std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
   return {{QStringLiteral("B"), qtext(say::compare_page::key_base{})},
           {QStringLiteral("O"), qtext(say::compare_page::key_other{})},
           {QStringLiteral("Ctrl+C"), qtext(say::compare_page::key_copy{})}};
-}
-
-QString ComparePage::words() const {
-  return stack_->currentWidget() == empty_ ? empty_->text() : QString();
 }
 
 bool ComparePage::has_plot() const {
@@ -411,7 +399,6 @@ void ComparePage::show_found(ComparedView found) {
 void ComparePage::take_narrowed(ComparedView& found) {
   take(std::move(found.narrowed));
   if (!found.partners) {
-    note_->show_for({}, ErrorNote::First::time);
     return show_words({qtext(say::compare_page::no_partners{}), qtext(say::compare_page::no_partners_help{})});
   }
   layout_chip_->setVisible(!found.layouts.empty());
@@ -421,8 +408,7 @@ void ComparePage::take_narrowed(ComparedView& found) {
   method_->setText(found.method);
   style_method();
   size_columns();
-  note_->show_for(std::move(found.simulated), ErrorNote::First::time);
-  stack_->setCurrentWidget(shown_);
+  show_content(std::move(found.simulated), ErrorNote::First::time);
   show_view(found);
   renew_mark();
 }
@@ -465,8 +451,7 @@ void ComparePage::style_method() {
 void ComparePage::show_words(const EmptyWords& words) {
   facets().hide();
   layout_chip_->hide();
-  empty_->set_words(words);
-  stack_->setCurrentWidget(empty_);
+  ProblemPage::show_words(words);
 }
 
 void ComparePage::size_columns() {

@@ -15,7 +15,6 @@
 #include "ui/models/comparison_order.h"
 #include "ui/pages/compared_view.h"
 #include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/ratio_plot.h"
@@ -57,12 +56,11 @@ class ComparePage : public ProblemPage {
   /// What stands above: what else differs, then the verdicts counted.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] QString method() const { return method_->text(); }
-  /// What stands in place of the views; empty where there is something to show.
-  [[nodiscard]] QString words() const;
   /// The selected rows as tab-separated values with a header.
   [[nodiscard]] QString selection_as_text() const;
 
  protected:
+  void show_words(const EmptyWords& words) override;
   void show_problem() override { show_comparison(); }
   void show_choices() override;
   void show_points() override { refresh(); }
@@ -108,7 +106,6 @@ class ComparePage : public ProblemPage {
   /// In place of a view.
   void show_no_view(const EmptyWords& words);
   void style_method();
-  void show_words(const EmptyWords& words);
   void size_columns();
   void select_of(int row, bool of_other);
   void show_menu(const QPoint& at);
@@ -133,8 +130,6 @@ class ComparePage : public ProblemPage {
   QDoubleSpinBox* margin_ = nullptr;
   QLabel* summary_ = nullptr;
   QLabel* method_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
-  QWidget* shown_ = nullptr;
   QStackedLayout* views_ = nullptr;
   QTableView* table_ = nullptr;
   HeatmapView* map_ = nullptr;
@@ -142,8 +137,6 @@ class ComparePage : public ProblemPage {
   EmptyState* no_view_ = nullptr;
   ComparisonModel* model_ = nullptr;
   ComparisonOrder* order_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
 
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
   QString visible_of_;  ///< the query that they fit

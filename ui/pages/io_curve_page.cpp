@@ -201,16 +201,8 @@ void IoCurvePage::add_toggles() {
 }
 
 void IoCurvePage::add_plot() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  plot_ = new IoPlot(content);
-  empty_ = new EmptyState(content, &workspace());
-  stack_->addWidget(plot_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  layout()->addWidget(note_);
+  plot_ = new IoPlot(this);
+  set_content(plot_);
   connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::tell_selected);
 }
 
@@ -412,16 +404,10 @@ void IoCurvePage::show_curves(bool keep_view) {
   if (peaks_->isChecked() && (!over_n() || ordinate() == Ordinate::rate)) {
     curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
   }
-  if (const auto words = words_instead()) {
-    empty_->set_words(*words);
-    stack_->setCurrentWidget(empty_);
-    note_->show_for({}, ErrorNote::First::bytes);
-    return;
-  }
+  if (const auto words = words_instead()) return show_words(*words);
   color_chips();
-  stack_->setCurrentWidget(plot_);
-  note_->show_for(simulated_parts(*points(), drawn_rows(curves_)),
-                  curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
+  show_content(simulated_parts(*points(), drawn_rows(curves_)),
+               curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     metric_before == curves_.metric &&
                     axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->user_view();

@@ -2,7 +2,6 @@
 // IO, time or rate against N, or any metric against any axis: the controls around an IoPlot.
 #pragma once
 
-#include <QStackedLayout>
 #include <QToolButton>
 #include <map>
 #include <memory>
@@ -11,8 +10,6 @@
 #include <string>
 
 #include "ui/models/curve_series.h"
-#include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
 #include "ui/pages/problem_page.h"
 #include "ui/pages/toggle_bar.h"
 #include "ui/plots/io_plot.h"
@@ -25,13 +22,11 @@ class IoCurvePage : public ProblemPage {
   explicit IoCurvePage(Workspace& workspace, QWidget* parent = nullptr);
 
   [[nodiscard]] QWidget* view() override { return plot_; }
-  [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() == plot_; }
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }
-  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
   void set_stacks(bool on) { stacks_->setChecked(on); }
   void set_ordinate(Ordinate ordinate);
@@ -125,9 +120,6 @@ class IoCurvePage : public ProblemPage {
   QAction* residuals_ = nullptr;
   QAction* peaks_ = nullptr;
   IoPlot* plot_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/law_page.h"
 
-#include <QEvent>
-#include <QHeaderView>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -16,8 +13,6 @@
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/plain_table.h"
-#include "ui/widgets/scrolled.h"
 
 namespace attnscope::ui {
 namespace {
@@ -32,7 +27,7 @@ ProblemFilter law_filter() {
 }  // namespace
 
 LawPage::LawPage(Workspace& workspace, QWidget* parent)
-    : ProblemPage(workspace, law_filter, parent),
+    : PlotTablePage(workspace, law_filter, 5, parent),
       level_([this] { refresh(); },
              {{LawLevel::sm_l2, {.text = level_words(LawLevel::sm_l2), .id = QStringLiteral("sm_l2")}},
               {LawLevel::dram, {.text = level_words(LawLevel::dram), .id = QStringLiteral("dram")}}}),
@@ -43,45 +38,15 @@ LawPage::LawPage(Workspace& workspace, QWidget* parent)
   facets().add_combo(view_, qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
   choices().keep("level", level_);
   choices().keep("view", view_);
-  add_content();
-  refresh();
-}
-
-void LawPage::add_content() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  auto* both = new QWidget(content);
-  auto* column = new QVBoxLayout(both);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(6);
-  plot_ = new LawPlot(both);
+  plot_ = new LawPlot(this);
   model_ = new LawModel(this);
-  table_ = new PlainTable(model_, qtext(say::law_page::title{}), both);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setStretchLastSection(true);
-  column->addWidget(plot_, 1);
-  column->addWidget(table_);
-  empty_ = new EmptyState(content, &workspace());
-  shown_ = scrolled(both, plot_, content);
-  stack_->addWidget(shown_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  layout()->addWidget(note_);
+  set_plot_and_table(plot_, *model_, qtext(say::law_page::title{}), 6);
   connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
+  refresh();
 }
 
 bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
   return plot_->select(point) && has_plot();
-}
-
-bool LawPage::has_plot() const {
-  return stack_->currentWidget() == shown_;
-}
-
-QString LawPage::words() const {
-  return has_plot() ? QString() : empty_->text();
 }
 
 QString LawPage::file_stem() const {
@@ -129,49 +94,23 @@ void LawPage::show_laws() {
   laws_ = {points(), std::move(families), QString::fromStdString(filter().summary())};
   model_->set_laws(laws_);
   plot_->set_laws(laws_, level_.value(), view_.value());
+  span_withheld();
   fit_table();
   const bool of_level =
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
-  if (of_level) {
-    note_->show_for(simulated_parts(*points(), filter().rows()), ErrorNote::First::bytes);
-    stack_->setCurrentWidget(shown_);
-    return;
-  }
-  note_->show_for({}, ErrorNote::First::bytes);
-  if (points()->empty()) {
-    empty_->set_words(why_no_points(workspace()));
-  } else if (laws_.families.empty()) {
-    empty_->set_words({qtext(say::law_page::none{}), qtext(say::law_page::none_help{})});
-  } else {
-    empty_->set_words({qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
-  }
-  stack_->setCurrentWidget(empty_);
+  if (of_level) return show_content(simulated_parts(*points(), filter().rows()), ErrorNote::First::bytes);
+  show_words(points()->empty() ? why_no_points(workspace())
+             : laws_.families.empty()
+                 ? EmptyWords{qtext(say::law_page::none{}), qtext(say::law_page::none_help{})}
+                 : EmptyWords{qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
 }
 
-void LawPage::fit_table() {
-  table_->clearSpans();
+void LawPage::span_withheld() {
+  table()->clearSpans();
   for (int row = 0; row < model_->rowCount(); ++row) {
     if (model_->is_withheld(row))
-      table_->setSpan(row, LawModel::n_column, 1, LawModel::miss_column - LawModel::n_column + 1);
+      table()->setSpan(row, LawModel::n_column, 1, LawModel::miss_column - LawModel::n_column + 1);
   }
-  // Of more rows than two fifths of the page hold, the table scrolls: the plot keeps its room.
-  constexpr int fewest_rows = 5;
-  const int row_height = table_->verticalHeader()->defaultSectionSize();
-  const auto height_of = [&](int rows) {
-    return table_->horizontalHeader()->sizeHint().height() + row_height * rows + 2 * table_->frameWidth() + 2;
-  };
-  const int most = std::max(height_of(fewest_rows), height() * 2 / 5);
-  table_->setFixedHeight(std::min(height_of(model_->rowCount()), most));
-}
-
-void LawPage::changeEvent(QEvent* event) {
-  ProblemPage::changeEvent(event);
-  if (event->type() == QEvent::FontChange) fit_table();
-}
-
-void LawPage::resizeEvent(QResizeEvent* event) {
-  ProblemPage::resizeEvent(event);
-  fit_table();
 }
 
 }  // namespace attnscope::ui

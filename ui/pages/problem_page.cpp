@@ -46,6 +46,35 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
   connect(this, &Page::answered, this, &ProblemPage::take_followed);
 }
 
+void ProblemPage::set_content(QWidget* content, QWidget* below) {
+  auto* both = new QWidget(this);
+  stack_ = new QStackedLayout(both);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  empty_ = new EmptyState(both, &workspace_);
+  stack_->addWidget(content);
+  stack_->addWidget(empty_);
+  auto* column = static_cast<QVBoxLayout*>(layout());
+  column->addWidget(both, 1);
+  if (below != nullptr) column->addWidget(below);
+  note_ = new ErrorNote(workspace_.simulation_errors(), this);
+  column->addWidget(note_);
+}
+
+void ProblemPage::show_content(std::set<SimulatedPart> parts, ErrorNote::First first) {
+  note_->show_for(std::move(parts), first);
+  stack_->setCurrentIndex(0);
+}
+
+void ProblemPage::show_words(const EmptyWords& words) {
+  note_->show_for({}, ErrorNote::First::bytes);
+  empty_->set_words(words);
+  stack_->setCurrentWidget(empty_);
+}
+
+QString ProblemPage::words() const {
+  return stack_->currentWidget() == empty_ ? empty_->text() : QString();
+}
+
 void ProblemPage::show_anew() {
   show_points();
   take_followed();

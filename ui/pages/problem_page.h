@@ -2,13 +2,17 @@
 // What the pages share that show one problem at a time: a filter over the visible points, and how it follows a run.
 #pragma once
 
+#include <QStackedLayout>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ui/pages/empty_state.h"
+#include "ui/pages/error_note.h"
 #include "ui/pages/narrowed.h"
 #include "ui/pages/page.h"
 #include "ui/pages/page_roles.h"
@@ -26,8 +30,18 @@ class ProblemPage : public Page, public RunFollower {
   /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList options(const QString& field) const;
   void choose(const QString& field, const QString& id);
+  [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() != empty_; }
+  /// What stands in place of the content; empty while that is there.
+  [[nodiscard]] QString words() const;
+  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
 
  protected:
+  /// What the page shows, with `below` and the errors of what is simulated below it; at the end of the page's layout.
+  void set_content(QWidget* content, QWidget* below = nullptr);
+  /// Shows it, with the errors of those parts.
+  void show_content(std::set<SimulatedPart> parts, ErrorNote::First first);
+  /// Shows words in its place.
+  virtual void show_words(const EmptyWords& words);
   /// Lower than this, the page gives its height to the plot: what can goes into menus.
   static constexpr int roomy_height = 620;
   void resizeEvent(QResizeEvent* event) override;
@@ -88,6 +102,9 @@ class ProblemPage : public Page, public RunFollower {
   std::string found_of_;                          ///< what they were found by
   std::shared_ptr<const FacetBar::Texts> texts_;  ///< theirs; null: of no points yet
   FacetBar* facets_;
+  QStackedLayout* stack_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  ErrorNote* note_ = nullptr;
   struct Run {
     QString file;
     std::int64_t id = 0;

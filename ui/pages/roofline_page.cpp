@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/roofline_page.h"
 
-#include <QEvent>
-#include <QHeaderView>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,8 +14,6 @@
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/plain_table.h"
-#include "ui/widgets/scrolled.h"
 
 namespace attnscope::ui {
 namespace {
@@ -55,7 +50,7 @@ std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) 
 }  // namespace
 
 RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
-    : ProblemPage(workspace, analysis::curve_filter, parent),
+    : PlotTablePage(workspace, analysis::curve_filter, 4, parent),
       level_([this] { refresh(); }, levels()),
       along_([this] { refresh(); },
              {{Along::n, {.text = qtext(say::roofline_page::along_n{}), .id = QStringLiteral("n")}},
@@ -89,44 +84,17 @@ void RooflinePage::add_controls() {
 }
 
 void RooflinePage::add_content() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  auto* both = new QWidget(content);
-  auto* column = new QVBoxLayout(both);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(4);
-  plot_ = new RooflinePlot(both);
+  plot_ = new RooflinePlot(this);
   model_ = new RooflineModel(this);
-  table_ = new PlainTable(model_, qtext(say::roofline_page::title{}), both);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setStretchLastSection(true);
   left_out_ = new QLabel(this);
   left_out_->setTextFormat(Qt::PlainText);
   left_out_->setWordWrap(true);
   left_out_->hide();
-  column->addWidget(plot_, 1);
-  column->addWidget(table_);
-  empty_ = new EmptyState(content, &workspace());
-  shown_ = scrolled(both, plot_, content);
-  stack_->addWidget(shown_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  layout()->addWidget(left_out_);  // in sight where the table is scrolled to
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  layout()->addWidget(note_);
+  set_plot_and_table(plot_, *model_, qtext(say::roofline_page::title{}), 4, left_out_);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+  connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) tell_selected(model_->point_at(current.row()));
   });
-}
-
-bool RooflinePage::has_plot() const {
-  return stack_->currentWidget() == shown_;
-}
-
-QString RooflinePage::words() const {
-  return has_plot() ? QString() : empty_->text();
 }
 
 QString RooflinePage::file_stem() const {
@@ -240,23 +208,22 @@ void RooflinePage::show_roofline() {
     return std::ranges::any_of(series.points,
                                [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
   });
-  if (!any) return show_words();
+  if (!any) return show_words(why_none());
   std::vector<Row> drawn;
   for (const RooflineSeries& series : set_.report.series) {
     for (const RooflinePoint& point : series.points) drawn.push_back(point.row);
   }
-  note_->show_for(simulated_parts(*points(), drawn), ErrorNote::First::time);
-  stack_->setCurrentWidget(shown_);
+  show_content(simulated_parts(*points(), drawn), ErrorNote::First::time);
 }
 
 bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
   const bool drawn = plot_->select(point);
   const std::optional<int> row = model_->row_of(point);
-  if (row && table_->currentIndex().row() != *row) {
-    table_->selectRow(*row);
-    table_->scrollTo(model_->index(*row, 0));
+  if (row && table()->currentIndex().row() != *row) {
+    table()->selectRow(*row);
+    table()->scrollTo(model_->index(*row, 0));
   } else if (!row) {
-    table_->clearSelection();
+    table()->clearSelection();
   }
   return has_plot() && (drawn || row.has_value());
 }
@@ -292,40 +259,17 @@ void RooflinePage::show_left_out() {
   left_out_->setVisible(!lines.isEmpty());
 }
 
-void RooflinePage::show_words() {
-  note_->show_for({}, ErrorNote::First::time);
-  if (points()->empty()) {
-    empty_->set_words(why_no_points(workspace()));
-  } else if (const auto none_ran = why_none_ran(points()->table())) {
-    empty_->set_words(*none_ran);
-  } else if (along() == Along::tile && !filter().rows().empty()) {
-    empty_->set_words({qtext(say::roofline_page::none_of_tile{}), qtext(say::roofline_page::none_of_tile_help{})});
-  } else {
-    empty_->set_words({qtext(say::roofline_page::none{}), qtext(say::roofline_page::none_help{})});
+EmptyWords RooflinePage::why_none() const {
+  if (points()->empty()) return why_no_points(workspace());
+  if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
+  if (along() == Along::tile && !filter().rows().empty()) {
+    return {qtext(say::roofline_page::none_of_tile{}), qtext(say::roofline_page::none_of_tile_help{})};
   }
-  stack_->setCurrentWidget(empty_);
+  return {qtext(say::roofline_page::none{}), qtext(say::roofline_page::none_help{})};
 }
 
-void RooflinePage::fit_table() {
-  // Of more rows than a quarter of the page holds, the table scrolls; in a low page it stands below what is seen.
-  constexpr int fewest_rows = 4;
-  const int row_height = table_->verticalHeader()->defaultSectionSize();
-  const auto height_of = [&](int rows) {
-    return table_->horizontalHeader()->sizeHint().height() + row_height * rows + 2 * table_->frameWidth() + 2;
-  };
-  const int words = left_out_->isHidden() ? 0 : left_out_->sizeHint().height();
-  const int most = std::max(height_of(fewest_rows), height() / 4 - words);
-  table_->setFixedHeight(std::min(height_of(model_->rowCount()), most));
-}
-
-void RooflinePage::changeEvent(QEvent* event) {
-  ProblemPage::changeEvent(event);
-  if (event->type() == QEvent::FontChange) fit_table();
-}
-
-void RooflinePage::resizeEvent(QResizeEvent* event) {
-  ProblemPage::resizeEvent(event);
-  fit_table();
+int RooflinePage::room_for_table() const {
+  return height() / 4 - (left_out_->isHidden() ? 0 : left_out_->sizeHint().height());
 }
 
 }  // namespace attnscope::ui

@@ -3,25 +3,19 @@
 #pragma once
 
 #include <QLabel>
-#include <QStackedLayout>
-#include <QTableView>
 #include <optional>
 #include <vector>
 
-#include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
-#include "ui/pages/problem_page.h"
+#include "ui/pages/plot_table_page.h"
 #include "ui/plots/roofline_plot.h"
 
 namespace attnscope::ui {
 
-class RooflinePage : public ProblemPage {
+class RooflinePage : public PlotTablePage {
   Q_OBJECT
  public:
   explicit RooflinePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QWidget* view() override { return plot_; }
-  [[nodiscard]] bool has_plot() const override;
   /// "roofline-dram-n-d128"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
@@ -31,16 +25,12 @@ class RooflinePage : public ProblemPage {
   /// Points of that N alone; nothing: the page's own choice.
   void set_length(std::optional<std::int64_t> n) { length_.choose(n ? QString::number(*n) : QString()); }
   [[nodiscard]] RooflinePlot* plot() const { return plot_; }
-  [[nodiscard]] QTableView* table() const { return table_; }
   [[nodiscard]] const RooflineSet& shown() const { return set_; }
-  /// The words in place of the plot; empty while there is one.
-  [[nodiscard]] QString words() const;
 
  protected:
   void show_problem() override { refresh(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
+  [[nodiscard]] int room_for_table() const override;
 
  private:
   void add_controls();
@@ -50,9 +40,8 @@ class RooflinePage : public ProblemPage {
   void show_roofline();
   void refresh_devices();
   void refresh_lengths();
-  void show_words();
+  [[nodiscard]] EmptyWords why_none() const;
   void show_left_out();
-  void fit_table();
   [[nodiscard]] analysis::RooflineRequest request() const;
   [[nodiscard]] RooflineLevel level() const { return level_.value(); }
   [[nodiscard]] analysis::Along along() const { return along_.value(); }
@@ -69,12 +58,7 @@ class RooflinePage : public ProblemPage {
   bool same_device_ = true;        ///< that they were measured on
   RooflinePlot* plot_ = nullptr;
   RooflineModel* model_ = nullptr;
-  QTableView* table_ = nullptr;
   QLabel* left_out_ = nullptr;
-  QWidget* shown_ = nullptr;  ///< plot and table
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
 };
 
 }  // namespace attnscope::ui

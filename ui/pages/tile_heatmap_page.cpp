@@ -101,10 +101,7 @@ void TileHeatmapPage::add_chips() {
 }
 
 void TileHeatmapPage::add_content() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  auto* shown = new QWidget(content);
+  auto* shown = new QWidget(this);
   with_slice_ = new QBoxLayout(QBoxLayout::LeftToRight, shown);
   with_slice_->setContentsMargins(0, 0, 0, 0);
   maps_ = new QWidget(shown);
@@ -135,15 +132,8 @@ void TileHeatmapPage::add_content() {
     const HeatmapView::Line line = *sliced_->line();
     sliced_->select(line.along_x ? HeatmapGrid::Place{line.fixed, place} : HeatmapGrid::Place{place, line.fixed});
   });
-  empty_ = new EmptyState(content, &workspace());
-  stack_->addWidget(shown);
-  stack_->addWidget(empty_);
-  auto* column = static_cast<QVBoxLayout*>(layout());
-  column->addWidget(content, 1);
   measuring_ = new MapMeasuring(measurer_of(workspace()), this);
-  column->addWidget(measuring_);
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  column->addWidget(note_);
+  set_content(shown, measuring_);
   connect(measuring_, &MapMeasuring::closed, this, [this] {
     for (HeatmapView* view : views_) view->mark_area(std::nullopt);
   });
@@ -265,24 +255,17 @@ void TileHeatmapPage::pose() {
   if (has_grid()) heatmap()->select(heatmap()->landmark());
 }
 
-void TileHeatmapPage::show_words() {
-  if (points()->empty()) {
-    empty_->set_words(why_no_points(workspace()));
-  } else if (ticked_run_is_running(workspace())) {
-    empty_->set_words(
-        {qtext(say::tile_map::no_map_yet{}), qtext(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
-  } else if (const auto none_ran = why_none_ran(points()->table())) {
-    empty_->set_words(*none_ran);
-  } else if (!over_tiles()) {
-    empty_->set_words(
-        {qtext(say::tile_map::no_map{}),
-         qtext(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
-                                          .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
-                                          .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})});
-  } else {
-    empty_->set_words({qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{})});
+EmptyWords TileHeatmapPage::why_none() const {
+  if (points()->empty()) return why_no_points(workspace());
+  if (ticked_run_is_running(workspace())) {
+    return {qtext(say::tile_map::no_map_yet{}), qtext(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})};
   }
-  stack_->setCurrentWidget(empty_);
+  if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
+  if (over_tiles()) return {qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{})};
+  return {qtext(say::tile_map::no_map{}),
+          qtext(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
+                                           .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
+                                           .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})};
 }
 
 void TileHeatmapPage::offer_axes() {
@@ -428,7 +411,7 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
 }
 
 void TileHeatmapPage::refresh() {
-  if (note_ == nullptr) return;                        // not yet made
+  if (views_.empty()) return;                          // not yet made
   if (workspace().gathering()) return stop_looking();  // points_changed() follows
   narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
             analysis::facet_of_both(layout_.x, layout_.y));
@@ -454,10 +437,9 @@ void TileHeatmapPage::show_grids() {
   std::vector<HeatmapGrid> maps = build_maps();
   if (maps.empty() || maps.front().empty()) {
     for (HeatmapView* view : views_) view->set_grid({}, {}, false);
-    note_->show_for({}, ErrorNote::First::bytes);
     measuring_->forget_area();
     show_slice();
-    return show_words();
+    return show_words(why_none());
   }
   std::vector<Row> rows;
   for (const HeatmapGrid& map : maps) {
@@ -466,9 +448,8 @@ void TileHeatmapPage::show_grids() {
   }
   show_maps(std::move(maps));
   const Metric* metric = find_metric(metric_.key());
-  note_->show_for(simulated_parts(*points(), rows),
-                  metric != nullptr && metric->follows_clocks ? ErrorNote::First::time : ErrorNote::First::bytes);
-  stack_->setCurrentIndex(0);
+  show_content(simulated_parts(*points(), rows),
+               metric != nullptr && metric->follows_clocks ? ErrorNote::First::time : ErrorNote::First::bytes);
   show_slice();
   show_area();
   renew_mark();

@@ -6,15 +6,12 @@
 #include <QBoxLayout>
 #include <QCheckBox>
 #include <QHBoxLayout>
-#include <QStackedLayout>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
 #include "ui/pages/map_measuring.h"
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
@@ -42,7 +39,6 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   [[nodiscard]] HeatmapView* heatmap() const { return views_.front(); }
   /// Those that are shown.
   [[nodiscard]] std::vector<HeatmapView*> heatmaps() const;
-  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
   [[nodiscard]] MapMeasuring& measuring() const { return *measuring_; }
   [[nodiscard]] SlicePlot* slice() const { return slice_; }
   /// False when no tile sweep is shown and the page holds words only.
@@ -78,7 +74,7 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   /// Of what is visible and chosen by now; ends in show_grids().
   void refresh();
   void show_grids();
-  void show_words();
+  [[nodiscard]] EmptyWords why_none() const;
   void offer_axes();
   void offer_metrics();
   void offer_comparisons();
@@ -111,9 +107,6 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   SlicePlot* slice_ = nullptr;
   QWidget* slice_panel_ = nullptr;
   MapMeasuring* measuring_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
 };
 
 }  // namespace attnscope::ui
