@@ -43,6 +43,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   void end_work() override;
 
   static constexpr std::size_t most_pins = 3;
+  [[nodiscard]] static QString pin_letter(std::size_t pin) { return QString(QLatin1Char("ABC"[pin])); }
 
   /// All that undo takes back.
   struct State {
@@ -94,37 +95,28 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   void follow_measuring();
   void fit_editors();
   void build_cards();
-  [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
-  /// Of a GPU that is in no table and that runs of open files were measured on: what was recorded of it. Null where
-  /// there is none of that name, or what was recorded cannot be a GPU.
-  [[nodiscard]] std::shared_ptr<const DeviceLimits> recorded_gpu(const std::string& name) const;
-  /// Of the tables, else recorded. False where it is neither; the choices then stay.
-  bool take_device(ExplorerChoices& choices, const QString& name) const;
-  /// As far as a kernel of ours takes the point, on the GPU chosen; `known`: whether it is that one.
-  [[nodiscard]] ExplorerChoices choices_of(const PointSpec& spec, const QString& gpu, bool& known) const;
   /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
   void work_out_chosen();
   /// Measured of such a GPU, in any open file; null where nobody measured one.
-  [[nodiscard]] std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices);
+  [[nodiscard]] std::shared_ptr<const StoredCeilings> known_rates_of(const ExplorerChoices& choices);
   void forget_rates();
   void take(std::shared_ptr<const Explored> explored);
   void show_explored();
   void show_kernel();
   void show_figures();
-  void show_rule();
   void show_verdict();
   void show_errors();
   void show_grid();
   void show_pins();
   void show_measured();
-  /// What was measured of a kernel of exactly what is shown.
-  [[nodiscard]] std::optional<TermBars::Measured> measured_of(const std::string& kernel);
   /// Works out what of the pins is not known.
   void know_pins();
   [[nodiscard]] const Explored* pinned(const ExplorerChoices& choices) const;
 
+  static constexpr int card_width = 400;
+  static constexpr int most_columns = 3;
   class Change;
   Workspace& workspace_;
   std::map<std::string, std::shared_ptr<const StoredCeilings>> rates_;  ///< by GPU, of those that were asked about
