@@ -317,9 +317,7 @@ std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
 
 QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
   plot_->set_source(source_note(drawn_runs(curves_)));
-  if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return plot_->save_svg(path, size);
-  if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return plot_->save_pdf(path, size);
-  return plot_->save_png(path, size);
+  return plot_->save(path, size);
 }
 
 void IoCurvePage::set_ordinate(Ordinate ordinate) {

@@ -9,6 +9,7 @@
 #include "ui/panels/report_dialog.h"
 #include "ui/text/qtext.h"
 #include "ui/window/help.h"
+#include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/view_modes.h"
@@ -77,7 +78,7 @@ void MainWindow::build_view_menu() {
 
 void MainWindow::build_help_menu() {
   QMenu* help = menuBar()->addMenu(qtext(say::window::help{}));
-  help->addAction(qtext(say::window::lesson{}), this, [this] { show_lesson(); });
+  help->addAction(qtext(say::window::lesson{}), this, [this] { lesson_->show(); });
   QAction* explain = help->addAction(qtext(say::window::explain{}), this,
                                      [this] { show_document(this, QStringLiteral("explanation")); });
   explain->setShortcut(QKeySequence::HelpContents);

@@ -23,7 +23,6 @@
 
 #include "messages/query.h"
 #include "messages/window.h"
-#include "ui/lesson/lesson_window.h"
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
@@ -35,6 +34,7 @@
 #include "ui/text/qtext.h"
 #include "ui/window/export_table.h"
 #include "ui/window/help.h"
+#include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/status_bar.h"
@@ -72,6 +72,7 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   build_docks();
   build_menus();
   setStatusBar(new StatusBar(workspace_, this));
+  lesson_ = new LessonInBrowser(workspace_, *banner_, *statusBar(), this);
   follow_workspace();
   follow_collection();
   if (remember_) {
@@ -332,25 +333,6 @@ void MainWindow::explore(bool (PointExplorer::*take)(const PointSpec&, const QSt
   tabs_->setCurrentWidget(dynamic_cast<QWidget*>(explorers.front()));
   if ((explorers.front()->*take)(spec, gpu)) return;
   say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
-}
-
-LessonWindow& MainWindow::show_lesson() {
-  if (workspace_.files().isEmpty() && !workspace_.loading()) {
-    for (const QString& sample : lesson_samples()) workspace_.open(sample);
-  }
-  if (lesson_ == nullptr) {
-    lesson_ = std::make_unique<LessonWindow>(workspace_, remember_);
-    connect(lesson_.get(), &LessonWindow::explore_wanted, this, [this](const PointSpec& spec, const QString& gpu) {
-      show();
-      raise();
-      activateWindow();
-      explore(&PointExplorer::explore, spec, gpu);
-    });
-  }
-  lesson_->show();
-  lesson_->raise();
-  lesson_->activateWindow();
-  return *lesson_;
 }
 
 void MainWindow::show_map(const QString& file, qint64 point) {

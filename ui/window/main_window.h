@@ -7,7 +7,6 @@
 #include <QStringList>
 #include <QTabWidget>
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -24,7 +23,7 @@ namespace attnscope::ui {
 
 class CollectPanel;
 class DetailsPanel;
-class LessonWindow;
+class LessonInBrowser;
 class QueryBar;
 class RecentFiles;
 class RunsPanel;
@@ -47,9 +46,6 @@ class MainWindow : public QMainWindow {
   /// Null when there is none of that id.
   [[nodiscard]] Page* page(const QString& id) const;
   void set_theme(ThemeChoice choice);
-  /// The lesson's window, in front; it reads the points that this one shows, and opens the recorded samples where there
-  /// is no file.
-  LessonWindow& show_lesson();
   /// The plot of the page shown, as PNG, SVG or PDF by the name's ending. An error goes into the banner.
   void save_plot(const QString& path);
   /// The points that the table shows, of all files. An error goes into the banner.
@@ -139,7 +135,7 @@ class MainWindow : public QMainWindow {
   bool folds_at_first_ = true;  ///< no earlier window has said which panels are open
   RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
-  std::unique_ptr<LessonWindow> lesson_;  ///< made when it is first asked for
+  LessonInBrowser* lesson_ = nullptr;
 };
 
 }  // namespace attnscope::ui
