@@ -89,7 +89,9 @@ class Evaluation {
 
   // The count is the whole pass's: it says nothing of one kernel among several.
   [[nodiscard]] Value flops() const {
-    return kernel_.is_sum() ? plain(kernel_.flops(), Provenance::modelled) : std::nullopt;
+    if (!kernel_.is_sum()) return std::nullopt;
+    if (Value own = (*this)(key::model_flops)) return own;
+    return plain(kernel_.flops(), Provenance::modelled);
   }
 
  private:
