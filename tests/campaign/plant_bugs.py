@@ -160,8 +160,8 @@ def build(tree, objects, programs, jobs):
 
 
 class Runner:
-    def __init__(self, objects, limit):
-        self.objects, self.limit, self.sound = objects, limit, {}
+    def __init__(self, objects, limit, named):
+        self.objects, self.limit, self.named, self.sound = objects, limit, named, {}
 
     def run(self, program, tests, bug):
         """The exit status and the first test that failed; a status of None: it took too long."""
@@ -179,10 +179,14 @@ class Runner:
         failed = re.search(r"\[  FAILED  \] ([\w/]+\.[\w/]+)", done.stdout.decode(errors="replace"))
         return done.returncode, failed.group(1) if failed else ""
 
+    @staticmethod
+    def all(bug):
+        return [(program, "") for program in bug.programs]
+
     def judge(self, bug):
         """Who noticed; empty where nobody did."""
-        tries = [(bug.programs[0], bug.filter)] if bug.filter else []
-        for program, tests in [*tries, *((program, "") for program in bug.programs)]:
+        named = [(bug.programs[0], bug.filter)] if bug.filter else []
+        for program, tests in named or self.all(bug) if self.named else [*named, *self.all(bug)]:
             status, failed = self.run(program, tests, bug.id)
             if status == 0:
                 continue
@@ -190,7 +194,7 @@ class Runner:
             if key not in self.sound:
                 self.sound[key] = self.run(*key, 0)[0] == 0
             if not self.sound[key]:
-                sys.exit(f"{program} {key[1]}: fails without any bug")
+                sys.exit(f"{program} {key[1]}: fails without any bug, or takes longer than --limit")
             return failed or f"{program} ({'too long' if status is None else f'status {status}'})"
         return ""
 
@@ -200,13 +204,14 @@ def report(bug, noticed, seconds):
     print(f"{bug.place}: {bug.words}\n    {how} ({seconds:.1f} s)", flush=True)
 
 
-def judge_all(bugs, planted_too, build_folder, jobs, limit):
-    tree, objects = build_folder, build_folder / "build" / "objects"  # as deep as elsewhere, for the compiler's cache
+def judge_all(bugs, planted_too, options):
+    tree, jobs = options.build.resolve(), options.jobs
+    objects = tree / "build" / "objects"  # as deep as elsewhere, for the compiler's cache
     begin = time.monotonic()
     copy_tree(tree, planted_too)
     build(tree, objects, {program for bug in bugs for program in bug.programs}, jobs)
     print(f"built in {time.monotonic() - begin:.0f} s", flush=True)
-    runner, survivors = Runner(objects, limit), []
+    runner, survivors = Runner(objects, options.limit, options.named), []
 
     def judge(bug):
         begin = time.monotonic()
@@ -235,6 +240,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--check", action="store_true", help="only look that each text is found once in the tree")
     arguments.add_argument("--only", default="", metavar="TEXT", help="bugs whose file, text or program has TEXT in it")
+    arguments.add_argument("--named", action="store_true", help="run no more tests than the list names")
     arguments.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "planted", metavar="FOLDER")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="of one run of a test program")
@@ -254,7 +260,7 @@ def main():
     if not shutil.which("ninja"):
         sys.exit("ninja is missing")
     begin = time.monotonic()
-    survivors = judge_all(bugs, all_bugs, options.build.resolve(), options.jobs, options.limit)
+    survivors = judge_all(bugs, all_bugs, options)
     killed = 100 * (len(bugs) - len(survivors)) / len(bugs)
     print(f"\n{len(bugs)} planted, {len(bugs) - len(survivors)} killed ({killed:.1f}%), {len(survivors)} survived, "
           f"in {time.monotonic() - begin:.0f} s")

@@ -61,16 +61,21 @@ TEST_F(Ceilings, rates_are_the_newest_that_say_any) {
   const DeviceLimits& limits = *find_gpu("H200");
   const auto set = [&](const char* day, const char* uuid, std::vector<Ceiling> ceilings, std::string name) {
     for (Ceiling& ceiling : ceilings) ceiling.source = CeilingSource::measured;
-    return StoredCeilings{
-        .uid = day, .device_uuid = uuid, .device_name = std::move(name), .measured_at = day, .ceilings = ceilings};
+    return StoredCeilings{.uid = day,
+                          .device_uuid = uuid,
+                          .device_name = std::move(name),
+                          .environment = {},
+                          .measured_at = day,
+                          .ceilings = ceilings};
   };
-  const std::vector<Ceiling> dram{{.name = "dram_read", .value = 4e12}, {.name = "dram_copy", .value = 4e12}};
-  const std::vector<Ceiling> l2{{.name = "l2_read", .value = 8e12}};
-  const std::vector<StoredCeilings> sets{set("2026-01-02", "GPU-1", dram, limits.name),
-                                         set("2026-01-03", "GPU-2", l2, limits.name),
-                                         set("2026-01-01", "GPU-1", l2, limits.name),
-                                         set("2026-01-04", "GPU-1", {{.name = "fma_fp32", .value = 1}}, limits.name),
-                                         set("2026-01-05", "GPU-3", dram, "another")};
+  const std::vector<Ceiling> dram{{.name = "dram_read", .value = 4e12, .unit = "byte/s"},
+                                  {.name = "dram_copy", .value = 4e12, .unit = "byte/s"}};
+  const std::vector<Ceiling> l2{{.name = "l2_read", .value = 8e12, .unit = "byte/s"}};
+  const std::vector<StoredCeilings> sets{
+      set("2026-01-02", "GPU-1", dram, limits.name), set("2026-01-03", "GPU-2", l2, limits.name),
+      set("2026-01-01", "GPU-1", l2, limits.name),
+      set("2026-01-04", "GPU-1", {{.name = "fma_fp32", .value = 1, .unit = "flop/s"}}, limits.name),
+      set("2026-01-05", "GPU-3", dram, "another")};
   EXPECT_EQ(newest_rates(sets, limits), &sets[1]);
   EXPECT_EQ(newest_rates(sets, limits, "GPU-1"), &sets[0]);
   EXPECT_EQ(newest_rates(sets, limits, "GPU-4"), nullptr);

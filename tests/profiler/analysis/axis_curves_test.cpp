@@ -180,6 +180,18 @@ TEST(AxisCurves, RunsAreNotBlended) {
   for (const CurvePoint& point : set.curves[0].points) EXPECT_EQ(point.repeats, 1);
 }
 
+TEST(AxisCurves, ANewerPointByItselfDoesNotLeadAnOlderCurve) {
+  std::vector<PointRecord> one = tiles_and_lengths();
+  std::erase_if(one, [](const PointRecord& record) { return record.spec.problem.n_k == 2048; });
+  Points points;
+  points.add(tiles_and_lengths(), fixtures::run(Provenance::measured, "old", "2026-01-01T00:00:00Z"));
+  points.add(one, fixtures::run(Provenance::measured, "new", "2026-02-01T00:00:00Z"));
+  const CurveSet set = curves_over(
+      points, {.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false});
+  ASSERT_FALSE(set.curves.empty());
+  EXPECT_EQ(set.curves[0].name.runs, "old");
+}
+
 TEST(Peaks, AreOfTheMetricsOwnUnit) {
   const std::vector<Ceiling> ceilings{
       {.name = "mma_fp16", .value = 600e12, .unit = "flop/s"},

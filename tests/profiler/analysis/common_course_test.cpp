@@ -64,6 +64,15 @@ TEST(CommonCourse, WhereNothingIsCommonItIsLevel) {
   EXPECT_LT(largest_error(values, common_course(values, things), level, [](double) { return true; }), 0.006);
 }
 
+TEST(CommonCourse, AFewThingsFarToEitherSideDoNotBendIt) {
+  const auto level = [](double) { return 0.0; };
+  for (const double far : {1.0, -1.0}) {
+    std::vector<TimedValue> values = measured(level);
+    for (std::size_t thing = 0; thing < 4; ++thing) values[6 * thing + 3].log += far;
+    EXPECT_LT(largest_error(values, common_course(values, things), level, [](double) { return true; }), 0.009) << far;
+  }
+}
+
 TEST(CommonCourse, FewNeighboursTellNothing) {
   std::vector<TimedValue> values = measured([](double) { return 0.0; });
   values.resize(6 * 100);  // 100 things

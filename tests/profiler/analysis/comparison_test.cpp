@@ -90,6 +90,9 @@ TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   const ComparisonRequest same = request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1}));
   EXPECT_EQ(regressions(table, same, 0.2), 1U);
   EXPECT_EQ(regressions(table, same, 0.25), 0U);  // 1.3 / 1.05 is the near end
+  ComparisonRequest wide = same;
+  wide.verdicts.margin = 0.25;
+  EXPECT_EQ(regressions(table, wide, 0.01), 0U) << "the wider of the two";
   EXPECT_TRUE(result.left_out.empty());
   EXPECT_TRUE(result.differences.empty());
 }
@@ -195,6 +198,36 @@ TEST(Comparison, RoundsOfOneRunArePaired) {
   ASSERT_TRUE(pair.verdict.cycles);
   EXPECT_NEAR(pair.verdict.cycles->ratio, pair.verdict.time.ratio, 1e-9);
   EXPECT_EQ(pair.verdict.verdict, Verdict::slower);
+}
+
+// Fewer than three common rounds are worth less than all of both sides.
+TEST(Comparison, FewCommonRoundsArePairedOnlyWhereTheyAreAll) {
+  struct Case {
+    std::size_t base, other;
+    bool paired;
+  };
+  const std::vector<double> times{100, 101, 99, 100.5};
+  for (const Case& each : {Case{2, 2, true}, Case{2, 3, false}, Case{3, 2, false}, Case{3, 4, true}}) {
+    const auto first = [&](std::size_t count) {
+      return std::vector(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    fixtures::Points points;
+    points.add({in_rounds(fixtures::spec("fa1", 512), first(each.base), 1e9),
+                in_rounds(fixtures::spec("fa2", 512), first(each.other), 1e9)});
+    const PointTable table = points.table();
+    EXPECT_EQ(compare(table, request_for(table, {0}, {1})).pairs.at(0).paired, each.paired)
+        << each.base << " and " << each.other;
+  }
+}
+
+TEST(Comparison, ClocksCountWhereEveryRoundHasOne) {
+  PointRecord some = in_rounds(fixtures::spec("fa1", 512), {100}, 1e9);
+  add_round(some, 1, in_rounds(fixtures::spec("fa1", 512), {101}, 0));
+  fixtures::Points points;
+  points.add({some, in_rounds(fixtures::spec("fa2", 512), {100, 101}, 1e9)});
+  const PointTable table = points.table();
+  EXPECT_FALSE(compare(table, request_for(table, {0}, {1})).pairs.at(0).verdict.cycles);
+  EXPECT_FALSE(compare(table, request_for(table, {1}, {0})).pairs.at(0).verdict.cycles);
 }
 
 /// Two algorithms at 100 lengths in five rounds, each round in its own order; in the midst of each the clock steps down
@@ -325,6 +358,31 @@ TEST(Comparison, ASimulationIsNoFurtherRoundOfAMeasurement) {
   ASSERT_EQ(result.left_out.size(), 1U);
   EXPECT_EQ(result.left_out[0].why, LeftOut::Why::several);
   EXPECT_TRUE(result.left_out[0].of_other);
+}
+
+TEST(Comparison, WhatIsOfOtherSourcesOrComputedOtherwiseIsNoFurtherRound) {
+  const auto pairs = [](const PointRecord& first, const PointRecord& second) {
+    fixtures::Points points;
+    points.add({timed(fixtures::spec("fa1", 512), 1000)}).add({first}).add({second});
+    const PointTable table = points.table();
+    return compare(table, request_for(table, {0}, {1, 2})).pairs.size();
+  };
+  const auto of_sources = [](const char* digest) {
+    PointRecord record = timed(fixtures::spec("fa1", 512), 1000);
+    record.kernels.front().launch.emplace().digest = digest;
+    return record;
+  };
+  const PointRecord unknown = timed(fixtures::spec("fa1", 512), 1000);
+  EXPECT_EQ(pairs(of_sources("a"), of_sources("a")), 1U);
+  EXPECT_EQ(pairs(of_sources("a"), unknown), 1U);
+  EXPECT_EQ(pairs(unknown, of_sources("a")), 1U);
+  EXPECT_EQ(pairs(of_sources("a"), of_sources("b")), 0U);
+  PointRecord played = unknown;
+  played.provenance = Provenance::simulated;
+  PointRecord slower = played;
+  slower.kernels.front().samples_ns = {1100};
+  EXPECT_EQ(pairs(played, played), 1U);
+  EXPECT_EQ(pairs(played, slower), 0U);
 }
 
 TEST(Comparison, RecordingsOfASideThatDisagreeDecideNothing) {

@@ -207,11 +207,12 @@ TEST(LawExponents, WhatDoesNotTellIsWithheldWithTheReason) {
 TEST(LawExponents, AtDramPointsBelongToTheLawOnceTheirWorkingSetHasLeftTheL2) {
   std::vector<At> where = preset_points();
   for (const std::int64_t m : {8192, 16384}) where.push_back({256, 64, m});  // 132 heads of 392 bytes a row: 13 MB
+  where.push_back({768, 64, 8192});                                          // 40 MB of 63: the L2 still has a part
   const LawReport report = report_of(points_with("fa1", where, three_of_the_law, LawLevel::dram));
   ASSERT_THAT(report.families, SizeIs(1));
   EXPECT_EQ(report.families[0].level, LawLevel::dram);
   EXPECT_TRUE(report.families[0].cycles);
-  EXPECT_EQ(report.families[0].cached, 2U);
+  EXPECT_EQ(report.families[0].cached, 3U);
   EXPECT_EQ(report.families[0].points.size(), 44U);
 }
 

@@ -169,6 +169,8 @@ TEST(ComparedValues, SharesOfTheBestAndThePlateau) {
   EXPECT_EQ(map.colors, (TileMap::Range{50, 100}));
   EXPECT_THAT(map.plateau, testing::UnorderedElementsAre(TileMap::Place{0, 0}, TileMap::Place{0, 1}))
       << "1031 lies 3.1% beyond";
+  const TileMap rates = build_map(table, table.rows(), {.shown = {.metric = "tflops"}});
+  EXPECT_THAT(rates.plateau, testing::UnorderedElementsAre(TileMap::Place{0, 0}, TileMap::Place{0, 1}));
 }
 
 TEST(ComparedValues, OverTheModelBytesAreWhatTheRecordSays) {
@@ -223,6 +225,29 @@ TEST(ComparedValues, OverAnotherRunAndOverTheSimulator) {
   EXPECT_EQ(simulated.at({0, 0}).provenance, Provenance::simulated) << "as soon as a part is";
 }
 
+/// Its quartiles lie so far below and above the time.
+PointRecord scattered(int bc, double nanoseconds, double half) {
+  PointRecord record = timed_at(64, bc, nanoseconds);
+  record.kernels[0].samples_ns = {nanoseconds - half, nanoseconds - half, nanoseconds, nanoseconds + half,
+                                  nanoseconds + half};
+  return record;
+}
+
+TEST(ComparedValues, EndsOfARatioAreThoseOfBothSides) {
+  Points points;
+  points.add({scattered(64, 1200, 100), scattered(128, 2400, 200)}, fixtures::run());
+  points.add({scattered(64, 1000, 50)}, fixtures::run(Provenance::measured, "before"));
+  const PointTable table = points.table();
+  const std::vector<Row> rows{0, 1};
+  const TileMap over = build_map(table, rows, {.shown = {"time_median_ns", Comparison::over_run, 1}});
+  EXPECT_DOUBLE_EQ(over.at({0, 0}).low, 1100.0 / 1050);
+  EXPECT_DOUBLE_EQ(over.at({0, 0}).high, 1300.0 / 950);
+  const TileMap shares =
+      build_map(table, rows, {.shown = {.metric = "time_median_ns", .as = Comparison::share_of_best}});
+  EXPECT_DOUBLE_EQ(shares.at({0, 1}).low, 100 * 1200 / 2600.0);
+  EXPECT_DOUBLE_EQ(shares.at({0, 1}).high, 100 * 1200 / 2200.0);
+}
+
 TEST(ComparedValues, MapsBesideOneAnotherHaveOneScale) {
   const PointTable small =
       Points({timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30), timed_at(128, 128, 40)}).table();
@@ -270,6 +295,20 @@ TEST(ExploredPoints, TakeThePlaceOfAMapsOwn) {
   EXPECT_DOUBLE_EQ(*map.at({2, 1}).value, 40) << "what came to nothing takes no value away";
   EXPECT_TRUE(map.hidden.empty());
   EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U, 0U));
+}
+
+TEST(ExploredPoints, OfNothingButThemTheNewestStands) {
+  Points points;
+  for (const char* when : {"2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"}) {
+    analysis::Run explored = fixtures::run(Provenance::measured, when, when);
+    explored.label = explored_preset;
+    points.add({timed_at(64, 64, 10)}, explored);
+  }
+  const PointTable table = points.table();
+  const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
+  EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U));
+  ASSERT_EQ(map.hidden.size(), 1U);
+  EXPECT_EQ(map.hidden[0].run, 0U);
 }
 
 TEST(MapPoints, MissingOnesAndThoseBetween) {

@@ -116,6 +116,7 @@ TEST_F(PointQueryTest, AFieldHasAnyOfItsValues) {
   EXPECT_THAT(rows("algo=FA2"), ElementsAre(2, 3, 4)) << "case counts nothing";
   EXPECT_THAT(rows("algo:fa"), IsEmpty()) << "a value is whole";
   EXPECT_THAT(rows("d:64"), ElementsAre(0, 1));
+  EXPECT_THAT(rows("N=4K"), ElementsAre(2));
   EXPECT_THAT(rows("d=64,128"), ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(rows("br:64 bc:128"), ElementsAre(1));
   EXPECT_THAT(rows("tile:128x32"), ElementsAre(3));

@@ -104,6 +104,10 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   const std::vector<Roof> roofs = roofs_of(h200(), {}, DType::fp16);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->rate, 4.8e12);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->source, RoofSource::datasheet);
+  const std::vector<Ceiling> stated{
+      {.name = std::string(ceiling_key::dram_read), .value = 1e12, .unit = "", .source = CeilingSource::datasheet}};
+  EXPECT_EQ(find_roof(roofs_of(h200(), {stated, true}, DType::fp16), Bound::dram)->rate, 4.8e12)
+      << "nobody measured it";
   EXPECT_EQ(find_roof(roofs, Bound::tensor)->rate, 989.4e12);
   EXPECT_EQ(to_string(Bound::tensor), "tensor cores");
   EXPECT_EQ(find_roof(roofs, Bound::wgmma), nullptr) << "a datasheet's peak is no measured instruction's";
@@ -168,6 +172,13 @@ TEST(Roofline, PointsLieUnderTheBoundThatTakesTheMostOfTheirTime) {
   EXPECT_EQ(point.shares[3].bound, Bound::exp2);
   EXPECT_NEAR(point.shares[3].ns, 67108.864, 1e-3);
   EXPECT_NEAR(point.reached(), 0.6872, 1e-4);
+}
+
+TEST(Roofline, OfTwoMeasurementsOfAPointTheFasterStands) {
+  const PointSpec spec = fixtures::spec("fa2", 1024);
+  Points points;
+  points.add({timed_point(spec, 70e3, 1e8, 1e9), timed_point(spec, 50e3, 1e8, 1e9)}, fixtures::run());
+  EXPECT_EQ(report_of(points).series.at(0).points.at(0).ns, 50e3);
 }
 
 TEST(Roofline, EachAlgorithmIsHeldToItsInstruction) {

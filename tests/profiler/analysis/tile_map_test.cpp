@@ -247,15 +247,18 @@ TEST(TileMap, ThePaperTileLiesBetweenGridCells) {
 }
 
 TEST(TileMap, ThePaperTileBeyondTheGridIsSaidToBe) {
-  std::vector<PointRecord> records;
-  for (const int bc : {16, 32}) {
-    for (const int br : {16, 32}) records.push_back(fixtures::ok_point(fixtures::spec("fa1", 1024, br, bc, 64)));
+  for (const std::vector<int>& sides : {std::vector{16, 32}, std::vector{480, 496}}) {
+    std::vector<PointRecord> records;
+    for (const int bc : sides) {
+      for (const int br : {16, 64}) records.push_back(fixtures::ok_point(fixtures::spec("fa1", 1024, br, bc, 64)));
+    }
+    const TileMap map = Mapped(records, metric_key::time_median_ns).map;
+    ASSERT_TRUE(map.paper);
+    EXPECT_EQ(map.paper->tile.bc, 454);
+    EXPECT_FALSE(map.paper->inside);
+    EXPECT_EQ(map.paper->column > 1, sides[0] == 16);
+    EXPECT_EQ(map.paper->column < 0, sides[0] == 480);
   }
-  const TileMap map = Mapped(records, metric_key::time_median_ns).map;
-  ASSERT_TRUE(map.paper);
-  EXPECT_EQ(map.paper->tile.bc, 454);
-  EXPECT_FALSE(map.paper->inside);
-  EXPECT_GT(map.paper->column, 1.0);
 }
 
 TEST(TileMap, ARepeatedTileShowsTheMedianPointAndOkWins) {

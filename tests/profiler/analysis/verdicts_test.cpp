@@ -74,6 +74,8 @@ TEST(Verdicts, VariancesLendOneAnotherStrength) {
   const std::vector<FoundVariance> result = moderated(found, 0);
   EXPECT_NEAR(result[3].variance, 5.156619203693468e-05, 1e-10);
   EXPECT_NEAR(result[3].freedom, 6.720238850237033, 1e-6);
+  // Of rows that scatter alike, no more freedom than all have together.
+  EXPECT_DOUBLE_EQ(moderated(std::vector<FoundVariance>(3, {.variance = 1e-5, .freedom = 4}), 0)[0].freedom, 12);
 }
 
 TEST(Verdicts, ARowThatScattersAsNoOtherKeepsItsOwnVariance) {
@@ -108,6 +110,33 @@ TEST(Verdicts, RecordingsMadeApartDifferByARoundAtLeast) {
   EXPECT_EQ(row.floor, SpreadFloor::of_rounds);
   EXPECT_EQ(row.verdict, Verdict::ambiguous);
   EXPECT_EQ(row.undecided, Undecided::apart);
+}
+
+// A few rounds far to one side move the mean and not the centre.
+TEST(Verdicts, ARatioLiesInItsInterval) {
+  for (const double far : {1.0, -1.0}) {
+    ComparedRow row = paired_row(std::vector<double>(40, 100), std::vector<double>(40, 100));
+    for (std::size_t k = 0; k < 40; k += 5) row.other.ns[k] *= std::exp(far);
+    const RatioInterval time = judge_one(row).time;
+    EXPECT_DOUBLE_EQ(time.ratio, 1);
+    EXPECT_DOUBLE_EQ(far > 0 ? time.interval.low : time.interval.high, 1);
+  }
+}
+
+TEST(Verdicts, ApartTheMarginIsNeverBelowItsLeast) {
+  const std::vector<std::tuple<double, double, Verdict>> cases{
+      {1.005, 0.001, Verdict::same}, {1.03, 0.001, Verdict::slower}, {1.03, 0.05, Verdict::same}};
+  const std::vector<double> tight{100, 100.001, 99.999, 100.0005, 99.9995};
+  for (const auto& [by, margin, verdict] : cases) {
+    std::vector<double> other = tight;
+    for (double& ns : other) ns *= by;
+    EXPECT_EQ(judge_one(apart_row(tight, other), {.margin = margin}).verdict, verdict) << by << ", margin " << margin;
+  }
+}
+
+TEST(Verdicts, RoundsAreThoseOfTheSideWithFewer) {
+  EXPECT_EQ(judge_one(apart_row(five_of_base, {103, 104, 102})).rounds, 3U);
+  EXPECT_EQ(judge_one(apart_row({103, 104, 102}, five_of_base)).rounds, 3U);
 }
 
 TEST(Verdicts, BelowThreeRoundsAFloorOf5PercentStandsForTheSpread) {
@@ -169,6 +198,17 @@ TEST(Verdicts, RowsWithoutSoundValuesAreRefused) {
   }
   EXPECT_THROW((void)judge_one(paired_row({}, {})), std::invalid_argument);
   EXPECT_THROW((void)judge_one(paired_row({1, 2}, {1})), std::invalid_argument);
+  for (const std::size_t count : {1U, 3U}) {
+    ComparedRow cycles = paired_row({1, 2}, {1, 2});
+    cycles.other.cycles.resize(count, 1);
+    EXPECT_THROW((void)judge_one(cycles), std::invalid_argument) << count;
+    ComparedRow moments = paired_row({1, 2}, {1, 2});
+    moments.base.moments.resize(count);
+    EXPECT_THROW((void)judge_one(moments), std::invalid_argument) << count;
+    ComparedRow rounds = paired_row({1, 2}, {1, 2});
+    rounds.other.rounds.resize(count);
+    EXPECT_THROW((void)judge_one(rounds), std::invalid_argument) << count;
+  }
   EXPECT_TRUE(judge({}).empty());
 }
 
@@ -368,6 +408,7 @@ TEST(Verdicts, ARecordingCountsOnceHoweverManyRoundsItHas) {
   add(row.base, 1, 100, 110);
   add(row.other, 2, 10, 107);
   EXPECT_NEAR(judge_one(row).time.ratio, 107 / std::sqrt(100.0 * 110.0), 2e-3);
+  EXPECT_EQ(judge_one(row).floor, SpreadFloor::of_rounds) << "three recordings are too few";
 }
 
 // Four recordings that agree to the last digit, of rounds that scatter by 3%: turns are rounds.
@@ -381,6 +422,7 @@ TEST(Verdicts, OfRecordingsTheSpreadIsStillARounds) {
     }
   }
   EXPECT_NEAR(judge_one(row).spread, 0.03 * std::sqrt(2.0 * 10 / 9), 1e-3);
+  EXPECT_EQ(judge_one(row).floor, SpreadFloor::none);
 }
 
 TEST(Verdicts, WhatIsComputedIsTrustedAsFarAsItIsKnownToBeOff) {
