@@ -26,15 +26,15 @@ if grep -rnE '#include *[<"](cuda|cupti|nvrtc|nvml)' ui app >&2; then echo "lint
 forbid() {
   if grep -rnE "#include *\"($2)/" "$1" >&2; then echo "lint: $1 includes what stands above it: $2" >&2; exit 1; fi
 }
-# kernels <- profiler <- storage <- ui <- app; within kernels model <- oracle, algorithms; within profiler plan, metrics
-# <- simulator <- measure, analysis, of which the last two do not know each other;
-# analysis <- report.
+# kernels <- profiler <- storage <- ui <- app; within kernels model <- oracle, algorithms; within profiler units <- plan,
+# metrics <- simulator <- measure, analysis, of which the last two do not know each other; analysis <- report.
 forbid kernels 'profiler|storage|ui|app'
 forbid profiler 'storage|ui|app'
 forbid storage 'ui|app'
 forbid ui 'app'
 forbid kernels/model 'kernels/(oracle|naive|fa1|fa2|fa3|splitkv)'
 forbid kernels/oracle 'kernels/(naive|fa1|fa2|fa3|splitkv)'
+forbid profiler/units 'kernels/(oracle|naive|fa1|fa2|fa3|splitkv)|profiler/(plan|metrics|simulator|measure|analysis|report)'
 forbid profiler/plan 'profiler/(metrics|simulator|measure|analysis)'
 forbid profiler/metrics 'profiler/(simulator|measure|analysis)'
 forbid profiler/simulator 'profiler/(measure|analysis)'

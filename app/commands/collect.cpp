@@ -21,7 +21,6 @@
 #include "app/commands/collect.h"
 #include "app/continuation.h"
 #include "app/devices.h"
-#include "app/format.h"
 #include "app/interrupt.h"
 #include "app/point_table.h"
 #include "app/reporter.h"
@@ -39,6 +38,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 #include "storage/compared_runs.h"
 #include "storage/exchange/export.h"
 
@@ -164,13 +164,12 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
     const std::string expected =
         refusal ? "infeasible: " + text(refusal->reason)
         : need > free_bytes
-            ? "out-of-memory: " + text(say::terminal::bytes_are_free{.bytes = format_iec_bytes(free_bytes)})
+            ? "out-of-memory: " + text(say::terminal::bytes_are_free{.bytes = text(Capacity(free_bytes))})
             : "";
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
     append(row, point_texts(point, built_in_algorithms(), people));
-    append(row,
-           {std::string(to_string(point.cache)), people ? format_iec_bytes(need) : fmt::to_string(need), expected});
+    append(row, {std::string(to_string(point.cache)), people ? text(Capacity(need)) : fmt::to_string(need), expected});
   }
   print(people ? without_defaults(table, built_in_algorithms()) : table, format, std::cout);
 }
@@ -433,25 +432,23 @@ class Collection {
                  {"disposition"},
                  {"provenance"},
                  {"time", true},
-                 {"TFLOP/s", true},
+                 {"rate", true},
                  {"DRAM", true},
                  {"SM<->L2", true},
                  {"model", true},
-                 {"occupancy %", true},
+                 {"occupancy", true},
                  {"reason"}},
                 {}};
     for (const StoredPoint& point : store_.points({{run_}})) {
-      const auto field = [&](std::string_view key, auto&& format) {
+      const auto field = [&](std::string_view key) {
         const std::optional<MetricValue> metric = evaluate(key, point.record);
-        return metric ? format(metric->value) : std::string();
+        return metric ? metric_text(*metric) : std::string();
       };
-      const auto plain = [](double value) { return fmt::format("{:.1f}", value); };
       table.rows.push_back({describe(point.record.spec), std::string(to_string(point.record.disposition)),
-                            text(title(point.record.origin())), field(metric_key::time_median_ns, format_time),
-                            field(metric_key::tflops, plain), field(metric_key::dram_bytes, format_traffic),
-                            field(metric_key::l2_sm_bytes, format_traffic),
-                            field(metric_key::model_l2_sm_bytes, format_traffic),
-                            field(metric_key::achieved_occupancy_pct, plain), text(point.record.reason)});
+                            text(title(point.record.origin())), field(metric_key::time_median_ns),
+                            field(metric_key::tflops), field(metric_key::dram_bytes), field(metric_key::l2_sm_bytes),
+                            field(metric_key::model_l2_sm_bytes), field(metric_key::achieved_occupancy_pct),
+                            text(point.record.reason)});
     }
     print(table, TableFormat::markdown, std::cout);
   }
@@ -617,8 +614,8 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
     if (people != nullptr) {
       fmt::print(people, "{}\n",
                  text(say::terminal::planned{.points = counted_points(plan.points.size(), options.rounds),
-                                             .memory = format_iec_bytes(most),
-                                             .free = format_iec_bytes(device.free_bytes())}));
+                                             .memory = text(Capacity(most)),
+                                             .free = text(Capacity(device.free_bytes()))}));
     }
     return ExitCode::ok;
   }

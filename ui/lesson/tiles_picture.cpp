@@ -116,7 +116,7 @@ void TilesPicture::add_choices() {
   l2_ = add_choice(QStringLiteral("L2"));
   const QSignalBlocker quiet_l2(l2_);
   l2_->addItem(to_qstring(data_.evidence().gpu.name), 0);
-  for (const int kib : {32, 64, 128, 256, 1024}) l2_->addItem(format_capacity(kib * 1024.0), kib * 1024);
+  for (const int kib : {32, 64, 128, 256, 1024}) l2_->addItem(qtext(Capacity(kib * 1024.0)), kib * 1024);
 }
 
 void TilesPicture::add_legend() {

@@ -38,7 +38,7 @@ QVector<double> ByteTicker::createSubTickVector(int, const QVector<double>& tick
 }
 
 QString ByteTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-  return format_bytes(tick);
+  return qtext(Bytes(tick));
 }
 
 QString NumberTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
@@ -85,7 +85,7 @@ QString RoundTicker::getTickLabel(double tick, const QLocale& /*locale*/, QChar 
 }
 
 QString LinearByteTicker::getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) {
-  return format_bytes(tick);
+  return qtext(Bytes(tick));
 }
 
 }  // namespace attnscope::ui

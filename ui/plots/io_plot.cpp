@@ -395,8 +395,9 @@ void IoPlot::name_general_axes() {
   const UnitScale unit = unit_scale(high > 0 ? high : 1, metric == nullptr ? std::string_view() : metric->unit);
   yAxis->setTicker(QSharedPointer<RoundTicker>::create(unit.factor, log_y()));
   const QString label = metric_label(set_.metric);
-  yAxis->setLabel(unit.suffix.isEmpty() || unit.suffix == label ? label
-                                                                : QStringLiteral("%1 [%2]").arg(label, unit.suffix));
+  yAxis->setLabel(unit.suffix.empty() || to_qstring(unit.suffix) == label
+                      ? label
+                      : QStringLiteral("%1 [%2]").arg(label, to_qstring(unit.suffix)));
   const bool memory = set_.axis->key() == analysis::memory_axis().key();
   xAxis->setLabel(memory ? qtext(say::curve_plot::memory_axis{}) : qtext(set_.axis->facet->label));
   if (set_.places.empty()) {

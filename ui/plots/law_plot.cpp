@@ -36,13 +36,7 @@ constexpr double point_margin = 1.35;  ///< beyond all points, as a factor
 class ElementTicker : public ByteTicker {
  protected:
   QString getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) override {
-    constexpr std::array prefixes{"", " k", " M", " G", " T", " P"};
-    std::size_t prefix = 0;
-    while (tick >= 999.5 && prefix + 1 < prefixes.size()) {
-      tick /= 1000;
-      ++prefix;
-    }
-    return format_number(tick) + QLatin1String(prefixes[prefix]);
+    return qtext(Elements(tick));
   }
 };
 
@@ -58,11 +52,6 @@ SampleMark mark_of(Provenance provenance) {
 QColor faded(QColor color, double strength) {
   color.setAlphaF(static_cast<float>(strength));
   return color;
-}
-
-/// "1.98"
-QString axis_exponent(double value) {
-  return QString::number(value, 'f', 2);
 }
 
 /// The points that differ in one variable alone, in its order.
@@ -219,7 +208,7 @@ void LawPlot::draw_growth() {
       if (family.refusal) continue;
       heading << qtext(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
                                                .variable = analysis::to_string(variable),
-                                               .exponent = axis_exponent(family.fit->exponents[k]).toStdString()});
+                                               .exponent = number_text(family.fit->exponents[k])});
     }
     constexpr qsizetype most_named = 3;  // the table says them all
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
@@ -308,9 +297,9 @@ void LawPlot::draw_collapse() {
       continue;
     }
     heading << qtext(say::law_page::spread{.algorithm = family_title(set_, family).toStdString(),
-                                           .low = format_number(family.band.low).toStdString(),
-                                           .high = format_number(family.band.high).toStdString(),
-                                           .range = format_number(family.bytes_range).toStdString()});
+                                           .low = number_text(family.band.low),
+                                           .high = number_text(family.band.high),
+                                           .range = number_text(family.bytes_range)});
   }
   QString lines;
   for (qsizetype i = 0; i < heading.size(); ++i) {
@@ -421,14 +410,14 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
   content.rows.push_back({color, mark_of(point.provenance),
                           QStringLiteral("%1 %2 · %3")
                               .arg(level_words(level_), qtext(say::law_page::bytes{}), to_qstring(point.provenance)),
-                          format_bytes(point.bytes)});
+                          qtext(Bytes(point.bytes))});
   if (point.model_bytes) {
     content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::closed{}),
-                            format_bytes(*point.model_bytes)});
+                            qtext(Bytes(*point.model_bytes))});
   }
   if (!family.refusal) {
     content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::fitted{}),
-                            format_bytes(family.fit->at(point.at))});
+                            qtext(Bytes(family.fit->at(point.at)))});
   }
   content.rows.push_back({color, SampleMark::none, qtext(say::law_page::ratio{}), format_number(point.ratio())});
   const analysis::PointTable& table = set_.points->table();

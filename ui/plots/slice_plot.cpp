@@ -132,7 +132,8 @@ void SlicePlot::show_axes(const analysis::MapSlice& slice, const UnitScale& unit
   const double margin = high > low ? 0.08 * (high - low) : 0.1 * std::max(std::abs(high), 1.0);
   yAxis->setRange((low - margin) * unit.factor, (high + margin) * unit.factor);
   xAxis->setLabel(axis_title(along()));
-  yAxis->setLabel(unit.suffix.isEmpty() ? grid_.label : QStringLiteral("%1 [%2]").arg(grid_.label, unit.suffix));
+  yAxis->setLabel(unit.suffix.empty() ? grid_.label
+                                      : QStringLiteral("%1 [%2]").arg(grid_.label, to_qstring(unit.suffix)));
   const PlotColors colors = plot_colors(palette());
   setBackground(QBrush(colors.background));
   for (QCPAxis* axis : axisRect()->axes()) {

@@ -238,7 +238,7 @@ TEST_F(LessonTest, MAndTheKnobsThatTheTextNamesDecideWhatIsPlayed) {
   choose("M", "16,384");
   EXPECT_EQ(tiles.stages()[1]->player().config().tile.bc, 64);
   EXPECT_EQ(tiles.stages()[2]->player().config().tile.br, 64);
-  choose("M", "8,192");
+  choose("M", "8192");
   EXPECT_EQ(tiles.stages()[1]->player().config().tile.bc, 32);
   EXPECT_EQ(tiles.stages()[2]->player().config().tile.br, 32);
   choose("M", "as the text has it");
