@@ -369,6 +369,8 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
   };
   EXPECT_EQ(describe(tile(16, 2, 1, 65'536, 128)), "16x128 splits 66");
   EXPECT_EQ(describe(tile(16, 2, 1, 131'072, 128)), "16x128 splits 66");
+  EXPECT_EQ(describe(tile(16, 2, 2, 65'536, 128)), "16x128 splits 66");
+  EXPECT_EQ(describe(tile(16, 2, 4, 65'536, 128)), "32x128 splits 66");
   EXPECT_EQ(describe(tile(16, 2, 5, 65'536, 128)), "64x128 splits 66");
   EXPECT_EQ(describe(tile(1, 1, 1, 1 << 20, 64)), "16x128 splits 132");
   EXPECT_EQ(tile(16, 2, 1, 65'536, 256).bc, 64);
@@ -384,6 +386,25 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
         EXPECT_FALSE(splitkv_algorithm().refusal(p, choice, gpu)) << gpu.name << " " << tile_label(p, choice);
       }
     }
+  }
+}
+
+TEST(Knobs, NumbersReachFromTheAlgorithmsChoiceToTheLargest) {
+  for (const auto& [text, good] : {std::pair{"-1", false}, {"0", true}, {"64", true}, {"65", false}, {"6x", false}})
+    EXPECT_EQ(parse_knob(stages_knob(), text).ok(), good) << text;
+}
+
+TEST(Knobs, SplitsAreTriedAroundTheAlgorithmsOwn) {
+  EXPECT_EQ(splits_knob().around(0), (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(splits_knob().around(4), (std::vector<std::int64_t>{0, 2, 3, 5, 8, 1, 4, 16}));
+}
+
+TEST(SplitKv, TheCombineStartsEarlyWhereAGpuCan) {
+  const AttentionProblem p{.heads_q = 8, .heads_kv = 1, .n_q = 1, .n_k = 1000, .d = 128};
+  for (const auto& [gpu, early] : {std::pair{"h200", true}, {"a100", false}, {"b200", true}}) {
+    const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 64}, *find_gpu(gpu));
+    EXPECT_FALSE(plan.launches[0].starts_early);
+    EXPECT_EQ(plan.launches[1].starts_early, early) << gpu;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "storage/check.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import.h"
+#include "storage/measured_rates.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
@@ -54,6 +55,25 @@ TEST_F(Ceilings, come_back_as_they_were_written) {
   EXPECT_THAT(sets[0].measured_at, ::testing::MatchesRegex("....-..-..T..:..:..Z"));
   EXPECT_EQ(sets[0].ceilings, some()) << "by name and argument";
   EXPECT_TRUE(check_file(file_).ok());
+}
+
+TEST_F(Ceilings, rates_are_the_newest_that_say_any) {
+  const DeviceLimits& limits = *find_gpu("H200");
+  const auto set = [&](const char* day, const char* uuid, std::vector<Ceiling> ceilings, std::string name) {
+    for (Ceiling& ceiling : ceilings) ceiling.source = CeilingSource::measured;
+    return StoredCeilings{
+        .uid = day, .device_uuid = uuid, .device_name = std::move(name), .measured_at = day, .ceilings = ceilings};
+  };
+  const std::vector<Ceiling> dram{{.name = "dram_read", .value = 4e12}, {.name = "dram_copy", .value = 4e12}};
+  const std::vector<Ceiling> l2{{.name = "l2_read", .value = 8e12}};
+  const std::vector<StoredCeilings> sets{set("2026-01-02", "GPU-1", dram, limits.name),
+                                         set("2026-01-03", "GPU-2", l2, limits.name),
+                                         set("2026-01-01", "GPU-1", l2, limits.name),
+                                         set("2026-01-04", "GPU-1", {{.name = "fma_fp32", .value = 1}}, limits.name),
+                                         set("2026-01-05", "GPU-3", dram, "another")};
+  EXPECT_EQ(newest_rates(sets, limits), &sets[1]);
+  EXPECT_EQ(newest_rates(sets, limits, "GPU-1"), &sets[0]);
+  EXPECT_EQ(newest_rates(sets, limits, "GPU-4"), nullptr);
 }
 
 // Two measurements that found the same, in one second, are one set; in two seconds they are two.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/bounds.h"
 #include "storage/exchange/import.h"
 #include "storage/run_store.h"
 #include "tests/storage/samples.h"
@@ -141,6 +142,23 @@ TEST(HostileRows, none_is_written) {
   EXPECT_EQ(store.points().size(), 0U);
   EXPECT_EQ(store.runs().size(), 1U);
   EXPECT_TRUE(store.bad_rows().empty());
+}
+
+TEST(HostileRows, bounds_hold_at_both_ends) {
+  for (const auto& [rounds, good] : {std::pair(0, false), {1, true}, {most_rounds, true}, {most_rounds + 1, false}}) {
+    EXPECT_EQ(rounds_out_of_bounds(rounds).empty(), good) << rounds;
+    EXPECT_EQ(round_out_of_bounds(rounds - 1).empty(), good) << rounds;
+  }
+  for (const double sign : {1, -1}) {
+    EXPECT_TRUE(out_of_bounds(MetricValue{"m", sign * largest_value, "byte"}).empty());
+    EXPECT_FALSE(out_of_bounds(MetricValue{"m", sign * 2 * largest_value, "byte"}).empty());
+    EXPECT_FALSE(out_of_bounds(MetricValue{"m", sign * 2 * longest_ns, "ns"}).empty());
+  }
+  PointRecord record = simple_record(64);
+  for (const auto& [celsius, good] : {std::pair(-20.0, true), {90.0, true}, {-1e7, false}, {1e7, false}}) {
+    record.clocks = ClockReading{.temperature_c = celsius};
+    EXPECT_EQ(out_of_bounds(record).empty(), good) << celsius;
+  }
 }
 
 /// Why the file is refused, which has two kernels of one point with these times.

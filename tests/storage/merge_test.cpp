@@ -6,13 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "storage/check.h"
-#include "storage/exchange/export.h"
 #include "storage/migrations.h"
+#include "tests/storage/old_files.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -26,19 +24,6 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 using Paths = std::vector<fs::path>;
-
-/// All that exports say of a file, but for when the JSON was made.
-std::string exported(const fs::path& file) {
-  const RunStore store = RunStore::open(file, Mode::read_only);
-  std::ostringstream text;
-  export_csv(store, {}, text);
-  export_long_csv(store, {}, text);
-  std::ostringstream document;
-  export_json(store, {}, document);
-  nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.str());
-  json.erase("created_at");
-  return text.str() + json.dump(1);
-}
 
 class Merge : public ::testing::Test {
  protected:
@@ -251,6 +236,52 @@ TEST_F(Merge, of_two_that_were_recorded_in_one_second_the_order_of_the_files_doe
   EXPECT_THAT(merge("forth.attnscope", {one, two}).conflicts, SizeIs(1));
   EXPECT_THAT(merge("back.attnscope", {two, one}).conflicts, SizeIs(1));
   EXPECT_TRUE(exported(folder_ / "forth.attnscope") == exported(folder_ / "back.attnscope"));
+}
+
+TEST_F(Merge, of_two_that_were_cancelled_the_last_says_how_it_ended) {
+  const RunHeader header = header_of("plan", 2);
+  const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
+  const auto cancelled_in = [&](const std::string& year) {
+    fs::path copy = folder_ / (year + ".attnscope");
+    fs::copy_file(begun, copy);
+    {
+      RunStore store = RunStore::open(copy, Mode::collect);
+      PointRecord cancelled = simple_record(128);
+      cancelled.disposition = Disposition::cancelled;
+      cancelled.reason = Message::verbatim(year);
+      cancelled.kernels.clear();
+      store.add_point(store.resume_run(header).value(), 1, cancelled);
+    }
+    alter(copy, "UPDATE points SET digest = NULL, recorded_at = '" + year + "-01-01T00:00:00Z' WHERE plan_index = 1");
+    alter(copy, "UPDATE runs SET points_digest = (SELECT digest FROM points WHERE plan_index = 0)");
+    return copy;
+  };
+  const fs::path first = cancelled_in("2036");
+  const fs::path last = cancelled_in("2037");
+  for (const Paths& files : {Paths{first, last}, Paths{last, first}}) {
+    fs::remove(folder_ / "all.attnscope");
+    EXPECT_TRUE(merge("all.attnscope", files).whole());
+    EXPECT_EQ(text(RunStore::open(folder_ / "all.attnscope", Mode::read_only).points().at(1).record.reason), "2037");
+  }
+}
+
+TEST_F(Merge, runs_stand_in_the_order_in_which_their_first_parts_began) {
+  RunHeader header = header_of("plan", 2);
+  header.uid = "0123456789abcdef0123456789abcdef";
+  const fs::path first = write("first.attnscope", header, {64});
+  const fs::path second = write("second.attnscope", header, {128}, StoredRunState::complete, 1);
+  const fs::path between = write("between.attnscope", header_of("other", 1), {256});
+  const auto begun_in = [&](const fs::path& file, const std::string& year) {
+    alter(file, "UPDATE runs SET digest = NULL, started_at = '" + year + "-01-01T00:00:00Z'");
+  };
+  begun_in(first, "2036");
+  begun_in(between, "2037");
+  begun_in(second, "2038");
+  for (const Paths& files : {Paths{first, between, second}, Paths{second, between, first}}) {
+    fs::remove(folder_ / "all.attnscope");
+    (void)merge("all.attnscope", files);
+    EXPECT_EQ(RunStore::open(folder_ / "all.attnscope", Mode::read_only).runs().at(0).uid, header.uid);
+  }
 }
 
 TEST_F(Merge, runs_of_one_uid_with_other_plans_are_a_conflict) {

@@ -55,6 +55,19 @@ TEST(OwnGpus, WhatIsNotNamedIsThePublicOnes) {
   EXPECT_EQ(find_own_gpu(*gpus, "fat"), nullptr);
 }
 
+// Frozen: the file with every value that it can have, and by which its GPU's runs know it.
+TEST(OwnGpus, AFileOfBeforeLoadsAsTheSameDevice) {
+  const auto gpus = parse_own_gpus(R"({"version": 1, "gpus": [{"name": "Mine", "from": "NVIDIA H200", "values": {
+      "sm_count": 100, "clock_ghz": 1.5, "shared_kib_per_sm": 200, "shared_kib_per_block": 199,
+      "registers_per_sm": 32768, "threads_per_sm": 1024, "blocks_per_sm": 16, "l2_mib": 120, "dram_gib": 100,
+      "dram_gb_per_second": 5000, "l2_bytes_per_clock": 64, "tensor_flop_per_clock": 8192,
+      "exponentials_per_clock": 32}}]})",
+                                   "gpus.json");
+  ASSERT_TRUE(gpus) << text(gpus.error());
+  EXPECT_EQ(make_simulated_device(gpus->front().limits, built_in_algorithms())->info().uuid, "SIM-Mine-6d817d05");
+  EXPECT_EQ(find_gpu_value("exponentials_per_clock")->get(gpus->front().limits), 32);
+}
+
 TEST(OwnGpus, ComeBackAsTheyWereWritten) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "deeper" / "gpus.json";
@@ -87,6 +100,8 @@ TEST(OwnGpus, ABadFileIsNamedInOneLine) {
   EXPECT_THAT(error_of(with_values(R"("sm_count": "3")")), HasSubstr("sm_count of mine is no number"));
   EXPECT_THAT(error_of(with_values(R"("sm_count": 3.5)")), HasSubstr("sm_count of mine is no number"));
   EXPECT_THAT(error_of(with_values(R"("sm_count": -1)")), HasSubstr("mine: SMs is -1"));
+  for (const char* ends : {R"("sm_count": 1)", R"("sm_count": 4096)"})
+    EXPECT_TRUE(parse_own_gpus(with_values(ends), "gpus.json")) << ends;
   EXPECT_THAT(error_of(with_values(R"("l2_mib": 1e300)")), HasSubstr("mine: L2 is 1e+300"));
   EXPECT_THAT(error_of(with_values(R"("shared_kib_per_sm": 100)")), HasSubstr("A block has more shared memory"));
   EXPECT_THAT(error_of(with_gpu(R"({"name": "A100", "from": "H200", "values": {}})")), HasSubstr("public GPU"));

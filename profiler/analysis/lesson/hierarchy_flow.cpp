@@ -98,15 +98,15 @@ std::string trips_text(const LessonTexts& texts, const std::optional<double>& tr
 
 std::string load_text(const LessonTexts& texts, const FlowLoad& load) {
   return fmt::format("{} {}", texts.word("under_way"),
-                     figure_text(static_cast<double>(load.bytes_per_sm), Unit::bytes));
+                     format_figure(static_cast<double>(load.bytes_per_sm), Unit::bytes));
 }
 
 std::string reached_text(const LessonTexts& texts, const HierarchyRung& rung,
                          const std::optional<FlowLoad::Rung>& reached) {
   if (!rung.bandwidth) return texts.word("no_data");
-  std::string all = figure_text(rung.bandwidth->value, Unit::bytes_per_second);
+  std::string all = format_figure(rung.bandwidth->value, Unit::bytes_per_second);
   if (!reached) return all;
-  return fmt::format("{} {} {} ({:.0f}%)", figure_text(reached->bytes_per_second, Unit::bytes_per_second),
+  return fmt::format("{} {} {} ({:.0f}%)", format_figure(reached->bytes_per_second, Unit::bytes_per_second),
                      texts.word("of"), all, 100 * reached->share);
 }
 

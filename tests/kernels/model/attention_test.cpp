@@ -115,7 +115,7 @@ TEST(InvalidReason, NamesWhatIsWrong) {
   EXPECT_EQ(text(invalid_reason({.dropout = 0.999})), "dropout 0.999 rounds to 256 of 256.");
   for (const double dropout : {1 / 256.0, 0.5, 255 / 256.0})
     EXPECT_THAT(text(invalid_reason({.dropout = dropout})), IsEmpty());
-  for (const std::int64_t page : {-16, 1, 8, 24, 100, 1 << 25}) {
+  for (const std::int64_t page : {-16, 1, 8, 24, 48, 100, 1 << 25}) {
     EXPECT_THAT(text(invalid_reason({.page = page})), HasSubstr("a power of two from 16 to 2^24, not")) << page;
   }
   for (const std::int64_t page : {0, 16, 64, 4096})

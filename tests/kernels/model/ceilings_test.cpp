@@ -48,6 +48,7 @@ TEST(Ceilings, DatasheetsFiguresAreThePublishedOnes) {
   EXPECT_NEAR(a100.at("fma_fp32"), 19.5e12, 0.1e12);
   EXPECT_NEAR(a100.at("mma_bf16"), 312e12, 1e9);
   EXPECT_FALSE(a100.contains("wgmma_fp16"));
+  EXPECT_FALSE(datasheet("B200").contains("mma_fp16")) << "another instruction's, too";
   EXPECT_NEAR(datasheet("RTX 4090").at("fma_fp32"), 82.6e12, 0.2e12);
 }
 
@@ -97,6 +98,7 @@ TEST(Ceilings, HalfMissedLiesBetweenTheSizesBesideIt) {
   const auto half = half_missed(curve({{64, 1.0}, {16, 0.25}, {4, 0.0}, {32, 1.0}}));
   ASSERT_TRUE(half);
   EXPECT_NEAR(*half, 16 * std::cbrt(2), 1e-9) << "a third of the way from 16 to 32, as sizes grow";
+  EXPECT_EQ(half_missed(curve({{4, 0.1}, {8, 0.5}, {16, 0.9}})), 8) << "just there";
   EXPECT_FALSE(half_missed(curve({{4, 0.1}, {8, 0.4}}))) << "never";
   EXPECT_FALSE(half_missed(curve({{4, 0.6}, {8, 0.9}}))) << "from the beginning";
   EXPECT_FALSE(half_missed({}));

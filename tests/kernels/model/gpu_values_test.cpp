@@ -65,6 +65,7 @@ TEST(GpuValues, PeaksGoWithSmsClockAndWhatEachDoesInAClock) {
 }
 
 TEST(GpuValues, WhatAGpuCannotHaveIsNamed) {
+  for (const double ends : {1, 4096}) EXPECT_TRUE(wrong_gpu(own_with("sm_count", ends)).empty()) << ends;
   EXPECT_EQ(text(wrong_gpu(own_with("sm_count", 0))), "SMs is 0 : 1 to 4096 can be");
   EXPECT_EQ(text(wrong_gpu(own_with("dram_gb_per_second", 2e6))), "DRAM rate is 2e+06 GB/s: 10 to 1e+06 can be");
   EXPECT_FALSE(wrong_gpu(own_with("clock_ghz", std::numeric_limits<double>::quiet_NaN())).empty());
@@ -100,6 +101,7 @@ TEST(WhatIfs, MultiplyAndSaySo) {
   EXPECT_EQ(changed.name, "NVIDIA H200, shared memory x2, L2 x0.5, DRAM rate x4");
   EXPECT_EQ(changed.shared_bytes_per_sm, 456 * 1024);
   EXPECT_EQ(changed.shared_bytes_per_block, 455 * 1024) << "less what is reserved for it";
+  EXPECT_EQ(what_if(h200, {.shared_memory = 0.5}).shared_bytes_per_block, 113 * 1024);
   EXPECT_EQ(changed.l2_bytes, 30 * 1024 * 1024);
   EXPECT_EQ(changed.dram_bytes_per_second, 19.2e12);
   EXPECT_TRUE(device_rates(changed).inherited);

@@ -99,6 +99,12 @@ TEST(PipelineModel, AFifthWarpKeepsOneSchedulerTwiceAsLong) {
   LaunchLoad load = products(4);
   load.warps = 5;
   EXPECT_NEAR(ns(load), 50 + 200 * 2 / 1.25 + 30, 1e-9);
+  LaunchLoad beside = products(8);
+  beside.blocks_per_sm = 2;
+  beside.warps = 5;
+  EXPECT_NEAR(ns(beside), 2 * 200 * 2 / 1.25 + 30, 1e-9) << "each block's fifth goes to the first scheduler";
+  beside.warps = 3;
+  EXPECT_NEAR(ns(beside), 2 * 200 * 2 / 1.5 + 30, 1e-9) << "smaller ones fill up what others left";
   load.work.tensor_flops = 0;
   load.work.shared_bytes = 4 * 20e3;
   load.timing.busy.shared = 1;

@@ -191,12 +191,25 @@ TEST_F(Check, NanAndInfinityNeverPass) {
 }
 
 TEST_F(Check, EmptyRowsAreExact) {
-  auto o = rounded(reference);
-  o[0] = 1;  // the smallest subnormal
-  EXPECT_THAT(text(check(reference, {.o = o}).reason), HasSubstr("sees no key"));
+  for (const std::uint16_t smallest : {std::uint16_t{0x0001}, std::uint16_t{0x8001}}) {  // above and below zero
+    auto o = rounded(reference);
+    o[0] = smallest;
+    EXPECT_THAT(text(check(reference, {.o = o}).reason), HasSubstr("sees no key"));
+  }
   auto lse = lse_of(reference);
   lse[0] = -1e30F;
   EXPECT_FALSE(check(reference, {.o = rounded(reference), .lse = lse}).pass);
+}
+
+TEST_F(Check, AnLseMayBeOffByAShareOfItsSize) {
+  for (const double q : {30, -30}) {
+    const Reference one =
+        reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = bits({q}), .k = bits({30}), .v = bits({1})}, 1);
+    ASSERT_EQ(one.lse[0], 30 * q);
+    for (const float off : {0.05F, -0.05F})
+      EXPECT_TRUE(check(one, {.o = rounded(one), .lse = {static_cast<float>(one.lse[0]) + off}}).pass) << q;
+    EXPECT_FALSE(check(one, {.o = rounded(one), .lse = {static_cast<float>(one.lse[0]) + 0.1F}}).pass) << q;
+  }
 }
 
 TEST_F(Check, LseAndSizes) {

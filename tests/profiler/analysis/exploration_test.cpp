@@ -220,6 +220,9 @@ TEST(Exploration, PaddingChangesOccupancyAlone) {
   const auto padding = std::ranges::find(padded.kernels[0].shared.block, SpanKind::padding, &MemorySpan::kind);
   ASSERT_NE(padding, padded.kernels[0].shared.block.end());
   EXPECT_EQ(padding->bytes, 96 * kib);
+  const std::int64_t left = 227 * kib - plain.kernels[0].shared_bytes;
+  EXPECT_FALSE(explored(spec, left).refusal);
+  EXPECT_TRUE(explored(spec, left + 1).refusal);
   const Exploration refused = explored(spec, 220 * kib);
   ASSERT_TRUE(refused.refusal);
   EXPECT_EQ(refused.refusal->cause, Refusal::Cause::shared_memory);
@@ -243,8 +246,10 @@ TEST(Exploration, BlockMasksAreNotQuick) {
   EXPECT_FALSE(is_quick(problem));
   problem.mask = *parse_mask("lengths:ramp");
   EXPECT_TRUE(is_quick(problem));
-  problem.batch = 64;
-  EXPECT_FALSE(is_quick(problem));
+  for (const auto& [batch, quick] : {std::pair(8, true), {9, false}, {64, false}}) {
+    problem.batch = batch;
+    EXPECT_EQ(is_quick(problem), quick) << batch;
+  }
 }
 
 }  // namespace

@@ -84,8 +84,9 @@ TEST(PredictionError, AFactorIsWorseTheFartherItLiesOnEitherSide) {
 
 TEST(PredictionError, SmallTrafficAndMissingValuesAreLeftOut) {
   Prediction points;
-  points.add(1024, {.br = 64, .bc = 64}, 100, 100, 63 * mib, 630 * mib);
+  points.add(1024, {.br = 64, .bc = 64}, 0, 100, 64 * mib, 640 * mib);
   points.add(2048, {.br = 64, .bc = 64}, 100, 0, 200 * mib, 220 * mib);
+  points.add(4096, {.br = 64, .bc = 64}, 100, 100, 63 * mib, 630 * mib);
   const ErrorRow row = points.sum();
   ASSERT_TRUE(row.dram);
   EXPECT_EQ(row.dram->points, 1U);

@@ -131,6 +131,9 @@ TEST(Requests, WhatIsNoRequestIsRefusedWithTheMistakeAndItsId) {
            {measure + R"("priorty":1,"point":{}})", "measure", "7", "takes no 'priorty'"},
            {measure + R"("priority":1.5,"point":{}})", "measure", "7", "a priority is a whole number"},
            {measure + R"("priority":18446744073709551615,"point":{}})", "measure", "7", "a priority is"},
+           {measure + R"("priority":1000001,"point":{}})", "measure", "7", "a priority is"},
+           {measure + R"("priority":-1000001,"point":{}})", "measure", "7", "a priority is"},
+           {measure + R"("priority":-1000000,"point":7})", "measure", "7", "needs a point"},
            {measure + R"("point":[]})", "measure", "7", "needs a point"},
            {measure + R"("point":{}})", "measure", "7", "names no algorithm"},
            {measure + R"("point":{"algorithm":"fa9"}})", "measure", "7", "fa9"},
@@ -206,6 +209,14 @@ TEST_F(Queue, CancelsWhatWaitsAtOnceAndTellsWhatIsInFlight) {
   EXPECT_FALSE(queue.in_flight().cancelled()) << "each has a token of its own";
   session.cancel();
   EXPECT_TRUE(queue.in_flight().cancelled()) << "and all have the session's";
+}
+
+TEST_F(Queue, TakesAsManyAsMayWait) {
+  for (std::size_t i = 0; i < RequestQueue::most_waiting; ++i)
+    ASSERT_TRUE(queue.add(request(std::to_string(i))).empty());
+  EXPECT_FALSE(queue.add(request("one more")).empty());
+  ASSERT_TRUE(queue.take({}));
+  EXPECT_TRUE(queue.add(request("one more")).empty());
 }
 
 TEST_F(Queue, IsDrainedOnceItIsClosedAndAllAreAnswered) {

@@ -119,6 +119,31 @@ TEST(SimulatedDevice, APlanIsTimedAsOneAndItsLaunchesEachByItself) {
   EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, record)->value, bytes) << "as counters count: each from a cold L2";
 }
 
+TEST(SimulatedDevice, MemoryThatJustSufficesIsEnough) {
+  const PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 256, .n_k = 256, .d = 64}, .tile = {.br = 64, .bc = 64}};
+  DeviceLimits limits = *find_gpu("H200");
+  const std::int64_t needed =
+      built_in_algorithms().find("fa2")->plan(spec.problem, spec.config(), limits).buffer_bytes();
+  for (const auto& [there, end] : {std::pair(needed, Disposition::ok), {needed - 1, Disposition::out_of_memory}}) {
+    limits.dram_bytes = there;
+    EXPECT_EQ(make_simulated_device(limits, built_in_algorithms())->measure(spec, {}, {}).disposition, end);
+  }
+}
+
+TEST(SimulatedDevice, APlantedChangeIsAShareOfTheTimeWithItsLeastSpin) {
+  const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
+  const PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 256, .n_k = 256, .d = 64}, .tile = {.br = 64, .bc = 64}};
+  const auto ns = [&](const MeasureOptions& options) {
+    return evaluate(metric_key::time_median_ns, device->measure(spec, options, {}))->value;
+  };
+  const double plain = ns({});
+  for (const double share : {0.0, 0.02, 0.5}) {
+    MeasureOptions options;
+    options.planted = {.share = share, .every = 2};
+    EXPECT_DOUBLE_EQ(ns(options), (plain + least_planted_spin_ns) * (1 + share)) << share;
+  }
+}
+
 TEST(SimulatedDevice, SaysWhoseL2ItPlays) {
   EXPECT_EQ(make_simulated_device(*find_gpu("A100"), built_in_algorithms())->info().l2_from, "NVIDIA H200");
   EXPECT_EQ(make_simulated_device(*find_gpu("H200"), built_in_algorithms())->info().l2_from, "");

@@ -149,6 +149,19 @@ TEST(Tune, ScreensEverywhereWhatIsNotHopelessTwiceAndCompilesOnce) {
   for (const auto& [tile, times] : device.prepared) EXPECT_EQ(times, 1) << tile;
 }
 
+TEST(Tune, OfTheSecondAndTheThirdLookTheShorterCounts) {
+  int calls = 0;
+  std::vector<double> looks;
+  TimedDevice slowing([&](const PointSpec& spec) {
+    const double ratio = two_best(0.10)(spec) * (1 + 1e-6 * calls++);
+    if (spec.config() == at_short && spec.problem.n_q == 512) looks.push_back(1e6 * ratio);
+    return ratio;
+  });
+  const auto results = tune(slowing, request(), {}, {});
+  ASSERT_EQ(looks.size(), 3U);
+  EXPECT_DOUBLE_EQ(results.at(0).cells.front().fastest_ns, looks[1]);
+}
+
 TEST(Tune, ATileThatTakesTooLongIsTriedAtShorterLengthsOnly) {
   TimedDevice device([](const PointSpec& spec) {
     return spec.config() == at_short && spec.problem.n_q == 4096 ? -1.0 : two_best(0.10)(spec);
@@ -160,6 +173,12 @@ TEST(Tune, ATileThatTakesTooLongIsTriedAtShorterLengthsOnly) {
   EXPECT_EQ(device.times_measured(at_short, 4096), 1) << "the middle is first";
   EXPECT_EQ(device.times_measured(at_short, 512), 3);
   EXPECT_EQ(device.times_measured(at_short, 16384), 0);
+  const Config now = results[0].cells[2].now;  // which is looked at again, whatever its first time
+  TimedDevice stuck([&](const PointSpec& spec) {
+    return spec.config() == now && spec.problem.n_q == 4096 ? -1.0 : two_best(0.10)(spec);
+  });
+  ASSERT_EQ(tune(stuck, request(), {}, {}).size(), 1U);
+  EXPECT_EQ(stuck.times_measured(now, 4096), 1);
 }
 
 TEST(Tune, ALengthWithoutATimeIsToldAndHasNoCell) {
@@ -284,8 +303,8 @@ TEST(Tune, NewLinesReplaceTheirOldOnesOnly) {
     return TileChoice{.algorithm = "fa2", .arch = std::move(arch), .d = 64, .n = n, .reason = std::move(reason)};
   };
   const std::vector<TileChoice> old{line("8.0", 1024, "other GPU"), line("9.0", 256, "shorter"),
-                                    line("9.0", 512, "replaced"), line("9.0", 2048, "replaced"),
-                                    line("9.0", 16384, "longer")};
+                                    line("9.0", 512, "replaced"),   line("9.0", 2048, "replaced"),
+                                    line("9.0", 4096, "replaced"),  line("9.0", 16384, "longer")};
   TuneResult found;
   found.cells = {{.n = 512}, {.n = 1024}, {.n = 4096}};
   found.choices = {line("9.0", 1024, "new"), line("9.0", 4096, "new")};

@@ -123,6 +123,16 @@ TEST(Evaluate, AStoredValueComesBackAsItIs) {
   expect_metric(measured_point(), key::dram_read_bytes, 6000, "byte", Provenance::measured);
 }
 
+TEST(Evaluate, OfAnImportTheQuartilesGiveTheSpread) {
+  PointRecord record = measured_point();
+  record.provenance = Provenance::imported;
+  record.kernels[0].samples_ns.clear();
+  record.kernels[0].metrics = {{std::string(key::time_median_ns), 2000, "ns", Provenance::imported},
+                               {std::string(key::time_q1_ns), 1800, "ns", Provenance::imported},
+                               {std::string(key::time_q3_ns), 2300, "ns", Provenance::imported}};
+  expect_metric(record, key::time_spread, 0.25, "1", Provenance::imported);
+}
+
 TEST(Evaluate, DerivesSumsRatesAndRatios) {
   const PointRecord record = measured_point();
   expect_metric(record, key::time_median_ns, 2000, "ns", Provenance::measured);

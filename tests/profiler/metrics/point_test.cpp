@@ -6,6 +6,8 @@
 #include <optional>
 #include <tuple>
 
+#include "profiler/metrics/point_facts.h"
+
 namespace attnscope {
 namespace {
 
@@ -64,6 +66,27 @@ TEST(Origin, OnlyASimulationThatWasNotPlayedWholeIsExtrapolated) {
     record.kernels.back().complete = complete;
     EXPECT_EQ(record.origin("fwd"), origin) << to_string(provenance);
     EXPECT_EQ(record.origin("bwd"), provenance) << "a kernel that is not there";
+  }
+}
+
+TEST(PointFacts, ABoundIsTheorysAndAReadingThePoints) {
+  PointRecord record;
+  record.provenance = Provenance::measured;
+  record.max_abs_error = 0.25;
+  record.error_bound = 0.5;
+  record.clocks = ClockReading{.sm_clock_hz = 0, .power_w = 300};
+  const std::tuple<const char*, std::optional<double>, Provenance> facts[] = {
+      {"max_abs_error", 0.25, Provenance::measured},
+      {"error_bound", 0.5, Provenance::modelled},
+      {"power_w", 300, Provenance::measured},
+      {"sm_clock_hz", std::nullopt, Provenance::measured},
+      {"rms_error", std::nullopt, Provenance::measured}};
+  for (const auto& [key, wanted, provenance] : facts) {
+    const std::optional<MetricValue> value = value_of(*find_point_fact(key), record);
+    ASSERT_EQ(value.has_value(), wanted.has_value()) << key;
+    if (!value) continue;
+    EXPECT_EQ(value->value, wanted) << key;
+    EXPECT_EQ(value->provenance, provenance) << key;
   }
 }
 

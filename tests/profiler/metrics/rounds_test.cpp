@@ -65,6 +65,18 @@ TEST(Rounds, APointIsTheMedianOfItsRounds) {
   EXPECT_EQ(point.rounds[1].kernels.at(0).metric("model_compulsory_bytes"), std::nullopt) << "the first round's";
 }
 
+TEST(Rounds, WhatTheDriverDidNotSayIsNoReading) {
+  PointRecord point = one_round(100, 10, 5, 1000);
+  PointRecord mute = point;
+  PointRecord hot = point;
+  point.clocks->power_w = 300;
+  hot.clocks->power_w = 500;
+  add_round(point, 1, mute);
+  add_round(point, 2, hot);
+  EXPECT_EQ(point.clocks->power_w, 400);
+  EXPECT_EQ(point.clocks->temperature_c, 0) << "nobody said one";
+}
+
 TEST(Rounds, EachRoundHasItsValuesComputedOnesToo) {
   const PointRecord point = three_rounds();
   // 100 + 10 + 5, 104 + 30 + 5, 102 + 20 + 1.
@@ -114,6 +126,9 @@ TEST(Rounds, OneRoundIsThePointItself) {
   sum_up_rounds(read);
   EXPECT_TRUE(read.rounds.empty());
   EXPECT_EQ(read.kernels.at(0).metrics, point.kernels.at(0).metrics);
+  read.rounds = {{.round = 1, .kernels = point.kernels, .clocks = point.clocks}};
+  sum_up_rounds(read);
+  EXPECT_EQ(read.rounds.size(), 1U) << "the first is missing, not alone";
 }
 
 TEST(Rounds, ARoundThatFailsEndsThePointAndLeavesWhatWasCollected) {
@@ -156,6 +171,8 @@ TEST(Rounds, OfKernelsThatOneRoundLacksTheOthersStand) {
   add_round(point, 1, second);
   ASSERT_EQ(point.kernels.size(), 2U);
   EXPECT_THAT(round_values("time_median_ns", point, "pv"), ElementsAre(std::nullopt, Optional(9)));
+  EXPECT_FALSE(over_rounds("time_median_ns", *kernel_values(point, "pv"))) << "one value has no spread";
+  EXPECT_EQ(over_rounds("dram_read_bytes", *kernel_values(point))->median, 102);
   EXPECT_THAT(round_values("time_median_ns", point, "none"), ElementsAre(std::nullopt, std::nullopt));
 }
 

@@ -3,6 +3,7 @@
 #include "kernels/common_knobs.h"
 #include "profiler/plan/fields.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -196,6 +197,21 @@ TEST(ParseAxis, AMistakeIsSaidInAnotherLanguage) {
             "Achse mask=caudal: Maske caudal: caudal?");
 }
 
+TEST(MakePlan, WhatNobodySetOfATileShrinksAsFarAs16) {
+  const Algorithm& fa2 = *built_in_algorithms().find("fa2");
+  const AttentionProblem p{.heads_q = 8, .heads_kv = 8, .n_q = 1024, .n_k = 1024, .d = 256};
+  int at_the_end = 0;
+  for (int bc = 16; bc <= 512; bc += 16) {
+    const auto fits = [&](int br) { return !fa2.refusal(p, Config(TileShape{.br = br, .bc = bc}), h200()); };
+    if (!fits(16) || fits(32)) continue;
+    ++at_the_end;
+    const auto points = points_of(request_of({"N=1024", "d=256", "heads=8", fmt::format("bc={}", bc)}, {"fa2"}));
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0].tile, (TileShape{.br = 16, .bc = bc}));
+  }
+  EXPECT_GT(at_the_end, 0);
+}
+
 TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
   const Algorithm& fa3 = *built_in_algorithms().find("fa3");
   const auto at = [](std::int64_t n) {
@@ -346,6 +362,35 @@ TEST(PlanHash, APointsLineIsWhatItWasBeforeFieldsAndKnobsHadTables) {
       "warps 8 stages 2");
   const SweepPlan plan{.preset = "custom", .description = {}, .points = {spec}};
   EXPECT_NE(plan_hash(plan, "counters true verify true "), plan_hash(plan, "counters false verify true "));
+}
+
+// Frozen: an unfinished run is taken up again by its plan's hash. A preset that gets other points has another one, and
+// runs of before can only be begun anew: that is meant to be seen here.
+TEST(PlanHash, OfEveryPresetIsThatOfRecordedRuns) {
+  struct Known {
+    std::string_view preset;
+    std::string_view h200;
+    std::string_view a100;
+  };
+  constexpr auto known = std::to_array<Known>({
+      {"quick", "0d82bf55cc7e44df", "fab7bbbf347ec778"},
+      {"memory-wall", "49b0d3054ca9106e", "2a3f0aab3496da5b"},
+      {"tiles", "d530498bcd8b1e4b", "422cacab2baf2aa7"},
+      {"paper", "068f1093c9937ec6", "6e25daf71f8e3c0a"},
+      {"backward", "c51f0ac3440524af", "67bdbb6c734d93ff"},
+      {"masks", "fe6d1776a310d8ca", "cb3acfd7ff23daac"},
+      {"decode", "ca680d967ebfdb0a", "a573b5de766cb535"},
+      {"law", "f2e9a18ea32732f8", "f2e9a18ea32732f8"},
+  });
+  ASSERT_EQ(known.size(), presets().size());
+  for (const Known& one : known) {
+    const SweepRequest request{.preset = std::string(one.preset), .axes = {}, .algorithms = {}};
+    for (const auto& [gpu, hash] : {std::pair("h200", one.h200), std::pair("a100", one.a100)}) {
+      const auto plan = make_plan(request, *find_gpu(gpu), built_in_algorithms());
+      ASSERT_TRUE(plan.ok()) << one.preset;
+      EXPECT_EQ(plan_hash(*plan, ""), hash) << one.preset << ' ' << gpu;
+    }
+  }
 }
 
 TEST(MakePlan, AutoIsTheTileThatNobodySet) {

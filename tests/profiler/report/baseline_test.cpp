@@ -324,8 +324,12 @@ TEST(ReportTrust, MeasuredCeilingsAreTheRoofsAndSaySo) {
   set.device_name = input.table.runs().front().device_name;
   set.measured_at = "2026-01-02T03:04:05Z";
   set.ceilings = {{.name = std::string(ceiling_key::dram_read), .value = 3.3e12, .unit = "byte/s"}};
-  input.ceilings = {set};
-  EXPECT_THAT(roofs().caption, HasSubstr("measured on this GPU, 2026-01-02T03:04:05Z"));
+  CeilingFacts older = set;
+  older.measured_at = "2025-01-02T03:04:05Z";
+  for (const auto& sets : {std::vector{older, set}, std::vector{set, older}, std::vector{set}}) {
+    input.ceilings = sets;
+    EXPECT_THAT(roofs().caption, HasSubstr("measured on this GPU, 2026-01-02T03:04:05Z"));
+  }
   const Figure measured = roofs();
   const auto& lines = std::get<LineChart>(measured.chart.picture).lines;
   EXPECT_TRUE(std::ranges::any_of(lines, [](const Line& line) {

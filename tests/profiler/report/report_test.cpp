@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 #include <set>
 
@@ -228,6 +229,60 @@ TEST(Report, AnAxisOfOneOrderOfMagnitudeStillHasTicks) {
   for (const double most : {8.45e6, 9.9e6, 3.1e7, 9e7}) {
     const Scale scale({"", Quantity::bytes, true}, 8.39e6, most, 0, 100);
     EXPECT_GE(scale.ticks().size(), 2U) << most;
+  }
+}
+
+TEST(Report, AScaleBeginsWhereItIsSaidToAndHasNoTickBeyondItsEnds) {
+  for (const bool from_zero : {true, false}) {
+    const Scale scale({"", Quantity::number, false, from_zero}, 0, 10, 0, 100);
+    EXPECT_EQ(scale.at(0) == 0, from_zero);
+  }
+  for (const bool log : {true, false}) {
+    for (const double most : {1.1e6, 8e6, 3e7, 9e8}) {
+      const Scale scale({"", Quantity::bytes, log, false}, 1e6, most, 0, 100);
+      for (const Scale::Tick& tick : scale.ticks()) {
+        EXPECT_GE(scale.at(tick.at), 0) << tick.label;
+        EXPECT_LE(scale.at(tick.at), 100) << tick.label;
+      }
+    }
+  }
+}
+
+TEST(Report, LabelsKeepApartWithinThePicture) {
+  for (const double last : {1.0, 1e6}) {  // all end below, or all above
+    LineChart lines{{"N", Quantity::length, true}, {"", Quantity::bytes, true}, {}};
+    for (const char* label : {"a", "b", "c"}) {
+      lines.lines.push_back(
+          {.label = label, .marks = {Mark{.x = 1, .y = 1e3, .said = {}}, Mark{.x = 2, .y = last, .said = {}}}});
+    }
+    const std::string svg = to_svg({"", "", lines}, "x", Placed::alone);
+    const std::regex label("<text x=\"[0-9.]+\" y=\"([0-9.]+)\" class=\"w0\"");
+    std::vector<double> places;
+    for (std::sregex_iterator each(svg.begin(), svg.end(), label), end; each != end; ++each)
+      places.push_back(std::stod((*each)[1]));
+    ASSERT_EQ(places.size(), 3U);
+    for (std::size_t i = 1; i < places.size(); ++i) EXPECT_GE(std::abs(places[i] - places[i - 1]), 13.9);
+    EXPECT_GE(std::ranges::min(places), 30);
+    EXPECT_LE(std::ranges::max(places), 345);
+  }
+}
+
+TEST(Report, CountsAreToldApartFromTwiceTheirSpreadOn) {
+  for (const auto& [ratio, told] : {std::pair(1.015, false), {1.025, true}}) {
+    std::vector<PointRecord> records;
+    for (const std::int64_t n : {1024, 2048}) {
+      for (const char* algorithm : {"fa1", "fa2"}) {
+        PointRecord& record = records.emplace_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
+        const double bytes = 1e9 * (record.spec.algorithm == "fa1" ? ratio : 1);
+        for (MetricValue& metric : record.kernels.front().metrics) {
+          if (metric.name.starts_with("dram_")) metric.value = metric.name == metric_key::dram_read_bytes ? bytes : 0;
+        }
+      }
+    }
+    const std::vector<std::string> all = sentences(document_of(records));
+    EXPECT_EQ(
+        std::ranges::any_of(all, [](const auto& each) { return each.find("fewer DRAM bytes") != std::string::npos; }),
+        told);
   }
 }
 

@@ -48,6 +48,15 @@ TEST(L2Cache, AStoreFetchesNothingAndIsWrittenWhenEvicted) {
   EXPECT_EQ(cache.written_bytes(), 600);  // what came back was clean
 }
 
+TEST(L2Cache, NoMoreIsDirtyThanIsThere) {
+  L2Cache cache(1000);
+  cache.load(1, 0b01, 10);    // of a ragged tile
+  cache.store(1, 0b11, 100);  // the other cell adds half of its bytes
+  EXPECT_EQ(cache.resident_bytes(), 60);
+  cache.flush();
+  EXPECT_EQ(cache.written_bytes(), 60);
+}
+
 TEST(L2Cache, FlushWritesTheDirtyOnceAndKeepsThem) {
   L2Cache cache(1000);
   cache.store(1, 1, 300);

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "storage/exchange/cells.h"
 #include "tests/storage/exchange/csv.h"
 #include "tests/storage/samples.h"
 
@@ -197,6 +198,17 @@ TEST_F(Export, an_unknown_run_is_an_error) {
   std::ostringstream out;
   const std::vector<std::int64_t> runs{99};
   EXPECT_THAT(storage_error_of([&] { export_csv(store_, runs, out); }).what(), HasSubstr("no run 99"));
+}
+
+TEST(Export, AFieldIsQuotedWhereItWouldBeReadOtherwise) {
+  for (const auto& [text, field] : {std::pair{"", ""},
+                                    {"a b", "a b"},
+                                    {" a", "\" a\""},
+                                    {"a ", "\"a \""},
+                                    {"a,b", "\"a,b\""},
+                                    {"a\"b", "\"a\"\"b\""}}) {
+    EXPECT_EQ(exchange::csv_field(std::string(text)), field);
+  }
 }
 
 }  // namespace

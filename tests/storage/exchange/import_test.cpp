@@ -8,10 +8,12 @@
 
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "kernels/model/io_model.h"
 #include "profiler/metrics/metrics.h"
 #include "storage/exchange/export.h"
+#include "storage/exchange/import_values.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -476,9 +478,23 @@ TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   EXPECT_THAT(eager.notes, ElementsAre(Message(say::ncu::samples_of_sequence{.launches = 6, .samples = 2, .length = 3}),
                                        Message(say::ncu::launched_again{.kernel = "gemm", .times = 2})));
 
+  const Import ragged = ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}}));
+  EXPECT_THAT(ragged.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6))
+      << "it ends in the midst of one";
   const Import broken = ncu(raw_table({{"warm", "1"}, {"fwd", "2"}, {"fwd", "3"}}));
   EXPECT_THAT(broken.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6));
   EXPECT_THAT(text(broken.notes.at(0)), HasSubstr("do not repeat as a whole, are one sample and add"));
+}
+
+TEST(Import, UnitsAreBroughtToTheirBase) {
+  const std::tuple<const char*, const char*, double> units[] = {
+      {"Kbyte", "byte", 1e3},     {"usecond", "ns", 1e3},       {"Mhz", "hertz", 1e6},
+      {"byte/block", "byte", 1},  {"Gbyte/s", "byte/s", 1e9},   {"%", "percent", 1},
+      {"byte/us", "byte/s", 1e6}, {"Kbyte/ns", "byte/s", 1e12}, {"inst/cycle", "inst/cycle", 1}};
+  for (const auto& [unit, base, scale] : units) {
+    EXPECT_EQ(exchange::base_unit(unit).first, base) << unit;
+    EXPECT_DOUBLE_EQ(exchange::base_unit(unit).second, scale) << unit;
+  }
 }
 
 TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {
@@ -565,8 +581,10 @@ TEST(ImportNcu, NumbersAreWhatTheySay) {
       "Name\",\"sm__warps_active.avg.pct_of_peak_sustained_active\"\n\"\",\"\",\"%\"\n\"0\",\"f\",\"101\"\n";
   EXPECT_THAT(error_of(occupancy, ImportFormat::ncu, {.spec = flash_spec()}),
               HasSubstr("an occupancy of 101% is impossible"));
-  EXPECT_THAT(error_of("algorithm,N,heads,d,achieved_occupancy_pct\na,64,1,64,101\n", ImportFormat::csv),
-              HasSubstr("an occupancy of 101% is impossible"));
+  for (const char* column : {"achieved_occupancy_pct", "theoretical_occupancy_pct"}) {
+    EXPECT_THAT(error_of(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,101\n", column), ImportFormat::csv),
+                HasSubstr("an occupancy of 101% is impossible"));
+  }
 }
 
 TEST(ImportNcu, NothingBelowATableIsLostWithoutAWord) {

@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <cmath>
+#include <tuple>
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command.h"
@@ -16,6 +17,7 @@
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/tile_heatmap_page.h"
 #include "ui/plots/heatmap_axes.h"
+#include "ui/plots/heatmap_colors.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/round_ticks.h"
 #include "ui/text/format.h"
@@ -161,7 +163,7 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   before[0].kernels[0].samples_ns = {2e6};      // now twice as fast
   before[15].kernels[0].samples_ns = {2.15e6};  // now half
   open({{"before", before, false}, {"now", four_by_four(), false}});
-  ASSERT_EQ(page.comparison_chip()->options().size(), 5U) << "value, best, model and two runs";
+  ASSERT_EQ(page.comparison().options().size(), 5U) << "value, best, model and two runs";
   page.set_comparison("run:before");
   const HeatmapGrid& grid = page.heatmap()->grid();
   ASSERT_EQ(grid.shown.as, analysis::Comparison::over_run);
@@ -187,6 +189,22 @@ TEST(RoundTicks, AreOneTwoAndFive) {
               ::testing::Pointwise(::testing::DoubleEq(), {10.0, 100.0, 1e3, 1e4, 1e5, 1e6}));
   EXPECT_LE(round_ticks(1e18, 1e18 + 256, 6, false).size(), 6U) << "ends, where steps are smaller than numbers";
   EXPECT_THAT(round_ticks(1.1, 1.9, 6, true), ::testing::Pointwise(::testing::DoubleEq(), {1.2, 1.4, 1.6, 1.8}));
+}
+
+TEST(HeatmapColors, OfRatiosTheFartherEndIsFullAndTheBetterSideBlue) {
+  const std::tuple<Better, double, double, double, double> cases[] = {{Better::less, 0.5, 1.1, 0.5, 0},
+                                                                      {Better::less, 0.9, 2, 2, 1},
+                                                                      {Better::more, 0.5, 1.1, 0.5, 1},
+                                                                      {Better::more, 0.9, 2, 2, 0}};
+  for (const auto& [better, low, high, value, share] : cases) {
+    HeatmapGrid grid;
+    grid.shown = {.metric = std::string(metric_key::time_median_ns), .as = analysis::Comparison::over_run};
+    grid.better = better;
+    grid.colors = analysis::TileMap::Range{low, high};
+    const HeatmapColors colors(grid, false);
+    EXPECT_EQ(colors.at(value), blue_to_orange(share)) << value;
+    EXPECT_EQ(colors.at(1), blue_to_orange(0.5));
+  }
 }
 
 TEST_F(HeatmapPageTest, TheBarHasRoundTicksInItsUnit) {

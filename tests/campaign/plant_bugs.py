@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants the bugs of planted_bugs.txt in a copy of the tree and says which of them no test notices.
+
+All bugs are compiled at once: where one is planted the program asks, when it runs, whether it is to be wrong there. A
+bug then costs a run of its room's tests. `--check` only looks that the list fits the tree."""
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIST = pathlib.Path(__file__).resolve().with_name("planted_bugs.txt")
+SWITCH = """#pragma once
+#include <cstdlib>
+#include <type_traits>
+inline unsigned long attnscope_planted_bug() {
+  static const unsigned long bug = [] {
+    const char* text = std::getenv("ATTNSCOPE_PLANTED_BUG");
+    return text == nullptr ? 0UL : std::strtoul(text, nullptr, 10);
+  }();
+  return bug;
+}
+constexpr bool attnscope_planted(unsigned long bug) {
+  return !std::is_constant_evaluated() && attnscope_planted_bug() == bug;
+}
+"""
+
+
+@dataclasses.dataclass
+class Bug:
+    file: str
+    text: str  # with the piece that is to be wrong between « and »
+    wrong: str
+    programs: list  # whose tests should notice, the nearest first
+    filter: str  # tests of the first program that are tried first
+    built: bool  # what is no expression and no statement is compiled by itself
+    list_line: int
+    begin: int = 0
+    end: int = 0
+    line: int = 0
+
+    @property
+    def id(self):
+        return zlib.crc32(f"{self.file}\n{self.text}\n{self.wrong}".encode())
+
+    @property
+    def place(self):
+        return f"{self.file}:{self.line}"
+
+    @property
+    def words(self):
+        return f"{re.search('«(.*)»', self.text).group(1)}  ->  {self.wrong}"
+
+
+def read_list():
+    bugs, programs, built, file, tests, text = [], [], False, None, "", None
+    for number, line in enumerate(LIST.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line.startswith(("== ", "=! ")):
+            programs, built = line[3:].split(), line.startswith("=!")
+        elif not line.startswith(" "):
+            file, _, tests = line.partition(" ")
+        elif text is None:
+            text = line.strip()
+        else:
+            bugs.append(Bug(file, text, line.strip(), programs, tests.strip(), built, number - 1))
+            text = None
+    return bugs
+
+
+def pattern_of(text):
+    """Lines may be broken elsewhere than in the list."""
+    return r"\s+".join(re.escape(word) for word in re.split(r"\s+", text))
+
+
+def find_all(bugs):
+    """Finds each bug's place; returns what is wrong with the list."""
+    wrong, sources, seen = [], {}, set()
+    for bug in bugs:
+        def complain(why):
+            wrong.append(f"{LIST.name}:{bug.list_line}: {bug.file}: {why}: {bug.text}")
+        if bug.text.count("«") != 1 or bug.text.count("»") != 1:
+            complain("one piece between « and » is wanted")
+            continue
+        if bug.id in seen:
+            complain("planted twice")
+        seen.add(bug.id)
+        path = ROOT / bug.file
+        if bug.file not in sources:
+            sources[bug.file] = path.read_text(encoding="utf-8") if path.is_file() else None
+        source = sources[bug.file]
+        if source is None:
+            complain("there is no such file")
+            continue
+        before, piece, after = re.split("[«»]", bug.text)
+        found = list(re.finditer(f"{pattern_of(before)}({pattern_of(piece)}){pattern_of(after)}", source))
+        if len(found) != 1:
+            complain(f"the text is found {len(found)} times")
+            continue
+        bug.begin, bug.end = found[0].span(1)
+        bug.line = source.count("\n", 0, bug.begin) + 1
+    return wrong
+
+
+def planted(source, bugs):
+    """The source with the switches of all bugs in it."""
+    last = len(source)
+    for bug in sorted(bugs, key=lambda bug: -bug.begin):
+        if bug.end > last:
+            sys.exit(f"{bug.place}: overlaps the bug behind it: {bug.text}")
+        right, ask = source[bug.begin:bug.end], f"::attnscope_planted({bug.id}UL)"
+        if right.endswith(";"):
+            both = f"if ({ask}) {{ {bug.wrong} }} else {{ {right} }}"
+        else:
+            both = f"({ask} ? ({bug.wrong}) : ({right}))"
+        source, last = source[:bug.begin] + both + source[bug.end:], bug.begin
+    return '#include "planted.h"  ' + source
+
+
+def write_if_other(path, content):
+    if path.is_file() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def copy_tree(tree, bugs):
+    """The files that git knows or would add, with the bugs in them; what did not change keeps its time."""
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True,
+                           text=True).stdout.splitlines()
+    names = {name for name in names if (ROOT / name).is_file()}
+    for name in names:
+        here = [bug for bug in bugs if bug.file == name and not bug.built]
+        content = (ROOT / name).read_bytes()
+        write_if_other(tree / name, planted(content.decode(), here).encode() if here else content)
+    write_if_other(tree / "planted.h", SWITCH.encode())
+    for path in tree.rglob("*"):
+        name = str(path.relative_to(tree))
+        if path.is_file() and not name.startswith("build/") and name not in names | {"planted.h"}:
+            path.unlink()
+
+
+def build(tree, objects, programs, jobs):
+    quiet = {"check": True, "stdout": subprocess.DEVNULL}
+    if not (objects / "build.ninja").is_file():
+        subprocess.run(["cmake", "-S", tree, "-B", objects, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+                        "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DATTNSCOPE_TESTS=ON"], **quiet)
+    subprocess.run(["cmake", "--build", objects, "-j", str(jobs), "--target", *sorted(programs)], check=True,
+                   stdout=sys.stderr)
+
+
+class Runner:
+    def __init__(self, objects, limit):
+        self.objects, self.limit, self.sound = objects, limit, {}
+
+    def run(self, program, tests, bug):
+        """The exit status and the first test that failed; a status of None: it took too long."""
+        [path] = [path for path in (self.objects / "tests").rglob(program) if path.is_file()]
+        environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "ATTNSCOPE_PLANTED_BUG": str(bug)}
+        command = [path, "--gtest_fail_fast", "--gtest_brief=1", "--gtest_color=no"]
+        if tests:
+            command.append(f"--gtest_filter={tests}")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.limit)
+            except subprocess.TimeoutExpired:
+                return None, ""
+        failed = re.search(r"\[  FAILED  \] ([\w/]+\.[\w/]+)", done.stdout.decode(errors="replace"))
+        return done.returncode, failed.group(1) if failed else ""
+
+    def judge(self, bug):
+        """Who noticed; empty where nobody did."""
+        tries = [(bug.programs[0], bug.filter)] if bug.filter else []
+        for program, tests in [*tries, *((program, "") for program in bug.programs)]:
+            status, failed = self.run(program, tests, bug.id)
+            if status == 0:
+                continue
+            key = (program, failed or tests)
+            if key not in self.sound:
+                self.sound[key] = self.run(*key, 0)[0] == 0
+            if not self.sound[key]:
+                sys.exit(f"{program} {key[1]}: fails without any bug")
+            return failed or f"{program} ({'too long' if status is None else f'status {status}'})"
+        return ""
+
+
+def report(bug, noticed, seconds):
+    how = f"killed by {noticed}" if noticed else "SURVIVED"
+    print(f"{bug.place}: {bug.words}\n    {how} ({seconds:.1f} s)", flush=True)
+
+
+def judge_all(bugs, planted_too, build_folder, jobs, limit):
+    tree, objects = build_folder, build_folder / "build" / "objects"  # as deep as elsewhere, for the compiler's cache
+    begin = time.monotonic()
+    copy_tree(tree, planted_too)
+    build(tree, objects, {program for bug in bugs for program in bug.programs}, jobs)
+    print(f"built in {time.monotonic() - begin:.0f} s", flush=True)
+    runner, survivors = Runner(objects, limit), []
+
+    def judge(bug):
+        begin = time.monotonic()
+        noticed = runner.judge(bug)
+        report(bug, noticed, time.monotonic() - begin)
+        if not noticed:
+            survivors.append(bug)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(judge, [bug for bug in bugs if not bug.built]))
+    for bug in [bug for bug in bugs if bug.built]:
+        path = tree / bug.file
+        content = path.read_text(encoding="utf-8")
+        before, piece, after = re.split("[«»]", bug.text)
+        path.write_text(re.sub(f"({pattern_of(before)}){pattern_of(piece)}({pattern_of(after)})",
+                               lambda found: found[1] + bug.wrong + found[2], content), encoding="utf-8")
+        try:
+            build(tree, objects, bug.programs, jobs)
+            judge(bug)
+        finally:
+            path.write_text(content, encoding="utf-8")
+    return survivors
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--check", action="store_true", help="only look that each text is found once in the tree")
+    arguments.add_argument("--only", default="", metavar="TEXT", help="bugs whose file, text or program has TEXT in it")
+    arguments.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "planted", metavar="FOLDER")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="of one run of a test program")
+    arguments.add_argument("--least", type=float, default=85, metavar="PERCENT", help="killed, else the status is 1")
+    options = arguments.parse_args()
+    bugs = read_list()
+    if wrong := find_all(bugs):
+        print("\n".join(wrong), file=sys.stderr)
+        return 2
+    if options.check:
+        print(f"{len(bugs)} bugs, each found once")
+        return 0
+    all_bugs = bugs
+    bugs = [bug for bug in bugs if options.only in " ".join([bug.file, bug.text, bug.programs[0]])]
+    if not bugs:
+        sys.exit("no such bug")
+    if not shutil.which("ninja"):
+        sys.exit("ninja is missing")
+    begin = time.monotonic()
+    survivors = judge_all(bugs, all_bugs, options.build.resolve(), options.jobs, options.limit)
+    killed = 100 * (len(bugs) - len(survivors)) / len(bugs)
+    print(f"\n{len(bugs)} planted, {len(bugs) - len(survivors)} killed ({killed:.1f}%), {len(survivors)} survived, "
+          f"in {time.monotonic() - begin:.0f} s")
+    for bug in survivors:
+        print(f"survived: {bug.place}: {bug.words}")
+    return 0 if killed >= options.least else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/comparison_set.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/analysis/verdicts.h"
+#include "storage/compared_runs.h"
+#include "tests/ui/fixtures.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// A point of a run that looked at its rounds as often as so many ask for.
+fixtures::GivenPoint point_of(std::int64_t id, std::string_view preset, int rounds) {
+  fixtures::GivenPoint point = fixtures::shown({fixtures::memory_wall().front()}, false, id).front();
+  auto run = std::make_shared<RunInfo>(*point.run);
+  run->summary.preset = preset;
+  run->summary.rounds = rounds;
+  run->summary.planned_points = 2;
+  point.run = std::move(run);
+  return point;
+}
+
+TEST(ComparisonSet, IsCorrectedForTheMostLooksThatOneOfItsRunsTook) {
+  const std::size_t most = analysis::looks_of_turns(40);
+  ASSERT_GT(most, analysis::looks_of_turns(5));
+  const std::vector<fixtures::GivenPoint> runs{point_of(1, "test", 1), point_of(2, ab_preset, 40),
+                                               point_of(3, ab_preset, 5)};
+  const auto points = fixtures::set_of(runs);
+  const std::vector<SideAxis> axes = side_axes(*points);
+  const auto of_runs =
+      std::ranges::find_if(axes, [](const SideAxis& axis) { return axis.key == QLatin1String("run"); });
+  ASSERT_NE(of_runs, axes.end());
+  EXPECT_EQ(compare_sides({.points = points, .axis = *of_runs}, {})->looks, most);
+}
+
+}  // namespace
+}  // namespace attnscope::ui
