@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -13,30 +12,21 @@
 #include <string_view>
 #include <vector>
 
-#include "app/format.h"
 #include "profiler/analysis/peaks.h"
-#include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
 
+/// Bytes of ceilings are room, not traffic.
 std::string in_unit(double value, std::string_view unit) {
-  if (unit == "byte/s") {
-    return value >= 1e12 ? fmt::format("{:.2f} TB/s", value / 1e12) : fmt::format("{:.0f} GB/s", value / 1e9);
-  }
-  if (unit == "flop/s") return fmt::format("{:.1f} Tflop/s", value / 1e12);
-  if (unit == "op/s") return fmt::format("{:.2f} Top/s", value / 1e12);
-  if (unit == "ns") return format_time(value);
-  if (unit == "byte") return format_iec_bytes(std::llround(value));
-  if (unit == "hertz") return fmt::format("{:.0f} MHz", value / 1e6);
-  if (unit == "percent") return fmt::format("{:.1f}%", value);
-  return fmt::format("{:.3f}", value);
+  return value_text(value, unit == "byte" ? "capacity" : unit);
 }
 
-/// "+-0.4%"
+/// "±0.4%"
 std::string spread_of(const Ceiling& ceiling) {
   const auto spread = relative_spread(ceiling);
-  return spread ? fmt::format("+-{:.2f}%", 100 * *spread) : "";
+  return spread ? "±" + text(Share(*spread)) : "";
 }
 
 void print_for_people(std::span<const Ceiling> ceilings, TableFormat format, std::ostream& out) {
@@ -46,7 +36,7 @@ void print_for_people(std::span<const Ceiling> ceilings, TableFormat format, std
     if (line.kind->curve) continue;
     table.rows.push_back({text(analysis::ceiling_label(*line.kind, line.ceiling.source)),
                           in_unit(line.ceiling.value, line.ceiling.unit), spread_of(line.ceiling),
-                          line.clock_hz ? in_unit(*line.clock_hz, "hertz") : "",
+                          line.clock_hz ? text(Hertz(*line.clock_hz)) : "",
                           std::string(to_string(line.ceiling.source))});
   }
   print(table, format, out);
@@ -67,7 +57,7 @@ void print_for_people(std::span<const Ceiling> ceilings, TableFormat format, std
         in_unit(line.ceiling.value, line.ceiling.unit);
   }
   for (auto& [bytes, row] : rows) {
-    row.insert(row.begin(), format_iec_bytes(std::llround(bytes)));
+    row.insert(row.begin(), text(Capacity(bytes)));
     sizes.rows.push_back(std::move(row));
   }
   out << '\n';

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/format.h"
 #include "app/point_words.h"
 #include "app/table.h"
 #include "messages/compare.h"
 #include "profiler/analysis/comparison_words.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -110,8 +110,8 @@ Table pairs_for_people(const ComparisonOutput& output) {
     const analysis::RowVerdict& verdict = pair.verdict;
     std::vector<std::string> row{describe(output.sides.table.spec(pair.base.front())),
                                  against(output, pair),
-                                 format_time(pair.base_ns),
-                                 format_time(pair.other_ns),
+                                 text(Nanoseconds(pair.base_ns)),
+                                 text(Nanoseconds(pair.other_ns)),
                                  interval_text(verdict.time),
                                  verdict.cycles ? interval_text(*verdict.cycles) : ""};
     for (const ComparedLevel& level : pair.levels) {

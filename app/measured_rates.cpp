@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/format.h"
 #include "kernels/model/device_rates.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
 
 std::string rate_or_table(bool measured, double bytes_per_second) {
-  return measured ? fmt::format("{:.2f} TB/s", bytes_per_second / 1e12) : text(say::terminal::by_table{});
+  return measured ? text(BytesPerSecond(bytes_per_second)) : text(say::terminal::by_table{});
 }
 
 }  // namespace

@@ -15,9 +15,9 @@
 #include <utility>
 #include <variant>
 
-#include "app/format.h"
 #include "app/status_line.h"
 #include "messages/terminal.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -129,7 +129,7 @@ class TextReporter final : public Reporter {
 
   void on(const PlanEvent& e) {
     total_ = e.total;
-    const std::string memory = format_traffic(static_cast<double>(e.max_memory_bytes));
+    const std::string memory = text(Bytes(e.max_memory_bytes));
     Message counters = say::terminal::counters_available{};
     if (e.counters != "available") counters = say::terminal::counters_not_available{.why = e.counters};
     rounds_ = e.rounds;
@@ -165,10 +165,10 @@ class TextReporter final : public Reporter {
   }
   void on(const PointEvent& e) {
     std::string result = e.disposition;
-    if (e.time_median_ns > 0) result += "  " + format_time(e.time_median_ns);
+    if (e.time_median_ns > 0) result += "  " + text(Nanoseconds(e.time_median_ns));
     const auto add = [&result](const Message& part) { result += "  " + text(part); };
-    if (e.dram_bytes > 0) add(say::terminal::dram{.bytes = format_traffic(e.dram_bytes)});
-    if (e.l2_sm_bytes > 0) add(say::terminal::sm_l2{.bytes = format_traffic(e.l2_sm_bytes)});
+    if (e.dram_bytes > 0) add(say::terminal::dram{.bytes = text(Bytes(e.dram_bytes))});
+    if (e.l2_sm_bytes > 0) add(say::terminal::sm_l2{.bytes = text(Bytes(e.l2_sm_bytes))});
     if (e.throttled) add(say::terminal::throttled{});
     if (e.provenance == to_string(Provenance::extrapolated)) result += fmt::format("  ({})", e.provenance);
     if (!e.reason.empty()) result += ": " + text(e.reason);
@@ -177,7 +177,7 @@ class TextReporter final : public Reporter {
   }
   void on(const ProgressEvent& e) {
     remaining_.clear();
-    if (e.remaining_s >= 0) remaining_ = " | " + text(say::terminal::left{.time = format_duration(e.remaining_s)});
+    if (e.remaining_s >= 0) remaining_ = " | " + text(say::terminal::left{.time = text(Seconds(e.remaining_s))});
     status_.show(text(say::terminal::points_done{.done = e.done, .total = e.total}) + remaining_);
   }
   // A session's, which speaks JSON lines alone.

@@ -29,9 +29,8 @@ forbid() {
 # A folder of kernels with a geometry is an algorithm's.
 names=$(find kernels -mindepth 2 -maxdepth 2 -name '*_shape.h' -not -path 'kernels/device/*' -printf '%h\n' |
   sed 's|kernels/||' | sort -u | paste -sd'|')
-# kernels <- profiler <- storage <- ui <- app; within kernels model <- oracle, algorithms; within profiler plan, metrics
-# <- simulator <- measure, analysis, of which the last two do not know each other;
-# analysis <- report.
+# kernels <- profiler <- storage <- ui <- app; within kernels model <- oracle, algorithms; within profiler units <- plan,
+# metrics <- simulator <- measure, analysis, of which the last two do not know each other; analysis <- report.
 forbid kernels 'profiler|storage|ui|app'
 forbid profiler 'storage|ui|app'
 forbid storage 'ui|app'
@@ -42,6 +41,7 @@ forbid kernels/oracle "kernels/(device|ceilings|legacy|$names)"
 if grep -rnE '#include *"kernels/[a-z_]+\.h"' kernels/oracle kernels/model >&2; then
   echo "lint: kernels/oracle or kernels/model includes what stands above it" >&2; exit 1
 fi
+forbid profiler/units "kernels/(oracle|$names)|profiler/(plan|metrics|simulator|measure|analysis|report)"
 forbid profiler/plan 'profiler/(metrics|simulator|measure|analysis)'
 forbid profiler/metrics 'profiler/(simulator|measure|analysis)'
 forbid profiler/simulator 'profiler/(measure|analysis)'

@@ -18,7 +18,6 @@
 
 #include "app/command.h"
 #include "app/devices.h"
-#include "app/format.h"
 #include "app/interrupt.h"
 #include "app/point_words.h"
 #include "kernels/registry.h"
@@ -28,6 +27,7 @@
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/sweep.h"
+#include "profiler/units/spelling.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
@@ -296,8 +296,9 @@ void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const Ab
                      .looks = fmt::format("{}", fmt::join(analysis::rounds_to_look_at(options.rounds), ", "))})
               << "\n\n";
   }
-  std::cout << "base   " << format_time(median_ns(rounds.row.base)) << "  " << describe(rounds.points[0]) << '\n'
-            << "other  " << format_time(median_ns(rounds.row.other)) << "  " << describe(rounds.points[1]) << "\n\n"
+  std::cout << "base   " << text(Nanoseconds(median_ns(rounds.row.base))) << "  " << describe(rounds.points[0]) << '\n'
+            << "other  " << text(Nanoseconds(median_ns(rounds.row.other))) << "  " << describe(rounds.points[1])
+            << "\n\n"
             << text(say::ab::result{.verdict = to_string(verdict.verdict),
                                     .margin = fmt::format("{}", options.margin_percent),
                                     .ratio = ratio_text(verdict.time),

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/format.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {

@@ -19,7 +19,6 @@
 #include "app/commands/collection.h"
 #include "app/continuation.h"
 #include "app/devices.h"
-#include "app/format.h"
 #include "app/interrupt.h"
 #include "app/point_table.h"
 #include "app/reporter.h"
@@ -79,13 +78,12 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
     const std::string expected =
         refusal ? "infeasible: " + text(refusal->reason)
         : need > free_bytes
-            ? "out-of-memory: " + text(say::terminal::bytes_are_free{.bytes = format_iec_bytes(free_bytes)})
+            ? "out-of-memory: " + text(say::terminal::bytes_are_free{.bytes = text(Capacity(free_bytes))})
             : "";
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
     append(row, point_texts(point, built_in_algorithms(), people));
-    append(row,
-           {std::string(to_string(point.cache)), people ? format_iec_bytes(need) : fmt::to_string(need), expected});
+    append(row, {std::string(to_string(point.cache)), people ? text(Capacity(need)) : fmt::to_string(need), expected});
   }
   print(people ? without_defaults(table, built_in_algorithms()) : table, format, std::cout);
 }
@@ -257,8 +255,8 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
     if (people != nullptr) {
       fmt::print(people, "{}\n",
                  text(say::terminal::planned{.points = counted_points(plan.points.size(), options.rounds),
-                                             .memory = format_iec_bytes(most),
-                                             .free = format_iec_bytes(device.free_bytes())}));
+                                             .memory = text(Capacity(most)),
+                                             .free = text(Capacity(device.free_bytes()))}));
     }
     return ExitCode::ok;
   }

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "app/continuation.h"
-#include "app/format.h"
 #include "app/skipped_rows.h"
 #include "kernels/registry.h"
 #include "messages/collect.h"
@@ -245,25 +244,23 @@ class Collection {
                  {"disposition"},
                  {"provenance"},
                  {"time", true},
-                 {"TFLOP/s", true},
+                 {"rate", true},
                  {"DRAM", true},
                  {"SM<->L2", true},
                  {"model", true},
-                 {"occupancy %", true},
+                 {"occupancy", true},
                  {"reason"}},
                 {}};
     for (const StoredPoint& point : store_.points({{run_}})) {
-      const auto field = [&](std::string_view key, auto&& format) {
+      const auto field = [&](std::string_view key) {
         const std::optional<MetricValue> metric = evaluate(key, point.record);
-        return metric ? format(metric->value) : std::string();
+        return metric ? metric_text(*metric) : std::string();
       };
-      const auto plain = [](double value) { return fmt::format("{:.1f}", value); };
       table.rows.push_back({describe(point.record.spec), std::string(to_string(point.record.disposition)),
-                            text(title(point.record.origin())), field(metric_key::time_median_ns, format_time),
-                            field(metric_key::tflops, plain), field(metric_key::dram_bytes, format_traffic),
-                            field(metric_key::l2_sm_bytes, format_traffic),
-                            field(metric_key::model_l2_sm_bytes, format_traffic),
-                            field(metric_key::achieved_occupancy_pct, plain), text(point.record.reason)});
+                            text(title(point.record.origin())), field(metric_key::time_median_ns),
+                            field(metric_key::tflops), field(metric_key::dram_bytes), field(metric_key::l2_sm_bytes),
+                            field(metric_key::model_l2_sm_bytes), field(metric_key::achieved_occupancy_pct),
+                            text(point.record.reason)});
     }
     print(table, TableFormat::markdown, std::cout);
   }

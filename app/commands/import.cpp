@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/format.h"
 #include "app/run_files.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
@@ -27,6 +26,7 @@
 #include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/sweep.h"
+#include "profiler/units/spelling.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

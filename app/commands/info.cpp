@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/format.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
 #include "messages/bound.h"
@@ -22,6 +21,7 @@
 #include "messages/terminal.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -164,7 +164,7 @@ ExitCode info(const InfoOptions& options) {
     std::cout << text(say::terminal::file{.file = store.file().string(),
                                           .version = store.schema_version(),
                                           .runs = counted_runs(runs.size()),
-                                          .size = format_iec_bytes(bytes)})
+                                          .size = text(Capacity(bytes))})
               << '\n';
     std::map<std::string, const RunSummary*> devices;
     for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
@@ -175,9 +175,9 @@ ExitCode info(const InfoOptions& options) {
                        .uuid = printable(uuid),
                        .capability = fmt::format("{}.{}", limits.compute_major, limits.compute_minor),
                        .sms = limits.sm_count,
-                       .shared = format_iec_bytes(limits.shared_bytes_per_block),
-                       .l2 = format_iec_bytes(limits.l2_bytes),
-                       .dram = format_iec_bytes(limits.dram_bytes)})
+                       .shared = text(Capacity(limits.shared_bytes_per_block)),
+                       .l2 = text(Capacity(limits.l2_bytes)),
+                       .dram = text(Capacity(limits.dram_bytes))})
                 << '\n';
     }
     for (const StoredCeilings& set : store.ceilings()) {

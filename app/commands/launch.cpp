@@ -15,7 +15,6 @@
 
 #include "app/command.h"
 #include "app/devices.h"
-#include "app/format.h"
 #include "app/interrupt.h"
 #include "app/table.h"
 #include "kernels/registry.h"
@@ -23,7 +22,7 @@
 #include "messages/terminal.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/sweep.h"
-#include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -108,7 +107,7 @@ Table table_of(const AttentionPlan& plan, const PointRecord& record, const Launc
     const std::int64_t shared = launch.dynamic_shared_bytes + (ran == nullptr ? 0 : ran->static_shared_bytes);
     table.rows.push_back({launch.name, fmt::to_string(launch.setup ? 1 : options.repeat), launch.source.entry,
                           extent(launch.grid), extent(launch.block),
-                          people ? format_iec_bytes(shared) : fmt::to_string(shared),
+                          people ? text(Capacity(shared)) : fmt::to_string(shared),
                           ran == nullptr ? "" : fmt::to_string(ran->registers)});
   }
   if (people) return table;
@@ -162,12 +161,12 @@ ExitCode launch(const LaunchOptions& options) {
   const std::string cache(to_string(point.cache));
   std::cout << '\n'
             << text(time->count == 1
-                        ? Message(say::terminal::launched_once{.time = format_time(time->median), .cache = cache})
-                        : say::terminal::launched{.time = format_time(time->median),
+                        ? Message(say::terminal::launched_once{.time = text(Nanoseconds(time->median)), .cache = cache})
+                        : say::terminal::launched{.time = text(Nanoseconds(time->median)),
                                                   .runs = time->count,
                                                   .cache = cache,
-                                                  .q1 = format_time(time->q1),
-                                                  .q3 = format_time(time->q3)})
+                                                  .q1 = text(Nanoseconds(time->q1)),
+                                                  .q3 = text(Nanoseconds(time->q3))})
             << '\n';
   return ExitCode::ok;
 }

@@ -18,6 +18,7 @@
 #include "messages/law.h"
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -83,10 +84,10 @@ Table for_people(const LoadedPoints& loaded, const analysis::LawReport& report) 
                                 exponent_text(fit->intervals[k].high)));
       closed.push_back(family.closed_form ? exponent_text(family.closed_form->exponents[k]) : "");
     }
-    row.push_back(fmt::format("{:.1f}%", 100 * fit->worst()));
-    row.push_back(fmt::format("{:.3g} to {:.3g}", family.band.low, family.band.high));
+    row.push_back(text(Share(fit->worst())));
+    row.push_back(fmt::format("{} – {}", number_text(family.band.low), number_text(family.band.high)));
     row.push_back(fmt::format("{:.0f} x", family.bytes_range));
-    closed.push_back(family.closed_form ? fmt::format("{:.1f}%", 100 * family.closed_form->worst()) : "");
+    closed.push_back(family.closed_form ? text(Share(family.closed_form->worst())) : "");
     closed.insert(closed.end(), {"", ""});
     table.rows.push_back(std::move(row));
     if (family.closed_form) table.rows.push_back(std::move(closed));

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/format.h"
 #include "app/joined_files.h"
 #include "messages/command.h"
 #include "messages/file.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

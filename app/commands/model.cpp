@@ -10,7 +10,6 @@
 #include "app/command.h"
 #include "app/commands/model_against.h"
 #include "app/devices.h"
-#include "app/format.h"
 #include "app/measured_rates.h"
 #include "app/point_table.h"
 #include "app/sweep_options.h"
@@ -19,7 +18,7 @@
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 #include "messages/terminal.h"
-#include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -112,7 +111,7 @@ std::vector<TableColumn> time_columns(bool people) {
 
 std::vector<std::string> time_texts(const Theory& row, bool people) {
   const std::string bound(row.time ? to_string(row.time->bound()) : "");
-  if (people) return {row.predicted_ns ? format_time(*row.predicted_ns) : "", bound};
+  if (people) return {row.predicted_ns ? text(Nanoseconds(*row.predicted_ns)) : "", bound};
   const auto number = [](double value) { return fmt::format("{:.6g}", value); };
   std::vector<std::string> fields{row.predicted_ns ? number(*row.predicted_ns) : "",
                                   row.time ? number(row.time->clock_hz) : "", bound,
@@ -132,7 +131,7 @@ ExitCode model(const ModelOptions& options) {
   }
   const SweepPlan plan = options.sweep.plan(limits);
   const bool people = options.format == TableFormat::text || options.format == TableFormat::markdown;
-  const auto bytes = [&](double value) { return people ? format_traffic(value) : fmt::format("{:.0f}", value); };
+  const auto bytes = [&](double value) { return people ? text(Bytes(value)) : fmt::format("{:.0f}", value); };
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
   Table table{{{"algorithm"}, {"kernel"}}, {}};
@@ -167,8 +166,8 @@ ExitCode model(const ModelOptions& options) {
       append(fields, point_texts(point, built_in_algorithms(), people));
       append(fields,
              {row.traffic ? "yes" : "no", row.grid, row.block,
-              row.shared_bytes ? people ? format_iec_bytes(*row.shared_bytes) : fmt::to_string(*row.shared_bytes) : "",
-              all && row.traffic ? people ? format_iec_bytes(memory_need) : integer(memory_need) : "",
+              row.shared_bytes ? people ? text(Capacity(*row.shared_bytes)) : fmt::to_string(*row.shared_bytes) : "",
+              all && row.traffic ? people ? text(Capacity(memory_need)) : integer(memory_need) : "",
               row.traffic ? integer(row.traffic->l2_to_sm_bytes) : "",
               row.traffic ? integer(row.traffic->sm_to_l2_bytes) : "",
               all ? integer(compulsory_traffic(problem).total()) : "",

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "app/commands/model_launches.h"
-#include "app/format.h"
 #include "app/in_parallel.h"
 #include "app/interrupt.h"
 #include "app/measured_points.h"
@@ -26,6 +25,7 @@
 #include "profiler/analysis/prediction_error.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -242,7 +242,6 @@ Table whole_table(std::span<const Line> lines, const DeviceNames& names) {
 }
 
 void print_for_people(std::span<const Line> lines, const DeviceNames& names, TableFormat format) {
-  const auto percent = [](double share) { return fmt::format("{:.1f}%", 100 * share); };
   Table errors{{{"quantity"},
                 {"algorithm"},
                 {"pass"},
@@ -262,7 +261,7 @@ void print_for_people(std::span<const Line> lines, const DeviceNames& names, Tab
     if (line.errors) {
       errors.rows.push_back({line.quantity == "time" ? "time" : "DRAM bytes", line.algorithm, line.pass, line.half,
                              fmt::to_string(line.errors->problems), fmt::to_string(line.points),
-                             percent(line.errors->median), percent(line.errors->p95),
+                             text(Share(line.errors->median)), text(Share(line.errors->p95)),
                              fmt::format("{:.2f}", line.errors->worst_factor),
                              fmt::format("{:.3f}", line.errors->ratio)});
     } else if (line.ranks) {

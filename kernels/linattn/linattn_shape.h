@@ -67,8 +67,8 @@ constexpr int outputs_register_limit(int br) {
   return share < 255 ? share : 255;
 }
 /// O, under a causal mask the products with a tile of keys and the same as 16-bit operands, and what fragments and
-/// addresses take at least: a tile is refused where that is over the limit. Where there is room the compiler takes more,
-/// within 20 of what is said here.
+/// addresses take at least: a tile is refused where that is over the limit. Where there is room the compiler takes
+/// more, within 20 of what is said here.
 constexpr int outputs_register_estimate(int br, int bc, int d, bool causal) {
   const int limit = outputs_register_limit(br);
   const int least = d / 2 + (causal ? step_keys(bc) * 3 / 4 : 0) + 40;

@@ -18,6 +18,7 @@
 #include "profiler/plan/text.h"
 #include "profiler/simulator/l2_behaviour.h"
 #include "profiler/simulator/traffic_simulation.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -126,8 +127,8 @@ class SimulatedDevice final : public Device {
     add_model_metrics(*algorithm, plan, spec.problem, record);
     if (plan.buffer_bytes() > free_bytes()) {
       return fail(record, Disposition::out_of_memory,
-                  say::point::buffers_memory{.needed = format_iec_bytes(plan.buffer_bytes()),
-                                             .free = format_iec_bytes(free_bytes())});
+                  say::point::buffers_memory{.needed = text(Capacity(plan.buffer_bytes())),
+                                             .free = text(Capacity(free_bytes()))});
     }
     const auto simulations = simulate_traffic(plan, info_.limits, {.cache = spec.cache}, cancel);
     if (!simulations) return fail(record, Disposition::cancelled, say::point::cancelled_simulating{});

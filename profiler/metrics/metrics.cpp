@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/metrics/metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -8,6 +10,7 @@
 
 #include "messages/metric.h"
 #include "messages/metric_help.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -324,6 +327,13 @@ const Metric* find_counter(std::string_view counter) {
   const auto* found = std::ranges::find_if(
       metric_table, [&](const Metric& metric) { return metric.counter == counter || metric.counter_cc12 == counter; });
   return found == metric_table.end() ? nullptr : found;
+}
+
+std::string metric_text(const MetricValue& metric) {
+  // One digit more: a model met to a percent is the point of the comparison.
+  if (metric.name == key::l2_sm_over_model) return fmt::format("{:.4f}", metric.value);
+  const bool capacity = metric.name == key::shared_bytes || metric.name == key::local_bytes;
+  return value_text(metric.value, capacity ? "capacity" : metric.unit);
 }
 
 std::optional<Evaluated> evaluate(std::string_view name, const KernelValues& kernel) {

@@ -126,18 +126,6 @@ std::string_view without_guard(std::string_view field) {
   return field.substr(1);
 }
 
-std::string format_iec_bytes(std::int64_t bytes) {
-  static constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024 && bytes > -1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  while ((value >= 1024 || value <= -1024) && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", value, units[unit]);
-}
-
 std::vector<std::string> near_matches(std::string_view word, std::span<const std::string> candidates,
                                       std::size_t limit) {
   const std::string wanted = lower_case(word);

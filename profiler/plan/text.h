@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +11,6 @@
 #include "kernels/model/message.h"
 
 namespace attnscope {
-
-/// "66.0 GiB", "512 B": capacities are shown in IEC units.
-[[nodiscard]] std::string format_iec_bytes(std::int64_t bytes);
 
 /// Up to `limit` of `candidates` that `word` may have been meant for, nearest first: few edits away, or containing it.
 [[nodiscard]] std::vector<std::string> near_matches(std::string_view word, std::span<const std::string> candidates,

@@ -16,8 +16,8 @@
 #include "messages/report.h"
 #include "profiler/analysis/comparison_words.h"
 #include "profiler/plan/command.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/sections.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
@@ -301,12 +301,12 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
       const RatioInterval& time = pair->verdict.time;
       line.marks.push_back({n, time.ratio, time.interval.low, time.interval.high,
                             text(say::report::ratio_read_out{.series = label,
-                                                             .n = exact(n),
+                                                             .n = exact_text(n),
                                                              .ratio = ratio_text(time),
                                                              .verdict = analysis::to_string(pair->verdict.verdict),
                                                              .origin = origins_of(context.table(), *pair)})});
       table.rows.push_back({{label},
-                            {exact(n)},
+                            {exact_text(n)},
                             {ratio_text(time)},
                             {std::string(analysis::to_string(pair->verdict.verdict))},
                             {row_name(pair->other.front()), pair->other.front()}});
@@ -408,8 +408,8 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
     for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {
       const ComparedPair& pair = result.pairs[compared.order[k]];
       const std::string ratio = ratio_text(pair.verdict.time);
-      const std::string own = with_unit(pair.other_ns, "ns");
-      const std::string other = with_unit(pair.base_ns, "ns");
+      const std::string own = text(Nanoseconds(pair.other_ns));
+      const std::string other = text(Nanoseconds(pair.base_ns));
       const std::string origin = origins_of(context.table(), pair);
       const std::string verdict(analysis::to_string(pair.verdict.verdict));
       const Message told =

@@ -13,9 +13,9 @@
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/roofline.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
@@ -62,12 +62,13 @@ std::string kind_text(const Context& context, const Curve& curve) {
 /// "FA2, N 4096: 123456789 byte (123 MB), measured, quartiles 120 to 125": with the value as exports have it.
 std::string said_of(const std::string& series, const Curve& curve, const CurvePoint& point) {
   const std::string_view unit = unit_of(curve.quantity);
-  std::string value = fmt::format("{} {}", exact(point.value), unit);
-  if (unit != "Tflop/s") value += fmt::format(" ({})", with_unit(point.value, unit));
+  std::string value = fmt::format("{} {}", exact_text(point.value), unit);
+  if (unit != "Tflop/s") value += fmt::format(" ({})", value_text(point.value, unit));
   std::string said = text(say::report::read_out{
-      .series = series, .n = exact(point.n), .value = value, .origin = origin_text(point.provenance)});
+      .series = series, .n = exact_text(point.n), .value = value, .origin = origin_text(point.provenance)});
   if (point.high > point.low) {
-    said += text(say::report::read_out_spread{.low = with_unit(point.low, unit), .high = with_unit(point.high, unit)});
+    said +=
+        text(say::report::read_out_spread{.low = value_text(point.low, unit), .high = value_text(point.high, unit)});
   }
   if (point.over_model) said += text(say::report::read_out_model{.ratio = fmt::format("{:.4f}", *point.over_model)});
   if (point.throttled) said += text(say::report::read_out_throttled{});
@@ -101,7 +102,7 @@ class CurveFigure {
       Line line{text(say::report::peak{.unit = analysis::to_string(roof.bound)}), 5, Provenance::modelled, {}};
       if (!of.empty()) line.label += " · " + of;
       const std::string said = text(say::report::peak_read_out{.unit = analysis::to_string(roof.bound),
-                                                               .rate = three_digits(peak),
+                                                               .rate = number_text(peak),
                                                                .source = source_text(known, roof, device)});
       line.marks.push_back({least_n_, peak, peak, peak, said});
       line.marks.push_back({most_n_, peak, peak, peak, said});
@@ -173,10 +174,10 @@ class CurveFigure {
       if (!point.row && curve.kind != CurveKind::compulsory) continue;  // theory between points is drawn, not listed
       const bool spread = point.high > point.low;
       table_.rows.push_back({{series},
-                             {exact(point.n)},
-                             {exact(point.value)},
-                             {spread ? exact(point.low) : ""},
-                             {spread ? exact(point.high) : ""},
+                             {exact_text(point.n)},
+                             {exact_text(point.value)},
+                             {spread ? exact_text(point.low) : ""},
+                             {spread ? exact_text(point.high) : ""},
                              {origin_text(point.provenance)},
                              point.row ? Cell{row_name(*point.row), point.row} : Cell{}});
     }
@@ -273,7 +274,7 @@ std::optional<Figure> kernels_figure(const Context& context, const Plot& plot) {
               {}};
   for (const KernelBar& each : kernel_bars(context, plot)) {
     const Provenance origin = context.table().points().origin(each.row);
-    const std::string n = exact(each.n);
+    const std::string n = exact_text(each.n);
     Bar bar{fmt::format("{} · N {}", each.label, length_text(each.n)), {}, origin};
     for (const analysis::KernelOfRow& kernel : context.table().points().kernels(each.row)) {
       if (kernel.is_sum()) continue;
@@ -282,8 +283,8 @@ std::optional<Figure> kernels_figure(const Context& context, const Plot& plot) {
       table.rows.push_back({{each.label},
                             {n},
                             {kernel.name()},
-                            {dram ? exact(dram->value) : ""},
-                            {sm_l2 ? exact(sm_l2->value) : ""},
+                            {dram ? exact_text(dram->value) : ""},
+                            {sm_l2 ? exact_text(sm_l2->value) : ""},
                             {origin_text(origin)},
                             {row_name(each.row), each.row}});
       if (!dram) continue;  // not counted is not none
@@ -291,13 +292,13 @@ std::optional<Figure> kernels_figure(const Context& context, const Plot& plot) {
                            text(say::report::kernel_read_out{.series = each.label,
                                                              .n = n,
                                                              .kernel = kernel.name(),
-                                                             .bytes = exact(dram->value),
-                                                             .text = with_unit(dram->value, "byte"),
+                                                             .bytes = exact_text(dram->value),
+                                                             .text = text(Bytes(dram->value)),
                                                              .origin = origin_text(origin)})});
     }
     double sum = 0;
     for (const Bar::Part& part : bar.parts) sum += part.value;
-    bar.sum = with_unit(sum, "byte");
+    bar.sum = text(Bytes(sum));
     if (bar.parts.size() > 1) chart.bars.push_back(std::move(bar));
   }
   if (chart.bars.empty()) return std::nullopt;
@@ -394,8 +395,10 @@ Table family_table(const Context& context) {
       if (family.closed_form) closed += fmt::format("{}{:.3f}", k == 0 ? "" : ", ", family.closed_form->exponents[k]);
     }
     row.push_back({shown ? closed : ""});
-    row.push_back({shown ? fmt::format("{:.1f}%", 100 * family.fit->worst()) : ""});
-    row.push_back({family.points.empty() ? "" : fmt::format("{:.3g} – {:.3g}", family.band.low, family.band.high)});
+    row.push_back({shown ? text(Share(family.fit->worst())) : ""});
+    row.push_back({family.points.empty()
+                       ? ""
+                       : fmt::format("{} – {}", number_text(family.band.low), number_text(family.band.high))});
     row.push_back({shown ? text(say::report::law_holds{}) : text(analysis::refusal_words(family))});
     row.push_back({origin_text(family.provenance)});
     table.rows.push_back(std::move(row));

@@ -11,8 +11,8 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command.h"
 #include "profiler/plan/text.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/sections.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
@@ -61,9 +61,9 @@ std::vector<OfRun> look_at_runs(const Input& input) {
 }
 
 std::string between(double low, double high, std::string_view unit) {
-  if (unit.empty()) return low == high ? exact(low) : fmt::format("{} – {}", exact(low), exact(high));
-  return low == high ? fmt::format("{} {}", exact(low), unit)
-                     : fmt::format("{} – {} {}", exact(low), exact(high), unit);
+  if (unit.empty()) return low == high ? exact_text(low) : fmt::format("{} – {}", exact_text(low), exact_text(high));
+  return low == high ? fmt::format("{} {}", exact_text(low), unit)
+                     : fmt::format("{} – {} {}", exact_text(low), exact_text(high), unit);
 }
 
 /// One digest of all sources that ran, so that two runs are seen to be of the same kernels.
@@ -98,9 +98,8 @@ Facts shared_facts(const Context& context, RunIndex index) {
   const bool sampled = run.provenance == Provenance::measured;
   if (sampled && facts.max_samples > 0) {
     add(say::report::fact_sampling{},
-        text(say::report::sampling{.least = facts.min_samples,
-                                   .most = facts.max_samples,
-                                   .noise = fmt::format("{}%", three_digits(100 * facts.max_noise))}));
+        text(say::report::sampling{
+            .least = facts.min_samples, .most = facts.max_samples, .noise = text(Share(facts.max_noise))}));
   }
   if (sampled) add(say::report::fact_rounds{}, fmt::format("{}", facts.rounds));
   return all;
@@ -115,7 +114,7 @@ std::vector<Cell> row_of_run(const Context& context, RunIndex index, const OfRun
                                                                 : "";
   const std::string clock = seen.high_clock > 0 ? between(seen.low_clock / 1e6, seen.high_clock / 1e6, "MHz") : "";
   const std::string oracle =
-      seen.judged > 0 ? text(say::report::oracle{.points = seen.judged, .share = three_digits(seen.worst_error)})
+      seen.judged > 0 ? text(say::report::oracle{.points = seen.judged, .share = number_text(seen.worst_error)})
                       : text(say::report::not_judged{});
   return {{run.title},
           {fmt::format("{} ({})", facts.started_at, facts.state)},
@@ -250,7 +249,7 @@ std::vector<Block> appendix_section(const Context& context) {
                {text(say::report::column_origin{})}},
               {}};
   const auto value = [](const analysis::ValueColumn& of, Row row) {
-    return Cell{of.has(row) ? exact(of.value(row)) : ""};
+    return Cell{of.has(row) ? exact_text(of.value(row)) : ""};
   };
   // A tenth of a nanosecond is less than any clock tells; exports have all digits.
   const auto nanoseconds = [](const analysis::ValueColumn& of, Row row) {
@@ -268,7 +267,7 @@ std::vector<Block> appendix_section(const Context& context) {
          nanoseconds(time, row),
          several ? nanoseconds(q1, row) : Cell{},
          several ? nanoseconds(q3, row) : Cell{},
-         {rated ? three_digits(rate.value(row)) : ""},
+         {rated ? number_text(rate.value(row)) : ""},
          value(dram, row),
          value(sm_l2, row),
          {over.has(row) ? fmt::format("{:.4f}", over.value(row)) : ""},

@@ -16,8 +16,8 @@
 #include "messages/report.h"
 #include "profiler/analysis/roofline.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/sections.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
@@ -117,9 +117,9 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   for (std::size_t k = 1; k < rivals.size(); ++k) {
     const Rival& less = rivals[k];
     if (!(less.point.value > 0) || !told_apart(context, most.point, less.point, bytes)) continue;
-    const std::string ratio = three_digits(most.point.value / less.point.value);
-    const std::string own = with_unit(less.point.value, unit);
-    const std::string other = with_unit(most.point.value, unit);
+    const std::string ratio = number_text(most.point.value / less.point.value);
+    const std::string own = value_text(less.point.value, unit);
+    const std::string other = value_text(most.point.value, unit);
     const std::string origin = origins_text(less.point.provenance, most.point.provenance);
     const std::string words = bytes ? text(say::report::fewer_bytes{.series = words_of(less),
                                                                     .ratio = ratio,
@@ -136,7 +136,7 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
     told.emplace_back(sentence(words, {{own, less.point.row}, {other, most.point.row}}));
   }
   if (told.empty()) return;
-  const std::string n = exact(most.point.n);
+  const std::string n = exact_text(most.point.n);
   std::string device = gpu_of(context, *most.point.row);
   if (one_run && !run.empty()) device += " · " + run;
   const std::string problem = problem_text(plot);
@@ -170,10 +170,10 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
       for (const auto& [device, slow] : devices) {
         const CurvePoint& best = fast->second;
         if (device == fast->first || !(best.value > 0) || !told_apart(context, slow, best, false)) continue;
-        const std::string own = with_unit(slow.value, "ns");
-        const std::string other = with_unit(best.value, "ns");
+        const std::string own = text(Nanoseconds(slow.value));
+        const std::string other = text(Nanoseconds(best.value));
         const Message words = say::report::slower_there{.series = series,
-                                                        .ratio = three_digits(slow.value / best.value),
+                                                        .ratio = number_text(slow.value / best.value),
                                                         .slow = with_tile(context, device, *slow.row),
                                                         .fast = with_tile(context, fast->first, *best.row),
                                                         .slow_time = own,
@@ -183,7 +183,8 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
       }
     }
     if (told.empty()) continue;
-    blocks.emplace_back(heading(say::report::devices_at{.n = exact(length->first), .problem = problem_text(plot)}));
+    blocks.emplace_back(
+        heading(say::report::devices_at{.n = exact_text(length->first), .problem = problem_text(plot)}));
     blocks.insert(blocks.end(), told.begin(), told.end());
     return;
   }
@@ -201,22 +202,21 @@ void tell_points(const Context& context, std::vector<Block>& blocks) {
     std::string first;
     const auto add = [&](const std::string& words) { facts.push_back(words); };
     if (const auto time = value(context.table().values(metric_key::time_median_ns))) {
-      first = with_unit(*time, "ns");
+      first = text(Nanoseconds(*time));
       add(text(say::report::fact_time{.time = first}));
     }
     if (const auto rate = value(context.table().values(metric_key::tflops))) {
-      add(text(say::report::fact_rate{.rate = three_digits(*rate)}));
+      add(text(say::report::fact_rate{.rate = number_text(*rate)}));
     }
     const auto dram = value(context.table().dram_traffic());
     const auto over = value(context.table().values(metric_key::dram_over_compulsory));
     if (dram && over) {
-      add(text(say::report::fact_dram{.bytes = with_unit(*dram, "byte"), .times = three_digits(*over)}));
+      add(text(say::report::fact_dram{.bytes = text(Bytes(*dram)), .times = number_text(*over)}));
     }
     const auto sm_l2 = value(context.table().values(metric_key::l2_sm_bytes));
     const auto model = value(context.table().values(metric_key::l2_sm_over_model));
     if (sm_l2 && model) {
-      add(text(say::report::fact_sm_l2{.bytes = with_unit(*sm_l2, "byte"),
-                                       .percent = fmt::format("{:.1f}%", 100 * *model)}));
+      add(text(say::report::fact_sm_l2{.bytes = text(Bytes(*sm_l2)), .percent = text(Share(*model))}));
     }
     if (facts.empty()) continue;
     if (told == 0) blocks.emplace_back(heading(say::report::each_point{}));
@@ -259,8 +259,8 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       const std::string name = analysis::short_title(context.table().algorithms(), series.algorithm);
       const auto last = std::ranges::find_if(points.rbegin(), points.rend(), of_memory);
       const analysis::RooflinePoint& longest = *points.back();
-      const std::string last_n = exact(static_cast<double>(longest.n));
-      const std::string first_n = exact(static_cast<double>(points.front()->n));
+      const std::string last_n = exact_text(static_cast<double>(longest.n));
+      const std::string first_n = exact_text(static_cast<double>(points.front()->n));
       const std::string origin = origin_text(longest.provenance);
       const auto name_bound = [&](const analysis::RooflinePoint& point) {
         const analysis::Bound bound = point.shares.front().bound;
@@ -277,7 +277,7 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
         bounds.emplace_back(sentence(words, {{"N from " + first_n, points.front()->row}, {last_n, longest.row}}));
       } else {
         const analysis::RooflinePoint& from = **(last.base());
-        const std::string n = exact(static_cast<double>(from.n));
+        const std::string n = exact_text(static_cast<double>(from.n));
         const std::string words =
             text(say::report::leaves_memory{.series = name, .n = n, .bound = name_bound(from), .origin = origin});
         bounds.emplace_back(sentence(words, {{"N " + n, from.row}}));
@@ -303,7 +303,7 @@ void tell_residual(const Context& context, std::vector<Block>& blocks) {
   }
   if (!worst) return;
   blocks.emplace_back(heading(say::report::against_model{}));
-  const std::string percent = fmt::format("{:.3f}%", 100 * (ratios.value(*worst) - 1));
+  const std::string percent = text(Share(ratios.value(*worst) - 1));
   blocks.emplace_back(
       sentence(text(say::report::residual{
                    .percent = percent, .points = points, .point = describe(context.table().spec(*worst))}),

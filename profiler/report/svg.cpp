@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "profiler/report/escape.h"
-#include "profiler/report/numbers.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
@@ -46,18 +46,9 @@ std::string tick_label(const Axis& axis, double value) {
     case Quantity::length:
       return length_text(value);
     case Quantity::bytes:
-    case Quantity::nanoseconds: {
-      std::string text = value == 0 ? "0" : with_unit(value, axis.quantity == Quantity::bytes ? "byte" : "ns");
-      // "1.00 GB" is "1 GB": ticks are round.
-      if (const std::size_t dot = text.find('.'); dot != std::string::npos) {
-        const std::size_t space = text.find(' ');
-        std::string digits = text.substr(0, space);
-        while (digits.back() == '0') digits.pop_back();
-        if (digits.back() == '.') digits.pop_back();
-        text = digits + text.substr(space);
-      }
-      return text;
-    }
+      return text(Bytes(value));
+    case Quantity::nanoseconds:
+      return text(Nanoseconds(value));
     case Quantity::number:
       break;
   }
@@ -65,6 +56,11 @@ std::string tick_label(const Axis& axis, double value) {
 }
 
 }  // namespace
+
+std::string coordinate(double value) {
+  const double rounded = std::round(value * 100) / 100;
+  return fmt::format("{}", rounded == 0 ? 0.0 : rounded);
+}
 
 bool is_hollow(Provenance provenance) {
   return provenance == Provenance::simulated || provenance == Provenance::extrapolated;

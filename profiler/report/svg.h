@@ -65,6 +65,8 @@ class Scale {
   std::vector<Tick> ticks_;
 };
 
+/// A coordinate of a picture: at most two decimals, never "-0".
+[[nodiscard]] std::string coordinate(double value);
 /// Words that fit into so many pixels: cut, with an ellipsis, where they are longer.
 [[nodiscard]] std::string fitted(const std::string& words, double width, double letter = 6.3);
 /// Pixels that words take, about: no less than they do.

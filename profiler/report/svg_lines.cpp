@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/report/numbers.h"
 #include "profiler/report/svg.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {

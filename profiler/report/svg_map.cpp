@@ -8,8 +8,8 @@
 #include <string>
 
 #include "profiler/report/escape.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/svg.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
@@ -72,8 +72,8 @@ void draw_key(Svg& svg, const HeatMap& map, double y) {
   }
   const double dark = map.less_is_better ? map.high : map.low;
   const double bright = map.less_is_better ? map.low : map.high;
-  svg.text(left - 6, y + 9, some_digits(dark, map.digits), Svg::Anchor::end);
-  svg.text(left + steps * width + 6, y + 9, some_digits(bright, map.digits) + " " + map.unit_said, Svg::Anchor::start);
+  svg.text(left - 6, y + 9, number_text(dark, map.digits), Svg::Anchor::end);
+  svg.text(left + steps * width + 6, y + 9, number_text(bright, map.digits) + " " + map.unit_said, Svg::Anchor::start);
 }
 
 /// Neighbours differ in tint, and a white edge parts them in print; what is simulated or imported has an outline of its

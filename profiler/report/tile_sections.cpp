@@ -12,8 +12,8 @@
 #include "profiler/analysis/roofline.h"
 #include "profiler/analysis/tile_map.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/sections.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
@@ -23,25 +23,6 @@ using analysis::PlotKind;
 using analysis::TileCell;
 using analysis::TileMap;
 
-/// What cells of a unit are divided by, so that three digits of them fit in a cell.
-struct CellUnit {
-  double divisor = 1;
-  std::string unit;
-};
-CellUnit shown_in(const TileMap& map) {
-  const double largest = map.maximum.value_or(0);
-  const auto among = [&](std::initializer_list<std::pair<double, const char*>> units) {
-    CellUnit shown{1, map.unit};
-    for (const auto& [divisor, unit] : units) {
-      if (largest >= divisor) shown = {divisor, unit};
-    }
-    return shown;
-  };
-  if (map.unit == "ns") return among({{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}});
-  if (map.unit == "byte") return among({{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}});
-  return {1, map.unit};
-}
-
 std::string tile_text(const TileMap& map, std::size_t row, std::size_t column) {
   return fmt::format("{} × {}", map.y.values[row].text, map.x.values[column].text);
 }
@@ -49,8 +30,8 @@ std::string tile_text(const TileMap& map, std::size_t row, std::size_t column) {
 std::string cell_said(const Context& context, const TileMap& map, const TileCell& cell, const std::string& tile) {
   if (cell.value) {
     return text(say::report::cell_read_out{.tile = tile,
-                                           .value = fmt::format("{} {}", exact(*cell.value), map.unit),
-                                           .text = with_unit(*cell.value, map.unit),
+                                           .value = fmt::format("{} {}", exact_text(*cell.value), map.unit),
+                                           .text = value_text(*cell.value, map.unit),
                                            .origin = origin_text(cell.provenance)});
   }
   if (!cell.disposition) return {};
@@ -85,7 +66,7 @@ std::string key_of_map(const HeatMap& map) {
   if (struck) key += " " + text(say::report::map_struck{});
   if (hollow) key += " " + text(say::report::map_simulated{});
   if (map.low > 0 && map.high > map.low && map.high < 1.01 * map.low) {
-    const std::string percent = fmt::format("{}%", three_digits(100 * (map.high / map.low - 1)));
+    const std::string percent = text(Share(map.high / map.low - 1));
     key += " " + text(say::report::map_alike{.percent = percent});
   }
   return key;
@@ -94,14 +75,14 @@ std::string key_of_map(const HeatMap& map) {
 Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, const std::string& id) {
   const Metric* metric = find_metric(map.metric);
   const std::string name = metric != nullptr ? text(metric->label()) : map.metric;
-  const CellUnit shown = shown_in(map);
+  const UnitScale shown = unit_scale(map.maximum.value_or(0), map.unit);
   HeatMap picture;
   picture.x_title = "Bc";
   picture.y_title = "Br";
   picture.less_is_better = map.better != Better::more;
-  picture.low = map.minimum.value_or(0) / shown.divisor;
-  picture.high = map.maximum.value_or(0) / shown.divisor;
-  picture.unit_said = shown.unit;
+  picture.low = map.minimum.value_or(0) * shown.factor;
+  picture.high = map.maximum.value_or(0) * shown.factor;
+  picture.unit_said = shown.suffix;
   picture.digits = digits_between(picture.low, picture.high);
   for (const analysis::FacetValue& value : map.x.values) picture.columns.push_back(value.text);
   for (const analysis::FacetValue& value : map.y.values) picture.rows.push_back(value.text);
@@ -119,8 +100,8 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
       const TileCell& cell = map.cells[row][column];
       const std::string tile = tile_text(map, row, column);
       MapCell drawn;
-      drawn.value = cell.value ? std::optional(*cell.value / shown.divisor) : std::nullopt;
-      drawn.text = drawn.value        ? some_digits(*drawn.value, picture.digits)
+      drawn.value = cell.value ? std::optional(*cell.value * shown.factor) : std::nullopt;
+      drawn.text = drawn.value        ? number_text(*drawn.value, picture.digits)
                    : cell.disposition ? outcome_text(*cell.disposition)
                                       : "";
       drawn.said = cell_said(context, map, cell, tile);
@@ -130,7 +111,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
       picture.cells.back().push_back(std::move(drawn));
       if (!cell.disposition) continue;
       table.rows.push_back({{tile},
-                            {cell.value ? exact(*cell.value) : ""},
+                            {cell.value ? exact_text(*cell.value) : ""},
                             {cell.value ? origin_text(cell.provenance) : ""},
                             {std::string(to_string(*cell.disposition))},
                             {text(context.table().reason(cell.row))},
@@ -139,7 +120,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
   }
   Figure figure;
   figure.id = id;
-  figure.chart.title = fmt::format("{} [{}] · {}", name, shown.unit, problem_text(plot));
+  figure.chart.title = fmt::format("{} [{}] · {}", name, shown.suffix, problem_text(plot));
   figure.chart.alt =
       text(say::report::alt_map{.metric = name, .problem = problem_text(plot), .ran = map.ok, .tiles = map.collected});
   figure.caption = key_of_map(picture);
@@ -148,7 +129,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
     const std::string tile = tile_text(map, static_cast<std::size_t>(best.row), static_cast<std::size_t>(best.column));
     figure.caption +=
         " " + text(say::report::map_best{
-                  .tile = tile, .value = with_unit(*map.at(best).value, map.unit), .others = map.best.size() - 1});
+                  .tile = tile, .value = value_text(*map.at(best).value, map.unit), .others = map.best.size() - 1});
   }
   figure.chart.picture = std::move(picture);
   figure.behind = std::move(table);
@@ -169,14 +150,14 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
     if (roof.of_memory()) {
       const double rate = roof.rate * 1e-12;
       const double knee = highest > 0 ? std::min(most, highest / rate) : most;
-      const std::string said = text(say::report::roof_read_out{
-          .unit = line.label, .rate = with_unit(roof.rate, "byte") + "/s", .source = source});
+      const std::string said = text(
+          say::report::roof_read_out{.unit = line.label, .rate = text(BytesPerSecond(roof.rate)), .source = source});
       line.marks.push_back({least, least * rate, 0, 0, said});
       line.marks.push_back({knee, knee * rate, 0, 0, said});
     } else {
       const double peak = ceiling_flops(roof, report.flops_per_exponential) * 1e-12;
       const std::string said =
-          text(say::report::peak_read_out{.unit = line.label, .rate = three_digits(peak), .source = source});
+          text(say::report::peak_read_out{.unit = line.label, .rate = number_text(peak), .source = source});
       line.marks.push_back({least, peak, 0, 0, said});
       line.marks.push_back({most, peak, 0, 0, said});
     }
@@ -186,26 +167,26 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
 
 void add_point(Line& line, Table& table, const analysis::RooflinePoint& point, double intensity) {
   const double rate = point.flops_per_second() * 1e-12;
-  const std::string n = exact(static_cast<double>(point.n));
+  const std::string n = exact_text(static_cast<double>(point.n));
   std::string bound;
   std::string reached;
   if (!point.shares.empty()) {
     bound = to_string(point.shares.front().bound);
-    reached = fmt::format("{:.0f}%", 100 * point.reached());
+    reached = text(Share(point.reached()));
   }
   const std::string origin = origin_text(point.provenance);
   line.marks.push_back({intensity, rate, 0, 0,
                         text(say::report::point_read_out{.series = line.label,
                                                          .n = n,
-                                                         .intensity = three_digits(intensity),
-                                                         .rate = three_digits(rate),
+                                                         .intensity = number_text(intensity),
+                                                         .rate = number_text(rate),
                                                          .bound = bound,
                                                          .reached = reached,
                                                          .origin = origin})});
   table.rows.push_back({{line.label},
                         {n},
-                        {exact(intensity)},
-                        {exact(rate)},
+                        {exact_text(intensity)},
+                        {exact_text(rate)},
                         {bound},
                         {reached},
                         {origin},

@@ -16,9 +16,9 @@
 #include "profiler/analysis/peaks.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::report {
 namespace {
@@ -35,10 +35,6 @@ const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits)
     if (fits(set) && (found == nullptr || set.measured_at > found->measured_at)) found = &set;
   }
   return found;
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.1f}%", 100 * share);
 }
 
 /// What did not run has no values that could be off.
@@ -80,8 +76,8 @@ Table error_table(const Context& context, std::set<std::string>& never, std::set
                           {error.half},
                           {fmt::format("{}", error.problems)},
                           {fmt::format("{}", error.points)},
-                          {percent(error.median)},
-                          {percent(error.p95)},
+                          {text(Share(error.median))},
+                          {text(Share(error.p95))},
                           {fmt::format("{:.2f}", error.worst_factor)},
                           {fmt::format("{:.3f}", error.ratio)}});
   }
@@ -157,8 +153,8 @@ void add_imported(const Context& context, std::vector<Block>& blocks) {
       const double ratio = values.value(*own) > 0 ? values.value(row) / values.value(*own) : 0;
       place->second.rows.push_back({{describe(table.spec(*own)), own},
                                     {fmt::format("{} [{}]", text(metric->label()), metric->unit)},
-                                    {exact(values.value(*own))},
-                                    {exact(values.value(row))},
+                                    {exact_text(values.value(*own))},
+                                    {exact_text(values.value(row))},
                                     {ratio > 0 ? fmt::format("{:.4f}", ratio) : ""},
                                     {row_name(row), row}});
     }
@@ -306,10 +302,10 @@ void add_ceilings(const Context& context, std::vector<Block>& blocks) {
       const Ceiling& ceiling = line.ceiling;
       table.rows.push_back({{text(analysis::ceiling_label(*line.kind, ceiling.source))},
                             {std::string(line.kind->unit)},
-                            {exact(ceiling.value)},
-                            {ceiling.q1 ? exact(*ceiling.q1) : ""},
-                            {ceiling.q3 ? exact(*ceiling.q3) : ""},
-                            {line.clock_hz ? exact(*line.clock_hz) : ""},
+                            {exact_text(ceiling.value)},
+                            {ceiling.q1 ? exact_text(*ceiling.q1) : ""},
+                            {ceiling.q3 ? exact_text(*ceiling.q3) : ""},
+                            {line.clock_hz ? exact_text(*line.clock_hz) : ""},
                             {std::string(to_string(ceiling.source))}});
     }
     if (!table.rows.empty()) blocks.emplace_back(std::move(table));

@@ -254,7 +254,7 @@ TEST(Model, takes_measured_rates_of_that_gpu_and_says_so) {
               1e-4 * double(measured[1]["dram_ns"]));
   EXPECT_GT(double(measured[0]["predicted_ns"]), double(table[0]["predicted_ns"]));
   EXPECT_THAT(with({"--ceilings", file}).out,
-              AllOf(HasSubstr("rates measured of NVIDIA A100"), HasSubstr("DRAM 0.40 TB/s, L2 by table")));
+              AllOf(HasSubstr("rates measured of NVIDIA A100"), HasSubstr("DRAM 400 GB/s, L2 by table")));
   EXPECT_THAT(with({}).out, HasSubstr("Times by rates of datasheet and architecture of NVIDIA A100"));
   const Outcome other = run(folder, {"model", "-a", "N=4096", "--ceilings", file});
   EXPECT_EQ(other.exit_code, 2);

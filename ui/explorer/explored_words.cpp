@@ -27,18 +27,17 @@ QString help_of(const ExplorerChoices& choices) {
 }
 
 QString occupancy_words(const analysis::ExploredKernel& kernel) {
-  return qtext(
-      say::explorer_page::occupancy_line{.occupancy = format_value(kernel.occupancy.warps_pct, "percent").toStdString(),
-                                         .blocks = kernel.occupancy.blocks_per_sm,
-                                         .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),
-                                         .all = kernel.blocks,
-                                         .waves = format_number(kernel.time.waves).toStdString()});
+  return qtext(say::explorer_page::occupancy_line{.occupancy = text(Percent(kernel.occupancy.warps_pct)),
+                                                  .blocks = kernel.occupancy.blocks_per_sm,
+                                                  .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),
+                                                  .all = kernel.blocks,
+                                                  .waves = number_text(kernel.time.waves)});
 }
 
 QString rates_note(const Explored& explored, double idle_ns) {
   const analysis::Exploration& e = explored.exploration;
   const StoredCeilings* rates = explored.choices.rates.get();
-  const std::string idle = format_duration(idle_ns).toStdString();
+  const std::string idle = text(Nanoseconds(idle_ns));
   if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
     return qtext(say::explorer_page::terms_note{.idle = idle, .device = e.device, .measured = e.rates_of});
   }
@@ -86,8 +85,8 @@ QString rule_words(const Explored& explored) {
 
 QString verdict_words(const analysis::Exploration& e) {
   if (!e.refusal) {
-    QString line = qtext(say::explorer_page::runs{.time = format_duration(e.ns).toStdString(),
-                                                  .rate = format_value(e.flops_per_second(), "flop/s").toStdString(),
+    QString line = qtext(say::explorer_page::runs{.time = text(Nanoseconds(e.ns)),
+                                                  .rate = text(FlopsPerSecond(e.flops_per_second())),
                                                   .bound = term_title(e.bound()).toStdString()});
     if (e.rates_inherited) {
       line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
@@ -118,13 +117,10 @@ QString prediction_words(const SimulationErrors& errors, const Explored& explore
   const PredictionRow* row = errors.table().figures(QString::fromStdString(spec.algorithm),
                                                     to_qstring(to_string(spec.problem.pass)), QStringLiteral("time"));
   if (row == nullptr) return qtext(say::explorer_page::errors_none{});
-  const auto percent = [](double share) {
-    return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0).toStdString();
-  };
   QString words =
       qtext(say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
-                                            .median = percent(*row->median),
-                                            .p95 = percent(row->p95.value_or(*row->median)),
+                                            .median = text(Share(*row->median)),
+                                            .p95 = text(Share(row->p95.value_or(*row->median))),
                                             .problems = row->problems});
   // The sample is played without ceilings.
   if (explored.choices.rates == nullptr) return words;

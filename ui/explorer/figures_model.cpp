@@ -30,7 +30,7 @@ QString distance(double ratio) {
 
 QString compared_text(const ComparedValue& value, std::string_view unit, bool first) {
   if (!value.value) return qtext(say::explorer_page::no_figure{});
-  QString text = format_figure(*value.value, unit);
+  QString text = format_value(*value.value, unit);
   if (first || value.standing == Standing::same) return text;
   const std::string by = distance(value.ratio).toStdString();
   if (value.standing == Standing::better)
@@ -40,17 +40,10 @@ QString compared_text(const ComparedValue& value, std::string_view unit, bool fi
 }
 
 QString bytes_text(std::int64_t bytes) {
-  return bytes == 0 ? QStringLiteral("–") : format_bytes(static_cast<double>(bytes));
+  return bytes == 0 ? QStringLiteral("–") : qtext(Bytes(bytes));
 }
 
 }  // namespace
-
-QString format_figure(double value, std::string_view unit) {
-  if (unit == "capacity") return format_capacity(value);
-  if (unit != "flop") return format_value(value, unit);
-  // As rates are read, without the second.
-  return format_value(value, "flop/s").remove(QStringLiteral("/s"));
-}
 
 QColor standing_color(Standing standing, bool dark) {
   if (standing == Standing::better) return dark ? QColor(0x6d, 0xb8, 0xf2) : QColor(0x00, 0x5a, 0x9c);
@@ -148,18 +141,14 @@ void OperandsModel::set_exploration(const analysis::Exploration* exploration) {
                                  bytes_text(operand.traffic.sm_to_l2_bytes), share(operand.traffic.total())},
                        .help = {}});
     }
-    lines.push_back(
-        {.texts = {qtext(say::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
-                   bytes_text(e.traffic.sm_to_l2_bytes), format_bytes(static_cast<double>(e.traffic.total()))},
-         .help = qtext(say::explorer_page::l2_sum_help{}),
-         .sum = true});
-    lines.push_back({.texts = {qtext(say::explorer_page::dram_estimated{}), {}, {}, format_bytes(e.dram_bytes)},
+    lines.push_back({.texts = {qtext(say::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
+                               bytes_text(e.traffic.sm_to_l2_bytes), qtext(Bytes(e.traffic.total()))},
+                     .help = qtext(say::explorer_page::l2_sum_help{}),
+                     .sum = true});
+    lines.push_back({.texts = {qtext(say::explorer_page::dram_estimated{}), {}, {}, qtext(Bytes(e.dram_bytes))},
                      .help = qtext(say::explorer_page::dram_help{}),
                      .sum = true});
-    lines.push_back({.texts = {qtext(say::explorer_page::compulsory{}),
-                               {},
-                               {},
-                               format_bytes(static_cast<double>(e.compulsory_bytes))},
+    lines.push_back({.texts = {qtext(say::explorer_page::compulsory{}), {}, {}, qtext(Bytes(e.compulsory_bytes))},
                      .help = qtext(say::explorer_page::compulsory_help{})});
   }
   replace_lines(lines_, std::move(lines), [](const Line& before, const Line& now, int column) {

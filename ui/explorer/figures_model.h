@@ -13,8 +13,6 @@
 
 namespace attnscope::ui {
 
-/// "1.24 ms", "64 KiB", "275 GFLOP".
-[[nodiscard]] QString format_figure(double value, std::string_view unit);
 /// The ink of what is better or worse, apart for every kind of colour vision; invalid for the others.
 [[nodiscard]] QColor standing_color(analysis::Standing standing, bool dark);
 

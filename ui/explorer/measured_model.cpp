@@ -35,7 +35,7 @@ QString state_words(const MeasuredPoint& point) {
       break;
   }
   if (point.event.time_median_ns > 0) {
-    return qtext(say::explorer_page::measured_time{.time = format_duration(point.event.time_median_ns).toStdString(),
+    return qtext(say::explorer_page::measured_time{.time = text(Nanoseconds(point.event.time_median_ns)),
                                                    .provenance = point.event.provenance});
   }
   return QString::fromStdString(point.event.disposition);

@@ -63,7 +63,7 @@ int TermBars::lines() const {
 
 QString TermBars::measured_words() const {
   if (!times_ || !times_->measured) return {};
-  return format_duration(times_->measured->ns);
+  return qtext(Nanoseconds(times_->measured->ns));
 }
 
 QString TermBars::use_words(TimeTerm term) const {
@@ -77,13 +77,13 @@ QString TermBars::words(TimeTerm term) const {
   const double ns = times_->terms[static_cast<std::size_t>(term)];
   // A fitted factor of 0 says that the unit's work is hidden, not that there is none.
   if (!(ns > 0)) return qtext(say::explorer_page::term_hidden{});
-  const QString time = format_duration(ns);
+  const QString time = qtext(Nanoseconds(ns));
   return term == analysis::bound_of(times_->terms) ? qtext(say::explorer_page::bounds{.time = time.toStdString()})
                                                    : time;
 }
 
 QString TermBars::total_words() const {
-  return times_ ? format_duration(times_->ns) : QString();
+  return times_ ? qtext(Nanoseconds(times_->ns)) : QString();
 }
 
 const TermBars::Widths& TermBars::widths() const {
@@ -94,7 +94,7 @@ const TermBars::Widths& TermBars::widths() const {
   int labels = metrics.horizontalAdvance(qtext(say::explorer_page::predicted{}));
   if (times_ && times_->measured) labels = std::max(labels, metrics.horizontalAdvance(times_->measured->provenance));
   for (const Saying title : term_titles) labels = std::max(labels, metrics.horizontalAdvance(qtext(title())));
-  const QString longest = qtext(say::explorer_page::bounds{.time = format_duration(8.88e8).toStdString()});
+  const QString longest = qtext(say::explorer_page::bounds{.time = text(Nanoseconds(8.88e8))});
   const bool counted = times_ && times_->measured &&
                        std::ranges::any_of(times_->measured->use_pct, [](const auto& use) { return use.has_value(); });
   const QString use = qtext(say::explorer_page::use{.percent = "100"});

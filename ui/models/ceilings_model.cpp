@@ -17,21 +17,25 @@
 namespace attnscope::ui {
 namespace {
 
-/// Capacities are read in powers of 1024, unlike traffic.
-QString value_text(const Ceiling& ceiling) {
+/// Bytes of ceilings are room, not traffic.
+QString in_unit(double value, std::string_view unit) {
+  return format_value(value, unit == "byte" ? "capacity" : unit);
+}
+
+QString words_of(const Ceiling& ceiling) {
   // A mask of NVML's bits, kept as a number; 0 is none of them.
   constexpr double past_any_mask = 9e15;
   if (ceiling.name == ceiling_key::throttle_reasons && ceiling.value > 0 && ceiling.value < past_any_mask) {
     const Message reasons = describe_throttle_reasons(static_cast<std::uint64_t>(ceiling.value));
     if (!reasons.empty()) return qtext(reasons);
   }
-  return ceiling.unit == "byte" ? format_capacity(ceiling.value) : format_value(ceiling.value, ceiling.unit);
+  return in_unit(ceiling.value, ceiling.unit);
 }
 
 /// Half the distance of the quartiles, in the value's own unit.
 QString spread_text(const Ceiling& ceiling) {
   if (!ceiling.q1 || !ceiling.q3) return {};
-  return QStringLiteral("±%1").arg(format_value((*ceiling.q3 - *ceiling.q1) / 2, ceiling.unit));
+  return QStringLiteral("±%1").arg(in_unit((*ceiling.q3 - *ceiling.q1) / 2, ceiling.unit));
 }
 
 QString text_of(const CeilingLine& line, int column) {
@@ -39,17 +43,17 @@ QString text_of(const CeilingLine& line, int column) {
     case CeilingsModel::name_column:
       return qtext(analysis::ceiling_label(*line.kind, line.ceiling.source));
     case CeilingsModel::data_column:
-      return line.kind->curve ? format_capacity(line.ceiling.argument) : QString();
+      return line.kind->curve ? qtext(Capacity(line.ceiling.argument)) : QString();
     case CeilingsModel::value_column:
-      return value_text(line.ceiling);
+      return words_of(line.ceiling);
     case CeilingsModel::spread_column: {
       const auto spread = relative_spread(line.ceiling);
       // Of a value near zero a percentage says nothing.
       if (spread && *spread > 1) return spread_text(line.ceiling);
-      return spread ? QStringLiteral("±%1%").arg(100 * *spread, 0, 'f', 2) : QString();
+      return spread ? QStringLiteral("±") + qtext(Share(*spread)) : QString();
     }
     case CeilingsModel::clock_column:
-      return line.clock_hz ? QStringLiteral("%1 MHz").arg(*line.clock_hz / 1e6, 0, 'f', 0) : QString();
+      return line.clock_hz ? qtext(Hertz(*line.clock_hz)) : QString();
     case CeilingsModel::origin_column:
       return to_qstring(to_string(line.ceiling.source));
     default:

@@ -272,11 +272,11 @@ void ComparisonTable::add_pair_column(const QString& heading, const QString& key
 void ComparisonTable::add_measured() {
   add_pair_column(
       qtext(say::compare_page::base_time{}), QStringLiteral("base_time"), qtext(say::compare_page::base_time_help{}),
-      [](const ComparedPair& p) { return Value{.text = format_duration(p.base_ns)}; },
+      [](const ComparedPair& p) { return Value{.text = qtext(Nanoseconds(p.base_ns))}; },
       [](const ComparedPair& p) { return p.base_ns; });
   add_pair_column(
       qtext(say::compare_page::other_time{}), QStringLiteral("other_time"), qtext(say::compare_page::other_time_help{}),
-      [](const ComparedPair& p) { return Value{.text = format_duration(p.other_ns)}; },
+      [](const ComparedPair& p) { return Value{.text = qtext(Nanoseconds(p.other_ns))}; },
       [](const ComparedPair& p) { return p.other_ns; });
   const auto any = [&](auto holds) {
     return std::ranges::any_of(lines_, [&](const Line& line) { return !line.left_out && holds(pair_of(line)); });
@@ -299,7 +299,7 @@ void ComparisonTable::add_measured() {
           const analysis::ComparedLevel& bytes = p.levels.at(level);
           if (!bytes.ratio()) return Value{};
           return Value{.text = QString::number(*bytes.ratio(), 'f', 3),
-                       .tip = QStringLiteral("%1 → %2").arg(format_bytes(*bytes.base), format_bytes(*bytes.other))};
+                       .tip = QStringLiteral("%1 → %2").arg(qtext(Bytes(*bytes.base)), qtext(Bytes(*bytes.other)))};
         },
         [=](const ComparedPair& p) { return p.levels.at(level).ratio(); });
   }

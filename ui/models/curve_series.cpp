@@ -77,10 +77,6 @@ QString constant(double value, double relative_width) {
   return format_number(value, relative_width < worth_saying ? 4 : 3);
 }
 
-QString percent(double share) {
-  return QStringLiteral("%1 %").arg(format_number(100 * share, 2));
-}
-
 Message why_withheld(const analysis::FittedLaw& law) {
   const std::string slope = law.power ? two_decimals(law.power->slope) : "?";
   switch (*law.refusal) {
@@ -98,8 +94,8 @@ Message why_withheld(const analysis::FittedLaw& law) {
       return say::curves::grows_faster{.slope = slope};
     case analysis::FitRefusal::misses:
       return say::curves::misses{.n = law.worst_n,
-                                 .miss = percent(law.fit->worst).toStdString(),
-                                 .interval = percent(law.fit->relative_half_width()).toStdString()};
+                                 .miss = text(Share(law.fit->worst)),
+                                 .interval = text(Share(law.fit->relative_half_width()))};
   }
   return {};
 }
@@ -202,9 +198,9 @@ QString format_quantity(double value, const analysis::Curve& curve) {
 }
 
 QString format_quantity(double value, Quantity quantity) {
-  if (quantity == Quantity::time) return format_duration(value);
-  if (quantity == Quantity::rate) return format_value(value, "Tflop/s");
-  return format_bytes(value);
+  if (quantity == Quantity::time) return qtext(Nanoseconds(value));
+  if (quantity == Quantity::rate) return qtext(FlopsPerSecond(1e12 * value));
+  return qtext(Bytes(value));
 }
 
 QString short_title(std::string_view algorithm) {
@@ -221,7 +217,7 @@ QString fit_words(const analysis::FittedLaw& law) {
                 .arg(fit.below < 0 ? QStringLiteral("−") : QStringLiteral("+"), constant(std::abs(fit.below), width),
                      QString::fromStdString(law.law.lower));
   }
-  if (width >= worth_saying) text += QStringLiteral(" (±%1)").arg(percent(width));
+  if (width >= worth_saying) text += QStringLiteral(" (±%1)").arg(qtext(Share(width)));
   if (law.power) {
     text += QLatin1Char('\n') + qtext(say::curves::slope{.slope = two_decimals(law.power->slope),
                                                          .low = two_decimals(law.power->slope_interval.low),
@@ -356,7 +352,7 @@ std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> ro
     }
     if (best == nullptr) continue;
     for (const analysis::Peak& peak : analysis::peaks_of(metric, dtype, best->ceilings)) {
-      const std::string value = format_value(peak.value, find_metric(metric)->unit).toStdString();
+      const std::string value = value_text(peak.value, find_metric(metric)->unit);
       const std::string what = qtext(analysis::ceiling_label(*peak.kind, peak.source)).toStdString();
       const bool measured = peak.source != CeilingSource::datasheet;
       const QString text = measured ? qtext(say::curves::peak_measured{.what = what, .value = value})

@@ -101,7 +101,7 @@ QString LawModel::text_of(const Line& line, int column) const {
   if (line.kind == Kind::closed_form) {
     if (column == series_column) return QStringLiteral("    ") + qtext(say::law_page::exact{});
     if (column == source_column) return to_qstring(Provenance::modelled);
-    if (column == miss_column) return QStringLiteral("%1%").arg(100 * family.closed_form->worst(), 0, 'f', 1);
+    if (column == miss_column) return qtext(Share(family.closed_form->worst()));
     return variable ? exponent_text(family.closed_form->exponents[*variable]) : QString();
   }
   switch (column) {
@@ -126,7 +126,7 @@ QString LawModel::text_of(const Line& line, int column) const {
     if (column != n_column) return {};
     return qtext(say::law_page::withheld{.reason = refusal_words(family)});
   }
-  if (column == miss_column) return QStringLiteral("%1%").arg(100 * family.fit->worst(), 0, 'f', 1);
+  if (column == miss_column) return qtext(Share(family.fit->worst()));
   if (!variable) return {};
   return QStringLiteral("%1 ± %2").arg(exponent_text(family.fit->exponents[*variable]),
                                        half_text(family.fit->intervals[*variable]));

@@ -66,7 +66,7 @@ Column of_traffic(const Message& heading, const QString& key, const Message& hel
   Column column = of_metric(heading, key, help, metric_key);
   column.tip = [metric_key](const PointSet& p, Row row) {
     const auto bytes = value_of(p, row, metric_key);
-    return bytes ? qtext(say::points_table::exact_bytes{.bytes = format_number(bytes->value, 12).toStdString(),
+    return bytes ? qtext(say::points_table::exact_bytes{.bytes = number_text(bytes->value, 12),
                                                         .origin = title(bytes->provenance)})
                  : QString();
   };

@@ -91,23 +91,18 @@ QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool d
 
 QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
   const std::string_view bound = to_string(roof.bound);
-  const auto rate = [](double value, std::string_view unit) { return format_value(value, unit).toStdString(); };
-  Message words = say::roofline_page::roof{.bound = bound, .rate = rate(roof.rate, "byte/s")};
+  Message words = say::roofline_page::roof{.bound = bound, .rate = text(BytesPerSecond(roof.rate))};
   if (roof.bound == analysis::Bound::exp2) {
     words = say::roofline_page::unit_of_exponentials{
-        .exponentials = rate(roof.rate, "op/s"),
-        .rate = rate(analysis::ceiling_flops(roof, set.report.flops_per_exponential), "flop/s")};
+        .exponentials = value_text(roof.rate, "op/s"),
+        .rate = text(FlopsPerSecond(analysis::ceiling_flops(roof, set.report.flops_per_exponential)))};
   } else if (!roof.of_memory()) {
-    words = say::roofline_page::roof{.bound = bound, .rate = rate(roof.rate, "flop/s")};
+    words = say::roofline_page::roof{.bound = bound, .rate = text(FlopsPerSecond(roof.rate))};
   }
   if (roof.clock_hz && !roof.of_memory()) {
-    words = say::roofline_page::roof_at{.roof = words, .clock = format_value(*roof.clock_hz, "hertz").toStdString()};
+    words = say::roofline_page::roof_at{.roof = words, .clock = text(Hertz(*roof.clock_hz))};
   }
   return qtext(say::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
-}
-
-QString percent_words(double share) {
-  return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0);
 }
 
 QString bound_words(const RooflinePoint& point) {
@@ -186,7 +181,7 @@ QString RooflineModel::text_of(const Line& line, int column) const {
     case bound_column:
       return bound_words(point);
     case reached_column:
-      return point.shares.empty() ? QString() : percent_words(point.reached());
+      return point.shares.empty() ? QString() : qtext(Share(point.reached()));
     case source_column:
       return QStringLiteral("%1 · %2").arg(to_qstring(point.provenance), set_.points->run(series.run).title);
     default:

@@ -35,11 +35,10 @@ struct RooflineSet {
 [[nodiscard]] QString series_title(const RooflineSet& set, const RooflineSeries& series);
 /// The algorithm's colour; paler for each further run of it.
 [[nodiscard]] QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark);
-/// "wgmma 781 TFLOP/s at 1.52 GHz · measured", "exp2 4.14 Top/s = 1.06 PFLOP/s · datasheet".
+/// "wgmma 781 TFLOP/s at 1520 MHz · measured", "exp2 4.14 Top/s = 1.06 PFLOP/s · datasheet".
 [[nodiscard]] QString roof_words(const RooflineSet& set, const analysis::Roof& roof);
-/// "wgmma", and "87%"; of a point without a bound nothing.
+/// "wgmma"; of a point without a bound nothing.
 [[nodiscard]] QString bound_words(const RooflinePoint& point);
-[[nodiscard]] QString percent_words(double share);
 /// Without what cannot be said: "0.496 N".
 [[nodiscard]] QString limit_words(const analysis::IntensityLimit& limit);
 [[nodiscard]] std::optional<analysis::IntensityLimit> limit_of(const RooflineSet& set, const RooflinePoint& point,

@@ -28,17 +28,13 @@ const QString time_word = QStringLiteral("time");
 constexpr qint64 few_problems = 3;
 constexpr int padding = 4;
 
-QString error_percent(double share) {
-  return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0);
-}
-
 QString short_gpu(QString name) {
   return name.remove(QStringLiteral("NVIDIA "));
 }
 
 /// "DRAM ±0.4% (p95 1.4%)"
 Message figure(const PredictionRow& row, bool brief) {
-  const std::string median = error_percent(*row.median).toStdString();
+  const std::string median = text(Share(*row.median));
   const Message what = row.quantity == time_word ? Message(say::prediction::time{}) : Message(say::prediction::dram{});
   if (brief) return say::prediction::median_alone{.quantity = what, .median = median};
   if (row.problems < few_problems || !row.p95) {
@@ -46,7 +42,7 @@ Message figure(const PredictionRow& row, bool brief) {
                ? Message(say::prediction::of_one_problem{.quantity = what, .median = median})
                : say::prediction::of_few_problems{.quantity = what, .median = median, .problems = row.problems};
   }
-  return say::prediction::figure{.quantity = what, .median = median, .p95 = error_percent(*row.p95).toStdString()};
+  return say::prediction::figure{.quantity = what, .median = median, .p95 = text(Share(*row.p95))};
 }
 
 /// "FA2 DRAM ±0.4% (p95 1.4%), time ±56% (p95 75%)"
@@ -224,7 +220,7 @@ QString prediction_table_html(const PredictionTable& table, const QColor& muted)
   const auto number = [](std::optional<double> value, int digits) {
     return value ? QString::number(*value, 'f', digits) : QString();
   };
-  const auto share = [](std::optional<double> value) { return value ? error_percent(*value) : QString(); };
+  const auto share = [](std::optional<double> value) { return value ? qtext(Share(*value)) : QString(); };
   const QString ranks = QStringLiteral("tile_ranks");
   TableHtml html;
   html.paragraph(qtext(say::terminal::predicted_how{}), muted);

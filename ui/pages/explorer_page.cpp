@@ -388,8 +388,7 @@ void ExplorerPage::show_kernel() {
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
   of_kernel_->setVisible(e.kernels.size() > 1);
-  set_words(of_kernel_,
-            qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = format_duration(e.ns).toStdString()}));
+  set_words(of_kernel_, qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = text(Nanoseconds(e.ns))}));
   terms_->set_times(TermBars::Times{
       .ns = kernel.time.ns, .terms = kernel.time.terms, .measured = measuring_->measured_of(*shown_, kernel.name)});
   set_words(occupancy_, occupancy_words(kernel));

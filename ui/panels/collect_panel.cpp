@@ -152,11 +152,10 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
     emit ceilings_progressed(qtext(say::ceilings_page::measuring{.device = measured_device_, .percent = percent}));
     return;
   }
-  progress_->setFormat(
-      event.remaining_s < 0
-          ? qtext(say::collect_panel::progress{.done = event.done, .total = event.total})
-          : qtext(say::collect_panel::progress_and_rest{
-                .done = event.done, .total = event.total, .rest = format_wait(event.remaining_s).toStdString()}));
+  progress_->setFormat(event.remaining_s < 0
+                           ? qtext(say::collect_panel::progress{.done = event.done, .total = event.total})
+                           : qtext(say::collect_panel::progress_and_rest{
+                                 .done = event.done, .total = event.total, .rest = text(Seconds(event.remaining_s))}));
 }
 
 void CollectPanel::count_point(const PointEvent& event) {
@@ -222,7 +221,7 @@ void CollectPanel::show_point(const PointEvent& event) {
   QString text = shorten(point);
   if (disposition && *disposition == Disposition::ok) {
     const QString gap = QStringLiteral("  ");
-    if (event.time_median_ns > 0) text += gap + format_duration(event.time_median_ns);
+    if (event.time_median_ns > 0) text += gap + qtext(Nanoseconds(event.time_median_ns));
     if (event.throttled) text += gap + qtext(say::collect_panel::throttled{});
     if (event.provenance == attnscope::to_string(Provenance::extrapolated)) {
       text += gap + qtext(say::collect_panel::extrapolated{});
@@ -233,8 +232,8 @@ void CollectPanel::show_point(const PointEvent& event) {
   QString tip = point;
   if (!event.reason.empty()) tip += QLatin1Char('\n') + qtext(event.reason);
   const auto add = [&tip](const Message& line) { tip += QLatin1Char('\n') + qtext(line); };
-  if (event.dram_bytes > 0) add(say::collect_panel::dram{.bytes = format_bytes(event.dram_bytes).toStdString()});
-  if (event.l2_sm_bytes > 0) add(say::collect_panel::sm_l2{.bytes = format_bytes(event.l2_sm_bytes).toStdString()});
+  if (event.dram_bytes > 0) add(say::collect_panel::dram{.bytes = attnscope::text(Bytes(event.dram_bytes))});
+  if (event.l2_sm_bytes > 0) add(say::collect_panel::sm_l2{.bytes = attnscope::text(Bytes(event.l2_sm_bytes))});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
   count_point(event);
   emit collection_grew(database_in_use_);

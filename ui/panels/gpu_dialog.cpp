@@ -197,15 +197,14 @@ void GpuDialog::show_sources() {
     const GpuValue& value = gpu_values()[i];
     const double usual = value.get(like);
     const bool stated = value.get(limits_) != usual;
-    rows_[i].source->setText(
-        stated ? qtext(say::gpu_dialog::stated{.usual = format_number(usual, 6).toStdString(), .gpu = base().name})
-               : usual_source_words(value, base()));
+    rows_[i].source->setText(stated ? qtext(say::gpu_dialog::stated{.usual = number_text(usual, 6), .gpu = base().name})
+                                    : usual_source_words(value, base()));
     QPalette ink = palette();
     ink.setColor(QPalette::WindowText, stated ? colors.text : colors.muted);
     rows_[i].source->setPalette(ink);
   }
   const DeviceRates rates = device_rates(limits_);
-  const auto text = [](double rate, std::string_view unit) { return format_value(rate, unit).toStdString(); };
+  const auto text = [](double rate, std::string_view unit) { return value_text(rate, unit); };
   peaks_->setText(qtext(say::gpu_dialog::peaks{
       .clock = text(rates.boost_hz, "hertz"),
       .tensor = text(limits_.tensor_flops, "flop/s"),

@@ -154,8 +154,7 @@ void add_times(Html& html, const PointRecord& record) {
   }
   const auto spread = evaluate(metric_key::time_spread, record);
   if (spread) {
-    html.row(qtext(say::details::spread{}), format_number(100 * spread->value, 2) + QStringLiteral(" %"),
-             word_of(spread->provenance));
+    html.row(qtext(say::details::spread{}), qtext(Share(spread->value)), word_of(spread->provenance));
   }
   if (const KernelRecord* all = record.kernel("all"); !all->samples_ns.empty()) {
     html.row(qtext(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
@@ -176,8 +175,7 @@ void add_why(Html& html, const PointRecord& record) {
                                                     : qtext(say::details::units_of_range{}));
   for (const analysis::UnitUse& use : analysis::unit_uses(record)) add_metric(html, record, use.metric->key);
   if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
-    html.row(metric_label(share->name), format_number(100 * share->value) + QStringLiteral(" %"),
-             word_of(share->provenance));
+    html.row(metric_label(share->name), qtext(Share(share->value)), word_of(share->provenance));
   }
   html.heading(qtext(say::details::stalls{}));
   for (const analysis::UnitUse& stall : analysis::longest_stalls(record)) add_metric(html, record, stall.metric->key);
@@ -192,15 +190,14 @@ void add_bound(Html& html, const PointRecord& record) {
   for (const analysis::UnitUse& term : analysis::time_terms(record)) add_metric(html, record, term.metric->key);
   const auto both = analysis::compare_bounds(record);
   if (!both) {
-    html.paragraph(qtext(say::bound::predicted{.term = predicted->name,
-                                               .factor = format_number(predicted->factor, 2).toStdString()}),
+    html.paragraph(qtext(say::bound::predicted{.term = predicted->name, .factor = number_text(predicted->factor, 2)}),
                    html.colors().muted);
   } else if (both->agree) {
     html.paragraph(qtext(say::bound::agree{.term = predicted->name}), html.colors().muted);
   } else {
     html.paragraph(qtext(say::bound::differ{.term = predicted->name,
                                             .unit = both->measured.metric->label(),
-                                            .percent = format_number(both->measured.value, 2).toStdString()}),
+                                            .percent = number_text(both->measured.value, 2)}),
                    html.colors().muted);
   }
 }

@@ -2,11 +2,11 @@
 #include "ui/plots/axis_tickers.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ui/plots/round_ticks.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -101,7 +101,7 @@ class RoundTicker : public QCPAxisTicker {
 }  // namespace
 
 QSharedPointer<QCPAxisTicker> byte_ticker() {
-  return QSharedPointer<DecadeTicker>::create(&format_bytes);
+  return QSharedPointer<DecadeTicker>::create([](double bytes) { return qtext(Bytes(bytes)); });
 }
 
 QSharedPointer<QCPAxisTicker> number_ticker() {
@@ -109,12 +109,7 @@ QSharedPointer<QCPAxisTicker> number_ticker() {
 }
 
 QSharedPointer<QCPAxisTicker> element_ticker() {
-  return QSharedPointer<DecadeTicker>::create([](double elements) {
-    constexpr std::array prefixes{"", " k", " M", " G", " T", " P"};
-    std::size_t prefix = 0;
-    for (; elements >= 999.5 && prefix + 1 < prefixes.size(); ++prefix) elements /= 1000;
-    return format_number(elements) + QLatin1String(prefixes[prefix]);
-  });
+  return QSharedPointer<DecadeTicker>::create([](double elements) { return qtext(Elements(elements)); });
 }
 
 QSharedPointer<QCPAxisTicker> time_ticker() {
@@ -133,7 +128,7 @@ QSharedPointer<QCPAxisTicker> round_ticker(double factor, bool logarithmic) {
 }
 
 QSharedPointer<QCPAxisTicker> linear_byte_ticker() {
-  return QSharedPointer<RoundTicker>::create(1, false, &format_bytes);
+  return QSharedPointer<RoundTicker>::create(1, false, [](double bytes) { return qtext(Bytes(bytes)); });
 }
 
 }  // namespace attnscope::ui

@@ -51,7 +51,7 @@ void add_tick(QCustomPlot& plot, double n, const QColor& color) {
 
 QString label_words(const Boundary& boundary) {
   const std::string algorithm = short_title(boundary.algorithm).toStdString();
-  const std::string size = format_capacity(boundary.at.l2_bytes).toStdString();
+  const std::string size = text(Capacity(boundary.at.l2_bytes));
   if (boundary.device.empty()) return qtext(say::curve_plot::leaves_l2{.algorithm = algorithm, .size = size});
   return qtext(say::curve_plot::leaves_l2_of{.algorithm = algorithm, .device = boundary.device, .size = size});
 }

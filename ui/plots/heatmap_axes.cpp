@@ -138,7 +138,7 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
     painter.drawText(QRectF(layout.bar.right() + 7, y - metrics.height() / 2, heatmap_bar_labels, metrics.height()),
                      Qt::AlignLeft | Qt::AlignVCenter, format_number(value * drawing.unit.factor));
   }
-  const QString& unit = drawing.unit.suffix;
+  const QString unit = to_qstring(drawing.unit.suffix);
   const bool log = colors.logarithmic() && !colors.one();
   if (unit.isEmpty() && !log) return;
   const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label

@@ -48,7 +48,7 @@ class ColumnBuilder {
   [[nodiscard]] HoverColumn column() const {
     HoverColumn column;
     column.n = n_;
-    const std::string length = format_number(n_, 9).toStdString();
+    const std::string length = number_text(n_, 9);
     Message title = say::curve_plot::at_n{.n = length};
     if (set_.axis) title = say::curve_plot::at_place{.place = place_words(set_, n_).toStdString()};
     if (set_.queries) title = say::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};

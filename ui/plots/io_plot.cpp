@@ -278,8 +278,9 @@ void IoPlot::name_axes_of_metric() {
       unit_scale(values.high > 0 ? values.high : 1, metric == nullptr ? std::string_view() : metric->unit);
   yAxis->setTicker(round_ticker(unit.factor, log_y()));
   const QString label = metric_label(set_.metric);
-  yAxis->setLabel(unit.suffix.isEmpty() || unit.suffix == label ? label
-                                                                : QStringLiteral("%1 [%2]").arg(label, unit.suffix));
+  yAxis->setLabel(unit.suffix.empty() || to_qstring(unit.suffix) == label
+                      ? label
+                      : QStringLiteral("%1 [%2]").arg(label, to_qstring(unit.suffix)));
   const bool memory = set_.axis->key() == analysis::memory_axis().key();
   xAxis->setLabel(memory ? qtext(say::curve_plot::memory_axis{}) : qtext(set_.axis->facet->label));
   if (set_.places.empty()) {

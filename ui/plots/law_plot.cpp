@@ -152,10 +152,9 @@ void LawPlot::draw_growth() {
     for (const std::size_t place : drawn_) {
       const LawFamily& family = set_.families[place];
       if (family.refusal) continue;
-      heading << qtext(
-          say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
-                                  .variable = to_string(variable),
-                                  .exponent = QString::number(family.fit->exponents[k], 'f', 2).toStdString()});
+      heading << qtext(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
+                                               .variable = to_string(variable),
+                                               .exponent = number_text(family.fit->exponents[k])});
     }
     constexpr qsizetype most_named = 3;  // the table says them all
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
@@ -238,9 +237,9 @@ void LawPlot::draw_collapse() {
       continue;
     }
     heading << qtext(say::law_page::spread{.algorithm = family_title(set_, family).toStdString(),
-                                           .low = format_number(family.band.low).toStdString(),
-                                           .high = format_number(family.band.high).toStdString(),
-                                           .range = format_number(family.bytes_range).toStdString()});
+                                           .low = number_text(family.band.low),
+                                           .high = number_text(family.band.high),
+                                           .range = number_text(family.bytes_range)});
   }
   QString lines;
   for (qsizetype i = 0; i < heading.size(); ++i) {
@@ -295,14 +294,14 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
   content.rows.push_back({color, mark_of_values(point.provenance),
                           QStringLiteral("%1 %2 · %3")
                               .arg(level_words(level_), qtext(say::law_page::bytes{}), to_qstring(point.provenance)),
-                          format_bytes(point.bytes)});
+                          qtext(Bytes(point.bytes))});
   if (point.model_bytes) {
     content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::closed{}),
-                            format_bytes(*point.model_bytes)});
+                            qtext(Bytes(*point.model_bytes))});
   }
   if (!family.refusal) {
     content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::fitted{}),
-                            format_bytes(family.fit->at(point.at))});
+                            qtext(Bytes(family.fit->at(point.at)))});
   }
   content.rows.push_back({color, SampleMark::none, qtext(say::law_page::ratio{}), format_number(point.ratio())});
   const std::string tile = format_tile(points_->table().tile_of(point.row)).toStdString();

@@ -34,7 +34,7 @@ QString picked_name(const Curve& curve, const Curve& other) {
 QString ratio_sentence(const CurveSet& set, const Curve& a, const Curve& b, const analysis::CurveRatio& ratio) {
   const Curve& less = ratio.first_less ? a : b;
   const Curve& more = ratio.first_less ? b : a;
-  const std::string factor = format_number(ratio.factor, ratio.factor < 10 ? 3 : 2).toStdString();
+  const std::string factor = number_text(ratio.factor, ratio.factor < 10 ? 3 : 2);
   const std::string what = amount_words(less).toStdString();
   const std::string at = place_words(set, ratio.at).toStdString();
   const Metric* metric = find_metric(analysis::metric_of(less));

@@ -142,7 +142,7 @@ Message RatioPlot::key_words() const {
     return origin(point.pair->base.front()) == Provenance::extrapolated ||
            origin(point.pair->other.front()) == Provenance::extrapolated;
   });
-  const std::string margin = format_number(100 * curves_.set->margin).toStdString();
+  const std::string margin = number_text(100 * curves_.set->margin);
   Message key = say::compare_page::plot_key{.margin = margin};
   if (!bars) key = say::compare_page::plot_key_computed{.margin = margin};
   if (crossed) key = say::compare_page::plot_key_extrapolated{.key = key};
@@ -292,10 +292,10 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   const QColor color = color_of(mark.series);
   HoverContent content;
   content.title = qtext(say::compare_page::point_at{.axis = qtext(curves_.x->facet->label).toStdString(),
-                                                    .value = format_number(mark.x, 6).toStdString()});
+                                                    .value = number_text(mark.x, 6)});
   const auto side = [&](const QColor& of, const QString& name, Row row, double ns) {
     content.rows.push_back({of, mark_of_values(origin(row)),
-                            QStringLiteral("%1 · %2").arg(name, to_qstring(origin(row))), format_duration(ns)});
+                            QStringLiteral("%1 · %2").arg(name, to_qstring(origin(row))), qtext(Nanoseconds(ns))});
   };
   side(plot_colors(palette()).text, curves_.set->base_name(), pair.base.front(), pair.base_ns);
   if (mark.rows == pair.base) return content;

@@ -300,7 +300,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   const RooflinePoint& point = point_of(mark);
   const PlotColors colors = plot_colors(palette());
   const QColor color = color_of(mark.series);
-  const auto rate = [](double flops_per_second) { return format_value(flops_per_second, "flop/s"); };
+  const auto rate = [](double flops_per_second) { return qtext(FlopsPerSecond(flops_per_second)); };
   HoverContent content;
   const analysis::PointTable& table = set_.points->table();
   const std::string algorithm = analysis::short_title(table.algorithms(), series_of(mark).algorithm);
@@ -315,35 +315,33 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   for (const RooflineLevel level : analysis::roofline_levels) {
     const auto counted = point.intensity(level);
     if (!counted) continue;
-    const std::string measured = format_number(*counted).toStdString();
+    const std::string measured = number_text(*counted);
     const std::string provenance = to_qstring(intensity_provenance(set_, point, level)).toStdString();
     const auto modelled = point.model_intensity(level);
     const Message value =
-        modelled
-            ? Message(say::roofline_page::intensity_closed{
-                  .measured = measured, .provenance = provenance, .modelled = format_number(*modelled).toStdString()})
-            : Message(say::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
+        modelled ? Message(say::roofline_page::intensity_closed{
+                       .measured = measured, .provenance = provenance, .modelled = number_text(*modelled)})
+                 : Message(say::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
     content.rows.push_back({colors.text, SampleMark::none,
                             qtext(say::roofline_page::intensity{.level = level_words(level).toStdString()}),
                             qtext(value)});
     if (const auto limit = limit_of(set_, point, level)) {
       const std::string form = limit_words(*limit).toStdString();
-      Message words =
-          say::roofline_page::limit_value{.form = form, .value = format_number(limit->intensity).toStdString()};
+      Message words = say::roofline_page::limit_value{.form = form, .value = number_text(limit->intensity)};
       content.rows.push_back({colors.muted, SampleMark::none,
                               qtext(say::roofline_page::limit{.level = level_words(level).toStdString()}),
                               limit->of.empty() ? limit_words(*limit) : qtext(words)});
     }
   }
   for (const analysis::BoundShare& share : point.shares) {
-    content.rows.push_back(
-        {colors.text, SampleMark::none, qtext(say::roofline_page::share{.bound = to_string(share.bound)}),
-         qtext(say::roofline_page::share_value{.time = format_duration(share.ns).toStdString(),
-                                               .percent = percent_words(share.ns / point.ns).toStdString()})});
+    content.rows.push_back({colors.text, SampleMark::none,
+                            qtext(say::roofline_page::share{.bound = to_string(share.bound)}),
+                            qtext(say::roofline_page::share_value{.time = text(Nanoseconds(share.ns)),
+                                                                  .percent = text(Share(share.ns / point.ns))})});
   }
   if (!point.shares.empty()) {
-    content.notes << qtext(say::roofline_page::hits{.bound = bound_words(point).toStdString(),
-                                                    .percent = percent_words(point.reached()).toStdString()});
+    content.notes << qtext(
+        say::roofline_page::hits{.bound = bound_words(point).toStdString(), .percent = text(Share(point.reached()))});
     const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
     if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(say::roofline_page::upper_bound{});
   }

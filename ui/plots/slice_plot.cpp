@@ -123,7 +123,8 @@ void SlicePlot::show_axes(const analysis::MapSlice& slice, const UnitScale& unit
       values.high > values.low ? 0.08 * (values.high - values.low) : 0.1 * std::max(std::abs(values.high), 1.0);
   yAxis->setRange((values.low - margin) * unit.factor, (values.high + margin) * unit.factor);
   xAxis->setLabel(axis_title(along()));
-  yAxis->setLabel(unit.suffix.isEmpty() ? grid_.label : QStringLiteral("%1 [%2]").arg(grid_.label, unit.suffix));
+  yAxis->setLabel(unit.suffix.empty() ? grid_.label
+                                      : QStringLiteral("%1 [%2]").arg(grid_.label, to_qstring(unit.suffix)));
   const PlotColors colors = plot_colors(palette());
   setBackground(QBrush(colors.background));
   for (QCPAxis* axis : axisRect()->axes()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers as people read them: bandwidth and traffic in SI (GB), capacity in IEC (KiB), three significant digits.
+// Texts of the window.
 #pragma once
 
 #include <QString>
@@ -9,25 +9,15 @@
 #include "profiler/analysis/point_table.h"
 #include "profiler/analysis/tile_choice.h"
 #include "profiler/metrics/point.h"
+#include "profiler/units/spelling.h"
 #include "storage/run_store.h"
 
 namespace attnscope::ui {
 
-/// "1.07 GB": traffic, powers of 1000.
-[[nodiscard]] QString format_bytes(double bytes);
-/// "227 KiB": capacities, powers of 1024.
-[[nodiscard]] QString format_capacity(double bytes);
-/// "1.24 ms", from nanoseconds.
-[[nodiscard]] QString format_duration(double nanoseconds);
-/// "2 min 05 s": for waiting times, from seconds.
-[[nodiscard]] QString format_wait(double seconds);
-/// Three significant digits, no exponent between 0.001 and a million; groups of digits above 10,000.
+// What profiler/units and the table of metrics say, for Qt; qtext() has the quantities.
 [[nodiscard]] QString format_number(double value, int significant = 3);
-/// "512", "4k", "1M", "1500": a sequence length, k = 1024, M = 1024k.
 [[nodiscard]] QString format_length(double n);
-/// A value in one of the metrics table's base units ("byte", "ns", "percent", "flop/s", "hertz", ...), with its unit.
 [[nodiscard]] QString format_value(double value, std::string_view unit);
-/// A metric's value; capacities (shared and local memory) in KiB, traffic in SI.
 [[nodiscard]] QString format_metric(const MetricValue& metric);
 /// A label of the metrics table in the window's typography.
 [[nodiscard]] QString metric_label(std::string_view key);
@@ -35,18 +25,9 @@ namespace attnscope::ui {
 /// "batch × heads", but "L2 at start": a label within a sentence.
 [[nodiscard]] QString within_sentence(QString label);
 
-/// One factor and unit for a whole axis or table: value x factor reads in `suffix` ("GB") up to `largest`.
-struct UnitScale {
-  double factor = 1;
-  QString suffix;
-};
-[[nodiscard]] UnitScale unit_scale(double largest, std::string_view unit);
-
 [[nodiscard]] QString to_qstring(std::string_view text);
 /// title(): "measured", "simulated, extrapolated".
 [[nodiscard]] QString to_qstring(Provenance provenance);
-/// "1 point", "21 points".
-[[nodiscard]] Message counted_points(std::size_t points, int rounds = 1);
 
 /// At most that many characters; of a longer text the end is cut, with an ellipsis.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most);

@@ -5,12 +5,19 @@
 #include <QString>
 
 #include "kernels/model/message.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::ui {
 
 /// Plain text, unless the message says that it is rich: to be escaped wherever Qt may take it for rich text.
 [[nodiscard]] inline QString qtext(const Message& message) {
   return QString::fromStdString(text(message));
+}
+
+/// "1.24 ms", "227 KiB".
+template <class Unit>
+[[nodiscard]] QString qtext(Amount<Unit> amount) {
+  return QString::fromStdString(text(amount));
 }
 
 }  // namespace attnscope::ui

@@ -81,8 +81,8 @@ QString name_of(const analysis::MemorySpan& span, OnChipPlace place) {
 
 QString words_of(const analysis::MemorySpan& span, OnChipPlace place) {
   const auto each = static_cast<double>(span.bytes) / span.stages;
-  const QString size = span.stages > 1 ? QStringLiteral("%1 × %2").arg(span.stages).arg(format_capacity(each))
-                                       : format_capacity(static_cast<double>(span.bytes));
+  const QString size = span.stages > 1 ? QStringLiteral("%1 × %2").arg(span.stages).arg(qtext(Capacity(each)))
+                                       : qtext(Capacity(span.bytes));
   return QStringLiteral("%1 %2").arg(name_of(span, place), size);
 }
 
@@ -190,7 +190,7 @@ std::vector<OnChipMap::DrawnSpan> OnChipMap::block_spans(OnChipPlace place) cons
 
 QString OnChipMap::heading(OnChipPlace place) const {
   const analysis::MemoryMap& map = map_of(place);
-  const auto capacity = [](std::int64_t bytes) { return format_capacity(static_cast<double>(bytes)).toStdString(); };
+  const auto capacity = [](std::int64_t bytes) { return text(Capacity(bytes)); };
   const std::string each = capacity(map.block_bytes);
   const std::string free = capacity(map.free_bytes());
   const std::string all = capacity(map.sm_bytes);

@@ -38,7 +38,7 @@ enum class Unit {
   bytes_per_second,
   flops
 };
-/// "128 MiB", "4.00", "1.2 ms", "116,224": SI for rates and bytes_si, IEC for sizes, groups of digits from 1000 on.
+/// "128 MiB", "4.00 ×", "1.2 ms", "116,224", as profiler/units has them: SI for rates and bytes_si, IEC for sizes.
 [[nodiscard]] std::string format_figure(double value, Unit);
 
 /// `partly`: in some of several cases (problems, pairs, rows of a table) and not in the others.

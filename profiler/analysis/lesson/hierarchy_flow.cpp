@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "profiler/analysis/lesson/claims.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -58,12 +59,6 @@ FlowLoad load_of(const Hierarchy& hierarchy, std::int64_t bytes_per_sm, int sms)
   return load;
 }
 
-/// Three digits: what was measured has no more.
-std::string three_digits(double value) {
-  const double unit = value > 0 ? std::pow(10, std::floor(std::log10(value)) - 2) : 1;
-  return format_figure(std::round(value / unit) * unit, Unit::plain);
-}
-
 }  // namespace
 
 double HierarchyFlow::stretch(double frames_per_second) const {
@@ -91,10 +86,9 @@ HierarchyFlow hierarchy_flow(const Hierarchy& hierarchy, int sms) {
 std::string clock_text(const LessonTexts& texts, const HierarchyFlow& flow, const FlowFrame& frame) {
   if (flow.frame_ns <= 0) return texts.word("no_latency");
   constexpr double frames_per_second = 60;
-  return fmt::format("{} {} · {} {} · {} {}", texts.word("since_start"),
-                     format_figure(std::round(frame.ns), Unit::nanoseconds), texts.word("flops_meanwhile"),
-                     three_digits(frame.tensor_flops), texts.word("slowed"),
-                     three_digits(flow.stretch(frames_per_second)));
+  return fmt::format("{} {} · {} {} · {} {}", texts.word("since_start"), text(Nanoseconds(std::round(frame.ns))),
+                     texts.word("flops_meanwhile"), text(Flops(frame.tensor_flops)), texts.word("slowed"),
+                     number_text(flow.stretch(frames_per_second)));
 }
 
 std::string trips_text(const LessonTexts& texts, const std::optional<double>& trips) {

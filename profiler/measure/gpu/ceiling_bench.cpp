@@ -14,7 +14,7 @@
 #include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -42,7 +42,7 @@ std::string half_of(const std::string& buffer) {
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t free) {
   throw PointEnd(Disposition::out_of_memory,
-                 say::ceiling::no_memory{.needed = needed, .needed_iec = format_iec_bytes(needed), .free = free});
+                 say::ceiling::no_memory{.needed = needed, .needed_iec = text(Capacity(needed)), .free = free});
 }
 
 /// Several loads may fail for one reason.

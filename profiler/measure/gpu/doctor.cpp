@@ -19,7 +19,7 @@
 #include "profiler/measure/gpu/nvrtc.h"
 #include "profiler/measure/gpu/range_profiler.h"
 #include "profiler/metrics/point.h"
-#include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -67,8 +67,7 @@ DoctorFinding check_cache() {
   }
   return {"cubin cache",
           Status::ok,
-          say::finding::cache{
-              .folder = folder.string(), .kernels = count, .size = format_iec_bytes(static_cast<std::int64_t>(bytes))},
+          say::finding::cache{.folder = folder.string(), .kernels = count, .size = text(Capacity(bytes))},
           {},
           {}};
 }
@@ -179,7 +178,7 @@ std::vector<DoctorFinding> diagnose_gpu(int ordinal) {
         Message detail =
             say::finding::device{.device = limits.name,
                                  .capability = fmt::format("{}.{}", limits.compute_major, limits.compute_minor),
-                                 .memory = format_iec_bytes(limits.dram_bytes),
+                                 .memory = text(Capacity(limits.dram_bytes)),
                                  .uuid = *uuid};
         if (limits.compute_major < 8) {
           findings.push_back(

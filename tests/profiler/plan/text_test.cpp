@@ -11,14 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(Text, BytesInIecUnits) {
-  EXPECT_EQ(format_iec_bytes(0), "0 B");
-  EXPECT_EQ(format_iec_bytes(1023), "1023 B");
-  EXPECT_EQ(format_iec_bytes(1024), "1.0 KiB");
-  EXPECT_EQ(format_iec_bytes(std::int64_t{66} << 30), "66.0 GiB");
-  EXPECT_EQ(format_iec_bytes(std::int64_t{1} << 62), "4.0 EiB");
-}
-
 TEST(Text, NearMatchesComeNearestFirstAndFarOnesNotAtAll) {
   const std::vector<std::string> names{"dram__bytes_write.sum", "dram__bytes_read.sum", "sm__cycles_elapsed.max"};
   EXPECT_THAT(near_matches("dram__byte_read.sum", names), ElementsAre("dram__bytes_read.sum", "dram__bytes_write.sum"));

@@ -8,8 +8,8 @@
 #include "kernels/model/ceilings.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/writers.h"
+#include "profiler/units/spelling.h"
 #include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/report/documents.h"
 
@@ -289,8 +289,8 @@ TEST(ReportTrust, ImportedCountsStandBesideOurs) {
   const auto row = std::ranges::find_if(
       beside->rows, [](const std::vector<Cell>& cells) { return cells[1].text.find("byte") != std::string::npos; });
   ASSERT_NE(row, beside->rows.end());
-  EXPECT_EQ((*row)[2].text, exact(read));
-  EXPECT_EQ((*row)[3].text, exact(read * 1.02));
+  EXPECT_EQ((*row)[2].text, exact_text(read));
+  EXPECT_EQ((*row)[3].text, exact_text(read * 1.02));
   EXPECT_EQ((*row)[4].text, "1.0200");
   // Nobody knows which is meant of two points of the same problem; of other lengths neither is.
   PointSpec more_keys = own.front().spec;

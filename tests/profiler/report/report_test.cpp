@@ -11,9 +11,9 @@
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/escape.h"
-#include "profiler/report/numbers.h"
 #include "profiler/report/svg.h"
 #include "profiler/report/writers.h"
+#include "profiler/units/spelling.h"
 #include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/report/documents.h"
 
@@ -49,7 +49,7 @@ TEST(Report, SummaryTellsRatiosOfPointsAndLeadsToThem) {
     if (words.row) rows.push_back(*words.row);
   }
   ASSERT_EQ(rows.size(), 2U) << words_of(first);
-  EXPECT_THAT(words_of(first), HasSubstr(three_digits(dram_of(records[rows[1]]) / dram_of(records[rows[0]])) +
+  EXPECT_THAT(words_of(first), HasSubstr(number_text(dram_of(records[rows[1]]) / dram_of(records[rows[0]])) +
                                          " times fewer DRAM bytes"));
   EXPECT_THAT(sentences(document), Contains(HasSubstr("ended out-of-memory")));
 }
@@ -61,7 +61,7 @@ TEST(Report, ASentenceChangesWithItsDataAndGoesWithIt) {
   const auto changed =
       std::ranges::find_if(records, [](const PointRecord& record) { return record.disposition == Disposition::ok; });
   const PointRecord whole = *changed;
-  for (const auto& [factor, residual] : {std::pair(1.01, "is 1.101%,"), {0.98, "is -1.902%,"}}) {
+  for (const auto& [factor, residual] : {std::pair(1.01, "is 1.10%,"), {0.98, "is -1.90%,"}}) {
     *changed = whole;
     for (MetricValue& metric : changed->kernels.front().metrics) {
       if (metric.name == metric_key::l2_to_sm_bytes || metric.name == metric_key::sm_to_l2_bytes)
@@ -157,7 +157,8 @@ TEST(Report, AMarksReadOutHasTheVeryValue) {
     for (const Mark& mark : line.marks) {
       if (line.provenance == Provenance::modelled) continue;
       ++measured;
-      EXPECT_THAT(mark.said, AllOf(HasSubstr(": " + exact(mark.y) + " byte ("), HasSubstr("N " + exact(mark.x))));
+      EXPECT_THAT(mark.said,
+                  AllOf(HasSubstr(": " + exact_text(mark.y) + " byte ("), HasSubstr("N " + exact_text(mark.x))));
       EXPECT_TRUE(std::ranges::any_of(records, [&](const PointRecord& record) {
         const auto bytes = dram_traffic(record);
         return bytes && bytes->value == mark.y && static_cast<double>(record.spec.problem.n_k) == mark.x;
@@ -428,9 +429,9 @@ TEST(Report, MapsWhoseValuesAreAlmostAlikeHaveDigitsThatTellThemApart) {
   ASSERT_NE(times, maps.end());
   const auto& map = std::get<HeatMap>(times->chart.picture);
   EXPECT_GT(map.digits, 3);
-  EXPECT_NE(some_digits(map.low, map.digits), some_digits(map.high, map.digits));
+  EXPECT_NE(number_text(map.low, map.digits), number_text(map.high, map.digits));
   EXPECT_THAT(times->caption, HasSubstr("All values lie within 0."));
-  EXPECT_THAT(to_svg(times->chart, "x", Placed::alone), HasSubstr(">" + some_digits(map.low, map.digits) + " ms<"));
+  EXPECT_THAT(to_svg(times->chart, "x", Placed::alone), HasSubstr(">" + number_text(map.low, map.digits) + " ms<"));
 }
 
 TEST(Report, ATitleTooLongForOneLineTakesTwo) {
@@ -555,26 +556,9 @@ TEST(ReportText, MarkdownEscapesWhatMeansSomething) {
   EXPECT_EQ(markup("a\"<&>'"), "a&quot;&lt;&amp;&gt;&#39;");
 }
 
-TEST(ReportNumbers, ArePrintedAlikeEverywhere) {
-  EXPECT_EQ(three_digits(0), "0");
-  EXPECT_EQ(three_digits(0.012345), "0.0123");
-  EXPECT_EQ(three_digits(4.306), "4.31");
-  EXPECT_EQ(three_digits(9.996), "10.0");
-  EXPECT_EQ(three_digits(99.96), "100");
-  EXPECT_EQ(three_digits(12345), "12345");
-  EXPECT_EQ(three_digits(-85.27), "-85.3");
-  EXPECT_EQ(some_digits(138.6149, 5), "138.61");
-  EXPECT_EQ(some_digits(99.99996, 6), "100.000");
-  const std::tuple<double, double, int> digits[] = {
-      {1, 2, 3}, {138.61, 138.64, 5}, {138.611, 138.614, 6}, {138.6111, 138.6114, 6}, {7, 7, 3}};
-  for (const auto& [low, high, wanted] : digits) EXPECT_EQ(digits_between(low, high), wanted) << low;
-  EXPECT_EQ(exact(123456789), "123456789");
-  EXPECT_EQ(exact(0.1), "0.1");
-  EXPECT_EQ(with_unit(2.15e9, "byte"), "2.15 GB");
-  EXPECT_EQ(with_unit(999.6, "ns"), "1.00 µs");
-  EXPECT_EQ(length_text(4096), "4k");
-  EXPECT_EQ(length_text(1000), "1000");
+TEST(ReportPictures, HaveNoNegativeZero) {
   EXPECT_EQ(coordinate(-0.001), "0");
+  EXPECT_EQ(coordinate(12.345), "12.35");
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(CurveSeries, AFitSaysItsConstantsAndHowWellTheyAreKnown) {
             QStringLiteral("fit 2.000·N²d/Br + 2.016·N·d\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
   EXPECT_EQ(
       fit_words(fitted(14.07, 0.7, -7.13)),
-      QStringLiteral("fit 14.1·N²d/Br − 7.13·N·d (±5.0 %)\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
+      QStringLiteral("fit 14.1·N²d/Br − 7.13·N·d (±4.98%)\nslope 1.94 [1.91, 1.98], N ≥ 4Br, in elements a head"));
 }
 
 TEST(CurveSeries, AFitThatIsWithheldSaysWhy) {
@@ -126,7 +126,7 @@ TEST(CurveSeries, AFitThatIsWithheldSaysWhy) {
   EXPECT_EQ(withheld_words(law), QStringLiteral("no fit of N²d/Br:\nthe points grow faster, as N^1.94"));
   law.refusal = analysis::FitRefusal::misses;
   EXPECT_EQ(withheld_words(law),
-            QStringLiteral("no fit of N²d/Br:\nit would miss N 4096 by 23 %, its interval is ±10 %"));
+            QStringLiteral("no fit of N²d/Br:\nit would miss N 4096 by 23%, its interval is ±10%"));
 }
 
 TEST(CurveSeries, AlgorithmsAreShownAsTheirTitlesWriteThem) {

@@ -32,6 +32,7 @@
 #include "ui/explorer/tile_grid_view.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 #include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
@@ -94,10 +95,10 @@ class ExplorerPageTest : public ::testing::Test {
 TEST_F(ExplorerPageTest, BeginsWithAConfigurationThatRuns) {
   ASSERT_NE(page.shown(), nullptr);
   EXPECT_FALSE(exploration().refusal);
-  EXPECT_TRUE(page.verdict().startsWith("Runs. Modelled: " + format_duration(exploration().ns)))
+  EXPECT_TRUE(page.verdict().startsWith("Runs. Modelled: " + qtext(Nanoseconds(exploration().ns))))
       << page.verdict().toStdString();
-  EXPECT_EQ(figure("Time"), format_duration(exploration().ns));
-  EXPECT_EQ(figure("SM↔L2"), format_bytes(static_cast<double>(exploration().traffic.total())));
+  EXPECT_EQ(figure("Time"), qtext(Nanoseconds(exploration().ns)));
+  EXPECT_EQ(figure("SM↔L2"), qtext(Bytes(exploration().traffic.total())));
 }
 
 TEST_F(ExplorerPageTest, EveryFieldAndKnobHasAnEditorWithAName) {
@@ -169,13 +170,13 @@ TEST_F(ExplorerPageTest, TermsAreTheLaunchsAndTheBoundingOneIsMarked) {
   const TimeTerm bound = time.bound();
   for (const TimeTerm term : analysis::time_terms()) {
     const QString words = page.terms()->words(term);
-    const QString first = time.term(term) > 0 ? format_duration(time.term(term)) : QStringLiteral("none of its own");
+    const QString first = time.term(term) > 0 ? qtext(Nanoseconds(time.term(term))) : QStringLiteral("none of its own");
     EXPECT_TRUE(words.startsWith(first)) << words.toStdString();
     EXPECT_EQ(words.endsWith("bounds"), term == bound) << words.toStdString();
     EXPECT_NEAR(page.terms()->bar(term).width() * time.term(bound), page.terms()->bar(bound).width() * time.term(term),
                 1e-3 * time.term(bound));
   }
-  EXPECT_EQ(page.terms()->total_words(), format_duration(time.ns));
+  EXPECT_EQ(page.terms()->total_words(), qtext(Nanoseconds(time.ns)));
 }
 
 /// Ceilings of an open file are rates of the predicted time, which says so, until the file is closed.
@@ -220,11 +221,11 @@ TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
   EXPECT_EQ(page.chosen().choices.point.spec.tile.br, 64);
   EXPECT_EQ(page.findChild<QSpinBox*>("br")->value(), 64);
   EXPECT_NE(figure("SM↔L2"), before);
-  EXPECT_EQ(figure("SM↔L2"), format_bytes(static_cast<double>(exploration().traffic.total())));
+  EXPECT_EQ(figure("SM↔L2"), qtext(Bytes(exploration().traffic.total())));
   EXPECT_EQ(page.grid()->picture()->q_tiles, 4096 / 64);
   // K passes by once for each of 64 query tiles: 16 heads of 4096 x 128 in two bytes.
-  EXPECT_EQ(operand("K", OperandsModel::loaded_column), format_bytes(64.0 * 16 * 4096 * 128 * 2));
-  EXPECT_EQ(operand("O", OperandsModel::stored_column), format_bytes(16.0 * 4096 * 128 * 2));
+  EXPECT_EQ(operand("K", OperandsModel::loaded_column), qtext(Bytes(64.0 * 16 * 4096 * 128 * 2)));
+  EXPECT_EQ(operand("O", OperandsModel::stored_column), qtext(Bytes(16.0 * 4096 * 128 * 2)));
   EXPECT_EQ(operand("O", OperandsModel::loaded_column), "–");
 }
 
@@ -370,7 +371,7 @@ TEST_F(ExplorerPageTest, UndoTakesBackChoicesAndPins) {
   for (int i = 0; i < 3; ++i) page.undo_stack().redo();
   settle();
   EXPECT_EQ(page.chosen(), last);
-  EXPECT_EQ(figure("Time"), format_duration(exploration().ns));
+  EXPECT_EQ(figure("Time"), qtext(Nanoseconds(exploration().ns)));
 }
 
 TEST_F(ExplorerPageTest, OneDragIsOneStepOfUndo) {
@@ -469,7 +470,7 @@ TEST_F(ExplorerPageTest, BlockMasksAreWorkedOutAsideAndTheLatestWins) {
   ASSERT_EQ(got.cells.size(), expected->cells.size());
   EXPECT_EQ(got.count(analysis::TileSight::masked), expected->count(analysis::TileSight::masked));
   EXPECT_GT(got.count(analysis::TileSight::masked), 0);
-  EXPECT_EQ(figure("Time"), format_duration(exploration().ns));
+  EXPECT_EQ(figure("Time"), qtext(Nanoseconds(exploration().ns)));
 }
 
 TEST_F(ExplorerPageTest, LargeGridsComeAsideAndAggregated) {
@@ -546,7 +547,7 @@ TEST(TermBars, TheUseOfAUnitStandsBesideItsTermAndTheTimeBelowThePredicted) {
   bars.set_times(times);
   EXPECT_EQ(bars.use_words(TimeTerm::tensor), "63% busy");
   EXPECT_EQ(bars.use_words(TimeTerm::latency), QString());
-  EXPECT_EQ(bars.measured_words(), format_duration(2e6));
+  EXPECT_EQ(bars.measured_words(), qtext(Nanoseconds(2e6)));
   EXPECT_GT(bars.bar(TimeTerm::tensor).y(), before) << "the measured time has a line of its own";
   // One scale for all: half of the measured time is half as long.
   EXPECT_NEAR(bars.total_bar().width() / bars.bar(TimeTerm::tensor).width(), 1e6 / 8e5, 1e-9);
@@ -560,11 +561,11 @@ TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
   EXPECT_FALSE(kernel->isHidden());
   kernel->setCurrentIndex(0);
   emit kernel->activated(0);
-  EXPECT_EQ(page.terms()->total_words(), format_duration(exploration().kernels[0].time.ns));
+  EXPECT_EQ(page.terms()->total_words(), qtext(Nanoseconds(exploration().kernels[0].time.ns)));
   EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::registers).contains("S 64 KiB") ||
               page.on_chip()->legend(OnChipPlace::registers)[0].startsWith("S "));
   const auto* of = page.findChild<QLabel*>("of-kernel");
-  EXPECT_EQ(of->text(), "Of qk; all launches together take " + format_duration(exploration().ns) + ".");
+  EXPECT_EQ(of->text(), "Of qk; all launches together take " + qtext(Nanoseconds(exploration().ns)) + ".");
   EXPECT_FALSE(of->isHidden());
   choose("algorithm", "fa2");
   EXPECT_TRUE(kernel->isHidden());
@@ -627,7 +628,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
     EXPECT_EQ(record->disposition, Disposition::ok) << text(record->reason);
     EXPECT_EQ(record->provenance, Provenance::measured);
     EXPECT_EQ(page.terms()->measured_words(),
-              format_duration(evaluate(metric_key::time_median_ns, *record, "all")->value));
+              qtext(Nanoseconds(evaluate(metric_key::time_median_ns, *record, "all")->value)));
     for (const TimeTerm term : {TimeTerm::tensor, TimeTerm::shared_memory, TimeTerm::l2, TimeTerm::dram}) {
       const auto use = analysis::use_beside(term, *record);
       ASSERT_TRUE(use) << to_string(term);
@@ -674,14 +675,14 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   EXPECT_EQ(point.event.spec, spec);
   ASSERT_TRUE(point.theory);
   EXPECT_DOUBLE_EQ(point.theory->ns, exploration().ns);
-  EXPECT_EQ(measured(0, MeasuredModel::time_column), format_duration(point.event.time_median_ns) + " (simulated)");
+  EXPECT_EQ(measured(0, MeasuredModel::time_column), qtext(Nanoseconds(point.event.time_median_ns)) + " (simulated)");
   EXPECT_EQ(measured(0, MeasuredModel::time_ratio_column),
             QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
   EXPECT_EQ(measured(0, MeasuredModel::l2_ratio_column), "1.000") << "the closed form is the simulation's, to the byte";
   // The record that the file keeps stands with the terms; its use of units was not counted.
   const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
   ASSERT_NE(record, nullptr);
-  EXPECT_EQ(page.terms()->measured_words(), format_duration(point.event.time_median_ns));
+  EXPECT_EQ(page.terms()->measured_words(), qtext(Nanoseconds(point.event.time_median_ns)));
   EXPECT_EQ(page.terms()->use_words(TimeTerm::tensor), QString());
   // It stands in the file, which is open.
   ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 1; }, patience_ms));

@@ -21,6 +21,7 @@
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/round_ticks.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -176,8 +177,8 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_TRUE(page.heatmap()->title().what.contains("÷ before")) << page.heatmap()->title().what.toStdString();
   const HoverContent read = page.heatmap()->describe_cell({0, 0});
   EXPECT_EQ(read.rows[0].value, format_number(0.5, 4) + QStringLiteral(" ×"));
-  EXPECT_EQ(read.rows[1].value, format_duration(1e6));
-  EXPECT_EQ(read.rows[2].value, format_duration(2e6));
+  EXPECT_EQ(read.rows[1].value, qtext(Nanoseconds(1e6)));
+  EXPECT_EQ(read.rows[2].value, qtext(Nanoseconds(2e6)));
 }
 
 TEST(RoundTicks, AreOneTwoAndFive) {
@@ -224,9 +225,9 @@ TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
   apply_theme(ThemeChoice::light);
   open({{"tiles", records, false}});
   EXPECT_EQ(page.heatmap()->grid().plateau.size(), 3U);
-  EXPECT_TRUE(page.heatmap()->caption().contains("dotted: within 3 % of the best (3 in all)"))
+  EXPECT_TRUE(page.heatmap()->caption().contains("dotted: within 3% of the best (3 in all)"))
       << page.heatmap()->caption().toStdString();
-  EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains("Within 3 % of the best shown."));
+  EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains("Within 3% of the best shown."));
   // The line is drawn along the right edge of the plateau's last cell, and not between two of its cells.
   const QColor line = plot_colors(page.palette()).text;
   const QImage image = page.heatmap()->grab().toImage();
@@ -311,7 +312,7 @@ TEST_F(HeatmapPageTest, ADragOverAnAreaOffersToMeasureIt) {
 TEST_F(HeatmapPageTest, ACellGivesItsValueItsCommandAndAPin) {
   open({{"tiles", four_by_four(), false}});
   page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::value);
-  EXPECT_EQ(QGuiApplication::clipboard()->text(), format_duration(1.1e6));
+  EXPECT_EQ(QGuiApplication::clipboard()->text(), qtext(Nanoseconds(1.1e6)));
   page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::collect_command);
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), collect_command(fixtures::spec("fa2", 1024, 32, 64)));
   page.do_with(*page.heatmap(), {0, 1}, TileHeatmapPage::CellAction::launch_command);

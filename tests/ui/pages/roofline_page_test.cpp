@@ -125,11 +125,11 @@ TEST_F(RooflinePageTest, RoofsSayWhatTheyAreAndLookIt) {
   const QCPGraph* dram = line_of("DRAM 4.80 TB/s · datasheet");
   ASSERT_NE(dram, nullptr);
   EXPECT_NE(dram->pen().style(), Qt::SolidLine);
-  ASSERT_NE(line_of("tensor cores 989 TFLOP/s at 1.83 GHz · datasheet"), nullptr);
+  ASSERT_NE(line_of("tensor cores 989 TFLOP/s at 1830 MHz · datasheet"), nullptr);
   EXPECT_EQ(line_of("mma.sync"), nullptr) << "no datasheet speaks of an instruction";
   EXPECT_EQ(line_of("wgmma"), nullptr);
-  // 16 x 132 x 1.98 GHz, 4 x 128 FLOPs each.
-  ASSERT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1.98 GHz · datasheet"), nullptr);
+  // 16 x 132 x 1980 MHz, 4 x 128 FLOPs each.
+  ASSERT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1980 MHz · datasheet"), nullptr);
   ASSERT_NE(line_of("L2 8.36 TB/s · estimate: bytes a clock and SM of an NVIDIA H200"), nullptr);
   // The roof rises by its rate: FLOP/s over FLOP a byte.
   for (const QCPGraphData& data : *dram->data()) EXPECT_NEAR(data.value / data.key, 4.8, 1e-9);
@@ -145,9 +145,9 @@ TEST_F(RooflinePageTest, CeilingsOfTheFileReplaceTheDatasheet) {
   const QCPGraph* dram = line_of("DRAM 4 TB/s · measured");
   ASSERT_NE(dram, nullptr);
   EXPECT_EQ(dram->pen().style(), Qt::SolidLine);
-  EXPECT_NE(line_of("wgmma 800 TFLOP/s at 1.50 GHz · measured"), nullptr);
+  EXPECT_NE(line_of("wgmma 800 TFLOP/s at 1500 MHz · measured"), nullptr);
   EXPECT_NE(line_of("mma.sync 600 TFLOP/s · measured"), nullptr);
-  EXPECT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1.98 GHz · datasheet"), nullptr) << "which nobody measured";
+  EXPECT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1980 MHz · datasheet"), nullptr) << "which nobody measured";
   const QStringList bounds = column(RooflineModel::bound_column);
   EXPECT_TRUE(bounds.contains("mma.sync"));
   EXPECT_FALSE(bounds.contains("wgmma")) << "of none of these algorithms";

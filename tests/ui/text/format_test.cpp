@@ -13,15 +13,6 @@
 namespace attnscope::ui {
 namespace {
 
-TEST(Format, TrafficInSiAndCapacityInIec) {
-  EXPECT_EQ(format_bytes(0), "0 B");
-  EXPECT_EQ(format_bytes(999), "999 B");
-  EXPECT_EQ(format_bytes(1'073'741'824), "1.07 GB");
-  EXPECT_EQ(format_bytes(999'999), "1.00 MB");
-  EXPECT_EQ(format_capacity(232448), "227 KiB");
-  EXPECT_EQ(format_capacity(62914560), "60 MiB");
-}
-
 TEST(Format, ATooltipShowsWhatFilesSayAsItIs) {
   const auto seen = [](const QString& tip) {
     if (!Qt::mightBeRichText(tip)) return tip;
@@ -36,45 +27,13 @@ TEST(Format, ATooltipShowsWhatFilesSayAsItIs) {
   EXPECT_EQ(plain_tip("a < b"), "a < b");
 }
 
-TEST(Format, Durations) {
-  EXPECT_EQ(format_duration(812), "812 ns");
-  EXPECT_EQ(format_duration(1'240'000), "1.24 ms");
-  EXPECT_EQ(format_wait(59.2), "1 min 00 s");
-  EXPECT_EQ(format_wait(125), "2 min 05 s");
-  EXPECT_EQ(format_wait(3720), "1 h 02 min");
-}
-
-TEST(Format, NumbersKeepThreeDigits) {
-  EXPECT_EQ(format_number(0), "0");
-  EXPECT_EQ(format_number(0.0031), "0.00310");
-  EXPECT_EQ(format_number(24.3), "24.3");
-  EXPECT_EQ(format_number(16384), "16,384");
-  EXPECT_EQ(format_number(1e-5), "1e-05");
-}
-
-TEST(Format, ValuesCarryTheirUnit) {
-  EXPECT_EQ(format_value(98.6, "percent"), "98.6 %");
-  EXPECT_EQ(format_value(168, "register"), "168 registers");
-  EXPECT_EQ(format_value(1, "register"), "1 register");
-  EXPECT_EQ(format_value(1.98e9, "hertz"), "1.98 GHz");
-  EXPECT_EQ(format_metric({std::string(metric_key::shared_bytes), 98304, "byte", Provenance::measured}), "96 KiB");
-  EXPECT_EQ(format_metric({std::string(metric_key::l2_sm_over_model), 1.00123, "1", Provenance::derived}), "1.0012");
-}
-
-TEST(Format, OneScaleForAWholeMap) {
-  const UnitScale scale = unit_scale(3.2e9, "byte");
-  EXPECT_EQ(scale.suffix, "GB");
-  EXPECT_DOUBLE_EQ(4.5e8 * scale.factor, 0.45);
-  EXPECT_EQ(unit_scale(50, "percent").suffix, "%");
-}
-
-TEST(Format, LengthsInUnitsOf1024) {
-  EXPECT_EQ(format_length(512), "512");
-  EXPECT_EQ(format_length(1024), "1k");
+TEST(Format, WhatIsSpeltElsewhereReachesQtWhole) {
+  EXPECT_EQ(qtext(Nanoseconds(1240)), QStringLiteral("1.24 µs"));
+  EXPECT_EQ(qtext(Capacity(98304)), "96 KiB");
+  EXPECT_EQ(format_number(24.31, 2), "24");
   EXPECT_EQ(format_length(16384), "16k");
-  EXPECT_EQ(format_length(1500), "1500");
-  EXPECT_EQ(format_length(1048576), "1M");
-  EXPECT_EQ(format_length(1536 * 1024), "1536k");
+  EXPECT_EQ(format_value(36.5, "celsius"), QStringLiteral("36.5 °C"));
+  EXPECT_EQ(format_metric({std::string(metric_key::shared_bytes), 98304, "byte", Provenance::measured}), "96 KiB");
 }
 
 TEST(Format, MasksInWords) {

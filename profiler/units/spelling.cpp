@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/units/spelling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "messages/common.h"
+#include "messages/terminal.h"
+
+namespace attnscope {
+namespace {
+
+struct Step {
+  double size;
+  std::string_view suffix;
+};
+
+constexpr std::array<Step, 6> si_bytes{{{1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}};
+constexpr std::array<Step, 7> iec_bytes{
+    {{0x1p60, "EiB"}, {0x1p50, "PiB"}, {0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "B"}}};
+constexpr std::array<Step, 4> durations{{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}}};
+constexpr std::array<Step, 6> elements{{{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
+constexpr std::array<Step, 6> flops{
+    {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1e3, "kFLOP"}, {1, "FLOP"}}};
+constexpr std::array<Step, 5> flop_rates{
+    {{1e15, "PFLOP/s"}, {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}}};
+constexpr std::array<Step, 3> operation_rates{{{1e12, "Top/s"}, {1e9, "Gop/s"}, {1, "op/s"}}};
+constexpr std::array<Step, 5> byte_rates{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
+// GHz with three digits would tell no steps of a GPU's clock apart.
+constexpr std::array<Step, 3> frequencies{{{1e6, "MHz"}, {1e3, "kHz"}, {1, "Hz"}}};
+
+std::span<const Step> steps_of(std::string_view unit) {
+  if (unit == "byte") return si_bytes;
+  if (unit == "capacity") return iec_bytes;
+  if (unit == "flop") return flops;
+  if (unit == "ns") return durations;
+  if (unit == "flop/s") return flop_rates;
+  if (unit == "op/s") return operation_rates;
+  if (unit == "byte/s") return byte_rates;
+  if (unit == "hertz") return frequencies;
+  return {};
+}
+
+std::string with_suffix(std::string number, std::string_view suffix) {
+  if (suffix.empty()) return number;
+  return number.append(" ").append(suffix);
+}
+
+std::string scaled(double value, std::span<const Step> steps) {
+  // 0.9995 of a step already reads "1.00" of it.
+  const auto step = std::ranges::find_if(
+      steps, [&](const Step& each) { return std::abs(value) >= 0.9995 * each.size || each.size == 1; });
+  return with_suffix(number_text(value / step->size), step->suffix);
+}
+
+/// The unit of so many.
+std::string unit_word(std::string_view unit, double value) {
+  if (unit == "1") return {};
+  if (unit == "Tflop/s") return "TFLOP/s";
+  if (unit == "celsius") return "°C";
+  if (unit == "watt") return "W";
+  if (unit == "cycle") return text(value == 1 ? Message(say::common::one_cycle{}) : say::common::cycles{});
+  if (unit == "register") return text(value == 1 ? Message(say::common::one_register{}) : say::common::registers{});
+  return std::string(unit);
+}
+
+/// From five digits before the point on, in groups of three.
+std::string in_groups(std::string digits) {
+  const std::size_t first = digits.front() == '-' ? 1 : 0;
+  std::size_t place = std::min(digits.find('.'), digits.size());
+  if (place < first + 5) return digits;
+  while (place > first + 3) {
+    place -= 3;
+    digits.insert(place, ",");
+  }
+  return digits;
+}
+
+}  // namespace
+
+std::string text(Nanoseconds time) {
+  return scaled(time.value, durations);
+}
+
+std::string text(Seconds wait) {
+  if (!(std::abs(wait.value) < 1e15)) return number_text(wait.value) + " s";
+  const auto whole = static_cast<std::int64_t>(std::ceil(wait.value));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string text(Bytes traffic) {
+  return scaled(traffic.value, si_bytes);
+}
+
+std::string text(Capacity room) {
+  return scaled(room.value, iec_bytes);
+}
+
+std::string text(Elements count) {
+  return scaled(count.value, elements);
+}
+
+std::string text(Flops work) {
+  return scaled(work.value, flops);
+}
+
+std::string text(BytesPerSecond rate) {
+  return scaled(rate.value, byte_rates);
+}
+
+std::string text(FlopsPerSecond rate) {
+  return scaled(rate.value, flop_rates);
+}
+
+std::string text(Hertz clock) {
+  return scaled(clock.value, frequencies);
+}
+
+std::string text(Percent share) {
+  return number_text(share.value) + "%";
+}
+
+std::string text(Share share) {
+  return text(Percent(100 * share.value));
+}
+
+std::string number_text(double value, int significant) {
+  if (value == 0) return "0";
+  if (!std::isfinite(value)) return "–";
+  const double magnitude = std::abs(value);
+  if (magnitude < 1e-3 || magnitude >= 1e9) return fmt::format("{:.{}g}", value, significant);
+  const auto digits_before_point = [](double size) { return static_cast<int>(std::floor(std::log10(size))) + 1; };
+  // 0.99999 has no digit before its point, but reads 1.00.
+  const double grain = std::pow(10, digits_before_point(magnitude) - significant);
+  int decimals = std::max(0, significant - digits_before_point(std::round(magnitude / grain) * grain));
+  if (std::abs(value - std::round(value)) < 1e-9 * magnitude) decimals = 0;
+  return in_groups(fmt::format("{:.{}f}", value, decimals));
+}
+
+int digits_between(double low, double high) {
+  int digits = 3;
+  while (low != high && digits < 6 && number_text(low, digits) == number_text(high, digits)) ++digits;
+  return digits;
+}
+
+std::string exact_text(double value) {
+  if (value == std::trunc(value) && std::abs(value) < 1e15) return fmt::format("{}", static_cast<std::int64_t>(value));
+  return fmt::format("{}", value);
+}
+
+std::string value_text(double value, std::string_view unit) {
+  if (const auto steps = steps_of(unit); !steps.empty()) return scaled(value, steps);
+  if (unit == "percent") return text(Percent(value));
+  const int digits = unit == "cycle" || unit == "register" ? 12 : 3;
+  return with_suffix(number_text(value, digits), unit_word(unit, value));
+}
+
+std::string length_text(double n) {
+  const auto whole = [](double x) { return x >= 1 && std::abs(x - std::round(x)) < 1e-9; };
+  const double k = n / 1024;
+  if (whole(k / 1024)) return fmt::format("{}M", std::llround(k / 1024));
+  if (whole(k)) return fmt::format("{}k", std::llround(k));
+  return fmt::format("{}", std::llround(n));
+}
+
+UnitScale unit_scale(double largest, std::string_view unit) {
+  if (unit == "percent") return {1, "%"};
+  const auto steps = steps_of(unit);
+  if (steps.empty()) return {1, unit_word(unit, 2)};
+  const auto step =
+      std::ranges::find_if(steps, [&](const Step& each) { return std::abs(largest) >= each.size || each.size == 1; });
+  return {1 / step->size, std::string(step->suffix)};
+}
+
+Message counted_points(std::size_t points, int rounds) {
+  Message words = say::common::one_point{};
+  if (points != 1) words = say::common::points{.points = points};
+  if (rounds > 1) words = say::common::points_in_rounds{.points = words, .rounds = rounds};
+  return words;
+}
+
+Message counted_runs(std::size_t runs) {
+  if (runs == 1) return say::terminal::one_run{};
+  return say::terminal::runs{.runs = runs};
+}
+
+}  // namespace attnscope
