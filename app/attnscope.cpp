@@ -127,7 +127,8 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_help(command); });
 
   const auto add_version = [](CLI::App& command) {
-    command.set_version_flag("--version", "attnscope " + std::string(attnscope::program_version()), "Print the version and exit");
+    command.set_version_flag("--version", "attnscope " + std::string(attnscope::program_version()),
+                             "Print the version and exit");
   };
   add_version(app);
   for (CLI::App* command : app.get_subcommands(nullptr)) {

@@ -18,13 +18,14 @@
 #include "messages/gui.h"
 #include "messages/output.h"
 #include "profiler/measure/host_environment.h"
-#include "ui/lesson/lesson_window.h"
 #include "ui/pages/page_list.h"
 #include "ui/runs/samples.h"
+#include "ui/runs/workspace.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 #include "ui/window/application.h"
+#include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/offscreen.h"
 
@@ -41,8 +42,7 @@ struct Options {
   attnscope::analysis::PlotChoice only;
   Existing existing = Existing::of_its_kind;
   bool take_screenshot = false;
-  std::optional<QString> lesson;  ///< its page; empty: where it was left
-  QString language;               ///< the lesson's
+  std::optional<LessonRequest> lesson;
   Screenshot screenshot;
 };
 
@@ -118,8 +118,8 @@ struct Switches {
                             QStringLiteral("Filter of the screenshot, as the window's: \"d:128 N>=4096\"."),
                             QStringLiteral("words")};
   QCommandLineOption lesson{QStringLiteral("lesson"),
-                            QStringLiteral("Open the lesson, at <step>: a number, or %1. Without one, where it was "
-                                           "left. With --screenshot, draw that page.")
+                            QStringLiteral("Open the lesson in the browser, at <step>: a number, or %1. Without one, "
+                                           "where it was left. Of [FILE...], or of the recorded samples.")
                                 .arg(lesson_page_ids().join(QStringLiteral(", "))),
                             QStringLiteral("step")};
   QCommandLineOption language{QStringLiteral("lang"), QStringLiteral("Language of the lesson: en or zh."),
@@ -159,16 +159,16 @@ QString read_lesson(const QCommandLineParser& parser, const Switches& known, Opt
   if (!page.isEmpty() && !is_lesson_page(page)) {
     return qtext(say::gui::lesson_page{.pages = pages.join(QStringLiteral(", ")).toStdString()});
   }
-  options.lesson = page;
-  options.language = parser.value(known.language);
-  const std::vector<std::string> languages = attnscope::analysis::lesson::lesson_languages();
-  if (parser.isSet(known.language) && std::ranges::count(languages, options.language.toStdString()) == 0) {
-    QStringList all;
-    for (const std::string& language : languages) all << QString::fromStdString(language);
-    return qtext(say::gui::lesson_language{.languages = all.join(QStringLiteral(", ")).toStdString()});
+  if (parser.isSet(known.plots) || parser.isSet(known.screenshot)) return qtext(say::gui::lesson_alone{});
+  options.lesson = LessonRequest{.page = page};
+  if (!parser.isSet(known.language)) return {};
+  const QStringList languages = lesson_languages();
+  const QString language = parser.value(known.language);
+  if (!languages.contains(language)) {
+    return qtext(say::gui::lesson_language{.languages = languages.join(QStringLiteral(", ")).toStdString()});
   }
-  options.screenshot.lesson = page.isEmpty() ? pages.constFirst() : page;
-  options.screenshot.language = options.language;
+  remember_lesson_language(language);
+  options.lesson->language = language;
   return {};
 }
 
@@ -276,6 +276,34 @@ int write_pictures(const Options& options) {
   return code == success && !skipped.isEmpty() ? int{partial} : code;
 }
 
+/// The page is written and handed to the browser; no window is opened.
+int open_lesson(const Options& options) {
+  Workspace workspace;
+  bool whole = true;
+  QObject::connect(&workspace, &Workspace::rows_skipped, &workspace, [&whole](const QString&, const QString& what) {
+    whole = false;
+    complain(what);
+  });
+  for (const QString& file : options.files.isEmpty() ? lesson_samples() : options.files) {
+    if (const QString error = workspace.open_now(file); !error.isEmpty()) {
+      complain(error);
+      return runtime_error;
+    }
+  }
+  const LessonFile written = write_lesson_file(lesson_points(workspace), *options.lesson);
+  if (!written.error.isEmpty()) {
+    complain(written.error);
+    return runtime_error;
+  }
+  for (const QString& problem : written.problems) complain(problem);
+  print(stdout, written.path);
+  if (!open_in_browser(written.path)) {
+    complain(qtext(say::gui::lesson_not_opened{.file = one_line(written.path).toStdString()}));
+    return runtime_error;
+  }
+  return output_code() != success ? runtime_error : whole && written.problems.isEmpty() ? success : partial;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -295,14 +323,15 @@ int main(int argc, char** argv) {
   if (const auto code = parse(arguments, options)) return *code;
 
   const bool pictures_only = !options.plots.isEmpty() || options.take_screenshot;
-  if (!has_display() && !pictures_only) {
+  if (!has_display() && !pictures_only && !options.lesson) {
     complain(qtext(say::gui::no_display{}));
     return runtime_error;
   }
   // Pictures need no display, also where DISPLAY names one that does not answer: Qt would end the program.
-  if (pictures_only) qputenv("QT_QPA_PLATFORM", "offscreen");
+  const bool off_screen = pictures_only || !has_display();
+  if (off_screen) qputenv("QT_QPA_PLATFORM", "offscreen");
   // Remarks of the off-screen platform would stand between the paths that are written.
-  if (pictures_only) {
+  if (off_screen) {
     qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
       if (type == QtFatalMsg || type == QtCriticalMsg) print(stderr, text);
     });
@@ -314,15 +343,9 @@ int main(int argc, char** argv) {
   initialize_style();
 
   if (pictures_only) return write_pictures(options);
+  if (options.lesson) return open_lesson(options);
   MainWindow window(true);
   application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
-  if (options.lesson) {
-    window.open_files(options.files.isEmpty() ? lesson_samples() : options.files);
-    LessonWindow& lesson = window.show_lesson();
-    lesson.set_language(options.language);
-    lesson.show_page(*options.lesson);
-    return QApplication::exec();
-  }
   window.open_files(options.files);
   window.show();
   return QApplication::exec();

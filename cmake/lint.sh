@@ -41,19 +41,18 @@ forbid profiler/simulator 'profiler/(measure|analysis)'
 forbid profiler/measure 'profiler/(analysis|report)'
 forbid profiler/analysis 'profiler/(measure|report)'
 forbid profiler/report 'profiler/(measure|simulator)'
-# Within ui text, theme <- process, widgets <- runs <- models <- plots <- panels, explorer, lesson <- pages <- window;
+# Within ui text, theme <- process, widgets <- runs <- models <- plots <- panels, explorer <- pages <- window;
 # rooms that stand side by side do not know each other.
 forbid ui/pages 'ui/window'
-forbid ui/panels 'ui/(explorer|lesson|pages|window)'
-forbid ui/explorer 'ui/(panels|lesson|pages|window)'
-forbid ui/lesson 'ui/(panels|explorer|pages|window)'
-forbid ui/plots 'ui/(panels|explorer|lesson|pages|window)'
-forbid ui/models 'ui/(widgets|plots|panels|explorer|lesson|pages|window)'
-forbid ui/runs 'ui/(theme|widgets|models|plots|panels|explorer|lesson|pages|window)'
-forbid ui/process 'ui/(theme|widgets|runs|models|plots|panels|explorer|lesson|pages|window)'
-forbid ui/widgets 'ui/(process|runs|models|plots|panels|explorer|lesson|pages|window)'
-forbid ui/theme 'ui/(text|process|widgets|runs|models|plots|panels|explorer|lesson|pages|window)'
-forbid ui/text 'ui/(theme|process|widgets|runs|models|plots|panels|explorer|lesson|pages|window)'
+forbid ui/panels 'ui/(explorer|pages|window)'
+forbid ui/explorer 'ui/(panels|pages|window)'
+forbid ui/plots 'ui/(panels|explorer|pages|window)'
+forbid ui/models 'ui/(widgets|plots|panels|explorer|pages|window)'
+forbid ui/runs 'ui/(theme|widgets|models|plots|panels|explorer|pages|window)'
+forbid ui/process 'ui/(theme|widgets|runs|models|plots|panels|explorer|pages|window)'
+forbid ui/widgets 'ui/(process|runs|models|plots|panels|explorer|pages|window)'
+forbid ui/theme 'ui/(text|process|widgets|runs|models|plots|panels|explorer|pages|window)'
+forbid ui/text 'ui/(theme|process|widgets|runs|models|plots|panels|explorer|pages|window)'
 roomless=$(git ls-files 'ui/*.h' 'ui/*.cpp' | grep -vE '^ui/[a-z]+/' || true)
 [ -z "$roomless" ] || { printf 'lint: without a room in ui:\n%s\n' "$roomless" >&2; exit 1; }
 # Generic rooms name no algorithm, outside comments: what they need of one, its statement says. Frozen migrations write

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,8 +17,10 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "messages/file.h"
+#include "profiler/plan/text.h"
 #include "storage/file_guard.h"
 #include "storage/hardening.h"
 #include "storage/migrations.h"
@@ -110,6 +113,19 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
   return database;
 }
 
+void require_known_needs(SQLite::Database& database, const std::filesystem::path& file, int version) {
+  if (version < room_since) return;
+  constexpr std::size_t most_words = 8;
+  std::vector<std::string> unknown;  // who teaches this program a word leaves it out here
+  SQLite::Statement words(database, "SELECT substr(word, 1, 40) FROM needs ORDER BY word");
+  while (unknown.size() < most_words && words.executeStep()) {
+    unknown.push_back(printable(words.getColumn(0).getString()));
+  }
+  if (unknown.empty()) return;
+  throw StorageError(Kind::newer_schema,
+                     say::file::needs{.file = file.string(), .words = fmt::format("{}", fmt::join(unknown, ", "))});
+}
+
 std::vector<std::string> require_ours(SQLite::Database& database, const std::filesystem::path& file,
                                       const FileStamp& stamp) {
   const int id = database.execAndGet("PRAGMA application_id").getInt();
@@ -125,6 +141,7 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
                        say::file::newer_schema{.file = file.string(), .version = version, .known = newest_schema()});
   }
   std::vector<std::string> extras = require_our_schema(database, file, version);
+  require_known_needs(database, file, version);
   if (!has_journal(file) && found_whole().knows(file, stamp)) return extras;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {

@@ -31,6 +31,9 @@ std::string database_uri(const std::filesystem::path&, DatabaseAccess);
 /// SQLite::Exception.
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, DatabaseAccess);
 
+/// Throws StorageError where a file of that schema holds what a program has to know and this one does not.
+void require_known_needs(SQLite::Database&, const std::filesystem::path&, int version);
+
 /// Throws StorageError unless the file is an intact database of ours, of a schema that this program knows. Returns the
 /// tables and views that are not ours, which are left alone. `stamp`: of the file before it was opened.
 std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&, const FileStamp& stamp);

@@ -57,6 +57,7 @@ struct RunRow {
   std::string name;
   std::string note;
   bool hidden = false;
+  std::string edited_at;
 
   /// Of several, the least stands.
   [[nodiscard]] auto key() const { return std::tie(begun, plan); }
@@ -112,7 +113,9 @@ RunRow read_run_row(SQLite::Database& database, std::int64_t id) {
       database,
       fmt::format("SELECT r.plan_hash, r.planned_points, r.preset, r.options, r.provenance, r.rounds, r.started_at, "
                   "d.uuid, {}, r.argv, iif(r.state = 'running', 'interrupted', r.state), coalesce(r.finished_at, "
-                  "r.started_at), coalesce(r.name, ''), coalesce(r.note, ''), r.hidden FROM source.runs r JOIN "
+                  "r.started_at), coalesce(r.name, ''), coalesce(r.note, ''), r.hidden, coalesce(r.edited_at, '') FROM "
+                  "source.runs r "
+                  "JOIN "
                   "source.devices d ON d.id = r.device_id JOIN source.environments e ON e.id = r.environment_id WHERE "
                   "r.id = ?",
                   qualified("e", environment_columns)));
@@ -125,7 +128,8 @@ RunRow read_run_row(SQLite::Database& database, std::int64_t id) {
           .finished_at = row.getColumn(rest + 1).getString(),
           .name = row.getColumn(rest + 2).getString(),
           .note = row.getColumn(rest + 3).getString(),
-          .hidden = row.getColumn(rest + 4).getInt() != 0};
+          .hidden = row.getColumn(rest + 4).getInt() != 0,
+          .edited_at = row.getColumn(rest + 5).getString()};
 }
 
 /// "places 3, 4, 7 and 12 more"
@@ -150,7 +154,7 @@ class Join {
 
  private:
   void put_runs_in_order();
-  void copy_ceilings();
+  void copy_rows_beside_runs();
   /// As many of the runs from `first` on as one source has by itself; returns the one behind them.
   std::size_t copy_of_one_source(std::size_t first);
   /// A run that several files have.
@@ -200,7 +204,8 @@ void Join::look_at(const std::vector<std::filesystem::path>& names, Damaged dama
     coming.pop_front();
     try {
       JoinSource source = looked.get();
-      source.has_ceilings = with_storage_errors(name, [&] { return copier_.meet(uri_of(source), source.version); });
+      source.has_rows_beside_runs =
+          with_storage_errors(name, [&] { return copier_.meet(uri_of(source), source.version); });
       if (!source.extras.empty()) {
         report_.not_copied.emplace_back(say::file::extras_not_copied{
             .file = name.string(), .extras = fmt::format("{}", fmt::join(source.extras, ", "))});
@@ -249,7 +254,7 @@ void Join::put_runs_in_order() {
 JoinReport Join::run() {
   put_runs_in_order();
   copier_.write_names();
-  copy_ceilings();
+  copy_rows_beside_runs();
   for (std::size_t i = 0; i < runs_.size();) {
     if (runs_[i].members.size() == 1) {
       i = copy_of_one_source(i);
@@ -263,10 +268,10 @@ JoinReport Join::run() {
   return std::move(report_);
 }
 
-void Join::copy_ceilings() {
+void Join::copy_rows_beside_runs() {
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    if (!sources_[i].has_ceilings) continue;
-    with_source(i, [&] { copier_.copy_ceilings(); });
+    if (!sources_[i].has_rows_beside_runs) continue;
+    with_source(i, [&] { copier_.copy_rows_beside_runs(); });
   }
 }
 
@@ -365,9 +370,9 @@ void Join::settle_row(const JoinedRun& run, const std::vector<RunRow>& rows, con
   const auto last = [&](auto member) { return std::ranges::max(rows, {}, member).*member; };
   SQLite::Statement update(database_,
                            "UPDATE runs SET state = ?, finished_at = ?, name = nullif(?, ''), note = nullif(?, ''), "
-                           "hidden = ? WHERE id = ?");
+                           "hidden = ?, edited_at = nullif(?, '') WHERE id = ?");
   Binder(update) << state << last(&RunRow::finished_at) << last(&RunRow::name) << last(&RunRow::note)
-                 << last(&RunRow::hidden) << run.target;
+                 << last(&RunRow::hidden) << last(&RunRow::edited_at) << run.target;
   update.exec();
 }
 
@@ -395,7 +400,7 @@ void Join::unite(const JoinedRun& run) {
   });
   for (std::size_t m = 0; m < run.members.size(); ++m) {
     with_source(run.members[m].source, [&] {
-      copier_.copy_tags({.source = run.members[m].id, .target = run.target});
+      copier_.copy_words_of_run({.source = run.members[m].id, .target = run.target});
       if (!chosen[m].empty()) copier_.copy_points(chosen[m], run.target);
     });
   }

@@ -31,7 +31,7 @@ struct JoinSource {
   FileStamp stamp;
   std::size_t unchecked = 0;   ///< points without a digest
   UnsignedRows unsigned_rows;  ///< of runs and devices
-  bool has_ceilings = false;
+  bool has_rows_beside_runs = false;
   bool as_it_is = false;  ///< of the newest schema, every point with its digest, and nobody writes it
 };
 

@@ -30,6 +30,9 @@ inline constexpr int application_id = 0x4174746E;
   return static_cast<int>(migrations().size());
 }
 
+/// Schema 5 has room for what this program does not write: what it reads of a file is the same.
+inline constexpr int room_since = 5;
+
 /// What an older point has in a later field, as an SQL literal.
 [[nodiscard]] std::string field_default(const Field&);
 

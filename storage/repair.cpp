@@ -222,6 +222,10 @@ std::vector<Message> salvage_rows(const std::filesystem::path& file, const std::
   if (!ours || version < 1 || version > newest_schema()) {
     throw StorageError(Kind::foreign, say::file::not_ours_to_save{.file = file.string(), .known = newest_schema()});
   }
+  try {
+    require_known_needs(*from, file, version);
+  } catch (const SQLite::Exception&) {  // the table is named as unreadable
+  }
   const auto to = open_database(scratch, DatabaseAccess::read_write);
   to->exec("PRAGMA journal_mode = MEMORY");
   migrate(*to, migrations().first(static_cast<std::size_t>(version)));
@@ -350,8 +354,8 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
     if (signs) sign_run(*database, run);
   }
   database->exec(
-      "DELETE FROM devices WHERE id NOT IN (SELECT device_id FROM runs) AND id NOT IN (SELECT device_id FROM "
-      "points) AND id NOT IN (SELECT device_id FROM ceiling_sets)");
+      "DELETE FROM devices WHERE id NOT IN (SELECT device_id FROM runs UNION SELECT device_id FROM points UNION SELECT "
+      "device_id FROM point_devices UNION SELECT device_id FROM ceiling_sets UNION SELECT device_id FROM noise_sets)");
   for (Unverified& row : kept) {
     const std::string there = fmt::format("SELECT count(*) FROM {} WHERE id = {}", row.table, row.id);
     if (database->execAndGet(there).getInt() != 0) salvage.left.push_back(std::move(row.said));

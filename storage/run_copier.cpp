@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
 #include <tuple>
 
 #include "profiler/metrics/metrics.h"
 #include "storage/migrations.h"
-#include "storage/point_rows.h"
 #include "storage/rows.h"
 
 namespace attnscope {
@@ -22,11 +24,12 @@ std::string temporary_tables() {
 CREATE TEMP TABLE met_devices (uuid TEXT PRIMARY KEY, seen TEXT NOT NULL, simulated, ordinal, {limits}) WITHOUT ROWID;
 CREATE TEMP TABLE met_environments ({environment}, PRIMARY KEY ({environment})) WITHOUT ROWID;
 CREATE TEMP TABLE met_metrics (name, unit, PRIMARY KEY (name, unit)) WITHOUT ROWID;
-CREATE TEMP TABLE met_statements (digest TEXT PRIMARY KEY, algorithm, text) WITHOUT ROWID;
+CREATE TEMP TABLE met_statements (digest TEXT PRIMARY KEY, algorithm, text, host_code) WITHOUT ROWID;
 CREATE TEMP TABLE device_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE environment_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE metric_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE statement_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
+CREATE TEMP TABLE set_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE wanted (target INTEGER PRIMARY KEY, id INTEGER NOT NULL);
 CREATE TEMP TABLE chosen (target INTEGER PRIMARY KEY, id INTEGER NOT NULL, run INTEGER NOT NULL);
 CREATE TEMP TABLE chosen_kernels (target INTEGER PRIMARY KEY, id INTEGER NOT NULL, point INTEGER NOT NULL);
@@ -62,7 +65,9 @@ INSERT OR IGNORE INTO met_metrics SELECT name, unit FROM source.metrics;
                   fmt::arg("old_limits", qualified("met_devices", limit_columns)),
                   fmt::arg("environment", environment_columns), fmt::arg("points", points));
   if (version >= statements_since) {
-    sql += "INSERT OR IGNORE INTO met_statements SELECT digest, algorithm, text FROM source.statements;";
+    sql +=
+        fmt::format("INSERT OR IGNORE INTO met_statements SELECT digest, algorithm, text, {} FROM source.statements;",
+                    version >= room_since ? "host_code" : "0");
   }
   return sql;
 }
@@ -72,7 +77,8 @@ std::string names() {
 INSERT INTO devices (uuid, simulated, ordinal, {limits})
   SELECT uuid, simulated, ordinal, {limits} FROM met_devices ORDER BY uuid;
 INSERT INTO environments ({environment}) SELECT {environment} FROM met_environments ORDER BY {environment};
-INSERT INTO statements (digest, algorithm, text) SELECT digest, algorithm, text FROM met_statements ORDER BY digest;
+INSERT INTO statements (digest, algorithm, text, host_code)
+  SELECT digest, algorithm, text, host_code FROM met_statements ORDER BY digest;
 )sql",
                      fmt::arg("limits", limit_columns), fmt::arg("environment", environment_columns));
 }
@@ -92,58 +98,114 @@ INSERT INTO statement_of SELECT s.id, m.id FROM source.statements s JOIN main.st
 constexpr const char* forgotten_translation =
     "DELETE FROM device_of; DELETE FROM environment_of; DELETE FROM metric_of; DELETE FROM statement_of;";
 
-// Nobody is at the copy of a run that somebody is at.
-constexpr const char* copied_runs_sql = R"sql(
-INSERT INTO runs (id, device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, started_at,
-                  finished_at, provenance, uid, rounds, name, note, hidden)
-  SELECT w.target, d.target, e.target, r.preset, r.argv, r.plan_hash, r.planned_points, r.options,
-         iif(r.state = 'running', 'interrupted', r.state), r.started_at, coalesce(r.finished_at, r.started_at),
-         r.provenance, r.uid, r.rounds, r.name, r.note, r.hidden
-  FROM wanted w CROSS JOIN source.runs r ON r.id = w.id JOIN device_of d ON d.source = r.device_id
-  JOIN environment_of e ON e.source = r.environment_id;
-)sql";
-constexpr const char* tag_rows =
-    "INSERT OR IGNORE INTO run_tags SELECT w.target, t.tag FROM wanted w CROSS JOIN source.run_tags t ON t.run_id = "
-    "w.id;";
+// By the table that is referred to: which of its rows in the target stands for one of the source's.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> translated{{{"devices", "device_of"},
+                                                                                   {"environments", "environment_of"},
+                                                                                   {"metrics", "metric_of"},
+                                                                                   {"statements", "statement_of"},
+                                                                                   {"ceiling_sets", "set_of"},
+                                                                                   {"noise_sets", "set_of"}}};
 
-/// In the order of the target's keys throughout, so that every page is filled once.
-std::string chosen_rows() {
-  return fmt::format(R"sql(
-INSERT INTO points (id, run_id, plan_index, device_id, statement_id, {points}, recorded_at, digest)
-  SELECT c.target, c.run, p.plan_index, d.target, s.target, {point_values}, p.recorded_at, p.digest
-  FROM chosen c CROSS JOIN source.points p ON p.id = c.id JOIN device_of d ON d.source = p.device_id
-  LEFT JOIN statement_of s ON s.source = p.statement_id;
-INSERT INTO point_knobs SELECT c.target, q.name, q.value FROM chosen c CROSS JOIN source.point_knobs q ON q.point_id = c.id;
-INSERT INTO clocks SELECT c.target, k.round, k.sm_clock_hz, k.memory_clock_hz, k.temperature_c, k.power_w,
-         k.throttle_reasons, k.throttled
-  FROM chosen c CROSS JOIN source.clocks k ON k.point_id = c.id;
+/// Columns that are not copied: what they are instead, or nothing where the table gives them.
+using Instead = std::map<std::string, std::string>;
+
+/// The table's rows q that `from` names, with every column that the table has, also those that nobody writes yet; what
+/// they refer to is translated.
+std::string rows_of(SQLite::Database& database, const std::string& table, std::string_view from, const Instead& instead,
+                    std::string_view insert = "INSERT") {
+  std::string columns;
+  std::string values;
+  std::string joins;
+  SQLite::Statement column(database,
+                           "SELECT c.name, c.\"notnull\", coalesce(f.\"table\", '') FROM pragma_table_info(?1) c LEFT "
+                           "JOIN pragma_foreign_key_list(?1) f ON f.\"from\" = c.name ORDER BY c.cid");
+  column.bind(1, table);
+  while (column.executeStep()) {
+    const std::string name = column.getColumn(0).getString();
+    std::string value = "q." + name;
+    const auto map =
+        std::ranges::find(translated, column.getColumn(2).getString(), [](const auto& m) { return m.first; });
+    if (const auto other = instead.find(name); other != instead.end()) {
+      if (other->second.empty()) continue;
+      value = other->second;
+    } else if (map != translated.end()) {
+      joins += fmt::format(" {0} {1} of_{2} ON of_{2}.source = q.{2}",
+                           column.getColumn(1).getInt() != 0 ? "JOIN" : "LEFT JOIN", map->second, name);
+      value = fmt::format("of_{}.target", name);
+    }
+    columns += (columns.empty() ? "" : ", ") + name;
+    values += (values.empty() ? "" : ", ") + value;
+  }
+  return fmt::format("{} INTO {} ({}) SELECT {} FROM {}{};\n", insert, table, columns, values, from, joins);
+}
+
+/// The rows that belong to those of `parent` which are chosen by `chosen`, of every table but `left_out`, in the order
+/// of the target's keys, so that every page is filled once.
+std::string rows_below(SQLite::Database& database, std::string_view parent, std::string_view chosen,
+                       std::string_view left_out, std::string_view insert = "INSERT") {
+  std::vector<std::pair<std::string, std::string>> tables;  // and the column that refers to `parent`
+  {
+    SQLite::Statement found(
+        database,
+        "SELECT t.name, f.\"from\" FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f WHERE "
+        "t.type = 'table' AND f.\"table\" = ? ORDER BY t.name");
+    found.bind(1, std::string(parent));
+    while (found.executeStep()) tables.emplace_back(found.getColumn(0).getString(), found.getColumn(1).getString());
+  }
+  std::string sql;
+  for (const auto& [table, key] : tables) {
+    if (table == left_out) continue;
+    sql += rows_of(database, table, fmt::format("{0} c CROSS JOIN source.{1} q ON q.{2} = c.id", chosen, table, key),
+                   {{key, "c.target"}}, insert);
+  }
+  return sql;
+}
+
+std::string run_children(SQLite::Database& database) {
+  return rows_below(database, "runs", "wanted", "points", "INSERT OR IGNORE");
+}
+
+std::string chosen_runs(SQLite::Database& database) {
+  // Nobody is at the copy of a run that somebody is at. Runs are signed when all is there.
+  return rows_of(database, "runs", "wanted c CROSS JOIN source.runs q ON q.id = c.id",
+                 {{"id", "c.target"},
+                  {"state", "iif(q.state = 'running', 'interrupted', q.state)"},
+                  {"finished_at", "coalesce(q.finished_at, q.started_at)"},
+                  {"digest", ""}}) +
+         run_children(database);
+}
+
+std::string chosen_points(SQLite::Database& database) {
+  return rows_of(database, "points", "chosen c CROSS JOIN source.points q ON q.id = c.id",
+                 {{"id", "c.target"}, {"run_id", "c.run"}}) +
+         rows_below(database, "points", "chosen", "kernels") + R"sql(
 INSERT INTO chosen_kernels
   SELECT (SELECT coalesce(max(id), 0) FROM main.kernels) + row_number() OVER (ORDER BY c.target, k.id), k.id, c.target
   FROM chosen c CROSS JOIN source.kernels k ON k.point_id = c.id;
-INSERT INTO kernels (id, point_id, name, occupancy_limiter, complete)
-  SELECT c.target, c.point, k.name, k.occupancy_limiter, k.complete
-  FROM chosen_kernels c CROSS JOIN source.kernels k ON k.id = c.id;
-INSERT INTO launches SELECT c.target, l.launch, l.source_file, l.entry, l.defines, l.digest, l.registers,
-         l.local_bytes, l.static_shared_bytes, l.dynamic_shared_bytes, l.threads, l.grid
-  FROM chosen_kernels c CROSS JOIN source.launches l ON l.kernel_id = c.id;
-INSERT INTO metric_values SELECT c.target, m.target, v.round, v.value, v.provenance
-  FROM chosen_kernels c CROSS JOIN source.metric_values v ON v.kernel_id = c.id
-  JOIN metric_of m ON m.source = v.metric_id;
-INSERT INTO timing_samples SELECT c.target, t.round, t.samples_ns
-  FROM chosen_kernels c CROSS JOIN source.timing_samples t ON t.kernel_id = c.id;
-DELETE FROM chosen_kernels;
-DELETE FROM chosen;
-)sql",
-                     fmt::arg("points", point_columns()), fmt::arg("point_values", point_values(newest_schema())));
+)sql" +
+         rows_of(database, "kernels", "chosen_kernels c CROSS JOIN source.kernels q ON q.id = c.id",
+                 {{"id", "c.target"}, {"point_id", "c.point"}}) +
+         rows_below(database, "kernels", "chosen_kernels", "") + "DELETE FROM chosen_kernels; DELETE FROM chosen;";
 }
 
-constexpr const char* ceiling_rows = R"sql(
-INSERT OR IGNORE INTO ceiling_sets (uid, device_id, environment_id, measured_at)
-  SELECT s.uid, d.target, e.target, s.measured_at FROM source.ceiling_sets s
-  JOIN device_of d ON d.source = s.device_id JOIN environment_of e ON e.source = s.environment_id ORDER BY s.uid;
-INSERT OR IGNORE INTO ceilings SELECT m.id, c.name, c.argument, c.value, c.q1, c.q3, c.unit, c.provenance
-  FROM source.ceilings c JOIN source.ceiling_sets s ON s.id = c.set_id JOIN main.ceiling_sets m ON m.uid = s.uid;
+/// What belongs to no run: sets, which are the same wherever their uid is, and the sources of statements. One source
+/// may have kept a text that another did not.
+std::string rows_beside_runs(SQLite::Database& database) {
+  std::string sql;
+  for (const auto& [sets, rows] : {std::pair("ceiling_sets", "ceilings"), std::pair("noise_sets", "noise")}) {
+    sql += rows_of(database, sets, fmt::format("(SELECT * FROM source.{} ORDER BY uid) q", sets), {{"id", ""}},
+                   "INSERT OR IGNORE");
+    sql +=
+        fmt::format("INSERT INTO set_of SELECT s.id, m.id FROM source.{0} s JOIN main.{0} m ON m.uid = s.uid;\n", sets);
+    sql += rows_of(database, rows, fmt::format("source.{} q", rows), {}, "INSERT OR IGNORE") + "DELETE FROM set_of;";
+  }
+  return sql + R"sql(
+INSERT INTO statement_sources (statement_id, name, digest, content)
+  SELECT s.target, q.name, q.digest, q.content FROM source.statement_sources q
+  JOIN statement_of s ON s.source = q.statement_id WHERE true
+  ON CONFLICT (statement_id, name) DO UPDATE SET content = coalesce(content, excluded.content);
 )sql";
+}
 
 void attach_source(SQLite::Database& database, const std::string& uri) {
   SQLite::Statement attach(database, "ATTACH ? AS source");
@@ -185,15 +247,21 @@ RunCopier::RunCopier(SQLite::Database& target) : target_(target) {
   target_.exec("PRAGMA foreign_keys = OFF");  // the sources were checked, and order is by key, not by reference
   target_.exec("PRAGMA temp_store = MEMORY");
   target_.exec(temporary_tables());
+  run_rows_ = chosen_runs(target_);
+  run_child_rows_ = run_children(target_);
+  point_rows_ = chosen_points(target_);
 }
 
 bool RunCopier::meet(const std::string& uri, int version) {
   attach_source(target_, uri);
   in_transaction(target_, meeting(version));
-  const bool has_ceilings =
-      version >= statements_since && target_.execAndGet("SELECT count(*) FROM source.ceiling_sets").getInt64() > 0;
+  std::string beside = version >= statements_since ? "EXISTS (SELECT 1 FROM source.ceiling_sets)" : "0";
+  for (const char* table : {"noise_sets", "statement_sources"}) {
+    if (version >= room_since) beside += fmt::format(" OR EXISTS (SELECT 1 FROM source.{})", table);
+  }
+  const bool has_more = target_.execAndGet("SELECT " + beside).getInt() != 0;
   target_.exec("DETACH source");
-  return has_ceilings;
+  return has_more;
 }
 
 void RunCopier::write_names() {
@@ -227,15 +295,14 @@ void RunCopier::want(std::span<const IdPair> runs) {
 void RunCopier::copy_runs(std::span<const IdPair> runs) {
   SQLite::Transaction transaction(target_);
   want(runs);
-  target_.exec(copied_runs_sql);
-  target_.exec(tag_rows);
+  target_.exec(run_rows_);
   transaction.commit();
 }
 
-void RunCopier::copy_tags(const IdPair& run) {
+void RunCopier::copy_words_of_run(const IdPair& run) {
   SQLite::Transaction transaction(target_);
   want({&run, 1});
-  target_.exec(tag_rows);
+  target_.exec(run_child_rows_);
   transaction.commit();
 }
 
@@ -246,7 +313,7 @@ void RunCopier::copy_points_of_runs(std::span<const IdPair> runs) {
       fmt::format("INSERT INTO chosen SELECT {} + row_number() OVER (ORDER BY w.target, p.plan_index), p.id, "
                   "w.target FROM wanted w CROSS JOIN source.points p ON p.run_id = w.id",
                   next_point() - 1));
-  copy_chosen();
+  target_.exec(point_rows_);
   transaction.commit();
 }
 
@@ -260,17 +327,12 @@ void RunCopier::copy_points(std::span<const IdPair> points, std::int64_t target_
     insert.exec();
     insert.reset();
   }
-  copy_chosen();
+  target_.exec(point_rows_);
   transaction.commit();
 }
 
-void RunCopier::copy_chosen() {
-  static const std::string sql = chosen_rows();
-  target_.exec(sql);
-}
-
-void RunCopier::copy_ceilings() {
-  in_transaction(target_, ceiling_rows);
+void RunCopier::copy_rows_beside_runs() {
+  in_transaction(target_, rows_beside_runs(target_));
 }
 
 std::int64_t RunCopier::next_point() const {

@@ -26,7 +26,8 @@ class RunCopier {
   explicit RunCopier(SQLite::Database& target);
 
   /// Devices, environments, metrics and statements of the source, which is of schema `version`. Of a device that
-  /// several sources describe, the description stands beside which it was seen last. Whether there are ceilings, too.
+  /// several sources describe, the description stands beside which it was seen last. Whether there are rows beside
+  /// runs.
   bool meet(const std::string& uri, int version);
   /// Writes what was met, in an order that is not that of the sources.
   void write_names();
@@ -34,24 +35,28 @@ class RunCopier {
   /// The source of all that follows, of the newest schema.
   void attach(const std::string& uri);
   void detach();
-  /// The rows of these runs, and their tags.
+  /// The rows of these runs, and what belongs to them beside points.
   void copy_runs(std::span<const IdPair> runs);
   /// The points of these runs, by run and place, with all that belongs to them.
   void copy_points_of_runs(std::span<const IdPair> runs);
   /// These points, into the run `target_run`.
   void copy_points(std::span<const IdPair> points, std::int64_t target_run);
-  /// Tags of a run alone.
-  void copy_tags(const IdPair& run);
-  void copy_ceilings();
+  /// What belongs to a run beside points, alone: its tags, the shards of its plan.
+  void copy_words_of_run(const IdPair& run);
+  /// Ceilings, noise, the sources of statements.
+  void copy_rows_beside_runs();
 
   /// The id that the next point gets.
   [[nodiscard]] std::int64_t next_point() const;
 
  private:
-  void copy_chosen();
   void want(std::span<const IdPair> runs);
 
   SQLite::Database& target_;
+  // Statements, made of the target's tables.
+  std::string run_rows_;
+  std::string run_child_rows_;
+  std::string point_rows_;
 };
 
 }  // namespace attnscope

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "storage/migrations.h"
 #include "storage/rows.h"
 
 namespace attnscope {
@@ -16,13 +17,17 @@ std::string device_rows(std::string_view condition) {
   return fmt::format("SELECT id, digest, uuid, simulated, ordinal, {} FROM devices{}", limit_columns, condition);
 }
 
-std::string run_rows(std::string_view condition) {
+std::string run_rows(SQLite::Database& database, std::string_view condition) {
+  constexpr std::string_view shards =
+      "(SELECT group_concat(shard || '/' || shards) FROM (SELECT shard, shards FROM run_shards WHERE run_id = r.id "
+      "ORDER BY shards, shard))";
   return fmt::format(
       "SELECT r.id, r.digest, r.uid, r.preset, r.argv, r.plan_hash, r.planned_points, r.options, r.state, "
       "r.started_at, "
-      "r.finished_at, r.provenance, r.rounds, d.uuid AS device, {} FROM runs r LEFT JOIN devices d ON d.id = "
+      "r.finished_at, r.provenance, r.rounds, {} AS shards, d.uuid AS device, {} FROM runs r LEFT JOIN devices d ON "
+      "d.id = "
       "r.device_id LEFT JOIN environments e ON e.id = r.environment_id{}",
-      qualified("e", environment_columns), condition);
+      schema_of(database) < room_since ? "NULL" : shards, qualified("e", environment_columns), condition);
 }
 
 constexpr int first_hashed = 2;
@@ -60,7 +65,7 @@ std::unordered_map<std::int64_t, DigestState> device_digests(SQLite::Database& d
 
 std::unordered_map<std::int64_t, DigestState> run_digests(SQLite::Database& database) {
   std::unordered_map<std::int64_t, DigestState> states;
-  SQLite::Statement row(database, run_rows(""));
+  SQLite::Statement row(database, run_rows(database, ""));
   while (row.executeStep()) states[row.getColumn(0).getInt64()] = state_of(row, digest_of_run(row));
   return states;
 }
@@ -79,7 +84,7 @@ void sign_device(SQLite::Database& database, std::int64_t device) {
 void sign_run(SQLite::Database& database, std::int64_t run) {
   Digest digest;
   {
-    SQLite::Statement row(database, run_rows(" WHERE r.id = ?"));
+    SQLite::Statement row(database, run_rows(database, " WHERE r.id = ?"));
     row.bind(1, run);
     if (!row.executeStep()) return;
     digest = digest_of_run(row);
@@ -88,7 +93,7 @@ void sign_run(SQLite::Database& database, std::int64_t run) {
 }
 
 DigestState run_digest(SQLite::Database& database, std::int64_t run) {
-  SQLite::Statement row(database, run_rows(" WHERE r.id = ?"));
+  SQLite::Statement row(database, run_rows(database, " WHERE r.id = ?"));
   row.bind(1, run);
   return row.executeStep() ? state_of(row, digest_of_run(row)) : DigestState::absent;
 }

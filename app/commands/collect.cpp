@@ -5,20 +5,18 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <iostream>
 #include <memory>
-#include <set>
 
 #include "app/command.h"
 #include "app/commands/collect.h"
+#include "app/commands/collection.h"
 #include "app/continuation.h"
 #include "app/devices.h"
 #include "app/format.h"
@@ -26,7 +24,6 @@
 #include "app/point_table.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
-#include "app/skipped_rows.h"
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/registry.h"
@@ -34,18 +31,10 @@
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
-#include "profiler/measure/progress.h"
-#include "profiler/measure/runner.h"
-#include "profiler/metrics/metrics.h"
-#include "profiler/metrics/rounds.h"
 #include "profiler/plan/text.h"
-#include "storage/compared_runs.h"
-#include "storage/exchange/export.h"
 
 namespace attnscope {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Ends the command where nothing is begun yet.
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
@@ -66,22 +55,6 @@ std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits, const
   return most;
 }
 
-/// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.
-std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
-  std::vector<std::string> extra;
-  for (const std::string& name : names) {
-    const auto is_named = [&](const Metric& metric) {
-      return !metric.counter.empty() && (metric.key == name || metric.counter == name);
-    };
-    const auto table = metrics_table();
-    const auto known = std::find_if(table.begin(), table.end(), is_named);
-    if (known != table.end() && known->collected_by_default) continue;
-    const std::string counter = known != table.end() ? std::string(known->counter) : name;
-    if (std::find(extra.begin(), extra.end(), counter) == extra.end()) extra.push_back(counter);
-  }
-  return extra;
-}
-
 /// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
 std::string hashed_options(const CollectOptions& options) {
   const PlantedChange& planted = options.measure.planted;
@@ -90,64 +63,6 @@ std::string hashed_options(const CollectOptions& options) {
                      options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "",
                      planted.every > 0 ? fmt::format(" planted {}/{}", planted.share, planted.every) : "");
 }
-
-void require_known_metrics(const Device& device, const std::vector<std::string>& names) {
-  const auto unknown = device.unknown_metrics(names);
-  if (unknown.empty()) return;
-  const auto lacking = std::find_if(unknown.begin(), unknown.end(), [](const auto& name) { return name.near.empty(); });
-  if (device.info().simulated && lacking != unknown.end()) {  // perhaps a GPU's counter: not for us to judge
-    std::vector<std::string> simulated;
-    for (const Metric& metric : metrics_table()) {
-      const std::string counter(metric.counter);
-      if (!counter.empty() && device.unknown_metrics({{counter}}).empty()) simulated.push_back(counter);
-    }
-    throw CommandError(ExitCode::no_counters,
-                       say::command::no_simulated_counter{.device = device.info().limits.name,
-                                                          .counter = lacking->name,
-                                                          .known = fmt::format("{}", fmt::join(simulated, ", "))});
-  }
-  Message all;
-  for (const auto& metric : unknown) {
-    Message one = say::command::unknown_metric{.metric = metric.name};
-    if (!metric.near.empty()) {
-      one = say::command::unknown_metric_near{.metric = metric.name, .near = join_or(metric.near)};
-    }
-    all = all.empty() ? one : Message(say::command::several{.first = all, .next = one});
-  }
-  throw CommandError(ExitCode::usage, all);
-}
-
-/// What --why adds, as far as the device counts it; what it does not is said.
-std::vector<std::string> why_counters(const Device& device, bool says_what_lacks, Reporter& reporter) {
-  if (device.info().simulated) {
-    throw CommandError(ExitCode::no_counters, say::command::why_needs_gpu{.device = device.info().limits.name});
-  }
-  std::vector<std::string> counters;
-  for (const Metric& metric : metrics_table()) {
-    if (metric.why != Why::none && !metric.counter.empty()) counters.emplace_back(metric.counter);
-  }
-  std::vector<std::string> lacking;
-  for (const Device::UnknownMetric& unknown : device.unknown_metrics(counters)) {
-    lacking.emplace_back(find_counter(unknown.name)->key);
-    std::erase(counters, unknown.name);
-  }
-  if (says_what_lacks && !lacking.empty()) {
-    reporter.report(
-        LogEvent{"warning", text(say::command::why_lacks{.metrics = fmt::format("{}", fmt::join(lacking, ", "))})});
-  }
-  return counters;
-}
-
-}  // namespace
-
-std::string counters_text(const Device& device, const CollectOptions& options) {
-  if (!options.measure.counters) return text(say::terminal::counters_not_asked_for{});
-  const CounterAvailability counters = device.counters();
-  if (counters.state == CounterState::available) return "available";
-  return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
-}
-
-namespace {
 
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format,
                 const CancelToken& cancel, Reporter& reporter) {
@@ -173,15 +88,6 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
            {std::string(to_string(point.cache)), people ? format_iec_bytes(need) : fmt::to_string(need), expected});
   }
   print(people ? without_defaults(table, built_in_algorithms()) : table, format, std::cout);
-}
-
-/// The newest run of this plan on this device.
-std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header) {
-  std::optional<RunSummary> newest;
-  for (RunSummary& run : store.runs()) {
-    if (run.plan_hash == header.plan_hash && run.device_uuid == header.device.uuid) newest = std::move(run);
-  }
-  return newest;
 }
 
 }  // namespace
@@ -224,256 +130,7 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
   };
 }
 
-ExitCode exit_code_of_points(const RunStore& store, std::int64_t run, const CollectOptions& options) {
-  ExitCode code = ExitCode::ok;
-  for (const StoredPoint& point : store.points({{run}})) {
-    switch (point.record.disposition) {
-      case Disposition::ok:
-      case Disposition::infeasible:
-      case Disposition::out_of_memory:
-        break;  // what the sweep set out to find
-      case Disposition::no_counters:
-        if (options.counters_asked_for()) return ExitCode::no_counters;
-        break;
-      case Disposition::incorrect:
-      case Disposition::compile_error:
-      case Disposition::timeout:
-      case Disposition::crashed:
-      case Disposition::cancelled:
-        code = ExitCode::partial;
-        break;
-    }
-  }
-  return code;
-}
-
-void report_done(const RunStore& store, std::int64_t run_id, const std::string& state, const Message& reason,
-                 ExitCode code, Reporter& reporter) {
-  std::size_t ok = 0;
-  std::size_t points = 0;
-  try {
-    for (const RunSummary& run : store.runs()) {
-      if (run.id != run_id) continue;
-      ok = run.ok_points;
-      points = run.points;
-    }
-  } catch (const StorageError&) {  // already failing for a reason of its own
-  }
-  reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
-}
-
 namespace {
-
-/// One sweep: from an open device and store to the exit code.
-class Collection {
- public:
-  Collection(const CollectOptions& options, const SweepPlan& plan, std::int64_t max_memory, Device& device,
-             RunStore store, const RunHeader& header, Reporter& reporter, const CancelToken& cancel)
-      : options_(options),
-        plan_(plan),
-        max_memory_(max_memory),
-        device_(device),
-        store_(std::move(store)),
-        reporter_(reporter),
-        rounds_{.count = header.rounds, .seed = header.order_seed} {
-    if (options.resume) {
-      const std::optional<RunSummary> newest = newest_run(store_, header);
-      complete_before_ = newest && newest->state == StoredRunState::complete;
-      if (!newest && !options.continue_on.empty()) {
-        throw CommandError(ExitCode::error, say::command::nothing_to_continue{.file = store_.file().string()});
-      }
-      if (!newest) reporter.report(LogEvent{"info", text(say::command::nothing_to_resume{})});
-      if (newest) run_ = complete_before_ ? newest->id : store_.resume_run(header).value_or(0);
-    }
-    if (run_ == 0) run_ = store_.begin_run(header);
-    for (const RunSummary& run : store_.runs()) {
-      if (run.id == run_) rounds_.seed = run.order_seed;  // of a run that goes on, its own
-    }
-    find_done();
-    std::vector<std::size_t> times;
-    for (const DoneBefore& point : done_before_) {
-      times.push_back(point.ended ? 0 : static_cast<std::size_t>(rounds_.count) - point.rounds.size());
-      skipped_ += static_cast<std::size_t>(rounds_.count) - times.back();
-    }
-    estimator_.emplace(plan.points, std::move(times), [&] { return cancel.cancelled(); });
-  }
-
-  ExitCode run(CancelToken& cancel) {
-    if (options_.losses == 0) {
-      report_plan();
-    } else {
-      reporter_.go_on(plan_.points.size(), rounds_.count);
-    }
-    if (complete_before_) {
-      reporter_.report(LogEvent{"info", text(say::command::complete_already{.run = run_})});
-      return done("complete", say::collect::nothing_left{}, ExitCode::ok);
-    }
-    RunObserver observer;
-    observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
-      reporter_.report(BuildEvent{done, total, report.kernel, report.cached, report.error});
-    };
-    observer.on_round = [this](int round) { round_ = round; };
-    observer.on_point_started = [this](std::size_t index, const PointSpec& spec) {
-      reporter_.report(StartedEvent{.index = index, .point = describe(spec), .round = round_});
-    };
-    observer.on_point = [&](std::size_t index, const PointRecord& record, const RunCounts& counts) {
-      keep(index, record, counts);
-      if (!reporter_.listened_to()) cancel.cancel();
-    };
-    try {
-      const RunOutcome outcome = run_sweep(plan_, device_, options_.measure, rounds_, done_before_, observer, cancel);
-      return finish(outcome, cancel);
-    } catch (const std::exception& error) {  // a full disk: what was kept stays, the rest can be resumed
-      done("failed", Message::verbatim(one_line(explain(error))), ExitCode::error);
-      throw;
-    }
-  }
-
- private:
-  void report_plan() {
-    const DeviceInfo& info = device_.info();
-    reporter_.report(PlanEvent{.version = 1,
-                               .device_name = info.limits.name,
-                               .device_uuid = info.uuid,
-                               .simulated = info.simulated,
-                               .preset = plan_.preset,
-                               .database = store_.file().string(),
-                               .run_id = run_,
-                               .total = plan_.points.size(),
-                               .skipped = skipped_,
-                               .max_memory_bytes = max_memory_,
-                               .counters = counters_text(device_, options_),
-                               .rounds = rounds_.count});
-  }
-
-  /// What a run that goes on has already.
-  void find_done() {
-    done_before_.resize(plan_.points.size());
-    for (const MeasuredRounds& point : store_.measured_rounds(run_)) {
-      if (point.index >= done_before_.size()) {
-        const Message beyond =
-            say::command::place_beyond_plan{.run = run_, .place = point.index, .points = done_before_.size()};
-        reporter_.report(LogEvent{"warning", text(beyond)});
-        continue;
-      }
-      DoneBefore& done = done_before_[point.index];
-      kept_.insert(point.index);
-      done.ended = rounds_.count == 1 || !measured_again(point.disposition);
-      for (const int round : point.rounds) {
-        if (round < rounds_.count) done.rounds.insert(round);
-      }
-    }
-  }
-
-  void keep(std::size_t index, const PointRecord& record, const RunCounts& counts) {
-    const bool has_rounds = kept_.contains(index);
-    // Cancelled in a later round: what the others found stays as it is, and the round is as if never begun.
-    if (has_rounds && record.disposition == Disposition::cancelled) return;
-    const std::int64_t id =
-        has_rounds ? store_.add_round(run_, index, round_, record) : store_.add_point(run_, index, record);
-    if (record.disposition != Disposition::cancelled) kept_.insert(index);
-    PointEvent event = point_event(index, id, record);
-    event.round = round_;
-    event.rounds = rounds_.count;
-    reporter_.report(event);
-    any_ok_ = any_ok_ || record.disposition == Disposition::ok;
-    estimator_->finished(index, record.wall_seconds, !record.kernels.empty() && !record.kernels[0].samples_ns.empty(),
-                         !measured_again(record.disposition));
-
-    const std::size_t done = skipped_ + counts.done;
-    const Clock::time_point now = Clock::now();
-    if (done < counts.total && now - last_progress_ < std::chrono::milliseconds(250)) return;
-    last_progress_ = now;
-    reporter_.report(ProgressEvent{.done = done,
-                                   .total = counts.total,
-                                   .elapsed_s = std::chrono::duration<double>(now - start_).count(),
-                                   .remaining_s = estimator_->remaining_seconds().value_or(-1)});
-  }
-
-  ExitCode finish(const RunOutcome& outcome, const CancelToken& cancel) {
-    const bool lost = outcome.state == RunState::device_lost;
-    const bool open = skipped_ + outcome.counts.done < outcome.counts.total;
-    if (outcome.state == RunState::cancelled || (lost && open && cancel.cancelled())) {
-      store_.finish_run(run_, StoredRunState::cancelled);
-      return done("cancelled", say::collect::continue_with_resume{}, ExitCode::partial);
-    }
-    if (lost && open) {
-      const int losses = any_ok_ ? 1 : options_.losses + 1;
-      if (losses <= max_losses) {
-        reporter_.report(LogEvent{"warning", text(say::command::going_on{.reason = outcome.reason})});
-        const std::filesystem::path file = store_.file();
-        restart(options_.arguments, {.file = file,
-                                     .device_uuid = device_.info().uuid,
-                                     .losses = losses,
-                                     .names_file = !options_.output.empty(),
-                                     .resumes = options_.resume});
-        throw CommandError(ExitCode::error,
-                           say::command::cannot_restart{.error = std::strerror(errno), .file = file.string()});
-      }
-      store_.finish_run(run_, StoredRunState::failed);
-      return done("device-lost", say::collect::devices_lost{.points = losses}, ExitCode::partial);
-    }
-    store_.finish_run(run_, StoredRunState::complete);
-    return done("complete", {}, lost ? ExitCode::partial : exit_code_of_points(store_, run_, options_));
-  }
-
-  /// The last event, with the run's counts over all its processes; then the table that was asked for.
-  ExitCode done(const std::string& state, const Message& reason, ExitCode code) {
-    report_done(store_, run_, state, reason, code, reporter_);
-    if (state == "failed") return code;
-    print_result();
-    return with_skipped_rows(store_, code);
-  }
-
-  void print_result() const {
-    if (options_.format == TableFormat::csv) export_csv(store_, {{run_}}, std::cout);
-    if (options_.format == TableFormat::json) export_json(store_, {{run_}}, std::cout);
-    if (options_.format != TableFormat::markdown) return;
-    Table table{{{"point"},
-                 {"disposition"},
-                 {"provenance"},
-                 {"time", true},
-                 {"TFLOP/s", true},
-                 {"DRAM", true},
-                 {"SM<->L2", true},
-                 {"model", true},
-                 {"occupancy %", true},
-                 {"reason"}},
-                {}};
-    for (const StoredPoint& point : store_.points({{run_}})) {
-      const auto field = [&](std::string_view key, auto&& format) {
-        const std::optional<MetricValue> metric = evaluate(key, point.record);
-        return metric ? format(metric->value) : std::string();
-      };
-      const auto plain = [](double value) { return fmt::format("{:.1f}", value); };
-      table.rows.push_back({describe(point.record.spec), std::string(to_string(point.record.disposition)),
-                            text(title(point.record.origin())), field(metric_key::time_median_ns, format_time),
-                            field(metric_key::tflops, plain), field(metric_key::dram_bytes, format_traffic),
-                            field(metric_key::l2_sm_bytes, format_traffic),
-                            field(metric_key::model_l2_sm_bytes, format_traffic),
-                            field(metric_key::achieved_occupancy_pct, plain), text(point.record.reason)});
-    }
-    print(table, TableFormat::markdown, std::cout);
-  }
-
-  const CollectOptions& options_;
-  const SweepPlan& plan_;
-  std::int64_t max_memory_;  ///< bytes, of the largest point
-  Device& device_;
-  RunStore store_;
-  Reporter& reporter_;
-  std::int64_t run_ = 0;
-  bool complete_before_ = false;  ///< --resume found nothing left to do
-  SweepRounds rounds_;
-  int round_ = 0;  ///< under way
-  std::vector<DoneBefore> done_before_;
-  std::set<std::size_t> kept_;  ///< places of the points that the file has
-  std::size_t skipped_ = 0;     ///< rounds of points
-  std::optional<ProgressEstimator> estimator_;
-  bool any_ok_ = false;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_progress_{};
-};
 
 /// What is measured: where a change is planted, all of it twice, the second half with the change.
 SweepPlan plan_of(const CollectOptions& options, const DeviceLimits& limits, const CancelToken& cancel) {
@@ -525,23 +182,6 @@ void announce(const OpenedDevice& opened, const CollectOptions& options, Reporte
   const std::string warning = text(say::command::one_is_simulated{.why = opened.simulated_because});
   reporter.report(LogEvent{"warning", warning});
   if (options.jsonl) spdlog::warn("{}", warning);
-}
-
-/// What is counted is what the device can count: else CommandError.
-void settle_counters(CollectOptions& options, const Device& device, Reporter& reporter) {
-  require_known_metrics(device, options.measure.extra_metrics);
-  if (options.why) {
-    for (std::string& counter : why_counters(device, options.losses == 0, reporter)) {
-      if (std::ranges::find(options.measure.extra_metrics, counter) == options.measure.extra_metrics.end()) {
-        options.measure.extra_metrics.push_back(std::move(counter));
-      }
-    }
-  }
-  if (options.counters_asked_for() && device.counters().state != CounterState::available) {
-    const CounterAvailability counters = device.counters();
-    throw CommandError(ExitCode::no_counters,
-                       say::command::counters_required{.reason = counters.reason, .fix = counters.fix});
-  }
 }
 
 /// Another one each time: what two recordings have in common should not be the order of their points.
@@ -632,7 +272,7 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
   const std::int64_t most = options.losses > 0 ? 0 : max_memory(plan, device.info().limits, cancel, reporter);
   const std::filesystem::path file = stopped ? stopped->file : file_to_write(options, header);
   RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
-  const ExitCode code = Collection(options, plan, most, device, std::move(store), header, reporter, cancel).run(cancel);
+  const ExitCode code = run_collection(options, plan, most, device, std::move(store), header, reporter, cancel);
   return leave(device, code, reporter);
 }
 

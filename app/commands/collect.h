@@ -53,6 +53,12 @@ struct CollectOptions {
   [[nodiscard]] bool table_on_stdout() const { return format != TableFormat::text; }
 };
 
+/// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.
+[[nodiscard]] std::vector<std::string> extra_counters(const std::vector<std::string>& names);
+
+/// What is counted is what the device can count: else CommandError.
+void settle_counters(CollectOptions& options, const Device& device, Reporter& reporter);
+
 /// "available", or why not.
 [[nodiscard]] std::string counters_text(const Device&, const CollectOptions&);
 

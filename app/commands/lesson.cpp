@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lesson export: the lesson as one page for any browser, from recorded points.
+// lesson export: the lesson as a page for any browser, from recorded points.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -16,14 +16,11 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "messages/command.h"
-#include "messages/file_kind.h"
 #include "messages/lesson.h"
-#include "profiler/analysis/lesson/stage.h"
-#include "profiler/analysis/lesson/web.h"
+#include "profiler/analysis/lesson/texts.h"
 #include "profiler/plan/text.h"
+#include "storage/lesson_pages.h"
 #include "storage/lesson_texts.h"
-#include "storage/measured_rates.h"
-#include "storage/output_file.h"
 
 namespace attnscope {
 namespace {
@@ -39,10 +36,6 @@ struct LessonOptions {
   std::uint64_t seed = 0;
   bool force = false;
 };
-
-bool is_lesson(std::string_view first) {
-  return first.find("content=\"attnscope lesson\"") != std::string_view::npos;
-}
 
 /// Where an installed program has the recorded samples.
 std::vector<std::string> installed_samples() {
@@ -86,53 +79,37 @@ ExitCode export_lesson(const LessonOptions& options) {
   const std::vector<std::string> files = options.files.empty() ? installed_samples() : options.files;
   if (files.empty()) throw CommandError(ExitCode::usage, say::lesson::no_file{});
 
-  const lesson::LessonTexts texts = lesson::load_lesson(options.language, own_texts(options));
-  ExitCode code = ExitCode::ok;
-  for (const lesson::TextProblem& problem : texts.problems) {
-    spdlog::warn("{}", printable(text(words_of(problem))));
-    code = ExitCode::partial;
-  }
+  const std::vector<lesson::TextFile> own = own_texts(options);
   const LoadedPoints loaded = load_points(files);
-  if (loaded.code != ExitCode::ok) code = loaded.code;
-  const DeviceLimits gpu = lesson::newest_gpu(loaded.table);
-  const StoredCeilings* rates = newest_rates(loaded.ceilings, gpu);
   if (loaded.table.empty()) spdlog::warn("{}", text(say::lesson::no_points{}));
-  const lesson::Evidence evidence{.points = loaded.table,
-                                  .rows = loaded.table.rows(),
-                                  .gpu = gpu,
-                                  .ceilings = rates == nullptr ? std::vector<Ceiling>() : rates->ceilings,
-                                  .registry = built_in_algorithms()};
-  const std::string page = lesson::lesson_page(
-      texts, evidence, {.seed = options.seed, .data = fmt::format("{}", fmt::join(names_of(files), ", "))});
-
-  std::error_code error;
-  fs::create_directories(options.folder, error);
-  if (error) {
-    throw CommandError(ExitCode::error, say::lesson::no_place{.folder = options.folder, .why = error.message()});
+  const WrittenLesson written =
+      write_lesson(options.folder, own, loaded.table, loaded.ceilings,
+                   {.language = options.language,
+                    .seed = options.seed,
+                    .data = fmt::format("{}", fmt::join(names_of(files), ", ")),
+                    .existing = options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind});
+  for (const lesson::TextProblem& problem : written.problems) spdlog::warn("{}", printable(text(words_of(problem))));
+  for (const WrittenLesson::Page& page : written.pages) {
+    std::cout << text(say::lesson::written{
+                     .file = printable(page.file.string()), .steps = page.steps, .claims = page.claims})
+              << '\n';
   }
-  const FileKind kind{said<say::file_kind::lesson>, is_lesson};
-  OutputFile file(fs::path(options.folder) / "index.html", kind,
-                  options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
-  file.write(page);
-  file.commit();
-  std::cout << text(say::lesson::written{.file = printable(file.place().string()),
-                                         .steps = texts.steps.size(),
-                                         .claims = texts.claims.size()})
-            << '\n';
-  return code;
+  if (loaded.code != ExitCode::ok) return loaded.code;
+  return written.problems.empty() ? ExitCode::ok : ExitCode::partial;
 }
 
 }  // namespace
 
 Action add_lesson(CLI::App& command) {
   auto options = std::make_shared<LessonOptions>();
-  CLI::App& write =
-      *command.add_subcommand("export", "Write the lesson as one page for any browser, without a request");
+  CLI::App& write = *command.add_subcommand(
+      "export",
+      "Write the lesson as a page for any browser, without a request, and beside it LANG.html in other languages");
   command.require_subcommand(1);
   write.add_option("FILE", options->files,
                    ".attnscope files whose points it stands on (default: the recorded samples that are installed)");
   write.add_option("-o,--output", options->folder, "Folder to write index.html to")->type_name("FOLDER")->required();
-  write.add_option("--lang", options->language, "Language of its texts: en or zh")->capture_default_str();
+  write.add_option("--lang", options->language, "Language of index.html: en or zh")->capture_default_str();
   write.add_option("--seed", options->seed, "Vary N and d of the sheets by this number, so that homework differs")
       ->check(whole_number_from(1));
   write

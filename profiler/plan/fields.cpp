@@ -146,7 +146,7 @@ const std::array fields{
     field<page>({.name = "page", .label = said<say::field::page>, .help = said<say::field_help::page>, .since = 2, .fallback = "0", .largest = most_keys, .refusable = true, .nesting = 50, .set = set_valid<page>}),
     field<deterministic>({.name = "deterministic", .label = said<say::field::deterministic>, .help = said<say::field_help::deterministic>, .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
 #ifdef ATTNSCOPE_TEST_FIELD
-    field<test_field>({.name = "test_field", .label = [] { return Message::verbatim("Test field"); }, .help = [] { return Message::verbatim("of the tests alone"); }, .since = 5, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
+    field<test_field>({.name = "test_field", .label = [] { return Message::verbatim("Test field"); }, .help = [] { return Message::verbatim("of the tests alone"); }, .since = 6, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
 #endif
 };
 // clang-format on

@@ -8,5 +8,6 @@ extern const char* const step_1;  ///< an empty file to schema 1
 extern const char* const step_2;
 extern const char* const step_3;  ///< leaves the views to views.h, as do those after it
 extern const char* const step_4;
+extern const char* const step_5;
 
 }  // namespace attnscope::schema

@@ -4,14 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <sstream>
 
 #include "browser.h"
+#include "profiler/analysis/lesson/pictures.h"
 #include "subprocess.h"
 
 namespace attnscope::testing {
@@ -44,6 +48,11 @@ TEST(LessonExport, WritesAPageInEitherLanguage) {
     const std::string page = exported_page(folder, {"--lang", language});
     EXPECT_THAT(page, HasSubstr(fmt::format("<html lang=\"{}\">", language)));
     EXPECT_THAT(page, Not(HasSubstr("src=")));
+    const std::string other = std::string(language) == "en" ? "zh" : "en";
+    EXPECT_THAT(page, HasSubstr(fmt::format("href=\"{}.html\"", other)));
+    EXPECT_THAT(content(folder / ("out/" + other + ".html")), HasSubstr(fmt::format("<html lang=\"{}\">", other)));
+    // "[key]" is what a word is that nobody wrote.
+    EXPECT_FALSE(std::regex_search(page, std::regex(">\\[[a-z_-]+\\]<")));
     // Of this sample, every value of the texts but what was never measured (d 256, latencies) is known.
     const std::regex measured("class=\"v (derived|measured)\"");
     EXPECT_GT(std::distance(std::sregex_iterator(page.begin(), page.end(), measured), std::sregex_iterator()), 15);
@@ -150,6 +159,12 @@ constexpr const char* reader = R"js(<script>
         for (const row of figure.querySelectorAll('.tally tr:nth-last-child(2)')) report.written.push(row.lastChild.textContent !== '0 B');
       }
     }
+    pick.value = 1;
+    report.seen = [0, 1].map(mask => {
+      variant.value = mask; variant.dispatchEvent(new Event('change')); click('to-last');
+      return figure.querySelectorAll('svg .seen, svg .in-hand').length;
+    });
+    pick.value = -1; pick.dispatchEvent(new Event('change'));
     report.beside = figure.querySelectorAll('.tally').length;
     click('to-first'); click('play-button'); await new Promise(done => setTimeout(done, 900)); click('play-button');
     report.played = +figure.dataset.frame;
@@ -170,6 +185,29 @@ constexpr const char* reader = R"js(<script>
     report.right = soft.querySelector('.result').className;
     fault.value = 'forget-rescale'; fault.dispatchEvent(new Event('change')); soft.querySelector('.to-last').click();
     report.faulty = soft.querySelector('.result').className;
+    const choose = (name, value) => { const list = soft.querySelector('.' + name); list.value = value; list.dispatchEvent(new Event('change')); };
+    const played = () => {
+      soft.querySelector('.to-last').click();
+      const [output, , error, rescaled, divisions, through] = soft.querySelector('.result').textContent.split(' · ').map(part => part.split(': ')[1]);
+      return {output: output.split(', '), error, counts: [+rescaled, +divisions, +through]};
+    };
+    const values = name => [...soft.querySelector('.' + name).options].map(option => option.value);
+    report.softmax = [];
+    for (const example of values('pick')) {
+      choose('pick', example);
+      for (const block of values('block')) for (const way of values('way')) for (const wrong of values('fault')) {
+        choose('block', block); choose('way', way); choose('fault', wrong);
+        report.softmax.push(played());
+      }
+    }
+    const own = soft.querySelector('.own');
+    const write = scores => { own.value = scores; own.dispatchEvent(new Event('change')); };
+    choose('way', 0); choose('fault', 'forget-rescale');
+    write('0; 1 4,6'); choose('block', 2);
+    report.own = played();
+    write('0, one'); report.refused = soft.querySelector('output').textContent !== '';
+    choose('fault', 'none'); soft.querySelector('.to-last').click();
+    report.halves = [...soft.querySelectorAll('table tr:last-child')].map(row => [...row.querySelectorAll('.number')].map(cell => cell.textContent));
     const program = document.querySelector('figure[data-kind=program]');
     report.mending = [...Array(6).keys()].map(i => {
       program.querySelectorAll('.rewrite')[i].click();
@@ -198,12 +236,23 @@ constexpr const char* reader = R"js(<script>
     const box = line.getBoundingClientRect();
     line.dispatchEvent(new PointerEvent('pointerdown', {buttons: 1, clientX: box.left + box.width * (30 + 540 * 5 / 7) / 600}));
     report.dragged = +prediction.querySelector('input').value;
+    const note = () => prediction.querySelector('output').textContent.split('×').length - 1;
+    report.predicted = [prediction.querySelector('.reveal').disabled];
     prediction.querySelector('.lock').click();
-    report.theory.push(prediction.querySelector('output').textContent.length > 5);
+    report.predicted.push(note(), prediction.querySelector('.reveal').disabled);
+    prediction.querySelector('.reveal').click();
+    report.predicted.push(note());
     await go('results');
     report.results = document.querySelector('#result-table').textContent.length > 100;
     press('PageUp'); await wait();
     report.paged = document.querySelector('section.here').id;
+    const link = document.querySelector('.language');
+    link.addEventListener('click', event => event.preventDefault());
+    link.click();
+    report.link = link.getAttribute('href').split('#')[1];
+    await go('5'); report.numbered = document.querySelector('section.here').id;
+    await go('nowhere'); report.nowhere = document.querySelector('section.here').id;
+    await go('claims'); report.remembered = JSON.parse(localStorage.getItem(document.body.dataset.key)).page;
     const before = document.documentElement.dataset.theme; press('l');
     report.theme = before !== document.documentElement.dataset.theme;
     report.kept = Object.keys(JSON.parse(localStorage.getItem(document.body.dataset.key)).answers).length;
@@ -214,10 +263,49 @@ constexpr const char* reader = R"js(<script>
 })();
 </script></body>)js";
 
+double shown_number(const std::string& text) {
+  if (text == "∞" || text == "−∞") return std::numeric_limits<double>::infinity();
+  return std::stod(text);
+}
+
+/// What the page's script plays is what the program plays, of every example, block size, rescaling and fault.
+void expect_softmax_as_played(const nlohmann::json& shown) {
+  namespace lesson = analysis::lesson;
+  constexpr double digits_shown = 1e-4;
+  std::size_t at = 0;
+  for (const lesson::SoftmaxExample& example : lesson::softmax_examples()) {
+    for (const std::size_t block : example.blocks) {
+      for (const lesson::Rescaling way : {lesson::Rescaling::outer, lesson::Rescaling::inner}) {
+        for (int fault = 0; fault < lesson::softmax_faults; ++fault, ++at) {
+          const lesson::OnlineTrace trace =
+              lesson::play_online(example.rows, block, way, static_cast<lesson::SoftmaxFault>(fault));
+          ASSERT_LT(at, shown.size());
+          const std::string what = fmt::format("{} in blocks of {}, fault {}", example.name, block, fault);
+          ASSERT_EQ(shown[at]["output"].size(), trace.output.size()) << what;
+          for (std::size_t i = 0; i < trace.output.size(); ++i) {
+            const double found = shown_number(shown[at]["output"][i]);
+            EXPECT_NEAR(found, trace.output[i], digits_shown * std::max(1.0, std::abs(trace.output[i]))) << what;
+          }
+          const double error = shown_number(shown[at]["error"]);
+          if (std::isfinite(trace.largest_error)) {
+            EXPECT_NEAR(error, trace.largest_error, digits_shown * std::max(1.0, trace.largest_error)) << what;
+          } else {
+            EXPECT_TRUE(std::isinf(error)) << what;
+          }
+          EXPECT_EQ(shown[at]["counts"],
+                    nlohmann::json({trace.count.rows_rescaled, trace.count.divisions, trace.count.rows_through_memory}))
+              << what;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(at, shown.size());
+}
+
 TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
   const std::optional<std::filesystem::path> chromium = browser();
   if (!chromium) GTEST_SKIP() << "no chromium on PATH";
-  for (const char* language : {"en", "zh"}) {
+  for (const std::string language : {"en", "zh"}) {
     const TemporaryFolder folder;
     const std::string latencies =
         (std::filesystem::path(ATTNSCOPE_SAMPLE).parent_path() / "h200-tiles.attnscope").string();
@@ -251,10 +339,10 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["frames"], nlohmann::json({1, 2, 1, 5, 6, 5}));
     EXPECT_GT(report["lit"], 0);
     EXPECT_EQ(report["early"], "0");
-    // Three algorithms, alone and side by side, under three masks and with six other tiles and orders, each at the
+    // Three algorithms, alone and side by side, under three masks and with eight other tiles and orders, each at the
     // closed form to the byte, and each with what it left in the L2 written to DRAM.
-    EXPECT_EQ(report["meets"], nlohmann::json(std::vector<std::string>(36, "1")));
-    EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(54, true)));
+    EXPECT_EQ(report["meets"], nlohmann::json(std::vector<std::string>(44, "1")));
+    EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(66, true)));
     EXPECT_EQ(report["beside"], 3);
     EXPECT_GT(report["played"], 1);
     // Shared memory, L2 and DRAM, each a step of 1.1 / 120 of DRAM's latency; 400 is a pipe's length.
@@ -272,13 +360,52 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_GE(report["theory"][0], 4);
     EXPECT_EQ(report["theory"][1], "");
     EXPECT_NEAR(report["dragged"].get<double>(), 2, 0.06);  // to 4x, of 1/8 to 16
-    EXPECT_EQ(report["theory"][2], true);
+    // Locked, what was chosen is said; revealed, the model's factor and the counters' as well.
+    EXPECT_EQ(report["predicted"], nlohmann::json({true, 1, false, 3}));
     EXPECT_EQ(report["results"], true);
     EXPECT_EQ(report["paged"], "claims");
+    EXPECT_EQ(report["link"], "claims") << "another language goes on at the same page";
+    EXPECT_EQ(report["numbered"], "tiling");
+    EXPECT_EQ(report["nowhere"], "ledger");
+    EXPECT_EQ(report["remembered"], "claims");
+    EXPECT_EQ(report["seen"], nlohmann::json({64, 36}));  // 8 x 8 tiles, and those on and below the diagonal
+    expect_softmax_as_played(report["softmax"]);
+    // By hand in online_softmax_test.cpp.
+    EXPECT_NEAR(shown_number(report["own"]["output"][0]), 2.7061, 5e-5);
+    EXPECT_EQ(report["refused"], true);
+    // (m, l, o) of 0, 1 and of 4, 6 with values 1 to 4, merged: e^-6 + e^-5 + e^-2 + 1, and weighed.
+    EXPECT_EQ(report["halves"].back(), nlohmann::json({"6", "1.1446", "4.422"}));
     EXPECT_EQ(report["theme"], true);
     EXPECT_EQ(report["kept"], 3);
     EXPECT_EQ(report["overflow"], false);
   }
+}
+
+TEST(LessonInABrowser, BeginsWhereItIsAskedToAndElseWhereTheReaderWas) {
+  const std::optional<std::filesystem::path> chromium = browser();
+  if (!chromium) GTEST_SKIP() << "no chromium on PATH";
+  const TemporaryFolder folder;
+  std::string page = exported_page(folder);
+  page.replace(page.find("data-start=\"\""), 13, "data-start=\"theory\"");
+  const std::string last = "localStorage.setItem(document.body.dataset.key, '{\"page\": \"claims\"}');";
+  page.insert(page.find("<header>"), "<script>" + last + "</script>");
+  write_file(folder / "asked.html", page);
+  page.replace(page.find("data-start=\"theory\""), 19, "data-start=\"\"");
+  write_file(folder / "left.html", page);
+  const auto first = [&](const std::string& address) {
+    const Process::Options options{.program = *chromium};
+    const Outcome outcome = run(folder,
+                                headless({"--user-data-dir=" + (folder / "profile").string(), "--dump-dom",
+                                          "file://" + (folder / address).string()}),
+                                options);
+    std::smatch found;
+    const std::regex here("<section id=\"([a-z-]+)\" tabindex=\"-1\" class=\"here\"");
+    return std::regex_search(outcome.out, found, here) ? found[1].str() : outcome.err;
+  };
+  EXPECT_EQ(first("asked.html"), "theory");
+  EXPECT_EQ(first("asked.html#hierarchy"), "hierarchy");
+  EXPECT_EQ(first("asked.html#3"), "three-kernels");
+  EXPECT_EQ(first("left.html"), "claims");
 }
 
 }  // namespace

@@ -115,8 +115,7 @@ TEST(Digests, every_row_that_was_written_is_missed) {
     int rows = 0;
     {
       SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-      const bool keyed =
-          table == "metric_values" || table == "point_knobs" || table == "run_tags" || table == "ceilings";
+      const bool keyed = database.execAndGet("SELECT wr FROM pragma_table_list WHERE name = '" + table + "'").getInt();
       database.exec("PRAGMA foreign_keys = OFF");
       rows = database.exec(keyed ? fmt::format("DELETE FROM {} WHERE true", table)
                                  : fmt::format("DELETE FROM {0} WHERE rowid = (SELECT max(rowid) FROM {0})", table));
@@ -293,7 +292,7 @@ TEST(Repair, saves_what_is_as_it_was_written) {
       // The first pages hold the schema, and roots of tables.
       if (page < pages / 3) continue;
       ++repaired;
-      EXPECT_GE(salvage.points, 350U) << "page " << page << " holds few points";
+      EXPECT_GE(salvage.points, 330U) << "page " << page << " holds few points: 64 kernels at most";
     } catch (const StorageError&) {
       EXPECT_FALSE(std::filesystem::exists(target));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is wrong with a file: each its own kind, one sentence with the path, and not a byte of the file changed.
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -99,6 +100,9 @@ TEST(FileErrors, newer_schema) {
     newer.exec("PRAGMA user_version = " + std::to_string(newest_schema() + 1));
   }
   expect_refused(folder / "a.attnscope", Kind::newer_schema);
+  EXPECT_THAT(storage_error_of([&] { RunStore::open(folder / "a.attnscope", Mode::read_only); }).what(),
+              AllOf(HasSubstr(fmt::format("schema version {},", newest_schema() + 1)),
+                    HasSubstr(fmt::format("knows up to {};", newest_schema()))));
 }
 
 TEST(FileErrors, overwritten_pages) {

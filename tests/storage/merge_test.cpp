@@ -6,13 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "storage/check.h"
-#include "storage/exchange/export.h"
 #include "storage/migrations.h"
+#include "tests/storage/old_files.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -26,19 +24,6 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 using Paths = std::vector<fs::path>;
-
-/// All that exports say of a file, but for when the JSON was made.
-std::string exported(const fs::path& file) {
-  const RunStore store = RunStore::open(file, Mode::read_only);
-  std::ostringstream text;
-  export_csv(store, {}, text);
-  export_long_csv(store, {}, text);
-  std::ostringstream document;
-  export_json(store, {}, document);
-  nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.str());
-  json.erase("created_at");
-  return text.str() + json.dump(1);
-}
 
 class Merge : public ::testing::Test {
  protected:

@@ -55,6 +55,19 @@ TEST(OwnGpus, WhatIsNotNamedIsThePublicOnes) {
   EXPECT_EQ(find_own_gpu(*gpus, "fat"), nullptr);
 }
 
+// Frozen: the file with every value that it can have, and by which its GPU's runs know it.
+TEST(OwnGpus, AFileOfBeforeLoadsAsTheSameDevice) {
+  const auto gpus = parse_own_gpus(R"({"version": 1, "gpus": [{"name": "Mine", "from": "NVIDIA H200", "values": {
+      "sm_count": 100, "clock_ghz": 1.5, "shared_kib_per_sm": 200, "shared_kib_per_block": 199,
+      "registers_per_sm": 32768, "threads_per_sm": 1024, "blocks_per_sm": 16, "l2_mib": 120, "dram_gib": 100,
+      "dram_gb_per_second": 5000, "l2_bytes_per_clock": 64, "tensor_flop_per_clock": 8192,
+      "exponentials_per_clock": 32}}]})",
+                                   "gpus.json");
+  ASSERT_TRUE(gpus) << text(gpus.error());
+  EXPECT_EQ(make_simulated_device(gpus->front().limits, built_in_algorithms())->info().uuid, "SIM-Mine-6d817d05");
+  EXPECT_EQ(find_gpu_value("exponentials_per_clock")->get(gpus->front().limits), 32);
+}
+
 TEST(OwnGpus, ComeBackAsTheyWereWritten) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "deeper" / "gpus.json";

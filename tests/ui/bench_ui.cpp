@@ -77,7 +77,7 @@ class TimedApplication : public QApplication {
     }
     return taken;
   }
-  /// Of what came since it was asked last: "MetaCall of attnscope::ui::BackgroundWork "": 12.3 ms".
+  /// Of what came since it was asked last: "MetaCall of attnscope::ui::LiveWork "": 12.3 ms".
   QString take_longest() {
     const QString words = QStringLiteral("%1: %2 ms").arg(longest_).arg(longest_ms_, 0, 'f', 1);
     longest_ms_ = 0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/explorer/card_layout.h"
 
-#include <QWidget>
+#include <QFrame>
+#include <QVBoxLayout>
 #include <algorithm>
+
+#include "ui/explorer/card_words.h"
 
 namespace attnscope::ui {
 
@@ -72,6 +75,31 @@ void CardLayout::setGeometry(const QRect& rect) {
     }
     x += each + spacing();
   }
+}
+
+QWidget* card(const QString& title, const std::vector<QWidget*>& parts) {
+  auto* frame = new QFrame();
+  frame->setFrameShape(QFrame::StyledPanel);
+  frame->setBackgroundRole(QPalette::Base);
+  frame->setAutoFillBackground(true);
+  auto* column = new QVBoxLayout(frame);
+  column->setContentsMargins(10, 8, 10, 10);
+  column->setSpacing(6);
+  auto* heading = new CardWords(title, frame);
+  QFont bold = heading->font();
+  bold.setBold(true);
+  heading->setFont(bold);
+  column->addWidget(heading);
+  bool grows = false;
+  for (QWidget* part : parts) {
+    const bool expands = (part->sizePolicy().expandingDirections() & Qt::Vertical) != 0;
+    grows = grows || expands;
+    column->addWidget(part, expands ? 1 : 0);
+  }
+  QSizePolicy policy(QSizePolicy::Preferred, grows ? QSizePolicy::Expanding : QSizePolicy::Preferred);
+  policy.setHeightForWidth(true);
+  frame->setSizePolicy(policy);
+  return frame;
 }
 
 }  // namespace attnscope::ui

@@ -43,4 +43,7 @@ class CardLayout : public QLayout {
   int most_columns_;
 };
 
+/// The parts below one another under that title.
+[[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
+
 }  // namespace attnscope::ui

@@ -5,6 +5,7 @@
 #include <QJsonObject>
 #include <QString>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 
 #include "kernels/model/gpu_values.h"
 #include "profiler/analysis/exploration.h"
+#include "profiler/analysis/tile_picture.h"
 #include "profiler/analysis/tile_rule.h"
 #include "storage/run_store.h"
 
@@ -60,6 +62,9 @@ struct Explored {
   analysis::Exploration exploration;
 };
 [[nodiscard]] Explored work_out(ExplorerChoices choices);
+/// The picture of the batch entry with the most keys. Nothing once it is cancelled. Pre: the configuration runs.
+[[nodiscard]] std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,
+                                                              const std::function<bool()>& cancelled = {});
 
 /// The multiples by the names that choose() takes.
 struct WhatIfChoice {

@@ -15,7 +15,7 @@
 #include "profiler/plan/fields.h"
 #include "storage/compared_runs.h"
 #include "ui/models/facet_words.h"
-#include "ui/process/background_work.h"
+#include "ui/process/shared_of_many.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

@@ -252,16 +252,6 @@ std::vector<RunPtr> drawn_runs(const CurveSet& set) {
   return set.points->runs_of(rows);
 }
 
-std::span<const std::pair<ColorOf, std::string_view>> colors_of() {
-  static constexpr std::array words{
-      std::pair<ColorOf, std::string_view>{ColorOf::automatic, "automatic"},
-      std::pair<ColorOf, std::string_view>{ColorOf::algorithm, "algorithm"},
-      std::pair<ColorOf, std::string_view>{ColorOf::device, "device"},
-      std::pair<ColorOf, std::string_view>{ColorOf::run, "run"},
-  };
-  return words;
-}
-
 namespace {
 
 /// Grouped curves are told apart by their colour: each algorithm's groups follow one another.

@@ -33,8 +33,6 @@ using analysis::TileSelection;
 
 /// Whose a colour is. `automatic`: an algorithm's, which a few devices have shades of; of more devices, a device's.
 enum class ColorOf { automatic, algorithm, device, run };
-/// All of them, each with the word that saved settings have.
-[[nodiscard]] std::span<const std::pair<ColorOf, std::string_view>> colors_of();
 
 inline constexpr int of_algorithm = -1;
 inline constexpr int no_hue = -2;  ///< theory, where colours are devices' or runs'

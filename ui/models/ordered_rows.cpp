@@ -6,7 +6,11 @@
 
 namespace attnscope::ui {
 
-OrderedRows::OrderedRows(QAbstractItemModel& model, QObject* parent) : QAbstractProxyModel(parent), model_(model) {
+OrderedRows::OrderedRows(QAbstractItemModel& model, QObject* parent)
+    : QAbstractProxyModel(parent),
+      model_(model),
+      order_([](const Ordering& ordering, const Outdated& /*outdated*/) { return ordering(); },
+             [this](std::vector<Row> rows) { show(std::move(rows)); }) {
   setSourceModel(&model_);
   connect(&model_, &QAbstractItemModel::headerDataChanged, this, &QAbstractItemModel::headerDataChanged);
 }
@@ -19,6 +23,7 @@ void OrderedRows::set_places(std::vector<Row> rows) {
 }
 
 void OrderedRows::show(std::vector<Row> rows) {
+  order_.drop();
   emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
   const QModelIndexList before = persistentIndexList();
   QModelIndexList of_model;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of a flat model in an order of their own, which somebody else finds.
+// The rows of a flat model in an order of their own. That of many is found aside: until it is, they stand as they
+// stood.
 #pragma once
 
 #include <QAbstractProxyModel>
+#include <functional>
 #include <vector>
 
 #include "profiler/analysis/coded.h"
+#include "ui/process/live.h"
 
 namespace attnscope::ui {
 
@@ -16,6 +19,8 @@ class OrderedRows : public QAbstractProxyModel {
  public:
   explicit OrderedRows(QAbstractItemModel& model, QObject* parent = nullptr);
 
+  /// The order that is being found.
+  [[nodiscard]] LiveWork& work() { return order_; }
   [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
   [[nodiscard]] QModelIndex parent(const QModelIndex& /*child*/) const override { return {}; }
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -26,9 +31,12 @@ class OrderedRows : public QAbstractProxyModel {
   [[nodiscard]] QModelIndex mapFromSource(const QModelIndex& source) const override;
 
  protected:
+  using Ordering = std::function<std::vector<Row>()>;
+  /// Shows the rows in the order that this finds, in any thread.
+  void order_by(Ordering ordering) { order_.ask(std::move(ordering), static_cast<std::size_t>(rowCount())); }
   /// Rows of the model in their order; none: as they stand there. While this is reset.
   void set_places(std::vector<Row> rows);
-  /// The same of the rows that are there; what is selected stays so.
+  /// The same of the rows that are there, whatever order is being found; what is selected stays so.
   void show(std::vector<Row> rows);
   /// Rows that come at the model's end stand at the end here.
   void add_rows(int first, int last);
@@ -39,6 +47,7 @@ class OrderedRows : public QAbstractProxyModel {
   QAbstractItemModel& model_;
   std::vector<Row> to_model_;    ///< by row; empty: as they stand there
   std::vector<Row> from_model_;  ///< the other way round
+  Live<Ordering, std::vector<Row>> order_;
 };
 
 }  // namespace attnscope::ui

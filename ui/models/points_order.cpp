@@ -11,7 +11,7 @@ PointsOrder::PointsOrder(PointsTableModel& model, QObject* parent) : OrderedRows
 
 void PointsOrder::follow_model() {
   connect(&model_, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
-    background_.drop();
+    work().drop();
     beginResetModel();
   });
   connect(&model_, &QAbstractItemModel::modelReset, this, &PointsOrder::take_reset);
@@ -82,21 +82,9 @@ PointsTableModel::Ordering PointsOrder::ordering_of(const std::shared_ptr<const 
 }
 
 void PointsOrder::order_anew() {
-  if (own_column_ < 0) {
-    background_.drop();
-    return show({});
-  }
-  if (std::optional<std::vector<Row>> rows = prepared()) {
-    background_.drop();
-    return show(std::move(*rows));
-  }
-  const PointsTableModel::Ordering ordering = model_.ordering(model_.points(), own_column_, sorted_in_);
-  if (model_.points()->size() <= most_points_at_once) {
-    background_.drop();
-    return show(ordering());
-  }
-  background_.ask([ordering](const BackgroundWork::Outdated& /*outdated*/) { return ordering(); },
-                  [this](std::vector<Row> rows) { show(std::move(rows)); });
+  if (own_column_ < 0) return show({});
+  if (std::optional<std::vector<Row>> rows = prepared()) return show(std::move(*rows));
+  order_by(model_.ordering(model_.points(), own_column_, sorted_in_));
 }
 
 }  // namespace attnscope::ui

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of a PointsTableModel, sorted with what has no value at the end. The order of many rows is found aside:
-// until it is, they stand as they stood.
+// The rows of a PointsTableModel, sorted with what has no value at the end.
 #pragma once
 
 #include <memory>
@@ -9,7 +8,6 @@
 
 #include "ui/models/ordered_rows.h"
 #include "ui/models/points_table_model.h"
-#include "ui/process/background_work.h"
 
 namespace attnscope::ui {
 
@@ -23,9 +21,6 @@ class PointsOrder : public OrderedRows {
   /// The column by which rows are, or are to be, sorted here; -1: by none.
   [[nodiscard]] int sortColumn() const { return own_column_; }
   [[nodiscard]] Qt::SortOrder sortOrder() const { return sorted_in_; }
-  /// Whether an order is being found.
-  [[nodiscard]] bool busy() const { return background_.busy(); }
-  void wait() { background_.wait(); }
   /// Finds the order that points will have as the model's rows, in any thread; nothing where they will have none.
   [[nodiscard]] PointsTableModel::Ordering ordering_of(const std::shared_ptr<const PointSet>& points) const;
   /// The column's key by which rows are, or are to be, sorted; empty: by none.
@@ -59,7 +54,6 @@ class PointsOrder : public OrderedRows {
   int shown_column_ = -1;  ///< the column of that key, as was last said
   int own_column_ = -1;    ///< by which the rows stand in an order of this one
   Prepared prepared_;      ///< while the model is given these points
-  BackgroundWork background_;
 };
 
 }  // namespace attnscope::ui

@@ -17,7 +17,7 @@
 #include "messages/points_table.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/models/curve_series.h"
-#include "ui/process/background_work.h"
+#include "ui/process/live.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"

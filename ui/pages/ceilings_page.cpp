@@ -23,6 +23,7 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice_->setMinimumContentsLength(20);
   column->addWidget(choice_);
+  choices().keep("device", wanted_);
   progress_ = new QLabel(this);
   progress_->setTextFormat(Qt::PlainText);
   progress_->setWordWrap(true);
@@ -53,18 +54,6 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   connect(&workspace_, &Workspace::ceilings_changed, this, &CeilingsPage::refresh);
   connect(&workspace_, &Workspace::runs_changed, this, &CeilingsPage::refresh);
   refresh();
-}
-
-QString CeilingsPage::title() const {
-  return qtext(say::ceilings_page::title{});
-}
-
-QJsonObject CeilingsPage::state() const {
-  return {{QStringLiteral("device"), wanted_}};
-}
-
-void CeilingsPage::restore(const QJsonObject& state) {
-  choose(state[QStringLiteral("device")].toString(wanted_));
 }
 
 void CeilingsPage::choose(const QString& uuid) {

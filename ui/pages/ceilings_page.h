@@ -19,11 +19,7 @@ class CeilingsPage : public Page {
  public:
   explicit CeilingsPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("ceilings")); }
   [[nodiscard]] QWidget* view() override { return table_; }
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
 
   /// How far the measurement of a GPU's ceilings is, in words; empty: none runs.
   void show_progress(const QString& words);
@@ -37,6 +33,9 @@ class CeilingsPage : public Page {
   [[nodiscard]] QString note() const { return note_->isVisibleTo(this) ? note_->text() : QString(); }
   /// How far a measurement is that runs; empty where none does.
   [[nodiscard]] QString progress() const { return progress_->isVisibleTo(this) ? progress_->text() : QString(); }
+
+ protected:
+  void show_choices() override { refresh(); }
 
  private:
   void refresh();

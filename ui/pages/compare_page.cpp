@@ -12,11 +12,9 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <array>
-#include <map>
 
 #include "messages/compare_page.h"
-#include "ui/models/axis_words.h"
+#include "ui/pages/layout_option.h"
 #include "ui/plots/curve_style.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
@@ -29,58 +27,16 @@
 namespace attnscope::ui {
 namespace {
 
-using analysis::Verdict;
-
 constexpr int widest_side = 210;  ///< pixels of a side's name on its chip
 constexpr int widest_text = 300;
 constexpr int text_padding = 24;
 constexpr int heading_padding = 24;
-constexpr int measured_rows = 200;  ///< that columns are measured by
 
 ProblemFilter sides_filter() {
   const analysis::MapLayout& tiles = analysis::tile_layout();
   ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
   filter.narrow_by({}, analysis::facet_of_both(tiles.x, tiles.y));
   return filter;
-}
-
-constexpr char axes_separator[] = "|";
-
-QString word_of(ComparePage::View view) {
-  switch (view) {
-    case ComparePage::View::table:
-      return QStringLiteral("table");
-    case ComparePage::View::map:
-      return QStringLiteral("map");
-    case ComparePage::View::curves:
-      break;
-  }
-  return QStringLiteral("curves");
-}
-
-QString key_of(const analysis::PointAxis& axis) {
-  return QString::fromStdString(axis.key());
-}
-
-/// The layouts that there may be of these axes, what is best looked at first: tiles, then settings with numbers.
-std::vector<analysis::MapLayout> layouts_of(const std::vector<analysis::PointAxis>& axes) {
-  std::vector<analysis::MapLayout> layouts;
-  for (const analysis::PointAxis& y : axes) {
-    for (const analysis::PointAxis& x : axes) {
-      if (!share_names(x, y)) layouts.push_back({.x = x, .y = y});
-    }
-  }
-  const analysis::MapLayout& tiles = analysis::tile_layout();
-  std::ranges::stable_sort(layouts, {}, [&](const analysis::MapLayout& layout) {
-    if (layout.x.key() == tiles.x.key() && layout.y.key() == tiles.y.key()) return 0;
-    // Two halves of one setting (queries and keys) mostly are equal: a map of them is a diagonal.
-    const bool halves = std::ranges::any_of(axes, [&](const analysis::PointAxis& both) {
-      return share_names(both, layout.x) && share_names(both, layout.y);
-    });
-    if (halves) return 4;
-    return layout.x.number && layout.y.number ? 1 : layout.x.number ? 2 : 3;
-  });
-  return layouts;
 }
 
 QLabel* text_label(QWidget* parent) {
@@ -91,77 +47,68 @@ QLabel* text_label(QWidget* parent) {
   return label;
 }
 
-/// What differs between the baseline and any other side: "driver 580.65 → 590.10".
-QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t> code) {
-  std::vector<std::pair<QString, std::pair<QString, QStringList>>> found;
-  for (const OtherSide& other : set.others) {
-    if (code && other.code != *code) continue;
-    for (const analysis::Difference& difference : other.result.differences) {
-      const QString name = one_line(to_qstring(difference.name));
-      auto known = std::ranges::find(found, name, [](const auto& entry) { return entry.first; });
-      if (known == found.end()) {
-        found.push_back({name, {one_line(to_qstring(difference.base)), {}}});
-        known = found.end() - 1;
-      }
-      const QString there = one_line(to_qstring(difference.other));
-      if (there.isEmpty() || known->second.second.contains(there)) continue;
-      known->second.second << there;
-      if (set.others.size() > 1 && !code) {  // whose it is
-        known->second.second.last() =
-            qtext(say::compare_page::of_side{.value = there.toStdString(), .side = set.name_of(other).toStdString()});
-      }
-    }
-  }
-  const auto or_none = [](const QString& text) {
-    return text.isEmpty() ? qtext(say::compare_page::none_recorded{}) : text;
-  };
-  QStringList words;
-  for (const auto& [name, sides] : found) {
-    words << qtext(say::compare_page::difference{
-        .name = name.toStdString(),
-        .base = or_none(shortened(sides.first, 80)).toStdString(),
-        .other = or_none(shortened(sides.second.join(QStringLiteral(", ")), 80)).toStdString()});
-  }
-  return words;
-}
-
-void offer_on(FacetChip& chip, const std::vector<FacetChip::Option>& options, int current) {
-  QStringList texts;
-  for (const FacetChip::Option& option : options) texts << option.text;
-  chip.set_texts(texts);
-  chip.offer(options, current);
-}
-
 }  // namespace
 
-ComparePage::ComparePage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, sides_filter, parent) {
+ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
+    : ProblemPage(workspace, sides_filter, parent),
+      by_([this] {
+        touch();
+        if (by_.id() != compared_by_) {
+          base_.set_id({});  // sides of another name
+          other_.set_id({});
+        }
+        compared_by_ = by_.id();
+        refresh();
+      }),
+      base_([this] {
+        touch();
+        refresh();
+      }),
+      other_([this] {
+        touch();
+        show_comparison();
+      }),
+      view_([this] { show_comparison(); },
+            {{View::table, {.text = qtext(say::compare_page::table{}), .id = QStringLiteral("table")}},
+             {View::map, {.text = qtext(say::compare_page::map{}), .id = QStringLiteral("map")}},
+             {View::curves, {.text = qtext(say::compare_page::curves{}), .id = QStringLiteral("curves")}}}),
+      sides_(&ComparePage::sides_of,
+             [this](Sides sides) {
+               visible_ = sides.asked.points;
+               visible_of_ = sides.asked.query;
+               axes_ = std::move(sides.axes);
+               axis_ = sides.axis;
+               baseline_ = sides.baseline;
+               offer_sides();
+               ask();
+             }),
+      found_(&view_of, [this](ComparedView found) { show_found(std::move(found)); }) {
   add_controls();
+  keep_choices();
   add_content();
   add_keys();
-  connect(&comparer_, &BackgroundComparer::compared, this, &ComparePage::take);
-  connect(&comparer_, &BackgroundComparer::failed, this, &ComparePage::say_failed);
+  watch(sides_);
+  watch(found_);
+  found_.on_failure([this](const QString& reason) { say_failed(reason); });
+  wait_for(order_->work());
   refresh();
 }
 
 void ComparePage::add_controls() {
   auto* controls = new QWidget(this);
   auto* flow = new FlowLayout(controls, 6);
-  by_ = new FacetChip(qtext(say::compare_page::by{}), qtext(say::compare_page::by_help{}), controls);
-  base_ = new FacetChip(qtext(say::compare_page::baseline{}), qtext(say::compare_page::baseline_help{}), controls);
-  other_ = new FacetChip(qtext(say::compare_page::other{}), qtext(say::compare_page::other_help{}), controls);
-  for (FacetChip* chip : {by_, base_, other_}) {
-    chip->set_widest(widest_side);
-    flow->addWidget(chip);
+  const auto chip = [controls](const Message& name, const Message& help) {
+    return new FacetChip(qtext(name), qtext(help), controls);
+  };
+  by_chip_ = by_.edit_with(chip(say::compare_page::by{}, say::compare_page::by_help{}));
+  base_chip_ = base_.edit_with(chip(say::compare_page::baseline{}, say::compare_page::baseline_help{}));
+  other_chip_ = other_.edit_with(chip(say::compare_page::other{}, say::compare_page::other_help{}));
+  for (FacetChip* each : {by_chip_, base_chip_, other_chip_}) {
+    each->set_widest(widest_side);
+    flow->addWidget(each);
   }
-  view_chip_ = new FacetChip(qtext(say::compare_page::view{}), qtext(say::compare_page::view_help{}), controls);
-  layout_chip_ = new FacetChip(qtext(say::compare_page::layout{}), qtext(say::compare_page::layout_help{}), controls);
-  std::vector<FacetChip::Option> views;
-  for (const auto& [each, text] : {std::pair(View::table, qtext(say::compare_page::table{})),
-                                   std::pair(View::map, qtext(say::compare_page::map{})),
-                                   std::pair(View::curves, qtext(say::compare_page::curves{}))}) {
-    views.push_back({.text = text, .id = word_of(each), .full = {}, .group = {}});
-  }
-  offer_on(*view_chip_, views, 0);
+  FacetChip* view_chip = view_.edit_with(chip(say::compare_page::view{}, say::compare_page::view_help{}));
+  layout_chip_ = chip(say::compare_page::layout{}, say::compare_page::layout_help{});
   auto* pair = new QWidget(controls);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
@@ -181,37 +128,50 @@ void ComparePage::add_controls() {
   }
   label->setBuddy(margin_);
   flow->addWidget(pair);
-  flow->addWidget(view_chip_);
+  flow->addWidget(view_chip);
   flow->addWidget(layout_chip_);
   static_cast<QVBoxLayout*>(layout())->insertWidget(0, controls);
-  connect(by_, &FacetChip::picked, this, &ComparePage::compare_by);
-  connect(base_, &FacetChip::picked, this, &ComparePage::set_baseline);
-  connect(other_, &FacetChip::picked, this, &ComparePage::set_other);
-  connect(view_chip_, &FacetChip::picked, this, [this](const QString& word) {
-    for (const View each : {View::table, View::map, View::curves}) {
-      if (word_of(each) == word) set_view(each);
-    }
-  });
   connect(layout_chip_, &FacetChip::picked, this, [this](const QString& id) {
-    if (view_ == View::curves) return set_curve_axis(id);
-    set_map_axes(id.section(QLatin1String(axes_separator), 0, 0), id.section(QLatin1String(axes_separator), 1));
+    if (view_.value() == View::curves) return set_curve_axis(id);
+    set_map_axes(rows_of_layout(id), columns_of_layout(id));
   });
   connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { ask(); });
 }
 
+void ComparePage::keep_choices() {
+  choices().keep("view", view_);
+  choices().keep("rows", rows_key_);
+  choices().keep("columns", columns_key_);
+  choices().keep("along", along_key_);
+  choices().keep("by", by_);
+  choices().keep("baseline", base_);
+  choices().keep("other", other_);
+  choices().keep("margin", *margin_);
+  choices().keep("sorted_by", sorted_by_);
+  choices().keep(
+      [this](QJsonObject& state) { state[QStringLiteral("descending")] = sort_order_ == Qt::DescendingOrder; },
+      [this](const QJsonObject& state) {
+        const bool descending = state[QStringLiteral("descending")].toBool(sort_order_ == Qt::DescendingOrder);
+        sort_order_ = descending ? Qt::DescendingOrder : Qt::AscendingOrder;
+      });
+}
+
+void ComparePage::show_choices() {
+  compared_by_ = by_.id();
+  found_.drop();  // it would take back what is chosen now
+  fall_behind();
+}
+
 void ComparePage::add_content() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  shown_ = new QWidget(content);
-  auto* column = new QVBoxLayout(shown_);
+  auto* shown = new QWidget(this);
+  auto* column = new QVBoxLayout(shown);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
-  summary_ = text_label(shown_);
-  method_ = text_label(shown_);
+  summary_ = text_label(shown);
+  method_ = text_label(shown);
   column->addWidget(summary_);
   column->addWidget(method_);
-  auto* views = new QWidget(shown_);
+  auto* views = new QWidget(shown);
   views_ = new QStackedLayout(views);
   views_->setContentsMargins(0, 0, 0, 0);
   column->addWidget(views, 1);
@@ -237,12 +197,7 @@ void ComparePage::add_content() {
   };
   connect(map_, &HeatmapView::cell_selected, this, select);
   connect(plot_, &RatioPlot::point_clicked, this, select);
-  empty_ = new EmptyState(content, &workspace());
-  stack_->addWidget(shown_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  layout()->addWidget(note_);
+  set_content(shown);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
     if (const auto row = current_row()) select_of(*row, true);
   });
@@ -275,21 +230,13 @@ std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
           {QStringLiteral("Ctrl+C"), qtext(say::compare_page::key_copy{})}};
 }
 
-QString ComparePage::title() const {
-  return qtext(say::compare_page::title{});
-}
-
-QString ComparePage::words() const {
-  return stack_->currentWidget() == empty_ ? empty_->text() : QString();
-}
-
 bool ComparePage::has_plot() const {
   return words().isEmpty() && (views_->currentWidget() == map_ || views_->currentWidget() == plot_);
 }
 
 QString ComparePage::file_stem() const {
   return QStringLiteral("compare-%1-%2%3")
-      .arg(word_of(view_), set_ ? set_->axis.key : QString(), QString::fromStdString(filter().stem()));
+      .arg(view_.id(), set_ ? set_->axis.key : QString(), QString::fromStdString(filter().stem()));
 }
 
 QString ComparePage::save_plot(const QString& path, const QSize& size) {
@@ -310,78 +257,11 @@ QString ComparePage::save_plot(const QString& path, const QSize& size) {
   return save_heatmaps({map_}, path, size);
 }
 
-QJsonObject ComparePage::state() const {
-  return {{QStringLiteral("view"), word_of(view_)},
-          {QStringLiteral("rows"), rows_key_},
-          {QStringLiteral("columns"), columns_key_},
-          {QStringLiteral("along"), along_key_},
-          {QStringLiteral("by"), by_key_},
-          {QStringLiteral("baseline"), base_name_},
-          {QStringLiteral("other"), other_name_},
-          {QStringLiteral("margin"), margin_->value()},
-          {QStringLiteral("choices"), facets().state()},
-          {QStringLiteral("sorted_by"), sorted_by_},
-          {QStringLiteral("descending"), sort_order_ == Qt::DescendingOrder}};
-}
-
-void ComparePage::restore(const QJsonObject& state) {
-  showing_.drop();  // it would take back what is chosen now
-  facets().restore(state[QStringLiteral("choices")].toObject());
-  for (const View each : {View::table, View::map, View::curves}) {
-    if (state[QStringLiteral("view")].toString() == word_of(each)) view_ = each;
-  }
-  rows_key_ = state[QStringLiteral("rows")].toString(rows_key_);
-  columns_key_ = state[QStringLiteral("columns")].toString(columns_key_);
-  along_key_ = state[QStringLiteral("along")].toString(along_key_);
-  by_key_ = state[QStringLiteral("by")].toString(by_key_);
-  base_name_ = state[QStringLiteral("baseline")].toString(base_name_);
-  other_name_ = state[QStringLiteral("other")].toString(other_name_);
-  sorted_by_ = state[QStringLiteral("sorted_by")].toString(sorted_by_);
-  if (state.contains(QStringLiteral("descending"))) {
-    sort_order_ = state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder;
-  }
-  const QSignalBlocker quiet(margin_);
-  margin_->setValue(state[QStringLiteral("margin")].toDouble(margin_->value()));
-  fall_behind();
-}
-
 void ComparePage::pose() {
-  catch_up();
-  wait();
+  settle();
   if (!words().isEmpty()) return;
   if (view() == table_ && order_->rowCount() > 0) table_->selectRow(0);
   if (view() == map_) map_->select(map_->landmark());
-}
-
-void ComparePage::compare_by(const QString& key) {
-  touch();
-  if (key != by_key_) {
-    base_name_.clear();  // sides of another name
-    other_name_.clear();
-  }
-  by_key_ = key;
-  refresh();
-}
-
-void ComparePage::set_baseline(const QString& side) {
-  touch();
-  base_name_ = side;
-  refresh();
-}
-
-void ComparePage::set_other(const QString& side) {
-  touch();
-  other_name_ = side;
-  show_comparison();
-}
-
-void ComparePage::set_margin(double percent) {
-  margin_->setValue(percent);
-}
-
-void ComparePage::set_view(View view) {
-  view_ = view;
-  show_comparison();
 }
 
 void ComparePage::set_map_axes(const QString& rows, const QString& columns) {
@@ -399,16 +279,8 @@ const SideAxis* ComparePage::axis() const {
   return axis_ < axes_.size() ? &axes_[axis_] : nullptr;
 }
 
-std::optional<std::uint32_t> ComparePage::other_code(const ComparisonSet& set) const {
-  if (other_name_.isEmpty()) return std::nullopt;
-  const auto code = set.axis.side_named(other_name_);
-  return code && *code != set.base ? code : std::nullopt;
-}
-
 void ComparePage::drop() {
-  comparer_.drop();
-  showing_.drop();
-  compared_.reset();
+  found_.drop();
   set_.reset();
 }
 
@@ -419,63 +291,49 @@ void ComparePage::say_failed(const QString& reason) {
 }
 
 void ComparePage::refresh() {
-  if (workspace().gathering()) {
-    // points_changed() follows, and then everything that is chosen by then.
-    comparer_.drop();
-    showing_.drop();
-    return background().drop();
-  }
+  found_.drop();
+  if (workspace().gathering()) return sides_.drop();  // points_changed() follows
   const std::shared_ptr<const PointSet> points = workspace().visible();
-  comparer_.drop();
-  showing_.drop();
-  const auto work = [points, axes = points == visible_ ? axes_ : std::vector<SideAxis>(), by = by_key_,
-                     base = base_name_](const BackgroundWork::Outdated& /*outdated*/) {
-    return sides_of(*points, axes.empty() ? side_axes(*points) : axes, by, base);
-  };
-  work_in_background(points->size(), work, [this, points, query = workspace().query()](Sides sides) {
-    visible_ = points;
-    visible_of_ = query;
-    axes_ = std::move(sides.axes);
-    axis_ = sides.axis;
-    baseline_ = sides.baseline;
-    offer_sides();
-    ask();
-  });
+  sides_.ask({.points = points,
+              .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
+              .by = by_.id(),
+              .base = base_.id(),
+              .query = workspace().query()},
+             points->size());
 }
 
-ComparePage::Sides ComparePage::sides_of(const PointSet& points, std::vector<SideAxis> axes, const QString& by,
-                                         const QString& base) {
-  Sides sides{.axes = std::move(axes)};
-  const auto wanted = std::ranges::find(sides.axes, by, &SideAxis::key);
+ComparePage::Sides ComparePage::sides_of(const SidesAsk& asked, const Outdated& /*outdated*/) {
+  const PointSet& points = *asked.points;
+  Sides sides{.asked = asked, .axes = asked.axes.empty() ? side_axes(points) : asked.axes};
+  const auto wanted = std::ranges::find(sides.axes, asked.by, &SideAxis::key);
   sides.axis = wanted != sides.axes.end() ? static_cast<std::size_t>(wanted - sides.axes.begin())
                                           : first_with_partners(points, sides.axes);
   if (sides.axis < sides.axes.size()) {
     const SideAxis& axis = sides.axes[sides.axis];
-    const std::optional<std::uint32_t> named = axis.side_named(base);
+    const std::optional<std::uint32_t> named = axis.side_named(asked.base);
     sides.baseline = named ? *named : fullest_side(points, axis);
   }
   return sides;
 }
 
 void ComparePage::offer_sides() {
-  std::vector<FacetChip::Option> by;
-  for (const SideAxis& axis : axes_) by.push_back({.text = axis.label, .id = axis.key, .full = {}, .group = {}});
-  std::vector<FacetChip::Option> sides;
+  std::vector<Option> by;
+  for (const SideAxis& axis : axes_) by.push_back({.text = axis.label, .id = axis.key});
+  std::vector<Option> sides;
   if (const SideAxis* sides_of = axis()) {
-    for (const QString& value : sides_of->values)
-      sides.push_back({.text = value, .id = value, .full = {}, .group = {}});
+    for (const QString& value : sides_of->values) sides.push_back({.text = value, .id = value});
   }
-  offer_on(*by_, by, axes_.empty() ? -1 : static_cast<int>(axis_));
-  offer_on(*base_, sides, axes_.empty() ? -1 : static_cast<int>(baseline_));
-  for (QWidget* chip : {static_cast<QWidget*>(by_), static_cast<QWidget*>(base_)}) chip->setVisible(!axes_.empty());
+  by_.offer(std::move(by), static_cast<int>(axis_));
+  base_.offer(std::move(sides), static_cast<int>(baseline_));
+  for (FacetChip* chip : {by_chip_, base_chip_}) chip->setVisible(!axes_.empty());
 }
 
 void ComparePage::ask() {
   const SideAxis* sides = axis();
   if (sides == nullptr) {
     drop();
-    offer_on(*other_, {}, -1);
-    other_->hide();
+    other_.offer({});
+    other_chip_->hide();
     show_words(visible_->empty()
                    ? why_no_points(workspace())
                    : EmptyWords{qtext(say::compare_page::one_side{}), qtext(say::compare_page::one_side_help{})});
@@ -483,153 +341,44 @@ void ComparePage::ask() {
   }
   // What stands there stays until the new is there.
   if (!set_) show_words({qtext(say::compare_page::comparing{}), {}});
-  showing_.drop();
-  comparer_.ask({.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100});
-  if (set_) begin_late();
-}
-
-void ComparePage::take(const std::shared_ptr<const ComparisonSet>& set) {
-  compared_ = set;
-  compared_of_ = visible_of_;  // the last that was asked for answers
-  show_comparison();
-}
-
-void ComparePage::offer_others() {
-  std::vector<FacetChip::Option> others{
-      {.text = qtext(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}, .full = {}, .group = {}}};
-  int current = 0;
-  for (const OtherSide& other : set_->others) {
-    if (other_code(*set_) == other.code) current = static_cast<int>(others.size());
-    others.push_back({.text = set_->name_of(other), .id = set_->name_of(other), .full = {}, .group = {}});
-  }
-  other_->setVisible(true);
-  if (set_->others.size() == 1) {  // it alone is offered
-    others.erase(others.begin());
-    current = 0;
-  }
-  offer_on(*other_, others, current);
+  ComparedAsk asked{.sides = {.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100},
+                    .known = nullptr,
+                    .table = model_->table(),
+                    .before = narrowed(visible_of_),
+                    .other = other_.id(),
+                    .view = view_.value(),
+                    .rows_key = rows_key_,
+                    .columns_key = columns_key_,
+                    .along_key = along_key_,
+                    .sorted_by = sorted_by_,
+                    .order = sort_order_};
+  const bool compared = set_ != nullptr && set_->points == visible_ && set_->axis.key == sides->key &&
+                        set_->base == baseline_ && set_->margin == asked.sides.margin;
+  if (compared) asked.known = set_;
+  found_.ask(std::move(asked), compared ? visible_->size() : always_aside);
 }
 
 void ComparePage::show_comparison() {
-  if (!compared_) return;
-  const Chosen chosen{.set = compared_,
-                      .code = other_code(*compared_),
-                      .view = view_,
-                      .rows_key = rows_key_,
-                      .columns_key = columns_key_,
-                      .along_key = along_key_,
-                      .sorted_by = sorted_by_,
-                      .order = sort_order_};
-  const std::shared_ptr<const ComparisonTable>& shown = model_->table();
-  const auto known = shown->set() == chosen.set && shown->code() == chosen.code ? shown : nullptr;
-  const auto work = [chosen, known, before = narrowed(compared_of_)](const BackgroundWork::Outdated& /*outdated*/) {
-    return find(chosen, before, known);
-  };
-  showing_.drop();
-  if (compared_->points->size() <= most_points_at_once) return show_found(work([] { return false; }));
-  showing_.ask(
-      work, [this](Found found) { show_found(std::move(found)); },
-      [this](const QString& reason) { say_failed(reason); });
-  if (set_) begin_late();
+  if (set_ != nullptr || found_.busy()) ask();
 }
 
-const OtherSide* ComparePage::Chosen::mapped_side() const {
-  const OtherSide* fullest = nullptr;
-  for (const OtherSide& other : set->others) {
-    if (code == other.code) return &other;
-    const std::size_t most = fullest == nullptr ? 0 : fullest->result.pairs.size();
-    if (other.result.pairs.size() > most) fullest = &other;
+void ComparePage::offer_others() {
+  std::vector<Option> others;
+  if (set_->others.size() > 1) {  // else it alone is offered
+    others.push_back({.text = qtext(say::compare_page::all_others{.sides = set_->others.size()}), .id = {}});
   }
-  return fullest;
+  for (const OtherSide& other : set_->others) {
+    others.push_back({.text = set_->name_of(other), .id = set_->name_of(other)});
+  }
+  other_chip_->setVisible(true);
+  other_.offer(std::move(others));
 }
 
-std::vector<Row> ComparePage::Chosen::candidates() const {
-  std::vector<Row> candidates;
-  const OtherSide* mapped = view == View::map ? mapped_side() : nullptr;
-  for (const OtherSide& other : set->others) {
-    if ((code && other.code != *code) || (mapped != nullptr && mapped != &other)) continue;
-    for (const analysis::ComparedPair& pair : other.result.pairs) candidates.push_back(pair.other.front());
-    if (view != View::map) continue;
-    // What the other side tried in vain has a place, too.
-    for (const analysis::LeftOut& left : other.result.left_out) {
-      if (left.of_other && left.why == analysis::LeftOut::Why::failed) candidates.push_back(left.rows.front());
-    }
-  }
-  std::ranges::sort(candidates);
-  return candidates;
-}
-
-ComparePage::Found ComparePage::find(const Chosen& chosen, const Narrowed& narrowed,
-                                     const std::shared_ptr<const ComparisonTable>& known) {
-  Found found{.chosen = chosen, .narrowed = narrowed};
-  found.table = known ? known : std::make_shared<const ComparisonTable>(chosen.set, chosen.code);
-  found.rows = found.table->ordered(std::max(0, found.table->column_named(chosen.sorted_by)), chosen.order);
-  found.longest = found.table->longest_texts(measured_rows);
-  std::vector<Row> candidates = chosen.candidates();
-  found.partners = !candidates.empty() || chosen.set->some_met();
-  found.narrowed.narrow(chosen.set->points, candidates);
-  if (!found.partners) return found;
-  choose_axes(found);
-  found.narrowed.narrow(chosen.set->points, candidates);  // by what is now left to choose
-  found.simulated = simulated_parts(*chosen.set->points, candidates);
-  found.summary = chosen.summary(*found.table);
-  found.method = method_words(*chosen.set).join(QLatin1Char(' '));
-  if (!candidates.empty()) find_view(found);
-  return found;
-}
-
-/// What the view can lie over; the filter is told what that leaves to choose.
-void ComparePage::choose_axes(Found& found) {
-  const Chosen& chosen = found.chosen;
-  const std::vector<analysis::PointAxis> axes = axes_of_pairs(*chosen.set, *found.narrowed.candidates);
-  if (chosen.view == View::map) {
-    for (const analysis::MapLayout& layout : layouts_of(axes)) {
-      const bool wanted = key_of(layout.y) == chosen.rows_key && key_of(layout.x) == chosen.columns_key;
-      if (wanted || !found.map_layout) {
-        found.map_layout = layout;
-        found.layout = static_cast<int>(found.layouts.size());
-      }
-      found.layouts.push_back({.text = QStringLiteral("%1 × %2").arg(label_of(layout.y), label_of(layout.x)),
-                               .id = key_of(layout.y) + QLatin1String(axes_separator) + key_of(layout.x),
-                               .full = {},
-                               .group = label_of(layout.y) + QStringLiteral(" ×")});
-    }
-  } else if (chosen.view == View::curves) {
-    for (const analysis::PointAxis& along : axes) {
-      if (!along.number) continue;
-      if (key_of(along) == chosen.along_key || !found.along) {
-        found.along = along;
-        found.layout = static_cast<int>(found.layouts.size());
-      }
-      found.layouts.push_back({.text = label_of(along), .id = key_of(along), .full = {}, .group = {}});
-    }
-  }
-  if (found.map_layout) {
-    const analysis::MapLayout& layout = *found.map_layout;
-    found.narrowed.filter.narrow_by(facets_beside_sides({layout.y, layout.x}, chosen.set->axis),
-                                    analysis::facet_of_both(layout.x, layout.y));
-  } else if (found.along) {
-    found.narrowed.filter.narrow_by(facets_beside_sides({*found.along}, chosen.set->axis), found.along->facet);
-  }
-}
-
-void ComparePage::find_view(Found& found) {
-  const Chosen& chosen = found.chosen;
-  const ProblemFilter& filter = found.narrowed.filter;
-  const OtherSide* side = chosen.mapped_side();
-  if (chosen.view == View::map && found.map_layout && side != nullptr) {
-    found.grid = ratio_map(*chosen.set, *side, *found.map_layout, filter.rows());
-  }
-  if (chosen.view == View::curves && found.along) {
-    found.curves = ratio_curves(chosen.set, *found.along, filter.rows(), QString::fromStdString(filter.summary()));
-  }
-}
-
-void ComparePage::show_found(Found found) {
-  set_ = found.chosen.set;
-  mapped_ = found.chosen.mapped_side();
+void ComparePage::show_found(ComparedView found) {
+  set_ = found.set;
+  mapped_ = found.mapped;
   offer_others();
-  if (found.chosen.sorted_by != sorted_by_ || found.chosen.order != sort_order_) {
+  if (found.asked.sorted_by != sorted_by_ || found.asked.order != sort_order_) {
     // Chosen since, of the table that was shown until now.
     found.rows.clear();
   }
@@ -645,31 +394,27 @@ void ComparePage::show_found(Found found) {
   }
   longest_ = std::move(found.longest);
   take_narrowed(found);
-  if (!works_further()) say_late();
 }
 
-void ComparePage::take_narrowed(Found& found) {
-  ProblemPage::take(std::move(found.narrowed));
+void ComparePage::take_narrowed(ComparedView& found) {
+  take(std::move(found.narrowed));
   if (!found.partners) {
-    note_->show_for({}, ErrorNote::First::time);
     return show_words({qtext(say::compare_page::no_partners{}), qtext(say::compare_page::no_partners_help{})});
   }
   layout_chip_->setVisible(!found.layouts.empty());
-  offer_on(*layout_chip_, found.layouts, found.layout);
+  layout_chip_->show_options(found.layouts, found.layout);
   facets().setVisible(found.map_layout || found.along);
   summary_->setText(found.summary);
   method_->setText(found.method);
   style_method();
   size_columns();
-  note_->show_for(std::move(found.simulated), ErrorNote::First::time);
-  stack_->setCurrentWidget(shown_);
+  show_content(std::move(found.simulated), ErrorNote::First::time);
   show_view(found);
   renew_mark();
 }
 
-void ComparePage::show_view(Found& found) {
-  const View view = found.chosen.view;
-  view_chip_->offer(view_chip_->options(), static_cast<int>(view));
+void ComparePage::show_view(ComparedView& found) {
+  const View view = found.asked.view;
   if (view == View::table) return views_->setCurrentWidget(table_);
   if (candidates().empty()) {
     return show_no_view({qtext(say::compare_page::no_times{}), qtext(say::compare_page::no_times_help{})});
@@ -695,37 +440,6 @@ void ComparePage::show_no_view(const EmptyWords& words) {
   views_->setCurrentWidget(no_view_);
 }
 
-void ComparePage::show_problem() {
-  show_comparison();
-}
-
-QString ComparePage::Chosen::summary(const ComparisonTable& table) const {
-  std::array<std::size_t, 4> counts{};
-  std::size_t left = 0;
-  for (const OtherSide& other : set->others) {
-    if (code && other.code != *code) continue;
-    for (const analysis::ComparedPair& pair : other.result.pairs) {
-      ++counts.at(static_cast<std::size_t>(pair.verdict.verdict));
-    }
-    left += other.result.left_out.size();
-  }
-  const auto count = [&](Verdict verdict) { return counts.at(static_cast<std::size_t>(verdict)); };
-  const QStringList differences = differences_of(*set, code);
-  QString text =
-      differences.isEmpty()
-          ? qtext(say::compare_page::nothing_differs{})
-          : qtext(say::compare_page::differs{.differences = differences.join(QStringLiteral("; ")).toStdString()});
-  text += QLatin1Char('\n') + qtext(say::compare_page::counts{.faster = count(Verdict::faster),
-                                                              .slower = count(Verdict::slower),
-                                                              .same = count(Verdict::same),
-                                                              .undecided = count(Verdict::ambiguous)});
-  if (left > 0) text += QStringLiteral(", ") + qtext(say::compare_page::counts_left{.left = left});
-  if (view == View::table && !table.common().isEmpty()) {
-    text += QLatin1Char('\n') + qtext(say::compare_page::common{.settings = table.common().toStdString()});
-  }
-  return text;
-}
-
 void ComparePage::style_method() {
   method_->setFont(small_font(font()));
   QPalette muted = palette();
@@ -737,8 +451,7 @@ void ComparePage::style_method() {
 void ComparePage::show_words(const EmptyWords& words) {
   facets().hide();
   layout_chip_->hide();
-  empty_->set_words(words);
-  stack_->setCurrentWidget(empty_);
+  ProblemPage::show_words(words);
 }
 
 void ComparePage::size_columns() {

@@ -11,12 +11,10 @@
 #include <set>
 #include <vector>
 
-#include "ui/models/background_comparer.h"
 #include "ui/models/comparison_model.h"
 #include "ui/models/comparison_order.h"
-#include "ui/models/ratio_views.h"
+#include "ui/pages/compared_view.h"
 #include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/ratio_plot.h"
@@ -28,45 +26,29 @@ class ComparePage : public ProblemPage {
  public:
   explicit ComparePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("compare")); }
   [[nodiscard]] QWidget* view() override { return views_->currentWidget(); }
   [[nodiscard]] bool has_plot() const override;
   /// "compare-map-run-d128-causal-1x132"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 
-  enum class View { table, map, curves };
-  void set_view(View view);
-  [[nodiscard]] View shown_view() const { return view_; }
+  using View = CompareAs;
+  void set_view(View view) { view_.choose(view); }
+  [[nodiscard]] View shown_view() const { return view_.value(); }
   /// What the map lies over, rows first, and what the curves do, by the axes' keys.
   void set_map_axes(const QString& rows, const QString& columns);
   void set_curve_axis(const QString& key);
   /// By their keys and names, as saved choices have them; what there is none of leaves the page to choose.
-  void compare_by(const QString& key);
-  void set_baseline(const QString& side);
+  void compare_by(const QString& key) { by_.choose(key); }
+  void set_baseline(const QString& side) { base_.choose(side); }
   /// One of the other sides; empty: all of them.
-  void set_other(const QString& side);
-  void set_margin(double percent);
+  void set_other(const QString& side) { other_.choose(side); }
+  void set_margin(double percent) { margin_->setValue(percent); }
 
   /// What is shown; null until a first comparison is there.
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& comparison() const { return set_; }
-  [[nodiscard]] bool busy() const { return comparer_.busy() || showing_.busy() || order_->busy(); }
-  /// Until what is asked is shown.
-  void wait() {
-    comparer_.wait();
-    showing_.wait();
-    order_->wait();
-  }
-  [[nodiscard]] bool settled() const override { return !busy() && ProblemPage::settled(); }
-  void settle() override {
-    ProblemPage::settle();
-    wait();
-  }
   [[nodiscard]] QTableView* table() const { return table_; }
   [[nodiscard]] HeatmapView* map() const { return map_; }
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
@@ -74,105 +56,80 @@ class ComparePage : public ProblemPage {
   /// What stands above: what else differs, then the verdicts counted.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] QString method() const { return method_->text(); }
-  /// What stands in place of the views; empty where there is something to show.
-  [[nodiscard]] QString words() const;
   /// The selected rows as tab-separated values with a header.
   [[nodiscard]] QString selection_as_text() const;
 
  protected:
-  void show_problem() override;
+  void show_words(const EmptyWords& words) override;
+  void show_problem() override { show_comparison(); }
+  void show_choices() override;
   void show_points() override { refresh(); }
-  [[nodiscard]] bool may_stay() const override { return set_ != nullptr; }
+  [[nodiscard]] bool may_stay() const override { return set_ != nullptr || found_.busy(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void changeEvent(QEvent* event) override;
 
  private:
   void add_controls();
+  void keep_choices();
   void add_content();
   void add_keys();
   /// Asks for what is chosen, of the points that are visible now.
   void refresh();
+  struct SidesAsk {
+    std::shared_ptr<const PointSet> points;
+    std::vector<SideAxis> axes;  ///< theirs, where they are known
+    QString by;
+    QString base;
+    QString query;  ///< which the points fit
+  };
   struct Sides {
+    SidesAsk asked;
     std::vector<SideAxis> axes;
     std::size_t axis = 0;
     std::uint32_t baseline = 0;
   };
   /// What there is to choose of the points, and what of that the keys and names choose; in any thread.
-  [[nodiscard]] static Sides sides_of(const PointSet& points, std::vector<SideAxis> axes, const QString& by,
-                                      const QString& base);
+  [[nodiscard]] static Sides sides_of(const SidesAsk& asked, const Outdated& outdated);
   void offer_sides();
+  /// Shows what is chosen of the points that are visible: compared aside, and where it is, what is shown of many
+  /// points found aside.
   void ask();
-  void take(const std::shared_ptr<const ComparisonSet>& set);
+  /// The same, where anything was asked before.
+  void show_comparison();
   /// Nothing is compared, or shown of it, any more.
   void drop();
-  /// What is chosen of how a comparison is shown.
-  struct Chosen {
-    std::shared_ptr<const ComparisonSet> set;
-    std::optional<std::uint32_t> code;  ///< of the one other side that is shown
-    View view = View::table;
-    QString rows_key;
-    QString columns_key;
-    QString along_key;
-    QString sorted_by;
-    Qt::SortOrder order = Qt::AscendingOrder;
-
-    [[nodiscard]] const OtherSide* mapped_side() const;
-    [[nodiscard]] std::vector<Row> candidates() const;
-    [[nodiscard]] QString summary(const ComparisonTable& table) const;
-  };
-  /// What follows from it and is shown; found in any thread.
-  struct Found {
-    Chosen chosen;
-    Narrowed narrowed;
-    std::shared_ptr<const ComparisonTable> table = {};
-    std::vector<Row> rows = {};  ///< of the table, in their order
-    std::vector<std::vector<ComparisonTable::Sample>> longest = {};
-    bool partners = false;
-    std::vector<FacetChip::Option> layouts = {};  ///< that the view can lie over
-    int layout = -1;                              ///< the one that it does
-    std::optional<analysis::MapLayout> map_layout = {};
-    std::optional<analysis::PointAxis> along = {};
-    std::optional<HeatmapGrid> grid = {};
-    std::optional<RatioCurves> curves = {};
-    std::set<SimulatedPart> simulated = {};
-    QString summary = {};
-    QString method = {};
-  };
-  [[nodiscard]] static Found find(const Chosen& chosen, const Narrowed& narrowed,
-                                  const std::shared_ptr<const ComparisonTable>& known);
-  static void choose_axes(Found& found);
-  static void find_view(Found& found);
-  /// Shows what was compared as it is chosen now: of many points what that takes is found aside.
-  void show_comparison();
-  void show_found(Found found);
-  void take_narrowed(Found& found);
+  void show_found(ComparedView found);
+  void take_narrowed(ComparedView& found);
   void say_failed(const QString& reason);
   void offer_others();
-  void show_view(Found& found);
+  void show_view(ComparedView& found);
   /// In place of a view.
   void show_no_view(const EmptyWords& words);
   void style_method();
-  void show_words(const EmptyWords& words);
   void size_columns();
   void select_of(int row, bool of_other);
   void show_menu(const QPoint& at);
   [[nodiscard]] const SideAxis* axis() const;
-  /// The other side that is to be shown alone.
-  [[nodiscard]] std::optional<std::uint32_t> other_code(const ComparisonSet& set) const;
-  [[nodiscard]] bool works_further() const override { return comparer_.busy() || showing_.busy(); }
   /// The rows of the model that are selected, the current one first.
   [[nodiscard]] std::optional<int> current_row() const;
 
-  FacetChip* by_ = nullptr;
-  FacetChip* base_ = nullptr;
-  FacetChip* other_ = nullptr;
-  FacetChip* view_chip_ = nullptr;
+  IdChoice by_;  ///< of each of these: empty where the page chooses
+  IdChoice base_;
+  IdChoice other_;  ///< empty: all of them
+  Choice<View> view_;
+  QString rows_key_;  ///< of the map's axes; empty: the page chooses
+  QString columns_key_;
+  QString along_key_;  ///< of the curves' axis; empty: the page chooses
+  QString sorted_by_ = QStringLiteral("verdict");
+  Qt::SortOrder sort_order_ = Qt::AscendingOrder;
+  QString compared_by_;  ///< what the names of the sides are of
+  FacetChip* by_chip_ = nullptr;
+  FacetChip* base_chip_ = nullptr;
+  FacetChip* other_chip_ = nullptr;
   FacetChip* layout_chip_ = nullptr;
   QDoubleSpinBox* margin_ = nullptr;
   QLabel* summary_ = nullptr;
   QLabel* method_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
-  QWidget* shown_ = nullptr;
   QStackedLayout* views_ = nullptr;
   QTableView* table_ = nullptr;
   HeatmapView* map_ = nullptr;
@@ -180,30 +137,17 @@ class ComparePage : public ProblemPage {
   EmptyState* no_view_ = nullptr;
   ComparisonModel* model_ = nullptr;
   ComparisonOrder* order_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
 
-  QString by_key_;      ///< wanted; empty: the page chooses
-  QString base_name_;   ///< likewise
-  QString other_name_;  ///< likewise; empty: all
-  View view_ = View::table;
-  QString rows_key_;     ///< wanted of the map; empty: the page chooses
-  QString columns_key_;  ///< likewise
-  QString along_key_;    ///< wanted of the curves; likewise
-  QString sorted_by_ = QStringLiteral("verdict");
-  Qt::SortOrder sort_order_ = Qt::AscendingOrder;
   std::shared_ptr<const PointSet> visible_ = std::make_shared<const PointSet>();
   QString visible_of_;  ///< the query that they fit
   std::vector<SideAxis> axes_;
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
-  std::shared_ptr<const ComparisonSet> compared_;  ///< what was found last, and is shown or about to be
-  QString compared_of_;                            ///< the query that its points fit
-  std::shared_ptr<const ComparisonSet> set_;       ///< what is shown
-  const OtherSide* mapped_ = nullptr;              ///< of it, on the map; null: there is none
+  std::shared_ptr<const ComparisonSet> set_;  ///< what is shown
+  const OtherSide* mapped_ = nullptr;         ///< of it, on the map; null: there is none
   std::vector<std::vector<ComparisonTable::Sample>> longest_;
-  BackgroundComparer comparer_;
-  BackgroundWork showing_;
+  Live<SidesAsk, Sides> sides_;
+  Live<ComparedAsk, ComparedView> found_;
 };
 
 }  // namespace attnscope::ui

@@ -3,67 +3,40 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QJsonArray>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QShortcut>
 #include <QSignalBlocker>
 #include <QUndoCommand>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
-#include "kernels/model/ceilings.h"
 #include "kernels/tile_table.h"
-#include "messages/explorer.h"
 #include "messages/explorer_page.h"
-#include "messages/field.h"
-#include "profiler/analysis/unit_use.h"
 #include "profiler/plan/fields.h"
-#include "storage/measured_rates.h"
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
+#include "ui/explorer/explored_words.h"
 #include "ui/explorer/figures_model.h"
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
+#include "ui/explorer/recorded_gpus.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/explorer/tile_grid_view.h"
-#include "ui/models/curve_series.h"
 #include "ui/panels/gpu_dialog.h"
 #include "ui/process/own_gpu_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/flow_layout.h"
 #include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr double editors_width = 18.5;  ///< lines of text
-constexpr int card_width = 400;
-constexpr int card_width_beside_one = 540;   ///< likewise, of one pin
-constexpr int card_width_beside_pins = 800;  ///< for their columns
-constexpr int most_columns = 3;
-constexpr char pin_letters[] = {'A', 'B', 'C'};
-
-QString letter(std::size_t pin) {
-  return QString(QLatin1Char(pin_letters[pin]));
-}
-
-QString limiter_words(std::string_view limiter) {
-  if (limiter == "registers") return qtext(say::explorer_page::limited_by_registers{});
-  if (limiter == "shared memory") return qtext(say::explorer_page::limited_by_shared{});
-  if (limiter == "threads") return qtext(say::explorer_page::limited_by_threads{});
-  if (limiter == "blocks") return qtext(say::explorer_page::limited_by_blocks{});
-  return qtext(say::explorer_page::limited_by_grid{});
-}
-
-/// Of a point: the device's own words, then all that is chosen.
-QString help_of(const ExplorerChoices& choices) {
-  return qtext(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});
-}
+constexpr double editors_width = 18.5;       ///< lines of text
+constexpr int card_width_beside_one = 540;   ///< beside one pin
+constexpr int card_width_beside_pins = 800;  ///< beside several
 
 }  // namespace
 
@@ -98,35 +71,36 @@ class ExplorerPage::Change : public QUndoCommand {
 
 namespace {
 
-/// How the terms join, and where the rates come from that they are worked out with.
-QString rates_note(const Explored& explored, double idle_ns) {
-  const analysis::Exploration& e = explored.exploration;
-  const StoredCeilings* rates = explored.choices.rates.get();
-  const std::string idle = format_duration(idle_ns).toStdString();
-  if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
-    return qtext(say::explorer_page::terms_note{.idle = idle, .device = e.device, .measured = e.rates_of});
-  }
-  const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
-                            : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
-                                                                       : text(say::explorer_page::rates_of_l2{});
-  const double factor = explored.choices.what_if.dram_rate;
-  const QString times =
-      factor == 1 ? QString()
-                  : QLatin1Char(' ') + qtext(say::explorer_page::rates_multiplied{
-                                           .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
-  return qtext(say::explorer_page::terms_note_measured{.idle = idle,
-                                                       .which = which,
-                                                       .gpu = rates->device_name,
-                                                       .uuid = rates->device_uuid,
-                                                       .time = rates->measured_at,
-                                                       .device = e.device,
-                                                       .measured = e.rates_of}) +
-         times;
+std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, const Outdated& /*outdated*/) {
+  return std::make_shared<const Explored>(work_out(choices));
 }
 
 }  // namespace
 
-ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
+ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
+    : Page(parent),
+      workspace_(workspace),
+      explored_(explore_aside,
+                [this](const std::shared_ptr<const Explored>& explored) {
+                  // Before it is told: nobody is to think that all was there.
+                  if (!explored->exploration.refusal) pictured_.ask(explored->choices, always_aside);
+                  take(explored);
+                }),
+      pictured_(
+          [](const ExplorerChoices& choices, const Outdated& outdated) {
+            auto picture = picture_of(choices, outdated);
+            return picture ? std::make_shared<const analysis::TilePicture>(std::move(*picture)) : nullptr;
+          },
+          [this](const std::shared_ptr<const analysis::TilePicture>& picture) {
+            if (picture) grid_->set_picture(picture);
+          }),
+      explored_pin_(explore_aside, [this](const std::shared_ptr<const Explored>& pin) {
+        known_pins_.push_back(pin);
+        know_pins();
+        show_figures();
+      }) {
+  wait_for(explored_);
+  wait_for(pictured_);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
   column->setSpacing(6);
@@ -152,93 +126,10 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent) : Page(parent)
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
   connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
-  connect(&background_, &BackgroundExplorer::explored, this, &ExplorerPage::take);
-  connect(&background_, &BackgroundExplorer::pictured, this,
-          [this](const std::shared_ptr<const analysis::TilePicture>& picture) { grid_->set_picture(picture); });
-  connect(&pins_background_, &BackgroundExplorer::explored, this, [this](const std::shared_ptr<const Explored>& pin) {
-    known_pins_.push_back(pin);
-    know_pins();
-    show_figures();
-  });
   connect(&workspace_.simulation_errors(), &SimulationErrors::changed, this, &ExplorerPage::show_errors);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
+  keep_choices();
   apply({.choices = default_choices(), .pins = {}});
-}
-
-void ExplorerPage::build_bar() {
-  auto* bar = new QWidget(this);
-  auto* flow = new FlowLayout(bar);
-  const auto combo = [&](const QString& name, const QString& label, const QString& help) {
-    auto* box = new QWidget(bar);
-    auto* line = new QHBoxLayout(box);
-    line->setContentsMargins(0, 0, 0, 0);
-    auto* title = new QLabel(label, box);
-    auto* choice = new QComboBox(box);
-    choice->setObjectName(name);
-    choice->setAccessibleName(label);
-    choice->setToolTip(plain_tip(help));
-    title->setBuddy(choice);
-    line->addWidget(title);
-    line->addWidget(choice);
-    flow->addWidget(box);
-    return choice;
-  };
-  algorithm_ =
-      combo(QStringLiteral("algorithm"), qtext(say::field::algorithm{}), qtext(say::explorer_page::algorithm_help{}));
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    algorithm_->addItem(to_qstring(algorithm->facts().title), QString::fromStdString(algorithm->name()));
-  }
-  device_ = combo(QStringLiteral("device"), qtext(say::explorer::device{}), qtext(say::explorer_page::device_help{}));
-  list_devices();
-  connect(algorithm_, &QComboBox::activated, this,
-          [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
-  connect(device_, &QComboBox::activated, this, [this] { edit(QStringLiteral("device"), device_->currentText(), -1); });
-
-  const auto button = [&](const QString& name, const QString& text, const QString& help) {
-    auto* made = new QPushButton(text, bar);
-    made->setObjectName(name);
-    made->setToolTip(plain_tip(help));
-    flow->addWidget(made);
-    return made;
-  };
-  QPushButton* own = button(QStringLiteral("own-gpus"), qtext(say::explorer_page::own_gpus{}),
-                            qtext(say::explorer_page::own_gpus_help{}));
-  connect(own, &QPushButton::clicked, this, &ExplorerPage::edit_own_gpus);
-  QPushButton* best = button(QStringLiteral("default-tile"), qtext(say::explorer_page::default_tile{}),
-                             qtext(say::explorer_page::default_tile_help{}));
-  connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
-  pin_button_ = button(QStringLiteral("pin"), qtext(say::explorer_page::pin{}), qtext(say::explorer_page::pin_help{}));
-  connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
-  // Icons alone would say nothing to a screen reader, and the words are short.
-  QAction* undo = undo_.createUndoAction(this, qtext(say::explorer_page::undo{}));
-  undo->setShortcut(QKeySequence::Undo);
-  QAction* redo = undo_.createRedoAction(this, qtext(say::explorer_page::redo{}));
-  redo->setShortcut(QKeySequence::Redo);
-  const std::array actions{std::pair(undo, qtext(say::explorer_page::undo{})),
-                           std::pair(redo, qtext(say::explorer_page::redo{}))};
-  for (const auto& [action, text] : actions) {
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(action);
-    QPushButton* made = button(action == undo ? QStringLiteral("undo") : QStringLiteral("redo"), text, text);
-    made->setEnabled(action->isEnabled());
-    connect(action, &QAction::changed, made, [made, action = action] {
-      made->setEnabled(action->isEnabled());
-      made->setToolTip(plain_tip(action->text()));
-    });
-    connect(made, &QPushButton::clicked, action, &QAction::trigger);
-  }
-  // What comes and goes stands last, so that nothing else moves under the mouse.
-  for (std::size_t i = 0; i < most_pins; ++i) {
-    auto* unpin = new QToolButton(bar);
-    unpin->setObjectName(QStringLiteral("unpin-") + letter(i));
-    unpin->setText(qtext(say::explorer_page::unpin_short{.pin = letter(i).toStdString()}));
-    connect(unpin, &QToolButton::clicked, this, [this, i] { this->unpin(static_cast<int>(i)); });
-    flow->addWidget(unpin);
-    unpin_buttons_[i] = unpin;
-  }
-  nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
-  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
-  layout()->addWidget(bar);
 }
 
 void ExplorerPage::list_devices() {
@@ -248,7 +139,7 @@ void ExplorerPage::list_devices() {
   for (const OwnGpu& gpu : OwnGpuList::instance().gpus()) device_->addItem(QString::fromStdString(gpu.limits.name));
   for (const LoadedRun& run : workspace_.runs()) {
     const std::string& name = run.info->summary.device_name;
-    if (limits_of_gpu(name) != nullptr || recorded_gpu(name) == nullptr) continue;
+    if (limits_of_gpu(name) != nullptr || recorded_gpu(workspace_, name) == nullptr) continue;
     if (device_->findText(QString::fromStdString(name)) < 0) device_->addItem(QString::fromStdString(name));
   }
   // What is explored stays at hand, also when its file is closed.
@@ -257,34 +148,13 @@ void ExplorerPage::list_devices() {
   device_->setCurrentIndex(device_->findText(chosen));
 }
 
-std::shared_ptr<const DeviceLimits> ExplorerPage::recorded_gpu(const std::string& name) const {
-  for (const LoadedRun& run : workspace_.runs()) {
-    if (run.info->summary.device_name != name) continue;
-    // A file may say anything: what no GPU can have is not worked with.
-    if (!wrong_gpu(own_gpu_like(run.info->summary.limits, "recorded")).empty()) continue;
-    DeviceLimits limits = run.info->summary.limits;
-    limits.name = name;
-    return std::make_shared<const DeviceLimits>(std::move(limits));
-  }
-  return nullptr;
-}
-
-bool ExplorerPage::take_device(ExplorerChoices& choices, const QString& name) const {
-  if (choose(choices, QStringLiteral("device"), name).ok()) return true;
-  const std::shared_ptr<const DeviceLimits> recorded = recorded_gpu(name.toStdString());
-  if (recorded == nullptr) return false;
-  choices.device = recorded->name;
-  choices.own = recorded;
-  return true;
-}
-
 void ExplorerPage::follow_own_gpus() {
   list_devices();
   if (chosen_.choices.own == nullptr) return;
   // Its values may be others by now, or it is gone.
   State next = chosen_;
   const QString name = QString::fromStdString(next.choices.device);
-  if (!take_device(next.choices, name)) {
+  if (!take_device(next.choices, name, workspace_)) {
     (void)choose(next.choices, QStringLiteral("device"), QString::fromStdString(known_gpus().front().name));
   }
   apply(next);
@@ -304,66 +174,6 @@ void ExplorerPage::edit_own_gpus() {
                   QString::fromStdString(wanted.name).left(static_cast<qsizetype>(longest_gpu_name)));
   }
   dialog->open();
-}
-
-QWidget* ExplorerPage::card(const QString& title, const std::vector<QWidget*>& parts) {
-  auto* frame = new QFrame();
-  frame->setFrameShape(QFrame::StyledPanel);
-  frame->setBackgroundRole(QPalette::Base);
-  frame->setAutoFillBackground(true);
-  auto* column = new QVBoxLayout(frame);
-  column->setContentsMargins(10, 8, 10, 10);
-  column->setSpacing(6);
-  auto* heading = new CardWords(title, frame);
-  QFont bold = heading->font();
-  bold.setBold(true);
-  heading->setFont(bold);
-  column->addWidget(heading);
-  bool grows = false;
-  for (QWidget* part : parts) {
-    const bool expands = (part->sizePolicy().expandingDirections() & Qt::Vertical) != 0;
-    grows = grows || expands;
-    column->addWidget(part, expands ? 1 : 0);
-  }
-  QSizePolicy policy(QSizePolicy::Preferred, grows ? QSizePolicy::Expanding : QSizePolicy::Preferred);
-  policy.setHeightForWidth(true);
-  frame->setSizePolicy(policy);
-  return frame;
-}
-
-void ExplorerPage::build_cards() {
-  kernel_ = new QComboBox();
-  kernel_->setObjectName(QStringLiteral("kernel"));
-  kernel_->setAccessibleName(qtext(say::explorer_page::kernel{}));
-  kernel_->setToolTip(plain_tip(qtext(say::explorer_page::kernel_help{})));
-  connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
-  occupancy_ = card_words(nullptr, QStringLiteral("occupancy"));
-  errors_ = card_words(nullptr, QStringLiteral("errors"));
-  of_kernel_ = card_words(nullptr, QStringLiteral("of-kernel"));
-  terms_note_ = card_words(nullptr, QStringLiteral("terms-note"));
-  on_chip_ = new OnChipMap();
-  terms_ = new TermBars();
-  grid_ = new TileGridView();
-  figures_ = new FiguresModel(this);
-  operands_ = new OperandsModel(this);
-  figures_view_ = new FittedTable(figures_, qtext(say::explorer_page::figures{}));
-  measuring_ = new MeasuringCard(measurer_of(workspace_));
-  operands_view_ = new FittedTable(operands_, qtext(say::explorer_page::operands{}));
-  no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
-
-  auto* cards = new QWidget();
-  auto* layout = new CardLayout(cards, card_width, most_columns, 8);
-  layout->addWidget(card(qtext(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}), {of_kernel_, terms_, terms_note_, errors_}));
-  layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
-  layout->addWidget(card(qtext(say::explorer_page::tile_grid{}), {grid_}));
-  layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
-  layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_}));
-  card_area_ = new QScrollArea(this);
-  card_area_->setWidget(cards);
-  card_area_->setWidgetResizable(true);
-  card_area_->setFrameShape(QFrame::NoFrame);
-  card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 }
 
 void ExplorerPage::follow_measuring() {
@@ -390,50 +200,32 @@ void ExplorerPage::sweep_around() {
   if (!behind_) measuring_->sweep_around();
 }
 
-std::optional<TermBars::Measured> ExplorerPage::measured_of(const std::string& kernel) {
-  const PointRecord* record = measuring_->measurer().record_of(shown_->choices);
-  const std::string name = shown_->exploration.kernels.size() > 1 ? kernel : "all";
-  const KernelRecord* there = record == nullptr ? nullptr : record->kernel(name);
-  const auto time = there == nullptr ? std::nullopt : evaluate(metric_key::time_median_ns, *record, name);
-  if (!time) return std::nullopt;
-  TermBars::Measured measured{.ns = time->value, .provenance = to_qstring(to_string(time->provenance))};
-  // Shares of the counted range, which some GPUs have alone, would stand too low beside terms of the kernel.
-  if (!analysis::uses_are_of_kernel(*record, name)) return measured;
-  for (const TimeTerm term : analysis::time_terms()) {
-    if (const auto use = analysis::use_beside(term, *record, name)) {
-      measured.use_pct.at(static_cast<std::size_t>(term)) = use->value;
-    }
-  }
-  return measured;
-}
-
-QString ExplorerPage::title() const {
-  return qtext(say::explorer_page::title{});
-}
-
 QWidget* ExplorerPage::view() {
   return findChild<QSpinBox*>(QStringLiteral("br"));
 }
 
-QJsonObject ExplorerPage::state() const {
-  QJsonArray pins;
-  for (const ExplorerChoices& pin : chosen_.pins) pins.append(to_json(pin));
-  return {{QStringLiteral("choices"), to_json(chosen_.choices)}, {QStringLiteral("pins"), pins}};
+void ExplorerPage::keep_choices() {
+  choices().keep(
+      [this](QJsonObject& state) {
+        QJsonArray pins;
+        for (const ExplorerChoices& pin : chosen_.pins) pins.append(to_json(pin));
+        state[QStringLiteral("choices")] = to_json(chosen_.choices);
+        state[QStringLiteral("pins")] = pins;
+      },
+      [this](const QJsonObject& state) {
+        take_json(state[QStringLiteral("choices")].toObject(), chosen_.choices);
+        if (!state[QStringLiteral("pins")].isArray()) return;
+        chosen_.pins.clear();
+        for (const auto& each : state[QStringLiteral("pins")].toArray()) {
+          if (chosen_.pins.size() == most_pins) break;
+          take_json(each.toObject(), chosen_.pins.emplace_back(default_choices()));
+        }
+      });
 }
 
-void ExplorerPage::restore(const QJsonObject& state) {
-  State restored = chosen_;
-  take_json(state[QStringLiteral("choices")].toObject(), restored.choices);
-  if (state[QStringLiteral("pins")].isArray()) restored.pins.clear();
-  const QJsonArray pins = state[QStringLiteral("pins")].toArray();
-  for (const auto& each : pins) {
-    if (restored.pins.size() == most_pins) break;
-    ExplorerChoices pin = default_choices();
-    take_json(each.toObject(), pin);
-    restored.pins.push_back(std::move(pin));
-  }
+void ExplorerPage::show_choices() {
   undo_.clear();
-  apply(restored);
+  apply(State(chosen_));
 }
 
 std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
@@ -441,20 +233,10 @@ std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
           {qtext(say::explorer_page::keys_grid{}), qtext(say::explorer_page::key_grid{})}};
 }
 
-ExplorerChoices ExplorerPage::choices_of(const PointSpec& spec, const QString& gpu, bool& known) const {
-  // By way of their texts: a point of a file may hold what none of ours takes.
-  const ExplorerChoices point{.point = {.spec = spec}, .device = chosen_.choices.device};
-  ExplorerChoices choices = default_choices();
-  choices.device = point.device;
-  take_json(to_json(point), choices);
-  known = take_device(choices, gpu);
-  return choices;
-}
-
 bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
   bool known = false;
-  next.choices = choices_of(spec, gpu, known);
+  next.choices = choices_of(spec, gpu, chosen_.choices.device, workspace_, known);
   change(std::move(next), qtext(say::explorer_page::did_show{}));
   return known;
 }
@@ -462,7 +244,7 @@ bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
 bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
   bool known = false;
-  ExplorerChoices pinned = choices_of(spec, gpu, known);
+  ExplorerChoices pinned = choices_of(spec, gpu, chosen_.choices.device, workspace_, known);
   if (std::ranges::find(next.pins, pinned) != next.pins.end()) return known;
   if (next.pins.size() >= most_pins) next.pins.erase(next.pins.begin());
   next.pins.push_back(std::move(pinned));
@@ -481,7 +263,7 @@ void ExplorerPage::end_work() {
 void ExplorerPage::edit(const QString& name, const QString& text, int gesture) {
   State next = chosen_;
   const auto done = choose(next.choices, name, text);
-  const bool recorded = !done && name == QLatin1String("device") && take_device(next.choices, text);
+  const bool recorded = !done && name == QLatin1String("device") && take_device(next.choices, text, workspace_);
   if (!done && !recorded) return editors_->show_error(name, qtext(done.error()));
   editors_->show_error(name, {});
   if (next == chosen_) return;
@@ -495,30 +277,19 @@ void ExplorerPage::change(State next, const QString& words, const QString& what,
 void ExplorerPage::apply(const State& state) {
   chosen_ = state;
   behind_ = true;
-  background_.drop();  // its answer is of what was chosen before
+  explored_.drop();  // its answer is of what was chosen before
+  pictured_.drop();
   // However many changes one turn of the event loop brings, the last one is worked out.
   if (queued_) return;
   queued_ = true;
   QMetaObject::invokeMethod(this, &ExplorerPage::work_out_chosen, Qt::QueuedConnection);
 }
 
-std::shared_ptr<const StoredCeilings> ExplorerPage::rates_of(const ExplorerChoices& choices) {
+std::shared_ptr<const StoredCeilings> ExplorerPage::known_rates_of(const ExplorerChoices& choices) {
   // With its memories multiplied a GPU has another name, and of its own rates those that nobody multiplied.
-  const DeviceLimits limits = limits_of(choices);
-  const auto known = rates_.find(limits.name);
-  if (known != rates_.end()) return known->second;
-  std::vector<StoredCeilings> sets;
-  for (const FileCeilings& each : workspace_.ceilings()) sets.push_back(each.set);
-  ExplorerChoices itself = choices;
-  itself.what_if = {};
-  const StoredCeilings* newest = newest_rates(sets, limits_of(itself));
-  if (newest == nullptr) return rates_[limits.name] = nullptr;
-  StoredCeilings rates = *newest;
-  for (Ceiling& each : rates.ceilings) {
-    const bool of_dram = each.name == ceiling_key::dram_read || each.name == ceiling_key::dram_copy;
-    if (of_dram) each.value *= choices.what_if.dram_rate;
-  }
-  return rates_[limits.name] = std::make_shared<const StoredCeilings>(std::move(rates));
+  const auto [known, first] = rates_.try_emplace(limits_of(choices).name);
+  if (first) known->second = rates_of(choices, workspace_);
+  return known->second;
 }
 
 void ExplorerPage::forget_rates() {
@@ -530,8 +301,8 @@ void ExplorerPage::forget_rates() {
 void ExplorerPage::work_out_chosen() {
   if (!queued_) return;
   queued_ = false;
-  chosen_.choices.rates = rates_of(chosen_.choices);
-  for (ExplorerChoices& pin : chosen_.pins) pin.rates = rates_of(pin);
+  chosen_.choices.rates = known_rates_of(chosen_.choices);
+  for (ExplorerChoices& pin : chosen_.pins) pin.rates = known_rates_of(pin);
   const ExplorerChoices& choices = chosen_.choices;
   workspace_.suppose(choices.what_if);
   {
@@ -550,13 +321,13 @@ void ExplorerPage::work_out_chosen() {
     if (analysis::is_quick_picture(explored.choices.point.spec.problem, explored.choices.point.spec.tile)) {
       grid_->set_picture(std::make_shared<const analysis::TilePicture>(*picture_of(explored.choices)));
     } else {
-      background_.ask_picture(explored.choices);
+      pictured_.ask(explored.choices, always_aside);
     }
     return;
   }
   set_words(verdict_, qtext(say::explorer_page::working_out{}));
   grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
-  background_.ask(choices);
+  explored_.ask(choices, always_aside);
   show_measured();
 }
 
@@ -570,7 +341,7 @@ void ExplorerPage::take(std::shared_ptr<const Explored> explored) {
 }
 
 void ExplorerPage::show_explored() {
-  show_rule();
+  editors_->show_rule_words(rule_words(*shown_));
   show_verdict();
   const analysis::Exploration& e = shown_->exploration;
   {
@@ -619,14 +390,9 @@ void ExplorerPage::show_kernel() {
   of_kernel_->setVisible(e.kernels.size() > 1);
   set_words(of_kernel_,
             qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = format_duration(e.ns).toStdString()}));
-  terms_->set_times(
-      TermBars::Times{.ns = kernel.time.ns, .terms = kernel.time.terms, .measured = measured_of(kernel.name)});
-  set_words(occupancy_, qtext(say::explorer_page::occupancy_line{
-                            .occupancy = format_value(kernel.occupancy.warps_pct, "percent").toStdString(),
-                            .blocks = kernel.occupancy.blocks_per_sm,
-                            .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),
-                            .all = kernel.blocks,
-                            .waves = format_number(kernel.time.waves).toStdString()}));
+  terms_->set_times(TermBars::Times{
+      .ns = kernel.time.ns, .terms = kernel.time.terms, .measured = measuring_->measured_of(*shown_, kernel.name)});
+  set_words(occupancy_, occupancy_words(kernel));
   occupancy_->show();
   set_words(terms_note_, rates_note(*shown_, kernel.time.idle_ns));
   terms_note_->show();
@@ -641,83 +407,15 @@ void ExplorerPage::show_grid() {
   }
 }
 
-void ExplorerPage::show_rule() {
-  if (!shown_->choices.m_bytes) return editors_->show_rule_words({});
-  const auto& rule = shown_->rule;
-  if (!rule) return editors_->show_rule_words(qtext(say::explorer_page::rule_does_not_speak{}));
-  const bool keys = rule->outer == TileSide::bc;
-  const std::string asked = describe(rule->asked);
-  const std::int64_t m = rule->m_bytes / bytes_per_element(shown_->exploration.point.spec.problem.dtype);
-  QStringList lines{keys ? qtext(say::explorer_page::rule_of_keys{.tile = asked, .m = m})
-                         : qtext(say::explorer_page::rule_of_queries{.tile = asked, .m = m})};
-  if (!rule->config) {
-    lines << qtext(say::explorer_page::rule_nothing_runs{});
-  } else {
-    if (rule->config->tile != rule->asked) {
-      lines << qtext(say::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
-    }
-    if (rule->held_back) {
-      lines << qtext(say::explorer_page::larger_changes_nothing_because{.why = rule->held_back->reason});
-    } else if (rule->larger_changes_nothing) {
-      lines << qtext(say::explorer_page::larger_changes_nothing{});
-    }
-  }
-  editors_->show_rule_words(lines.join(QLatin1Char(' ')));
-}
-
 void ExplorerPage::show_verdict() {
-  const analysis::Exploration& e = shown_->exploration;
-  nearest_button_->setVisible(e.nearest.has_value());
-  if (!e.refusal) {
-    QString line = qtext(say::explorer_page::runs{.time = format_duration(e.ns).toStdString(),
-                                                  .rate = format_value(e.flops_per_second(), "flop/s").toStdString(),
-                                                  .bound = term_title(e.bound()).toStdString()});
-    if (e.rates_inherited) {
-      line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
-    }
-    return set_words(verdict_, line);
-  }
-  QString line = qtext(say::explorer_page::refused{.why = e.refusal->reason});
-  if (e.nearest) {
-    const std::string tile = describe(*e.nearest);
-    line += QLatin1Char(' ') + qtext(say::explorer_page::nearest{.tile = tile});
-    nearest_button_->setText(qtext(say::explorer_page::take_nearest{.tile = describe(e.nearest->tile)}));
-  } else if (e.refusal->cause != Refusal::Cause::architecture && e.point.padding_bytes == 0) {
-    line += QLatin1Char(' ') + qtext(say::explorer_page::no_tile_runs{});
-  }
-  set_words(verdict_, line);
+  const std::optional<Config>& nearest = shown_->exploration.nearest;
+  nearest_button_->setVisible(nearest.has_value());
+  if (nearest) nearest_button_->setText(qtext(say::explorer_page::take_nearest{.tile = describe(nearest->tile)}));
+  set_words(verdict_, verdict_words(shown_->exploration));
 }
 
 void ExplorerPage::show_errors() {
-  if (shown_ == nullptr) return;
-  const SimulationErrors& errors = workspace_.simulation_errors();
-  const PointSpec& spec = shown_->exploration.point.spec;
-  const auto line = [&]() -> QString {
-    switch (errors.state()) {
-      case SimulationErrors::State::unasked:
-      case SimulationErrors::State::computing:
-        return qtext(say::explorer_page::errors_computing{});
-      case SimulationErrors::State::unknown:
-        return qtext(say::explorer_page::errors_unknown{.why = errors.why_unknown().toStdString()});
-      case SimulationErrors::State::known:
-        break;
-    }
-    const PredictionRow* row = errors.table().figures(QString::fromStdString(spec.algorithm),
-                                                      to_qstring(to_string(spec.problem.pass)), QStringLiteral("time"));
-    if (row == nullptr) return qtext(say::explorer_page::errors_none{});
-    const auto percent = [](double share) {
-      return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0).toStdString();
-    };
-    QString words = qtext(
-        say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
-                                        .median = percent(*row->median),
-                                        .p95 = percent(row->p95.value_or(*row->median)),
-                                        .problems = row->problems});
-    // The sample is played without ceilings.
-    if (shown_ == nullptr || shown_->choices.rates == nullptr) return words;
-    return words + QLatin1Char(' ') + qtext(say::explorer_page::errors_of_datasheet{});
-  };
-  set_words(errors_, line());
+  if (shown_ != nullptr) set_words(errors_, prediction_words(workspace_.simulation_errors(), *shown_));
 }
 
 void ExplorerPage::show_figures() {
@@ -728,7 +426,7 @@ void ExplorerPage::show_figures() {
   for (std::size_t i = 0; i < chosen_.pins.size(); ++i) {
     const Explored* pin = pinned(chosen_.pins[i]);
     if (pin == nullptr) continue;
-    columns.push_back({.title = QStringLiteral("%1 · %2").arg(letter(i), short_title(pin->choices)),
+    columns.push_back({.title = QStringLiteral("%1 · %2").arg(pin_letter(i), short_title(pin->choices)),
                        .help = help_of(pin->choices),
                        .exploration = &pin->exploration});
   }
@@ -746,8 +444,8 @@ void ExplorerPage::show_pins() {
     const bool there = i < chosen_.pins.size();
     unpin_buttons_[i]->setVisible(there);
     if (!there) continue;
-    const QString words = qtext(
-        say::explorer_page::unpin{.pin = letter(i).toStdString(), .what = short_title(chosen_.pins[i]).toStdString()});
+    const QString words = qtext(say::explorer_page::unpin{.pin = pin_letter(i).toStdString(),
+                                                          .what = short_title(chosen_.pins[i]).toStdString()});
     unpin_buttons_[i]->setToolTip(plain_tip(words));
     unpin_buttons_[i]->setAccessibleName(words);
   }
@@ -760,14 +458,14 @@ const Explored* ExplorerPage::pinned(const ExplorerChoices& choices) const {
 }
 
 void ExplorerPage::know_pins() {
-  if (pins_background_.busy()) return;
+  if (explored_pin_.busy()) return;
   std::erase_if(known_pins_, [&](const auto& known) {
     return std::ranges::none_of(chosen_.pins,
                                 [&](const auto& pin) { return known->asked == pin || known->choices == pin; });
   });
   for (const ExplorerChoices& pin : chosen_.pins) {
     if (pinned(pin) != nullptr) continue;
-    if (!analysis::is_quick(pin.point.spec.problem)) return pins_background_.ask(pin);
+    if (!analysis::is_quick(pin.point.spec.problem)) return explored_pin_.ask(pin, always_aside);
     known_pins_.push_back(std::make_shared<const Explored>(work_out(pin)));
   }
 }

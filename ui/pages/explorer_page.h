@@ -14,10 +14,10 @@
 #include <memory>
 #include <vector>
 
-#include "ui/explorer/background_explorer.h"
 #include "ui/explorer/choices.h"
 #include "ui/explorer/term_bars.h"
 #include "ui/pages/page.h"
+#include "ui/pages/page_roles.h"
 
 namespace attnscope::ui {
 
@@ -29,18 +29,13 @@ class OnChipMap;
 class OperandsModel;
 class TileGridView;
 
-class ExplorerPage : public Page {
+class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   Q_OBJECT
  public:
   explicit ExplorerPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("explorer")); }
   [[nodiscard]] QWidget* view() override;
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
-  [[nodiscard]] bool explores() const override { return true; }
   /// What no kernel of ours knows is left.
   bool explore(const PointSpec& spec, const QString& gpu) override;
   bool pin_point(const PointSpec& spec, const QString& gpu) override;
@@ -48,6 +43,7 @@ class ExplorerPage : public Page {
   void end_work() override;
 
   static constexpr std::size_t most_pins = 3;
+  [[nodiscard]] static QString pin_letter(std::size_t pin) { return QString(QLatin1Char("ABC"[pin])); }
 
   /// All that undo takes back.
   struct State {
@@ -59,7 +55,7 @@ class ExplorerPage : public Page {
   /// Null until the first of a block mask is worked out.
   [[nodiscard]] const Explored* shown() const { return shown_.get(); }
   /// Whether what is shown is behind what is chosen: the rest is being worked out.
-  [[nodiscard]] bool behind() const { return behind_ || background_.busy(); }
+  [[nodiscard]] bool behind() const { return behind_ || explored_.busy() || pictured_.busy(); }
   /// Whether the configuration runs, or why it does not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
   [[nodiscard]] QString error_words() const { return errors_->text(); }
@@ -86,10 +82,12 @@ class ExplorerPage : public Page {
   void sweep_around();
 
  protected:
+  void show_choices() override;
   void showEvent(QShowEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
+  void keep_choices();
   void build_bar();
   void list_devices();
   void follow_own_gpus();
@@ -97,37 +95,28 @@ class ExplorerPage : public Page {
   void follow_measuring();
   void fit_editors();
   void build_cards();
-  [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
-  /// Of a GPU that is in no table and that runs of open files were measured on: what was recorded of it. Null where
-  /// there is none of that name, or what was recorded cannot be a GPU.
-  [[nodiscard]] std::shared_ptr<const DeviceLimits> recorded_gpu(const std::string& name) const;
-  /// Of the tables, else recorded. False where it is neither; the choices then stay.
-  bool take_device(ExplorerChoices& choices, const QString& name) const;
-  /// As far as a kernel of ours takes the point, on the GPU chosen; `known`: whether it is that one.
-  [[nodiscard]] ExplorerChoices choices_of(const PointSpec& spec, const QString& gpu, bool& known) const;
   /// Pushes the change on the stack of undo. `gesture` below 0: a change of its own.
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
   void work_out_chosen();
   /// Measured of such a GPU, in any open file; null where nobody measured one.
-  [[nodiscard]] std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices);
+  [[nodiscard]] std::shared_ptr<const StoredCeilings> known_rates_of(const ExplorerChoices& choices);
   void forget_rates();
   void take(std::shared_ptr<const Explored> explored);
   void show_explored();
   void show_kernel();
   void show_figures();
-  void show_rule();
   void show_verdict();
   void show_errors();
   void show_grid();
   void show_pins();
   void show_measured();
-  /// What was measured of a kernel of exactly what is shown.
-  [[nodiscard]] std::optional<TermBars::Measured> measured_of(const std::string& kernel);
   /// Works out what of the pins is not known.
   void know_pins();
   [[nodiscard]] const Explored* pinned(const ExplorerChoices& choices) const;
 
+  static constexpr int card_width = 400;
+  static constexpr int most_columns = 3;
   class Change;
   Workspace& workspace_;
   std::map<std::string, std::shared_ptr<const StoredCeilings>> rates_;  ///< by GPU, of those that were asked about
@@ -136,8 +125,6 @@ class ExplorerPage : public Page {
   bool behind_ = false;
   bool queued_ = false;
   std::vector<std::shared_ptr<const Explored>> known_pins_;
-  BackgroundExplorer background_;
-  BackgroundExplorer pins_background_;
   QUndoStack undo_;
 
   QComboBox* algorithm_ = nullptr;
@@ -163,6 +150,10 @@ class ExplorerPage : public Page {
   FittedTable* figures_view_ = nullptr;
   FittedTable* operands_view_ = nullptr;
   QLabel* no_operands_ = nullptr;
+  // What takes longer than a frame: block masks, and grids of many tiles.
+  Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_;
+  Live<ExplorerChoices, std::shared_ptr<const analysis::TilePicture>> pictured_;
+  Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_pin_;
 };
 
 }  // namespace attnscope::ui

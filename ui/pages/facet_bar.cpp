@@ -105,13 +105,14 @@ void FacetBar::fill_more() {
   }
 }
 
-QComboBox* FacetBar::add_combo(const QString& name, const QString& help, int characters) {
+ChoiceBox* FacetBar::add_combo(IdChoice& choice, const QString& name, const QString& help, int characters,
+                               std::function<void(const QString&)> picked) {
   auto* pair = new QWidget(this);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(5);
   auto* label = new QLabel(name, pair);
-  auto* combo = new QComboBox(pair);
+  auto* combo = choice.edit_with(new ChoiceBox(pair), std::move(picked));
   combo->setSizeAdjustPolicy(characters > 0 ? QComboBox::AdjustToMinimumContentsLengthWithIcon
                                             : QComboBox::AdjustToContents);
   combo->setMinimumContentsLength(characters);
@@ -163,8 +164,9 @@ FacetBar::Texts FacetBar::texts_of(const ProblemFilter& filter, const analysis::
   return texts;
 }
 
-FacetChip* FacetBar::add_chip(const QString& label, const QString& help) {
-  auto* chip = new FacetChip(label, help, this);
+FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help,
+                              std::function<void(const QString&)> picked) {
+  auto* chip = choice.edit_with(new FacetChip(label, help, this), std::move(picked));
   flow_->insert_widget(flow_->indexOf(more_), chip);
   own_.push_back(chip);
   return chip;
@@ -176,12 +178,11 @@ void FacetBar::refresh(const Texts& texts) {
     chips_[f]->setVisible(filter_.narrows(f) &&
                           (texts[f].size() > 1 || (texts[f].size() == 1 && filter_.facets()[f]->always_shown)));
     const ProblemFilter::State& state = filter_.state(f);
-    std::vector<FacetChip::Option> options;
+    std::vector<Option> options;
     for (const analysis::FacetValue& value : state.options) {
       options.push_back({.text = value_words(*filter_.facets()[f], value),
                          .id = QString::fromStdString(value.id()),
-                         .full = QString::fromStdString(value.full),
-                         .group = {}});
+                         .full = QString::fromStdString(value.full)});
     }
     chips_[f]->offer(std::move(options), state.current);
   }

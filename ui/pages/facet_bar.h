@@ -3,11 +3,13 @@
 // on a choice: nothing moves when one is made.
 #pragma once
 
-#include <QComboBox>
 #include <QJsonObject>
 #include <QWidget>
+#include <functional>
 #include <vector>
 
+#include "ui/pages/choice.h"
+#include "ui/pages/choice_box.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/runs/point_set.h"
 
@@ -33,17 +35,19 @@ class FacetBar : public QWidget {
   void choose_problem_of(const analysis::PointTable& table, analysis::Row row);
   /// As the filter has its facets.
   [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }
-  /// A labelled combo box after the chips. `characters`: as wide as that many, for one whose entries change; 0: as its
-  /// entries ask for.
-  QComboBox* add_combo(const QString& label, const QString& help, int characters = 0);
-  /// A chip of the page's own after those of the filter.
-  FacetChip* add_chip(const QString& label, const QString& help);
+  /// A labelled combo box after the chips, for a choice of the page's own. `characters`: as wide as that many, for one
+  /// whose entries change; 0: as its entries ask for. `picked`: what a pick calls for, if not choose().
+  ChoiceBox* add_combo(IdChoice& choice, const QString& label, const QString& help, int characters = 0,
+                       std::function<void(const QString&)> picked = {});
+  /// The same as a chip after those of the filter.
+  FacetChip* add_chip(IdChoice& choice, const QString& label, const QString& help,
+                      std::function<void(const QString&)> picked = {});
   /// Chips that have no room in that many rows become submenus of a last one, those of the filter first, from its last
   /// facet on. 0: as many rows as there are.
   void set_most_rows(int rows);
   /// That last button.
   [[nodiscard]] QToolButton* more() const { return more_; }
-  /// The choices made by hand, by the facets' labels.
+  /// The choices made by hand, by the facets' keys.
   [[nodiscard]] QJsonObject state() const;
   /// The filter then wants an update().
   void restore(const QJsonObject& state);

@@ -58,6 +58,13 @@ void FacetChip::offer(std::vector<Option> options, int current) {
   update();
 }
 
+void FacetChip::show_options(const std::vector<Option>& options, int current) {
+  QStringList texts;
+  for (const Option& option : options) texts << option.text;
+  set_texts(texts);
+  offer(options, current);
+}
+
 void FacetChip::setVisible(bool visible) {
   wanted_ = visible;
   const bool seen = visible && !folded_;

@@ -8,19 +8,13 @@
 #include <QToolButton>
 #include <vector>
 
+#include "ui/pages/option.h"
+
 namespace attnscope::ui {
 
 class FacetChip : public QToolButton {
   Q_OBJECT
  public:
-  struct Option {
-    QString text;
-    QString id;          ///< what it is known by
-    QString full = {};   ///< where `text` is shortened, or more is to be said of it
-    QString group = {};  ///< the submenu that it stands in
-    bool operator==(const Option&) const = default;
-  };
-
   FacetChip(const QString& label, const QString& help, QWidget* parent = nullptr);
 
   /// Longer values are shortened: in pixels.
@@ -31,6 +25,8 @@ class FacetChip : public QToolButton {
   void set_texts(const QStringList& texts);
   /// What is offered now; `current` is its place, -1: none. With one option there is nothing to choose.
   void offer(std::vector<Option> options, int current);
+  /// The same, and these are all that it may show.
+  void show_options(const std::vector<Option>& options, int current);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   [[nodiscard]] QString label() const { return label_; }
   /// Its choices stand elsewhere, in a menu that has more of the kind: it is not seen, whatever setVisible() says.

@@ -29,20 +29,19 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int widest_index = 0;
-constexpr int fastest_index = 1;
+constexpr std::size_t fastest_index = 1;
 constexpr std::size_t first_listed = 2;
+constexpr std::array ordinates{Ordinate::bytes, Ordinate::time, Ordinate::rate};
+
+QString word_of(Ordinate ordinate) {
+  return to_qstring(analysis::to_string(ordinate));
+}
 
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = built_in_algorithms().find(name);
   return algorithm == nullptr ? qtext(say::curve_page::foreign_algorithm{.algorithm = short_title(name).toStdString()})
                               : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
                                                               to_qstring(algorithm->facts().source));
-}
-
-QString word_of(ColorOf color) {
-  const auto found = std::ranges::find(colors_of(), color, &std::pair<ColorOf, std::string_view>::first);
-  return to_qstring(found->second);
 }
 
 /// Over N unless the page says otherwise.
@@ -60,33 +59,11 @@ ProblemFilter new_curve_filter() {
 constexpr char length_key[] = "n";
 constexpr std::size_t looked_at_for_metrics = 64;
 
-struct ScaleWords {
-  const char* word;
-  IoPlot::Scale y;
-  IoPlot::Scale x;
-};
-constexpr std::array axis_scales{
-    ScaleWords{"", IoPlot::Scale::automatic, IoPlot::Scale::automatic},
-    ScaleWords{"log log", IoPlot::Scale::logarithmic, IoPlot::Scale::logarithmic},
-    ScaleWords{"log linear", IoPlot::Scale::logarithmic, IoPlot::Scale::linear},
-    ScaleWords{"linear log", IoPlot::Scale::linear, IoPlot::Scale::logarithmic},
-    ScaleWords{"linear linear", IoPlot::Scale::linear, IoPlot::Scale::linear},
-};
-
-const ScaleWords& scale_of(const QString& word) {
-  const auto* found =
-      std::ranges::find_if(axis_scales, [&](const ScaleWords& each) { return word == QLatin1String(each.word); });
-  return found == axis_scales.end() ? axis_scales.front() : *found;
-}
-
-/// Offers these, with the one of that id chosen, the first where there is none.
-void offer_to(FacetChip& chip, std::vector<FacetChip::Option> options, const QString& id) {
-  const auto found = std::ranges::find(options, id, &FacetChip::Option::id);
-  const int current = found == options.end() ? 0 : static_cast<int>(found - options.begin());
-  QStringList texts;
-  for (const FacetChip::Option& option : options) texts << option.text;
-  chip.set_texts(texts);
-  chip.offer(std::move(options), current);
+std::vector<Choice<ColorOf>::Value> whose_colors() {
+  return {{ColorOf::automatic, {.text = qtext(say::curve_page::color_automatic{}), .id = QStringLiteral("automatic")}},
+          {ColorOf::algorithm, {.text = qtext(say::curve_page::color_algorithm{}), .id = QStringLiteral("algorithm")}},
+          {ColorOf::device, {.text = qtext(say::curve_page::color_device{}), .id = QStringLiteral("device")}},
+          {ColorOf::run, {.text = qtext(say::curve_page::color_run{}), .id = QStringLiteral("run")}}};
 }
 
 Message lacks(bool imported, bool bytes) {
@@ -98,49 +75,108 @@ Message lacks(bool imported, bool bytes) {
 
 }  // namespace
 
-IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, new_curve_filter, parent) {
+IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
+    : ProblemPage(workspace, new_curve_filter, parent),
+      tile_([this] { refresh(false); }),
+      plotted_(
+          [this] {
+            for (const Ordinate each : ordinates) {
+              if (plotted_.id() == word_of(each)) ordinate_ = each;
+            }
+            refresh(false);
+          },
+          word_of(ordinate_),
+          [](const QString& id) {
+            return std::ranges::find(ordinates, id, word_of) != ordinates.end() ||
+                   find_metric(id.toStdString()) != nullptr;
+          }),
+      axis_(
+          [this] {
+            part_axis_and_group();
+            refresh(false);
+          },
+          {},
+          [this](const QString& id) {
+            return id.isEmpty() ||
+                   (id != QLatin1String(length_key) && analysis::find_axis(axes_, id.toStdString()) != nullptr);
+          }),
+      group_([this] { refresh(false); }, {},
+             [this](const QString& id) {
+               return id.isEmpty() ||
+                      (analysis::find_axis(axes_, id.toStdString()) != nullptr && id.toStdString() != axis()->key());
+             }),
+      color_([this] { refresh(true); }, whose_colors()),
+      scale_([this] { refresh(false); }, all_scales()) {
   axes_ = analysis::point_axes();
   axes_.push_back(analysis::memory_axis());
   add_choices();
   add_toggles();
   add_plot();
+  keep_choices();
   connect(&workspace, &Workspace::what_if_changed, this, [this] { fall_behind(); });
   refresh(false);
 }
 
 void IoCurvePage::add_choices() {
-  tile_ = facets().add_combo(qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}), 14);
-  ordinate_ = facets().add_chip(qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}));
-  axis_ = facets().add_chip(qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}));
-  group_ = facets().add_chip(qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}));
-  color_ = facets().add_chip(qtext(say::curve_page::color{}), qtext(say::curve_page::color_help{}));
-  scale_ = facets().add_chip(qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
-  offer_fixed();
-  connect(ordinate_, &FacetChip::picked, this, [this](const QString& id) {
-    for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
-      if (id == to_qstring(analysis::to_string(ordinate))) return set_ordinate(ordinate);
-    }
-    set_metric(id);
-  });
-  connect(axis_, &FacetChip::picked, this, [this](const QString& id) {
-    touch();
-    set_axis(id);
-  });
-  connect(group_, &FacetChip::picked, this, [this](const QString& id) {
-    touch();
-    set_group(id);
-  });
-  connect(scale_, &FacetChip::picked, this, &IoCurvePage::set_scale);
-  connect(color_, &FacetChip::picked, this, [this](const QString& id) {
-    for (const auto& [of, word] : colors_of()) {
-      if (id == to_qstring(word)) set_color(of);
-    }
-  });
-  connect(tile_, &QComboBox::activated, this, [this] {
-    wanted_tile_ = tile_->currentData().toString();
-    touch();
-    refresh(false);
-  });
+  const auto of_problem = [this](IdChoice& choice) {
+    return [this, &choice](const QString& id) {
+      touch();
+      choice.choose(id);
+    };
+  };
+  facets().add_combo(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}), 14, of_problem(tile_));
+  facets().add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}));
+  facets().add_chip(axis_, qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}), of_problem(axis_));
+  facets().add_chip(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}), of_problem(group_));
+  facets().add_chip(color_, qtext(say::curve_page::color{}), qtext(say::curve_page::color_help{}));
+  facets().add_chip(scale_, qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
+}
+
+void IoCurvePage::keep_choices() {
+  choices().keep("tile", tile_);
+  choices().keep("color", color_);
+  choices().keep("over", axis_);
+  choices().keep("group", group_);
+  choices().keep("scale", scale_);
+  choices().keep_all_of("show", *toggles_);
+  choices().keep(
+      [this](QJsonObject& state) {
+        state[QStringLiteral("plot")] = word_of(ordinate_);
+        state[QStringLiteral("metric")] = metric();
+      },
+      [this](const QJsonObject& state) {
+        const QString before = metric();
+        for (const Ordinate each : ordinates) {
+          if (state[QStringLiteral("plot")].toString() == word_of(each)) ordinate_ = each;
+        }
+        plotted_.set_id(word_of(ordinate_));
+        plotted_.set_id(state[QStringLiteral("metric")].toString(before));
+      });
+  choices().keep(
+      [this](QJsonObject& state) {
+        QJsonArray hidden;
+        for (const std::string& name : hidden_) hidden.append(QString::fromStdString(name));
+        state[QStringLiteral("hidden")] = hidden;
+      },
+      [this](const QJsonObject& state) {
+        for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
+          hidden_.insert(name.toString().toStdString());
+        }
+        for (const auto& [name, chip] : chip_of_) chip->setChecked(!hidden_.contains(name));
+      });
+}
+
+void IoCurvePage::show_choices() {
+  part_axis_and_group();
+  refresh(false);
+}
+
+void IoCurvePage::part_axis_and_group() {
+  if (axis_.id() == group_.id() || (axis_.empty() && group_.id() == QLatin1String(length_key))) group_.set_id({});
+}
+
+QString IoCurvePage::metric() const {
+  return plotted_.id() == word_of(ordinate_) ? QString() : plotted_.id();
 }
 
 void IoCurvePage::add_toggles() {
@@ -165,100 +201,77 @@ void IoCurvePage::add_toggles() {
 }
 
 void IoCurvePage::add_plot() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  plot_ = new IoPlot(content);
-  empty_ = new EmptyState(content, &workspace());
-  stack_->addWidget(plot_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  layout()->addWidget(note_);
+  plot_ = new IoPlot(this);
+  set_content(plot_);
   connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::tell_selected);
 }
 
-void IoCurvePage::offer_fixed() {
-  std::vector<FacetChip::Option> colors;
-  for (const auto& [of, text] : {std::pair{ColorOf::automatic, qtext(say::curve_page::color_automatic{})},
-                                 std::pair{ColorOf::algorithm, qtext(say::curve_page::color_algorithm{})},
-                                 std::pair{ColorOf::device, qtext(say::curve_page::color_device{})},
-                                 std::pair{ColorOf::run, qtext(say::curve_page::color_run{})}}) {
-    colors.push_back({.text = text, .id = word_of(of), .full = {}, .group = {}});
-  }
-  offer_to(*color_, std::move(colors), word_of(colored_by_));
-  std::vector<FacetChip::Option> offered;
-  const std::array texts{qtext(say::curve_page::scale_automatic{}), qtext(say::curve_page::scale_log_log{}),
-                         qtext(say::curve_page::scale_log_linear{}), qtext(say::curve_page::scale_linear_log{}),
-                         qtext(say::curve_page::scale_linear_linear{})};
-  for (std::size_t i = 0; i < axis_scales.size(); ++i) {
-    offered.push_back({.text = texts.at(i), .id = QLatin1String(axis_scales.at(i).word), .full = {}, .group = {}});
-  }
-  offer_to(*scale_, std::move(offered), scale_word_);
+std::vector<Choice<IoCurvePage::Scales>::Value> IoCurvePage::all_scales() {
+  using enum IoPlot::Scale;
+  return {
+      {{automatic, automatic}, {.text = qtext(say::curve_page::scale_automatic{}), .id = {}}},
+      {{logarithmic, logarithmic}, {.text = qtext(say::curve_page::scale_log_log{}), .id = QStringLiteral("log log")}},
+      {{logarithmic, linear}, {.text = qtext(say::curve_page::scale_log_linear{}), .id = QStringLiteral("log linear")}},
+      {{linear, logarithmic}, {.text = qtext(say::curve_page::scale_linear_log{}), .id = QStringLiteral("linear log")}},
+      {{linear, linear},
+       {.text = qtext(say::curve_page::scale_linear_linear{}), .id = QStringLiteral("linear linear")}}};
 }
 
 void IoCurvePage::offer_plots() {
-  std::vector<FacetChip::Option> options;
-  for (const auto& [ordinate, text] : {std::pair{Ordinate::bytes, qtext(say::curve_page::bytes{})},
-                                       std::pair{Ordinate::time, qtext(say::curve_page::time{})},
-                                       std::pair{Ordinate::rate, qtext(say::curve_page::rate{})}}) {
-    options.push_back({.text = text, .id = to_qstring(analysis::to_string(ordinate)), .full = {}, .group = {}});
-  }
+  std::vector<Option> options{{.text = qtext(say::curve_page::bytes{}), .id = word_of(Ordinate::bytes)},
+                              {.text = qtext(say::curve_page::time{}), .id = word_of(Ordinate::time)},
+                              {.text = qtext(say::curve_page::rate{}), .id = word_of(Ordinate::rate)}};
   const std::span<const Row> first(filter().rows().data(), std::min(filter().rows().size(), looked_at_for_metrics));
   for (const Metric& metric : metrics_table()) {
     const auto has = [&](Row row) { return points()->table().values(metric.key).has(row); };
     const QString key = to_qstring(metric.key);
-    if (!metric.on_heatmap && key != metric_ && std::ranges::none_of(first, has)) continue;
+    if (!metric.on_heatmap && key != plotted_.id() && std::ranges::none_of(first, has)) continue;
     options.push_back({.text = metric_label(metric.key),
                        .id = key,
                        .full = qtext(metric.help()),
                        .group = qtext(say::curve_page::more_metrics{})});
   }
-  offer_to(*ordinate_, std::move(options), metric_.isEmpty() ? to_qstring(analysis::to_string(plotted_)) : metric_);
+  plotted_.offer(std::move(options));
 }
 
 void IoCurvePage::offer_axes() {
   const auto options_of = [&](const QString& chosen, const QString& other) {
-    std::vector<FacetChip::Option> options;
+    std::vector<Option> options;
     for (const analysis::PointAxis& each : axes_) {
       const QString key = QString::fromStdString(each.key());
       const bool there = analysis::find_axis(varying_, each.key()) != nullptr || key == chosen;
       if (!there || key == QLatin1String(length_key) || (key == other && !other.isEmpty())) continue;
-      options.push_back({.text = qtext(each.facet->label), .id = key, .full = qtext(each.facet->help), .group = {}});
+      options.push_back({.text = qtext(each.facet->label), .id = key, .full = qtext(each.facet->help)});
     }
     return options;
   };
-  std::vector<FacetChip::Option> over = options_of(axis_key_, group_key_);
-  over.insert(over.begin(), {.text = QStringLiteral("N"), .id = {}, .full = {}, .group = {}});
-  offer_to(*axis_, std::move(over), axis_key_);
-  std::vector<FacetChip::Option> by = options_of(group_key_, axis_key_);
-  if (!axis_key_.isEmpty()) {
-    by.insert(by.begin(), {.text = QStringLiteral("N"), .id = QLatin1String(length_key), .full = {}, .group = {}});
-  }
-  by.insert(by.begin(),
-            {.text = qtext(analysis::tile_facet()->label), .id = QStringLiteral("tile"), .full = {}, .group = {}});
-  by.insert(by.begin(), {.text = qtext(say::curve_page::no_group{}), .id = {}, .full = {}, .group = {}});
-  offer_to(*group_, std::move(by), group_key_);
+  std::vector<Option> over = options_of(axis_.id(), group_.id());
+  over.insert(over.begin(), {.text = QStringLiteral("N"), .id = {}});
+  axis_.offer(std::move(over));
+  std::vector<Option> by = options_of(group_.id(), axis_.id());
+  if (!axis_.empty()) by.insert(by.begin(), {.text = QStringLiteral("N"), .id = QLatin1String(length_key)});
+  by.insert(by.begin(), {.text = qtext(analysis::tile_facet()->label), .id = QStringLiteral("tile")});
+  by.insert(by.begin(), {.text = qtext(say::curve_page::no_group{}), .id = {}});
+  group_.offer(std::move(by));
 }
 
 bool IoCurvePage::over_n() const {
-  return metric_.isEmpty() && axis_key_.isEmpty() && group_key_.isEmpty();
+  return metric().isEmpty() && axis_.empty() && group_.empty();
 }
 
 const analysis::PointAxis* IoCurvePage::axis() const {
-  const std::string key = axis_key_.isEmpty() ? std::string(length_key) : axis_key_.toStdString();
-  return analysis::find_axis(axes_, key);
+  return analysis::find_axis(axes_, axis_.empty() ? std::string(length_key) : axis_.key());
 }
 
 analysis::FacetPtr IoCurvePage::group() const {
-  const analysis::PointAxis* found = analysis::find_axis(axes_, group_key_.toStdString());
+  const analysis::PointAxis* found = analysis::find_axis(axes_, group_.key());
   return found == nullptr ? nullptr : found->facet;
 }
 
 std::string IoCurvePage::shown_metric() const {
-  if (!metric_.isEmpty()) return metric_.toStdString();
+  if (!metric().isEmpty()) return plotted_.key();
   // Of the two levels of bytes the one that does not depend on the L2.
-  switch (plotted_) {
+  switch (ordinate_) {
     case Ordinate::bytes:
       return std::string(metric_key::l2_sm_bytes);
     case Ordinate::time:
@@ -288,36 +301,11 @@ void IoCurvePage::narrow_to_axes() {
 }
 
 void IoCurvePage::set_metric(const QString& key) {
-  if (!key.isEmpty() && find_metric(key.toStdString()) == nullptr) return;
-  metric_ = key;
-  refresh(false);
+  plotted_.choose(key.isEmpty() ? word_of(ordinate_) : key);
 }
 
 void IoCurvePage::set_axis(const QString& key) {
-  const QString wanted = key == QLatin1String(length_key) ? QString() : key;
-  if (!wanted.isEmpty() && analysis::find_axis(axes_, wanted.toStdString()) == nullptr) return;
-  if (wanted == group_key_ || (wanted.isEmpty() && group_key_ == QLatin1String(length_key))) group_key_.clear();
-  axis_key_ = wanted;
-  refresh(false);
-}
-
-void IoCurvePage::set_group(const QString& key) {
-  if (!key.isEmpty() && analysis::find_axis(axes_, key.toStdString()) == nullptr) return;
-  if (!key.isEmpty() && key.toStdString() == axis()->key()) return;
-  group_key_ = key;
-  refresh(false);
-}
-
-void IoCurvePage::set_scale(const QString& word) {
-  scale_word_ = QLatin1String(scale_of(word).word);
-  offer_fixed();
-  refresh(false);
-}
-
-void IoCurvePage::set_color(ColorOf color) {
-  colored_by_ = color;
-  offer_fixed();
-  refresh(true);
+  axis_.choose(key == QLatin1String(length_key) ? QString() : key);
 }
 
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
@@ -327,63 +315,13 @@ std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
           {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_whole{})}};
 }
 
-QString IoCurvePage::title() const {
-  return qtext(say::curve_page::title{});
-}
-
-QJsonObject IoCurvePage::state() const {
-  QJsonArray hidden;
-  for (const std::string& name : hidden_) hidden.append(QString::fromStdString(name));
-  return {{QStringLiteral("choices"), facets().state()},
-          {QStringLiteral("tile"), wanted_tile_},
-          {QStringLiteral("plot"), to_qstring(analysis::to_string(ordinate()))},
-          {QStringLiteral("color"), word_of(color())},
-          {QStringLiteral("metric"), metric_},
-          {QStringLiteral("over"), axis_key_},
-          {QStringLiteral("group"), group_key_},
-          {QStringLiteral("scale"), scale_word_},
-          {QStringLiteral("show"), toggles_->state()},
-          {QStringLiteral("hidden"), hidden}};
-}
-
-void IoCurvePage::restore(const QJsonObject& state) {
-  facets().restore(state[QStringLiteral("choices")].toObject());
-  wanted_tile_ = state[QStringLiteral("tile")].toString(wanted_tile_);
-  tile_->clear();
-  for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time, Ordinate::rate}) {
-    if (state[QStringLiteral("plot")].toString() == to_qstring(analysis::to_string(ordinate))) set_ordinate(ordinate);
-  }
-  for (const auto& [each, word] : colors_of()) {
-    if (state[QStringLiteral("color")].toString() == to_qstring(word)) set_color(each);
-  }
-  set_metric(state[QStringLiteral("metric")].toString(metric_));
-  set_group({});
-  set_axis(state[QStringLiteral("over")].toString(axis_key_));
-  set_group(state[QStringLiteral("group")].toString(group_key_));
-  set_scale(state[QStringLiteral("scale")].toString(scale_word_));
-  toggles_->restore(state[QStringLiteral("show")].toObject());
-  for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
-    hidden_.insert(name.toString().toStdString());
-  }
-  for (const auto& [name, chip] : chip_of_) chip->setChecked(!hidden_.contains(name));
-  refresh(false);
-}
-
 QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
   plot_->set_source(source_note(drawn_runs(curves_)));
-  if (path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) return plot_->save_svg(path, size);
-  if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) return plot_->save_pdf(path, size);
-  return plot_->save_png(path, size);
-}
-
-void IoCurvePage::set_stacks(bool on) {
-  stacks_->setChecked(on);
+  return plot_->save(path, size);
 }
 
 void IoCurvePage::set_ordinate(Ordinate ordinate) {
-  plotted_ = ordinate;
-  metric_.clear();
-  refresh(false);
+  plotted_.choose(word_of(ordinate));
 }
 
 QString IoCurvePage::file_stem() const {
@@ -391,14 +329,14 @@ QString IoCurvePage::file_stem() const {
     QString stem = QStringLiteral("curves%1-%2-over-%3")
                        .arg(QString::fromStdString(filter().stem()), QString::fromStdString(shown_metric()),
                             QString::fromStdString(axis()->key()));
-    if (!group_key_.isEmpty()) stem += QStringLiteral("-by-") + group_key_;
+    if (!group_.empty()) stem += QStringLiteral("-by-") + group_.id();
     return stem;
   }
   return QString::fromStdString(analysis::curve_stem(ordinate(), filter(), tile_selection()));
 }
 
 TileSelection IoCurvePage::tile_selection() const {
-  const auto index = static_cast<std::size_t>(std::max(0, tile_->currentIndex()));
+  const auto index = static_cast<std::size_t>(std::max(0, tile_.place()));
   if (index == fastest_index) return {TileSelection::Rule::fastest, {}, {}};
   if (index < first_listed) return {};
   const std::size_t listed = index - first_listed;
@@ -431,7 +369,7 @@ void IoCurvePage::refresh(bool keep_view) {
   if (plot_ == nullptr) return;  // not yet made
   narrow_to_axes();
   // Of several requests the last one holds, but a view that one of them gave up is not kept.
-  keeps_view_ = keep_view && (keeps_view_ || !background().busy());
+  keeps_view_ = keep_view && (keeps_view_ || !looks());
   using Axes = std::vector<analysis::PointAxis>;
   const auto varying = std::make_shared<std::optional<Axes>>();
   look_through(
@@ -458,27 +396,20 @@ void IoCurvePage::show_curves(bool keep_view) {
   offer_axes();
   refresh_chips();
   refresh_tiles();
-  curves_ = over_n() ? build_curves(points(), filter(), request(), color())
-                     : build_axis_curves(points(), filter(), axis_request(), color());
+  curves_ = over_n() ? build_curves(points(), filter(), request(), color_.value())
+                     : build_axis_curves(points(), filter(), axis_request(), color_.value());
   name_what_if();
   if (peaks_->isChecked() && (!over_n() || ordinate() == Ordinate::rate)) {
     curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
   }
-  if (const auto words = words_instead()) {
-    empty_->set_words(*words);
-    stack_->setCurrentWidget(empty_);
-    note_->show_for({}, ErrorNote::First::bytes);
-    return;
-  }
+  if (const auto words = words_instead()) return show_words(*words);
   color_chips();
-  stack_->setCurrentWidget(plot_);
-  note_->show_for(simulated_parts(*points(), drawn_rows(curves_)),
-                  curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
+  show_content(simulated_parts(*points(), drawn_rows(curves_)),
+               curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     metric_before == curves_.metric &&
                     axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->user_view();
-  const ScaleWords& scale = scale_of(scale_word_);
-  plot_->set_scales(scale.x, scale.y);
+  plot_->set_scales(scale_.value().x, scale_.value().y);
   plot_->set_extras(residuals_->isChecked(), peaks_->isChecked());
   plot_->set_curves(curves_, over_n() && stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
 }
@@ -607,21 +538,16 @@ void IoCurvePage::color_chips() {
 }
 
 void IoCurvePage::refresh_tiles() {
-  const std::vector<Config> tiles = analysis::tiles_of(points()->table(), filter().rows());
-  const std::vector<analysis::SweptValue> swept = analysis::swept_values(points()->table(), filter().rows());
-  if (tiles == tiles_ && swept == swept_ && tile_->count() > 0) return;
-  tiles_ = tiles;
-  swept_ = swept;
-  const QSignalBlocker quiet(tile_);
-  tile_->clear();
-  tile_->insertItem(widest_index, qtext(say::curve_page::swept_tile{}), QStringLiteral("swept"));
-  tile_->insertItem(fastest_index, qtext(say::curve_page::fastest_tile{}), QStringLiteral("fastest"));
+  tiles_ = analysis::tiles_of(points()->table(), filter().rows());
+  swept_ = analysis::swept_values(points()->table(), filter().rows());
+  std::vector<Option> options{{.text = qtext(say::curve_page::swept_tile{}), .id = QStringLiteral("swept")},
+                              {.text = qtext(say::curve_page::fastest_tile{}), .id = QStringLiteral("fastest")}};
   for (const analysis::SweptValue& value : swept_) {
-    tile_->addItem(format_swept(value),
-                   QStringLiteral("%1 %2").arg(QString::fromStdString(value.knob)).arg(value.value));
+    options.push_back({.text = format_swept(value),
+                       .id = QStringLiteral("%1 %2").arg(QString::fromStdString(value.knob)).arg(value.value)});
   }
-  for (const Config& tile : tiles_) tile_->addItem(format_tile(tile), format_tile(tile));
-  tile_->setCurrentIndex(std::max(0, tile_->findData(wanted_tile_)));
+  for (const Config& tile : tiles_) options.push_back({.text = format_tile(tile), .id = format_tile(tile)});
+  tile_.offer(std::move(options));
 }
 
 void IoCurvePage::resizeEvent(QResizeEvent* event) {

@@ -2,8 +2,6 @@
 // IO, time or rate against N, or any metric against any axis: the controls around an IoPlot.
 #pragma once
 
-#include <QComboBox>
-#include <QStackedLayout>
 #include <QToolButton>
 #include <map>
 #include <memory>
@@ -12,8 +10,6 @@
 #include <string>
 
 #include "ui/models/curve_series.h"
-#include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
 #include "ui/pages/problem_page.h"
 #include "ui/pages/toggle_bar.h"
 #include "ui/plots/io_plot.h"
@@ -25,44 +21,41 @@ class IoCurvePage : public ProblemPage {
  public:
   explicit IoCurvePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("io")); }
   [[nodiscard]] QWidget* view() override { return plot_; }
-  [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() == plot_; }
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }
-  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
   [[nodiscard]] const CurveSet& curves() const { return curves_; }
-  void set_stacks(bool on);
+  void set_stacks(bool on) { stacks_->setChecked(on); }
   void set_ordinate(Ordinate ordinate);
-  void set_color(ColorOf color);
+  void set_color(ColorOf color) { color_.choose(color); }
   /// Any metric, by its key; empty: the ordinate.
   void set_metric(const QString& key);
   /// By the key of an axis ("n", "br", "m"), and of a facet that curves are grouped by; empty: none.
   void set_axis(const QString& key);
-  void set_group(const QString& key);
+  void set_group(const QString& key) { group_.choose(key); }
   /// "automatic", or "log linear": the vertical axis before the horizontal one.
-  void set_scale(const QString& word);
+  void set_scale(const QString& word) { scale_.choose(word); }
   /// Whether the plot is of N, with the theory of bytes, time and rate, and not of other axes.
   [[nodiscard]] bool over_n() const;
-  [[nodiscard]] FacetChip* plot_chip() const { return ordinate_; }
-  [[nodiscard]] FacetChip* axis_chip() const { return axis_; }
-  [[nodiscard]] FacetChip* group_chip() const { return group_; }
   void set_residuals(bool on) { residuals_->setChecked(on); }
 
  protected:
   void show_problem() override { refresh(false); }
+  void show_choices() override;
   void show_points() override { refresh(true); }
   bool show_mark(const ShownPoint& point, bool /*moves*/) override { return has_plot() && plot_->select(point); }
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  struct Scales {
+    IoPlot::Scale y;
+    IoPlot::Scale x;
+    bool operator==(const Scales&) const = default;
+  };
   void add_choices();
   void add_toggles();
   void add_plot();
@@ -83,33 +76,31 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
   [[nodiscard]] AxisCurveRequest axis_request() const;
-  [[nodiscard]] Ordinate ordinate() const { return plotted_; }
-  [[nodiscard]] ColorOf color() const { return colored_by_; }
+  [[nodiscard]] Ordinate ordinate() const { return ordinate_; }
   /// The metric of a plot over other axes: the chosen one, or the ordinate's own.
   [[nodiscard]] std::string shown_metric() const;
   [[nodiscard]] const analysis::PointAxis* axis() const;
   [[nodiscard]] analysis::FacetPtr group() const;
   void narrow_to_axes();
+  /// What is plotted that is no ordinate; empty else.
+  [[nodiscard]] QString metric() const;
+  /// Both cannot be of one axis.
+  void part_axis_and_group();
   void offer_plots();
   void offer_axes();
-  void offer_fixed();
+  void keep_choices();
+  [[nodiscard]] static std::vector<Choice<Scales>::Value> all_scales();
 
   CurveSet curves_;
-  Ordinate plotted_ = Ordinate::bytes;
-  ColorOf colored_by_ = ColorOf::automatic;
-  QString metric_;                            ///< key; empty: plotted_
-  QString axis_key_;                          ///< empty: N
-  QString group_key_;                         ///< empty: none
-  QString scale_word_;                        ///< empty: by itself
+  IdChoice tile_;                        ///< comes back when the points have it again
+  Ordinate ordinate_ = Ordinate::bytes;  ///< the last one that was plotted
+  IdChoice plotted_;                     ///< an ordinate's word, or a metric's key
+  IdChoice axis_;                        ///< its key; empty: N
+  IdChoice group_;                       ///< its key; empty: none
+  Choice<ColorOf> color_;
+  Choice<Scales> scale_;
   std::vector<analysis::PointAxis> axes_;     ///< all that there are
   std::vector<analysis::PointAxis> varying_;  ///< those along which the points lie
-  FacetChip* ordinate_ = nullptr;
-  FacetChip* axis_ = nullptr;
-  FacetChip* group_ = nullptr;
-  FacetChip* color_ = nullptr;
-  FacetChip* scale_ = nullptr;
-  QComboBox* tile_ = nullptr;
-  QString wanted_tile_;  ///< the choice of tile, which comes back when the points have it again
   std::vector<Config> tiles_;
   std::vector<analysis::SweptValue> swept_;
   ToggleBar* toggles_ = nullptr;
@@ -129,9 +120,6 @@ class IoCurvePage : public ProblemPage {
   QAction* residuals_ = nullptr;
   QAction* peaks_ = nullptr;
   IoPlot* plot_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
 };
 
 }  // namespace attnscope::ui

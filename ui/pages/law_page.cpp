@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/law_page.h"
 
-#include <QEvent>
-#include <QHeaderView>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -16,8 +13,6 @@
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/plain_table.h"
-#include "ui/widgets/scrolled.h"
 
 namespace attnscope::ui {
 namespace {
@@ -29,113 +24,43 @@ ProblemFilter law_filter() {
   return {std::move(facets), analysis::tile_facet()};
 }
 
-QString word_of(LawLevel level) {
-  return level == LawLevel::sm_l2 ? QStringLiteral("sm_l2") : QStringLiteral("dram");
-}
-
-QString word_of(LawView view) {
-  return view == LawView::growth ? QStringLiteral("growth") : QStringLiteral("collapse");
-}
-
 }  // namespace
 
-LawPage::LawPage(Workspace& workspace, QWidget* parent) : ProblemPage(workspace, law_filter, parent) {
-  add_controls();
-  add_content();
-  refresh();
-}
-
-void LawPage::add_controls() {
-  level_ = facets().add_combo(qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
-  for (const LawLevel level : {LawLevel::sm_l2, LawLevel::dram}) {
-    level_->addItem(level_words(level), static_cast<int>(level));
-  }
-  view_ = facets().add_combo(qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
-  view_->addItem(qtext(say::law_page::growth{}), static_cast<int>(LawView::growth));
-  view_->addItem(qtext(say::law_page::collapse{}), static_cast<int>(LawView::collapse));
-  connect(level_, &QComboBox::currentIndexChanged, this, &LawPage::refresh);
-  connect(view_, &QComboBox::currentIndexChanged, this, &LawPage::refresh);
-}
-
-void LawPage::add_content() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  auto* both = new QWidget(content);
-  auto* column = new QVBoxLayout(both);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(6);
-  plot_ = new LawPlot(both);
+LawPage::LawPage(Workspace& workspace, QWidget* parent)
+    : PlotTablePage(workspace, law_filter, 5, parent),
+      level_([this] { refresh(); },
+             {{LawLevel::sm_l2, {.text = level_words(LawLevel::sm_l2), .id = QStringLiteral("sm_l2")}},
+              {LawLevel::dram, {.text = level_words(LawLevel::dram), .id = QStringLiteral("dram")}}}),
+      view_([this] { refresh(); },
+            {{LawView::growth, {.text = qtext(say::law_page::growth{}), .id = QStringLiteral("growth")}},
+             {LawView::collapse, {.text = qtext(say::law_page::collapse{}), .id = QStringLiteral("collapse")}}}) {
+  facets().add_combo(level_, qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
+  facets().add_combo(view_, qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
+  choices().keep("level", level_);
+  choices().keep("view", view_);
+  plot_ = new LawPlot(this);
   model_ = new LawModel(this);
-  table_ = new PlainTable(model_, qtext(say::law_page::title{}), both);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setStretchLastSection(true);
-  column->addWidget(plot_, 1);
-  column->addWidget(table_);
-  empty_ = new EmptyState(content, &workspace());
-  shown_ = scrolled(both, plot_, content);
-  stack_->addWidget(shown_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  layout()->addWidget(note_);
+  set_plot_and_table(plot_, *model_, qtext(say::law_page::title{}), 6);
   connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
+  refresh();
 }
 
 bool LawPage::show_mark(const ShownPoint& point, bool /*moves*/) {
   return plot_->select(point) && has_plot();
 }
 
-QString LawPage::title() const {
-  return qtext(say::law_page::title{});
-}
-
-bool LawPage::has_plot() const {
-  return stack_->currentWidget() == shown_;
-}
-
-QString LawPage::words() const {
-  return has_plot() ? QString() : empty_->text();
-}
-
 QString LawPage::file_stem() const {
-  return QStringLiteral("law-%1-%2%3")
-      .arg(word_of(law_view()), word_of(level()), QString::fromStdString(filter().stem()));
+  return QStringLiteral("law-%1-%2%3").arg(view_.id(), level_.id(), QString::fromStdString(filter().stem()));
 }
 
 QString LawPage::save_plot(const QString& path, const QSize& size) {
   std::vector<Row> rows;
   for (const LawFamily& family : laws_.families) {
-    if (family.level != level()) continue;
+    if (family.level != level_.value()) continue;
     for (const analysis::LawPoint& point : family.points) rows.push_back(point.row);
   }
   plot_->set_source(source_note(points()->runs_of(rows)));
   return plot_->save(path, size);
-}
-
-QJsonObject LawPage::state() const {
-  return {{QStringLiteral("choices"), facets().state()},
-          {QStringLiteral("level"), word_of(level())},
-          {QStringLiteral("view"), word_of(law_view())}};
-}
-
-void LawPage::restore(const QJsonObject& state) {
-  facets().restore(state[QStringLiteral("choices")].toObject());
-  for (const LawLevel each : {LawLevel::sm_l2, LawLevel::dram}) {
-    if (state[QStringLiteral("level")].toString() == word_of(each)) set_level(each);
-  }
-  for (const LawView each : {LawView::growth, LawView::collapse}) {
-    if (state[QStringLiteral("view")].toString() == word_of(each)) set_view(each);
-  }
-  refresh();
-}
-
-void LawPage::set_level(LawLevel level) {
-  level_->setCurrentIndex(level_->findData(static_cast<int>(level)));
-}
-
-void LawPage::set_view(LawView view) {
-  view_->setCurrentIndex(view_->findData(static_cast<int>(view)));
 }
 
 void LawPage::refresh() {
@@ -168,50 +93,24 @@ void LawPage::show_laws() {
   });
   laws_ = {points(), std::move(families), QString::fromStdString(filter().summary())};
   model_->set_laws(laws_);
-  plot_->set_laws(laws_, level(), law_view());
+  plot_->set_laws(laws_, level_.value(), view_.value());
+  span_withheld();
   fit_table();
   const bool of_level =
-      std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level(); });
-  if (of_level) {
-    note_->show_for(simulated_parts(*points(), filter().rows()), ErrorNote::First::bytes);
-    stack_->setCurrentWidget(shown_);
-    return;
-  }
-  note_->show_for({}, ErrorNote::First::bytes);
-  if (points()->empty()) {
-    empty_->set_words(why_no_points(workspace()));
-  } else if (laws_.families.empty()) {
-    empty_->set_words({qtext(say::law_page::none{}), qtext(say::law_page::none_help{})});
-  } else {
-    empty_->set_words({qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
-  }
-  stack_->setCurrentWidget(empty_);
+      std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
+  if (of_level) return show_content(simulated_parts(*points(), filter().rows()), ErrorNote::First::bytes);
+  show_words(points()->empty() ? why_no_points(workspace())
+             : laws_.families.empty()
+                 ? EmptyWords{qtext(say::law_page::none{}), qtext(say::law_page::none_help{})}
+                 : EmptyWords{qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
 }
 
-void LawPage::fit_table() {
-  table_->clearSpans();
+void LawPage::span_withheld() {
+  table()->clearSpans();
   for (int row = 0; row < model_->rowCount(); ++row) {
     if (model_->is_withheld(row))
-      table_->setSpan(row, LawModel::n_column, 1, LawModel::miss_column - LawModel::n_column + 1);
+      table()->setSpan(row, LawModel::n_column, 1, LawModel::miss_column - LawModel::n_column + 1);
   }
-  // Of more rows than two fifths of the page hold, the table scrolls: the plot keeps its room.
-  constexpr int fewest_rows = 5;
-  const int row_height = table_->verticalHeader()->defaultSectionSize();
-  const auto height_of = [&](int rows) {
-    return table_->horizontalHeader()->sizeHint().height() + row_height * rows + 2 * table_->frameWidth() + 2;
-  };
-  const int most = std::max(height_of(fewest_rows), height() * 2 / 5);
-  table_->setFixedHeight(std::min(height_of(model_->rowCount()), most));
-}
-
-void LawPage::changeEvent(QEvent* event) {
-  ProblemPage::changeEvent(event);
-  if (event->type() == QEvent::FontChange) fit_table();
-}
-
-void LawPage::resizeEvent(QResizeEvent* event) {
-  ProblemPage::resizeEvent(event);
-  fit_table();
 }
 
 }  // namespace attnscope::ui

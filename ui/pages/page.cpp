@@ -16,13 +16,41 @@ Page::Page(QWidget* parent) : QWidget(parent) {
   late_.setSingleShot(true);
   late_.setInterval(patience);
   connect(&late_, &QTimer::timeout, this, &Page::say_late);
-  connect(&background_, &BackgroundWork::settled, this, [this] {
-    if (!works_further()) say_late();
-    if (!in_sight()) return;
+}
+
+void Page::watch(LiveWork& work) {
+  watched_.push_back(&work);
+  connect(&work, &LiveWork::asked, this, [this, &work] {
+    failure_.clear();
+    if (work.busy()) return begin_late();
+    say_late();
+  });
+  connect(&work, &LiveWork::settled, this, &Page::take_answer);
+  work.on_failure([this](const QString& reason) { failure_ = reason; });
+}
+
+void Page::take_answer() {
+  if (waiting()) return;
+  say_late();
+  if (in_sight()) {
     const bool known = mark_shown_;
     mark_what_is_shown();
     if (mark_shown_ && !known) emit mark_found();
-  });
+  }
+  emit answered();
+}
+
+bool Page::waiting() const {
+  return busy() || (workspace_ != nullptr && workspace_->gathering());
+}
+
+bool Page::settled() const {
+  return !waiting() && std::ranges::none_of(waited_for_, &LiveWork::busy);
+}
+
+void Page::restore(const QJsonObject& state) {
+  choices_.restore(state);
+  show_choices();
 }
 
 void Page::begin_late() {
@@ -32,7 +60,7 @@ void Page::begin_late() {
 
 void Page::say_late() {
   late_.stop();
-  const bool late = waiting() || works_further();
+  const bool late = waiting();
   if (!late && failure_.isEmpty()) {
     if (late_words_ != nullptr) late_words_->hide();
     return;
@@ -65,7 +93,9 @@ QString Page::late_words() const {
 void Page::settle() {
   if (workspace_ != nullptr) workspace_->settle();
   catch_up();
-  background_.wait();
+  // An answer may ask for more.
+  while (busy()) std::ranges::for_each(watched_, &LiveWork::wait);
+  std::ranges::for_each(waited_for_, &LiveWork::wait);
 }
 
 QString Page::save_plot(const QString& path, const QSize& /*size*/) {
@@ -90,10 +120,10 @@ void Page::catch_up() {
   if (std::exchange(outdated_, false)) {
     show_anew();
     mark_stale_ = true;
-    if (!waiting() && !works_further() && failure_.isEmpty()) say_late();
+    if (!waiting() && failure_.isEmpty()) say_late();
   }
   // What is worked out aside is marked once it is there.
-  if (!background_.busy()) mark_what_is_shown();
+  if (!busy()) mark_what_is_shown();
 }
 
 void Page::mark_what_is_shown() {
@@ -129,10 +159,6 @@ void Page::tell_selected(const ShownPoint& point) {
 void Page::setVisible(bool visible) {
   if (visible) catch_up();
   QWidget::setVisible(visible);
-}
-
-QIcon page_icon(const QString& id) {
-  return QIcon(QStringLiteral(":/icons/page-%1.svg").arg(id));
 }
 
 }  // namespace attnscope::ui

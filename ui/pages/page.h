@@ -2,19 +2,19 @@
 // A page of the window, which knows it by this alone. page_list.cpp lists them.
 #pragma once
 
-#include <QIcon>
 #include <QJsonObject>
 #include <QLabel>
 #include <QString>
 #include <QTimer>
 #include <QWidget>
-#include <cstddef>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "ui/process/background_work.h"
+#include "ui/pages/choice.h"
+#include "ui/process/live.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
@@ -24,9 +24,6 @@ class Page : public QWidget {
  public:
   explicit Page(QWidget* parent = nullptr);
 
-  /// On its tab and in the menu.
-  [[nodiscard]] virtual QString title() const = 0;
-  [[nodiscard]] virtual QIcon icon() const = 0;
   /// What has the focus when the page is turned to.
   [[nodiscard]] virtual QWidget* view() = 0;
 
@@ -39,8 +36,8 @@ class Page : public QWidget {
 
   /// What the user has chosen on the page; restore() takes it back, also before there are points. Unknown or missing
   /// entries leave things as they are.
-  [[nodiscard]] virtual QJsonObject state() const = 0;
-  virtual void restore(const QJsonObject& state) = 0;
+  [[nodiscard]] QJsonObject state() const { return choices_.state(); }
+  void restore(const QJsonObject& state);
 
   /// Keys and what they do, for the help.
   [[nodiscard]] virtual std::vector<std::pair<QString, QString>> shortcuts() const { return {}; }
@@ -56,9 +53,9 @@ class Page : public QWidget {
   [[nodiscard]] QString late_words() const;
   /// Whether it shows what was last chosen and is visible: of many points that is worked out aside, and the page shows
   /// what it did until then.
-  [[nodiscard]] virtual bool settled() const { return !waiting(); }
+  [[nodiscard]] bool settled() const;
   /// Waits until it does: for pictures and files.
-  virtual void settle();
+  void settle();
   /// A page takes the height that the window gives it. Else every change of a text would have the window ask all pages,
   /// also those behind, how high they would like to be at several widths.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
@@ -70,36 +67,6 @@ class Page : public QWidget {
   /// Whether the page shows it.
   [[nodiscard]] bool shows_marked() const { return mark_shown_; }
 
-  /// Whether explore() does something.
-  [[nodiscard]] virtual bool explores() const { return false; }
-  /// Takes over that point, on the GPU of that name. False: the GPU is none that the page knows, and another one stays.
-  virtual bool explore(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
-
-  /// Where the page explores: stands that point beside what it shows, in place of the oldest where there is no room.
-  virtual bool pin_point(const PointSpec& /*spec*/, const QString& /*gpu*/) { return false; }
-
-  /// Whether the page draws points over two axes that the tile may be.
-  [[nodiscard]] virtual bool maps() const { return false; }
-  /// Turns the page to the problem of that point, by its id in `file`, whatever was chosen. False: the page shows none
-  /// of its kind, or a filter leaves it out.
-  virtual bool turn_to(const QString& /*file*/, std::int64_t /*point*/) { return false; }
-
-  /// Of what the page has under way and closing the window would end: "3 to measure, into FILE"; empty without any.
-  [[nodiscard]] virtual QString under_way() const { return {}; }
-  /// Lets go of it.
-  virtual void end_work() {}
-
-  /// A sweep has been started: what the user chooses on the page from now on holds against it.
-  void expect_sweep() { touched_ = false; }
-  enum class Followed { no_points, shown, kept, later };
-  /// Turns the page to the problem of a run, where it shows none of its points. `kept`: the user has chosen something
-  /// since expect_sweep(), and does not insist. `later`: it does so when it is turned to.
-  virtual Followed follow(const QString& /*file*/, std::int64_t /*run*/, bool /*insist*/) {
-    return Followed::no_points;
-  }
-  /// That problem in words: "d 64 · batch × heads 1×8".
-  [[nodiscard]] virtual QString problem_of(const QString& /*file*/, std::int64_t /*run*/) const { return {}; }
-
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
   /// The point that was selected last is shown now that what was worked out aside is there: shows_marked().
@@ -110,8 +77,14 @@ class Page : public QWidget {
   void map_wanted(const QString& file, qint64 point);
   /// Nothing is under way any more.
   void work_ended();
+  /// It shows what was asked for.
+  void answered();
 
  protected:
+  /// Every choice of the page belongs in here.
+  [[nodiscard]] Choices& choices() { return choices_; }
+  /// Shows what is chosen after restore(), whose choices may all be others.
+  virtual void show_choices() {}
   /// Shows what is visible by now; through fall_behind() and catch_up() alone.
   virtual void show_anew() {}
   /// Marks a point in what the page shows now; false: it does not show it. `moves`: the page may move what it shows to
@@ -130,43 +103,29 @@ class Page : public QWidget {
   /// From now on whenever what is visible changes.
   void keep_up_with(Workspace& workspace);
 
-  /// `then(work(outdated))`, at once where `points` are few, else `work` aside: BackgroundWork::ask(). What it throws
-  /// aside stands over what the page goes on to show.
-  template <class Work, class Then>
-  void work_in_background(std::size_t points, Work work, Then then) {
-    failure_.clear();
-    if (points > most_points_at_once) {
-      background_.ask(std::move(work), std::move(then), [this](const QString& reason) { failure_ = reason; });
-      return begin_late();
-    }
-    background_.drop();
-    say_late();
-    then(work([] { return false; }));
-  }
-  [[nodiscard]] BackgroundWork& background() { return background_; }
-  /// Whether the page works something out aside in its own way, for which begin_late() was called.
-  [[nodiscard]] virtual bool works_further() const { return false; }
-  /// What is asked for takes a while: after some patience a word over what is shown says so.
-  void begin_late();
+  /// What the page shows is worked out by that: a word over what is shown says that it takes a while, and what it
+  /// throws aside. For what the page has as long as it lives.
+  void watch(LiveWork& work);
+  /// Nobody says that it takes a while, but pictures and files wait for it.
+  void wait_for(LiveWork& work) { waited_for_.push_back(&work); }
+  /// Whether what was asked for is on its way.
+  [[nodiscard]] bool waiting() const;
   /// Says over what is shown that it is not yet, or never will be, what was asked for; nothing where it is.
   void say_late();
-
-  void touch() { touched_ = true; }
-  [[nodiscard]] bool touched() const { return touched_; }
 
  private:
   /// Whether it can be seen, or stands in no window that could hide it.
   [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
   void show_marked(bool moves);
-  /// Whether what was asked for is on its way.
-  [[nodiscard]] bool waiting() const {
-    return background_.busy() || (workspace_ != nullptr && workspace_->gathering());
-  }
+  /// What is asked for takes a while: after some patience a word over what is shown says so.
+  void begin_late();
+  void take_answer();
+  [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_, &LiveWork::busy); }
   /// What waits until the page shows what was asked last.
   void mark_what_is_shown();
   void place_late();
 
-  bool touched_ = false;
+  Choices choices_;
   bool outdated_ = false;
   std::optional<ShownPoint> marked_;
   bool mark_behind_ = false;  ///< marked_ is to be shown when the page is turned to
@@ -174,13 +133,11 @@ class Page : public QWidget {
   bool mark_shown_ = false;
   bool marking_ = false;
   Workspace* workspace_ = nullptr;  ///< that it keeps up with
-  BackgroundWork background_;
+  std::vector<LiveWork*> watched_;
+  std::vector<LiveWork*> waited_for_;
   QTimer late_;  ///< how long nobody is told that he waits
   QLabel* late_words_ = nullptr;
   QString failure_;  ///< of what was asked last; empty: none
 };
-
-/// A page's icon among the resources, by its id.
-[[nodiscard]] QIcon page_icon(const QString& id);
 
 }  // namespace attnscope::ui

@@ -3,6 +3,14 @@
 
 #include <array>
 
+#include "messages/ceilings_page.h"
+#include "messages/compare_page.h"
+#include "messages/curve_page.h"
+#include "messages/explorer_page.h"
+#include "messages/law_page.h"
+#include "messages/points_table.h"
+#include "messages/roofline_page.h"
+#include "messages/tile_map.h"
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/explorer_page.h"
@@ -11,26 +19,36 @@
 #include "ui/pages/points_page.h"
 #include "ui/pages/roofline_page.h"
 #include "ui/pages/tile_heatmap_page.h"
+#include "ui/text/format.h"
 
 namespace attnscope::ui {
 namespace {
 
-template <class Kind>
-Page* make(Workspace& workspace, QWidget* parent) {
-  return new Kind(workspace, parent);
+template <class Kind, class Title>
+constexpr PageKind page(std::string_view id) {
+  return {id, [] { return Message(Title{}); },
+          [](Workspace& workspace, QWidget* parent) -> Page* { return new Kind(workspace, parent); }};
 }
 
 constexpr std::array all_kinds{
-    PageKind{"io", make<IoCurvePage>},        PageKind{"tiles", make<TileHeatmapPage>},
-    PageKind{"explorer", make<ExplorerPage>}, PageKind{"roofline", make<RooflinePage>},
-    PageKind{"law", make<LawPage>},           PageKind{"table", make<PointsPage>},
-    PageKind{"ceilings", make<CeilingsPage>}, PageKind{"compare", make<ComparePage>},
+    page<IoCurvePage, say::curve_page::title>("io"),
+    page<TileHeatmapPage, say::tile_map::title>("tiles"),
+    page<ExplorerPage, say::explorer_page::title>("explorer"),
+    page<RooflinePage, say::roofline_page::title>("roofline"),
+    page<LawPage, say::law_page::title>("law"),
+    page<PointsPage, say::points_table::title>("table"),
+    page<CeilingsPage, say::ceilings_page::title>("ceilings"),
+    page<ComparePage, say::compare_page::title>("compare"),
 };
 
 }  // namespace
 
 std::span<const PageKind> page_kinds() {
   return all_kinds;
+}
+
+QIcon icon_of(const PageKind& kind) {
+  return QIcon(QStringLiteral(":/icons/page-%1.svg").arg(to_qstring(kind.id)));
 }
 
 }  // namespace attnscope::ui

@@ -26,16 +26,23 @@ constexpr Row sampled_rows = 200;
 
 }  // namespace
 
-PointsPage::PointsPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
+PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
+    : Page(parent),
+      workspace_(workspace),
+      found_([](const Asked& asked, const Outdated& /*outdated*/) { return find(asked); },
+             [this](Found found) { show_found(std::move(found)); }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
   add_table();
+  keep_order();
   add_keys();
+  watch(found_);
+  wait_for(order_->work());
   keep_up_with(workspace_);
   connect(&workspace_, &Workspace::listing_changed, this, [this] {
     if (workspace_.gathering()) return;  // points_changed() follows
-    if (lists_more() || model_->lists() || background().busy()) fall_behind();
+    if (lists_more() || model_->lists() || found_.busy()) fall_behind();
   });
   connect(model_, &PointsTableModel::order_wanted, this, [this] {
     looks_at_.reset();
@@ -100,75 +107,64 @@ std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
   return {{QStringLiteral("Ctrl+C"), qtext(say::points_table::key_copy{})}};
 }
 
-QString PointsPage::title() const {
-  return qtext(say::points_table::title{});
-}
-
-QJsonObject PointsPage::state() const {
-  const QHeaderView& header = *table_->horizontalHeader();
-  QJsonObject state;
-  const int column = header.sortIndicatorSection();
-  if (column >= 0 && column < model_->columnCount()) {
+void PointsPage::keep_order() {
+  const auto save = [this](QJsonObject& state) {
+    const QHeaderView& header = *table_->horizontalHeader();
+    const int column = header.sortIndicatorSection();
+    if (column < 0 || column >= model_->columnCount()) return;
     state[QStringLiteral("sorted_by")] = model_->key_of(column);
     state[QStringLiteral("descending")] = header.sortIndicatorOrder() == Qt::DescendingOrder;
-  }
-  return state;
-}
-
-void PointsPage::restore(const QJsonObject& state) {
-  const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());
-  if (column < 0) return;
-  table_->sortByColumn(column, state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder);
+  };
+  const auto restore = [this](const QJsonObject& state) {
+    const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());
+    if (column < 0) return;
+    const bool descending = state[QStringLiteral("descending")].toBool();
+    table_->sortByColumn(column, descending ? Qt::DescendingOrder : Qt::AscendingOrder);
+  };
+  choices().keep(save, restore);
 }
 
 void PointsPage::refresh() {
-  if (workspace_.gathering()) return background().drop();  // points_changed() follows
+  if (workspace_.gathering()) return found_.drop();  // points_changed() follows
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   if (lists_more()) return refresh_listing();
   looks_at_.reset();
   // In their order from the first moment on.
-  struct Found {
-    PointsOrder::Prepared prepared;
-    PointsTableModel::Looked looked;
-  };
-  PointsOrder::Prepared prepared{.points = points, .by = order_->sorted_by(), .order = order_->sortOrder(), .rows = {}};
   const bool all_shown = workspace_.query().isEmpty();
-  const auto work =
-      [prepared = std::move(prepared), ordering = order_->ordering_of(points),
-       look = model_->look(points, all_shown && wants_texts(points))](const BackgroundWork::Outdated& /*outdated*/) {
-        Found found{.prepared = prepared, .looked = look()};
-        found.prepared.rows = ordering();
-        return found;
-      };
-  work_in_background(points->size(), work, [this](Found found) {
-    if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
-    model_->know(std::move(found.looked));
-    order_->set_points(std::move(found.prepared));
-    show_points();
-  });
+  found_.ask({.prepared = {.points = points, .by = order_->sorted_by(), .order = order_->sortOrder(), .rows = {}},
+              .ordering = order_->ordering_of(points),
+              .look = model_->look(points, all_shown && wants_texts(points))},
+             points->size());
+}
+
+PointsPage::Found PointsPage::find(const Asked& asked) {
+  Found found{.asked = asked};
+  if (asked.look) found.looked = asked.look();
+  if (asked.ordering) found.asked.prepared.rows = asked.ordering();
+  return found;
+}
+
+void PointsPage::show_found(Found found) {
+  looks_at_.reset();
+  if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
+  if (found.looked) model_->know(std::move(*found.looked));
+  if (const std::shared_ptr<const Listing>& listing = found.asked.listing) {
+    model_->set_listing(listing);
+    listed_->setText(qtext(say::points_table::listed{
+        .points = listing->rows.size(), .loaded = workspace_.visible()->size(), .most = workspace_.most_loaded()}));
+  } else {
+    order_->set_points(std::move(found.asked.prepared));
+  }
+  show_points();
 }
 
 void PointsPage::refresh_listing() {
   const std::shared_ptr<const Listing> listing = workspace_.listing();
-  const auto show = [this, listing] {
-    looks_at_.reset();
-    if (workspace_.gathering()) return;  // of another filter by now; points_changed() follows
-    model_->set_listing(listing);
-    listed_->setText(qtext(say::points_table::listed{
-        .points = listing->rows.size(), .loaded = workspace_.visible()->size(), .most = workspace_.most_loaded()}));
-    show_points();
-  };
-  if (model_->shows(listing))
-    return work_in_background(
-        0, [](const BackgroundWork::Outdated&) { return 0; }, [show](int) { show(); });
-  if (looks_at_ == listing && background().busy()) return;
+  if (model_->shows(listing)) return found_.ask({.listing = listing}, 0);
+  if (looks_at_ == listing && found_.busy()) return;
   looks_at_ = listing;
-  const auto work = [look = model_->look(listing, wants_texts(listing->points))](
-                        const BackgroundWork::Outdated& /*outdated*/) { return look(); };
-  work_in_background(listing->points->size(), work, [this, show](PointsTableModel::Looked looked) {
-    model_->know(std::move(looked));
-    show();
-  });
+  found_.ask({.look = model_->look(listing, wants_texts(listing->points)), .listing = listing},
+             listing->points->size());
 }
 
 bool PointsPage::wants_texts(const std::shared_ptr<const PointSet>& all) const {

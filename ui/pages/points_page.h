@@ -6,6 +6,7 @@
 #include <QStackedLayout>
 #include <QTableView>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -21,18 +22,9 @@ class PointsPage : public Page {
  public:
   explicit PointsPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("table")); }
   [[nodiscard]] QWidget* view() override { return table_; }
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
-  [[nodiscard]] bool settled() const override { return Page::settled() && !order_->busy(); }
-  void settle() override {
-    Page::settle();
-    order_->wait();
-  }
   [[nodiscard]] QTableView* table() const { return table_; }
   /// The selected rows as tab-separated values with a header, in base units.
   [[nodiscard]] QString selection_as_text() const;
@@ -44,6 +36,20 @@ class PointsPage : public Page {
  private:
   void add_table();
   void add_keys();
+  void keep_order();
+  /// What the table is to show, and what finds the order of it and the widest texts.
+  struct Asked {
+    PointsOrder::Prepared prepared = {};
+    PointsTableModel::Ordering ordering = {};
+    PointsTableModel::Look look = {};             ///< none: that is known
+    std::shared_ptr<const Listing> listing = {};  ///< in place of points
+  };
+  struct Found {
+    Asked asked;
+    std::optional<PointsTableModel::Looked> looked = {};
+  };
+  [[nodiscard]] static Found find(const Asked& asked);
+  void show_found(Found found);
   /// Of what is visible by now; ends in show_points().
   void refresh();
   void show_points();
@@ -70,6 +76,7 @@ class PointsPage : public Page {
   std::vector<int> content_width_;           ///< of each column, in pixels, as far as it was looked at
   std::set<int> sized_by_hand_;
   bool sizing_ = false;
+  Live<Asked, Found> found_;
 };
 
 }  // namespace attnscope::ui

@@ -25,17 +25,54 @@ ProblemPage::ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* pa
       new_filter_(std::move(new_filter)),
       filter_(new_filter_()),
       points_(std::make_shared<const PointSet>()),
-      facets_(new FacetBar(filter_, this)) {
+      facets_(new FacetBar(filter_, this)),
+      look_(&ProblemPage::look, [this](Narrowed now) {
+        take(std::move(now));
+        found_of_ = looks_for_;
+        const std::function<void()> show = found_;  // it may look anew
+        show();
+      }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 5, 10, 4);
   column->setSpacing(5);
   column->addWidget(facets_);
+  choices().keep_all_of("choices", *facets_);
   connect(facets_, &FacetBar::chosen, this, [this] {
     touch();
     show_problem();
   });
   keep_up_with(workspace);
-  connect(&background(), &BackgroundWork::settled, this, &ProblemPage::take_followed);
+  watch(look_);
+  connect(this, &Page::answered, this, &ProblemPage::take_followed);
+}
+
+void ProblemPage::set_content(QWidget* content, QWidget* below) {
+  auto* both = new QWidget(this);
+  stack_ = new QStackedLayout(both);
+  stack_->setContentsMargins(0, 0, 0, 0);
+  empty_ = new EmptyState(both, &workspace_);
+  stack_->addWidget(content);
+  stack_->addWidget(empty_);
+  auto* column = static_cast<QVBoxLayout*>(layout());
+  column->addWidget(both, 1);
+  if (below != nullptr) column->addWidget(below);
+  note_ = new ErrorNote(workspace_.simulation_errors(), this);
+  column->addWidget(note_);
+}
+
+void ProblemPage::show_content(std::set<SimulatedPart> parts, ErrorNote::First first) {
+  note_->show_for(std::move(parts), first);
+  stack_->setCurrentIndex(0);
+}
+
+void ProblemPage::show_words(const EmptyWords& words) {
+  note_->show_for({}, ErrorNote::First::bytes);
+  empty_->set_words(words);
+  stack_->setCurrentWidget(empty_);
+}
+
+QString ProblemPage::words() const {
+  return stack_->currentWidget() == empty_ ? empty_->text() : QString();
 }
 
 void ProblemPage::show_anew() {
@@ -44,7 +81,7 @@ void ProblemPage::show_anew() {
 }
 
 void ProblemPage::take_followed() {
-  if (background().busy()) return;
+  if (waiting()) return;
   if (const auto run = std::exchange(followed_, std::nullopt)) follow(run->file, run->id, false);
 }
 
@@ -68,10 +105,7 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 }
 
 void ProblemPage::look_through(const std::string& of, Find find, std::function<void()> show) {
-  if (workspace_.gathering()) {
-    background().drop();  // an earlier look would undo what was chosen since
-    return;               // points_changed() follows, and then everything that is chosen by then
-  }
+  if (workspace_.gathering()) return stop_looking();  // points_changed() follows
   Narrowed before = narrowed(workspace_.query());
   before.points = workspace_.visible();
   if (before.points != points_ || of != found_of_ || texts_ == nullptr) {
@@ -79,35 +113,25 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
     before.texts = nullptr;
   }
   const std::size_t size = before.points->size();
-  const auto work = [find = std::move(find), before = std::move(before)](const BackgroundWork::Outdated& outdated) {
-    Narrowed now = before;
-    const analysis::PointTable& table = now.points->table();
-    if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(find(table));
-    if (outdated()) return now;
-    now.filter.update(table, *now.candidates);
-    if (outdated()) return now;
-    if (now.texts == nullptr) {
-      now.texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(now.filter, table, *now.candidates));
-    }
-    return now;
-  };
-  work_in_background(size, work, [this, of, show = std::move(show)](Narrowed now) {
-    take(std::move(now));
-    found_of_ = of;
-    show();
-  });
+  looks_for_ = of;
+  found_ = std::move(show);
+  look_.ask({std::move(find), std::move(before)}, size);
 }
 
-void ProblemPage::Narrowed::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
-  if (of != points || candidates == nullptr || rows != *candidates || texts == nullptr) {
-    points = std::move(of);
-    candidates = std::make_shared<const std::vector<Row>>(std::move(rows));
-    texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(filter, points->table(), *candidates));
+Narrowed ProblemPage::look(const Look& asked, const Outdated& outdated) {
+  Narrowed now = asked.before;
+  const analysis::PointTable& table = now.points->table();
+  if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(asked.find(table));
+  if (outdated()) return now;
+  now.filter.update(table, *now.candidates);
+  if (outdated()) return now;
+  if (now.texts == nullptr) {
+    now.texts = std::make_shared<const FacetBar::Texts>(FacetBar::texts_of(now.filter, table, *now.candidates));
   }
-  filter.update(points->table(), *candidates);
+  return now;
 }
 
-ProblemPage::Narrowed ProblemPage::narrowed(const QString& query) const {
+Narrowed ProblemPage::narrowed(const QString& query) const {
   Narrowed now{points_, candidates_, texts_, filter_, query};
   // What a half-written query takes by itself is not kept: each query begins from what was shown of all points.
   if (now.query != taken_of_ && unfiltered_ && chosen_alike(*unfiltered_, filter_)) now.filter = *unfiltered_;
@@ -140,31 +164,31 @@ std::optional<Row> ProblemPage::row_of(const QString& file, std::int64_t run) co
   return found == candidates_->end() ? std::nullopt : std::optional(*found);
 }
 
-Page::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool insist) {
+ProblemPage::Followed ProblemPage::follow(const QString& file, std::int64_t run, bool insist) {
   // What the user chose has to be asked of the points that are there now.
-  if (outdated() && !touched() && !insist) {
+  if (outdated() && !touched_ && !insist) {
     followed_ = Run{file, run};
     return Followed::later;
   }
   catch_up();
-  if (!ProblemPage::settled() && !insist) {
-    if (!touched()) followed_ = Run{file, run};
+  if (waiting() && !insist) {
+    if (!touched_) followed_ = Run{file, run};
     // What the user chose stays whatever is found; of a run that has ended one has to know whether it is shown.
-    if (!touched() || grows(file, run)) return Followed::later;
+    if (!touched_ || grows(file, run)) return Followed::later;
   }
-  ProblemPage::settle();
+  settle();
   const auto first = row_of(file, run);
   if (!first) return Followed::no_points;
   if (std::ranges::any_of(filter_.rows(), [&](Row row) { return is_of_run(row, file, run); })) return Followed::shown;
-  if (touched() && !insist) return Followed::kept;
+  if (touched_ && !insist) return Followed::kept;
   facets_->choose_problem_of(points_->table(), *first);
   show_problem();
   return Followed::shown;
 }
 
-bool ProblemPage::turn_to(const QString& file, std::int64_t point) {
+bool ProblemPage::turn_to_problem_of(const QString& file, std::int64_t point) {
   catch_up();
-  ProblemPage::settle();
+  settle();
   const auto row = std::ranges::find_if(
       *candidates_, [&](Row each) { return points_->id(each) == point && points_->run_of(each)->file == file; });
   if (row == candidates_->end()) return false;

@@ -2,31 +2,46 @@
 // What the pages share that show one problem at a time: a filter over the visible points, and how it follows a run.
 #pragma once
 
+#include <QStackedLayout>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "ui/pages/facet_bar.h"
+#include "ui/pages/empty_state.h"
+#include "ui/pages/error_note.h"
+#include "ui/pages/narrowed.h"
 #include "ui/pages/page.h"
+#include "ui/pages/page_roles.h"
 
 class QResizeEvent;
 
 namespace attnscope::ui {
 
-class ProblemPage : public Page {
+class ProblemPage : public Page, public RunFollower {
   Q_OBJECT
  public:
+  void expect_sweep() override { touched_ = false; }
   Followed follow(const QString& file, std::int64_t run, bool insist) override;
-  bool turn_to(const QString& file, std::int64_t point) override;
   [[nodiscard]] QString problem_of(const QString& file, std::int64_t run) const override;
   /// Choices by a field's label or key ("d", "Pass", "mask", ...); what one offers depends on those before it.
   [[nodiscard]] QStringList options(const QString& field) const;
   void choose(const QString& field, const QString& id);
+  [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() != empty_; }
+  /// What stands in place of the content; empty while that is there.
+  [[nodiscard]] QString words() const;
+  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
 
  protected:
+  /// What the page shows, with `below` and the errors of what is simulated below it; at the end of the page's layout.
+  void set_content(QWidget* content, QWidget* below = nullptr);
+  /// Shows it, with the errors of those parts.
+  void show_content(std::set<SimulatedPart> parts, ErrorNote::First first);
+  /// Shows words in its place.
+  virtual void show_words(const EmptyWords& words);
   /// Lower than this, the page gives its height to the plot: what can goes into menus.
   static constexpr int roomy_height = 620;
   void resizeEvent(QResizeEvent* event) override;
@@ -35,8 +50,13 @@ class ProblemPage : public Page {
   ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent);
 
   [[nodiscard]] bool may_stay() const override { return has_plot(); }
+  /// The user has chosen something.
+  void touch() { touched_ = true; }
+  /// PointMap's, of the axes that are chosen.
+  bool turn_to_problem_of(const QString& file, std::int64_t point);
   /// Shows the problem that the filter has chosen: now, and whenever it chooses another.
   virtual void show_problem() = 0;
+  void show_choices() override { show_problem(); }
   /// The same of other points.
   virtual void show_points() { show_problem(); }
   /// Those rows of what is visible that the page can show. Called in any thread.
@@ -45,18 +65,9 @@ class ProblemPage : public Page {
   /// calls `show`; of many points aside, and what was asked before is forgotten. `of`: what `find` goes by besides the
   /// points; of the same points and the same of that the rows are known, and `find` is not called.
   void look_through(const std::string& of, Find find, std::function<void()> show);
-  /// Points, those rows of them that the page can show, and what the filter makes of them: made in any thread, then
-  /// shown.
-  struct Narrowed {
-    std::shared_ptr<const PointSet> points;
-    std::shared_ptr<const std::vector<Row>> candidates;
-    std::shared_ptr<const FacetBar::Texts> texts;  ///< null: not known of them
-    ProblemFilter filter;
-    QString query;  ///< which the points fit
-
-    /// Of other points, or by another filter. `points` have to be those of the query, or some of them.
-    void narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
-  };
+  /// Nothing that was looked for is wanted any more: it would undo what was chosen since.
+  void stop_looking() { look_.drop(); }
+  [[nodiscard]] bool looks() const { return look_.busy(); }
   /// What is shown now, to go on from: its filter has what was chosen, for the points that fit the query now.
   [[nodiscard]] Narrowed narrowed(const QString& query) const;
   void take(Narrowed now);
@@ -81,6 +92,7 @@ class ProblemPage : public Page {
   [[nodiscard]] std::optional<Row> row_of(const QString& file, std::int64_t run) const;
 
   Workspace& workspace_;
+  bool touched_ = false;
   NewFilter new_filter_;
   ProblemFilter filter_;
   std::optional<ProblemFilter> unfiltered_;  ///< what was taken when no query left points out
@@ -90,11 +102,22 @@ class ProblemPage : public Page {
   std::string found_of_;                          ///< what they were found by
   std::shared_ptr<const FacetBar::Texts> texts_;  ///< theirs; null: of no points yet
   FacetBar* facets_;
+  QStackedLayout* stack_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  ErrorNote* note_ = nullptr;
   struct Run {
     QString file;
     std::int64_t id = 0;
   };
   std::optional<Run> followed_;  ///< to be turned to with what is visible by now
+  struct Look {
+    Find find;
+    Narrowed before;
+  };
+  static Narrowed look(const Look& asked, const Outdated& outdated);
+  std::string looks_for_;        ///< `of` of what was asked last
+  std::function<void()> found_;  ///< shows it
+  Live<Look, Narrowed> look_;
 };
 
 }  // namespace attnscope::ui

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/roofline_page.h"
 
-#include <QEvent>
-#include <QHeaderView>
-#include <QSignalBlocker>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,20 +14,20 @@
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/plain_table.h"
-#include "ui/widgets/scrolled.h"
 
 namespace attnscope::ui {
 namespace {
 
 using analysis::Along;
 
-QString roofline_word(RooflineLevel level) {
-  return level == RooflineLevel::dram ? QStringLiteral("dram") : QStringLiteral("sm_l2");
-}
-
-QString roofline_word(Along along) {
-  return along == Along::n ? QStringLiteral("n") : QStringLiteral("tile");
+std::vector<Choice<RooflineLevel>::Value> levels() {
+  std::vector<Choice<RooflineLevel>::Value> levels;
+  for (const RooflineLevel level : analysis::roofline_levels) {
+    levels.push_back({level,
+                      {.text = level_words(level),
+                       .id = level == RooflineLevel::dram ? QStringLiteral("dram") : QStringLiteral("sm_l2")}});
+  }
+  return levels;
 }
 
 /// Rows that ended well, of problems of which some row has bytes: what else is of them is counted, and what is of
@@ -54,7 +50,13 @@ std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) 
 }  // namespace
 
 RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
-    : ProblemPage(workspace, analysis::curve_filter, parent) {
+    : PlotTablePage(workspace, analysis::curve_filter, 4, parent),
+      level_([this] { refresh(); }, levels()),
+      along_([this] { refresh(); },
+             {{Along::n, {.text = qtext(say::roofline_page::along_n{}), .id = QStringLiteral("n")}},
+              {Along::tile, {.text = qtext(say::roofline_page::along_tile{}), .id = QStringLiteral("tile")}}}),
+      length_([this] { refresh(); }),
+      device_([this] { refresh(); }) {
   add_controls();
   add_content();
   connect(&workspace, &Workspace::ceilings_changed, this, [this] { fall_behind(); });
@@ -62,75 +64,41 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
 }
 
 void RooflinePage::add_controls() {
-  level_ = facets().add_combo(qtext(say::roofline_page::level{}), qtext(say::roofline_page::level_help{}));
-  for (const RooflineLevel level : analysis::roofline_levels) {
-    level_->addItem(level_words(level), static_cast<int>(level));
-  }
-  along_ = facets().add_combo(qtext(say::roofline_page::along{}), qtext(say::roofline_page::along_help{}));
-  along_->addItem(qtext(say::roofline_page::along_n{}), static_cast<int>(Along::n));
-  along_->addItem(qtext(say::roofline_page::along_tile{}), static_cast<int>(Along::tile));
-  length_ = facets().add_combo(qtext(say::roofline_page::length{}), qtext(say::roofline_page::length_help{}), 8);
-  device_ = facets().add_combo(qtext(say::roofline_page::device{}), qtext(say::roofline_page::device_help{}), 14);
-  connect(level_, &QComboBox::currentIndexChanged, this, &RooflinePage::refresh);
-  connect(along_, &QComboBox::currentIndexChanged, this, &RooflinePage::refresh);
-  connect(length_, &QComboBox::activated, this, [this](int place) {
-    const QVariant n = length_->itemData(place);
-    set_length(n.isNull() ? std::nullopt : std::optional<std::int64_t>(n.toLongLong()));
-  });
-  connect(device_, &QComboBox::activated, this, [this](int place) {
-    wanted_device_ = devices_[static_cast<std::size_t>(place)];
-    refresh();
-  });
+  facets().add_combo(level_, qtext(say::roofline_page::level{}), qtext(say::roofline_page::level_help{}));
+  facets().add_combo(along_, qtext(say::roofline_page::along{}), qtext(say::roofline_page::along_help{}));
+  facets().add_combo(length_, qtext(say::roofline_page::length{}), qtext(say::roofline_page::length_help{}), 8);
+  device_box_ =
+      facets().add_combo(device_, qtext(say::roofline_page::device{}), qtext(say::roofline_page::device_help{}), 14);
+  choices().keep("level", level_);
+  choices().keep("along", along_);
+  choices().keep("device", device_);
+  choices().keep(
+      [this](QJsonObject& state) {
+        if (!length_.empty()) state[QStringLiteral("n")] = length_.id().toDouble();
+      },
+      [this](const QJsonObject& state) {
+        const double n = state[QStringLiteral("n")].toDouble();
+        constexpr double longest = 1e15;
+        length_.set_id(n >= 1 && n < longest ? QString::number(static_cast<qint64>(n)) : QString());
+      });
 }
 
 void RooflinePage::add_content() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  auto* both = new QWidget(content);
-  auto* column = new QVBoxLayout(both);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(4);
-  plot_ = new RooflinePlot(both);
+  plot_ = new RooflinePlot(this);
   model_ = new RooflineModel(this);
-  table_ = new PlainTable(model_, qtext(say::roofline_page::title{}), both);
-  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setStretchLastSection(true);
   left_out_ = new QLabel(this);
   left_out_->setTextFormat(Qt::PlainText);
   left_out_->setWordWrap(true);
   left_out_->hide();
-  column->addWidget(plot_, 1);
-  column->addWidget(table_);
-  empty_ = new EmptyState(content, &workspace());
-  shown_ = scrolled(both, plot_, content);
-  stack_->addWidget(shown_);
-  stack_->addWidget(empty_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
-  layout()->addWidget(left_out_);  // in sight where the table is scrolled to
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  layout()->addWidget(note_);
+  set_plot_and_table(plot_, *model_, qtext(say::roofline_page::title{}), 4, left_out_);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+  connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) tell_selected(model_->point_at(current.row()));
   });
 }
 
-QString RooflinePage::title() const {
-  return qtext(say::roofline_page::title{});
-}
-
-bool RooflinePage::has_plot() const {
-  return stack_->currentWidget() == shown_;
-}
-
-QString RooflinePage::words() const {
-  return has_plot() ? QString() : empty_->text();
-}
-
 QString RooflinePage::file_stem() const {
-  return QStringLiteral("roofline-%1-%2%3")
-      .arg(roofline_word(level()), roofline_word(along()), QString::fromStdString(filter().stem()));
+  return QStringLiteral("roofline-%1-%2%3").arg(level_.id(), along_.id(), QString::fromStdString(filter().stem()));
 }
 
 QString RooflinePage::save_plot(const QString& path, const QSize& size) {
@@ -142,64 +110,25 @@ QString RooflinePage::save_plot(const QString& path, const QSize& size) {
   return plot_->save(path, size);
 }
 
-QJsonObject RooflinePage::state() const {
-  QJsonObject state{{QStringLiteral("choices"), facets().state()},
-                    {QStringLiteral("level"), roofline_word(level())},
-                    {QStringLiteral("along"), roofline_word(along())},
-                    {QStringLiteral("device"), QString::fromStdString(wanted_device_)}};
-  if (wanted_n_) state[QStringLiteral("n")] = static_cast<double>(*wanted_n_);
-  return state;
-}
-
-void RooflinePage::restore(const QJsonObject& state) {
-  facets().restore(state[QStringLiteral("choices")].toObject());
-  wanted_device_ = state[QStringLiteral("device")].toString().toStdString();
-  const double n = state[QStringLiteral("n")].toDouble();
-  constexpr double longest = 1e15;
-  wanted_n_ = n >= 1 && n < longest ? std::optional(static_cast<std::int64_t>(n)) : std::nullopt;
-  for (const RooflineLevel each : analysis::roofline_levels) {
-    if (state[QStringLiteral("level")].toString() == roofline_word(each)) set_level(each);
-  }
-  for (const Along each : {Along::n, Along::tile}) {
-    if (state[QStringLiteral("along")].toString() == roofline_word(each)) set_along(each);
-  }
-  refresh();
-}
-
-void RooflinePage::set_level(RooflineLevel level) {
-  level_->setCurrentIndex(level_->findData(static_cast<int>(level)));
-}
-
-void RooflinePage::set_along(Along along) {
-  along_->setCurrentIndex(along_->findData(static_cast<int>(along)));
-}
-
-void RooflinePage::set_length(std::optional<std::int64_t> n) {
-  wanted_n_ = n;
-  refresh();
-}
-
 /// Every device of the problem, and the ceilings of the one that is shown: its own, or of another of its name.
 void RooflinePage::refresh_devices() {
   const analysis::PointTable& table = points()->table();
-  devices_ = analysis::roofline_devices(table, filter().rows());
-  const QSignalBlocker quiet(device_);
-  device_->clear();
-  for (const std::string& id : devices_) {
-    const auto row = std::ranges::find_if(filter().rows(), [&](Row each) { return table.run(each).device_id == id; });
-    device_->addItem(QString::fromStdString(analysis::device_title(table, table.run_index(*row))));
+  const auto first_of = [&](const std::string& id) {
+    return std::ranges::find_if(filter().rows(), [&](Row each) { return table.run(each).device_id == id; });
+  };
+  std::vector<Option> devices;
+  for (const std::string& id : analysis::roofline_devices(table, filter().rows())) {
+    devices.push_back({.text = QString::fromStdString(analysis::device_title(table, table.run_index(*first_of(id)))),
+                       .id = QString::fromStdString(id)});
   }
-  device_->setEnabled(devices_.size() > 1);
+  device_box_->setEnabled(devices.size() > 1);
+  device_.offer(std::move(devices));
   ceilings_.clear();
   same_device_ = true;
   rates_missing_.clear();
-  if (devices_.empty()) return;
-  const auto wanted = std::ranges::find(devices_, wanted_device_);
-  const auto place = wanted == devices_.end() ? 0 : wanted - devices_.begin();
-  device_->setCurrentIndex(static_cast<int>(place));
-
-  const std::string& id = devices_[static_cast<std::size_t>(place)];
-  const auto row = std::ranges::find_if(filter().rows(), [&](Row each) { return table.run(each).device_id == id; });
+  if (device_.shown() == nullptr) return;
+  const std::string id = device_.shown()->id.toStdString();
+  const auto row = first_of(id);
   const analysis::Run& run = table.run(*row);
   gpu_ = QString::fromStdString(run.device_name);
   const std::vector<ShownCeilings> sets = ceilings_of(workspace());
@@ -230,23 +159,19 @@ void RooflinePage::refresh_lengths() {
   const analysis::PointTable& table = points()->table();
   std::set<std::int64_t> lengths;
   for (const Row row : filter().rows()) lengths.insert(table.n_k(row));
-  const QSignalBlocker quiet(length_);
-  length_->clear();
-  length_->addItem(qtext(say::roofline_page::length_automatic{}));
-  for (const std::int64_t n : lengths)
-    length_->addItem(format_number(static_cast<double>(n), 9), QVariant(qlonglong(n)));
-  const int place = wanted_n_ ? length_->findData(QVariant(qlonglong(*wanted_n_))) : 0;
-  length_->setCurrentIndex(std::max(0, place));
+  std::vector<Option> options{{.text = qtext(say::roofline_page::length_automatic{}), .id = {}}};
+  for (const std::int64_t n : lengths) {
+    options.push_back({.text = format_number(static_cast<double>(n), 9), .id = QString::number(n)});
+  }
+  length_.offer(std::move(options));
 }
 
 analysis::RooflineRequest RooflinePage::request() const {
   analysis::RooflineRequest request;
-  const int place = device_->currentIndex();
-  if (place >= 0) request.device_id = devices_[static_cast<std::size_t>(place)];
+  if (device_.shown() != nullptr) request.device_id = device_.shown()->id.toStdString();
   request.ceilings = {ceilings_, same_device_};
   request.along = along();
-  const QVariant n = length_->currentData();
-  if (!n.isNull()) request.n = n.toLongLong();
+  if (!length_.shown()->id.isEmpty()) request.n = length_.shown()->id.toLongLong();
   if (request.n || request.along == Along::n) return request;
   // The N of most tiles: a map.
   const analysis::PointTable& table = points()->table();
@@ -269,7 +194,7 @@ void RooflinePage::show_roofline() {
   refresh_devices();
   refresh_lengths();
   set_ = {points(), analysis::roofline(points()->table(), filter().rows(), request()),
-          level(),  device_->currentText(),
+          level(),  device_.shown() == nullptr ? QString() : device_.shown()->text,
           gpu_,     QString::fromStdString(filter().summary())};
   // A line along a tile of one tile is none.
   if (along() == Along::tile) {
@@ -283,23 +208,22 @@ void RooflinePage::show_roofline() {
     return std::ranges::any_of(series.points,
                                [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
   });
-  if (!any) return show_words();
+  if (!any) return show_words(why_none());
   std::vector<Row> drawn;
   for (const RooflineSeries& series : set_.report.series) {
     for (const RooflinePoint& point : series.points) drawn.push_back(point.row);
   }
-  note_->show_for(simulated_parts(*points(), drawn), ErrorNote::First::time);
-  stack_->setCurrentWidget(shown_);
+  show_content(simulated_parts(*points(), drawn), ErrorNote::First::time);
 }
 
 bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
   const bool drawn = plot_->select(point);
   const std::optional<int> row = model_->row_of(point);
-  if (row && table_->currentIndex().row() != *row) {
-    table_->selectRow(*row);
-    table_->scrollTo(model_->index(*row, 0));
+  if (row && table()->currentIndex().row() != *row) {
+    table()->selectRow(*row);
+    table()->scrollTo(model_->index(*row, 0));
   } else if (!row) {
-    table_->clearSelection();
+    table()->clearSelection();
   }
   return has_plot() && (drawn || row.has_value());
 }
@@ -316,14 +240,14 @@ void RooflinePage::show_left_out() {
   }
   // The points of other devices lie under other roofs.
   const analysis::PointTable& table = points()->table();
-  const int place = device_->currentIndex();
-  const auto elsewhere = std::ranges::count_if(filter().rows(), [&](Row row) {
-    return place >= 0 && table.run(row).device_id != devices_[static_cast<std::size_t>(place)];
-  });
+  const Option* shown = device_.shown();
+  const std::string id = shown == nullptr ? std::string() : shown->id.toStdString();
+  const auto elsewhere = std::ranges::count_if(
+      filter().rows(), [&](Row row) { return shown != nullptr && table.run(row).device_id != id; });
   if (elsewhere > 0) {
     QStringList others;
-    for (int i = 0; i < device_->count(); ++i) {
-      if (i != place) others << device_->itemText(i);
+    for (const Option& device : device_.options()) {
+      if (&device != shown) others << device.text;
     }
     lines << qtext(say::roofline_page::elsewhere{.points = counted_points(static_cast<std::size_t>(elsewhere)),
                                                  .devices = others.join(QStringLiteral(", ")).toStdString()});
@@ -335,40 +259,17 @@ void RooflinePage::show_left_out() {
   left_out_->setVisible(!lines.isEmpty());
 }
 
-void RooflinePage::show_words() {
-  note_->show_for({}, ErrorNote::First::time);
-  if (points()->empty()) {
-    empty_->set_words(why_no_points(workspace()));
-  } else if (const auto none_ran = why_none_ran(points()->table())) {
-    empty_->set_words(*none_ran);
-  } else if (along() == Along::tile && !filter().rows().empty()) {
-    empty_->set_words({qtext(say::roofline_page::none_of_tile{}), qtext(say::roofline_page::none_of_tile_help{})});
-  } else {
-    empty_->set_words({qtext(say::roofline_page::none{}), qtext(say::roofline_page::none_help{})});
+EmptyWords RooflinePage::why_none() const {
+  if (points()->empty()) return why_no_points(workspace());
+  if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
+  if (along() == Along::tile && !filter().rows().empty()) {
+    return {qtext(say::roofline_page::none_of_tile{}), qtext(say::roofline_page::none_of_tile_help{})};
   }
-  stack_->setCurrentWidget(empty_);
+  return {qtext(say::roofline_page::none{}), qtext(say::roofline_page::none_help{})};
 }
 
-void RooflinePage::fit_table() {
-  // Of more rows than a quarter of the page holds, the table scrolls; in a low page it stands below what is seen.
-  constexpr int fewest_rows = 4;
-  const int row_height = table_->verticalHeader()->defaultSectionSize();
-  const auto height_of = [&](int rows) {
-    return table_->horizontalHeader()->sizeHint().height() + row_height * rows + 2 * table_->frameWidth() + 2;
-  };
-  const int words = left_out_->isHidden() ? 0 : left_out_->sizeHint().height();
-  const int most = std::max(height_of(fewest_rows), height() / 4 - words);
-  table_->setFixedHeight(std::min(height_of(model_->rowCount()), most));
-}
-
-void RooflinePage::changeEvent(QEvent* event) {
-  ProblemPage::changeEvent(event);
-  if (event->type() == QEvent::FontChange) fit_table();
-}
-
-void RooflinePage::resizeEvent(QResizeEvent* event) {
-  ProblemPage::resizeEvent(event);
-  fit_table();
+int RooflinePage::room_for_table() const {
+  return height() / 4 - (left_out_->isHidden() ? 0 : left_out_->sizeHint().height());
 }
 
 }  // namespace attnscope::ui

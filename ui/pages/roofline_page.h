@@ -2,51 +2,35 @@
 // Points under the roofs of their device: the controls around a RooflinePlot, and the table of the bounds below it.
 #pragma once
 
-#include <QComboBox>
 #include <QLabel>
-#include <QStackedLayout>
-#include <QTableView>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
-#include "ui/pages/problem_page.h"
+#include "ui/pages/plot_table_page.h"
 #include "ui/plots/roofline_plot.h"
 
 namespace attnscope::ui {
 
-class RooflinePage : public ProblemPage {
+class RooflinePage : public PlotTablePage {
   Q_OBJECT
  public:
   explicit RooflinePage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("roofline")); }
-  [[nodiscard]] QWidget* view() override { return plot_; }
-  [[nodiscard]] bool has_plot() const override;
   /// "roofline-dram-n-d128"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
 
-  void set_level(RooflineLevel level);
-  void set_along(analysis::Along along);
+  void set_level(RooflineLevel level) { level_.choose(level); }
+  void set_along(analysis::Along along) { along_.choose(along); }
   /// Points of that N alone; nothing: the page's own choice.
-  void set_length(std::optional<std::int64_t> n);
+  void set_length(std::optional<std::int64_t> n) { length_.choose(n ? QString::number(*n) : QString()); }
   [[nodiscard]] RooflinePlot* plot() const { return plot_; }
-  [[nodiscard]] QTableView* table() const { return table_; }
   [[nodiscard]] const RooflineSet& shown() const { return set_; }
-  /// The words in place of the plot; empty while there is one.
-  [[nodiscard]] QString words() const;
 
  protected:
   void show_problem() override { refresh(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
-  void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
+  [[nodiscard]] int room_for_table() const override;
 
  private:
   void add_controls();
@@ -56,33 +40,25 @@ class RooflinePage : public ProblemPage {
   void show_roofline();
   void refresh_devices();
   void refresh_lengths();
-  void show_words();
+  [[nodiscard]] EmptyWords why_none() const;
   void show_left_out();
-  void fit_table();
   [[nodiscard]] analysis::RooflineRequest request() const;
-  [[nodiscard]] RooflineLevel level() const { return static_cast<RooflineLevel>(level_->currentData().toInt()); }
-  [[nodiscard]] analysis::Along along() const { return static_cast<analysis::Along>(along_->currentData().toInt()); }
+  [[nodiscard]] RooflineLevel level() const { return level_.value(); }
+  [[nodiscard]] analysis::Along along() const { return along_.value(); }
 
+  Choice<RooflineLevel> level_;
+  Choice<analysis::Along> along_;
+  IdChoice length_;  ///< N; empty: the page's own choice
+  IdChoice device_;
+  ChoiceBox* device_box_ = nullptr;
   RooflineSet set_;
-  std::vector<std::string> devices_;  ///< as the combo box has them
-  std::string wanted_device_;
-  std::optional<std::int64_t> wanted_n_;
   QString rates_missing_;          ///< the ceilings that its simulation was told, and no open file has
   QString gpu_;                    ///< the name of the device that is shown
   std::vector<Ceiling> ceilings_;  ///< of the device that is shown
   bool same_device_ = true;        ///< that they were measured on
-  QComboBox* level_ = nullptr;
-  QComboBox* along_ = nullptr;
-  QComboBox* length_ = nullptr;
-  QComboBox* device_ = nullptr;
   RooflinePlot* plot_ = nullptr;
   RooflineModel* model_ = nullptr;
-  QTableView* table_ = nullptr;
   QLabel* left_out_ = nullptr;
-  QWidget* shown_ = nullptr;  ///< plot and table
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
 };
 
 }  // namespace attnscope::ui

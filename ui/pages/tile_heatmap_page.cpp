@@ -17,8 +17,8 @@
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command.h"
-#include "ui/models/axis_words.h"
 #include "ui/models/facet_words.h"
+#include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/runs/source_note.h"
@@ -28,7 +28,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr char key_separator[] = "|";
 constexpr int least_map_width = 150;  ///< pixels of a map beside others
 constexpr char run_prefix[] = "run:";
 constexpr std::size_t looked_at = 64;  ///< points of a map that tell which counters there are
@@ -42,23 +41,13 @@ ProblemFilter new_map_filter() {
   return filter;
 }
 
-QStringList texts_of(const std::vector<FacetChip::Option>& options) {
-  QStringList texts;
-  for (const FacetChip::Option& option : options) texts << option.text;
-  return texts;
-}
-
-/// The place of an id; `otherwise` where it is not among them.
-int place_of(const std::vector<FacetChip::Option>& options, const QString& id, int otherwise) {
-  const auto found = std::ranges::find(options, id, &FacetChip::Option::id);
-  return found == options.end() ? otherwise : static_cast<int>(found - options.begin());
-}
-
-void offer(FacetChip& chip, std::vector<FacetChip::Option> options, const QString& id, int otherwise) {
-  const int current = place_of(options, id, otherwise);
-  chip.set_texts(texts_of(options));
-  chip.setVisible(options.size() > 1);
-  chip.offer(std::move(options), current);
+/// Nothing where there are no such axes, or no map lies over both.
+std::optional<analysis::MapLayout> layout_of(const QString& id) {
+  const std::vector<analysis::PointAxis> axes = analysis::point_axes();
+  const analysis::PointAxis* y = analysis::find_axis(axes, rows_of_layout(id).toStdString());
+  const analysis::PointAxis* x = analysis::find_axis(axes, columns_of_layout(id).toStdString());
+  if (x == nullptr || y == nullptr || share_names(*x, *y)) return std::nullopt;
+  return analysis::MapLayout{*x, *y};
 }
 
 }  // namespace
@@ -66,44 +55,53 @@ void offer(FacetChip& chip, std::vector<FacetChip::Option> options, const QStrin
 TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
     : ProblemPage(workspace, new_map_filter, parent),
       layout_(analysis::tile_layout()),
-      rows_key_(QString::fromStdString(layout_.y.key())),
-      columns_key_(QString::fromStdString(layout_.x.key())),
-      metric_key_(metric_key::time_median_ns),
-      as_word_(to_qstring(to_string(analysis::Comparison::none))) {
+      axes_([this] { take_axes(); }, layout_id(layout_), [](const QString& id) { return layout_of(id).has_value(); }),
+      metric_([this] { refresh(); }, to_qstring(metric_key::time_median_ns),
+              [](const QString& id) { return find_metric(id.toStdString()) != nullptr; }),
+      as_([this] { refresh(); }, to_qstring(to_string(analysis::Comparison::none))),
+      beside_([this] { refresh(); }) {
   add_chips();
   add_content();
   refresh();
 }
 
 void TileHeatmapPage::add_chips() {
-  axes_ = facets().add_chip(qtext(say::tile_map::axes{}), qtext(say::tile_map::axes_help{}));
-  axes_->hide_label();
-  metric_ = facets().add_chip(qtext(say::tile_map::colour{}), qtext(say::tile_map::colour_help{}));
-  as_ = facets().add_chip(qtext(say::tile_map::as{}), qtext(say::tile_map::as_help{}));
-  beside_ = facets().add_chip(qtext(say::tile_map::beside{}), qtext(say::tile_map::beside_help{}));
+  const auto add = [this](IdChoice& choice, const Message& name, const Message& help, int widest,
+                          std::function<void(const QString&)> picked = {}) {
+    FacetChip* chip = facets().add_chip(choice, qtext(name), qtext(help), std::move(picked));
+    chip->set_widest(widest);
+    chip_of_[&choice] = chip;
+  };
+  add(axes_, say::tile_map::axes{}, say::tile_map::axes_help{}, 96, [this](const QString& id) {
+    touch();
+    axes_.choose(id);
+  });
+  chip_of_[&axes_]->hide_label();
+  add(metric_, say::tile_map::colour{}, say::tile_map::colour_help{}, 110);
+  add(as_, say::tile_map::as{}, say::tile_map::as_help{}, 90);
+  add(beside_, say::tile_map::beside{}, say::tile_map::beside_help{}, 76);
   log_ = new QCheckBox(qtext(say::tile_map::log{}), this);
   log_->setChecked(true);
   log_->setToolTip(qtext(say::tile_map::log_help{}));
   facets().layout()->addWidget(log_);
-  axes_->set_widest(96);
-  metric_->set_widest(110);
-  as_->set_widest(90);
-  beside_->set_widest(76);
-  connect(axes_, &FacetChip::picked, this, [this](const QString& id) {
-    touch();
-    set_axes(id.section(QLatin1String(key_separator), 0, 0), id.section(QLatin1String(key_separator), 1));
-  });
-  connect(metric_, &FacetChip::picked, this, [this](const QString& id) { set_metric(id.toStdString()); });
-  connect(as_, &FacetChip::picked, this, &TileHeatmapPage::set_comparison);
-  connect(beside_, &FacetChip::picked, this, &TileHeatmapPage::set_beside);
   connect(log_, &QCheckBox::toggled, this, &TileHeatmapPage::refresh);
+  choices().keep("metric", metric_);
+  choices().keep("as", as_);
+  choices().keep("beside", beside_);
+  choices().keep("log", *log_);
+  choices().keep(
+      [this](QJsonObject& state) {
+        state[QStringLiteral("rows")] = rows_of_layout(axes_.id());
+        state[QStringLiteral("columns")] = columns_of_layout(axes_.id());
+      },
+      [this](const QJsonObject& state) {
+        axes_.set_id(layout_id(state[QStringLiteral("rows")].toString(rows_of_layout(axes_.id())),
+                               state[QStringLiteral("columns")].toString(columns_of_layout(axes_.id()))));
+      });
 }
 
 void TileHeatmapPage::add_content() {
-  auto* content = new QWidget(this);
-  stack_ = new QStackedLayout(content);
-  stack_->setContentsMargins(0, 0, 0, 0);
-  auto* shown = new QWidget(content);
+  auto* shown = new QWidget(this);
   with_slice_ = new QBoxLayout(QBoxLayout::LeftToRight, shown);
   with_slice_->setContentsMargins(0, 0, 0, 0);
   maps_ = new QWidget(shown);
@@ -134,15 +132,8 @@ void TileHeatmapPage::add_content() {
     const HeatmapView::Line line = *sliced_->line();
     sliced_->select(line.along_x ? HeatmapGrid::Place{line.fixed, place} : HeatmapGrid::Place{place, line.fixed});
   });
-  empty_ = new EmptyState(content, &workspace());
-  stack_->addWidget(shown);
-  stack_->addWidget(empty_);
-  auto* column = static_cast<QVBoxLayout*>(layout());
-  column->addWidget(content, 1);
   measuring_ = new MapMeasuring(measurer_of(workspace()), this);
-  column->addWidget(measuring_);
-  note_ = new ErrorNote(workspace().simulation_errors(), this);
-  column->addWidget(note_);
+  set_content(shown, measuring_);
   connect(measuring_, &MapMeasuring::closed, this, [this] {
     for (HeatmapView* view : views_) view->mark_area(std::nullopt);
   });
@@ -211,47 +202,34 @@ std::vector<HeatmapView*> TileHeatmapPage::heatmaps() const {
   return shown;
 }
 
-void TileHeatmapPage::set_metric(std::string_view key) {
-  if (find_metric(key) == nullptr) return;
-  metric_key_ = key;
+void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
+  axes_.choose(layout_id(rows, columns));
+}
+
+void TileHeatmapPage::take_axes() {
+  // Identity of the facets tells a view whether its axes are others.
+  if (axes_.id() != layout_id(layout_)) layout_ = *layout_of(axes_.id());
   refresh();
 }
 
-void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
-  const std::vector<analysis::PointAxis> axes = analysis::point_axes();
-  const analysis::PointAxis* y = analysis::find_axis(axes, rows.toStdString());
-  const analysis::PointAxis* x = analysis::find_axis(axes, columns.toStdString());
-  if (x == nullptr || y == nullptr || share_names(*x, *y)) return;
-  rows_key_ = rows;
-  columns_key_ = columns;
-  // Identity of the facets tells a view whether its axes are others.
-  if (x->key() != layout_.x.key() || y->key() != layout_.y.key()) layout_ = {*x, *y};
-  refresh();
+bool TileHeatmapPage::over_tiles() const {
+  return axes_.id() == layout_id(analysis::tile_layout());
+}
+
+void TileHeatmapPage::offer(IdChoice& choice, std::vector<Option> options, int otherwise) {
+  chip_of_[&choice]->setVisible(options.size() > 1);
+  choice.offer(std::move(options), otherwise);
 }
 
 bool TileHeatmapPage::turn_to(const QString& file, std::int64_t point) {
-  if (ProblemPage::turn_to(file, point)) return true;
-  const analysis::MapLayout& tiles = analysis::tile_layout();
-  set_axes(QString::fromStdString(tiles.y.key()), QString::fromStdString(tiles.x.key()));
-  return ProblemPage::turn_to(file, point);
-}
-
-void TileHeatmapPage::set_comparison(const QString& word) {
-  as_word_ = word;
-  refresh();
-}
-
-void TileHeatmapPage::set_beside(const QString& facet) {
-  beside_key_ = facet;
-  refresh();
+  if (turn_to_problem_of(file, point)) return true;
+  axes_.choose(layout_id(analysis::tile_layout()));
+  return turn_to_problem_of(file, point);
 }
 
 QString TileHeatmapPage::file_stem() const {
-  QString stem = QString::fromStdString(analysis::map_stem(filter(), metric_key_));
-  const analysis::MapLayout& tiles = analysis::tile_layout();
-  if (layout_.x.key() != tiles.x.key() || layout_.y.key() != tiles.y.key()) {
-    stem += QStringLiteral("-%1-%2").arg(rows_key_, columns_key_);
-  }
+  QString stem = QString::fromStdString(analysis::map_stem(filter(), metric_.key()));
+  if (!over_tiles()) stem += QStringLiteral("-%1-%2").arg(rows_of_layout(axes_.id()), columns_of_layout(axes_.id()));
   const analysis::Quantified shown = request().shown;
   if (shown.as != analysis::Comparison::none) stem += QLatin1Char('-') + to_qstring(to_string(shown.as));
   return stem;
@@ -267,31 +245,6 @@ QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
   return save_heatmaps(views, path, size);
 }
 
-QString TileHeatmapPage::title() const {
-  return qtext(say::tile_map::title{});
-}
-
-QJsonObject TileHeatmapPage::state() const {
-  return {{QStringLiteral("choices"), facets().state()},
-          {QStringLiteral("metric"), QString::fromStdString(metric_key_)},
-          {QStringLiteral("rows"), rows_key_},
-          {QStringLiteral("columns"), columns_key_},
-          {QStringLiteral("as"), as_word_},
-          {QStringLiteral("beside"), beside_key_},
-          {QStringLiteral("log"), log_->isChecked()}};
-}
-
-void TileHeatmapPage::restore(const QJsonObject& state) {
-  facets().restore(state[QStringLiteral("choices")].toObject());
-  const std::string metric = state[QStringLiteral("metric")].toString().toStdString();
-  if (find_metric(metric) != nullptr) metric_key_ = metric;
-  as_word_ = state[QStringLiteral("as")].toString(as_word_);
-  beside_key_ = state[QStringLiteral("beside")].toString(beside_key_);
-  log_->setChecked(state[QStringLiteral("log")].toBool(log_->isChecked()));
-  set_axes(state[QStringLiteral("rows")].toString(rows_key_), state[QStringLiteral("columns")].toString(columns_key_));
-  refresh();
-}
-
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
   return {{qtext(say::tile_map::on_map{}), qtext(say::tile_map::key_walk{})},
           {qtext(say::tile_map::home_on_map{}), qtext(say::tile_map::key_best{})},
@@ -302,24 +255,17 @@ void TileHeatmapPage::pose() {
   if (has_grid()) heatmap()->select(heatmap()->landmark());
 }
 
-void TileHeatmapPage::show_words() {
-  if (points()->empty()) {
-    empty_->set_words(why_no_points(workspace()));
-  } else if (ticked_run_is_running(workspace())) {
-    empty_->set_words(
-        {qtext(say::tile_map::no_map_yet{}), qtext(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})});
-  } else if (const auto none_ran = why_none_ran(points()->table())) {
-    empty_->set_words(*none_ran);
-  } else if (layout_.x.key() != analysis::tile_layout().x.key() || layout_.y.key() != analysis::tile_layout().y.key()) {
-    empty_->set_words(
-        {qtext(say::tile_map::no_map{}),
-         qtext(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
-                                          .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
-                                          .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})});
-  } else {
-    empty_->set_words({qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{})});
+EmptyWords TileHeatmapPage::why_none() const {
+  if (points()->empty()) return why_no_points(workspace());
+  if (ticked_run_is_running(workspace())) {
+    return {qtext(say::tile_map::no_map_yet{}), qtext(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})};
   }
-  stack_->setCurrentWidget(empty_);
+  if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
+  if (over_tiles()) return {qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{})};
+  return {qtext(say::tile_map::no_map{}),
+          qtext(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
+                                           .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
+                                           .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})};
 }
 
 void TileHeatmapPage::offer_axes() {
@@ -329,30 +275,25 @@ void TileHeatmapPage::offer_axes() {
   for (const std::string& key : {std::string("br"), std::string("bc"), layout_.y.key(), layout_.x.key()}) {
     if (analysis::find_axis(axes, key) == nullptr) axes.push_back(*analysis::find_axis(all, key));
   }
-  std::vector<FacetChip::Option> options;
+  std::vector<Option> options;
   for (const analysis::PointAxis& y : axes) {
     for (const analysis::PointAxis& x : axes) {
-      if (share_names(x, y)) continue;
-      options.push_back(
-          {.text = QStringLiteral("%1 × %2").arg(label_of(y), label_of(x)),
-           .id = QString::fromStdString(y.key()) + QLatin1String(key_separator) + QString::fromStdString(x.key()),
-           .full = {},
-           .group = label_of(y) + QStringLiteral(" ×")});
+      if (!share_names(x, y)) options.push_back(layout_option({.x = x, .y = y}));
     }
   }
-  offer(*axes_, std::move(options), rows_key_ + QLatin1String(key_separator) + columns_key_, -1);
+  offer(axes_, std::move(options), -1);
 }
 
 void TileHeatmapPage::offer_metrics() {
   const std::vector<Row>& rows = filter().rows();
   const std::span<const Row> first(rows.data(), std::min(rows.size(), looked_at));
-  std::vector<FacetChip::Option> options;
+  std::vector<Option> options;
   for (const bool usual : {true, false}) {
     for (const Metric& metric : metrics_table()) {
       if (metric.on_heatmap != usual) continue;
       const QString id = to_qstring(metric.key);
       const auto has = [&](Row row) { return points()->table().values(metric.key).has(row); };
-      if (!usual && metric.key != metric_key_ && std::ranges::none_of(first, has)) continue;
+      if (!usual && id != metric_.id() && std::ranges::none_of(first, has)) continue;
       options.push_back({.text = metric_label(metric.key),
                          .id = id,
                          .full = qtext(metric.help()),
@@ -360,55 +301,48 @@ void TileHeatmapPage::offer_metrics() {
     }
   }
   // As wide as what most look at: rarer counters have longer names, and are shortened.
-  offer(*metric_, std::move(options), QString::fromStdString(metric_key_), 0);
+  offer(metric_, std::move(options), 0);
 }
 
 void TileHeatmapPage::offer_comparisons() {
   const analysis::PointTable& table = points()->table();
   const analysis::Counterparts there = analysis::counterparts_of(table, filter().rows());
-  std::vector<FacetChip::Option> options;
+  std::vector<Option> options;
   const auto add = [&](analysis::Comparison as, const QString& text) {
-    options.push_back({.text = text, .id = to_qstring(to_string(as)), .full = {}, .group = {}});
+    options.push_back({.text = text, .id = to_qstring(to_string(as))});
   };
-  const auto words = [&](analysis::Comparison as) {
-    return comparison_words(*points(), {.metric = metric_key_, .as = as});
+  const std::string key = metric_.key();
+  const auto words = [&](analysis::Comparison as, analysis::RunIndex run = 0) {
+    return comparison_words(*points(), {.metric = key, .as = as, .run = run});
   };
   using enum analysis::Comparison;
   add(none, qtext(say::tile_map::as_value{}));
-  const Metric* metric = find_metric(metric_key_);
+  const Metric* metric = find_metric(key);
   if (metric != nullptr && metric->better != Better::neither) add(share_of_best, words(share_of_best));
-  if (analysis::has_model(metric_key_)) add(over_model, words(over_model));
+  if (analysis::has_model(key)) add(over_model, words(over_model));
   simulated_run_ = there.simulated.value_or(0);
-  if (there.simulated) {
-    add(over_simulated,
-        comparison_words(*points(), {.metric = metric_key_, .as = over_simulated, .run = simulated_run_}));
-  }
+  if (there.simulated) add(over_simulated, words(over_simulated, simulated_run_));
   for (const analysis::RunIndex run : there.runs) {
     const QString title = QString::fromStdString(table.runs()[run].title);
-    options.push_back({.text = comparison_words(*points(), {.metric = metric_key_, .as = over_run, .run = run}),
-                       .id = QLatin1String(run_prefix) + title,
-                       .full = {},
-                       .group = {}});
+    options.push_back({.text = words(over_run, run), .id = QLatin1String(run_prefix) + title});
   }
-  offer(*as_, std::move(options), as_word_, 0);
+  offer(as_, std::move(options), 0);
 }
 
 void TileHeatmapPage::offer_beside() {
-  std::vector<FacetChip::Option> options{{.text = qtext(say::tile_map::one_map{}), .id = {}, .full = {}, .group = {}}};
+  std::vector<Option> options{{.text = qtext(say::tile_map::one_map{}), .id = {}}};
   for (std::size_t f = 0; f < filter().facets().size(); ++f) {
     if (!filter().narrows(f) || filter().state(f).options.size() < 2) continue;
     const analysis::Facet& facet = *filter().facets()[f];
-    options.push_back(
-        {.text = qtext(facet.label), .id = QString::fromStdString(facet.key), .full = qtext(facet.help), .group = {}});
+    options.push_back({.text = qtext(facet.label), .id = QString::fromStdString(facet.key), .full = qtext(facet.help)});
   }
-  offer(*beside_, std::move(options), beside_key_, 0);
+  offer(beside_, std::move(options), 0);
 }
 
 analysis::MapRequest TileHeatmapPage::request() const {
-  analysis::MapRequest request{.layout = layout_, .shown = {.metric = metric_key_}};
-  const int place = place_of(as_->options(), as_word_, 0);
-  if (as_->options().empty() || place == 0) return request;
-  const QString id = as_->options()[static_cast<std::size_t>(place)].id;
+  analysis::MapRequest request{.layout = layout_, .shown = {.metric = metric_.key()}};
+  if (as_.shown() == nullptr) return request;
+  const QString& id = as_.shown()->id;
   if (id.startsWith(QLatin1String(run_prefix))) {
     const std::string title = id.mid(static_cast<qsizetype>(sizeof(run_prefix)) - 1).toStdString();
     const std::vector<analysis::Run>& runs = points()->table().runs();
@@ -430,8 +364,7 @@ analysis::MapRequest TileHeatmapPage::request() const {
 std::vector<HeatmapGrid> TileHeatmapPage::build_maps() {
   maps_there_ = 1;
   std::vector<HeatmapGrid> maps;
-  const std::size_t place =
-      beside_key_.isEmpty() ? filter().facets().size() : filter().place_of(beside_key_.toStdString());
+  const std::size_t place = beside_.empty() ? filter().facets().size() : filter().place_of(beside_.key());
   const bool several =
       place < filter().facets().size() && filter().narrows(place) && filter().state(place).options.size() > 1;
   if (!several) {
@@ -467,7 +400,7 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
     HeatmapTitle title = heatmap_title(maps[i]);
     view->setMinimumWidth(maps.size() > 1 ? least_map_width : 0);
     // An algorithm leads the title anyway.
-    if (!maps[i].beside.isEmpty() && beside_key_ != QLatin1String("algorithm"))
+    if (!maps[i].beside.isEmpty() && beside_.id() != QLatin1String("algorithm"))
       title.what = maps[i].beside + QStringLiteral(" · ") + title.what;
     if (i + 1 == maps.size() && maps_there_ > most_maps) {
       title.of = qtext(say::tile_map::more_maps{.shown = maps.size(), .all = maps_there_});
@@ -478,16 +411,13 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
 }
 
 void TileHeatmapPage::refresh() {
-  if (note_ == nullptr) return;  // not yet made
-  if (workspace().gathering()) {
-    background().drop();  // of the axes before
-    return;               // points_changed() follows
-  }
+  if (views_.empty()) return;                          // not yet made
+  if (workspace().gathering()) return stop_looking();  // points_changed() follows
   narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
             analysis::facet_of_both(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
   look_through(
-      layout_.y.key() + key_separator + layout_.x.key(),
+      axes_.key(),
       [varying, layout = layout_](const analysis::PointTable& table) {
         const std::vector<Row> all = table.rows();
         *varying = analysis::varying_axes(table, all);
@@ -507,10 +437,9 @@ void TileHeatmapPage::show_grids() {
   std::vector<HeatmapGrid> maps = build_maps();
   if (maps.empty() || maps.front().empty()) {
     for (HeatmapView* view : views_) view->set_grid({}, {}, false);
-    note_->show_for({}, ErrorNote::First::bytes);
     measuring_->forget_area();
     show_slice();
-    return show_words();
+    return show_words(why_none());
   }
   std::vector<Row> rows;
   for (const HeatmapGrid& map : maps) {
@@ -518,10 +447,9 @@ void TileHeatmapPage::show_grids() {
     rows.insert(rows.end(), its.begin(), its.end());
   }
   show_maps(std::move(maps));
-  const Metric* metric = find_metric(metric_key_);
-  note_->show_for(simulated_parts(*points(), rows),
-                  metric != nullptr && metric->follows_clocks ? ErrorNote::First::time : ErrorNote::First::bytes);
-  stack_->setCurrentIndex(0);
+  const Metric* metric = find_metric(metric_.key());
+  show_content(simulated_parts(*points(), rows),
+               metric != nullptr && metric->follows_clocks ? ErrorNote::First::time : ErrorNote::First::bytes);
   show_slice();
   show_area();
   renew_mark();

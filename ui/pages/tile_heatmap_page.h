@@ -6,38 +6,32 @@
 #include <QBoxLayout>
 #include <QCheckBox>
 #include <QHBoxLayout>
-#include <QStackedLayout>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "ui/pages/empty_state.h"
-#include "ui/pages/error_note.h"
 #include "ui/pages/map_measuring.h"
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/slice_plot.h"
+#include "ui/text/format.h"
 
 namespace attnscope::ui {
 
-class TileHeatmapPage : public ProblemPage {
+class TileHeatmapPage : public ProblemPage, public PointMap {
   Q_OBJECT
  public:
   explicit TileHeatmapPage(Workspace& workspace, QWidget* parent = nullptr);
 
-  [[nodiscard]] QString title() const override;
-  [[nodiscard]] QIcon icon() const override { return page_icon(QStringLiteral("tiles")); }
   [[nodiscard]] QWidget* view() override { return heatmap(); }
   [[nodiscard]] bool has_plot() const override { return has_grid(); }
-  [[nodiscard]] bool maps() const override { return true; }
   /// Over the tile, where the axes that are chosen lead nowhere.
   bool turn_to(const QString& file, std::int64_t point) override;
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
-  [[nodiscard]] QJsonObject state() const override;
-  void restore(const QJsonObject& state) override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 
@@ -45,42 +39,42 @@ class TileHeatmapPage : public ProblemPage {
   [[nodiscard]] HeatmapView* heatmap() const { return views_.front(); }
   /// Those that are shown.
   [[nodiscard]] std::vector<HeatmapView*> heatmaps() const;
-  [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
   [[nodiscard]] MapMeasuring& measuring() const { return *measuring_; }
   [[nodiscard]] SlicePlot* slice() const { return slice_; }
   /// False when no tile sweep is shown and the page holds words only.
   [[nodiscard]] bool has_grid() const { return !heatmap()->grid().empty(); }
   /// By key of the metrics table.
-  void set_metric(std::string_view key);
+  void set_metric(std::string_view key) { metric_.choose(to_qstring(key)); }
   /// By keys of PointAxis.
   void set_axes(const QString& rows, const QString& columns);
   /// "value", "best", "model", "simulated", or "run:" and a run's title.
-  void set_comparison(const QString& word);
+  void set_comparison(const QString& word) { as_.choose(word); }
   /// A map for each value of that facet; empty: one map.
-  void set_beside(const QString& facet);
+  void set_beside(const QString& facet) { beside_.choose(facet); }
   /// What can be done with a cell, as its menu has it.
   enum class CellAction { measure, pin, collect_command, launch_command, value };
   void do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action);
-  /// The chips of the page's own, by what they are called.
-  [[nodiscard]] FacetChip* axes_chip() const { return axes_; }
-  [[nodiscard]] FacetChip* comparison_chip() const { return as_; }
-  [[nodiscard]] FacetChip* beside_chip() const { return beside_; }
-  [[nodiscard]] FacetChip* metric_chip() const { return metric_; }
+  [[nodiscard]] const IdChoice& comparison() const { return as_; }
 
   static constexpr std::size_t most_maps = 6;
 
  protected:
   void show_problem() override { refresh(); }
+  void show_choices() override { take_axes(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void add_chips();
+  /// Maps are of the axes that are chosen.
+  void take_axes();
+  [[nodiscard]] bool over_tiles() const;
+  void offer(IdChoice& choice, std::vector<Option> options, int otherwise);
   void add_content();
   /// Of what is visible and chosen by now; ends in show_grids().
   void refresh();
   void show_grids();
-  void show_words();
+  [[nodiscard]] EmptyWords why_none() const;
   void offer_axes();
   void offer_metrics();
   void offer_comparisons();
@@ -97,17 +91,13 @@ class TileHeatmapPage : public ProblemPage {
 
   analysis::MapLayout layout_;
   std::vector<analysis::PointAxis> varying_;  ///< along which the points lie
-  QString rows_key_;
-  QString columns_key_;
-  std::string metric_key_;
-  QString as_word_;
-  QString beside_key_;
+  IdChoice axes_;                             ///< keys, rows first
+  IdChoice metric_;
+  IdChoice as_;
+  IdChoice beside_;
   analysis::RunIndex simulated_run_ = 0;  ///< what "÷ simulated" divides by
   std::size_t maps_there_ = 1;            ///< of which most_maps are shown
-  FacetChip* axes_ = nullptr;
-  FacetChip* metric_ = nullptr;
-  FacetChip* as_ = nullptr;
-  FacetChip* beside_ = nullptr;
+  std::map<const IdChoice*, FacetChip*> chip_of_;
   QCheckBox* log_ = nullptr;
   QWidget* maps_ = nullptr;
   QHBoxLayout* maps_row_ = nullptr;
@@ -117,9 +107,6 @@ class TileHeatmapPage : public ProblemPage {
   SlicePlot* slice_ = nullptr;
   QWidget* slice_panel_ = nullptr;
   MapMeasuring* measuring_ = nullptr;
-  EmptyState* empty_ = nullptr;
-  ErrorNote* note_ = nullptr;
-  QStackedLayout* stack_ = nullptr;
 };
 
 }  // namespace attnscope::ui

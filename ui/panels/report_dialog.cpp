@@ -55,12 +55,14 @@ QString usual_file() {
 
 }  // namespace
 
-ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent) : QDialog(parent) {
+ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
+    : QDialog(parent),
+      writer_([](const ReportWish& wish, const Outdated& /*outdated*/) { return write_report_of(wish); },
+              [this](const ReportOutcome& outcome) { show_written(outcome); }) {
   setWindowTitle(qtext(say::report_dialog::title{}));
   open_ = [](const QString& path) { return QDesktopServices::openUrl(QUrl::fromLocalFile(path)); };
   add_fields();
   list_runs(workspace);
-  connect(&writer_, &ReportWriter::written, this, &ReportDialog::show_written);
   resize(560, 560);
 }
 
@@ -190,7 +192,7 @@ void ReportDialog::write() {
   writing_ = file_->text().trimmed();
   write_->setEnabled(false);
   say(qtext(say::report_dialog::writing{.file = writing_.toStdString()}));
-  writer_.write(*asked);
+  writer_.ask(*asked, always_aside);
 }
 
 void ReportDialog::show_written(const ReportOutcome& outcome) {

@@ -56,7 +56,7 @@ class ReportDialog : public QDialog {
   QString may_replace_;  ///< what is there and was asked about
   QString writing_;
   std::function<bool(const QString&)> open_;
-  ReportWriter writer_;
+  Live<ReportWish, ReportOutcome> writer_;
 };
 
 }  // namespace attnscope::ui

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panels/report_writer.h"
 
-#include <QMetaObject>
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -46,7 +45,7 @@ ReportOutcome write_it(const ReportWish& wish) {
 
 }  // namespace
 
-ReportOutcome write_report_now(const ReportWish& wish) {
+ReportOutcome write_report_of(const ReportWish& wish) {
   try {
     ReportOutcome outcome = write_it(wish);
     outcome.error = one_line(outcome.error);
@@ -57,29 +56,6 @@ ReportOutcome write_report_now(const ReportWish& wish) {
   } catch (const std::exception& error) {
     return {one_line(QString::fromLocal8Bit(error.what())), {}};
   }
-}
-
-ReportWriter::ReportWriter(QObject* parent) : QObject(parent) {
-  pool_.setMaxThreadCount(1);
-}
-
-ReportWriter::~ReportWriter() {
-  pool_.waitForDone();
-}
-
-void ReportWriter::write(const ReportWish& wish) {
-  if (busy_) return;
-  busy_ = true;
-  pool_.start([this, wish] {
-    const ReportOutcome outcome = write_report_now(wish);
-    QMetaObject::invokeMethod(
-        this,
-        [this, outcome] {
-          busy_ = false;
-          emit written(outcome);
-        },
-        Qt::QueuedConnection);
-  });
 }
 
 }  // namespace attnscope::ui

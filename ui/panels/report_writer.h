@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writes reports in a thread of its own, from the files, as `attnscope report` does.
+// Writes reports from the files, as `attnscope report` does.
 #pragma once
 
-#include <QObject>
 #include <QString>
-#include <QThreadPool>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -29,26 +27,7 @@ struct ReportOutcome {
   QString error;    ///< one line; empty: it is written
   QString warning;  ///< what it lacks, where it is written; one line
 };
-/// Blocking. Never throws.
-[[nodiscard]] ReportOutcome write_report_now(const ReportWish& wish);
-
-class ReportWriter : public QObject {
-  Q_OBJECT
- public:
-  explicit ReportWriter(QObject* parent = nullptr);
-  /// Waits for what is being written.
-  ~ReportWriter() override;
-
-  /// Ends in written(). Nothing while it is busy.
-  void write(const ReportWish& wish);
-  [[nodiscard]] bool busy() const { return busy_; }
-
- signals:
-  void written(const attnscope::ui::ReportOutcome& outcome);
-
- private:
-  bool busy_ = false;
-  QThreadPool pool_;
-};
+/// In any thread. Never throws.
+[[nodiscard]] ReportOutcome write_report_of(const ReportWish& wish);
 
 }  // namespace attnscope::ui

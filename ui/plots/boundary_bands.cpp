@@ -6,6 +6,7 @@
 
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -16,12 +17,12 @@ namespace {
 constexpr double label_top = 0.08;  ///< shares of the axes' height
 constexpr double tick_bottom = 1;
 constexpr double tick_top = 0.955;
-constexpr int band_alpha = 34;
-constexpr int bar_alpha = 90;
+constexpr double band_strength = 34 / 255.0;
+constexpr double bar_strength = 90 / 255.0;
 constexpr double band_gap = 3;         ///< pixels
 constexpr std::size_t most_drawn = 3;  ///< more would hide one another
-constexpr int edge_alpha = 130;
-constexpr int label_ground = 190;    ///< alpha
+constexpr double edge_strength = 130 / 255.0;
+constexpr double label_ground = 190 / 255.0;
 constexpr double label_room = 1.25;  ///< the ratio of two labels' N from which both find room side by side
 
 /// A position at an N and a share of the axes' height.
@@ -32,15 +33,13 @@ void place(QCPItemPosition* position, double n, double share) {
 }
 
 /// Filled only where no other lies over it: two fills would mix to a colour that is neither's.
-void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, QColor color, bool filled) {
+void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, const QColor& color, bool filled) {
   auto* band = new QCPItemRect(&plot);
   band->setLayer(QStringLiteral("grid"));  // below everything that was measured
   place(band->topLeft, at.n_low, 0);
   place(band->bottomRight, at.n_high, 1);
-  color.setAlpha(edge_alpha);
-  band->setPen(QPen(color, filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
-  color.setAlpha(band_alpha);
-  if (filled) band->setBrush(color);
+  band->setPen(QPen(faded(color, edge_strength), filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
+  if (filled) band->setBrush(faded(color, band_strength));
 }
 
 void add_tick(QCustomPlot& plot, double n, const QColor& color) {
@@ -68,22 +67,11 @@ QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, double n, co
   label->setFont(plot.font());
   label->setColor(color);
   label->setRotation(-90);
-  QColor behind = plot_colors(plot.palette()).background;
-  behind.setAlpha(label_ground);
-  label->setBrush(behind);  // a curve that crosses it stays in sight, and the words legible
+  label->setBrush(faded(plot_colors(plot.palette()).background,
+                        label_ground));  // a curve that crosses it stays in sight, and the words legible
   label->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
   place(label->position, n, label_top);
   return label;
-}
-
-/// An N, and pixels from the axes' upper edge.
-void place_below_top(QCustomPlot& plot, QCPItemPosition* position, double n, double pixels) {
-  auto* edge = new QCPItemTracer(&plot);
-  edge->setVisible(false);
-  place(edge->position, n, 0);
-  position->setType(QCPItemPosition::ptAbsolute);
-  position->setParentAnchor(edge->position);
-  position->setCoords(0, pixels);
 }
 
 /// Bands that would lie over one another become bars, one below the other, each with its label beside it, on the side
@@ -95,11 +83,11 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
   const double height = QFontMetricsF(font).height() - 2;
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
     const Boundary& boundary = boundaries[i];
-    QColor color = color_of(boundary);
+    const QColor color = color_of(boundary);
     const double top = band_gap + (height + band_gap) * static_cast<double>(i);
     auto* tick = new QCPItemLine(&plot);
-    place_below_top(plot, tick->start, boundary.at.n_nominal, top);
-    place_below_top(plot, tick->end, boundary.at.n_nominal, top + height);
+    put_beside(plot, tick->start, {boundary.at.n_nominal, 0}, {0, top}, true);
+    put_beside(plot, tick->end, {boundary.at.n_nominal, 0}, {0, top + height}, true);
     tick->setPen(QPen(color, 2.4));
     auto* label = new QCPItemText(&plot);
     label->setText(label_words(boundary));
@@ -109,13 +97,12 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
     const double last = std::max(boundary.at.n_high, boundary.at.n_nominal);
     const bool before = boundary.at.n_low / n.lower > n.upper / last;
     label->setPositionAlignment((before ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    place_below_top(plot, label->position, before ? boundary.at.n_low : last, top + height / 2);
+    put_beside(plot, label->position, {before ? boundary.at.n_low : last, 0}, {0, top + height / 2}, true);
     auto* bar = new QCPItemRect(&plot);
-    place_below_top(plot, bar->topLeft, boundary.at.n_low, top);
-    place_below_top(plot, bar->bottomRight, boundary.at.n_high, top + height);
+    put_beside(plot, bar->topLeft, {boundary.at.n_low, 0}, {0, top}, true);
+    put_beside(plot, bar->bottomRight, {boundary.at.n_high, 0}, {0, top + height}, true);
     bar->setPen(Qt::NoPen);
-    color.setAlpha(bar_alpha);
-    bar->setBrush(color);
+    bar->setBrush(faded(color, bar_strength));
     for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(tick), static_cast<QCPAbstractItem*>(label),
                                   static_cast<QCPAbstractItem*>(bar)}) {
       item->setLayer(QStringLiteral("grid"));  // below everything that was measured

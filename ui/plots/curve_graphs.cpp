@@ -6,6 +6,7 @@
 
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -14,7 +15,7 @@ namespace {
 constexpr double alike_marks = 0.02;  ///< relative: on these axes such marks are one
 constexpr double rim = 5;             ///< pixels that a covered mark is larger
 constexpr int most_rims = 3;          ///< beyond, marks would hide their neighbours
-constexpr double line_rim = 2.5;      ///< likewise, that a covered line is wider
+constexpr double line_rim = 2.5;      ///< pixels that a covered line is wider
 constexpr double lone_dash = 1.07;    ///< half the length of a dash that stands for theory at one N, as a factor of N
 
 void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
@@ -35,49 +36,29 @@ void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QC
   bars->setSymbolGap(0);
 }
 
-void add_throttled(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, QCPLayer* layer) {
-  if (!slowed_by_clocks(curve)) return;
-  QVector<double> n;
-  QVector<double> values;
-  for (const CurvePoint& point : curve.points) {
-    if (!point.throttled) continue;
-    n.append(point.n);
-    values.append(point.value);
-  }
-  if (n.isEmpty()) return;
-  // The upper half of the marks, emptied.
+/// A disc's upper half.
+QPainterPath upper_half() {
   QPainterPath half;
   half.moveTo(disc_size / 2, 0);
   half.arcTo(QRectF(-disc_size / 2, -disc_size / 2, disc_size, disc_size), 0, 180);
   half.closeSubpath();
-  QCPGraph* graph = plot.addGraph();
-  graph->setName(throttled_words());
-  graph->setLayer(layer);
-  graph->setLineStyle(QCPGraph::lsNone);
-  graph->setScatterStyle(
-      QCPScatterStyle(half, QPen(curve_color(curve, colors), 1.5), colors.background, path_unit_size));
-  graph->setData(n, values, true);
+  return half;
 }
 
-/// The curve's marks again, with a plus, where a simulation was continued from a part.
-void add_extrapolated(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, const QString& layer) {
-  if (curve.kind != CurveKind::measured) return;
-  QVector<double> n;
-  QVector<double> values;
-  SampleMark mark = SampleMark::none;
-  for (const CurvePoint& point : curve.points) {
-    if (point.provenance != Provenance::extrapolated) continue;
-    n.append(point.n);
-    values.append(point.value);
-    mark = mark_of(curve, point);
-  }
-  if (n.isEmpty()) return;
-  QCPGraph* graph = plot.addGraph();
-  graph->setName(extrapolated_words());
+/// Over the curve's marks, where points are marked otherwise.
+void add_marks_over(QCustomPlot& plot, const Curve& curve, const QString& name, QCPLayer* layer,
+                    const QCPScatterStyle& style, const std::function<bool(const CurvePoint&)>& is_so) {
+  if (std::ranges::none_of(curve.points, is_so)) return;
+  QCPGraph* graph = add_marks(*plot.axisRect(), style);
+  graph->setName(name);
   graph->setLayer(layer);
-  graph->setLineStyle(QCPGraph::lsNone);
-  graph->setScatterStyle(scatter_of(mark, curve_color(curve, colors), colors.background));
-  graph->setData(n, values, true);
+  for (const CurvePoint& point : curve.points) {
+    if (is_so(point)) graph->addData(point.n, point.value);
+  }
+}
+
+bool is_extrapolated(const CurvePoint& point) {
+  return point.provenance == Provenance::extrapolated;
 }
 
 /// Whether the marks of two curves fall on one another at some N.
@@ -112,9 +93,8 @@ void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) 
 void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, PlotLegend& legend, int covered,
                bool hidden) {
   const QColor color = curve_color(curve, colors);
-  QCPGraph* graph = plot.addGraph();
+  QCPGraph* graph = add_line(*plot.axisRect(), curve_pen(curve, color));
   graph->setName(curve.label);
-  graph->setPen(curve_pen(curve, color));
   const bool measured = curve.kind == CurveKind::measured;
   if (is_below_measurements(curve)) graph->setLayer(curve.name.age > 0 ? older_layer() : theory_layer());
   QVector<double> n;
@@ -148,25 +128,23 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   add_color_key(curve, color, legend);
   graph->setVisible(!hidden);
   if (hidden) return;
-  add_throttled(plot, curve, colors, graph->layer());
-  add_extrapolated(plot, curve, colors, graph->layer()->name());
+  if (slowed_by_clocks(curve)) {
+    // The upper half of the marks, emptied.
+    add_marks_over(plot, curve, throttled_words(), graph->layer(),
+                   {upper_half(), QPen(color, 1.5), colors.background, path_unit_size}, &CurvePoint::throttled);
+  }
+  // With a plus where a simulation was continued from a part.
+  const auto part = std::ranges::find_if(curve.points, is_extrapolated);
+  if (!measured || part == curve.points.end()) return;
+  add_marks_over(plot, curve, extrapolated_words(), graph->layer(),
+                 scatter_of(mark_of(curve, *part), color, colors.background), is_extrapolated);
 }
 
-/// What the half-filled marks mean, in the legend.
-void add_throttled_sample(QCustomPlot& plot, const PlotColors& colors, PlotLegend& legend) {
-  QCPGraph* sample = plot.addGraph();
-  sample->setName(throttled_words());
-  sample->setLineStyle(QCPGraph::lsNone);
-  sample->setScatterStyle(scatter_of(SampleMark::half_disc, colors.muted, colors.background));
-  legend.add({}, sample);
-}
-
-/// What the pluses mean.
-void add_extrapolated_sample(QCustomPlot& plot, const PlotColors& colors, PlotLegend& legend) {
-  QCPGraph* sample = plot.addGraph();
-  sample->setName(extrapolated_words());
-  sample->setLineStyle(QCPGraph::lsNone);
-  sample->setScatterStyle(scatter_of(SampleMark::plus_disc, colors.muted, colors.background));
+/// What marks mean that are unlike their curve's, in the legend.
+void add_sample(QCustomPlot& plot, const QString& words, SampleMark mark, PlotLegend& legend) {
+  const PlotColors colors = plot_colors(plot.palette());
+  QCPGraph* sample = add_marks(*plot.axisRect(), scatter_of(mark, colors.muted, colors.background));
+  sample->setName(words);
   legend.add({}, sample);
 }
 
@@ -206,29 +184,25 @@ QString older_layer() {
 void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend,
                       const IsHidden& is_hidden) {
   const PlotColors colors = plot_colors(plot.palette());
-  for (auto curve = curves.begin(); curve != curves.end(); ++curve) {
+  for (const Curve& curve : curves) {
     // A layer comes before the order within one: what is simulated is covered by every measured curve that lies on it.
     const auto lies_above = [&](const Curve& other) {
-      const bool below = is_below_measurements(*curve);
-      return is_below_measurements(other) == below ? &other > &*curve : below;
+      const bool below = is_below_measurements(curve);
+      return is_below_measurements(other) == below ? &other > &curve : below;
     };
-    const auto covered = std::count_if(curves.begin(), curves.end(), [&](const Curve& other) {
-      return &other != &*curve && other.name.age == curve->name.age && lies_above(other) && !is_hidden(other) &&
-             coincide(*curve, other);
+    const auto covered = std::ranges::count_if(curves, [&](const Curve& other) {
+      return &other != &curve && other.name.age == curve.name.age && lies_above(other) && !is_hidden(other) &&
+             coincide(curve, other);
     });
-    add_curve(plot, *curve, colors, legend, static_cast<int>(covered), is_hidden(*curve));
+    add_curve(plot, curve, colors, legend, static_cast<int>(covered), is_hidden(curve));
   }
-  const bool any_throttled = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
-    return slowed_by_clocks(curve) && std::any_of(curve.points.begin(), curve.points.end(),
-                                                  [](const CurvePoint& point) { return point.throttled; });
-  });
-  if (any_throttled) add_throttled_sample(plot, colors, legend);
-  const bool any_extrapolated = std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
-    return curve.kind == CurveKind::measured &&
-           std::any_of(curve.points.begin(), curve.points.end(),
-                       [](const CurvePoint& point) { return point.provenance == Provenance::extrapolated; });
-  });
-  if (any_extrapolated) add_extrapolated_sample(plot, colors, legend);
+  const auto any = [&](const auto& shows, const auto& is_so) {
+    return std::ranges::any_of(
+        curves, [&](const Curve& curve) { return shows(curve) && std::ranges::any_of(curve.points, is_so); });
+  };
+  const auto is_measured = [](const Curve& curve) { return curve.kind == CurveKind::measured; };
+  if (any(slowed_by_clocks, &CurvePoint::throttled)) add_sample(plot, throttled_words(), SampleMark::half_disc, legend);
+  if (any(is_measured, is_extrapolated)) add_sample(plot, extrapolated_words(), SampleMark::plus_disc, legend);
 }
 
 }  // namespace attnscope::ui

@@ -10,7 +10,7 @@
 
 namespace attnscope::ui {
 
-/// Of more of them, where the L2 gives way is left to words: nobody reads ten bands over one another.
+/// More bands are left to words: nobody reads ten over one another.
 inline constexpr std::size_t most_bands = 6;
 
 /// The layer below the measurements, for theory and simulation; the plot has to have it.

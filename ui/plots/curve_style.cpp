@@ -89,6 +89,10 @@ SampleMark mark_of(const Curve& curve, const CurvePoint& point) {
   return curve.quantity == Quantity::sm_l2 ? SampleMark::plus_square : SampleMark::plus_disc;
 }
 
+bool is_simulated(Provenance provenance) {
+  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
+}
+
 SampleMark mark_of_values(Provenance provenance) {
   switch (provenance) {
     case Provenance::simulated:
@@ -136,10 +140,6 @@ QCPScatterStyle selection_ring(const QColor& color) {
   return {QCPScatterStyle::ssCircle, QPen(color, 1.8), QBrush(Qt::NoBrush), 2.1 * disc_size};
 }
 
-QString selection_layer() {
-  return QStringLiteral("selection");
-}
-
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   if (curve.name.algorithm.empty() || curve.hue == no_hue) return colors.muted;
   const QColor color = curve.hue >= 0
@@ -169,7 +169,7 @@ QString style_words(const Curve& curve) {
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
              (curve.name.age > 0 ? QStringLiteral(" · ") + qtext(say::curve_plot::older_run{}) : QString());
     case CurveKind::model:
-      // Of bytes between SM and L2 it is exact; of a time it is a prediction.
+      // It is exact for bytes between SM and L2, and a prediction for a time.
       if (!curve.metric.empty()) return qtext(say::curve_plot::model{.quantity = quantity.toStdString()});
       return qtext(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::fit:

@@ -18,12 +18,13 @@ inline constexpr double path_unit_size = 6;  ///< the size at which QCPScatterSt
 
 [[nodiscard]] QPen curve_pen(const Curve& curve, const QColor& color);
 [[nodiscard]] SampleMark mark_of(const Curve& curve);
-/// Around the mark of the point that is selected, on a layer above the curves that pictures in files go without.
+/// Around the mark of the point that is selected.
 [[nodiscard]] QCPScatterStyle selection_ring(const QColor& color);
-[[nodiscard]] QString selection_layer();
-/// Of one of its points, which may be marked: throttled, or extrapolated.
+/// The mark of one of its points, which tells throttled and extrapolated ones.
 [[nodiscard]] SampleMark mark_of(const Curve& curve, const CurvePoint& point);
-/// Of a value that belongs to no curve.
+/// Played by the simulator, whole or in part.
+[[nodiscard]] bool is_simulated(Provenance provenance);
+/// The mark of a value that belongs to no curve.
 [[nodiscard]] SampleMark mark_of_values(Provenance provenance);
 [[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);
 [[nodiscard]] QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& background);

@@ -2,10 +2,10 @@
 #include "ui/plots/failed_marks.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -13,12 +13,12 @@ namespace attnscope::ui {
 namespace {
 
 double shortest_length(const CurveSet& set) {
-  double shortest = std::numeric_limits<double>::infinity();
+  Extent lengths;
   for (const Curve& curve : set.curves) {
-    if (!curve.points.empty()) shortest = std::min(shortest, curve.points.front().n);
+    if (!curve.points.empty()) lengths.take(curve.points.front().n);
   }
-  for (const FailedPoint& point : set.failed) shortest = std::min(shortest, point.n);
-  return shortest;
+  for (const FailedPoint& point : set.failed) lengths.take(point.n);
+  return lengths.low;
 }
 
 QCPItemText* add_text(QCustomPlot& plot, const QString& text, const QColor& color, double n, double height) {
@@ -40,13 +40,11 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
   std::map<QString, double> named;  ///< by words, the last N beside which they stand
   std::vector<double> heights;
   const double shortest = shortest_length(set);
-  QFont bold = plot.font();
-  bold.setBold(true);
   for (const FailedPoint& point : set.failed) {
     heights.push_back(0.03 + 0.05 * stacked[point.n]++);
     const QColor color = algorithm_color(point.algorithm, colors.dark);
     QCPItemText* cross = add_text(plot, QStringLiteral("✕"), color, point.n, heights.back());
-    cross->setFont(bold);
+    cross->setFont(bold(plot.font()));
     cross->setPositionAlignment(Qt::AlignCenter);
     const Disposition disposition = set.table().disposition(point.row);
     const QString why = qtext(analysis::failure_words(disposition));
@@ -63,10 +61,8 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
       words->setPadding({0, 0, 9, 0});
     }
     if (!fresh) continue;
-    QCPGraph* sample = plot.addGraph();
+    QCPGraph* sample = add_marks(*plot.axisRect(), {QCPScatterStyle::ssCross, QPen(color, 1.8), Qt::NoBrush, 7});
     sample->setName(label);
-    sample->setLineStyle(QCPGraph::lsNone);
-    sample->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCross, QPen(color, 1.8), Qt::NoBrush, 7));
     legend.add(QString::fromStdString(point.algorithm), sample,
                PlotLegend::Style{why, QPen(Qt::NoPen), sample->scatterStyle()});
   }

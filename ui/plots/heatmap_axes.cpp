@@ -8,6 +8,7 @@
 #include "ui/models/facet_words.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_words.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/plots/round_ticks.h"
 #include "ui/text/qtext.h"
 
@@ -52,17 +53,16 @@ void draw_paper_marks(QPainter& painter, const HeatmapDrawing& drawing, const He
 
 void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                         const QRectF& area) {
-  QFont bold = drawing.font;
-  bold.setBold(true);
+  const QFont bold_font = bold(drawing.font);
   const double width = area.right() - layout.cells.left() - heatmap_right_margin;
-  const double line = QFontMetricsF(bold).height() + 2;
+  const double line = QFontMetricsF(bold_font).height() + 2;
   const auto write = [&](const QFont& font, const QColor& color, double top, const QString& text) {
     painter.setFont(font);
     painter.setPen(color);
     painter.drawText(QRectF(layout.cells.left(), top, width, line), Qt::AlignLeft | Qt::AlignVCenter,
                      QFontMetricsF(font).elidedText(text, Qt::ElideRight, width));
   };
-  write(bold, drawing.colors.text, area.top() + 5, drawing.title.what);
+  write(bold_font, drawing.colors.text, area.top() + 5, drawing.title.what);
   write(drawing.font, drawing.colors.muted, area.top() + 5 + line, drawing.title.of);
 }
 
@@ -157,7 +157,7 @@ void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, cons
   const QRectF room(left, layout.caption_top, area.right() - left - heatmap_right_margin,
                     area.bottom() - layout.caption_top);
   painter.drawText(room, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
-                   heatmap_caption(drawing.grid, layout.figures.shown, drawing.medium));
+                   heatmap_caption(drawing.grid, layout.figures.shown, drawing.target));
   if (!drawing.source.isEmpty()) {
     painter.drawText(room.adjusted(0, 0, 0, -4), Qt::AlignRight | Qt::AlignBottom, drawing.source);
   }

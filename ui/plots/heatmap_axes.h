@@ -15,7 +15,7 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
 /// Values that the bar is labelled with: round ones in the unit that is shown.
 [[nodiscard]] std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most);
 void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout);
-/// The legend and, on paper, the source below it.
+/// The legend and, in files, the source below it.
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                           const QRectF& area);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ui/plots/heatmap_words.h"
+#include "ui/plots/plot_parts.h"
 
 namespace attnscope::ui {
 namespace {
@@ -75,9 +76,7 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
   const QColor fill = colors.at(*cell.value);
   painter.fillRect(rect, fill);
   if (drawing.grid.extra(place).hatched) {
-    QColor ink = ink_on(fill);
-    ink.setAlphaF(0.45F);  // figures are to be read over it
-    painter.setPen(QPen(ink, 1));
+    painter.setPen(QPen(faded(ink_on(fill), 0.45), 1));  // figures are to be read over it
     draw_hatching(painter, rect);
   }
   if (const Qt::PenStyle frame = frame_of(cell.provenance); frame != Qt::NoPen) {

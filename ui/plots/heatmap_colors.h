@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which colour a value of a heatmap has. The good end is always the bright one; ratios diverge from white at 1, and are
-// blue where they are better. Both scales are told apart by people who do not see red or green.
+// blue where they are better. People who do not see red or green can read both scales.
 #pragma once
 
 #include <QColor>

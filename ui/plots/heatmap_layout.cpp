@@ -7,6 +7,7 @@
 
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_words.h"
+#include "ui/plots/plot_parts.h"
 
 namespace attnscope::ui {
 namespace {
@@ -100,7 +101,7 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   // Figures that find no room are a line more of caption, which takes room itself.
   for (const bool shown : {true, false}) {
     const QRectF room(0, 0, std::max(1.0, area.width() - heatmap_caption_left - heatmap_right_margin), 1000);
-    const QString words = heatmap_caption(drawing.grid, shown, drawing.medium);
+    const QString words = heatmap_caption(drawing.grid, shown, drawing.target);
     const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
     const double height = area.height() - title_height - axis - caption - source;
     layout.cell_height = cell_extent(height / rows, largest_cell, drawing.pixel);
@@ -116,10 +117,9 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
 
 QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const HeatmapLayout layout = lay_out_heatmap(drawing, QRectF(QPointF(0, 0), QSizeF(most)));
-  QFont bold = drawing.font;
-  bold.setBold(true);
+  const QFont bold_font = bold(drawing.font);
   const QFontMetricsF small(small_font(drawing.font));
-  const double titles = std::max(QFontMetricsF(bold).horizontalAdvance(drawing.title.what),
+  const double titles = std::max(QFontMetricsF(bold_font).horizontalAdvance(drawing.title.what),
                                  QFontMetricsF(drawing.font).horizontalAdvance(drawing.title.of));
   const double bar = drawing.with_bar ? layout.bar.right() + heatmap_bar_labels : layout.cells.right();
   const double right = std::max(layout.cells.left() + titles, bar);
@@ -128,7 +128,7 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const int kept_width = std::clamp(width, std::min(least_width, most.width()), most.width());
   // A narrower caption has more lines.
   const QRectF room(0, 0, kept_width - heatmap_caption_left - heatmap_right_margin, 1000);
-  const QString words = heatmap_caption(drawing.grid, layout.figures.shown, drawing.medium);
+  const QString words = heatmap_caption(drawing.grid, layout.figures.shown, drawing.target);
   const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
   const double line = drawing.source.isEmpty() ? 0 : small.height() + 4;
   const int height = static_cast<int>(std::ceil(layout.caption_top + caption + line));

@@ -10,7 +10,7 @@
 
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/heatmap_colors.h"
-#include "ui/plots/medium.h"
+#include "ui/plots/plot_target.h"
 #include "ui/text/format.h"
 #include "ui/theme/theme.h"
 
@@ -29,8 +29,8 @@ struct HeatmapDrawing {
   UnitScale unit;
   QFont font;
   PlotColors colors;
-  Medium medium = Medium::screen;
-  QString source = {};   ///< on paper: which GPU, when and in which file
+  PlotTarget target = PlotTarget::screen;
+  QString source = {};   ///< in files: which GPU, when and in which file
   bool with_bar = true;  ///< false: a map beside it has the bar for both
   double pixel = 1;      ///< the extent of one pixel of the target; cells begin and end on whole ones
 };

@@ -4,7 +4,6 @@
 #include <QContextMenuEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QSvgGenerator>
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +12,8 @@
 #include "ui/plots/heatmap_axes.h"
 #include "ui/plots/heatmap_cells.h"
 #include "ui/plots/heatmap_words.h"
-#include "ui/process/save_file.h"
+#include "ui/plots/plot_export.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -56,7 +56,6 @@ void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, b
   setAccessibleName(grid.empty() ? qtext(say::tile_map::name{})
                                  : qtext(say::tile_map::name_of_axes{.rows = axis_title(grid.y).toStdString(),
                                                                      .columns = axis_title(grid.x).toStdString()}));
-  hovered_.reset();
   overlay_->clear();
   invalidate();
 }
@@ -94,28 +93,28 @@ QRectF HeatmapView::rect_of(const analysis::MapArea& area) const {
   return cell_rect(area.from) | cell_rect(area.to);
 }
 
-HeatmapDrawing HeatmapView::drawing(Medium medium, double pixel) const {
+HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
   return {grid_,       title_,
           log_colors_, unit_,
           font(),      plot_colors(palette()),
-          medium,      medium == Medium::paper ? source_ : QString(),
+          target,      target == PlotTarget::file ? source_ : QString(),
           with_bar_,   pixel};
 }
 
 HeatmapLayout HeatmapView::screen_layout() const {
-  return lay_out_heatmap(drawing(Medium::screen, 1 / devicePixelRatioF()), rect());
+  return lay_out_heatmap(drawing(PlotTarget::screen, 1 / devicePixelRatioF()), rect());
 }
 
 void HeatmapView::render_grid(QPainter& painter, const QRectF& area, double pixel) const {
-  draw_heatmap(painter, drawing(Medium::paper, pixel), area);
+  draw_heatmap(painter, drawing(PlotTarget::file, pixel), area);
 }
 
 QSize HeatmapView::picture_size(const QSize& most) const {
-  return heatmap_extent(drawing(Medium::paper, 1), most);
+  return heatmap_extent(drawing(PlotTarget::file, 1), most);
 }
 
-QString HeatmapView::caption(Medium medium) const {
-  return heatmap_caption(grid_, grid_.empty() || screen_layout().figures.shown, medium);
+QString HeatmapView::caption(PlotTarget target) const {
+  return heatmap_caption(grid_, grid_.empty() || screen_layout().figures.shown, target);
 }
 
 std::optional<HeatmapGrid::Place> HeatmapView::cell_at(const QPointF& position) const {
@@ -132,17 +131,11 @@ HoverContent HeatmapView::describe_cell(HeatmapGrid::Place place) const {
 }
 
 void HeatmapView::hover_at(const QPointF& position) {
-  const auto place = cell_at(position);
-  if (!place) {
-    hovered_.reset();
+  if (const auto place = cell_at(position)) {
+    overlay_->show_content(describe_cell(*place), position.toPoint());
+  } else {
     overlay_->clear();
-    return;
   }
-  if (place != hovered_) {
-    hovered_ = place;
-    hover_ = describe_cell(*place);
-  }
-  overlay_->show_content(&hover_, position.toPoint());
 }
 
 void HeatmapView::paintEvent(QPaintEvent*) {
@@ -151,7 +144,7 @@ void HeatmapView::paintEvent(QPaintEvent*) {
     cache_ = QPixmap(size() * ratio);
     cache_.setDevicePixelRatio(ratio);
     QPainter painter(&cache_);
-    draw_heatmap(painter, drawing(Medium::screen, 1 / ratio), rect());
+    draw_heatmap(painter, drawing(PlotTarget::screen, 1 / ratio), rect());
   }
   {
     QPainter painter(this);
@@ -189,14 +182,11 @@ void HeatmapView::draw_marks(QPainter& painter) const {
   }
   const std::optional<analysis::MapArea>& marked = dragged_ ? dragged_ : area_;
   if (!marked) return;
-  QColor wash = colors.accent;
-  wash.setAlpha(50);
-  painter.fillRect(rect_of(*marked), wash);
+  painter.fillRect(rect_of(*marked), faded(colors.accent, 50 / 255.0));
   outline(rect_of(*marked), Qt::SolidLine);
 }
 
 void HeatmapView::resizeEvent(QResizeEvent*) {
-  overlay_->setGeometry(rect());
   overlay_->clear();
   invalidate();
 }
@@ -242,7 +232,6 @@ void HeatmapView::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void HeatmapView::leaveEvent(QEvent*) {
-  hovered_.reset();
   overlay_->clear();
 }
 
@@ -304,32 +293,18 @@ QString save_heatmaps(const std::vector<const HeatmapView*>& views, const QStrin
     for (std::size_t i = 0; i < views.size(); ++i) {
       views[i]->render_grid(painter, QRectF(static_cast<double>(i) * width, 0, width, size.height()), pixel);
     }
-    return true;
   };
-  const QString title = views.front()->title().what;
-  if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) {
-    return save_file(file, [&](QIODevice& out) {
-      QSvgGenerator generator;
-      generator.setOutputDevice(&out);
-      set_up_page(generator, size, title);
-      QPainter painter(&generator);
-      return paint(painter, 1);
-    });
-  }
-  if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
-    return save_file(file, [&](QIODevice& out) {
-      QPdfWriter writer(&out);
-      set_up_page(writer, size, title);
-      QPainter painter(&writer);
-      return paint(painter, 1);
-    });
-  }
-  QImage image(size * png_scale, QImage::Format_RGB32);
-  image.setDevicePixelRatio(png_scale);
-  QPainter painter(&image);
-  paint(painter, 1 / png_scale);
-  painter.end();
-  return save_image(file, image, "PNG");
+  const auto vectors = [&](QPaintDevice& device) {
+    QPainter painter(&device);
+    paint(painter, 1);
+  };
+  return save_picture(file, size, views.front()->title().what, vectors, [&] {
+    QImage image(size * png_scale, QImage::Format_RGB32);
+    image.setDevicePixelRatio(png_scale);
+    QPainter painter(&image);
+    paint(painter, 1 / png_scale);
+    return image;
+  });
 }
 
 }  // namespace attnscope::ui

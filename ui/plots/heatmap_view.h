@@ -49,7 +49,7 @@ class HeatmapView : public QWidget {
   /// Where a cell stands on the widget.
   [[nodiscard]] QRectF cell_rect(HeatmapGrid::Place place) const;
   /// The legend below the cells.
-  [[nodiscard]] QString caption(Medium medium = Medium::screen) const;
+  [[nodiscard]] QString caption(PlotTarget target = PlotTarget::screen) const;
   /// The read-out of a cell, as hovering shows it.
   [[nodiscard]] HoverContent describe_cell(HeatmapGrid::Place place) const;
   void hover_at(const QPointF& position);
@@ -79,7 +79,7 @@ class HeatmapView : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
-  [[nodiscard]] HeatmapDrawing drawing(Medium medium, double pixel) const;
+  [[nodiscard]] HeatmapDrawing drawing(PlotTarget target, double pixel) const;
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
   /// The cell nearest to a position.
@@ -98,8 +98,6 @@ class HeatmapView : public QWidget {
   std::optional<analysis::MapArea> area_;
   std::optional<Line> line_;
   std::optional<HeatmapGrid::Place> selected_;
-  std::optional<HeatmapGrid::Place> hovered_;
-  HoverContent hover_;
   HoverOverlay* overlay_ = nullptr;
   QPixmap cache_;
 };

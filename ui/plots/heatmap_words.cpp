@@ -2,6 +2,7 @@
 #include "ui/plots/heatmap_words.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -16,29 +17,6 @@
 
 namespace attnscope::ui {
 namespace {
-
-/// What single cells are marked with.
-struct Marks {
-  bool infeasible = false;
-  bool simulated = false;
-  bool extrapolated = false;
-  bool imported = false;
-  bool throttled = false;
-};
-
-Marks marks_of(const HeatmapGrid& grid) {
-  Marks marks;
-  for (const auto& row : grid.cells) {
-    for (const HeatmapCell& cell : row) {
-      marks.infeasible = marks.infeasible || cell.disposition == Disposition::infeasible;
-      marks.simulated = marks.simulated || (cell.value && cell.provenance == Provenance::simulated);
-      marks.extrapolated = marks.extrapolated || (cell.value && cell.provenance == Provenance::extrapolated);
-      marks.imported = marks.imported || (cell.value && cell.provenance == Provenance::imported);
-      marks.throttled = marks.throttled || (cell.value && cell.throttled);
-    }
-  }
-  return marks;
-}
 
 /// What the values are, the most frequent first where they are of several kinds.
 QString origin_words(const HeatmapGrid& grid) {
@@ -91,7 +69,7 @@ QString run_words(const HeatmapGrid& grid) {
                                           .hidden = hidden.join(QStringLiteral(", ")).toStdString()});
 }
 
-/// Of several tiles the first, and how many stand beside it.
+/// The first of several tiles, and how many stand beside it.
 QString alike_words(const HeatmapGrid& grid, const std::vector<HeatmapGrid::Place>& places) {
   QString tile = extents(grid, places.front());
   if (places.size() < 2) return tile;
@@ -133,7 +111,7 @@ bool on_axes(const HeatmapGrid& grid, std::string_view name) {
   return grid.x.axis.speaks_for(name) || grid.y.axis.speaks_for(name);
 }
 
-/// A point without what stands on an axis, and, where each place has its own tile, without what that was told.
+/// A point without what stands on an axis, and, where each place has its own tile, without the knobs that its tile had.
 PointSpec in_common(const HeatmapGrid& grid, PointSpec spec) {
   if (!on_axes(grid, "br") && !on_axes(grid, "bc")) spec.knobs = {};
   for (const analysis::MapAxis* axis : {&grid.x, &grid.y}) {
@@ -147,15 +125,6 @@ PointSpec in_common(const HeatmapGrid& grid, PointSpec spec) {
     }
   }
   return spec;
-}
-
-/// "3 measured anew".
-int measured_again(const HeatmapGrid& grid) {
-  int cells = 0;
-  for (const auto& row : grid.cells) {
-    for (const HeatmapCell& cell : row) cells += cell.again ? 1 : 0;
-  }
-  return cells;
 }
 
 bool has_hatched(const HeatmapGrid& grid) {
@@ -197,20 +166,9 @@ QString value_words(const HeatmapGrid& grid, double value) {
 }
 
 QString kernel_mark(int kernel) {
-  switch (kernel) {
-    case 0:
-      return {};
-    case 1:
-      return QStringLiteral("◣");
-    case 2:
-      return QStringLiteral("■");
-    case 3:
-      return QStringLiteral("●");
-    case 4:
-      return QStringLiteral("▬");
-    default:  // hovering tells the rest apart
-      return QStringLiteral("▲");
-  }
+  constexpr std::array marks{"", "◣", "■", "●", "▬"};
+  const auto place = static_cast<std::size_t>(kernel);
+  return QString::fromUtf8(place < marks.size() ? marks[place] : "▲");  // hovering tells the rest apart
 }
 
 QString short_word(Disposition disposition) {
@@ -262,28 +220,36 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   return {words.join(dot), problem.join(dot)};
 }
 
-QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medium) {
-  const bool screen = medium == Medium::screen;
+QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, PlotTarget target) {
+  const bool screen = target == PlotTarget::screen;
   QStringList parts;
   const auto cells = static_cast<int>(grid.y.size() * grid.x.size());
   const bool of_tiles = on_axes(grid, "br") || on_axes(grid, "bc");
   parts << (of_tiles ? qtext(say::tile_map::tiles_ran{.ran = grid.ok, .tiles = grid.collected})
                      : qtext(say::tile_map::places_ran{.ran = grid.ok, .places = grid.collected}));
   if (grid.collected < cells) parts << qtext(say::tile_map::blank{.tiles = cells - grid.collected});
-  const Marks marks = marks_of(grid);
-  if (marks.simulated) parts << qtext(say::tile_map::simulated{});
-  if (marks.extrapolated) parts << qtext(say::tile_map::extrapolated{});
-  if (marks.imported) parts << qtext(say::tile_map::imported{});
-  if (marks.throttled) parts << qtext(say::tile_map::throttled{});
+  const auto any = [&](const auto& is_so) {
+    return std::ranges::any_of(grid.cells, [&](const auto& row) { return std::ranges::any_of(row, is_so); });
+  };
+  const auto any_of_origin = [&](Provenance origin) {
+    return any([&](const HeatmapCell& cell) { return cell.value && cell.provenance == origin; });
+  };
+  if (any_of_origin(Provenance::simulated)) parts << qtext(say::tile_map::simulated{});
+  if (any_of_origin(Provenance::extrapolated)) parts << qtext(say::tile_map::extrapolated{});
+  if (any_of_origin(Provenance::imported)) parts << qtext(say::tile_map::imported{});
+  if (any([](const HeatmapCell& cell) { return cell.value && cell.throttled; })) {
+    parts << qtext(say::tile_map::throttled{});
+  }
   if (has_hatched(grid)) parts << qtext(say::tile_map::undecided_hatched{});
-  if (marks.infeasible)
+  if (any([](const HeatmapCell& cell) { return cell.disposition == Disposition::infeasible; })) {
     parts << (screen ? qtext(say::tile_map::infeasible_on_screen{}) : qtext(say::tile_map::infeasible{}));
+  }
   if (!figures_shown) {
     parts << (screen ? qtext(say::tile_map::no_room_on_screen{}) : qtext(say::tile_map::no_room{}));
   }
-  if (const int again = measured_again(grid); again > 0) {
-    parts << qtext(say::tile_map::measured_again{.tiles = again});
-  }
+  std::ptrdiff_t again = 0;
+  for (const auto& row : grid.cells) again += std::ranges::count_if(row, &HeatmapCell::again);
+  if (again > 0) parts << qtext(say::tile_map::measured_again{.tiles = again});
   if (grid.one_color && grid.minimum && grid.spread) {
     parts << qtext(say::tile_map::flat{.values = range_words(grid).toStdString(),
                                        .spread = value_words(grid, *grid.spread).toStdString()});

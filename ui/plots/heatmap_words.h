@@ -13,7 +13,7 @@ namespace attnscope::ui {
 /// Pre: the grid is not empty.
 [[nodiscard]] HeatmapTitle heatmap_title(const HeatmapGrid& grid);
 /// The legend below the cells; `figures_shown`: the cells have room for their values.
-[[nodiscard]] QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, Medium medium);
+[[nodiscard]] QString heatmap_caption(const HeatmapGrid& grid, bool figures_shown, PlotTarget target);
 /// "Bc (key rows of a tile)", "Head dimension d": what stands below the columns, or beside the rows.
 [[nodiscard]] QString axis_title(const analysis::MapAxis& axis);
 /// "Br 128 × Bc 64", "N 4096 × d 128".

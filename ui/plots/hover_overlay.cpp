@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/hover_overlay.h"
 
-#include <QPainter>
-#include <QPainterPath>
 #include <algorithm>
+#include <utility>
 
+#include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {
@@ -17,77 +18,32 @@ constexpr int note_width = 300;
 constexpr int pointer_gap = 14;
 constexpr double font_share = 0.88;  ///< of the plot's font: the box should hide little of what it reads out
 
-}  // namespace
-
-void draw_sample(QPainter& painter, const QRectF& where, SampleMark mark, const QColor& color,
+/// A mark as it is in the plot.
+void draw_sample(QCPPainter& painter, const QRectF& where, SampleMark mark, const QColor& color,
                  const QColor& background) {
-  const QPointF middle = where.center();
-  painter.save();
-  painter.setRenderHint(QPainter::Antialiasing);
-  QPen pen(color, 1.6);
-  painter.setPen(pen);
-  painter.setBrush(Qt::NoBrush);
-  switch (mark) {
-    case SampleMark::none:
-      break;
-    case SampleMark::disc:
-    case SampleMark::hollow_disc:
-      painter.setBrush(mark == SampleMark::disc ? color : background);
-      painter.drawEllipse(middle, 3.5, 3.5);
-      break;
-    case SampleMark::half_disc:
-      painter.setBrush(background);
-      painter.drawEllipse(middle, 3.5, 3.5);
-      painter.setBrush(color);
-      painter.drawChord(QRectF(middle.x() - 3.5, middle.y() - 3.5, 7, 7), 180 * 16, 180 * 16);
-      break;
-    case SampleMark::square:
-    case SampleMark::hollow_square:
-      painter.setBrush(mark == SampleMark::square ? color : background);
-      painter.drawRect(QRectF(middle.x() - 3.2, middle.y() - 3.2, 6.4, 6.4));
-      break;
-    case SampleMark::plus_disc:
-    case SampleMark::plus_square: {
-      constexpr double half = 3.5;
-      pen.setWidthF(1.2);
-      painter.setPen(pen);
-      painter.setBrush(background);
-      const QRectF outline(middle - QPointF(half, half), QSizeF(2 * half, 2 * half));
-      mark == SampleMark::plus_disc ? painter.drawEllipse(outline) : painter.drawRect(outline);
-      painter.drawLine(middle - QPointF(half, 0), middle + QPointF(half, 0));
-      painter.drawLine(middle - QPointF(0, half), middle + QPointF(0, half));
-      break;
-    }
-    case SampleMark::diamond:
-      painter.setBrush(background);
-      painter.drawPolygon(QPolygonF{middle + QPointF(0, -4.5), middle + QPointF(4.5, 0), middle + QPointF(0, 4.5),
-                                    middle + QPointF(-4.5, 0)});
-      break;
-    case SampleMark::triangle:
-      painter.setBrush(background);
-      painter.drawPolygon(QPolygonF{middle + QPointF(0, -4), middle + QPointF(4, 3.2), middle + QPointF(-4, 3.2)});
-      break;
-    case SampleMark::dashes:
-      pen.setDashPattern({3, 2});
-      painter.setPen(pen);
-      painter.drawLine(QPointF(where.left(), middle.y()), QPointF(where.right(), middle.y()));
-      break;
-    case SampleMark::cross:
-      painter.drawLine(middle + QPointF(-3.5, -3.5), middle + QPointF(3.5, 3.5));
-      painter.drawLine(middle + QPointF(-3.5, 3.5), middle + QPointF(3.5, -3.5));
-      break;
+  if (mark == SampleMark::dashes) {
+    QPen pen(color, 1.6);
+    pen.setDashPattern({3, 2});
+    painter.setPen(pen);
+    painter.drawLine(QPointF(where.left(), where.center().y()), QPointF(where.right(), where.center().y()));
+    return;
   }
-  painter.restore();
+  const QCPScatterStyle style = scatter_of(mark, color, background);
+  style.applyTo(&painter, QPen(color));
+  style.drawShape(&painter, where.center());
 }
+
+}  // namespace
 
 HoverOverlay::HoverOverlay(QWidget* plot) : QWidget(plot) {
   setAttribute(Qt::WA_TransparentForMouseEvents);
   setFocusPolicy(Qt::NoFocus);
 }
 
-void HoverOverlay::show_content(const HoverContent* content, const QPoint& pointer, std::optional<double> guide_x,
+void HoverOverlay::show_content(HoverContent content, const QPoint& pointer, std::optional<double> guide_x,
                                 const QRectF& guide_area) {
-  content_ = content;
+  setGeometry(parentWidget()->rect());
+  content_ = std::move(content);
   pointer_ = pointer;
   guide_x_ = guide_x;
   guide_area_ = guide_area;
@@ -95,8 +51,8 @@ void HoverOverlay::show_content(const HoverContent* content, const QPoint& point
 }
 
 void HoverOverlay::clear() {
-  if (content_ == nullptr) return;
-  content_ = nullptr;
+  if (!content_) return;
+  content_.reset();
   update();
 }
 
@@ -112,9 +68,11 @@ QRect HoverOverlay::place_box(const QSize& size) const {
 }
 
 void HoverOverlay::paintEvent(QPaintEvent*) {
-  if (content_ == nullptr) return;
+  if (!content_) return;
   const PlotColors colors = plot_colors(palette());
-  QPainter painter(this);
+  QCPPainter marks(this);
+  marks.setMode(QCPPainter::pmVectorized);  // lines are not moved to whole pixels
+  QPainter& painter = marks;
   painter.setRenderHint(QPainter::Antialiasing);
   if (guide_x_) {
     painter.setPen(QPen(colors.muted, 1, Qt::DotLine));
@@ -123,10 +81,7 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
 
   QFont plain = font();
   plain.setPointSizeF(font_share * plain.pointSizeF());
-  QFont bold = plain;
-  bold.setBold(true);
   const QFontMetrics metrics(plain);
-  const QFontMetrics bold_metrics(bold);
   const bool marked = std::any_of(content_->rows.begin(), content_->rows.end(),
                                   [](const HoverRow& row) { return row.mark != SampleMark::none; });
   const int indent = marked ? sample_width : 0;
@@ -137,7 +92,7 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
     value_width = std::max(value_width, metrics.horizontalAdvance(row.value));
   }
   const int line = metrics.height() + 1;
-  int inner_width = std::max(bold_metrics.horizontalAdvance(content_->title),
+  int inner_width = std::max(QFontMetrics(bold(plain)).horizontalAdvance(content_->title),
                              content_->rows.empty() ? 0 : indent + label_width + column_gap + value_width);
   int notes_height = 0;
   for (const QString& note : content_->notes) {
@@ -150,20 +105,19 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   const QRect box = place_box({inner_width + 2 * box_padding, height + 2 * box_padding});
 
   painter.setPen(QPen(colors.axis, 1));
-  QColor panel = colors.panel;
-  panel.setAlpha(244);
+  const QColor panel = faded(colors.panel, 244 / 255.0);
   painter.setBrush(panel);
   painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
 
   int y = box.top() + box_padding;
   const int x = box.left() + box_padding;
-  painter.setFont(bold);
+  painter.setFont(bold(plain));
   painter.setPen(colors.text);
   painter.drawText(QRect(x, y, inner_width, line), Qt::AlignLeft | Qt::AlignVCenter, content_->title);
   y += line + 4;
   painter.setFont(plain);
   for (const HoverRow& row : content_->rows) {
-    draw_sample(painter, QRectF(x, y, sample_width - 6, line), row.mark, row.color, panel);
+    draw_sample(marks, QRectF(x, y, sample_width - 6, line), row.mark, row.color, panel);
     painter.setPen(colors.text);
     painter.drawText(QRect(x + indent, y, label_width, line), Qt::AlignLeft | Qt::AlignVCenter, row.label);
     painter.drawText(QRect(x, y, inner_width, line), Qt::AlignRight | Qt::AlignVCenter, row.value);

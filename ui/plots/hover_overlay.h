@@ -23,8 +23,7 @@ enum class SampleMark {
   plus_square,
   diamond,
   triangle,
-  dashes,
-  cross
+  dashes
 };
 
 struct HoverRow {
@@ -46,10 +45,11 @@ class HoverOverlay : public QWidget {
   explicit HoverOverlay(QWidget* plot);
 
   /// `guide_x`: a vertical line at that x, over the height of `guide_area`.
-  void show_content(const HoverContent* content, const QPoint& pointer, std::optional<double> guide_x = {},
+  void show_content(HoverContent content, const QPoint& pointer, std::optional<double> guide_x = {},
                     const QRectF& guide_area = {});
   void clear();
-  [[nodiscard]] const HoverContent* content() const { return content_; }
+  /// Null while nothing is read out.
+  [[nodiscard]] const HoverContent* content() const { return content_ ? &*content_ : nullptr; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -57,13 +57,10 @@ class HoverOverlay : public QWidget {
  private:
   [[nodiscard]] QRect place_box(const QSize& size) const;
 
-  const HoverContent* content_ = nullptr;  ///< owned by the plot
+  std::optional<HoverContent> content_;
   QPoint pointer_;
   std::optional<double> guide_x_;
   QRectF guide_area_;
 };
-
-void draw_sample(QPainter& painter, const QRectF& where, SampleMark mark, const QColor& color,
-                 const QColor& background);
 
 }  // namespace attnscope::ui

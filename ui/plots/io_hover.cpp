@@ -69,7 +69,7 @@ class ColumnBuilder {
     QString label = label_of(curve, *at);
     if (at->row) {
       note_source(curve, *at);
-      value += measured_aside(curve, *at);
+      value += beside_value(curve, *at);
       // Another curve of the algorithm may be of another tile, and "x model" is of this one.
       const Config& tile = set_.table().tile_of(*at->row);
       if (tile_stated(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
@@ -87,12 +87,13 @@ class ColumnBuilder {
     if (!slowed.contains(title)) slowed << title;
   }
 
-  [[nodiscard]] QString measured_aside(const Curve& curve, const CurvePoint& at) const {
+  /// How often it was measured, its range, and how many times its model it is.
+  [[nodiscard]] QString beside_value(const Curve& curve, const CurvePoint& at) const {
     QString text;
-    QStringList aside;
-    if (at.repeats > 1) aside << qtext(say::curve_plot::measurements{.measurements = at.repeats});
-    if (const QString range = format_range(at, curve); !range.isEmpty()) aside << range;
-    if (!aside.isEmpty()) text += QStringLiteral(" (%1)").arg(aside.join(QStringLiteral(", ")));
+    QStringList details;
+    if (at.repeats > 1) details << qtext(say::curve_plot::measurements{.measurements = at.repeats});
+    if (const QString range = format_range(at, curve); !range.isEmpty()) details << range;
+    if (!details.isEmpty()) text += QStringLiteral(" (%1)").arg(details.join(QStringLiteral(", ")));
     if (at.over_model) {
       const std::string ratio = QString::number(*at.over_model, 'f', 3).toStdString();
       text += QStringLiteral(" = ") + qtext(say::curve_plot::times_model{.ratio = ratio});

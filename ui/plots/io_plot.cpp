@@ -3,22 +3,18 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QHelpEvent>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "messages/curve_plot.h"
 #include "profiler/metrics/metrics.h"
+#include "ui/plots/axis_tickers.h"
 #include "ui/plots/boundary_bands.h"
-#include "ui/plots/byte_ticker.h"
 #include "ui/plots/curve_graphs.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/failed_marks.h"
-#include "ui/plots/focus_frame.h"
-#include "ui/plots/plot_export.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -26,13 +22,11 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double click_radius = 14;
-constexpr int title_margin = 8;
 constexpr int least_right_margin = 14;
 constexpr int least_with_residuals = 570;  ///< leaves the axes above the panel 300 pixels, between title and legend
 constexpr double guide_reach = 60;         ///< pixels from the pointer to the N that it reads
 
-enum PlotRow { title_row, main_row, stack_row };
+constexpr int lower_row = 2;  ///< of the layout, below title and axes
 
 struct View {
   QCPRange n;
@@ -41,68 +35,40 @@ struct View {
 
 /// The ranges that show everything of a set, with margins.
 View whole_view(const CurveSet& set, bool log_x, bool log_y, bool peaks) {
-  double n_low = std::numeric_limits<double>::infinity();
-  double n_high = 0;
-  double low = n_low;
-  double high = 0;
+  Extent n;
+  Extent value;
   for (const Curve& curve : set.curves) {
     for (const CurvePoint& point : curve.points) {
-      n_low = std::min(n_low, point.n);
-      n_high = std::max(n_high, point.n);
-      low = std::min(low, point.low);
-      high = std::max(high, point.high);
+      n.take(point.n);
+      value.take(point.low);
+      value.take(point.high);
     }
   }
-  for (const FailedPoint& point : set.failed) {
-    n_low = std::min(n_low, point.n);
-    n_high = std::max(n_high, point.n);
-  }
+  for (const FailedPoint& point : set.failed) n.take(point.n);
   const bool rate = set.ordinate == Ordinate::rate;
-  if (high <= 0) {
-    low = rate ? 1 : 1e6;
-    high = rate ? 1000 : 1e9;
-  }
-  if (n_high <= 0) {
-    n_low = 256;
-    n_high = 16384;
-  }
+  if (value.high <= 0) value = rate ? Extent{1, 1000} : Extent{1e6, 1e9};
+  if (n.high <= 0) n = {256, 16384};
   if (peaks) {
-    for (const PeakLine& peak : set.peaks) high = std::max(high, peak.value);
+    for (const PeakLine& peak : set.peaks) value.high = std::max(value.high, peak.value);
   }
-  const double margin = n_low < n_high ? 1.25 : 4;
-  const double step = n_low < n_high ? 0.06 * (n_high - n_low) : 0.5;
-  const QCPRange n = log_x ? QCPRange(n_low / margin, n_high * margin) : QCPRange(n_low - step, n_high + step);
+  const double margin = n.low < n.high ? 1.25 : 4;
+  const double step = n.low < n.high ? 0.06 * (n.high - n.low) : 0.5;
   // Metrics of their own scale have no orders of magnitude between them.
   const double room = set.axis ? 1.6 : 3;
-  return {n,
-          log_y ? QCPRange(low / (set.axis ? 1.6 : 2), high * room) : QCPRange(std::min(0.0, 1.15 * low), high * 1.15)};
+  return {log_x ? QCPRange(n.low / margin, n.high * margin) : QCPRange(n.low - step, n.high + step),
+          log_y ? QCPRange(value.low / (set.axis ? 1.6 : 2), value.high * room)
+                : QCPRange(std::min(0.0, 1.15 * value.low), value.high * 1.15)};
 }
 
 }  // namespace
 
-IoPlot::IoPlot(QWidget* parent) : FramePlot(parent), stacks_(*this, stack_row), residuals_(*this, stack_row) {
-  setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent), stacks_(*this, lower_row), residuals_(*this, lower_row) {
   setNoAntialiasingOnDrag(true);
-  setFocusPolicy(Qt::StrongFocus);
-  setMinimumSize(320, 240);
-  legend->setVisible(false);
-
-  QCPAxisRect* main_rect = axisRect();
-  plotLayout()->take(main_rect);
-  plotLayout()->simplify();
-  title_ = new QCPTextElement(this);
-  title_->setMargins({0, 6, 0, 2});
-  plotLayout()->addElement(title_row, 0, title_);
-  plotLayout()->addElement(main_row, 0, main_rect);
-
   xAxis->setScaleType(QCPAxis::stLogarithmic);
-  xAxis->setTicker(QSharedPointer<LengthTicker>::create());
-
+  xAxis->setTicker(length_ticker());
   // Theory and simulation lie below what was measured.
   addLayer(theory_layer(), layer(QStringLiteral("main")), limBelow);
   addLayer(older_layer(), layer(theory_layer()), limBelow);
-  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
-  overlay_ = new HoverOverlay(this);
   connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this](const QCPRange& range) {
     overlay_->clear();
     stacks_.set_range(range);
@@ -113,12 +79,6 @@ IoPlot::IoPlot(QWidget* parent) : FramePlot(parent), stacks_(*this, stack_row), 
     if ((event->buttons() & Qt::LeftButton) != 0) user_view_ = true;
   });
   connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
-  // The second of two quick clicks is a click as well.
-  for (const auto clicked : {&QCustomPlot::legendClick, &QCustomPlot::legendDoubleClick}) {
-    connect(this, clicked, this, [this](QCPLegend* /*box*/, QCPAbstractLegendItem* item, const QMouseEvent* event) {
-      click_legend(item, event->modifiers());
-    });
-  }
   rebuild();
 }
 
@@ -140,27 +100,22 @@ void IoPlot::redraw() {
   replot(rpQueuedReplot);
 }
 
-void IoPlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers) {
-  const PlotLegend::Shown* entry = legend_.shown(item);
-  if (entry == nullptr) return;
-  const QStringList curves = entry->curves;  // the legend is made anew
-  if ((modifiers & Qt::ShiftModifier) != 0) {
-    // At the last place that the curve has.
-    for (const Curve& curve : shown_.curves) {
-      if (curves.contains(curve.label) && !curve.points.empty()) return pick(curve.label, curve.points.back().n);
-    }
-    return;
-  }
-  if ((modifiers & Qt::ControlModifier) != 0) {
-    isolate(curves);
-  } else {
-    toggle(curves);
+QStringList IoPlot::names() const {
+  QStringList labels;
+  for (const Curve& curve : set_.curves) labels << curve.label;
+  return labels;
+}
+
+void IoPlot::pick_entry(const QStringList& names) {
+  // At the last place that the curve has.
+  for (const Curve& curve : shown_.curves) {
+    if (names.contains(curve.label) && !curve.points.empty()) return pick(curve.label, curve.points.back().n);
   }
 }
 
 CurveSet IoPlot::in_sight() const {
   CurveSet shown = set_;
-  std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(curve); });
+  std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(curve.label); });
   // Marks and bands go with an algorithm of which nothing is left.
   const auto gone = [&](const auto& mark) {
     const auto of_its_algorithm = [&](const Curve& curve) { return curve.name.algorithm == mark.algorithm; };
@@ -181,35 +136,16 @@ CurveSet IoPlot::in_sight() const {
   return shown;
 }
 
-void IoPlot::toggle(const QStringList& curves) {
-  const bool show = std::ranges::all_of(curves, [this](const QString& curve) { return hidden_.contains(curve); });
-  for (const QString& curve : curves) {
-    if (show) {
-      hidden_.erase(curve);
-    } else {
-      hidden_.insert(curve);
-    }
-  }
-  redraw();
-}
-
-void IoPlot::isolate(const QStringList& curves) {
-  std::set<QString> others;
-  for (const Curve& curve : set_.curves) {
-    if (!curves.contains(curve.label)) others.insert(curve.label);
-  }
-  hidden_ = hidden_ == others ? std::set<QString>() : others;
-  redraw();
-}
-
 void IoPlot::make_room_for_labels(int width) {
   const int room = labels_.room(width);
   axisRect()->setMinimumMargins({0, 0, std::max(room, least_right_margin), 0});
 }
 
-void IoPlot::fit_height(int height) {
-  const bool low = height < least_with_residuals;
+void IoPlot::fit(const QSize& size, PlotTarget target) {
+  const bool low = size.height() < least_with_residuals;
   if (std::exchange(low_, low) != low && residuals_shown_) redraw();
+  LegendPlot::fit(size, target);
+  make_room_for_labels(size.width());
 }
 
 void IoPlot::reset_view() {
@@ -221,27 +157,20 @@ void IoPlot::reset_view() {
   replot(rpQueuedReplot);
 }
 
-void IoPlot::rebuild() {
-  ring_ = nullptr;
-  clearPlottables();
-  clearItems();
-  legend_.clear();
-  overlay_->clear();
+void IoPlot::draw() {
+  LegendPlot::draw();
+  points_ = set_.points;
+  title_text_ = set_.title;
   current_column_ = -1;
-
-  // What went with other points is not hidden.
-  std::erase_if(hidden_, [this](const QString& label) {
-    return std::ranges::none_of(set_.curves, [&](const Curve& curve) { return curve.label == label; });
-  });
   shown_ = in_sight();
-  const auto hidden = static_cast<std::int64_t>(hidden_.size());
+  const auto hidden_curves = static_cast<std::int64_t>(hidden().size());
   QStringList words;
-  if (hidden > 0) words << qtext(say::curve_plot::curves_hidden{.curves = hidden});
+  if (hidden_curves > 0) words << qtext(say::curve_plot::curves_hidden{.curves = hidden_curves});
   if (residuals_folded()) words << qtext(say::curve_plot::residuals_folded{});
-  legend_.set_hidden(hidden_, words.join(QStringLiteral(" · ")));
-  add_curve_graphs(*this, set_.curves, legend_, [this](const Curve& curve) { return is_hidden(curve); });
+  legend_.set_hidden(hidden(), words.join(QStringLiteral(" · ")));
+  add_curve_graphs(*this, set_.curves, legend_, [this](const Curve& curve) { return is_hidden(curve.label); });
   add_omissions(*this, shown_, legend_);
-  failed_heights_ = add_failed_marks(*this, shown_, legend_);
+  find_marks(add_failed_marks(*this, shown_, legend_));
   name_axes();
   if (shown_.boundaries.size() <= most_bands) {
     const QCPRange n = whole_view(set_, log_x(), log_y(), peaks_shown_).n;
@@ -261,38 +190,22 @@ void IoPlot::rebuild() {
   bracket_.show(shown_, plot_colors(palette()));
   labels_.set(shown_.curves, plot_colors(palette()));
   columns_ = build_hover_columns(shown_, plot_colors(palette()));
-  draw_selection();
-  style_axes();
-  legend_.lay_out(size(), Medium::screen);
+  for (QCPAxisRect* panel : axisRects()) {
+    for (QCPAxis* axis : panel->axes()) style_axis(*axis, plot_colors(palette()), font());
+  }
 }
 
-bool IoPlot::select(const ShownPoint& point) {
-  selected_ = point;
-  if (ring_ != nullptr) removeGraph(std::exchange(ring_, nullptr));
-  const bool shown = draw_selection();
-  replot(rpQueuedReplot);
-  return shown;
-}
-
-bool IoPlot::draw_selection() {
-  if (!selected_ || set_.points == nullptr) return false;
-  const std::optional<Row> row = set_.points->row_of(*selected_);
-  QVector<double> x;
-  QVector<double> y;
-  for (const Curve& curve : shown_.curves) {
-    for (const CurvePoint& point : curve.points) {
-      if (!row || point.row != row) continue;
-      x << point.n;
-      y << point.value;
+void IoPlot::find_marks(const std::vector<double>& failed_heights) {
+  for (std::size_t i = 0; i < shown_.failed.size(); ++i) {
+    marks_.push_back({axisRect(), shown_.failed[i].n, failed_heights[i], 0, i, {shown_.failed[i].row}, true});
+  }
+  // The first curve comes last: a click on points at one place is meant for it.
+  for (std::size_t c = shown_.curves.size(); c-- > 0;) {
+    const std::vector<CurvePoint>& points = shown_.curves[c].points;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (points[i].row) marks_.push_back({axisRect(), points[i].n, points[i].value, c, i, {*points[i].row}});
     }
   }
-  if (x.isEmpty()) return false;
-  ring_ = addGraph();
-  ring_->setLineStyle(QCPGraph::lsNone);
-  ring_->setScatterStyle(selection_ring(plot_colors(palette()).text));
-  ring_->setData(x, y);
-  ring_->setLayer(selection_layer());
-  return true;
 }
 
 void IoPlot::set_extras(bool residuals, bool peaks) {
@@ -326,29 +239,11 @@ void IoPlot::pick(const QString& curve, double near) {
   redraw();
 }
 
-bool IoPlot::pick_at(const QPointF& position) {
-  const auto row = row_at(position);
-  if (!row) return false;
-  for (const Curve& curve : shown_.curves) {
-    for (const CurvePoint& point : curve.points) {
-      if (point.row != row) continue;
-      // Of one point two quantities are drawn: the nearer is meant.
-      if (std::abs(yAxis->coordToPixel(point.value) - position.y()) > click_radius) continue;
-      pick(curve.label, point.n);
-      return true;
-    }
-  }
-  return false;
-}
-
 void IoPlot::add_peaks() {
   const PlotColors colors = plot_colors(palette());
   for (const PeakLine& peak : set_.peaks) {
-    auto* line = new QCPItemStraightLine(this);
-    line->point1->setCoords(1, peak.value);
-    line->point2->setCoords(2, peak.value);
     // What was measured is drawn through, what a datasheet says is dashed.
-    line->setPen(QPen(colors.muted, 1.4, peak.measured ? Qt::SolidLine : Qt::DashLine));
+    add_level(*axisRect(), peak.value, QPen(colors.muted, 1.4, peak.measured ? Qt::SolidLine : Qt::DashLine));
     auto* label = new QCPItemText(this);
     label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
     label->position->setTypeY(QCPItemPosition::ptPlotCoords);
@@ -361,39 +256,27 @@ void IoPlot::add_peaks() {
   }
 }
 
-void IoPlot::style_axes() {
-  const PlotColors colors = plot_colors(palette());
-  setBackground(QBrush(colors.background));
-  for (QCPAxisRect* rect : axisRects()) {
-    for (QCPAxis* axis : rect->axes()) {
-      axis->setBasePen(QPen(colors.axis));
-      axis->setTickPen(QPen(colors.axis));
-      axis->setSubTickPen(QPen(colors.axis));
-      axis->setTickLabelColor(colors.text);
-      axis->setLabelColor(colors.text);
-      axis->setTickLabelFont(font());
-      axis->setLabelFont(font());
-      axis->grid()->setPen(QPen(colors.grid, 1));
-      axis->grid()->setSubGridPen(QPen(colors.grid, 1, Qt::DotLine));
-      axis->grid()->setZeroLinePen(Qt::NoPen);
-    }
+void IoPlot::name_axes() {
+  xAxis->setScaleType(log_x() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  yAxis->setScaleType(log_y() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  if (set_.axis) {
+    name_axes_of_metric();
+  } else {
+    name_axes_over_n();
   }
-  xAxis->grid()->setSubGridVisible(false);
-  yAxis->grid()->setSubGridVisible(false);
-  QFont title_font = font();
-  title_font.setBold(true);
-  title_->setFont(title_font);
-  title_->setTextColor(colors.text);
+  setAccessibleName(
+      qtext(say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
 }
 
-void IoPlot::name_general_axes() {
+void IoPlot::name_axes_of_metric() {
   const Metric* metric = find_metric(set_.metric);
-  double high = 0;
+  Extent values;
   for (const Curve& curve : set_.curves) {
-    for (const CurvePoint& point : curve.points) high = std::max(high, point.high);
+    for (const CurvePoint& point : curve.points) values.take(point.high);
   }
-  const UnitScale unit = unit_scale(high > 0 ? high : 1, metric == nullptr ? std::string_view() : metric->unit);
-  yAxis->setTicker(QSharedPointer<RoundTicker>::create(unit.factor, log_y()));
+  const UnitScale unit =
+      unit_scale(values.high > 0 ? values.high : 1, metric == nullptr ? std::string_view() : metric->unit);
+  yAxis->setTicker(round_ticker(unit.factor, log_y()));
   const QString label = metric_label(set_.metric);
   yAxis->setLabel(unit.suffix.isEmpty() || unit.suffix == label ? label
                                                                 : QStringLiteral("%1 [%2]").arg(label, unit.suffix));
@@ -401,11 +284,7 @@ void IoPlot::name_general_axes() {
   xAxis->setLabel(memory ? qtext(say::curve_plot::memory_axis{}) : qtext(set_.axis->facet->label));
   if (set_.places.empty()) {
     const bool length = memory || set_.axis->key() == "n" || set_.axis->key() == "n_k";
-    if (length && log_x()) {
-      xAxis->setTicker(QSharedPointer<LengthTicker>::create());
-    } else {
-      xAxis->setTicker(QSharedPointer<RoundTicker>::create(1, log_x()));
-    }
+    xAxis->setTicker(length && log_x() ? length_ticker() : round_ticker(1, log_x()));
     return;
   }
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();
@@ -415,53 +294,25 @@ void IoPlot::name_general_axes() {
   xAxis->setTicker(ticker);
 }
 
-void IoPlot::name_axes() {
-  xAxis->setScaleType(log_x() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-  yAxis->setScaleType(log_y() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-  if (set_.axis) {
-    name_general_axes();
-    setAccessibleName(qtext(
-        say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
-    fit_title(width());
-    return;
-  }
-  if (log_x()) {
-    xAxis->setTicker(QSharedPointer<LengthTicker>::create());
-  } else {
-    xAxis->setTicker(QSharedPointer<RoundTicker>::create(1, false));
-  }
+void IoPlot::name_axes_over_n() {
+  xAxis->setTicker(log_x() ? length_ticker() : round_ticker(1, false));
   xAxis->setLabel(set_.queries ? qtext(say::curve_plot::keys_axis{.n_q = *set_.queries})
                                : qtext(say::curve_plot::length_axis{}));
   switch (set_.ordinate) {
     case Ordinate::bytes:
-      if (log_y()) {
-        yAxis->setTicker(QSharedPointer<ByteTicker>::create());
-      } else {
-        yAxis->setTicker(QSharedPointer<LinearByteTicker>::create());
-      }
+      yAxis->setTicker(log_y() ? byte_ticker() : linear_byte_ticker());
       yAxis->setLabel(set_.per_head ? qtext(say::curve_plot::bytes_per_head_axis{})
                                     : qtext(say::curve_plot::bytes_axis{}));
       break;
     case Ordinate::time:
-      if (log_y()) {
-        yAxis->setTicker(QSharedPointer<TimeTicker>::create());
-      } else {
-        yAxis->setTicker(QSharedPointer<RoundTicker>::create(1e-6, false));
-      }
+      yAxis->setTicker(log_y() ? time_ticker() : round_ticker(1e-6, false));
       yAxis->setLabel(qtext(say::curve_plot::time_axis{}));
       break;
     case Ordinate::rate:
-      yAxis->setTicker(QSharedPointer<RoundTicker>::create(1, log_y()));
+      yAxis->setTicker(round_ticker(1, log_y()));
       yAxis->setLabel(qtext(say::curve_plot::rate_axis{}));
       break;
   }
-  setAccessibleName(
-      qtext(say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
-  fit_title(width());
-}
-
-void IoPlot::fit_title(int width) {
-  title_->setText(QFontMetrics(title_->font()).elidedText(set_.title, Qt::ElideRight, width - 2 * title_margin));
 }
 
 bool IoPlot::hover_at(const QPointF& position) {
@@ -480,128 +331,33 @@ bool IoPlot::hover_at(const QPointF& position) {
     return false;
   }
   current_column_ = static_cast<int>(nearest - columns_.begin());
-  overlay_->setGeometry(rect());
-  overlay_->show_content(&nearest->content, position.toPoint(), xAxis->coordToPixel(nearest->n), area);
+  overlay_->show_content(nearest->content, position.toPoint(), xAxis->coordToPixel(nearest->n), area);
   return true;
 }
 
-std::optional<Row> IoPlot::row_at(const QPointF& position) const {
-  double best = click_radius;
-  std::optional<Row> found;
-  const auto take = [&](const QPointF& pixel, Row row) {
-    const double away = QLineF(pixel, position).length();
-    if (away >= best) return;
-    best = away;
-    found = row;
-  };
-  for (const Curve& curve : shown_.curves) {
-    for (const CurvePoint& point : curve.points) {
-      if (point.row) take({xAxis->coordToPixel(point.n), yAxis->coordToPixel(point.value)}, *point.row);
-    }
+void IoPlot::copy_ratio() {
+  QGuiApplication::clipboard()->setText(bracket_.words());
+  emit ratio_copied(bracket_.words());
+}
+
+void IoPlot::click(const QMouseEvent& event) {
+  if (!axisRect()->rect().contains(event.pos())) return;
+  if (bracket_.contains(event.position())) return copy_ratio();
+  const Mark* mark = mark_near(event.position());
+  if (mark == nullptr) return;
+  const Curve* curve = mark->from_the_top ? nullptr : &shown_.curves[mark->series];
+  if (event.modifiers().testFlag(Qt::ShiftModifier)) {
+    if (curve != nullptr) pick(curve->label, mark->x);
+    return;
   }
-  const QRect area = axisRect()->rect();
-  for (std::size_t i = 0; i < shown_.failed.size(); ++i) {
-    const FailedPoint& point = shown_.failed[i];
-    take({xAxis->coordToPixel(point.n), area.top() + failed_heights_[i] * area.height()}, point.row);
-  }
-  return found;
+  followed_.reset();
+  if (curve != nullptr) followed_ = followed(*curve);
+  click_mark(*mark);
 }
 
 void IoPlot::select_at(double n) {
-  if (!followed_) return;
-  for (const Curve& curve : shown_.curves) {
-    if (curve.kind != CurveKind::measured || curve.name != followed_->name || curve.quantity != followed_->quantity ||
-        curve.provenance != followed_->provenance) {
-      continue;
-    }
-    for (const CurvePoint& point : curve.points) {
-      if (point.n == n && point.row) {
-        select(set_.at(*point.row));
-        emit point_clicked(set_.at(*point.row));
-      }
-    }
-  }
-}
-
-bool IoPlot::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    // A legend that found no room for all of itself says the rest here.
-    const auto* help = static_cast<QHelpEvent*>(event);
-    if (legend_.contains(help->pos())) {
-      QToolTip::showText(help->globalPos(),
-                         plain_tip(legend_.words() + QStringLiteral("\n\n") + qtext(say::curve_plot::legend_help{})),
-                         this);
-    } else {
-      QToolTip::hideText();
-      event->ignore();
-    }
-    return true;
-  }
-  return QCustomPlot::event(event);
-}
-
-void IoPlot::mouseMoveEvent(QMouseEvent* event) {
-  QCustomPlot::mouseMoveEvent(event);
-  if (event->buttons() == Qt::NoButton) hover_at(event->position());
-}
-
-void IoPlot::mousePressEvent(QMouseEvent* event) {
-  press_position_ = event->pos();
-  QCustomPlot::mousePressEvent(event);
-}
-
-void IoPlot::mouseReleaseEvent(QMouseEvent* event) {
-  QCustomPlot::mouseReleaseEvent(event);
-  if ((event->pos() - press_position_).manhattanLength() > 3 || !axisRect()->rect().contains(event->pos())) return;
-  if (bracket_.contains(event->position())) {
-    QGuiApplication::clipboard()->setText(bracket_.words());
-    emit ratio_copied(bracket_.words());
-    return;
-  }
-  if (event->modifiers().testFlag(Qt::ShiftModifier)) {
-    pick_at(event->position());
-    return;
-  }
-  const auto row = row_at(event->position());
-  if (!row) return;
-  followed_.reset();
-  for (const Curve& curve : shown_.curves) {
-    for (const CurvePoint& at : curve.points) {
-      if (at.row == row && !followed_) {
-        followed_ = Followed{curve.name, curve.quantity, curve.provenance};
-      }
-    }
-  }
-  select(set_.at(*row));
-  emit point_clicked(set_.at(*row));
-}
-
-void IoPlot::mouseDoubleClickEvent(QMouseEvent* event) {
-  const bool on_legend = legend_.contains(event->pos());  // which the click lays out anew
-  QCustomPlot::mouseDoubleClickEvent(event);
-  if (!on_legend) reset_view();
-}
-
-void IoPlot::leaveEvent(QEvent* event) {
-  QCustomPlot::leaveEvent(event);
-  overlay_->clear();
-}
-
-void IoPlot::resizeEvent(QResizeEvent* event) {
-  fit_height(event->size().height());
-  fit_title(event->size().width());
-  make_room_for_labels(event->size().width());
-  legend_.lay_out(event->size(), Medium::screen);
-  FramePlot::resizeEvent(event);
-  overlay_->setGeometry(rect());
-  overlay_->clear();
-}
-
-void IoPlot::changeEvent(QEvent* event) {
-  QCustomPlot::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
-    if (overlay_ == nullptr) return;
-    redraw();
+  for (const Mark& mark : marks_) {
+    if (mark.x == n && !mark.from_the_top && followed_ == followed(shown_.curves[mark.series])) return click_mark(mark);
   }
 }
 
@@ -616,87 +372,22 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     select_at(n);
     return;
   }
-  if (event->matches(QKeySequence::Copy) && !bracket_.words().isEmpty()) {
-    QGuiApplication::clipboard()->setText(bracket_.words());
-    emit ratio_copied(bracket_.words());
-    return;
-  }
+  if (event->matches(QKeySequence::Copy) && !bracket_.words().isEmpty()) return copy_ratio();
   if (event->key() == Qt::Key_Escape && !bracket_.picked().isEmpty()) {
     bracket_.forget();
     return redraw();
   }
-  if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) {
-    reset_view();
-    return;
-  }
+  if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();
   QCustomPlot::keyPressEvent(event);
 }
 
-void IoPlot::paintEvent(QPaintEvent* event) {
-  FramePlot::paintEvent(event);
-  draw_focus_frame(*this);
-}
-
-void IoPlot::focusInEvent(QFocusEvent* event) {
-  QCustomPlot::focusInEvent(event);
-  update();
-}
-
-void IoPlot::focusOutEvent(QFocusEvent* event) {
-  QCustomPlot::focusOutEvent(event);
-  update();
-}
-
-template <class Draw>
-auto IoPlot::with_layout_for(const QSize& size, Draw draw) {
-  fit_height(size.height());
-  fit_title(size.width());
-  make_room_for_labels(size.width());
-  legend_.lay_out(size, Medium::paper);
-  QCPTextElement* source = nullptr;
-  if (!source_.isEmpty()) {
-    source = new QCPTextElement(this, source_, small_font(font()));
-    source->setTextColor(plot_colors(palette()).muted);
-    source->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
-    source->setMargins({12, 0, 8, 6});
-    plotLayout()->addElement(plotLayout()->rowCount(), 0, source);
-    plotLayout()->setRowStretchFactor(plotLayout()->rowCount() - 1, 0.001);
-  }
-  layer(selection_layer())->setVisible(false);
-  auto result = draw();
-  layer(selection_layer())->setVisible(true);
-  if (source != nullptr) {
-    plotLayout()->remove(source);
-    plotLayout()->simplify();
-  }
-  fit_height(height());
-  fit_title(width());
-  make_room_for_labels(width());
-  legend_.lay_out(this->size(), Medium::screen);
-  replot(rpQueuedReplot);
-  return result;
-}
-
 void IoPlot::render(QCPPainter& painter, const QRect& area) {
-  with_layout_for(area.size(), [&] {
+  as_picture(area.size(), [&] {
     painter.save();
     painter.translate(area.topLeft());
     toPainter(&painter, area.width(), area.height());
     painter.restore();
-    return true;
   });
-}
-
-QString IoPlot::save_png(const QString& file, const QSize& size, double scale) {
-  return with_layout_for(size, [&] { return save_plot_png(*this, file, size, scale); });
-}
-
-QString IoPlot::save_svg(const QString& file, const QSize& size) {
-  return with_layout_for(size, [&] { return save_plot_svg(*this, file, size, set_.title); });
-}
-
-QString IoPlot::save_pdf(const QString& file, const QSize& size) {
-  return with_layout_for(size, [&] { return save_plot_pdf(*this, file, size, set_.title); });
 }
 
 }  // namespace attnscope::ui

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "messages/curve_plot.h"
-#include "ui/plots/byte_ticker.h"
+#include "ui/plots/curve_style.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -37,18 +37,11 @@ QString reference_words(const CurveSet& set) {
 }
 
 Qt::BrushStyle pattern_of(Provenance provenance) {
-  switch (provenance) {
-    case Provenance::simulated:
-    case Provenance::extrapolated:
-      return Qt::Dense4Pattern;
-    case Provenance::imported:
-      return Qt::BDiagPattern;
-    default:
-      return Qt::SolidPattern;
-  }
+  if (is_simulated(provenance)) return Qt::Dense4Pattern;
+  return provenance == Provenance::imported ? Qt::BDiagPattern : Qt::SolidPattern;
 }
 
-/// Of a simulation, how many bars were continued from a part.
+/// What the bars are; where some of a simulation were continued from a part, how many.
 QString origin_words(const std::vector<const KernelStack*>& stacks) {
   const auto in_part = std::ranges::count_if(
       stacks, [](const KernelStack* stack) { return stack->provenance == Provenance::extrapolated; });
@@ -59,25 +52,6 @@ QString origin_words(const std::vector<const KernelStack*>& stacks) {
 
 }  // namespace
 
-void KernelStacks::set_range(const QCPRange& range) {
-  if (rect_ != nullptr) rect_->axis(QCPAxis::atBottom)->setRange(range);
-}
-
-void KernelStacks::add_panel(PlotLegend& legend) {
-  rect_ = new QCPAxisRect(&plot_);
-  // The legend is laid out after this: the row below the main plot is free.
-  legend.remove();
-  plot_.plotLayout()->addElement(row_, 0, rect_);
-  QCPAxis* bottom = rect_->axis(QCPAxis::atBottom);
-  bottom->setScaleType(QCPAxis::stLogarithmic);
-  bottom->setTicker(QSharedPointer<LengthTicker>::create());
-  rect_->setRangeZoom(Qt::Orientations());
-  rect_->setRangeDrag(Qt::Orientations());
-  auto* group = new QCPMarginGroup(&plot_);
-  plot_.axisRect()->setMarginGroup(QCP::msLeft | QCP::msRight, group);
-  rect_->setMarginGroup(QCP::msLeft | QCP::msRight, group);
-}
-
 double KernelStacks::add_bars(const std::string& algorithm, const std::vector<const KernelStack*>& stacks, bool dram,
                               bool side_by_side, PlotLegend& legend) {
   const PlotColors colors = plot_colors(plot_.palette());
@@ -85,7 +59,7 @@ double KernelStacks::add_bars(const std::string& algorithm, const std::vector<co
   QCPBars* below = nullptr;
   for (std::size_t k = 0; k < first.kernels.size(); ++k) {
     const QColor color = share_color(algorithm_color(algorithm, colors.dark), k, first.kernels.size(), colors.dark);
-    auto* bars = new QCPBars(rect_->axis(QCPAxis::atBottom), rect_->axis(QCPAxis::atLeft));
+    auto* bars = new QCPBars(bottom(), left());
     bars->setName(QStringLiteral("%1 %2 · %3 · %4")
                       .arg(short_title(algorithm), QString::fromStdString(first.kernels[k].kernel),
                            to_string(dram ? Quantity::dram : Quantity::sm_l2), origin_words(stacks)));
@@ -115,34 +89,14 @@ double KernelStacks::add_bars(const std::string& algorithm, const std::vector<co
   return top;
 }
 
-void KernelStacks::add_unity() {
-  auto* unity = new QCPItemStraightLine(&plot_);
-  unity->setClipAxisRect(rect_);
-  for (QCPItemPosition* position : {unity->point1, unity->point2}) {
-    position->setAxes(rect_->axis(QCPAxis::atBottom), rect_->axis(QCPAxis::atLeft));
-    position->setAxisRect(rect_);
-  }
-  unity->point1->setCoords(1, 1);
-  unity->point2->setCoords(2, 1);
-  unity->setPen(QPen(plot_colors(plot_.palette()).muted, 1.2, Qt::DashLine));
-}
-
 void KernelStacks::show(const CurveSet& set, bool wanted, PlotLegend& legend) {
-  if (!wanted || set.stacks.empty()) {
-    if (rect_ != nullptr) {
-      plot_.plotLayout()->remove(rect_);
-      rect_ = nullptr;
-      plot_.plotLayout()->simplify();
-    }
-    return;
-  }
-  if (rect_ == nullptr) add_panel(legend);
-  set_range(plot_.xAxis->range());
+  if (!wanted || set.stacks.empty()) return close();
+  constexpr double share_of_plot = 1.7;
+  open(legend, share_of_plot);
   const bool dram = std::any_of(set.curves.begin(), set.curves.end(), [](const Curve& curve) {
     return curve.kind == CurveKind::measured && curve.quantity == Quantity::dram;
   });
-  QCPAxis* left = rect_->axis(QCPAxis::atLeft);
-  left->setLabel(
+  left()->setLabel(
       QStringLiteral("%1 ÷ %2").arg(to_string(dram ? Quantity::dram : Quantity::sm_l2), reference_words(set)));
 
   std::map<std::string, std::vector<const KernelStack*>> by_algorithm;
@@ -155,10 +109,8 @@ void KernelStacks::show(const CurveSet& set, bool wanted, PlotLegend& legend) {
   for (const auto& [algorithm, stacks] : by_algorithm) {
     top = std::max(top, add_bars(algorithm, stacks, dram, by_algorithm.size() > 1, legend));
   }
-  left->setRange(0, top * 1.12);
+  left()->setRange(0, top * 1.12);
   add_unity();
-  plot_.plotLayout()->setRowStretchFactor(row_ - 1, 1.7);
-  plot_.plotLayout()->setRowStretchFactor(row_, 1);
 }
 
 }  // namespace attnscope::ui

@@ -3,31 +3,23 @@
 // standard attention's count.
 #pragma once
 
-#include <qcustomplot.h>
-
 #include "ui/models/curve_series.h"
-#include "ui/plots/plot_legend.h"
+#include "ui/plots/lower_panel.h"
 
 namespace attnscope::ui {
 
-class KernelStacks {
+class KernelStacks : public LowerPanel {
  public:
-  KernelStacks(QCustomPlot& plot, int row) : plot_(plot), row_(row) {}
+  using LowerPanel::LowerPanel;
 
-  /// Draws the stacks; without any, or with none wanted, takes the panel away. Its axis follows the plot's own x axis.
+  /// Draws the stacks; without any, or with none wanted, takes the panel away.
   void show(const CurveSet& set, bool wanted, PlotLegend& legend);
-  void set_range(const QCPRange& range);
 
  private:
-  void add_panel(PlotLegend& legend);
   /// The stacks of one algorithm; returns the height of the highest.
   double add_bars(const std::string& algorithm, const std::vector<const KernelStack*>& stacks, bool dram,
                   bool side_by_side, PlotLegend& legend);
-  void add_unity();
 
-  QCustomPlot& plot_;
-  int row_;  ///< of the plot's layout
-  QCPAxisRect* rect_ = nullptr;
   QCPBarsGroup* side_by_side_ = nullptr;
 };
 

@@ -2,17 +2,14 @@
 #include "ui/plots/law_plot.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
 
 #include "messages/law_page.h"
-#include "ui/plots/axis_style.h"
-#include "ui/plots/byte_ticker.h"
+#include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
-#include "ui/plots/plot_export.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -24,46 +21,12 @@ using analysis::LawPoint;
 using analysis::LawVariable;
 
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
-constexpr double reach = 14;           ///< pixels from the pointer to the mark that it reads
-constexpr double faint = 0.4;          ///< strength of the slices that have no fit's line
-constexpr double covered_rim = 4.5;    ///< pixels that a covered mark is larger
-constexpr double small_mark = 4.5;     ///< diameter in pixels
-constexpr int band_strength = 46;      ///< of 255
+constexpr double faint = 0.4;        ///< strength of the slices that have no fit's line
+constexpr double covered_rim = 4.5;  ///< pixels that a covered mark is larger
+constexpr double small_mark = 4.5;   ///< diameter in pixels
+constexpr double band_strength = 46 / 255.0;
 constexpr double band_margin = 2.5;    ///< of the axis beyond the bands, as a factor
 constexpr double point_margin = 1.35;  ///< beyond all points, as a factor
-
-/// Elements in powers of ten: "10 M".
-class ElementTicker : public ByteTicker {
- protected:
-  QString getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) override {
-    constexpr std::array prefixes{"", " k", " M", " G", " T", " P"};
-    std::size_t prefix = 0;
-    while (tick >= 999.5 && prefix + 1 < prefixes.size()) {
-      tick /= 1000;
-      ++prefix;
-    }
-    return format_number(tick) + QLatin1String(prefixes[prefix]);
-  }
-};
-
-bool is_played(Provenance provenance) {
-  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
-}
-
-SampleMark mark_of(Provenance provenance) {
-  if (provenance == Provenance::extrapolated) return SampleMark::plus_disc;
-  return is_played(provenance) ? SampleMark::hollow_disc : SampleMark::disc;
-}
-
-QColor faded(QColor color, double strength) {
-  color.setAlphaF(static_cast<float>(strength));
-  return color;
-}
-
-/// "1.98"
-QString axis_exponent(double value) {
-  return QString::number(value, 'f', 2);
-}
 
 /// The points that differ in one variable alone, in its order.
 using Slice = std::vector<std::size_t>;
@@ -99,23 +62,12 @@ QString axis_words(LawVariable variable) {
 
 }  // namespace
 
-LawPlot::LawPlot(QWidget* parent) : FramePlot(parent) {
+LawPlot::LawPlot(QWidget* parent) : MarkedPlot(parent), grid_(new QCPLayoutGrid) {
   setMinimumSize(320, 200);
-  setFocusPolicy(Qt::StrongFocus);
-  plotLayout()->clear();
-  title_ = new QCPTextElement(this);
-  title_->setMargins({0, 6, 0, 2});
-  plotLayout()->addElement(0, 0, title_);
-  grid_ = new QCPLayoutGrid;
+  plotLayout()->remove(axisRect());
   plotLayout()->addElement(1, 0, grid_);
-  key_ = new QCPTextElement(this);
-  key_->setMargins({0, 0, 0, 4});
-  plotLayout()->addElement(2, 0, key_);
-  plotLayout()->setRowStretchFactor(2, 0.001);
-  plotLayout()->setRowStretchFactor(0, 0.001);
+  add_key();
   grid_->setColumnSpacing(4);
-  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
-  overlay_ = new HoverOverlay(this);
   rebuild();
 }
 
@@ -123,32 +75,23 @@ void LawPlot::set_laws(LawSet set, LawLevel level, LawView view) {
   set_ = std::move(set);
   level_ = level;
   view_ = view;
-  rebuild();
-  replot(rpQueuedReplot);
+  redraw();
 }
 
 QColor LawPlot::color_of(std::size_t family) const {
   return family_color(set_, set_.families[family], plot_colors(palette()).dark);
 }
 
-template <class Value>
-LawPlot::Range LawPlot::range_of(Value value) const {
-  Range range{std::numeric_limits<double>::infinity(), 0};
+Extent LawPlot::extent_of(const std::function<double(const LawPoint&)>& value) const {
+  Extent extent;
   for (const std::size_t family : drawn_) {
-    for (const LawPoint& point : set_.families[family].points) {
-      range.low = std::min(range.low, value(point));
-      range.high = std::max(range.high, value(point));
-    }
+    for (const LawPoint& point : set_.families[family].points) extent.take(value(point));
   }
-  return range;
+  return extent;
 }
 
-void LawPlot::rebuild() {
-  overlay_->clear();
-  rings_.clear();
-  clearPlottables();
-  clearItems();
-  marks_.clear();
+void LawPlot::draw() {
+  points_ = set_.points;
   panels_.clear();
   grid_->clear();
   grid_->simplify();
@@ -157,42 +100,28 @@ void LawPlot::rebuild() {
     if (set_.families[i].level == level_ && !set_.families[i].points.empty()) drawn_.push_back(i);
   }
   // What was measured lies above what was simulated, which shows as a rim where they agree.
-  const auto measured = [&](std::size_t place) { return !is_played(set_.families[place].provenance); };
+  const auto simulated = [&](std::size_t place) { return is_simulated(set_.families[place].provenance); };
   // Not of std::ranges: clang 14 does not take gcc 12's subrange.
-  std::stable_partition(drawn_.begin(), drawn_.end(), [&](std::size_t place) { return !measured(place); });
-  rim_ = !drawn_.empty() && !measured(drawn_.front()) && measured(drawn_.back());
+  std::stable_partition(drawn_.begin(), drawn_.end(), simulated);
+  rim_ = !drawn_.empty() && simulated(drawn_.front()) && !simulated(drawn_.back());
   const std::string level = level_words(level_).toStdString();
   const std::string problem = set_.problem.toStdString();
-  title_text_ = view_ == LawView::growth ? qtext(say::law_page::plot_title{.level = level, .problem = problem})
-                                         : qtext(say::law_page::collapse_title{.level = level, .problem = problem});
-  const PlotColors colors = plot_colors(palette());
-  setBackground(QBrush(colors.background));
-  QFont bold = font();
-  bold.setBold(true);
-  title_->setFont(bold);
-  title_->setTextColor(colors.text);
-  key_text_ = drawn_.empty()             ? QString()
-              : view_ == LawView::growth ? qtext(say::law_page::growth_key{})
-                                         : qtext(say::law_page::collapse_key{});
-  key_->setFont(small_font(font()));
-  key_->setTextColor(colors.muted);
-  fit_words(width());
+  const bool growth = view_ == LawView::growth;
+  title_text_ = growth ? qtext(say::law_page::plot_title{.level = level, .problem = problem})
+                       : qtext(say::law_page::collapse_title{.level = level, .problem = problem});
   setAccessibleName(qtext(say::law_page::name{.title = title_text_.toStdString()}));
   if (drawn_.empty()) return;
-  if (view_ == LawView::growth) {
-    draw_growth();
-  } else {
-    draw_collapse();
-  }
-  draw_selection();
+  key_text_ = growth ? qtext(say::law_page::growth_key{}) : qtext(say::law_page::collapse_key{});
+  growth ? draw_growth() : draw_collapse();
 }
 
-QCPAxisRect* LawPlot::add_panel(int column, const QString& heading, const QString& x_label) {
+QCPAxisRect* LawPlot::add_panel(const QString& heading, const QString& x_label) {
   const PlotColors colors = plot_colors(palette());
   auto* words = new QCPTextElement(this, heading, small_font(font()));
   words->setTextColor(colors.text);
-  grid_->addElement(0, column, words);
   auto* panel = new QCPAxisRect(this);
+  const int column = static_cast<int>(panels_.size());
+  grid_->addElement(0, column, words);
   grid_->addElement(1, column, panel);
   grid_->setRowStretchFactor(0, 0.001);
   for (QCPAxis* axis : panel->axes()) {
@@ -209,7 +138,7 @@ QCPAxisRect* LawPlot::add_panel(int column, const QString& heading, const QStrin
 }
 
 void LawPlot::draw_growth() {
-  const Range bytes = range_of([](const LawPoint& point) { return point.bytes; });
+  const Extent bytes = extent_of([](const LawPoint& point) { return point.bytes; });
   auto* together = new QCPMarginGroup(this);
   for (std::size_t k = 0; k < variables.size(); ++k) {
     const LawVariable variable = variables.at(k);
@@ -217,22 +146,23 @@ void LawPlot::draw_growth() {
     for (const std::size_t place : drawn_) {
       const LawFamily& family = set_.families[place];
       if (family.refusal) continue;
-      heading << qtext(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
-                                               .variable = analysis::to_string(variable),
-                                               .exponent = axis_exponent(family.fit->exponents[k]).toStdString()});
+      heading << qtext(
+          say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
+                                  .variable = analysis::to_string(variable),
+                                  .exponent = QString::number(family.fit->exponents[k], 'f', 2).toStdString()});
     }
     constexpr qsizetype most_named = 3;  // the table says them all
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
     heading << qtext(
         say::law_page::panel{.exponent = QString::number(analysis::theorem_exponent(variable)).toStdString()});
-    QCPAxisRect* panel = add_panel(static_cast<int>(k), heading.join(QStringLiteral(" · ")), axis_words(variable));
+    QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), axis_words(variable));
     panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
     QCPAxis* x = panel->axis(QCPAxis::atBottom);
     QCPAxis* y = panel->axis(QCPAxis::atLeft);
-    const Range along = range_of([&](const LawPoint& point) { return point.value(variable); });
-    x->setTicker(QSharedPointer<LengthTicker>::create());
+    const Extent along = extent_of([&](const LawPoint& point) { return point.value(variable); });
+    x->setTicker(length_ticker());
     x->setRange(along.low / point_margin, along.high * point_margin);
-    y->setTicker(QSharedPointer<ByteTicker>::create());
+    y->setTicker(byte_ticker());
     y->setRange(bytes.low / point_margin, bytes.high * point_margin);
     if (k == 0) {
       y->setLabel(qtext(say::law_page::bytes_axis{}));
@@ -248,13 +178,8 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   const QColor color = color_of(place);
   const std::vector<Slice> slices = slices_of(family, variable);
   const std::size_t strong = strong_slice(slices);
-  const auto graph = [&](const QPen& pen) {
-    QCPGraph* line = addGraph(panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft));
-    line->setPen(pen);
-    return line;
-  };
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    QCPGraph* line = graph(QPen(faded(color, i == strong ? 1 : faint), i == strong ? 1.6 : 1));
+    QCPGraph* line = add_line(*panel, QPen(faded(color, i == strong ? 1 : faint), i == strong ? 1.6 : 1));
     for (const std::size_t point : slices[i]) {
       line->addData(family.points[point].value(variable), family.points[point].bytes);
     }
@@ -265,7 +190,7 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   // The fit through the strong slice, a little beyond its ends, so that it is seen where it agrees.
   QPen dashes(plot_colors(palette()).text, 1.2);
   dashes.setDashPattern({6, 4});
-  QCPGraph* fitted = graph(dashes);
+  QCPGraph* fitted = add_line(*panel, dashes);
   auto at = family.points[slices[strong].front()].at;
   double& x = at.at(static_cast<std::size_t>(variable));
   const double last = family.points[slices[strong].back()].value(variable) * point_margin;
@@ -279,23 +204,23 @@ void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vecto
   const LawFamily& family = set_.families[place];
   const QColor color = faded(color_of(place), strong ? 1 : 0.7);
   const QColor background = plot_colors(palette()).background;
-  std::map<Provenance, QCPGraph*> by_provenance;
+  MarkGraphs graphs(*panel, [&](SampleMark mark) {
+    QCPScatterStyle style = scatter_of(mark, color, background);
+    if (!strong) style.setSize(small_mark);
+    const bool simulated = mark == SampleMark::hollow_disc || mark == SampleMark::plus_disc;
+    if (rim_ && simulated) style.setSize(style.size() + covered_rim);
+    return style;
+  });
+  const std::size_t k = static_cast<std::size_t>(std::ranges::find(panels_, panel) - panels_.begin());
   for (const std::size_t i : points) {
     const LawPoint& point = family.points[i];
-    QCPGraph*& graph = by_provenance[point.provenance];
-    if (graph == nullptr) {
-      graph = addGraph(panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft));
-      graph->setLineStyle(QCPGraph::lsNone);
-      QCPScatterStyle marks = scatter_of(mark_of(point.provenance), color, background);
-      if (!strong) marks.setSize(small_mark);
-      if (rim_ && is_played(point.provenance)) marks.setSize(marks.size() + covered_rim);
-      graph->setScatterStyle(marks);
-    }
     const bool growth = view_ == LawView::growth;
-    const std::size_t k = static_cast<std::size_t>(std::ranges::find(panels_, panel) - panels_.begin());
-    const Mark mark{panel, growth ? point.at.at(k) : point.law_bytes, growth ? point.bytes : point.ratio(), place, i};
-    graph->addData(mark.x, mark.y);
-    marks_.push_back(mark);
+    add_mark(graphs.of(mark_of_values(point.provenance)), {panel,
+                                                           growth ? point.at.at(k) : point.law_bytes,
+                                                           growth ? point.bytes : point.ratio(),
+                                                           place,
+                                                           i,
+                                                           {point.row}});
   }
 }
 
@@ -318,14 +243,14 @@ void LawPlot::draw_collapse() {
     if (i > 0) lines += i % of_a_line == 0 ? QStringLiteral("\n") : QStringLiteral("   ");
     lines += heading[i];
   }
-  QCPAxisRect* panel = add_panel(0, lines, qtext(say::law_page::law_axis{}));
-  const Range law = range_of([](const LawPoint& point) { return point.law_bytes; });
-  const Range ratio = range_of([](const LawPoint& point) { return point.ratio(); });
+  QCPAxisRect* panel = add_panel(lines, qtext(say::law_page::law_axis{}));
+  const Extent law = extent_of([](const LawPoint& point) { return point.law_bytes; });
+  const Extent ratio = extent_of([](const LawPoint& point) { return point.ratio(); });
   QCPAxis* x = panel->axis(QCPAxis::atBottom);
   QCPAxis* y = panel->axis(QCPAxis::atLeft);
-  x->setTicker(QSharedPointer<ElementTicker>::create());
+  x->setTicker(element_ticker());
   x->setRange(law.low / point_margin, law.high * point_margin);
-  y->setTicker(QSharedPointer<NumberTicker>::create());
+  y->setTicker(number_ticker());
   y->setRange(ratio.low / band_margin, ratio.high * band_margin);
   y->setLabel(qtext(say::law_page::ratio_axis{}));
   for (const std::size_t family : drawn_) draw_family(panel, family);
@@ -337,15 +262,13 @@ bool LawPlot::has_band(std::size_t family) const {
 
 void LawPlot::draw_family(QCPAxisRect* panel, std::size_t place) {
   const LawFamily& family = set_.families[place];
-  if (has_band(place)) draw_band(panel, family.band, color_of(place));
+  if (has_band(place)) add_band(*panel, family.band.low, family.band.high, faded(color_of(place), band_strength));
   // The closed form at the very same points, as dashes behind the marks.
   constexpr double reach_of_dash = 9;
   QPainterPath dash;
   dash.moveTo(-reach_of_dash, 0);
   dash.lineTo(reach_of_dash, 0);
-  QCPGraph* exact = addGraph(panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft));
-  exact->setLineStyle(QCPGraph::lsNone);
-  exact->setScatterStyle(QCPScatterStyle(dash, QPen(plot_colors(palette()).text, 1.1), Qt::NoBrush, 6));
+  QCPGraph* exact = add_marks(*panel, {dash, QPen(plot_colors(palette()).text, 1.1), Qt::NoBrush, 6});
   for (const LawPoint& point : family.points) {
     if (point.model_bytes) exact->addData(point.law_bytes, *point.model_bytes / point.law_bytes);
   }
@@ -354,71 +277,17 @@ void LawPlot::draw_family(QCPAxisRect* panel, std::size_t place) {
   draw_marks(panel, place, all, true);
 }
 
-void LawPlot::draw_band(QCPAxisRect* panel, const LawFamily::Band& ratios, QColor color) {
-  auto* band = new QCPItemRect(this);
-  for (QCPItemPosition* corner : {band->topLeft, band->bottomRight}) {
-    corner->setAxisRect(panel);
-    corner->setAxes(panel->axis(QCPAxis::atBottom), panel->axis(QCPAxis::atLeft));
-    corner->setTypeX(QCPItemPosition::ptAxisRectRatio);
-    corner->setTypeY(QCPItemPosition::ptPlotCoords);
-  }
-  band->setClipAxisRect(panel);
-  band->topLeft->setCoords(0, ratios.high);
-  band->bottomRight->setCoords(1, ratios.low);
-  band->setPen(Qt::NoPen);
-  color.setAlpha(band_strength);
-  band->setBrush(color);
-  band->setLayer(QStringLiteral("grid"));
-}
-
-bool LawPlot::select(const ShownPoint& point) {
-  selected_ = point;
-  for (QCPGraph* ring : std::exchange(rings_, {})) removeGraph(ring);
-  const bool shown = draw_selection();
-  replot(rpQueuedReplot);
-  return shown;
-}
-
-bool LawPlot::draw_selection() {
-  const std::optional<Row> row = selected_ && set_.points ? set_.points->row_of(*selected_) : std::nullopt;
-  if (!row) return false;
-  for (const Mark& mark : marks_) {
-    if (set_.families[mark.family].points[mark.point].row != *row) continue;
-    QCPGraph* ring = addGraph(mark.panel->axis(QCPAxis::atBottom), mark.panel->axis(QCPAxis::atLeft));
-    ring->setLineStyle(QCPGraph::lsNone);
-    ring->setScatterStyle(selection_ring(plot_colors(palette()).text));
-    ring->setLayer(selection_layer());
-    ring->addData(mark.x, mark.y);
-    rings_.push_back(ring);
-  }
-  return !rings_.empty();
-}
-
-const LawPlot::Mark* LawPlot::mark_near(const QPointF& position) const {
-  const Mark* nearest = nullptr;
-  double best = reach;
-  for (const Mark& mark : marks_) {
-    const QPointF pixel(mark.panel->axis(QCPAxis::atBottom)->coordToPixel(mark.x),
-                        mark.panel->axis(QCPAxis::atLeft)->coordToPixel(mark.y));
-    const double away = QLineF(pixel, position).length();
-    if (away > best) continue;  // of marks at one place the last lies above the others
-    best = away;
-    nearest = &mark;
-  }
-  return nearest;
-}
-
 HoverContent LawPlot::read_out(const Mark& mark) const {
-  const LawFamily& family = set_.families[mark.family];
+  const LawFamily& family = set_.families[mark.series];
   const LawPoint& point = family.points[mark.point];
-  const QColor color = color_of(mark.family);
+  const QColor color = color_of(mark.series);
   HoverContent content;
   content.title = QStringLiteral("%1 · %2").arg(
       family_title(set_, family),
       qtext(say::law_page::at{.n = static_cast<std::int64_t>(point.value(LawVariable::n)),
                               .d = static_cast<std::int64_t>(point.value(LawVariable::d)),
                               .m = static_cast<std::int64_t>(point.value(LawVariable::m))}));
-  content.rows.push_back({color, mark_of(point.provenance),
+  content.rows.push_back({color, mark_of_values(point.provenance),
                           QStringLiteral("%1 %2 · %3")
                               .arg(level_words(level_), qtext(say::law_page::bytes{}), to_qstring(point.provenance)),
                           format_bytes(point.bytes)});
@@ -431,81 +300,9 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
                             format_bytes(family.fit->at(point.at))});
   }
   content.rows.push_back({color, SampleMark::none, qtext(say::law_page::ratio{}), format_number(point.ratio())});
-  const analysis::PointTable& table = set_.points->table();
-  content.notes << qtext(say::law_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()})
-                << QStringLiteral("%1 · %2").arg(set_.points->run_of(point.row)->title,
-                                                 QString::fromStdString(analysis::device_title(table, family.run)));
+  const std::string tile = format_tile(points_->table().tile_of(point.row)).toStdString();
+  content.notes << qtext(say::law_page::tile{.tile = tile}) << run_words(point.row);
   return content;
-}
-
-bool LawPlot::hover_at(const QPointF& position) {
-  const Mark* mark = mark_near(position);
-  if (mark == nullptr) {
-    overlay_->clear();
-    return false;
-  }
-  read_ = read_out(*mark);
-  overlay_->setGeometry(rect());
-  overlay_->show_content(&read_, position.toPoint());
-  return true;
-}
-
-void LawPlot::mouseMoveEvent(QMouseEvent* event) {
-  QCustomPlot::mouseMoveEvent(event);
-  hover_at(event->position());
-}
-
-void LawPlot::mousePressEvent(QMouseEvent* event) {
-  QCustomPlot::mousePressEvent(event);
-  const Mark* mark = mark_near(event->position());
-  if (mark == nullptr) return;
-  const ShownPoint clicked = (*set_.points)[set_.families[mark->family].points[mark->point].row];
-  select(clicked);
-  emit point_clicked(clicked);
-}
-
-void LawPlot::leaveEvent(QEvent* event) {
-  QCustomPlot::leaveEvent(event);
-  overlay_->clear();
-}
-
-void LawPlot::fit_words(int width) {
-  constexpr int sides = 16;
-  title_->setText(QFontMetrics(title_->font()).elidedText(title_text_, Qt::ElideRight, width - sides));
-  key_->setText(QFontMetrics(key_->font()).elidedText(key_text_, Qt::ElideRight, width - sides));
-}
-
-void LawPlot::resizeEvent(QResizeEvent* event) {
-  fit_words(event->size().width());
-  FramePlot::resizeEvent(event);
-  overlay_->setGeometry(rect());
-  overlay_->clear();
-}
-
-void LawPlot::changeEvent(QEvent* event) {
-  QCustomPlot::changeEvent(event);
-  if (event->type() != QEvent::PaletteChange && event->type() != QEvent::FontChange) return;
-  if (overlay_ == nullptr) return;
-  rebuild();
-  replot(rpQueuedReplot);
-}
-
-QString LawPlot::save(const QString& file, const QSize& size) {
-  fit_words(size.width());
-  auto* source = new QCPTextElement(this, source_, small_font(font()));
-  source->setTextColor(plot_colors(palette()).muted);
-  source->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
-  source->setMargins({12, 0, 8, 6});
-  plotLayout()->addElement(3, 0, source);
-  plotLayout()->setRowStretchFactor(3, 0.001);
-  layer(selection_layer())->setVisible(false);
-  QString error = save_plot(*this, file, size, title_text_);
-  layer(selection_layer())->setVisible(true);
-  plotLayout()->remove(source);
-  plotLayout()->simplify();
-  fit_words(width());
-  replot(rpQueuedReplot);
-  return error;
 }
 
 }  // namespace attnscope::ui

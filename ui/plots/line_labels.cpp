@@ -12,6 +12,7 @@
 
 #include "messages/curves.h"
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -22,7 +23,7 @@ constexpr int most_characters = 48;    ///< of a name, about
 constexpr int gap = 8;                 ///< pixels between a curve's end and its name
 constexpr double alike = 0.6;          ///< lines of text: ends nearer than that have one name
 constexpr double alike_x = 4;          ///< pixels
-constexpr double spacing = 1.0;        ///< likewise, between two names
+constexpr double spacing = 1.0;        ///< lines of text between two names
 
 /// The last point within the axes; nothing where the curve leaves them below or above.
 std::optional<QPointF> end_in_sight(const std::vector<QPointF>& points, const QCPRange& n, const QCPRange& value) {
@@ -156,9 +157,7 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
     item->setTextAlignment(Qt::AlignLeft);
     item->position->setType(QCPItemPosition::ptAbsolute);
     item->setText({});
-    QColor behind = colors.background;  // a line that a name lies on is seen through it
-    behind.setAlpha(200);
-    item->setBrush(behind);
+    item->setBrush(faded(colors.background, 200 / 255.0));  // a line that a name lies on is seen through it
     item->setVisible(false);
     items_.push_back(item);
   }
@@ -182,7 +181,7 @@ std::vector<LineLabels::Label> LineLabels::merged(double line) const {
   for (const End& end : ends_) {
     const auto at = end_in_sight(end.points, plot_.xAxis->range(), plot_.yAxis->range());
     if (!at) continue;
-    const QPointF pixel{plot_.xAxis->coordToPixel(at->x()), plot_.yAxis->coordToPixel(at->y())};
+    const QPointF pixel = pixel_of(*plot_.axisRect(), *at);
     labels.push_back(
         {.owners = {end.owner}, .quantity = end.quantity, .color = end.color, .end = pixel, .y = pixel.y()});
     last = std::max(last, pixel.x());
@@ -242,9 +241,7 @@ void LineLabels::place() {
   std::vector<QPolygonF> lines;
   for (const End& end : ends_) {
     QPolygonF& pixels = lines.emplace_back();
-    for (const QPointF& at : end.points) {
-      pixels << QPointF(plot_.xAxis->coordToPixel(at.x()), plot_.yAxis->coordToPixel(at.y()));
-    }
+    for (const QPointF& at : end.points) pixels << pixel_of(*plot_.axisRect(), at);
   }
   std::vector<QRectF> taken;
   for (auto label = within; label != labels.end(); ++label) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names at the right ends of curves, so that no eye has to go to a legend and back. Names of curves that end on one
-// another are one label: "FA2, FA3 · DRAM". Its device is said of an algorithm that does not end there on all of them:
-// "FA1 on A100 80GB · DRAM". A curve that ends earlier than the others has its name there.
+// another are one label: "FA2, FA3 · DRAM". An algorithm has its device beside it where it does not end there on all of
+// them: "FA1 on A100 80GB · DRAM". A curve that ends earlier than the others has its name there.
 #pragma once
 
 #include <qcustomplot.h>
@@ -17,7 +17,7 @@ class LineLabels {
  public:
   explicit LineLabels(QCustomPlot& plot) : plot_(plot) {}
 
-  /// Of measured curves that no newer run leads, one each owner and quantity; the first of them stands for the others.
+  /// One name for each owner and quantity of the measured curves that no newer run leads, after the first of them.
   /// The plot's items must have been cleared since the last call.
   void set(const std::vector<Curve>& curves, const PlotColors& colors);
   /// Room to the right of the axes that the labels take in a plot of that width; 0: the plot is too narrow for any.
@@ -30,7 +30,7 @@ class LineLabels {
  private:
   struct Owner {
     QString name;    ///< "FA2"
-    QString device;  ///< empty where nothing is told apart by it
+    QString device;  ///< empty where all are of one
 
     bool operator==(const Owner&) const = default;
   };

@@ -145,31 +145,31 @@ QSize PlotLegend::size_of(const QString& text) const {
   return {words.width() + icon_width + legend_padding, std::max(icon_height, words.height()) + 1};
 }
 
-std::vector<PlotLegend::Entry> PlotLegend::short_entries(Medium medium) const {
+std::vector<PlotLegend::Entry> PlotLegend::short_entries(PlotTarget target) const {
   std::vector<Entry> entries;
   for (const Color& color : colors_) {
-    if (medium == Medium::screen && color.known_on_screen) continue;
+    if (target == PlotTarget::screen && color.known_on_screen) continue;
     entries.push_back(
         {color.text, nullptr, Style{color.text, QPen(color.color, swatch_width)}, color.color, color.curves});
   }
-  std::map<QString, std::size_t> said;
+  std::map<QString, std::size_t> place_of;  // of an entry, by the words of its style
   for (const Entry& entry : entries_) {
-    const auto known = entry.style ? said.find(entry.style->text) : said.end();
-    if (known != said.end()) {
+    const auto known = entry.style ? place_of.find(entry.style->text) : place_of.end();
+    if (known != place_of.end()) {
       entries[known->second].curves << entry.curves;
       continue;
     }
-    if (entry.style) said.emplace(entry.style->text, entries.size());
+    if (entry.style) place_of.emplace(entry.style->text, entries.size());
     entries.push_back(entry);
   }
   return entries;
 }
 
-std::vector<PlotLegend::Entry> PlotLegend::entries(bool short_form, Medium medium) const {
-  std::vector<Entry> all = short_form ? short_entries(medium) : entries_;
+std::vector<PlotLegend::Entry> PlotLegend::entries(bool short_form, PlotTarget target) const {
+  std::vector<Entry> all = short_form ? short_entries(target) : entries_;
   // A file holds what is drawn. On screen what is hidden stays at hand, however little room there is.
-  if (medium == Medium::paper) std::erase_if(all, [this](const Entry& entry) { return is_hidden(entry); });
-  if (medium == Medium::screen && !hidden_words_.isEmpty()) {
+  if (target == PlotTarget::file) std::erase_if(all, [this](const Entry& entry) { return is_hidden(entry); });
+  if (target == PlotTarget::screen && !hidden_words_.isEmpty()) {
     all.push_back(Entry{{}, nullptr, Style{hidden_words_, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}});
   }
   return all;
@@ -256,22 +256,22 @@ bool PlotLegend::contains(const QPoint& position) const {
   return box_ != nullptr && box_->outerRect().contains(position);
 }
 
-void PlotLegend::lay_out(const QSize& size, Medium medium) {
+void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
   remove();
   short_ = false;
   if (entries_.empty()) return;
   const int line = QFontMetrics(plot_.font()).height();
   const int around_axes = 4 * line + 30;  // title, tick labels, axis label
-  Grid grid = arrange(entries(false, medium), size.width(), false);
+  Grid grid = arrange(entries(false, target), size.width(), false);
   // The row that says what is hidden has its room before anything is: a click that hides must not change the form, for
   // the next one would meet another entry.
-  const bool none_hidden = medium == Medium::screen && hidden_words_.isEmpty();
+  const bool none_hidden = target == PlotTarget::screen && hidden_words_.isEmpty();
   const int to_come = none_hidden ? size_of(QStringLiteral("0")).height() : 0;
   if (size.height() - grid.height - to_come - around_axes < least_axes_height) {
-    Grid shorter = arrange(entries(true, medium), size.width(), true);
+    Grid shorter = arrange(entries(true, target), size.width(), true);
     short_ = shorter.height < grid.height;
     if (short_) grid = std::move(shorter);
-    if (medium == Medium::screen) shorten(grid, size.height() - around_axes - smallest_axes_height);
+    if (target == PlotTarget::screen) shorten(grid, size.height() - around_axes - smallest_axes_height);
   }
   box_ = add_box();
   const PlotColors colors = plot_colors(plot_.palette());

@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "ui/plots/medium.h"
+#include "ui/plots/plot_target.h"
 
 namespace attnscope::ui {
 
@@ -36,8 +36,8 @@ class PlotLegend {
   /// the short legend has the entry as it is. `curve`: the one that it stands for, by its label.
   void add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style = {},
            const QString& curve = {});
-  /// Whose a colour is, for the short legend; said once, of all its curves. `known_on_screen`: controls above the plot
-  /// say so too.
+  /// Whose a colour is: the short legend has one entry for all curves of a colour. `known_on_screen`: controls above
+  /// the plot say so too.
   void add_color(const QString& text, const QColor& color, bool known_on_screen, const QString& curve);
   /// Curves that are not drawn. An entry of which nothing is drawn is struck out, in the plot, and left out of a file;
   /// `words` then stand behind all others, and for all of them.
@@ -51,7 +51,7 @@ class PlotLegend {
     colors_.clear();
   }
   /// Makes the legend anew as the last row of the plot's layout, for a plot of that size.
-  void lay_out(const QSize& size, Medium medium);
+  void lay_out(const QSize& size, PlotTarget target);
   /// Takes the legend off the plot's layout, which frees its row.
   void remove();
   /// Everything that the whole legend says, a line an entry.
@@ -93,8 +93,8 @@ class PlotLegend {
   };
   [[nodiscard]] bool is_hidden(const Entry& entry) const;
   /// The entries of one form, with the words of what is hidden.
-  [[nodiscard]] std::vector<Entry> entries(bool short_form, Medium medium) const;
-  [[nodiscard]] std::vector<Entry> short_entries(Medium medium) const;
+  [[nodiscard]] std::vector<Entry> entries(bool short_form, PlotTarget target) const;
+  [[nodiscard]] std::vector<Entry> short_entries(PlotTarget target) const;
   [[nodiscard]] Grid arrange(const std::vector<Entry>& entries, int width, bool short_form) const;
   /// The widths of as many columns as fit side by side, filled row by row; one at least.
   [[nodiscard]] std::vector<int> most_columns(const std::vector<Entry>& entries, int available, bool short_form) const;

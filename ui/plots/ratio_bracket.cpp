@@ -8,6 +8,7 @@
 #include "profiler/analysis/curve_ratio.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -94,12 +95,7 @@ void RatioBracket::show(const CurveSet& set, const PlotColors& colors) {
   if (!ratio) return;
   words_ = ratio_sentence(set, *a, *b, *ratio);
   const auto put = [&](QCPItemPosition* position, double value, double dx) {
-    auto* anchor = new QCPItemTracer(&plot_);
-    anchor->setVisible(false);
-    anchor->position->setCoords(ratio->at, value);
-    position->setType(QCPItemPosition::ptAbsolute);
-    position->setParentAnchor(anchor->position);
-    position->setCoords(dx, 0);
+    put_beside(plot_, position, {ratio->at, value}, {dx, 0});
   };
   const auto line = [&](double from, double from_dx, double to, double to_dx) {
     auto* drawn = new QCPItemLine(&plot_);

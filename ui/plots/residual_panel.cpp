@@ -6,6 +6,7 @@
 
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 
@@ -22,45 +23,16 @@ bool has_residuals(const Curve& curve) {
 
 }  // namespace
 
-void ResidualPanel::set_range(const QCPRange& range) {
-  if (rect_ != nullptr) rect_->axis(QCPAxis::atBottom)->setRange(range);
-}
-
-void ResidualPanel::remove_panel() {
-  if (rect_ == nullptr) return;
-  plot_.plotLayout()->remove(rect_);
-  rect_ = nullptr;
-  plot_.plotLayout()->simplify();
-}
-
-void ResidualPanel::add_panel(PlotLegend& legend) {
-  rect_ = new QCPAxisRect(&plot_);
-  // The legend is laid out after this: the row below the main plot is free.
-  legend.remove();
-  plot_.plotLayout()->addElement(row_, 0, rect_);
-  rect_->setRangeZoom(Qt::Orientations());
-  rect_->setRangeDrag(Qt::Orientations());
-  auto* group = new QCPMarginGroup(&plot_);
-  plot_.axisRect()->setMarginGroup(QCP::msLeft | QCP::msRight, group);
-  rect_->setMarginGroup(QCP::msLeft | QCP::msRight, group);
-}
-
 void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLegend& legend) {
-  if (!wanted || std::ranges::none_of(curves, has_residuals)) return remove_panel();
-  if (rect_ == nullptr) add_panel(legend);
+  if (!wanted || std::ranges::none_of(curves, has_residuals)) return close();
+  open(legend, share_of_plot);
   const PlotColors colors = plot_colors(plot_.palette());
-  QCPAxis* bottom = rect_->axis(QCPAxis::atBottom);
-  QCPAxis* left = rect_->axis(QCPAxis::atLeft);
-  bottom->setScaleType(plot_.xAxis->scaleType());
-  bottom->setTicker(plot_.xAxis->ticker());
-  set_range(plot_.xAxis->range());
   double reach = narrowest_reach;
   for (const Curve& curve : curves) {
     if (!has_residuals(curve)) continue;
     const QColor color = curve_color(curve, colors);
-    auto* graph = new QCPGraph(bottom, left);
+    QCPGraph* graph = add_line(*rect(), curve_pen(curve, color));
     graph->setName(curve.label);
-    graph->setPen(curve_pen(curve, color));
     graph->setScatterStyle(scatter_of(curve, color, colors.background));
     for (const CurvePoint& point : curve.points) {
       if (!point.over_theory) continue;
@@ -69,9 +41,9 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
     }
   }
   // As far above 1 as below: twice and half are alike far off.
-  left->setScaleType(QCPAxis::stLogarithmic);
+  left()->setScaleType(QCPAxis::stLogarithmic);
   const double end = std::exp(1.15 * reach);
-  left->setRange(1 / end, end);
+  left()->setRange(1 / end, end);
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();
   const double step = reach > 0.9 ? 0.5 : reach > 0.3 ? 0.2 : reach > 0.12 ? 0.1 : 0.05;
   for (const double tick : {1 - step, 1.0, reach > 0.9 ? 2.0 : 1 + step}) {
@@ -80,19 +52,9 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
   if (reach > 1.8) {
     for (const double tick : {0.1, 10.0}) ticker->addTick(tick, QString::number(tick, 'g', 3));
   }
-  left->setTicker(ticker);
-  left->setLabel(qtext(say::curve_plot::residual_axis{}));
-  auto* unity = new QCPItemStraightLine(&plot_);
-  unity->setClipAxisRect(rect_);
-  for (QCPItemPosition* position : {unity->point1, unity->point2}) {
-    position->setAxes(bottom, left);
-    position->setAxisRect(rect_);
-  }
-  unity->point1->setCoords(1, 1);
-  unity->point2->setCoords(2, 1);
-  unity->setPen(QPen(colors.muted, 1.2, Qt::DashLine));
-  plot_.plotLayout()->setRowStretchFactor(row_ - 1, share_of_plot);
-  plot_.plotLayout()->setRowStretchFactor(row_, 1);
+  left()->setTicker(ticker);
+  left()->setLabel(qtext(say::curve_plot::residual_axis{}));
+  add_unity();
 }
 
 }  // namespace attnscope::ui

@@ -2,32 +2,20 @@
 // A panel below a plot: what was measured over what theory says of the very same points.
 #pragma once
 
-#include <qcustomplot.h>
-
 #include <vector>
 
 #include "ui/models/curve_series.h"
-#include "ui/plots/plot_legend.h"
+#include "ui/plots/lower_panel.h"
 
 namespace attnscope::ui {
 
-class ResidualPanel {
+class ResidualPanel : public LowerPanel {
  public:
-  ResidualPanel(QCustomPlot& plot, int row) : plot_(plot), row_(row) {}
+  using LowerPanel::LowerPanel;
 
   /// One line for each measured curve that theory speaks of, in the curve's colour and marks; without any, or where the
-  /// panel is not wanted, takes it away. Its axis follows the plot's own x axis.
+  /// panel is not wanted, takes it away.
   void show(const std::vector<Curve>& curves, bool wanted, PlotLegend& legend);
-  void set_range(const QCPRange& range);
-  [[nodiscard]] QCPAxisRect* rect() const { return rect_; }
-
- private:
-  void add_panel(PlotLegend& legend);
-  void remove_panel();
-
-  QCustomPlot& plot_;
-  int row_;  ///< of the plot's layout
-  QCPAxisRect* rect_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 
 namespace attnscope::ui {
 namespace {
@@ -41,7 +42,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   const double angle = std::atan2(decade_y, decade_x);
   const QPointF along(std::cos(angle), -std::sin(angle));
   const QPointF across(-std::sin(angle), -std::cos(angle));  // up and to the left of the line
-  const QPointF through(plot_.xAxis->coordToPixel(label.at.x()), plot_.yAxis->coordToPixel(label.at.y()));
+  const QPointF through = pixel_of(*plot_.axisRect(), label.at);
   // From where the line comes into the axes: at their left or at their bottom.
   const double to_left = (area.left() - through.x()) / along.x();
   const double to_bottom = (area.bottom() - through.y()) / along.y();
@@ -59,7 +60,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
     label.item->setVisible(true);
     return;
   }
-  // Where too little of the line is seen, beside it.
+  // Beside the line where too little of it is seen.
   std::vector<QPointF> corners;
   for (double offset = step; offset < 10 * step; offset += step / 2) {
     corners.push_back(enters + along * offset + QPointF(2 * beside_line, metrics.height()));
@@ -115,12 +116,12 @@ void RooflineLabels::place() {
     } else {
       if (!marks_taken) {
         for (const QPointF& each : marks_) {
-          const QPointF pixel(plot_.xAxis->coordToPixel(each.x()), plot_.yAxis->coordToPixel(each.y()));
-          taken.emplace_back(QRectF(pixel, QSizeF()).adjusted(-mark_half, -mark_half, mark_half, mark_half));
+          taken.emplace_back(QRectF(pixel_of(*plot_.axisRect(), each), QSizeF())
+                                 .adjusted(-mark_half, -mark_half, mark_half, mark_half));
         }
         marks_taken = true;
       }
-      const QPointF mark(plot_.xAxis->coordToPixel(label.at.x()), plot_.yAxis->coordToPixel(label.at.y()));
+      const QPointF mark = pixel_of(*plot_.axisRect(), label.at);
       const double middle = mark.y() + line / 2;
       place_upright(label,
                     {{mark.x() - width / 2, mark.y() - above_mark},

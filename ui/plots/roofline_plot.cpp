@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/roofline_plot.h"
 
-#include <QHelpEvent>
-#include <QToolTip>
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
+#include <span>
 #include <utility>
 
-#include "messages/curve_plot.h"
 #include "messages/roofline_page.h"
-#include "ui/plots/axis_style.h"
-#include "ui/plots/byte_ticker.h"
+#include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
-#include "ui/plots/plot_export.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -26,21 +19,16 @@ using analysis::Roof;
 using analysis::RoofSource;
 
 constexpr double tera = 1e12;
-constexpr double mark_reach = 14;        ///< pixels from the pointer to the mark that it reads
 constexpr double told_apart = 1.02;      ///< executed over visible FLOPs, from which a line is drawn
 constexpr double beyond_points = 2.5;    ///< of the axes beyond marks, as a factor
-constexpr double beyond_ceilings = 1.8;  ///< likewise, beyond the highest ceiling
+constexpr double beyond_ceilings = 1.8;  ///< of the axis beyond the highest ceiling, as a factor
 constexpr double beyond_ridge = 4;       ///< of the axis of intensities, beyond where roof and highest ceiling meet
 constexpr double endless = 1e9;          ///< as a factor, of lines that go on beyond the axes
 constexpr double other_level_strength = 0.45;
 
-enum RooflineRow { roofline_title_row, roofline_axes_row };
-
 SampleMark mark_of_roofline(const RooflinePoint& point) {
-  if (point.provenance == Provenance::simulated) return SampleMark::hollow_disc;
-  if (point.provenance == Provenance::extrapolated) return SampleMark::plus_disc;
-  if (point.provenance == Provenance::imported) return SampleMark::diamond;
-  return point.throttled ? SampleMark::half_disc : SampleMark::disc;
+  const SampleMark mark = mark_of_values(point.provenance);
+  return point.throttled && mark == SampleMark::disc ? SampleMark::half_disc : mark;
 }
 
 bool is_measured(RoofSource source) {
@@ -55,9 +43,8 @@ QPen pen_of(RoofSource source, const QColor& color, double width) {
   return pen;
 }
 
-QColor strength_of(QColor color, double strength) {
-  color.setAlphaF(static_cast<float>(strength));
-  return color;
+QString roofs_layer() {
+  return QStringLiteral("roofs");
 }
 
 QCPScatterStyle upright_dash(const QColor& color) {
@@ -74,34 +61,14 @@ bool is_of_level(const Roof& roof, RooflineLevel level) {
 
 }  // namespace
 
-RooflinePlot::RooflinePlot(QWidget* parent) : FramePlot(parent) {
-  setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-  setFocusPolicy(Qt::StrongFocus);
-  setMinimumSize(320, 240);
-  legend->setVisible(false);
-  QCPAxisRect* axes = axisRect();
-  plotLayout()->take(axes);
-  plotLayout()->simplify();
-  title_ = new QCPTextElement(this);
-  title_->setMargins({0, 6, 0, 2});
-  title_->setTextFlags(Qt::AlignCenter);
-  plotLayout()->addElement(roofline_title_row, 0, title_);
-  plotLayout()->addElement(roofline_axes_row, 0, axes);
-  plotLayout()->setRowStretchFactor(roofline_title_row, 0.001);
-  axes->setMinimumMargins({0, 0, 14, 0});
+RooflinePlot::RooflinePlot(QWidget* parent) : LegendPlot(parent) {
+  axisRect()->setMinimumMargins({0, 0, 14, 0});
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setScaleType(QCPAxis::stLogarithmic);
-    axis->setTicker(QSharedPointer<NumberTicker>::create());
+    axis->setTicker(number_ticker());
   }
-  addLayer(QStringLiteral("roofs"), layer(QStringLiteral("main")), limBelow);
-  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
-  overlay_ = new HoverOverlay(this);
+  addLayer(roofs_layer(), layer(QStringLiteral("main")), limBelow);
   connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
-  for (const auto clicked : {&QCustomPlot::legendClick, &QCustomPlot::legendDoubleClick}) {
-    connect(this, clicked, this, [this](QCPLegend* /*box*/, QCPAbstractLegendItem* item, const QMouseEvent* event) {
-      click_legend(item, event->modifiers());
-    });
-  }
   rebuild();
 }
 
@@ -111,147 +78,89 @@ void RooflinePlot::set_roofline(RooflineSet set) {
   reset_view();
 }
 
-bool RooflinePlot::is_hidden(const RooflineSeries& series) const {
-  return hidden_.contains(series_title(set_, series));
+QStringList RooflinePlot::names() const {
+  QStringList titles;
+  for (const RooflineSeries& series : set_.report.series) titles << series_title(set_, series);
+  return titles;
 }
 
-void RooflinePlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers) {
-  const PlotLegend::Shown* entry = legend_.shown(item);
-  if (entry == nullptr) return;
-  const QStringList titles = entry->curves;  // the legend is made anew
-  if ((modifiers & Qt::ControlModifier) != 0) {
-    isolate(titles);
-  } else {
-    toggle(titles);
-  }
+QColor RooflinePlot::color_of(std::size_t series) const {
+  return series_color(set_, set_.report.series[series], plot_colors(palette()).dark);
 }
 
-void RooflinePlot::toggle(const QStringList& titles) {
-  const bool show = std::ranges::all_of(titles, [this](const QString& title) { return hidden_.contains(title); });
-  for (const QString& title : titles) {
-    if (show) {
-      hidden_.erase(title);
-    } else {
-      hidden_.insert(title);
-    }
+Extent RooflinePlot::ceilings() const {
+  Extent flops;
+  for (const Roof& roof : set_.report.roofs) {
+    if (!roof.of_memory()) flops.take(analysis::ceiling_flops(roof, set_.report.like));
   }
-  rebuild();
-  replot(rpQueuedReplot);
-}
-
-void RooflinePlot::isolate(const QStringList& titles) {
-  std::set<QString> others;
-  for (const RooflineSeries& series : set_.report.series) {
-    const QString title = series_title(set_, series);
-    if (!titles.contains(title)) others.insert(title);
-  }
-  hidden_ = hidden_ == others ? std::set<QString>() : others;
-  rebuild();
-  replot(rpQueuedReplot);
+  return flops;
 }
 
 void RooflinePlot::find_marks() {
-  marks_.clear();
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) {
     const RooflineSeries& series = set_.report.series[i];
-    if (is_hidden(series)) continue;
+    if (is_hidden(series_title(set_, series))) continue;
     for (std::size_t k = 0; k < series.points.size(); ++k) {
-      const auto intensity = series.points[k].intensity(set_.level);
-      if (intensity) marks_.push_back({*intensity, series.points[k].flops_per_second() / tera, i, k});
+      const RooflinePoint& point = series.points[k];
+      const auto intensity = point.intensity(set_.level);
+      if (intensity) marks_.push_back({axisRect(), *intensity, point.flops_per_second() / tera, i, k, {point.row}});
     }
   }
 }
 
-void RooflinePlot::rebuild() {
-  overlay_->clear();
-  rings_.clear();
-  clearPlottables();
-  clearItems();
-  legend_.clear();
+void RooflinePlot::draw() {
+  LegendPlot::draw();
+  points_ = set_.points;
   labels_.clear();
-  // What went with other points is not hidden.
-  std::erase_if(hidden_, [this](const QString& title) {
-    return std::ranges::none_of(set_.report.series,
-                                [&](const RooflineSeries& series) { return series_title(set_, series) == title; });
-  });
-  const auto hidden = static_cast<std::int64_t>(hidden_.size());
-  legend_.set_hidden(hidden_, hidden == 0 ? QString() : qtext(say::roofline_page::hidden{.series = hidden}));
+  const auto hidden_series = static_cast<std::int64_t>(hidden().size());
+  legend_.set_hidden(hidden(),
+                     hidden_series == 0 ? QString() : qtext(say::roofline_page::hidden{.series = hidden_series}));
   find_marks();
-  draw_roofs();
+  for (const Roof& roof : set_.report.roofs) roof.of_memory() ? draw_roof(roof) : draw_ceiling(roof);
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
   for (const Mark& mark : marks_) labels_.keep_free({mark.x, mark.y});
-  draw_selection();
   if (set_.points) add_keys();
-
-  const PlotColors colors = plot_colors(palette());
-  setBackground(QBrush(colors.background));
-  for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, colors, font());
+  for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, plot_colors(palette()), font());
   const std::string level = level_words(set_.level).toStdString();
   title_text_ = qtext(say::roofline_page::plot_title{
       .level = level, .device = set_.device.toStdString(), .problem = set_.problem.toStdString()});
   xAxis->setLabel(qtext(say::roofline_page::intensity_axis{.level = level}));
   yAxis->setLabel(qtext(say::roofline_page::rate_axis{}));
-  QFont bold = font();
-  bold.setBold(true);
-  title_->setFont(bold);
-  title_->setTextColor(colors.text);
-  fit_title(size());
   setAccessibleName(qtext(say::roofline_page::name{.title = title_text_.toStdString()}));
-  legend_.lay_out(size(), Medium::screen);
 }
 
 void RooflinePlot::reset_view() {
-  double low_x = std::numeric_limits<double>::infinity();
-  double high_x = 0;
-  double low_y = low_x;
-  double high_y = 0;
+  Extent x;
+  Extent y;
   for (const Mark& mark : marks_) {
-    low_x = std::min(low_x, mark.x);
-    high_x = std::max(high_x, mark.x);
-    low_y = std::min(low_y, mark.y);
-    high_y = std::max(high_y, mark.y);
+    x.take(mark.x);
+    y.take(mark.y);
   }
-  double highest = 0;
-  double lowest = std::numeric_limits<double>::infinity();
-  for (const Roof& roof : set_.report.roofs) {
-    if (roof.of_memory()) continue;
-    highest = std::max(highest, analysis::ceiling_flops(roof, set_.report.like));
-    lowest = std::min(lowest, analysis::ceiling_flops(roof, set_.report.like));
-  }
+  const Extent flops = ceilings();
   for (const Roof& roof : set_.report.roofs) {
     if (!is_of_level(roof, set_.level)) continue;
-    high_x = std::max(high_x, highest / roof.rate * beyond_ridge / beyond_points);
-    low_x = std::min(low_x, lowest / roof.rate);  // a roof is seen, wherever the points lie
+    x.high = std::max(x.high, flops.high / roof.rate * beyond_ridge / beyond_points);
+    x.low = std::min(x.low, flops.low / roof.rate);  // a roof is seen, wherever the points lie
   }
-  if (marks_.empty() || high_x <= 0) return replot(rpQueuedReplot);
-  high_y = std::max(high_y, highest / tera);
-  xAxis->setRange(low_x / beyond_points, high_x * beyond_points);
-  yAxis->setRange(low_y / beyond_points, high_y * beyond_ceilings);
+  if (marks_.empty() || x.high <= 0) return replot(rpQueuedReplot);
+  xAxis->setRange(x.low / beyond_points, x.high * beyond_points);
+  yAxis->setRange(y.low / beyond_points, std::max(y.high, flops.high / tera) * beyond_ceilings);
   replot(rpQueuedReplot);
 }
 
-void RooflinePlot::draw_roofs() {
-  for (const Roof& roof : set_.report.roofs) {
-    if (roof.of_memory()) {
-      draw_roof(roof);
-    } else {
-      draw_ceiling(roof);
-    }
-  }
+QCPGraph* RooflinePlot::add_roof_line(const QPen& pen) {
+  QCPGraph* line = add_line(*axisRect(), pen);
+  line->setLayer(roofs_layer());
+  return line;
 }
 
 void RooflinePlot::draw_roof(const Roof& roof) {
   const PlotColors colors = plot_colors(palette());
-  double highest = 0;
-  for (const Roof& other : set_.report.roofs) {
-    if (!other.of_memory()) highest = std::max(highest, analysis::ceiling_flops(other, set_.report.like));
-  }
   const bool strong = is_of_level(roof, set_.level);
-  const QColor color = strong ? colors.text : strength_of(colors.text, other_level_strength);
-  QCPGraph* line = addGraph();
-  line->setLayer(QStringLiteral("roofs"));
-  line->setPen(pen_of(roof.source, color, strong ? 2.2 : 1.2));
+  const QColor color = strong ? colors.text : faded(colors.text, other_level_strength);
+  QCPGraph* line = add_roof_line(pen_of(roof.source, color, strong ? 2.2 : 1.2));
   line->setName(roof_words(set_, roof));
+  const double highest = ceilings().high;
   const double end = highest > 0 ? highest / roof.rate : endless;
   line->addData(end / endless, end / endless * roof.rate / tera);
   line->addData(end, end * roof.rate / tera);
@@ -265,9 +174,7 @@ void RooflinePlot::draw_ceiling(const Roof& roof) {
   for (const Roof& memory : set_.report.roofs) {
     if (is_of_level(memory, set_.level)) ridge = flops / memory.rate;
   }
-  QCPGraph* line = addGraph();
-  line->setLayer(QStringLiteral("roofs"));
-  line->setPen(pen_of(roof.source, colors.text, 1.6));
+  QCPGraph* line = add_roof_line(pen_of(roof.source, colors.text, 1.6));
   line->setName(roof_words(set_, roof));
   line->addData(ridge, flops / tera);
   line->addData(ridge * endless, flops / tera);
@@ -276,12 +183,11 @@ void RooflinePlot::draw_ceiling(const Roof& roof) {
 
 void RooflinePlot::draw_series(std::size_t place) {
   const RooflineSeries& series = set_.report.series[place];
-  const PlotColors colors = plot_colors(palette());
-  const QColor color = series_color(set_, series, colors.dark);
+  const QColor color = color_of(place);
   const QString title = series_title(set_, series);
-  const bool hidden = is_hidden(series);
+  const bool hidden = is_hidden(title);
   auto* line = new QCPCurve(xAxis, yAxis);
-  line->setPen(QPen(strength_of(color, series.n ? 0.55 : 1), series.n ? 1.1 : 1.6));
+  line->setPen(QPen(faded(color, series.n ? 0.55 : 1), series.n ? 1.1 : 1.6));
   line->setName(title);
   line->setVisible(!hidden);
   double at = 0;
@@ -296,7 +202,8 @@ void RooflinePlot::draw_series(std::size_t place) {
     key->setName(title);
     key->setPen(QPen(color, 1.6));
     const SampleMark mark = series.points.empty() ? SampleMark::disc : mark_of_roofline(series.points.front());
-    key->setScatterStyle(scatter_of(mark == SampleMark::half_disc ? SampleMark::disc : mark, color, colors.background));
+    key->setScatterStyle(
+        scatter_of(mark == SampleMark::half_disc ? SampleMark::disc : mark, color, plot_colors(palette()).background));
     legend_.add(QString(), key, {}, title);
   }
   if (hidden) return;
@@ -307,44 +214,31 @@ void RooflinePlot::draw_series(std::size_t place) {
 
 void RooflinePlot::draw_marks(std::size_t place) {
   const RooflineSeries& series = set_.report.series[place];
-  const PlotColors colors = plot_colors(palette());
-  const QColor color = series_color(set_, series, colors.dark);
-  std::map<SampleMark, QCPGraph*> by_mark;
+  MarkGraphs graphs(*axisRect(), [&](SampleMark mark) {
+    QCPScatterStyle style = scatter_of(mark, color_of(place), plot_colors(palette()).background);
+    constexpr double of_map = 5;
+    if (series.n && style.shape() != QCPScatterStyle::ssCustom) style.setSize(of_map);
+    return style;
+  });
   for (const Mark& mark : marks_) {
-    if (mark.series != place) continue;
-    const SampleMark shape = mark_of_roofline(series.points[mark.point]);
-    QCPGraph*& graph = by_mark[shape];
-    if (graph == nullptr) {
-      graph = addGraph();
-      graph->setLineStyle(QCPGraph::lsNone);
-      QCPScatterStyle style = scatter_of(shape, color, colors.background);
-      constexpr double of_map = 5;
-      if (series.n && style.shape() != QCPScatterStyle::ssCustom) style.setSize(of_map);
-      graph->setScatterStyle(style);
-    }
-    graph->addData(mark.x, mark.y);
+    if (mark.series == place) graphs.of(mark_of_roofline(point_of(mark))).addData(mark.x, mark.y);
   }
 }
 
 void RooflinePlot::draw_theory(std::size_t place) {
   const RooflineSeries& series = set_.report.series[place];
-  const PlotColors colors = plot_colors(palette());
-  QColor faint = series_color(set_, series, colors.dark);
-  QCPGraph* closed = addGraph();
-  closed->setLayer(QStringLiteral("roofs"));
-  closed->setLineStyle(QCPGraph::lsNone);
-  closed->setScatterStyle(upright_dash(faint));
+  const QColor color = color_of(place);
+  QCPGraph* closed = add_marks(*axisRect(), upright_dash(color));
+  closed->setLayer(roofs_layer());
   for (const Mark& mark : marks_) {
     if (mark.series != place) continue;
-    const RooflinePoint& point = series.points[mark.point];
+    const RooflinePoint& point = point_of(mark);
     if (const auto modelled = point.model_intensity(set_.level); modelled && !series.n) {
       closed->addData(*modelled, mark.y);
     }
     const double ratio = point.executed_ratio();
     if (ratio < told_apart) continue;
-    QCPGraph* executed = addGraph();
-    executed->setLayer(QStringLiteral("roofs"));
-    executed->setPen(QPen(faint, 1.3, Qt::DotLine));
+    QCPGraph* executed = add_roof_line(QPen(color, 1.3, Qt::DotLine));
     executed->addData(mark.x, mark.y);
     executed->addData(mark.x * ratio, mark.y * ratio);
   }
@@ -359,97 +253,57 @@ void RooflinePlot::name_ends(std::size_t place) {
     last = &mark;
   }
   if (first == nullptr) return;
-  const RooflineSeries& series = set_.report.series[place];
-  const QColor color = series_color(set_, series, plot_colors(palette()).dark);
   for (const Mark* mark : {last, first}) {
-    labels_.add_mark({mark->x, mark->y}, format_length(static_cast<double>(series.points[mark->point].n)), color);
+    const auto n = static_cast<double>(point_of(*mark).n);
+    labels_.add_mark({mark->x, mark->y}, format_length(n), color_of(place));
     if (first == last) break;
   }
 }
 
-void RooflinePlot::add_key(const QString& words, const QPen& pen, const QCPScatterStyle& scatter) {
-  QCPGraph* sample = addGraph();
-  sample->setName(words);
-  sample->setPen(pen);
+void RooflinePlot::add_key_of(const Message& words, const QPen& pen, const QCPScatterStyle& scatter) {
+  QCPGraph* sample = add_line(*axisRect(), pen);
+  sample->setName(qtext(words));
   sample->setScatterStyle(scatter);
-  legend_.add(QStringLiteral("keys"), sample, PlotLegend::Style{words, pen, scatter});
+  legend_.add(QStringLiteral("keys"), sample, PlotLegend::Style{sample->name(), pen, scatter});
 }
 
 void RooflinePlot::add_keys() {
   const PlotColors colors = plot_colors(palette());
   const auto any_roof = [&](const auto& is) { return std::ranges::any_of(set_.report.roofs, is); };
   if (any_roof([](const Roof& roof) { return is_measured(roof.source); })) {
-    add_key(qtext(say::roofline_page::key_measured{}), pen_of(RoofSource::measured, colors.text, 2));
+    add_key_of(say::roofline_page::key_measured{}, pen_of(RoofSource::measured, colors.text, 2));
   }
   if (any_roof([](const Roof& roof) { return roof.source == RoofSource::datasheet; })) {
-    add_key(qtext(say::roofline_page::key_datasheet{}), pen_of(RoofSource::datasheet, colors.text, 2));
+    add_key_of(say::roofline_page::key_datasheet{}, pen_of(RoofSource::datasheet, colors.text, 2));
   }
   if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && roof.source != RoofSource::datasheet; })) {
-    add_key(qtext(say::roofline_page::key_estimate{}), pen_of(RoofSource::stated, colors.text, 2));
+    add_key_of(say::roofline_page::key_estimate{}, pen_of(RoofSource::stated, colors.text, 2));
   }
   bool closed = false;
   bool executed = false;
   bool throttled = false;
   for (const Mark& mark : marks_) {
-    const RooflineSeries& series = set_.report.series[mark.series];
-    const RooflinePoint& point = series.points[mark.point];
-    closed = closed || (!series.n && point.model_intensity(set_.level));
+    const RooflinePoint& point = point_of(mark);
+    closed = closed || (!series_of(mark).n && point.model_intensity(set_.level));
     executed = executed || point.executed_ratio() >= told_apart;
     throttled = throttled || point.throttled;
   }
-  if (closed) add_key(qtext(say::roofline_page::key_closed_form{}), QPen(Qt::NoPen), upright_dash(colors.muted));
-  if (executed) add_key(qtext(say::roofline_page::key_executed{}), QPen(colors.muted, 1.3, Qt::DotLine));
+  if (closed) add_key_of(say::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
+  if (executed) add_key_of(say::roofline_page::key_executed{}, QPen(colors.muted, 1.3, Qt::DotLine));
   if (throttled) {
-    add_key(qtext(say::roofline_page::key_throttled{}), QPen(Qt::NoPen),
-            scatter_of(SampleMark::half_disc, colors.muted, colors.background));
+    add_key_of(say::roofline_page::key_throttled{}, QPen(Qt::NoPen),
+               scatter_of(SampleMark::half_disc, colors.muted, colors.background));
   }
-}
-
-bool RooflinePlot::select(const ShownPoint& point) {
-  selected_ = point;
-  for (QCPGraph* ring : std::exchange(rings_, {})) removeGraph(ring);
-  const bool shown = draw_selection();
-  replot(rpQueuedReplot);
-  return shown;
-}
-
-bool RooflinePlot::draw_selection() {
-  const std::optional<Row> row = selected_ && set_.points ? set_.points->row_of(*selected_) : std::nullopt;
-  if (!row) return false;
-  for (const Mark& mark : marks_) {
-    if (set_.report.series[mark.series].points[mark.point].row != *row) continue;
-    if (rings_.empty()) {
-      rings_.push_back(addGraph());
-      rings_.front()->setLineStyle(QCPGraph::lsNone);
-      rings_.front()->setScatterStyle(selection_ring(plot_colors(palette()).text));
-      rings_.front()->setLayer(selection_layer());
-    }
-    rings_.front()->addData(mark.x, mark.y);
-  }
-  return !rings_.empty();
-}
-
-const RooflinePlot::Mark* RooflinePlot::mark_near(const QPointF& position) const {
-  const Mark* nearest = nullptr;
-  double best = mark_reach;
-  for (const Mark& mark : marks_) {
-    const double away = QLineF({xAxis->coordToPixel(mark.x), yAxis->coordToPixel(mark.y)}, position).length();
-    if (away > best) continue;  // of marks at one place the last lies above the others
-    best = away;
-    nearest = &mark;
-  }
-  return nearest;
 }
 
 HoverContent RooflinePlot::read_out(const Mark& mark) const {
-  const RooflineSeries& series = set_.report.series[mark.series];
-  const RooflinePoint& point = series.points[mark.point];
+  const RooflinePoint& point = point_of(mark);
   const PlotColors colors = plot_colors(palette());
-  const QColor color = series_color(set_, series, colors.dark);
+  const QColor color = color_of(mark.series);
   const auto rate = [](double flops_per_second) { return format_value(flops_per_second, "flop/s"); };
   HoverContent content;
   const analysis::PointTable& table = set_.points->table();
-  const std::string algorithm = analysis::short_title(table.algorithms(), series.algorithm);
+  const std::string algorithm = analysis::short_title(table.algorithms(), series_of(mark).algorithm);
   content.title = qtext(say::roofline_page::at{.series = algorithm, .n = point.n});
   content.rows.push_back({color, mark_of_roofline(point),
                           qtext(say::roofline_page::visible{.provenance = to_qstring(point.provenance).toStdString()}),
@@ -495,68 +349,12 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   }
   content.notes << qtext(say::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
   if (point.throttled) content.notes << qtext(say::roofline_page::throttled{});
-  content.notes << QStringLiteral("%1 · %2").arg(set_.points->run_of(point.row)->title,
-                                                 QString::fromStdString(analysis::device_title(table, series.run)));
+  content.notes << run_words(point.row);
   return content;
 }
 
-bool RooflinePlot::hover_at(const QPointF& position) {
-  const Mark* mark = mark_near(position);
-  if (mark == nullptr) {
-    overlay_->clear();
-    return false;
-  }
-  read_ = read_out(*mark);
-  overlay_->setGeometry(rect());
-  overlay_->show_content(&read_, position.toPoint());
-  return true;
-}
-
-bool RooflinePlot::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
-  const auto* help = static_cast<QHelpEvent*>(event);
-  if (legend_.contains(help->pos())) {
-    const QString words = legend_.words() + QStringLiteral("\n\n") + qtext(say::curve_plot::legend_help{});
-    QToolTip::showText(help->globalPos(), plain_tip(words), this);
-  } else {
-    QToolTip::hideText();
-    event->ignore();
-  }
-  return true;
-}
-
-void RooflinePlot::mouseMoveEvent(QMouseEvent* event) {
-  QCustomPlot::mouseMoveEvent(event);
-  if (event->buttons() == Qt::NoButton) hover_at(event->position());
-}
-
-void RooflinePlot::mousePressEvent(QMouseEvent* event) {
-  pressed_ = event->pos();
-  QCustomPlot::mousePressEvent(event);
-}
-
-void RooflinePlot::mouseReleaseEvent(QMouseEvent* event) {
-  QCustomPlot::mouseReleaseEvent(event);
-  if ((event->pos() - pressed_).manhattanLength() > 3 || !axisRect()->rect().contains(event->pos())) return;
-  const Mark* mark = mark_near(event->position());
-  if (mark == nullptr) return;
-  const ShownPoint clicked = (*set_.points)[set_.report.series[mark->series].points[mark->point].row];
-  select(clicked);
-  emit point_clicked(clicked);
-}
-
-void RooflinePlot::mouseDoubleClickEvent(QMouseEvent* event) {
-  const bool on_legend = legend_.contains(event->pos());  // which the click lays out anew
-  QCustomPlot::mouseDoubleClickEvent(event);
-  if (!on_legend) reset_view();
-}
-
-void RooflinePlot::leaveEvent(QEvent* event) {
-  QCustomPlot::leaveEvent(event);
-  overlay_->clear();
-}
-
-void RooflinePlot::fit_title(const QSize& size) {
+void RooflinePlot::lay_out(const QSize& size, PlotTarget target) {
+  LegendPlot::lay_out(size, target);
   constexpr int sides = 16;
   constexpr int room_for_two_lines = 430;  // of the plot: the axes of a low one need it more
   const QFontMetrics metrics(title_->font());
@@ -569,43 +367,6 @@ void RooflinePlot::fit_title(const QSize& size) {
   }
   for (QString& line : lines) line = metrics.elidedText(line, Qt::ElideRight, width);
   title_->setText(lines.join(QLatin1Char('\n')));
-}
-
-void RooflinePlot::resizeEvent(QResizeEvent* event) {
-  fit_title(event->size());
-  legend_.lay_out(event->size(), Medium::screen);
-  FramePlot::resizeEvent(event);
-  overlay_->setGeometry(rect());
-  overlay_->clear();
-}
-
-void RooflinePlot::changeEvent(QEvent* event) {
-  QCustomPlot::changeEvent(event);
-  if (event->type() != QEvent::PaletteChange && event->type() != QEvent::FontChange) return;
-  if (overlay_ == nullptr) return;
-  rebuild();
-  replot(rpQueuedReplot);
-}
-
-QString RooflinePlot::save(const QString& file, const QSize& size) {
-  fit_title(size);
-  legend_.lay_out(size, Medium::paper);
-  auto* source = new QCPTextElement(this, source_, small_font(font()));
-  source->setTextColor(plot_colors(palette()).muted);
-  source->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
-  source->setMargins({12, 0, 8, 6});
-  const int row = plotLayout()->rowCount();
-  plotLayout()->addElement(row, 0, source);
-  plotLayout()->setRowStretchFactor(row, 0.001);
-  layer(selection_layer())->setVisible(false);
-  QString error = save_plot(*this, file, size, title_text_);
-  layer(selection_layer())->setVisible(true);
-  plotLayout()->remove(source);
-  plotLayout()->simplify();
-  fit_title(this->size());
-  legend_.lay_out(this->size(), Medium::screen);
-  replot(rpQueuedReplot);
-  return error;
 }
 
 }  // namespace attnscope::ui

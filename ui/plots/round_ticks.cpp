@@ -11,7 +11,7 @@ namespace {
 
 constexpr double slack = 1e-9;  ///< of a step: a value that is written 0.3 is a tick of 0.1's
 
-constexpr double most_counted = 9e15;  ///< beyond, whole numbers are not told apart
+constexpr double most_counted = 9e15;  ///< beyond it doubles leave out whole numbers
 constexpr double most_looked_at = 64;  ///< ticks: nobody asks for as many
 
 std::vector<double> in_steps(double low, double high, double step) {

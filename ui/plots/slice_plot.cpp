@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "messages/tile_map.h"
 #include "ui/models/facet_words.h"
-#include "ui/plots/axis_style.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/heatmap_words.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 
@@ -67,8 +66,7 @@ void SlicePlot::show_heading() {
 
 void SlicePlot::draw_values(const analysis::MapSlice& slice, const UnitScale& unit) {
   const PlotColors colors = plot_colors(palette());
-  QCPGraph* graph = addGraph();
-  graph->setPen(QPen(colors.accent, 1.6));
+  QCPGraph* graph = add_line(*axisRect(), QPen(colors.accent, 1.6));
   auto* bars = new QCPErrorBars(xAxis, yAxis);
   bars->setDataPlottable(graph);
   bars->setPen(QPen(colors.accent, 1.1));
@@ -92,36 +90,28 @@ void SlicePlot::draw_best(const analysis::MapSlice& slice, const UnitScale& unit
     return grid_.better == Better::less ? a.value < b.value : a.value > b.value;
   };
   const auto best = std::ranges::min_element(slice.points, ahead);
-  QCPGraph* mark = addGraph();
-  mark->setName(grid_.best_words());
-  mark->setLineStyle(QCPGraph::lsNone);
   const QColor ink = plot_colors(palette()).dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
-  mark->setScatterStyle({QCPScatterStyle::ssCircle, QPen(ink, 2), Qt::NoBrush, 12});
+  QCPGraph* mark = add_marks(*axisRect(), {QCPScatterStyle::ssCircle, QPen(ink, 2), Qt::NoBrush, 12});
+  mark->setName(grid_.best_words());
   mark->addData(best->place, best->value * unit.factor);
 }
 
 void SlicePlot::draw_marks(const analysis::MapSlice& slice, const UnitScale& unit) {
   const PlotColors colors = plot_colors(palette());
   // Marks say what the values are, as everywhere.
-  std::map<Provenance, QCPGraph*> marks;
+  MarkGraphs marks(*axisRect(), [&](SampleMark mark) { return scatter_of(mark, colors.accent, colors.background); });
   for (const analysis::MapSlice::Point& point : slice.points) {
-    QCPGraph*& mark = marks[point.provenance];
-    if (mark == nullptr) {
-      mark = addGraph();
-      mark->setName(to_qstring(point.provenance));
-      mark->setLineStyle(QCPGraph::lsNone);
-      mark->setScatterStyle(scatter_of(mark_of_values(point.provenance), colors.accent, colors.background));
-    }
-    mark->addData(point.place, point.value * unit.factor);
+    QCPGraph& mark = marks.of(mark_of_values(point.provenance));
+    mark.setName(to_qstring(point.provenance));
+    mark.addData(point.place, point.value * unit.factor);
   }
 }
 
 void SlicePlot::show_axes(const analysis::MapSlice& slice, const UnitScale& unit) {
-  double low = slice.points.empty() ? 0 : slice.points.front().low;
-  double high = slice.points.empty() ? 1 : slice.points.front().high;
+  Extent values = slice.points.empty() ? Extent{0, 1} : Extent();
   for (const analysis::MapSlice::Point& point : slice.points) {
-    low = std::min(low, point.low);
-    high = std::max(high, point.high);
+    values.take(point.low);
+    values.take(point.high);
   }
   const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
   const auto count = static_cast<int>(along().size());
@@ -129,8 +119,9 @@ void SlicePlot::show_axes(const analysis::MapSlice& slice, const UnitScale& unit
   for (int i = 0; i < count; i += step) ticker->addTick(i, text_of(along(), i));
   xAxis->setTicker(ticker);
   xAxis->setRange(-0.5, count - 0.5);
-  const double margin = high > low ? 0.08 * (high - low) : 0.1 * std::max(std::abs(high), 1.0);
-  yAxis->setRange((low - margin) * unit.factor, (high + margin) * unit.factor);
+  const double margin =
+      values.high > values.low ? 0.08 * (values.high - values.low) : 0.1 * std::max(std::abs(values.high), 1.0);
+  yAxis->setRange((values.low - margin) * unit.factor, (values.high + margin) * unit.factor);
   xAxis->setLabel(axis_title(along()));
   yAxis->setLabel(unit.suffix.isEmpty() ? grid_.label : QStringLiteral("%1 [%2]").arg(grid_.label, unit.suffix));
   const PlotColors colors = plot_colors(palette());

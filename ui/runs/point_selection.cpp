@@ -12,7 +12,8 @@
 
 #include "messages/details.h"
 #include "messages/window.h"
-#include "ui/process/background_work.h"
+#include "ui/process/shared_of_many.h"
+#include "ui/runs/file_contents.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -32,8 +33,8 @@ struct ReadFailure {
 /// Points of the rows of a listing, by file, in the order of the rows; each file is opened once.
 class ValuesOfRows {
  public:
-  ValuesOfRows(const Listing& listing, ReadProgress& progress, const std::atomic<bool>& superseded)
-      : listing_(listing), progress_(progress), superseded_(superseded) {}
+  ValuesOfRows(const Listing& listing, ReadProgress& progress, const Outdated& outdated)
+      : listing_(listing), progress_(progress), outdated_(outdated) {}
 
   /// Calls visit(row, point) for each; rows that reading skips are left out. Throws ReadFailure and Superseded.
   template <class Visit>
@@ -54,7 +55,7 @@ class ValuesOfRows {
         require_same(store, file, row_of);
         constexpr std::size_t some = 1024;
         for (std::size_t first = 0; first < ids.size(); first += some) {
-          if (superseded_) throw Superseded();
+          if (outdated_()) throw Superseded();
           store.each_point_of(
               std::span(ids).subspan(first, std::min(some, ids.size() - first)), [&] { found.clear(); },
               [&](StoredPoint&& point) {
@@ -102,7 +103,7 @@ class ValuesOfRows {
 
   const Listing& listing_;
   ReadProgress& progress_;
-  const std::atomic<bool>& superseded_;
+  const Outdated& outdated_;
   std::map<QString, RunStore> stores_;
 };
 
@@ -176,11 +177,13 @@ void take_latest(const SelectionAsk& ask, const Listing& listing, ValuesOfRows& 
     if (listing.lacks_values(*row)) chosen.push_back(*row);
   }
   std::ranges::reverse(chosen);
-  std::map<const RunInfo*, const std::vector<std::int64_t>*> loaded;
-  for (const SelectionAsk::Part& part : ask.large) loaded.emplace(part.run.get(), &part.loaded);
+  std::map<const RunInfo*, std::vector<std::int64_t>> loaded;
+  for (const SelectionAsk::Part& part : ask.large) {
+    std::ranges::sort(loaded.emplace(part.run.get(), part.loaded).first->second);
+  }
   const bool all_there = std::ranges::all_of(chosen, [&](Row row) {
     const auto of_run = loaded.find(listing.points->run_of(row).get());
-    return of_run != loaded.end() && std::ranges::binary_search(*of_run->second, listing.points->id(row));
+    return of_run != loaded.end() && std::ranges::binary_search(of_run->second, listing.points->id(row));
   });
   if (all_there) return;
   selection.reads = true;
@@ -208,15 +211,16 @@ QString skipped_rows(const RunStore& store) {
   return qtext(say::window::rows_left_out{.rows = rows.size(), .file = file, .where = first.where, .why = first.why});
 }
 
-Selection select_points(const SelectionAsk& ask, ReadProgress& progress, const std::atomic<bool>& superseded) {
+Selection select_points(const SelectionAsk& ask, const Outdated& outdated) {
+  ReadProgress& progress = *ask.progress;
   Selection selection;
   try {
     Listing listing =
         ask.before != nullptr ? Listing{ask.before->points, ask.before->without_values, {}} : list_all(ask);
-    if (superseded) return {};
+    if (outdated()) return {};
     listing.rows = ask.query.without_metrics().rows(listing.points->table());
-    if (superseded) return {};
-    ValuesOfRows values(listing, progress, superseded);
+    if (outdated()) return {};
+    ValuesOfRows values(listing, progress, outdated);
     if (ask.query.asks_for_metrics()) {
       judge_metrics(ask, listing, values, progress, selection);
     } else {
@@ -231,6 +235,10 @@ Selection select_points(const SelectionAsk& ask, ReadProgress& progress, const s
     selection = {};
     selection.file = failure.file;
     selection.error = failure.error;
+  } catch (const std::bad_alloc&) {
+    selection = {};
+    selection.file = ask.large.front().run->file;
+    selection.error = out_of_memory(selection.file);
   }
   return selection;
 }

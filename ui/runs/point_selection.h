@@ -15,6 +15,7 @@
 
 #include "profiler/analysis/point_query.h"
 #include "storage/run_store.h"
+#include "ui/process/live.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/run_points.h"
 
@@ -55,7 +56,7 @@ struct SelectionAsk {
     RunPtr run;
     SettingsPtr settings;
     analysis::Run told;
-    std::vector<std::int64_t> loaded;  ///< ids of the points that are in memory, ascending
+    std::vector<std::int64_t> loaded;  ///< ids of the points that are in memory
   };
   std::vector<Part> large;                 ///< ticked runs of large files
   std::shared_ptr<const PointSet> ticked;  ///< what is in memory
@@ -63,6 +64,7 @@ struct SelectionAsk {
   analysis::PointQuery query;
   std::shared_ptr<const Listing> before;  ///< with the same points; null where they are others
   std::size_t most = most_points_loaded;
+  std::shared_ptr<ReadProgress> progress = std::make_shared<ReadProgress>();
 };
 
 struct Selection {
@@ -74,10 +76,9 @@ struct Selection {
   QString error;
 };
 /// Of points that fit, the latest are chosen. Words of the query that are about metrics are judged after reading, of
-/// all points that the others leave. Where `superseded` becomes true, what is returned is of no use. Never throws but
-/// for memory.
-[[nodiscard]] Selection select_points(const SelectionAsk& ask, ReadProgress& progress,
-                                      const std::atomic<bool>& superseded);
+/// all points that the others leave. Where it becomes outdated, what is returned is of no use. Never throws: memory
+/// that runs out is an error of the first file.
+[[nodiscard]] Selection select_points(const SelectionAsk& ask, const Outdated& outdated);
 
 /// Whether the file is no longer the one that this run was read from, though it may have its place, or its inode.
 [[nodiscard]] bool is_replaced(const RunStore& store, const RunInfo& run);

@@ -15,6 +15,7 @@
 
 #include "messages/run_list.h"
 #include "messages/window.h"
+#include "ui/process/shared_of_many.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -34,9 +35,26 @@ QString canonical(const QString& path) {
 
 }  // namespace
 
-Workspace::Workspace(QObject* parent) : QObject(parent) {
+Workspace::Workspace(QObject* parent)
+    : QObject(parent),
+      select_(&attnscope::ui::select_points, [this](Selection selection) { take_selection(selection); }),
+      gather_(
+          [](Gathered asked, const Outdated& outdated) {
+            if (asked.ticked == nullptr) asked.ticked = make_shared_of_many<PointSet>(asked.parts);
+            if (!outdated() && !asked.query.empty()) {
+              asked.visible = make_shared_of_many<PointSet>(*asked.ticked, asked.query.rows(asked.ticked->table()));
+            }
+            return asked;
+          },
+          [this](const Gathered& found) {
+            // Unless somebody could not wait.
+            if (ticked_ == nullptr) ticked_ = found.ticked;
+            if (visible_ == nullptr) visible_ = found.visible;
+            end_gathering();
+          }) {
+  // Whoever asks for them now is told why there are none.
+  gather_.on_failure([this](const QString& /*reason*/) { end_gathering(); });
   reader_.setMaxThreadCount(1);
-  selector_.setMaxThreadCount(1);
   follow_timer_.setInterval(follow_interval);
   progress_timer_.setInterval(progress_interval);
   connect(&progress_timer_, &QTimer::timeout, this, &Workspace::opening_changed);
@@ -48,8 +66,7 @@ Workspace::Workspace(QObject* parent) : QObject(parent) {
 
 Workspace::~Workspace() {
   qDeleteAll(QObjectList(children()));  // a measurer speaks to what is left of this
-  if (superseded_ != nullptr) *superseded_ = true;
-  selector_.waitForDone();
+  select_.stop();
   reader_.waitForDone();
 }
 
@@ -318,11 +335,6 @@ void Workspace::take(FileContents& contents, bool first) {
   if (running && (first || replaced)) follow(path);
 }
 
-bool Workspace::are_of_others(const FileContents& contents, const LoadedRun& run) const {
-  const bool chosen = !contents.whole && run.settings != nullptr && contents.anew.contains(run.info->summary.id);
-  return chosen && contents.selection != taken_selections_;
-}
-
 void Workspace::replace_runs(const FileContents& contents) {
   const auto of_file = [&](const LoadedRun& run) { return run.info->file == contents.path; };
   const auto place = std::ranges::find_if(runs_, of_file) - runs_.begin();
@@ -435,7 +447,7 @@ Message Workspace::set_query(const QString& text) {
 
 void Workspace::gather(bool goes_on, bool other_query) {
   // What is taken of a selection is of the points that were there when it began, and what gathering looks at.
-  const bool of_no_use = superseded_ != nullptr && (!goes_on || !large());
+  const bool of_no_use = selecting() && (!goes_on || !large());
   if (of_no_use) supersede();
   gather_then([this, goes_on, other_query] { say_points(goes_on, other_query); });
   if (of_no_use) emit listing_changed();
@@ -445,35 +457,19 @@ void Workspace::gather_then(std::function<void()> then) {
   gather_.drop();
   owes_points_ = false;
   if (ticked_points() <= most_points_at_once || (ticked_ != nullptr && query_.empty())) return then();
-  struct Gathered {
-    std::shared_ptr<const PointSet> ticked;
-    std::shared_ptr<const PointSet> visible;
-  };
-  const std::vector<PointSet::Part> parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>();
-  // Whoever asks for them now is told why there are none.
-  const auto failed = [this, then](const QString& /*reason*/) {
-    owes_points_ = false;
-    then();
-  };
-  gather_.ask(
-      [parts, known = ticked_, query = query_](const BackgroundWork::Outdated& outdated) {
-        Gathered found{known, nullptr};
-        if (found.ticked == nullptr) found.ticked = make_shared_of_many<PointSet>(parts);
-        if (!outdated() && !query.empty()) {
-          found.visible = make_shared_of_many<PointSet>(*found.ticked, query.rows(found.ticked->table()));
-        }
-        return found;
-      },
-      [this, then = std::move(then)](Gathered found) {
-        owes_points_ = false;
-        // Unless somebody could not wait.
-        if (ticked_ == nullptr) ticked_ = std::move(found.ticked);
-        if (visible_ == nullptr) visible_ = std::move(found.visible);
-        then();
-      },
-      failed);
+  gathered_ = std::move(then);
+  gather_.ask({.parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>(),
+               .query = query_,
+               .ticked = ticked_,
+               .visible = nullptr},
+              always_aside);
   owes_points_ = true;
   emit points_awaited();
+}
+
+void Workspace::end_gathering() {
+  owes_points_ = false;
+  std::exchange(gathered_, {})();
 }
 
 void Workspace::go_on_gathering() {
@@ -504,10 +500,6 @@ void Workspace::announce_points(bool goes_on) {
   gather(goes_on, false);
 }
 
-bool Workspace::large() const {
-  return std::ranges::any_of(runs_, [](const LoadedRun& run) { return run.visible && run.settings != nullptr; });
-}
-
 std::size_t Workspace::ticked_points() const {
   if (ticked_points_) return *ticked_points_;
   std::size_t points = 0;
@@ -516,135 +508,6 @@ std::size_t Workspace::ticked_points() const {
   }
   ticked_points_ = points;
   return points;
-}
-
-QString Workspace::selected_share() const {
-  const std::size_t total = selected_ == nullptr ? 0 : selected_->total.load();
-  return total == 0 ? QString() : QStringLiteral("%1%").arg(std::min<std::size_t>(selected_->read * 100 / total, 100));
-}
-
-SelectionAsk Workspace::selection_ask(bool goes_on) const {
-  SelectionAsk ask;
-  std::set<const RunInfo*> large_runs;
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const LoadedRun& run = runs_[i];
-    if (!run.visible || run.settings == nullptr || original_of(runs_, i, true)) continue;
-    ask.large.push_back({run.info, run.settings, analysis_run(*run.info), run.points.ids()});
-    large_runs.insert(run.info.get());
-  }
-  ask.ticked = ticked();
-  const analysis::PointTable& table = ask.ticked->table();
-  std::vector<bool> of_large(table.runs().size());
-  for (std::size_t run = 0; run < of_large.size(); ++run) {
-    of_large[run] = large_runs.contains(&ask.ticked->run(static_cast<analysis::RunIndex>(run)));
-  }
-  for (Row row = 0; row < ask.ticked->size(); ++row) {
-    if (!of_large[table.run_index(row)]) ask.others.push_back(row);
-  }
-  ask.query = query_;
-  ask.most = most_loaded_;
-  if (!goes_on) ask.before = listing_;
-  return ask;
-}
-
-void Workspace::supersede() {
-  if (superseded_ == nullptr) return;
-  *superseded_ = true;
-  if (lists_anew_) listing_.reset();  // it was finding out about points that the one before does not have
-  superseded_.reset();
-  selected_.reset();
-  if (opening_.isEmpty()) progress_timer_.stop();
-}
-
-void Workspace::select_anew(bool goes_on) {
-  if (superseded_ != nullptr && goes_on) {
-    select_again_ = true;  // it is never through where every point begins it anew
-    return;
-  }
-  const bool was = superseded_ != nullptr || listing_ != nullptr;
-  supersede();
-  selection_error_.clear();
-  outrun_.clear();
-  if (!large()) {
-    listing_.reset();
-    all_settings_.reset();
-    if (was) emit listing_changed();
-    return;
-  }
-  const auto superseded = std::make_shared<std::atomic<bool>>(false);
-  const auto progress = std::make_shared<ReadProgress>();
-  superseded_ = superseded;
-  selected_ = progress;
-  progress_timer_.start();
-  const auto ask = std::make_shared<SelectionAsk>(selection_ask(goes_on));
-  lists_anew_ = ask->before == nullptr;
-  if (!goes_on) listing_.reset();
-  selector_.start([this, ask, superseded, progress] {
-    const auto selection = std::make_shared<Selection>();
-    try {
-      for (SelectionAsk::Part& part : ask->large) std::ranges::sort(part.loaded);
-      if (!*superseded) *selection = attnscope::ui::select_points(*ask, *progress, *superseded);
-    } catch (const std::bad_alloc&) {
-      *selection = {};
-      selection->file = ask->large.front().run->file;
-      selection->error = out_of_memory(selection->file);
-    }
-    QMetaObject::invokeMethod(
-        this,
-        [this, selection, superseded] {
-          if (!*superseded) take_selection(*selection);
-        },
-        Qt::QueuedConnection);
-  });
-  emit listing_changed();
-}
-
-void Workspace::take_selection(Selection& selection) {
-  superseded_.reset();
-  selected_.reset();
-  if (opening_.isEmpty()) progress_timer_.stop();
-  bool again = std::exchange(select_again_, false);
-  if (!selection.error.isEmpty()) {
-    // Where another file has come in its place, reading it says so and shows that one.
-    selection_error_ = selection.error;
-    all_settings_.reset();
-    emit rows_skipped(selection.file, selection.error);
-    emit points_changed();  // pages without points say why
-    emit listing_changed();
-    read_in_background(selection.file);
-    return;
-  }
-  for (const auto& [file, words] : selection.skipped) {
-    if (std::exchange(skipped_[file], words) != words) emit rows_skipped(file, words);
-  }
-  listing_ = selection.listing;
-  all_settings_ = listing_ == nullptr ? nullptr : listing_->points;
-  const std::set<QString> outrun = std::exchange(outrun_, {});
-  if (selection.reads) {
-    // Points that came meanwhile, which are in these now as far as they fit.
-    again = again || gathering();
-    stop_gathering();
-    ++taken_selections_;
-    for (LoadedRun& run : runs_) {
-      if (run.settings == nullptr) continue;
-      const auto chosen = selection.points.find({run.info->file, run.info->summary.id});
-      delete_in_background([before = std::make_shared<RunPoints>(std::move(run.points))] {});
-      run.points = chosen == selection.points.end() ? RunPoints() : std::move(chosen->second);
-      if (outrun.contains(run.info->file)) outdated_.emplace(run.info->file, run.info->summary.id);
-    }
-    ticked_.reset();
-    visible_.reset();
-  }
-  // Pages without points say why.
-  const bool others = selection.reads || visible()->empty();
-  const auto say = [this, others, again] {
-    if (others) emit points_changed();
-    emit listing_changed();
-    if (again) select_anew(true);
-  };
-  if (!selection.reads) return say();
-  for (const QString& file : outrun) read_in_background(file);
-  gather_then(say);
 }
 
 void Workspace::set_run_visible(std::size_t run, bool visible) {

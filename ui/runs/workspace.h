@@ -9,7 +9,6 @@
 #include <QStringList>
 #include <QThreadPool>
 #include <QTimer>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,7 +23,7 @@
 #include "profiler/analysis/point_query.h"
 #include "storage/file_stamp.h"
 #include "storage/run_store.h"
-#include "ui/process/background_work.h"
+#include "ui/process/live.h"
 #include "ui/runs/file_contents.h"
 #include "ui/runs/loaded_runs.h"
 #include "ui/runs/point_selection.h"
@@ -81,7 +80,7 @@ class Workspace : public QObject {
   /// All of them, and which of them fit the query, where large(); null while that is being found out.
   [[nodiscard]] const std::shared_ptr<const Listing>& listing() const { return listing_; }
   /// While it is, how far: "34%"; empty else, and before anything is known.
-  [[nodiscard]] bool selecting() const { return superseded_ != nullptr; }
+  [[nodiscard]] bool selecting() const { return select_.busy(); }
   [[nodiscard]] QString selected_share() const;
   /// Why listing() is null where nothing is being found out: a sentence; else empty. What is in memory is visible.
   [[nodiscard]] const QString& selection_error() const { return selection_error_; }
@@ -148,10 +147,11 @@ class Workspace : public QObject {
     ticked_points_.reset();
   }
   void go_on_gathering();
+  void end_gathering();
   [[nodiscard]] std::vector<PointSet::Part> ticked_parts() const;
   /// Of large files: finds out what fits, and reads of it what is to be in memory.
   void select_anew(bool goes_on);
-  /// What is being selected is of no use any more.
+  /// What is being selected, if anything is, is of no use any more.
   void supersede();
   [[nodiscard]] SelectionAsk selection_ask(bool goes_on) const;
   void take_selection(Selection& selection);
@@ -197,11 +197,10 @@ class Workspace : public QObject {
   SimulationErrors simulation_errors_;
   std::size_t most_loaded_ = most_points_loaded;
   std::shared_ptr<const Listing> listing_;
-  std::shared_ptr<ReadProgress> selected_;         ///< of the selection that is under way
-  std::shared_ptr<std::atomic<bool>> superseded_;  ///< null while none is
-  bool lists_anew_ = false;                        ///< it is of other points than listing_
-  bool select_again_ = false;                      ///< points came while one was
-  QThreadPool selector_;
+  std::shared_ptr<ReadProgress> selected_;  ///< of the selection that is under way
+  bool lists_anew_ = false;                 ///< it is of other points than listing_
+  bool select_again_ = false;               ///< points came while one was
+  Live<SelectionAsk, Selection> select_;
   QThreadPool reader_;
   int pending_reads_ = 0;
   QString selection_error_;                       ///< of the last one
@@ -211,7 +210,14 @@ class Workspace : public QObject {
   std::set<QString> outrun_;
   std::set<std::pair<QString, std::int64_t>> outdated_;  ///< runs, to be read again, though they grow no more
   bool owes_points_ = false;                             ///< points_changed() was announced by points_awaited()
-  BackgroundWork gather_;                                ///< the last: it looks at runs_ while it works
+  struct Gathered {
+    std::vector<PointSet::Part> parts;  ///< of the ticked points, where these are not made yet
+    analysis::PointQuery query;
+    std::shared_ptr<const PointSet> ticked;
+    std::shared_ptr<const PointSet> visible;
+  };
+  std::function<void()> gathered_;   ///< what follows
+  Live<Gathered, Gathered> gather_;  ///< the last: it looks at runs_ while it works
 };
 
 }  // namespace attnscope::ui

@@ -23,12 +23,10 @@
 
 #include "messages/query.h"
 #include "messages/window.h"
-#include "ui/lesson/lesson_window.h"
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
-#include "ui/panels/report_dialog.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/process/remote_device_list.h"
 #include "ui/runs/samples.h"
@@ -36,6 +34,7 @@
 #include "ui/text/qtext.h"
 #include "ui/window/export_table.h"
 #include "ui/window/help.h"
+#include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/status_bar.h"
@@ -73,6 +72,7 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   build_docks();
   build_menus();
   setStatusBar(new StatusBar(workspace_, this));
+  lesson_ = new LessonInBrowser(workspace_, *banner_, *statusBar(), this);
   follow_workspace();
   follow_collection();
   if (remember_) {
@@ -100,12 +100,13 @@ void MainWindow::build_center() {
   for (const PageKind& kind : page_kinds()) {
     Page* page = kind.make(workspace_, tabs_);
     pages_.push_back(page);
-    tabs_->addTab(page, page->icon(), page->title());
+    tabs_->addTab(page, icon_of(kind), qtext(kind.title()));
     connect(page, &Page::point_selected, this, [this, page](const ShownPoint& point) { show_details(page, point); });
     connect(page, &Page::mark_found, this, [this, page] {
       if (page == current_page()) show_details_of_page();
     });
-    connect(page, &Page::pin_wanted, this, &MainWindow::pin_point);
+    connect(page, &Page::pin_wanted, this,
+            [this](const PointSpec& spec, const QString& gpu) { explore(&PointExplorer::pin_point, spec, gpu); });
     connect(page, &Page::map_wanted, this, &MainWindow::show_map);
     connect(page, &Page::work_ended, this, [this] {
       if (collect_ != nullptr && !collect_->running() && work_of_pages().isEmpty()) close_question();
@@ -150,79 +151,6 @@ void MainWindow::build_docks() {
   resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
   resizeDocks({runs}, {290}, Qt::Horizontal);
   resizeDocks({details_dock_}, {340}, Qt::Horizontal);
-}
-
-void MainWindow::build_menus() {
-  build_file_menu();
-  build_view_menu();
-  build_help_menu();
-  view_modes_->keep_keys();
-}
-
-void MainWindow::build_file_menu() {
-  QMenu* file = menuBar()->addMenu(qtext(say::window::file{}));
-  QAction* open = file->addAction(qtext(say::window::open{}), this, &MainWindow::open_dialog);
-  open->setShortcut(QKeySequence::Open);
-  file->addAction(qtext(say::window::open_sample{}), this, &MainWindow::open_sample);
-  recent_ = new RecentFiles(remember_, file);
-  file->addMenu(recent_);
-  connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });
-  file->addSeparator();
-  QAction* plot = file->addAction(qtext(say::window::export_plot{}), this, &MainWindow::export_plot);
-  plot->setShortcut(QKeySequence(QStringLiteral("Ctrl+E")));
-  QAction* csv = file->addAction(qtext(say::window::export_csv{}), this, &MainWindow::export_csv_file);
-  csv->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+E")));
-  QAction* report = file->addAction(qtext(say::window::report{}), this, [this] {
-    auto* dialog = new ReportDialog(workspace_, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
-  });
-  report->setShortcut(QKeySequence(QStringLiteral("Ctrl+R")));
-  file->addSeparator();
-  QAction* quit = file->addAction(qtext(say::window::quit{}), this, &QWidget::close);
-  quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
-}
-
-void MainWindow::build_view_menu() {
-  QMenu* view = menuBar()->addMenu(qtext(say::window::view{}));
-  for (int i = 0; i < tabs_->count(); ++i) {
-    QAction* page = view->addAction(tabs_->tabIcon(i), tabs_->tabText(i), this, [this, i] {
-      tabs_->setCurrentIndex(i);
-      pages_[static_cast<std::size_t>(i)]->view()->setFocus(Qt::ShortcutFocusReason);
-    });
-    page->setShortcut(QKeySequence(QStringLiteral("Ctrl+%1").arg(i + 1)));
-  }
-  view->addSeparator();
-  view_modes_->add_actions(*view);
-  view->addSeparator();
-  QAction* explore = view->addAction(qtext(say::window::explore{}), this, &MainWindow::explore_selected);
-  explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));
-  view->addSeparator();
-  QMenu* theme = view->addMenu(qtext(say::window::theme{}));
-  theme_actions_ = new QActionGroup(this);
-  const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::system, qtext(say::window::system_theme{})},
-                                                     {ThemeChoice::light, qtext(say::window::light_theme{})},
-                                                     {ThemeChoice::dark, qtext(say::window::dark_theme{})}};
-  for (const auto& [choice, text] : choices) {
-    QAction* action = theme->addAction(text, this, [this, choice = choice] { set_theme(choice); });
-    action->setCheckable(true);
-    action->setData(to_string(choice));
-    action->setChecked(choice == ThemeChoice::system);
-    theme_actions_->addAction(action);
-  }
-}
-
-void MainWindow::build_help_menu() {
-  QMenu* help = menuBar()->addMenu(qtext(say::window::help{}));
-  help->addAction(qtext(say::window::lesson{}), this, [this] { show_lesson(); });
-  QAction* explain = help->addAction(qtext(say::window::explain{}), this,
-                                     [this] { show_document(this, QStringLiteral("explanation")); });
-  explain->setShortcut(QKeySequence::HelpContents);
-  help->addAction(qtext(say::window::documentation{}), this,
-                  [this] { show_document(this, QStringLiteral("tutorial")); });
-  help->addAction(qtext(say::window::shortcuts{}), this, [this] { show_shortcuts(this, shortcuts()); });
-  help->addSeparator();
-  help->addAction(qtext(say::window::about{}), this, [this] { show_about(this); });
 }
 
 void MainWindow::follow_workspace() {
@@ -271,7 +199,7 @@ void MainWindow::follow_collection() {
     if (auto* ceilings = qobject_cast<CeilingsPage*>(page(QStringLiteral("ceilings")))) ceilings->show_progress(words);
   });
   connect(collect_, &CollectPanel::collection_started, this, [this](const QString& database, qint64 run) {
-    for (Page* page : pages_) page->expect_sweep();
+    for (RunFollower* page : all_of<RunFollower>()) page->expect_sweep();
     sweep_ = Sweep{database, run};
     workspace_.follow(database);
     runs_->reveal(database, run);
@@ -294,9 +222,9 @@ void MainWindow::show_sweep() {
   const LoadedRun& run = workspace_.runs()[*place];
   const QString file = run.info->file;
   const std::int64_t id = sweep_->run;
-  Page* kept = nullptr;
-  for (Page* page : pages_) {
-    if (page->follow(file, id, false) == Page::Followed::kept) kept = page;
+  RunFollower* kept = nullptr;
+  for (RunFollower* page : all_of<RunFollower>()) {
+    if (page->follow(file, id, false) == RunFollower::Followed::kept) kept = page;
   }
   if (run.info->summary.state == StoredRunState::running) return;
   sweep_.reset();
@@ -305,7 +233,7 @@ void MainWindow::show_sweep() {
                                                      .problem = kept->problem_of(file, id).toStdString()};
   banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(say::window::show_sweep{}), [this, kept, file, id] {
     kept->follow(file, id, true);
-    tabs_->setCurrentWidget(kept);
+    tabs_->setCurrentWidget(dynamic_cast<QWidget*>(kept));
   });
 }
 
@@ -395,59 +323,28 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
 void MainWindow::explore_selected() {
   const std::optional<ShownPoint> point = details_->point();
   if (!point) return say_written({}, qtext(say::window::select_first{}), Banner::Topic::choice);
-  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
-  if (explorer == pages_.end()) return;
-  const QString gpu = QString::fromStdString(point->run->summary.device_name);
-  tabs_->setCurrentWidget(*explorer);
-  if (!(*explorer)->explore(point->spec, gpu)) {
-    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
-  }
+  explore(&PointExplorer::explore, point->spec, QString::fromStdString(point->run->summary.device_name));
 }
 
-LessonWindow& MainWindow::show_lesson() {
-  if (workspace_.files().isEmpty() && !workspace_.loading()) {
-    for (const QString& sample : lesson_samples()) workspace_.open(sample);
-  }
-  if (lesson_ == nullptr) {
-    lesson_ = std::make_unique<LessonWindow>(workspace_, remember_);
-    connect(lesson_.get(), &LessonWindow::explore_wanted, this, &MainWindow::explore_from_lesson);
-  }
-  lesson_->show();
-  lesson_->raise();
-  lesson_->activateWindow();
-  return *lesson_;
-}
-
-void MainWindow::explore_from_lesson(const PointSpec& spec, const QString& gpu) {
-  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
-  if (explorer == pages_.end()) return;
-  show();
-  raise();
-  activateWindow();
-  tabs_->setCurrentWidget(*explorer);
-  if (!(*explorer)->explore(spec, gpu)) {
-    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
-  }
-}
-
-void MainWindow::pin_point(const PointSpec& spec, const QString& gpu) {
-  const auto explorer = std::ranges::find_if(pages_, &Page::explores);
-  if (explorer == pages_.end()) return;
-  tabs_->setCurrentWidget(*explorer);
-  if (!(*explorer)->pin_point(spec, gpu)) {
-    say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
-  }
+void MainWindow::explore(bool (PointExplorer::*take)(const PointSpec&, const QString&), const PointSpec& spec,
+                         const QString& gpu) {
+  const std::vector<PointExplorer*> explorers = all_of<PointExplorer>();
+  if (explorers.empty()) return;
+  tabs_->setCurrentWidget(dynamic_cast<QWidget*>(explorers.front()));
+  if ((explorers.front()->*take)(spec, gpu)) return;
+  say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
 }
 
 void MainWindow::show_map(const QString& file, qint64 point) {
-  const auto map = std::ranges::find_if(pages_, &Page::maps);
-  if (map == pages_.end()) return;
-  tabs_->setCurrentWidget(*map);
-  if ((*map)->turn_to(file, point)) return;
+  const std::vector<PointMap*> maps = all_of<PointMap>();
+  if (maps.empty()) return;
+  auto* page = dynamic_cast<QWidget*>(maps.front());
+  tabs_->setCurrentWidget(page);
+  if (maps.front()->turn_to(file, point)) return;
   say_written({}, qtext(say::window::not_on_map{}), Banner::Topic::choice);
   // What was measured just now is read with the window's next look at the file.
-  const auto again = [this, page = *map, file, point] {
-    if (current_page() == page && page->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
+  const auto again = [this, page, map = maps.front(), file, point] {
+    if (current_page() == page && map->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
   };
   connect(&workspace_, &Workspace::points_changed, this, again,
           static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
@@ -565,7 +462,7 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
   box->setDefaultButton(box->addButton(qtext(say::window::go_on{}), QMessageBox::RejectRole));
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
-    for (Page* page : pages_) page->end_work();
+    for (MeasuringPage* page : all_of<MeasuringPage>()) page->end_work();
     if (collect_->running()) {
       collect_->cancel();
     } else {
@@ -577,7 +474,7 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
 
 QString MainWindow::work_of_pages() const {
   QStringList all;
-  for (const Page* page : pages_) {
+  for (const MeasuringPage* page : all_of<MeasuringPage>()) {
     if (const QString work = page->under_way(); !work.isEmpty()) all << work;
   }
   return all.join(QStringLiteral("; "));

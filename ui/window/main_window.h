@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window: pages in tabs, panels in docks, menus, and a banner for what went wrong. It knows its pages by the Page
-// interface alone.
+// interface and their roles alone.
 #pragma once
 
 #include <QMainWindow>
 #include <QStringList>
 #include <QTabWidget>
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "ui/pages/page.h"
+#include "ui/pages/page_roles.h"
 #include "ui/runs/workspace.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/banner.h"
@@ -23,7 +23,7 @@ namespace attnscope::ui {
 
 class CollectPanel;
 class DetailsPanel;
-class LessonWindow;
+class LessonInBrowser;
 class QueryBar;
 class RecentFiles;
 class RunsPanel;
@@ -46,9 +46,6 @@ class MainWindow : public QMainWindow {
   /// Null when there is none of that id.
   [[nodiscard]] Page* page(const QString& id) const;
   void set_theme(ThemeChoice choice);
-  /// The lesson's window, in front; it reads the points that this one shows, and opens the recorded samples where there
-  /// is no file.
-  LessonWindow& show_lesson();
   /// The plot of the page shown, as PNG, SVG or PDF by the name's ending. An error goes into the banner.
   void save_plot(const QString& path);
   /// The points that the table shows, of all files. An error goes into the banner.
@@ -101,10 +98,20 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QString work_of_pages() const;
   /// The point whose details are shown.
   void explore_selected();
-  void explore_from_lesson(const PointSpec& spec, const QString& gpu);
-  void pin_point(const PointSpec& spec, const QString& gpu);
+  /// Turns to the page that explores, which takes the point over or pins it.
+  void explore(bool (PointExplorer::*take)(const PointSpec&, const QString&), const PointSpec& spec,
+               const QString& gpu);
   void show_map(const QString& file, qint64 point);
   [[nodiscard]] Page* current_page() const;
+  /// The pages that have that role (page_roles.h).
+  template <class Role>
+  [[nodiscard]] std::vector<Role*> all_of() const {
+    std::vector<Role*> found;
+    for (Page* page : pages_) {
+      if (auto* role = dynamic_cast<Role*>(page)) found.push_back(role);
+    }
+    return found;
+  }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const;
 
   bool remember_;
@@ -128,7 +135,7 @@ class MainWindow : public QMainWindow {
   bool folds_at_first_ = true;  ///< no earlier window has said which panels are open
   RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
-  std::unique_ptr<LessonWindow> lesson_;  ///< made when it is first asked for
+  LessonInBrowser* lesson_ = nullptr;
 };
 
 }  // namespace attnscope::ui

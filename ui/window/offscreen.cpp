@@ -11,7 +11,6 @@
 #include <cmath>
 
 #include "messages/output.h"
-#include "ui/lesson/lesson_window.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/heatmap_words.h"
@@ -193,20 +192,6 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
   return {};
 }
 
-namespace {
-
-QString picture_of_lesson(MainWindow& window, const Screenshot& shot, const QByteArray& format) {
-  LessonWindow shown(window.workspace(), false);
-  shown.set_language(shot.language);
-  shown.show_page(shot.lesson);
-  shown.resize(shot.size);
-  shown.show();
-  for (int i = 0; i < 10; ++i) QApplication::processEvents();
-  return save_image(shot.file, shown.grab().toImage(), format.constData(), shot.existing);
-}
-
-}  // namespace
-
 QString write_screenshot(const QStringList& files, const Screenshot& shot, QStringList* skipped) {
   const QByteArray kind = QFileInfo(shot.file).suffix().toLatin1();
   const QByteArray format = kind.isEmpty() ? QByteArrayLiteral("png") : kind;
@@ -219,12 +204,9 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   MainWindow window(false);
   window.set_theme(shot.theme);
   note_skipped(window.workspace(), skipped);
-  // The lesson stands on more than the sample that a bare window opens.
-  const bool own = !files.isEmpty() || shot.lesson.isEmpty();
-  if (QString error = open_all(window.workspace(), own ? files : lesson_samples()); !error.isEmpty()) return error;
+  if (QString error = open_all(window.workspace(), files); !error.isEmpty()) return error;
   window.query().set_text(shot.filter);
   if (!window.query().error().isEmpty()) return window.query().error();
-  if (!shot.lesson.isEmpty()) return picture_of_lesson(window, shot, format);
   window.resize(shot.size);
   window.show_page(shot.page);
   window.show();

@@ -31,9 +31,7 @@ struct Screenshot {
   QString page;  ///< its id; empty: the first
   QSize size{1280, 800};
   ThemeChoice theme = ThemeChoice::light;
-  QString filter = {};    ///< as the window's query bar takes it
-  QString lesson = {};    ///< a page of the lesson's window, which is then the one that is drawn
-  QString language = {};  ///< the lesson's; empty: the system's
+  QString filter = {};  ///< as the window's query bar takes it
   Existing existing = Existing::of_its_kind;
   std::function<void(const QString&)> notice = nullptr;  ///< told what takes long, before it does
 };

@@ -39,7 +39,7 @@ enum class Unit {
   flops
 };
 /// "128 MiB", "4.00", "1.2 ms", "116,224": SI for rates and bytes_si, IEC for sizes, groups of digits from 1000 on.
-[[nodiscard]] std::string figure_text(double value, Unit);
+[[nodiscard]] std::string format_figure(double value, Unit);
 
 /// `partly`: in some of several cases (problems, pairs, rows of a table) and not in the others.
 enum class Outcome { held, partly, refuted, not_testable };

@@ -23,7 +23,7 @@
 #include "profiler/analysis/lesson/claims.h"
 #include "profiler/analysis/lesson/online_softmax.h"
 #include "profiler/analysis/lesson/pairs.h"
-#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/lesson/playing.h"
 #include "profiler/analysis/point_query.h"
 #include "profiler/analysis/point_table.h"
 #include "profiler/metrics/metrics.h"
@@ -161,7 +161,7 @@ Message mask_words(const Asked& asked) {
 /// Of the algorithms that the step plays.
 Message knob_names(const Asked& asked) {
   Words known;
-  for (const Algorithm* algorithm : staged_algorithms(asked.front, asked.registry)) {
+  for (const Algorithm* algorithm : played_algorithms(asked.front, asked.registry)) {
     for (const Knob& knob : algorithm->facts().knobs) {
       if (std::ranges::count(known, knob.name) == 0) known.push_back(knob.name);
     }

@@ -61,7 +61,7 @@ FlowLoad load_of(const Hierarchy& hierarchy, std::int64_t bytes_per_sm, int sms)
 /// Three digits: what was measured has no more.
 std::string three_digits(double value) {
   const double unit = value > 0 ? std::pow(10, std::floor(std::log10(value)) - 2) : 1;
-  return figure_text(std::round(value / unit) * unit, Unit::plain);
+  return format_figure(std::round(value / unit) * unit, Unit::plain);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::string clock_text(const LessonTexts& texts, const HierarchyFlow& flow, cons
   if (flow.frame_ns <= 0) return texts.word("no_latency");
   constexpr double frames_per_second = 60;
   return fmt::format("{} {} · {} {} · {} {}", texts.word("since_start"),
-                     figure_text(std::round(frame.ns), Unit::nanoseconds), texts.word("flops_meanwhile"),
+                     format_figure(std::round(frame.ns), Unit::nanoseconds), texts.word("flops_meanwhile"),
                      three_digits(frame.tensor_flops), texts.word("slowed"),
                      three_digits(flow.stretch(frames_per_second)));
 }
@@ -104,15 +104,15 @@ std::string trips_text(const LessonTexts& texts, const std::optional<double>& tr
 
 std::string load_text(const LessonTexts& texts, const FlowLoad& load) {
   return fmt::format("{} {}", texts.word("under_way"),
-                     figure_text(static_cast<double>(load.bytes_per_sm), Unit::bytes));
+                     format_figure(static_cast<double>(load.bytes_per_sm), Unit::bytes));
 }
 
 std::string reached_text(const LessonTexts& texts, const HierarchyRung& rung,
                          const std::optional<FlowLoad::Rung>& reached) {
   if (!rung.bandwidth) return texts.word("no_data");
-  std::string all = figure_text(rung.bandwidth->value, Unit::bytes_per_second);
+  std::string all = format_figure(rung.bandwidth->value, Unit::bytes_per_second);
   if (!reached) return all;
-  return fmt::format("{} {} {} ({:.0f}%)", figure_text(reached->bytes_per_second, Unit::bytes_per_second),
+  return fmt::format("{} {} {} ({:.0f}%)", format_figure(reached->bytes_per_second, Unit::bytes_per_second),
                      texts.word("of"), all, 100 * reached->share);
 }
 

@@ -43,16 +43,6 @@ Ledger ledger_of(const AttentionProblem& p) {
                     line(Tensor::lse, q, p.n_q, 1, sum)}};
 }
 
-std::vector<Ledger> doublings(AttentionProblem from, int times) {
-  std::vector<Ledger> all;
-  for (int i = 0; i < times && invalid_reason(from).empty(); ++i) {
-    all.push_back(ledger_of(from));
-    from.n_q *= 2;
-    from.n_k *= 2;
-  }
-  return all;
-}
-
 std::vector<LevelSize> level_sizes(const Ledger& ledger, const DeviceLimits& gpu) {
   const std::int64_t scores = ledger.find(Tensor::s)->one();
   const std::int64_t registers = gpu.registers_per_sm * 4;

@@ -41,9 +41,6 @@ struct Ledger {
 /// Pre: invalid_reason() is empty.
 [[nodiscard]] Ledger ledger_of(const AttentionProblem&);
 
-/// The same problem at N, 2 N, 4 N, ..., `times` of them in all; it stops before sizes that 63 bits do not hold.
-[[nodiscard]] std::vector<Ledger> doublings(AttentionProblem from, int times);
-
 enum class MemoryLevel : std::uint8_t { registers, shared, l2, dram };
 inline constexpr int memory_levels = 4;
 

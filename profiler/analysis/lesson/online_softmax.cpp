@@ -164,26 +164,10 @@ std::string_view to_string(SoftmaxFault fault) {
   return "";
 }
 
-OnlineState merge(const OnlineState& a, const OnlineState& b) {
-  if (a.m == nothing_seen) return b;
-  if (b.m == nothing_seen) return a;
-  OnlineState both{.m = std::max(a.m, b.m), .l = 0, .o = std::vector<double>(std::max(a.o.size(), b.o.size()), 0)};
-  for (const OnlineState* part : {&a, &b}) {
-    const double scale = shift(part->m, both.m);
-    both.l += part->l * scale;
-    for (std::size_t c = 0; c < part->o.size(); ++c) both.o[c] += part->o[c] * scale;
-  }
-  return both;
-}
-
 std::vector<double> output_of(const OnlineState& state) {
   std::vector<double> o = state.o;
   for (double& value : o) value = state.l > 0 ? value / state.l : 0;
   return o;
-}
-
-double log_sum_exp(const OnlineState& state) {
-  return state.l > 0 ? state.m + std::log(state.l) : nothing_seen;
 }
 
 SoftmaxRows rows_of(std::span<const double> q, std::span<const double> k, std::span<const double> v, std::size_t d,

@@ -23,14 +23,8 @@ struct OnlineState {
   bool operator==(const OnlineState&) const = default;
 };
 
-/// Both parts together: of two blocks, two splits of the keys, or two GPUs, in any order. `o` is unnormalised in both
-/// and in the result. A part that saw no score changes nothing. Pre: as many values in both, or none in one.
-[[nodiscard]] OnlineState merge(const OnlineState&, const OnlineState&);
-
 /// Divided: o / l; zeros for a row that saw nothing.
 [[nodiscard]] std::vector<double> output_of(const OnlineState&);
-/// m + ln l: what a backward pass needs of the row; -inf for a row that saw nothing.
-[[nodiscard]] double log_sum_exp(const OnlineState&);
 
 /// Scores of some rows, and the values that they weigh.
 struct SoftmaxRows {

@@ -107,12 +107,12 @@ Result<TilePlayer, Message> TilePlayer::make(const Algorithm& algorithm, const A
     player.kernels_.push_back(launch);
     player.programs_.push_back(launch.program);
   }
-  DeviceLimits stage = device;
-  if (options.sms > 0) stage.sm_count = options.sms;
-  if (options.l2_bytes > 0) stage.l2_bytes = options.l2_bytes;
+  DeviceLimits played_on = device;
+  if (options.sms > 0) played_on.sm_count = options.sms;
+  if (options.l2_bytes > 0) played_on.l2_bytes = options.l2_bytes;
   Recorder recorder(player, plan);
   const CancelToken never;
-  auto simulated = simulate_traffic(plan, stage,
+  auto simulated = simulate_traffic(plan, played_on,
                                     {.cache = options.cache,
                                      .max_touches = std::numeric_limits<std::int64_t>::max(),
                                      .observe = [&](const PlayedAccess& played) { recorder.take(played); }},

@@ -20,173 +20,6 @@
 namespace attnscope::analysis::lesson {
 namespace {
 
-constexpr auto asked_words = std::to_array<std::string_view>({"lesson",
-                                                              "step",
-                                                              "claims",
-                                                              "results",
-                                                              "contents",
-                                                              "predict",
-                                                              "lock",
-                                                              "reveal",
-                                                              "locked",
-                                                              "right",
-                                                              "wrong",
-                                                              "hint",
-                                                              "show_hint",
-                                                              "play",
-                                                              "pause",
-                                                              "back",
-                                                              "forward",
-                                                              "first",
-                                                              "last",
-                                                              "speed",
-                                                              "scrub",
-                                                              "block",
-                                                              "frame_of",
-                                                              "kernel",
-                                                              "sm_l2",
-                                                              "dram",
-                                                              "l2_hit",
-                                                              "l2_miss",
-                                                              "read",
-                                                              "written",
-                                                              "on_chip",
-                                                              "tally",
-                                                              "closed_form",
-                                                              "counter",
-                                                              "settled",
-                                                              "outside_theorem",
-                                                              "left_out",
-                                                              "residual",
-                                                              "measured",
-                                                              "derived",
-                                                              "modelled",
-                                                              "simulated",
-                                                              "extrapolated",
-                                                              "imported",
-                                                              "datasheet",
-                                                              "no_data",
-                                                              "held",
-                                                              "partly",
-                                                              "refuted",
-                                                              "not-testable",
-                                                              "source",
-                                                              "claimed",
-                                                              "claimed_low",
-                                                              "claimed_high",
-                                                              "found",
-                                                              "cases_inside",
-                                                              "median",
-                                                              "each",
-                                                              "each_at_most",
-                                                              "largest_error",
-                                                              "tile_rows",
-                                                              "tile_keys",
-                                                              "elements",
-                                                              "beside_from",
-                                                              "beside_to",
-                                                              "no_pairs",
-                                                              "no_points",
-                                                              "no_peak",
-                                                              "no_law",
-                                                              "no_tile",
-                                                              "no_gpu",
-                                                              "no_ceilings",
-                                                              "no_algorithm",
-                                                              "refused",
-                                                              "elsewhere",
-                                                              "broken_card",
-                                                              "points_used",
-                                                              "light",
-                                                              "dark",
-                                                              "big_type",
-                                                              "print",
-                                                              "answered",
-                                                              "of",
-                                                              "correct",
-                                                              "start_again",
-                                                              "explorer",
-                                                              "runs_ahead",
-                                                              "in_order",
-                                                              "keyboard",
-                                                              "rewrite_line",
-                                                              "merge",
-                                                              "score",
-                                                              "forget",
-                                                              "mask-after-maximum",
-                                                              "mask-after-sum",
-                                                              "half",
-                                                              "inner",
-                                                              "outer",
-                                                              "exact",
-                                                              "output",
-                                                              "error",
-                                                              "row",
-                                                              "rescaled",
-                                                              "registers",
-                                                              "shared",
-                                                              "l2",
-                                                              "host",
-                                                              "size",
-                                                              "bandwidth",
-                                                              "latency",
-                                                              "in_flight",
-                                                              "flops_per_byte",
-                                                              "scale",
-                                                              "mended",
-                                                              "still_wrong",
-                                                              "model",
-                                                              "before_after",
-                                                              "seed",
-                                                              "no_script",
-                                                              "numbers_from",
-                                                              "of_data",
-                                                              "not_to_scale",
-                                                              "your_outcome",
-                                                              "agreed",
-                                                              "disagreed",
-                                                              "problems",
-                                                              "correct_answers",
-                                                              "verdicts_foreseen",
-                                                              "side_by_side",
-                                                              "own",
-                                                              "own_scores",
-                                                              "no_numbers",
-                                                              "block_size",
-                                                              "before",
-                                                              "after",
-                                                              "divisions",
-                                                              "through_memory",
-                                                              "merge_halves",
-                                                              "present",
-                                                              "no_mask",
-                                                              "heads",
-                                                              "own_tile",
-                                                              "added",
-                                                              "occupancy",
-                                                              "padding",
-                                                              "blocks_per_sm",
-                                                              "warps_busy",
-                                                              "predicted_time",
-                                                              "not_changed",
-                                                              "doublings",
-                                                              "knob_order",
-                                                              "no_latency",
-                                                              "since_start",
-                                                              "flops_meanwhile",
-                                                              "slowed",
-                                                              "loads_back",
-                                                              "under_way",
-                                                              "flow_scale",
-                                                              "preset",
-                                                              "not_answered",
-                                                              "no_fault",
-                                                              "more_problems",
-                                                              "nothing_hidden",
-                                                              "values_of_block",
-                                                              "shorter_n",
-                                                              "window_keys"});
-
 struct Source {
   std::string path;
   std::string text;
@@ -250,6 +83,12 @@ std::vector<Block> section_of(const std::vector<Block>& blocks, std::string_view
   return section;
 }
 
+/// The programs ask for the words that the built-in English has.
+bool is_word(std::string_view key) {
+  static const auto english = parse_document({}, embedded_lesson("en/words.md"), known_value);
+  return english->front.find(key) != nullptr;
+}
+
 class Loader {
  public:
   Loader(std::string_view language, const Registry& registry) : registry_(registry) { texts_.language = language; }
@@ -286,8 +125,8 @@ class Loader {
   bool belongs(const std::string& path, TextPlace place, std::string_view language) {
     if (path == "README.md") return false;  // ours lies there, too, and is for people
     const std::vector<std::string> languages = lesson_languages();
-    const bool spoken = place == TextPlace::claim || std::ranges::count(languages, language) > 0;
-    if (place != TextPlace::nowhere && spoken) return true;
+    const bool ours = place == TextPlace::claim || std::ranges::count(languages, language) > 0;
+    if (place != TextPlace::nowhere && ours) return true;
     wrong(path, 0, say::lesson::no_file_of_lesson{.languages = fmt::format("{}", fmt::join(languages, ", "))});
     return false;
   }
@@ -309,7 +148,7 @@ class Loader {
   void add_words(const Document& document) {
     for (const auto& [key, entry] : document.front.entries) {
       const bool message = key.find('.') != std::string::npos;
-      const bool asked = message ? says_message(key) : std::ranges::count(asked_words, key) > 0;
+      const bool asked = message ? says_message(key) : is_word(key);
       if (!asked) {
         wrong(document.file, entry.line, say::lesson::no_word{.key = clipped(key)});
       } else {
@@ -431,7 +270,7 @@ std::string LessonTexts::word(std::string_view key) const {
   return found == words.end() ? "[" + std::string(key) + "]" : found->second;
 }
 
-std::string LessonTexts::said(const Message& message) const {
+std::string LessonTexts::sentence(const Message& message) const {
   const auto found = messages.find(message.id);
   if (found == messages.end()) return text(message);
   const std::size_t dot = message.id.find('.');
@@ -448,10 +287,6 @@ LessonTexts load_lesson(std::string_view language, std::span<const TextFile> mor
   Loader loader(language, registry);
   for (const Source& source : sources_of(more)) loader.read(source);
   return std::move(loader).finish();
-}
-
-std::span<const std::string_view> word_keys() {
-  return asked_words;
 }
 
 }  // namespace attnscope::analysis::lesson

@@ -66,7 +66,7 @@ struct LessonTexts {
   std::vector<TextProblem> problems{};
 
   /// In the lesson's language where it has the sentence; else as the program says it.
-  [[nodiscard]] std::string said(const Message&) const;
+  [[nodiscard]] std::string sentence(const Message&) const;
 
   /// The key itself, in brackets, where nobody wrote a word for it.
   [[nodiscard]] std::string word(std::string_view key) const;
@@ -76,8 +76,5 @@ struct LessonTexts {
 [[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more = {});
 /// With algorithms of one's own for steps and claims to name.
 [[nodiscard]] LessonTexts load_lesson(std::string_view language, std::span<const TextFile> more, const Registry&);
-
-/// Keys of words that the programs ask for.
-[[nodiscard]] std::span<const std::string_view> word_keys();
 
 }  // namespace attnscope::analysis::lesson

@@ -28,17 +28,17 @@ namespace {
 using Value = std::optional<LessonValue>;
 
 Value modelled(double value, Unit unit) {
-  return LessonValue{figure_text(value, unit), "modelled"};
+  return LessonValue{format_figure(value, unit), "modelled"};
 }
 Value modelled(std::int64_t value, Unit unit) {
   return modelled(static_cast<double>(value), unit);
 }
 Value from_table(std::int64_t bytes) {
-  return LessonValue{figure_text(static_cast<double>(bytes), Unit::bytes), "datasheet"};
+  return LessonValue{format_figure(static_cast<double>(bytes), Unit::bytes), "datasheet"};
 }
 Value rung_value(const std::optional<HierarchyFigure>& figure, Unit unit) {
   if (!figure) return std::nullopt;
-  return LessonValue{figure_text(figure->value, unit), to_string(figure->source)};
+  return LessonValue{format_figure(figure->value, unit), to_string(figure->source)};
 }
 
 std::int64_t one(const Setting& setting, Tensor tensor) {
@@ -80,9 +80,9 @@ Value crossover_of(const Setting& setting, const Evidence& evidence, std::string
   for (const auto& [key, each] : longest) {
     weakest = std::max(weakest, std::ranges::max(each->pairs, {}, &Pair::provenance).provenance);
     const auto n_of = [&](const Pair& pair) { return static_cast<double>(evidence.points.n_k(pair.to)); };
-    const std::string from = each->never ? "> " + figure_text(n_of(each->pairs.back()), Unit::length)
-                             : each->n   ? "≈ " + figure_text(*each->n, Unit::length)
-                                         : "≤ " + figure_text(n_of(each->pairs.front()), Unit::length);
+    const std::string from = each->never ? "> " + format_figure(n_of(each->pairs.back()), Unit::length)
+                             : each->n   ? "≈ " + format_figure(*each->n, Unit::length)
+                                         : "≤ " + format_figure(n_of(each->pairs.front()), Unit::length);
     text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", from, sweep_text(each->like));
   }
   if (text.empty()) return std::nullopt;
@@ -112,7 +112,7 @@ Value versus_at_last(const Evidence& evidence, std::span<const Row> rows, std::s
   const auto pairs = pairs_of_algorithms(evidence.points, rows, from, to, metric);
   if (timed.empty() || pairs.empty()) return std::nullopt;
   if (pairs.back().from != timed.back().from || pairs.back().to != timed.back().to) return std::nullopt;
-  return LessonValue{figure_text(1 / pairs.back().ratio(), Unit::ratio), origin_of(pairs.back().provenance)};
+  return LessonValue{format_figure(1 / pairs.back().ratio(), Unit::ratio), origin_of(pairs.back().provenance)};
 }
 
 /// Of the pair that is also asked for in the picture: telling_pairs().
@@ -129,8 +129,8 @@ Value doubled_value(const Evidence& evidence, std::string_view algorithm, Double
   const std::vector<Pair> telling = telling_pairs(evidence.points, pairs);
   if (telling.empty()) return std::nullopt;
   const Pair& pair = telling.front();
-  if (model) return LessonValue{figure_text(*pair.model_ratio, Unit::ratio), "modelled"};
-  return LessonValue{figure_text(pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
+  if (model) return LessonValue{format_figure(*pair.model_ratio, Unit::ratio), "modelled"};
+  return LessonValue{format_figure(pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
 }
 
 Value exponent_value(const Setting& setting, const Evidence& evidence, LawVariable variable, LawLevel level,
@@ -153,7 +153,7 @@ Value score_value(const Setting& setting, const Evidence& evidence, Pass pass, s
     if (!longest || evidence.points.n_k(time.row) > evidence.points.n_k(longest->row)) longest = time;
   }
   if (!longest) return std::nullopt;
-  return LessonValue{figure_text(longest->picoseconds, Unit::picoseconds), "derived"};
+  return LessonValue{format_figure(longest->picoseconds, Unit::picoseconds), "derived"};
 }
 
 /// A share as small as it is: no deviation that there is reads as none.
@@ -185,7 +185,7 @@ Value occupancy_of_fastest(const Setting& setting, const Evidence& evidence) {
     if (!best || rate.value(row) > rate.value(*best)) best = row;
   }
   if (!best) return std::nullopt;
-  return LessonValue{figure_text(occupancy.value(*best), Unit::percent), to_string(occupancy.provenance(*best))};
+  return LessonValue{format_figure(occupancy.value(*best), Unit::percent), to_string(occupancy.provenance(*best))};
 }
 
 /// Of an algorithm where the slow and the fast one were both measured, at the longest such N.
@@ -197,7 +197,7 @@ Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool o
   const Row row = of_fast ? pairs.back().to : pairs.back().from;
   const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
   if (!occupancy.has(row)) return std::nullopt;
-  return LessonValue{figure_text(occupancy.value(row), Unit::percent), to_string(occupancy.provenance(row))};
+  return LessonValue{format_figure(occupancy.value(row), Unit::percent), to_string(occupancy.provenance(row))};
 }
 
 /// Between which N what runs at once outgrows the L2, of all heads of the setting.
@@ -209,7 +209,7 @@ Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_v
   if (algorithm->refusal(p, config, evidence.gpu)) return std::nullopt;
   const auto band = l2_boundary(*algorithm, p, config, evidence.gpu);
   if (!band) return std::nullopt;
-  const auto hundreds = [](double n) { return figure_text(std::round(n / 100) * 100, Unit::plain); };
+  const auto hundreds = [](double n) { return format_figure(std::round(n / 100) * 100, Unit::plain); };
   return LessonValue{fmt::format("N {} – {}", hundreds(band->n_low), hundreds(band->n_high)), "modelled"};
 }
 
@@ -281,7 +281,7 @@ Value decode_value(const Setting& setting, const Evidence& evidence, double (*of
                    std::string_view origin) {
   const auto gain = decode_gain(setting, evidence);
   if (!gain) return std::nullopt;
-  return LessonValue{figure_text(of(*gain), unit), origin == counted ? origin_of(gain->provenance) : origin};
+  return LessonValue{format_figure(of(*gain), unit), origin == counted ? origin_of(gain->provenance) : origin};
 }
 
 /// The softmax's seven steps: rising scores, as claims take them.

@@ -10,8 +10,8 @@
 
 #include "profiler/analysis/lesson/formula.h"
 #include "profiler/analysis/lesson/hierarchy_flow.h"
-#include "profiler/analysis/lesson/spoken.h"
-#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/lesson/pictures.h"
+#include "profiler/analysis/lesson/terms.h"
 #include "profiler/analysis/markup.h"
 
 namespace attnscope::analysis::lesson {
@@ -33,24 +33,32 @@ class Page {
     for (const Step& step : texts_.steps) add_step(step);
     add_claims();
     add_results();
-    nlohmann::json words = nlohmann::json::object();
-    for (const std::string_view key : word_keys()) words[std::string(key)] = texts_.word(key);
     return fmt::format(
         "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
         "charset=\"utf-8\">\n<meta name=\"generator\" content=\"attnscope lesson\">\n<meta name=\"viewport\" "
         "content=\"width=device-width\">\n<meta "
         "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
         "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>"
-        "</head>\n<body data-key=\"attnscope-lesson-{}-{}\">\n<header><h1>{}</h1><nav>{}</nav><div class=\"tools\">"
-        "<button id=\"theme\">{}</button><button id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
+        "</head>\n<body data-key=\"attnscope-lesson-{}\" data-start=\"{}\">\n<header><h1>{}</h1><nav>{}</nav><div "
+        "class=\"tools\">{}<button id=\"theme\">{}</button><button "
+        "id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
         "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
-        markup(texts_.language), word("lesson"), embedded_lesson("web/lesson.css"), markup(texts_.language),
-        options_.seed, word("lesson"), nav_, word("dark"), word("big_type"), sections_, footer(), word("no_script"),
-        data_ + script_json("words", words.dump()), embedded_lesson("web/lesson.js"));
+        markup(texts_.language), word("lesson"), embedded_lesson("web/lesson.css"), options_.seed,
+        markup(options_.start), word("lesson"), nav_, other_languages(), word("dark"), word("big_type"), sections_,
+        footer(), word("no_script"), data_ + script_json("words", nlohmann::json(texts_.words).dump()),
+        embedded_lesson("web/lesson.js"));
   }
 
  private:
   [[nodiscard]] std::string word(std::string_view key) const { return markup(texts_.word(key)); }
+
+  std::string other_languages() const {
+    std::string links;
+    for (const auto& [language, file] : options_.others) {
+      links += fmt::format("<a class=\"language\" lang=\"{0}\" href=\"{1}\">{0}</a>", markup(language), markup(file));
+    }
+    return links;
+  }
 
   std::string footer() const {
     std::string text = fmt::format("{}: {} · {}", word("of_data"), markup(options_.data), markup(evidence_.gpu.name));
@@ -186,7 +194,7 @@ class Page {
           "y=\"{:.1f}\">{}</text>"
           "<text class=\"size\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
           x, ground - side, side, side, x, ground + 22, markup(label), x, ground + 42,
-          markup(figure_text(bytes, Unit::bytes)));
+          markup(format_figure(bytes, Unit::bytes)));
       x += std::max(side, label_width) + gap;
     }
     return fmt::format(
@@ -217,21 +225,21 @@ class Page {
       rows += fmt::format(
           "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i "
           "style=\"width:{:.1f}%\"></i></td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
-          markup(figure_text(static_cast<double>(step.padding_bytes), Unit::bytes)), step.blocks_per_sm,
-          markup(figure_text(step.warps_pct, Unit::percent)), step.warps_pct,
-          markup(figure_text(static_cast<double>(step.sm_l2_bytes), Unit::bytes)),
-          markup(figure_text(step.ns, Unit::nanoseconds)));
+          markup(format_figure(static_cast<double>(step.padding_bytes), Unit::bytes)), step.blocks_per_sm,
+          markup(format_figure(step.warps_pct, Unit::percent)), step.warps_pct,
+          markup(format_figure(static_cast<double>(step.sm_l2_bytes), Unit::bytes)),
+          markup(format_figure(step.ns, Unit::nanoseconds)));
     }
     return fmt::format(
         "<figure><table class=\"occupancy\"><thead><tr><th>{}</th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th>"
         "<th>{}</th></tr></thead><tbody>{}</tbody></table><figcaption>{} ({}; {})</figcaption></figure>\n",
         word("padding"), word("blocks_per_sm"), word("warps_busy"), word("sm_l2"), word("predicted_time"), rows,
-        word("not_changed"), word("modelled"), markup(in_terms(texts_, describe(all->spec))));
+        word("not_changed"), word("modelled"), markup(translated(texts_, describe(all->spec))));
   }
 
   std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
     if (!figure) return fmt::format("<td class=\"none\"><small>{}</small></td>", word("no_data"));
-    return fmt::format("<td>{}<small>{}</small></td>", markup(figure_text(figure->value, unit)),
+    return fmt::format("<td>{}<small>{}</small></td>", markup(format_figure(figure->value, unit)),
                        word(to_string(figure->source)));
   }
 
@@ -296,7 +304,7 @@ class Page {
     std::string rows;
     for (const ClaimFigure& figure : verdict.figures) {
       rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
-                          markup(figure_text(figure.value, figure.unit)), markup(figure.of), word(origin(figure)));
+                          markup(format_figure(figure.value, figure.unit)), markup(figure.of), word(origin(figure)));
     }
     if (!rows.empty()) html += "<table>" + rows + "</table>";
     if (verdict.points.empty()) return html;

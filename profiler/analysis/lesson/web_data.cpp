@@ -9,9 +9,10 @@
 
 #include "profiler/analysis/lesson/faulty_program.h"
 #include "profiler/analysis/lesson/hierarchy_flow.h"
+#include "profiler/analysis/lesson/pictures.h"
 #include "profiler/analysis/lesson/player.h"
-#include "profiler/analysis/lesson/spoken.h"
-#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/lesson/playing.h"
+#include "profiler/analysis/lesson/terms.h"
 #include "profiler/analysis/lesson/web.h"
 
 namespace attnscope::analysis::lesson {
@@ -126,7 +127,7 @@ json counter_json(const LessonTexts& texts, const Evidence& evidence, const Tile
                   std::string_view algorithm) {
   const auto longest = longest_counted(evidence, algorithm, player.problem().pass, player.problem().mask);
   if (!longest) return nullptr;
-  return {{"point", in_terms(texts, describe(evidence.points.spec(longest->row)))},
+  return {{"point", translated(texts, describe(evidence.points.spec(longest->row)))},
           {"counted", longest->counted},
           {"closed", longest->closed_form},
           {"origin", to_string(evidence.points.values(metric_key::l2_sm_bytes).provenance(longest->row))}};
@@ -147,7 +148,7 @@ json player_json(const TilePlayer& player, const LessonTexts& texts, const Evide
   }
   return {{"title", title_of(texts, algorithm)},
           {"mask", choice},
-          {"problem", fmt::format("{}, {} x {}", in_terms(texts, describe_shape(player.problem())),
+          {"problem", fmt::format("{}, {} x {}", translated(texts, describe_shape(player.problem())),
                                   player.config().tile.br, player.config().tile.bc)},
           {"orders", load_orders(texts, player)},
           {"matrices", matrices.to_json()},
@@ -157,32 +158,30 @@ json player_json(const TilePlayer& player, const LessonTexts& texts, const Evide
           {"counter", counter_json(texts, evidence, player, algorithm.name())}};
 }
 
-json state_json(const OnlineState& state) {
-  return {{"m", rounded(state.m)}, {"l", rounded(state.l)}, {"o", rounded(state.o)}};
-}
-
-json trace_json(const OnlineTrace& trace) {
-  json steps = json::array();
-  for (const OnlineStep& step : trace.steps) {
-    steps.push_back({{"row", step.row},
-                     {"first", step.first},
-                     {"last", step.last},
-                     {"before", state_json(step.before)},
-                     {"after", state_json(step.after)},
-                     {"alpha", rounded(step.alpha)},
-                     {"weights", rounded(step.weights)},
-                     {"rescaled", step.rescaled}});
+/// Tiles of S, and of every frame which of them it works on: rows and columns of tiles, heads one below the other.
+void add_pairs(json& played, const TilePlayer& player) {
+  const auto touched = player.touched_pairs();
+  std::int64_t rows = 1;
+  std::int64_t cols = 1;
+  std::int64_t heads = 0;
+  for (const auto& each : touched) {
+    if (!each) continue;
+    rows = std::max(rows, each->q_rows);
+    cols = std::max(cols, each->k_rows);
+    heads = std::max(heads, each->head + 1);
   }
-  return {{"block", trace.block},
-          {"inner", trace.rescaling == Rescaling::inner},
-          {"fault", to_string(trace.fault)},
-          {"steps", steps},
-          {"output", rounded(trace.output)},
-          {"exact", rounded(trace.exact)},
-          {"error", rounded(trace.largest_error)},
-          {"rescaled", trace.count.rows_rescaled},
-          {"divisions", trace.count.divisions},
-          {"through", trace.count.rows_through_memory}};
+  if (heads == 0) return;
+  const auto tiles = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
+  const std::int64_t of_head = tiles(player.problem().n_q, rows);
+  played["pairs"] = {heads * of_head, tiles(player.problem().n_k, cols)};
+  for (std::size_t i = 0; i < touched.size(); ++i) {
+    if (const auto& now = touched[i]) {
+      const std::int64_t top = now->q / rows;
+      const std::int64_t left = now->k / cols;
+      played["frames"][i]["p"] = {now->head * of_head + top, left, tiles(now->q + now->q_rows, rows) - top,
+                                  tiles(now->k + now->k_rows, cols) - left};
+    }
+  }
 }
 
 }  // namespace
@@ -190,19 +189,20 @@ json trace_json(const OnlineTrace& trace) {
 std::string played_json(const LessonTexts& texts, const Front& front, const Evidence& evidence) {
   json all = json::array();
   const std::vector<AlsoPlayed> others = also_played(front, evidence.registry);
-  for (const Algorithm* algorithm : staged_algorithms(front, evidence.registry)) {
+  for (const Algorithm* algorithm : played_algorithms(front, evidence.registry)) {
     const auto play = [&](const Mask& mask, const AlsoPlayed& also) {
-      const auto player = staged_player(front, evidence, *algorithm, mask, most_played, also.choice);
+      const auto player = player_of(front, evidence, *algorithm, mask, most_played, also.choice);
       if (!player) return;
-      std::string said = mask == Mask::none ? texts.word("no_mask") : in_terms(texts, mask_title(mask));
-      if (!also.said.empty()) said += ", " + in_terms(texts, also.said);
-      json played = player_json(*player, texts, evidence, *algorithm, said);
+      std::string label = mask == Mask::none ? texts.word("no_mask") : translated(texts, mask_title(mask));
+      if (!also.label.empty()) label += ", " + translated(texts, also.label);
+      json played = player_json(*player, texts, evidence, *algorithm, label);
+      add_pairs(played, *player);
       if (!plays_what_was_chosen(*player, also.choice)) played["own"] = true;
       if (plays_a_shorter_n(front, *player, also.choice)) played["shorter"] = true;
       all.push_back(std::move(played));
     };
-    for (const Mask& mask : staged_masks(front)) play(mask, {});
-    for (const AlsoPlayed& also : others) play(staged_masks(front).front(), also);
+    for (const Mask& mask : played_masks(front)) play(mask, {});
+    for (const AlsoPlayed& also : others) play(played_masks(front).front(), also);
   }
   return all.dump();
 }
@@ -214,7 +214,7 @@ std::string flow_json(const LessonTexts& texts, const Evidence& evidence) {
   for (const FlowLane& lane : flow.lanes) {
     const HierarchyRung& rung = hierarchy.at(lane.rung);
     lanes.push_back({{"name", rung_title(texts, lane.rung)},
-                     {"size", rung.bytes ? figure_text(rung.bytes->value, Unit::bytes) : std::string()},
+                     {"size", rung.bytes ? format_figure(rung.bytes->value, Unit::bytes) : std::string()},
                      {"bandwidth", reached_text(texts, rung, std::nullopt)},
                      {"pipe", rounded(lane.pipe)},
                      {"square", rounded(lane.square)}});
@@ -222,21 +222,21 @@ std::string flow_json(const LessonTexts& texts, const Evidence& evidence) {
   json frames = json::array();
   for (const FlowFrame& frame : flow.frames) {
     json trips = json::array();
-    json said = json::array();
+    json labels = json::array();
     for (const std::optional<double>& each : frame.trips) {
       trips.push_back(each ? rounded(*each) : json());
-      said.push_back(each ? trips_text(texts, each) : texts.word("latency") + ": " + texts.word("no_data"));
+      labels.push_back(each ? trips_text(texts, each) : texts.word("latency") + ": " + texts.word("no_data"));
     }
-    frames.push_back({{"clock", clock_text(texts, flow, frame)}, {"trips", trips}, {"said", said}});
+    frames.push_back({{"clock", clock_text(texts, flow, frame)}, {"trips", trips}, {"labels", labels}});
   }
   json loads = json::array();
   for (const FlowLoad& load : flow.loads) {
     json rungs = json::array();
     for (std::size_t i = 0; i < load.rungs.size(); ++i) {
       rungs.push_back({{"share", load.rungs[i] ? rounded(load.rungs[i]->share) : json()},
-                       {"said", reached_text(texts, hierarchy.rungs[i], load.rungs[i])}});
+                       {"label", reached_text(texts, hierarchy.rungs[i], load.rungs[i])}});
     }
-    loads.push_back({{"said", load_text(texts, load)}, {"rungs", rungs}});
+    loads.push_back({{"label", load_text(texts, load)}, {"rungs", rungs}});
   }
   return json{{"lanes", lanes}, {"frames", frames}, {"loads", loads}, {"first", flow.first_load}}.dump();
 }
@@ -244,25 +244,13 @@ std::string flow_json(const LessonTexts& texts, const Evidence& evidence) {
 std::string softmax_json() {
   json all = json::array();
   for (const SoftmaxExample& example : softmax_examples()) {
-    json traces = json::array();
-    for (const std::size_t block : example.blocks) {
-      for (const Rescaling rescaling : {Rescaling::outer, Rescaling::inner}) {
-        for (int fault = 0; fault < softmax_faults; ++fault) {
-          const auto what = static_cast<SoftmaxFault>(fault);
-          json trace = trace_json(play_online(example.rows, block, rescaling, what));
-          // A fault of masks where nothing is masked.
-          const bool of_masks = what == SoftmaxFault::mask_after_maximum || what == SoftmaxFault::mask_after_sum;
-          if (of_masks && std::ranges::count(example.rows.hidden, true) == 0) trace["sleeps"] = true;
-          traces.push_back(std::move(trace));
-        }
-      }
-    }
     all.push_back({{"name", example.name},
                    {"columns", example.rows.columns},
                    {"d", example.rows.d},
-                   {"scores", rounded(example.rows.scores)},
-                   {"values", rounded(example.rows.values)},
-                   {"traces", traces}});
+                   {"scores", example.rows.scores},
+                   {"values", example.rows.values},
+                   {"hidden", example.rows.hidden},
+                   {"blocks", example.blocks}});
   }
   return all.dump();
 }
@@ -291,8 +279,9 @@ std::string doubled_json(const LessonTexts& texts, const Evidence& evidence) {
   json all = json::array();
   for (const Prediction& each : predictions(evidence)) {
     all.push_back({{"doubled", to_string(each.doubled)},
+                   {"name", each.name},
                    {"algorithm", prediction_title(texts, evidence, each)},
-                   {"from", in_terms(texts, describe(evidence.points.spec(each.from)))},
+                   {"from", translated(texts, describe(evidence.points.spec(each.from)))},
                    {"outside", !each.within_theorem},
                    {"model", rounded(each.model)},
                    {"found", rounded(each.found)},

@@ -3,17 +3,14 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <boost/uuid/name_generator_sha1.hpp>
-#include <boost/uuid/uuid_io.hpp>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/embedded_sources.h"
+#include "profiler/measure/gpu/source_text.h"
 
 namespace attnscope::gpu {
 namespace fs = std::filesystem;
@@ -47,55 +44,18 @@ bool write_file(const fs::path& file, const std::string& content) {
   return false;
 }
 
-const EmbeddedSource* find_source(std::string_view path) {
-  const auto sources = embedded_sources();
-  const auto found = std::ranges::find(sources, path, &EmbeddedSource::path);
-  return found == sources.end() ? nullptr : &*found;
-}
-
-/// A name-based UUID (SHA-1): a cubin that changed on disk would still be one, and compute something else.
-std::string digest_of(const std::string& bytes) {
-  return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(bytes));
-}
-
-/// What the source's #include lines name.
-std::vector<std::string_view> included_by(std::string_view text) {
-  constexpr std::string_view directive = "#include \"";
-  std::vector<std::string_view> paths;
-  for (std::size_t at = text.find(directive); at != std::string_view::npos; at = text.find(directive, at)) {
-    at += directive.size();
-    paths.push_back(text.substr(at, text.find('"', at) - at));
-  }
-  return paths;
-}
-
-/// The source with all that it includes, whether a define leaves it out or not: a name-based UUID (SHA-1).
-std::string sources_digest(const std::string& file) {
-  std::vector<std::string_view> paths{file};
-  std::string all;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    const EmbeddedSource* source = find_source(paths[i]);
-    if (source == nullptr) continue;
-    all.append(source->path).push_back('\0');
-    all.append(source->text).push_back('\0');
-    for (const std::string_view path : included_by(source->text)) {
-      if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
-    }
-  }
-  return digest_of(all);
-}
-
 }  // namespace
 
 std::string CubinKey::digest() const {
-  std::string text = sources_digest(source.file);
+  const SourceName name = source_name(source.file);
+  std::string text = name.digest;
   const auto add = [&](std::string_view part) { text.append("\n").append(part); };
-  add(source.file);
+  add(name.file);
   add(source.entry);
   add(arch);
   add(nvrtc_version);
   for (const std::string& option : options) add(option);
-  return digest_of(text);
+  return uuid_of(text);
 }
 
 std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
@@ -106,7 +66,7 @@ std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
   if (!cubin || !facts) return std::nullopt;
   try {
     const auto json = nlohmann::json::parse(*facts);
-    if (json.at("cubin_digest").get<std::string>() != digest_of(*cubin)) return std::nullopt;
+    if (json.at("cubin_digest").get<std::string>() != uuid_of(*cubin)) return std::nullopt;
     return Compiled{.cubin = std::move(*cubin),
                     .log = json.at("log").get<std::string>(),
                     .figures = {.registers = json.at("registers").get<int>(),
@@ -130,7 +90,7 @@ bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
                                     {"nvrtc", key.nvrtc_version},
                                     {"options", key.options},
                                     {"cubin_bytes", compiled.cubin.size()},
-                                    {"cubin_digest", digest_of(compiled.cubin)},
+                                    {"cubin_digest", uuid_of(compiled.cubin)},
                                     {"registers", compiled.figures.registers},
                                     {"static_shared_bytes", compiled.figures.static_shared_bytes},
                                     {"local_bytes", compiled.figures.local_bytes},

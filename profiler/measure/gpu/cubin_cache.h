@@ -20,7 +20,7 @@ struct CubinKey {
   std::string nvrtc_version;
   std::vector<std::string> options;
 
-  /// 36 characters, equal for equal keys and equal texts of the source and what it includes.
+  /// 36 characters, equal for equal keys and sources that the compiler reads as equal (source_text.h).
   [[nodiscard]] std::string digest() const;
 };
 

@@ -8,14 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <boost/uuid/name_generator_sha1.hpp>
-#include <boost/uuid/uuid_io.hpp>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "kernels/embedded_sources.h"
 #include "kernels/model/ceilings.h"
 #include "profiler/measure/gpu/ceiling_loads.h"
 #include "profiler/measure/gpu/cubin_cache.h"
@@ -285,26 +282,6 @@ TEST(CubinKeys, DependOnEverythingThatDecidesTheBytes) {
   EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.arch = "sm_90a"; }));
   EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.nvrtc_version = "13.1"; }));
   EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.options = {"-DX=2"}; }));
-}
-
-TEST(CubinKeys, DependOnWhatTheSourceIncludesAndOnNothingElse) {
-  // The digest is over texts, so the one way to see what goes into it is to work it out again by hand.
-  const auto text_of = [](std::string_view path) {
-    const auto sources = embedded_sources();
-    const auto found = std::ranges::find(sources, path, &EmbeddedSource::path);
-    return found == sources.end() ? std::string() : std::string(found->text);
-  };
-  const auto entry = [&](const std::string& path) { return path + '\0' + text_of(path) + '\0'; };
-  const auto uuid = [](const std::string& text) {
-    return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(text));
-  };
-  ASSERT_FALSE(text_of("device/row_statistics.cuh").empty());
-  const gpu::CubinKey key{.source = {.file = "device/row_statistics.cuh", .entry = "f", .defines = {}},
-                          .arch = "sm_80",
-                          .nvrtc_version = "13.0",
-                          .options = {"-DX=1"}};
-  const std::string sources = uuid(entry("device/row_statistics.cuh") + entry("device/philox_shape.h"));
-  EXPECT_EQ(key.digest(), uuid(sources + "\ndevice/row_statistics.cuh\nf\nsm_80\n13.0\n-DX=1"));
 }
 
 }  // namespace

@@ -40,14 +40,6 @@ TEST(Ledger, TheStandardCountIsTheScoresMovedAndWhatIsKeptTwice) {
   EXPECT_EQ(ledger.scores_moved() + ledger.kept(), standard_attention_bytes(ledger.problem));
 }
 
-TEST(Ledger, DoublingsStopWhereNumbersDo) {
-  const auto some = doublings(square(1024), 4);
-  ASSERT_EQ(some.size(), 4U);
-  EXPECT_EQ(some[3].problem.n_k, 8192);
-  EXPECT_EQ(some[3].find(Tensor::s)->one(), 64 * some[0].find(Tensor::s)->one());
-  EXPECT_LT(doublings(square(1024), 80).size(), 40U);
-}
-
 TEST(Ledger, BesideTheMemoriesOfAGpu) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const auto levels = level_sizes(ledger_of(square(8192)), h200);

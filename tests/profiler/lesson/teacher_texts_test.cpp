@@ -9,7 +9,7 @@
 #include "kernels/registry.h"
 #include "messages/lesson.h"
 #include "profiler/analysis/lesson/front_keys.h"
-#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/lesson/playing.h"
 #include "profiler/analysis/lesson/texts.h"
 #include "profiler/analysis/lesson/values.h"
 #include "profiler/analysis/lesson/web.h"

@@ -15,8 +15,8 @@
 #include "kernels/registry.h"
 #include "profiler/analysis/lesson/claims.h"
 #include "profiler/analysis/lesson/formula.h"
-#include "profiler/analysis/lesson/spoken.h"
-#include "profiler/analysis/lesson/stage.h"
+#include "profiler/analysis/lesson/playing.h"
+#include "profiler/analysis/lesson/terms.h"
 #include "profiler/analysis/lesson/values.h"
 #include "profiler/analysis/lesson/web.h"
 #include "profiler/analysis/markup.h"
@@ -64,8 +64,7 @@ TEST(LessonTexts, BothLanguagesAreComplete) {
     EXPECT_THAT(problem_lines(*texts), IsEmpty()) << texts->language;
     EXPECT_EQ(texts->steps.size(), 7U);
     EXPECT_GE(texts->claims.size(), 24U);
-    for (const std::string_view key : word_keys()) EXPECT_NE(texts->word(key).front(), '[') << texts->language << key;
-    EXPECT_EQ(texts->words.size(), word_keys().size()) << "a word that nothing asks for";
+    for (const auto& [key, word] : en.words) EXPECT_NE(texts->word(key).front(), '[') << texts->language << key;
     for (const Step& step : texts->steps) {
       for (const Block& block : step.document.blocks) {
         for (const Choice& choice : block.question.choices) EXPECT_FALSE(choice.because.empty()) << step.slug;
@@ -326,12 +325,12 @@ TEST(Claims, FiguresAreInTheUnitsThatTheSourceHas) {
     const Verdict verdict = judge(each.document.front, evidence);
     if (each.id == "hierarchy-l2-of-a100") {
       ASSERT_EQ(verdict.figures.size(), 2U);
-      EXPECT_EQ(figure_text(verdict.figures[0].value, verdict.figures[0].unit), "6 MiB");
-      EXPECT_EQ(figure_text(verdict.figures[1].value, verdict.figures[1].unit), "40 MiB");
+      EXPECT_EQ(format_figure(verdict.figures[0].value, verdict.figures[0].unit), "6 MiB");
+      EXPECT_EQ(format_figure(verdict.figures[1].value, verdict.figures[1].unit), "40 MiB");
       EXPECT_EQ(origin(verdict.figures[1]), "datasheet");
     } else if (each.id == "ledger-score-matrix") {
-      EXPECT_EQ(figure_text(verdict.figures[6].value, verdict.figures[6].unit), "134 MB");  // as stated, at N 8192
-      EXPECT_EQ(figure_text(verdict.figures[7].value, verdict.figures[7].unit), "134 MB");
+      EXPECT_EQ(format_figure(verdict.figures[6].value, verdict.figures[6].unit), "134 MB");  // as stated, at N 8192
+      EXPECT_EQ(format_figure(verdict.figures[7].value, verdict.figures[7].unit), "134 MB");
       EXPECT_EQ(verdict.figures[6].of, "N 8192 ± 6%");
     }
   }
@@ -396,40 +395,40 @@ TEST(LessonTexts, WhatTheProgramsSayIsInTheLessonsLanguage) {
       const DeviceLimits& gpu = known_gpus().front();
       for (const KernelModel& kernel : algorithm->model(p, algorithm->default_config(p, gpu), gpu).kernels) {
         if (kernel.load_order.why.empty()) continue;
-        const std::string said = zh.said(kernel.load_order.why);
-        EXPECT_NE(said, text(kernel.load_order.why)) << kernel.load_order.why.id;
-        EXPECT_EQ(said.find('{'), std::string::npos) << said;
-        EXPECT_EQ(load_lesson("en").said(kernel.load_order.why), text(kernel.load_order.why));
+        const std::string sentence = zh.sentence(kernel.load_order.why);
+        EXPECT_NE(sentence, text(kernel.load_order.why)) << kernel.load_order.why.id;
+        EXPECT_EQ(sentence.find('{'), std::string::npos) << sentence;
+        EXPECT_EQ(load_lesson("en").sentence(kernel.load_order.why), text(kernel.load_order.why));
       }
     }
   }
 }
 
 TEST(LessonFigures, HaveGroupsOfDigits) {
-  EXPECT_EQ(figure_text(116224, Unit::plain), "116,224");
-  EXPECT_EQ(figure_text(1234567, Unit::plain), "1,234,567");
-  EXPECT_EQ(figure_text(-1000, Unit::plain), "-1,000");
-  EXPECT_EQ(figure_text(999, Unit::plain), "999");
-  EXPECT_EQ(figure_text(206.08, Unit::plain), "206.1");
+  EXPECT_EQ(format_figure(116224, Unit::plain), "116,224");
+  EXPECT_EQ(format_figure(1234567, Unit::plain), "1,234,567");
+  EXPECT_EQ(format_figure(-1000, Unit::plain), "-1,000");
+  EXPECT_EQ(format_figure(999, Unit::plain), "999");
+  EXPECT_EQ(format_figure(206.08, Unit::plain), "206.1");
 }
 
-TEST(LessonStage, PlaysWhatATeacherNames) {
+TEST(LessonPlayers, PlayWhatATeacherNames) {
   const Registry& registry = built_in_algorithms();
   const auto front_with = [](const char* also) {
     return card({{"play", "fa1 fa2"}, {"play_knobs", "raster nonsense"}, {"play_also", also}});
   };
   const Front front =
       front_with("bc=128 m=16384 heads=4,raster=heads_fastest br=0 raster=x foo=1 = n= heads=999999999");
-  ASSERT_EQ(staged_knobs(front, registry).size(), 1U);
+  ASSERT_EQ(played_knobs(front, registry).size(), 1U);
   const auto also = also_played(front, registry);
   ASSERT_EQ(also.size(), 3U);
-  EXPECT_EQ(also[0].said, "Bc 128");
+  EXPECT_EQ(also[0].label, "Bc 128");
   EXPECT_EQ(also[1].choice.m_elements, 16384);
   const PointTable none;
   const Evidence evidence = evidence_of(none);
   const Algorithm& fa2 = *registry.find("fa2");
-  const auto whole = staged_player(front, evidence, fa2, Mask::none, 1000);
-  const auto shorter = staged_player(front, evidence, fa2, Mask::none, whole->frames() - 1);
+  const auto whole = player_of(front, evidence, fa2, Mask::none, 1000);
+  const auto shorter = player_of(front, evidence, fa2, Mask::none, whole->frames() - 1);
   EXPECT_FALSE(plays_a_shorter_n(front, *whole, {}));
   EXPECT_TRUE(plays_a_shorter_n(front, *shorter, {}));
   EXPECT_EQ(shorter->problem().n_k, 256);
@@ -537,18 +536,18 @@ TEST(Values, TheGainOfSplittingIsTheProductOfItsParts) {
               ratio(metric_key::time_median_ns), 0.02 * ratio(metric_key::time_median_ns));
 }
 
-TEST(Spoken, InTheLessonsTerms) {
+TEST(LessonTerms, InTheLessonsTerms) {
   const LessonTexts en = load_lesson("en");
   const LessonTexts zh = load_lesson("zh");
   const std::string line = "fp16 causal batch 2 heads 4, raster window:128:0";
-  EXPECT_EQ(in_terms(en, line), line);
-  EXPECT_EQ(in_terms(zh, line), "fp16 因果掩码 批量 2 头数 4, 次序 窗口:128:0");
+  EXPECT_EQ(translated(en, line), line);
+  EXPECT_EQ(translated(zh, line), "fp16 因果掩码 批量 2 头数 4, 次序 窗口:128:0");
   const Algorithm& naive = *built_in_algorithms().find("naive");
   EXPECT_EQ(title_of(en, naive), naive.facts().title);
   EXPECT_EQ(title_of(zh, naive), "标准注意力");
 }
 
-TEST(Spoken, EachKernelsOrderOfLoadsIsSaid) {
+TEST(LessonTerms, EachKernelsOrderOfLoadsIsSaid) {
   const LessonTexts en = load_lesson("en");
   const AttentionProblem p{.n_q = 384, .n_k = 384, .d = 64};
   const auto orders = [&](const char* name) {

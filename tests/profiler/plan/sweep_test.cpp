@@ -364,6 +364,35 @@ TEST(PlanHash, APointsLineIsWhatItWasBeforeFieldsAndKnobsHadTables) {
   EXPECT_NE(plan_hash(plan, "counters true verify true "), plan_hash(plan, "counters false verify true "));
 }
 
+// Frozen: an unfinished run is taken up again by its plan's hash. A preset that gets other points has another one, and
+// runs of before can only be begun anew: that is meant to be seen here.
+TEST(PlanHash, OfEveryPresetIsThatOfRecordedRuns) {
+  struct Known {
+    std::string_view preset;
+    std::string_view h200;
+    std::string_view a100;
+  };
+  constexpr auto known = std::to_array<Known>({
+      {"quick", "0d82bf55cc7e44df", "fab7bbbf347ec778"},
+      {"memory-wall", "49b0d3054ca9106e", "2a3f0aab3496da5b"},
+      {"tiles", "d530498bcd8b1e4b", "422cacab2baf2aa7"},
+      {"paper", "068f1093c9937ec6", "6e25daf71f8e3c0a"},
+      {"backward", "c51f0ac3440524af", "67bdbb6c734d93ff"},
+      {"masks", "fe6d1776a310d8ca", "cb3acfd7ff23daac"},
+      {"decode", "ca680d967ebfdb0a", "a573b5de766cb535"},
+      {"law", "f2e9a18ea32732f8", "f2e9a18ea32732f8"},
+  });
+  ASSERT_EQ(known.size(), presets().size());
+  for (const Known& one : known) {
+    const SweepRequest request{.preset = std::string(one.preset), .axes = {}, .algorithms = {}};
+    for (const auto& [gpu, hash] : {std::pair("h200", one.h200), std::pair("a100", one.a100)}) {
+      const auto plan = make_plan(request, *find_gpu(gpu), built_in_algorithms());
+      ASSERT_TRUE(plan.ok()) << one.preset;
+      EXPECT_EQ(plan_hash(*plan, ""), hash) << one.preset << ' ' << gpu;
+    }
+  }
+}
+
 TEST(MakePlan, AutoIsTheTileThatNobodySet) {
   const auto automatic = points_of(request_of({"tile=auto", "N=2048"}, {"fa2"}));
   EXPECT_EQ(automatic, points_of(request_of({"N=2048"}, {"fa2"})));

@@ -295,8 +295,8 @@ TEST_F(LanguageTest, MapsSpeakIt) {
     HeatmapView view;
     view.resize(900, 700);
     view.set_grid(grid, {}, true);
-    for (const Medium medium : {Medium::screen, Medium::paper}) {
-      texts.add_all(view.caption(medium).split(QStringLiteral(" · ")), "caption");
+    for (const PlotTarget target : {PlotTarget::screen, PlotTarget::file}) {
+      texts.add_all(view.caption(target).split(QStringLiteral(" · ")), "caption");
     }
     for (int row = 0; row < static_cast<int>(grid.cells.size()); ++row) {
       for (int column = 0; column < static_cast<int>(grid.cells.front().size()); ++column) {

@@ -195,11 +195,11 @@ TEST(PointsOrder, AnOrderThatWasPreparedIsTakenHoweverPointsCome) {
   };
   model.set_points(points(most_points_at_once + 1, 1));
   order.sort(model.column_of("Time"), Qt::AscendingOrder);
-  order.wait();
+  order.work().wait();
   const auto give = [&](const std::shared_ptr<const PointSet>& set) {
     order.set_points(
         {.points = set, .by = order.sorted_by(), .order = order.sortOrder(), .rows = order.ordering_of(set)()});
-    EXPECT_FALSE(order.busy()) << "nothing is left to be sorted";
+    EXPECT_FALSE(order.work().busy()) << "nothing is left to be sorted";
     return order.mapToSource(order.index(0, 0)).row();
   };
   EXPECT_EQ(give(points(most_points_at_once + 2, -1)), static_cast<int>(most_points_at_once) + 1) << "more of them";

@@ -13,7 +13,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/points_page.h"
-#include "ui/process/background_work.h"
+#include "ui/process/live.h"
 
 namespace attnscope::ui {
 namespace {
@@ -77,16 +77,16 @@ TEST_F(CompareMany, AnOrderIsFoundAsideAndTheLastOneAskedForHolds) {
   ASSERT_EQ(ratios().size(), 4U * many_heads);
   const int ratio = page.model().column_named(QStringLiteral("ratio"));
   page.table()->sortByColumn(ratio, Qt::AscendingOrder);
-  EXPECT_TRUE(page.busy());
+  EXPECT_FALSE(page.settled());
   page.table()->sortByColumn(ratio, Qt::DescendingOrder);
-  page.wait();
-  EXPECT_FALSE(page.busy());
+  page.settle();
+  EXPECT_TRUE(page.settled());
   EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
   EXPECT_GT(ratios().front(), 1.4);
   EXPECT_DOUBLE_EQ(ratios().back(), 1);
   EXPECT_EQ(page.state()["sorted_by"], "ratio");
   page.set_margin(3);  // compared anew, and shown in that order
-  page.wait();
+  page.settle();
   EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
   EXPECT_DOUBLE_EQ(page.comparison()->margin, 0.03);
 }
@@ -96,7 +96,7 @@ TEST_F(CompareMany, AFilterIsFollowedByWhatWasChosenMeanwhile) {
   page.set_view(ComparePage::View::map);
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=650 heads>=11")).empty());
   page.set_view(ComparePage::View::curves);
-  EXPECT_TRUE(page.busy() || workspace.gathering());
+  EXPECT_FALSE(page.settled());
   page.settle();
   EXPECT_EQ(page.comparison()->points, workspace.visible());
   EXPECT_EQ(ratios().size(), 4U * 640);
@@ -113,12 +113,12 @@ TEST_F(CompareMany, AFilterIsFollowedByWhatWasChosenMeanwhile) {
 TEST_F(CompareMany, AChoiceOfTheProblemIsKeptThoughItIsMadeWhileAnotherIsShown) {
   page.set_view(ComparePage::View::map);
   page.set_map_axes(QStringLiteral("br"), QStringLiteral("n"));
-  page.wait();
+  page.settle();
   const QStringList options = page.options(QStringLiteral("heads"));
   ASSERT_EQ(options.size(), many_heads);
   page.choose(QStringLiteral("heads"), options[6]);
   page.choose(QStringLiteral("heads"), options[7]);
-  page.wait();
+  page.settle();
   double value = 0;
   for (const auto& line : page.map()->grid().cells) {
     for (const HeatmapCell& cell : line) value = std::max(value, cell.value.value_or(0));

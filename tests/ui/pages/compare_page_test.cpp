@@ -58,7 +58,7 @@ class ComparePageTest : public ::testing::Test {
     ASSERT_EQ(workspace.open_now(path), QString());
     page.resize(1100, 700);
     page.show();
-    page.wait();
+    page.settle();
     settle();
   }
   /// Two runs, of which the second has these factors and one point more.
@@ -153,10 +153,10 @@ TEST_F(ComparePageTest, TheMarginDecidesAndTheLatestRequestWins) {
   open_two(changed_factors);
   page.set_margin(20);
   page.set_margin(45);
-  page.wait();
+  page.settle();
   EXPECT_DOUBLE_EQ(page.comparison()->margin, 0.45);
   EXPECT_EQ(column("verdict").count("SLOWER"), 1) << "1.6 alone lies beyond";
-  EXPECT_FALSE(page.busy());
+  EXPECT_TRUE(page.settled());
 }
 
 TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
@@ -170,7 +170,7 @@ TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
   EXPECT_EQ(column("verdict").size(), 6);
   EXPECT_EQ(page.model().column_named("side"), -1);
   page.set_baseline("b");
-  page.wait();
+  page.settle();
   EXPECT_EQ(page.comparison()->base_name(), "b");
   const QStringList ratios = column("ratio");
   EXPECT_TRUE(std::ranges::any_of(ratios, [](const QString& text) { return text.startsWith("1.0667 ["); }))
@@ -190,7 +190,7 @@ TEST_F(ComparePageTest, OneRunsAlgorithmsAreSidesAndGpusAre) {
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER", "FASTER"}));
   EXPECT_EQ(page.model().column_named("algorithm"), -1) << "it is what the sides are";
   page.compare_by("n");
-  page.wait();
+  page.settle();
   EXPECT_EQ(page.comparison()->axis.values, (std::vector<QString>{"1024", "2048"}));
   EXPECT_EQ(column("verdict").size(), 2);
 }
@@ -228,7 +228,7 @@ TEST_F(ComparePageTest, WithoutASecondSideOrAPartnerItSaysSo) {
   open({{"one", grid_of(unchanged_factors)}});
   EXPECT_EQ(page.words(), QString()) << "N and Br are sides";
   ASSERT_EQ(workspace.set_query("N:1024 br:64").id, std::string());
-  page.wait();
+  page.settle();
   EXPECT_TRUE(page.words().contains("Nothing to compare with")) << page.words().toStdString();
   EXPECT_FALSE(page.has_plot());
 }
@@ -237,7 +237,7 @@ TEST_F(ComparePageTest, SidesWithoutACommonPointSaySo) {
   open(
       {{"a", {lasting(fixtures::spec("fa2", 1024, 64), 1e6)}}, {"b", {lasting(fixtures::spec("fa2", 2048, 64), 1e6)}}});
   page.compare_by("run");
-  page.wait();
+  page.settle();
   EXPECT_TRUE(page.words().contains("No point has a partner")) << page.words().toStdString();
 }
 
@@ -372,7 +372,7 @@ TEST_F(ComparePageTest, ARatioToWhatIsSimulatedLooksSimulated) {
   open({{"model", simulated, true}, {"real", grid_of(changed_factors)}});
   page.compare_by("run");
   page.set_baseline("model");
-  page.wait();
+  page.settle();
   page.set_view(ComparePage::View::curves);
   page.choose("tile", page.options("tile").front());
   settle();
@@ -412,13 +412,13 @@ TEST_F(ComparePageTest, RunsOfSeveralFilesAreNamedByTheirFiles) {
     names << path;
   }
   page.show();
-  page.wait();
+  page.settle();
   settle();
   page.compare_by("file");
-  page.wait();
+  page.settle();
   EXPECT_EQ(page.comparison()->axis.values, (std::vector<QString>{"one/side.attnscope", "two/side.attnscope"}));
   page.compare_by("run");
-  page.wait();
+  page.settle();
   EXPECT_TRUE(page.comparison()->axis.values.at(0).contains("side.attnscope"));
 }
 
@@ -440,12 +440,12 @@ TEST_F(ComparePageTest, ChoicesAreKeptAndComeBack) {
   page.set_baseline("after");
   page.set_margin(2.5);
   page.set_view(ComparePage::View::curves);
-  page.wait();
+  page.settle();
   const QJsonObject state = page.state();
   ComparePage again(workspace);
   again.restore(state);
   again.show();
-  again.wait();
+  again.settle();
   ASSERT_NE(again.comparison(), nullptr);
   EXPECT_EQ(again.comparison()->base_name(), "after");
   EXPECT_DOUBLE_EQ(again.comparison()->margin, 0.025);
@@ -467,7 +467,7 @@ TEST_F(ComparePageTest, NamesOfFilesAreTextAndNeverMarkup) {
 TEST_F(ComparePageTest, TheFilterOfTheWindowIsThePagesToo) {
   open_two(changed_factors);
   ASSERT_EQ(workspace.set_query("N:4096").id, std::string());
-  page.wait();
+  page.settle();
   EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "FASTER"}));
 }
 
@@ -528,7 +528,7 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   ASSERT_EQ(window.workspace().open_now(path), QString());
   window.show_page(QStringLiteral("compare"));
   auto& compare = page_of<ComparePage>(window);
-  compare.wait();
+  compare.settle();
   settle();
   const auto row_of = [&](const QString& n, const QString& br) {
     const QAbstractItemModel& rows = *compare.table()->model();

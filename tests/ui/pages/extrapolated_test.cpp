@@ -137,7 +137,7 @@ TEST_F(Extrapolated, OnMaps) {
   EXPECT_EQ(grid.at({0, 1}).provenance, Provenance::simulated);
   EXPECT_TRUE(heatmap_title(grid).what.endsWith("simulated (2); simulated, extrapolated (2)"))
       << heatmap_title(grid).what.toStdString();
-  const QString caption = heatmap_caption(grid, true, Medium::paper);
+  const QString caption = heatmap_caption(grid, true, PlotTarget::file);
   EXPECT_TRUE(caption.contains("dotted frame: simulated · double dotted frame: extrapolated (simulated in part)"))
       << caption.toStdString();
   EXPECT_TRUE(describe_heatmap_cell(grid, {0, 0}).rows[0].label.endsWith("simulated, extrapolated"));

@@ -162,7 +162,7 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   before[0].kernels[0].samples_ns = {2e6};      // now twice as fast
   before[15].kernels[0].samples_ns = {2.15e6};  // now half
   open({{"before", before, false}, {"now", four_by_four(), false}});
-  ASSERT_EQ(page.comparison_chip()->options().size(), 5U) << "value, best, model and two runs";
+  ASSERT_EQ(page.comparison().options().size(), 5U) << "value, best, model and two runs";
   page.set_comparison("run:before");
   const HeatmapGrid& grid = page.heatmap()->grid();
   ASSERT_EQ(grid.shown.as, analysis::Comparison::over_run);

@@ -5,6 +5,7 @@
 #include <QAbstractItemModelTester>
 #include <QFileInfo>
 #include <QSignalSpy>
+#include <QTest>
 #include <algorithm>
 #include <cmath>
 
@@ -163,9 +164,7 @@ TEST_F(LawPageTest, HoverNamesThePointItsRunAndTileAndAClickSelectsIt) {
       << read.notes.join(QLatin1Char(' ')).toStdString();
   EXPECT_TRUE(read.notes.join(QLatin1Char(' ')).contains("law · H200"));
   QSignalSpy clicked(&page, &Page::point_selected);
-  QMouseEvent press(QEvent::MouseButtonPress, pixel, plot.mapToGlobal(pixel), Qt::LeftButton, Qt::LeftButton,
-                    Qt::NoModifier);
-  QApplication::sendEvent(&plot, &press);
+  QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, pixel.toPoint());
   ASSERT_EQ(clicked.count(), 1);
   EXPECT_EQ(clicked[0][0].value<ShownPoint>().spec.problem.d, 32);
   EXPECT_FALSE(plot.hover_at({1, 1}));

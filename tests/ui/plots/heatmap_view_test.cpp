@@ -121,10 +121,10 @@ TEST_F(WindowTest, AMapOfSeveralKernelsSaysWhichCellIsWhich) {
 
   HeatmapView several;
   set_up(several, 3);
-  for (const Medium medium : {Medium::screen, Medium::paper}) {
-    EXPECT_TRUE(several.caption(medium).contains(
+  for (const PlotTarget target : {PlotTarget::screen, PlotTarget::file}) {
+    EXPECT_TRUE(several.caption(target).contains(
         QStringLiteral("kernels: unmarked attn_one (their/one.cuh) (3 tiles), ◣ attn_other (their/other.cuh) (1)")))
-        << several.caption(medium).toStdString();
+        << several.caption(target).toStdString();
   }
   EXPECT_TRUE(several.describe_cell({1, 1}).notes.contains(QStringLiteral("◣ Kernel: attn_other (their/other.cuh).")));
   EXPECT_TRUE(several.describe_cell({0, 1}).notes.contains(QStringLiteral("Kernel: attn_one (their/one.cuh).")));

@@ -38,6 +38,7 @@
 #include "ui/panels/runs_panel.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/window/application.h"
 #include "ui/window/query_bar.h"
@@ -535,16 +536,16 @@ TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
   // A sweep of no tiles leaves the map where it is.
   const QString curve = folder.filePath("sweep.attnscope");
   write_sweep(curve);
-  EXPECT_EQ(page.follow(curve, 1, true), Page::Followed::no_points);
+  EXPECT_EQ(page.follow(curve, 1, true), RunFollower::Followed::no_points);
   // So does any, where the user has chosen since.
   page.expect_sweep();
   emit page.findChild<FacetBar*>()->chosen();
   page.choose(QStringLiteral("n"), QStringLiteral("4096"));
   ASSERT_TRUE(shows(128));
-  EXPECT_EQ(page.follow(sweep, 1, false), Page::Followed::kept);
+  EXPECT_EQ(page.follow(sweep, 1, false), RunFollower::Followed::kept);
   EXPECT_TRUE(shows(128));
   EXPECT_TRUE(page.problem_of(sweep, 1).contains("d 64")) << page.problem_of(sweep, 1).toStdString();
-  EXPECT_EQ(page.follow(sweep, 1, true), Page::Followed::shown);
+  EXPECT_EQ(page.follow(sweep, 1, true), RunFollower::Followed::shown);
   EXPECT_TRUE(shows(64));
 }
 
@@ -764,8 +765,8 @@ TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {
     Page* from = window.page(id);
     Page* to = other.page(id);
     ASSERT_TRUE(from != nullptr && to != nullptr) << kind.id;
-    EXPECT_FALSE(from->title().isEmpty());
-    EXPECT_FALSE(from->icon().pixmap(16).isNull());
+    EXPECT_FALSE(qtext(kind.title()).isEmpty());
+    EXPECT_FALSE(icon_of(kind).pixmap(16).isNull());
     const QByteArray text = QJsonDocument(from->state()).toJson();
     EXPECT_NE(QJsonDocument(to->state()).toJson(), text) << kind.id;
     to->restore(QJsonDocument::fromJson(text).object());

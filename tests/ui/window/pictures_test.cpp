@@ -255,11 +255,11 @@ TEST_F(WindowTest, AMapOnTheScreenSpeaksOfHoveringAndOneOnPaperDoesNot) {
   HeatmapView view;
   view.set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns), {}, true);
   view.resize(330, 270);
-  EXPECT_TRUE(view.caption(Medium::screen).contains("hover for why"));
-  EXPECT_TRUE(view.caption(Medium::screen).contains("enlarge the window"));
-  EXPECT_TRUE(view.caption(Medium::paper).contains("hatched: cannot run"));
-  EXPECT_FALSE(view.caption(Medium::paper).contains("hover"));
-  EXPECT_FALSE(view.caption(Medium::paper).contains("window"));
+  EXPECT_TRUE(view.caption(PlotTarget::screen).contains("hover for why"));
+  EXPECT_TRUE(view.caption(PlotTarget::screen).contains("enlarge the window"));
+  EXPECT_TRUE(view.caption(PlotTarget::file).contains("hatched: cannot run"));
+  EXPECT_FALSE(view.caption(PlotTarget::file).contains("hover"));
+  EXPECT_FALSE(view.caption(PlotTarget::file).contains("window"));
 }
 
 Result<analysis::PlotChoice, Message> choice_of(const QStringList& only) {

@@ -74,7 +74,9 @@ TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
   for (const QStringList& arguments :
        {QStringList{"--nonsense"}, QStringList{"--help-all"}, QStringList{"--screenshot", "x.png", "--page", "lesson"},
         QStringList{"--screenshot", "x.png", "--size", "huge"}, QStringList{"--only", "time"},
-        QStringList{"--plots", "p", "--only", "curves"}, QStringList{"--screenshot", "x.png", "--theme", "pink"}}) {
+        QStringList{"--plots", "p", "--only", "curves"}, QStringList{"--screenshot", "x.png", "--theme", "pink"},
+        QStringList{"--lesson", "--screenshot", "x.png"}, QStringList{"--lesson=nowhere"}, QStringList{"--lang", "zh"},
+        QStringList{"--lesson", "--lang", "fr"}}) {
     const Ended ended = run_gui(arguments);
     EXPECT_EQ(ended.exit_code, 2) << arguments.join(' ').toStdString();
     EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
@@ -118,6 +120,27 @@ TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {
   const Ended ended = run_gui({});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_TRUE(ended.errors.contains("--plots"));
+}
+
+TEST(GuiProgram, TheLessonIsWrittenAlsoWhereNoBrowserCanShowIt) {
+  const QTemporaryDir cache;
+  // The language that is asked for is kept among the settings.
+  const QByteArray before[] = {qgetenv("XDG_CACHE_HOME"), qgetenv("XDG_CONFIG_HOME")};
+  qputenv("XDG_CACHE_HOME", cache.path().toUtf8());
+  qputenv("XDG_CONFIG_HOME", cache.path().toUtf8());
+  const Ended ended = run_gui({QStringLiteral("--lesson"), QStringLiteral("5"), QStringLiteral("--lang=zh")});
+  qputenv("XDG_CACHE_HOME", before[0]);
+  qputenv("XDG_CONFIG_HOME", before[1]);
+  const QString page = cache.filePath(QStringLiteral("attnscope/lesson/index.html"));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.output, page + QLatin1Char('\n'));
+  EXPECT_EQ(ended.errors, QStringLiteral("attnscope-gui: no browser could be started: the lesson is %1\n").arg(page));
+  QFile file(page);
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  const QByteArray text = file.readAll();
+  EXPECT_TRUE(text.contains("<html lang=\"zh\">"));
+  EXPECT_TRUE(text.contains("data-start=\"tiling\""));
+  EXPECT_TRUE(text.contains("h200.attnscope, h200-law.attnscope, h200-tiles.attnscope")) << "the recorded samples";
 }
 
 TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep counts, as far as the device can.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/commands/collect.h"
+#include "messages/command.h"
+#include "messages/terminal.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/text.h"
+
+namespace attnscope {
+
+std::vector<std::string> extra_counters(const std::vector<std::string>& names) {
+  std::vector<std::string> extra;
+  for (const std::string& name : names) {
+    const auto is_named = [&](const Metric& metric) {
+      return !metric.counter.empty() && (metric.key == name || metric.counter == name);
+    };
+    const auto table = metrics_table();
+    const auto known = std::find_if(table.begin(), table.end(), is_named);
+    if (known != table.end() && known->collected_by_default) continue;
+    const std::string counter = known != table.end() ? std::string(known->counter) : name;
+    if (std::find(extra.begin(), extra.end(), counter) == extra.end()) extra.push_back(counter);
+  }
+  return extra;
+}
+
+namespace {
+
+void require_known_metrics(const Device& device, const std::vector<std::string>& names) {
+  const auto unknown = device.unknown_metrics(names);
+  if (unknown.empty()) return;
+  const auto lacking = std::find_if(unknown.begin(), unknown.end(), [](const auto& name) { return name.near.empty(); });
+  if (device.info().simulated && lacking != unknown.end()) {  // perhaps a GPU's counter: not for us to judge
+    std::vector<std::string> simulated;
+    for (const Metric& metric : metrics_table()) {
+      const std::string counter(metric.counter);
+      if (!counter.empty() && device.unknown_metrics({{counter}}).empty()) simulated.push_back(counter);
+    }
+    throw CommandError(ExitCode::no_counters,
+                       say::command::no_simulated_counter{.device = device.info().limits.name,
+                                                          .counter = lacking->name,
+                                                          .known = fmt::format("{}", fmt::join(simulated, ", "))});
+  }
+  Message all;
+  for (const auto& metric : unknown) {
+    Message one = say::command::unknown_metric{.metric = metric.name};
+    if (!metric.near.empty()) {
+      one = say::command::unknown_metric_near{.metric = metric.name, .near = join_or(metric.near)};
+    }
+    all = all.empty() ? one : Message(say::command::several{.first = all, .next = one});
+  }
+  throw CommandError(ExitCode::usage, all);
+}
+
+/// What --why adds, as far as the device counts it; what it does not is said.
+std::vector<std::string> why_counters(const Device& device, bool says_what_lacks, Reporter& reporter) {
+  if (device.info().simulated) {
+    throw CommandError(ExitCode::no_counters, say::command::why_needs_gpu{.device = device.info().limits.name});
+  }
+  std::vector<std::string> counters;
+  for (const Metric& metric : metrics_table()) {
+    if (metric.why != Why::none && !metric.counter.empty()) counters.emplace_back(metric.counter);
+  }
+  std::vector<std::string> lacking;
+  for (const Device::UnknownMetric& unknown : device.unknown_metrics(counters)) {
+    lacking.emplace_back(find_counter(unknown.name)->key);
+    std::erase(counters, unknown.name);
+  }
+  if (says_what_lacks && !lacking.empty()) {
+    reporter.report(
+        LogEvent{"warning", text(say::command::why_lacks{.metrics = fmt::format("{}", fmt::join(lacking, ", "))})});
+  }
+  return counters;
+}
+
+}  // namespace
+
+std::string counters_text(const Device& device, const CollectOptions& options) {
+  if (!options.measure.counters) return text(say::terminal::counters_not_asked_for{});
+  const CounterAvailability counters = device.counters();
+  if (counters.state == CounterState::available) return "available";
+  return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
+}
+
+void settle_counters(CollectOptions& options, const Device& device, Reporter& reporter) {
+  require_known_metrics(device, options.measure.extra_metrics);
+  if (options.why) {
+    for (std::string& counter : why_counters(device, options.losses == 0, reporter)) {
+      if (std::ranges::find(options.measure.extra_metrics, counter) == options.measure.extra_metrics.end()) {
+        options.measure.extra_metrics.push_back(std::move(counter));
+      }
+    }
+  }
+  if (options.counters_asked_for() && device.counters().state != CounterState::available) {
+    const CounterAvailability counters = device.counters();
+    throw CommandError(ExitCode::no_counters,
+                       say::command::counters_required{.reason = counters.reason, .fix = counters.fix});
+  }
+}
+
+}  // namespace attnscope

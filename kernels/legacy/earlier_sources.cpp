@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/legacy/earlier_sources.h"
+
+#include <array>
+
+namespace attnscope::legacy {
+namespace {
+
+constexpr auto sources_of_0_1 = std::to_array<EarlierSource>({
+    {"3a6da538-dc2e-572e-ae56-23ff27aff208", "ceilings/arithmetic.cuh", "fefb1f82-584d-5e26-a1f8-4866cc0e44dc"},
+    {"f28b94eb-e9e6-57e0-a9db-8c10984101c7", "ceilings/latency.cuh", "da8493b6-65d3-5e4e-8b5b-e1d03ba4c60b"},
+    {"532d47a8-4e99-5796-b35c-fd58fb7feaa5", "ceilings/memory.cuh", "b577593b-486b-5065-a707-82b6fa96e3f4"},
+    {"ddad9dc5-7332-5aa5-bb4e-8d3a1b66c539", "ceilings/mma.cuh", "980ef77b-f7ab-551c-978b-f26844cf9511"},
+    {"f197d0aa-8f15-53cb-8948-0b1e9eae86dd", "ceilings/shared_memory.cuh", "93e54ee7-1e57-5441-a965-4e0fb10e9005"},
+    {"32d4577b-723c-5f45-8dc4-b68ce69d04fc", "ceilings/wgmma.cuh", "ca7c1063-2d89-5939-824d-72f15420f64a"},
+    {"a3717fb8-432a-5185-a1fd-baecff9b2ecc", "device/measurement.cuh", "ce73ed2c-626d-5ee6-9ac8-644a25bbb78e"},
+    {"ec888814-9691-552f-9b8a-a0fe3ad43e2e", "device/row_statistics.cuh", "42ad853c-0e5d-5923-80a1-903c40e5797c"},
+    {"0b72174f-e1c1-5ff5-a09e-916a6031d98b", "device/trace.cuh", "44f1aa74-fe72-5f61-8317-e4050399090b"},
+    {"42d7e710-e77c-5b1b-8fa6-42670a69b4b7", "fa1/fa1_backward.cuh", "6c6f3f53-ea04-540a-b60d-bacc4e0d1bfb"},
+    {"358f5a66-ce1e-529d-b932-b441f64878bb", "fa1/fa1_forward.cuh", "cb92a81b-9412-5971-b595-4b522f4705fd"},
+    {"3d5b916e-e0bb-57c2-a4ab-4d2756723e74", "fa2/fa2_backward.cuh", "0bca7e7a-9441-5ce0-97e5-917151eb0657"},
+    {"1e485745-b49e-5b35-9fc3-40f620a8be16", "fa2/fa2_backward_rows.cuh", "f5dacebc-eab0-5b1f-ae3d-9242a1f91e04"},
+    {"4fe545c9-248c-51f2-b0a1-1062a668647a", "fa2/fa2_forward.cuh", "5709f494-a1ea-5d9c-ad09-e49e50d5115b"},
+    {"7cd79024-f4a0-5537-8538-bc98ab83c5d1", "fa3/fa3_backward.cuh", "a20c0bf4-658d-53ee-ac26-3e7b7a3ff494"},
+    {"857428b3-2a46-5802-a0cb-9e9163d8bad0", "fa3/fa3_backward_rows.cuh", "de4ad17c-b0ef-5a1f-a3c1-c5fa1b1638c3"},
+    {"e4ad9613-c18c-5226-b4b6-ff9b5a017b13", "fa3/fa3_forward.cuh", "14e41b2a-8ff0-51a5-9bbd-6cb2da9ba7d3"},
+    {"9bcc89dd-1d98-5159-b539-7858d2a2581c", "naive/naive_ds.cuh", "51ba3b50-28a4-5c9c-b93a-13fab3ed7818"},
+    {"9423abe3-08c7-5c40-87bf-d318dfedcc19", "naive/naive_ds_long.cuh", "af9c5287-42ee-534e-99df-c6902c7e670c"},
+    {"90181f55-81b4-509e-b4ba-d3ad0e7c8cf3", "naive/naive_pv.cuh", "0ca9c7d9-4ec6-5074-b3b6-c38f1dbece5c"},
+    {"e817d5ab-2792-5619-9460-307f1632d08e", "naive/naive_qk.cuh", "c15e2428-c44f-5fe7-acaf-29230f7c7944"},
+    {"20382ab1-b3ff-50ea-b1d9-8f5510ea877c", "naive/naive_softmax.cuh", "0a928bdd-315d-5951-a612-351ef2895bee"},
+    {"3c7ac571-b78b-584e-99b0-a18a4628030e", "naive/naive_softmax_long.cuh", "0beefd38-cdeb-52cc-a915-704237753d27"},
+    {"4445746f-7009-5433-95b9-759d364e14fe", "naive/naive_tn.cuh", "dc333300-e86b-5b7f-ae1e-d40fb4e0c19e"},
+    {"faa59a9d-5cfe-59fe-b748-bfa4ae4e9f71", "splitkv/splitkv_combine.cuh", "d5c4d720-79d0-5d71-b62a-c52314c973b1"},
+    {"176ee116-68b7-5719-a10e-38c9f9091f01", "splitkv/splitkv_partial.cuh", "63585c38-9f22-54d0-a74c-8202109125c0"},
+});
+
+}  // namespace
+
+std::span<const EarlierSource> earlier_sources() {
+  return sources_of_0_1;
+}
+
+}  // namespace attnscope::legacy

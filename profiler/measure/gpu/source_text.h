@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a kernel's source decides what the compiler makes of it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/embedded_sources.h"
+
+namespace attnscope::gpu {
+
+/// The source as the compiler reads it: includes in their place, without comments, blanks as one. Equal texts are equal
+/// programs; a comment, a line break, the name of a file or the header that holds a text change nothing, as long as the
+/// order of what is read stays. (Sources ask for no line number and have no raw strings; a test looks.)
+[[nodiscard]] std::string compiled_text(std::string_view file, std::span<const EmbeddedSource> sources);
+
+/// What identifies a source in a digest.
+struct SourceName {
+  std::string file;
+  std::string digest;  ///< 36 characters
+};
+
+/// The source is known by its compiled_text(). Files of version 0.1 know a source by its path and by a digest of all of
+/// its text: a source that is still read as it was then keeps that name.
+[[nodiscard]] SourceName source_name(std::string_view file);
+
+/// A name-based UUID (SHA-1).
+[[nodiscard]] std::string uuid_of(const std::string& bytes);
+
+}  // namespace attnscope::gpu

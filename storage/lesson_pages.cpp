@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/lesson_pages.h"
+
+#include <string_view>
+#include <system_error>
+
+#include "kernels/registry.h"
+#include "messages/file_kind.h"
+#include "messages/lesson.h"
+#include "profiler/analysis/lesson/pictures.h"
+#include "profiler/analysis/lesson/web.h"
+#include "storage/measured_rates.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+namespace lesson = analysis::lesson;
+
+bool is_lesson(std::string_view first) {
+  return first.find("content=\"attnscope lesson\"") != std::string_view::npos;
+}
+
+std::string file_of(const std::string& language, const LessonWish& wish) {
+  return language == wish.language ? "index.html" : language + ".html";
+}
+
+}  // namespace
+
+WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextFile> own_texts,
+                           const analysis::PointTable& points, std::span<const StoredCeilings> ceilings,
+                           const LessonWish& wish) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw StorageError(StorageError::Kind::not_writable,
+                       say::lesson::no_place{.folder = folder.string(), .why = error.message()});
+  }
+  lesson::Evidence evidence{
+      .points = points, .rows = points.rows(), .gpu = lesson::newest_gpu(points), .registry = built_in_algorithms()};
+  if (const StoredCeilings* rates = newest_rates(ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
+
+  const FileKind kind{said<say::file_kind::lesson>, is_lesson};
+  WrittenLesson written;
+  std::vector<OutputFile> files;
+  for (const std::string& language : lesson::lesson_languages()) {
+    const lesson::LessonTexts texts = lesson::load_lesson(language, own_texts);
+    lesson::WebOptions options{.seed = wish.seed, .data = wish.data, .start = wish.start};
+    for (const std::string& other : lesson::lesson_languages()) {
+      if (other != language) options.others.emplace_back(other, file_of(other, wish));
+    }
+    OutputFile& file = files.emplace_back(folder / file_of(language, wish), kind, wish.existing);
+    file.write(lesson::lesson_page(texts, evidence, options));
+    const bool asked = language == wish.language;
+    written.pages.insert(asked ? written.pages.begin() : written.pages.end(),
+                         {file.place(), texts.steps.size(), texts.claims.size()});
+    if (asked) written.problems = texts.problems;
+  }
+  // Pages that link to each other come together or not at all.
+  for (OutputFile& file : files) file.commit();
+  return written;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What files know a kernel by: as it was recorded, however its text is moved, and another as soon as it is another.
+#include "profiler/measure/gpu/source_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/legacy/earlier_sources.h"
+#include "profiler/measure/gpu/cubin_cache.h"
+
+namespace attnscope::gpu {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string read(std::string_view main, std::vector<EmbeddedSource> others = {}) {
+  others.push_back({"main.cuh", main});
+  return compiled_text("main.cuh", others);
+}
+
+constexpr std::string_view once = "#pragma once\n";
+
+TEST(CompiledText, IsTheSameHoweverItIsWritten) {
+  const std::string plain = read("int a = 1;\n#define X(y) y\nchar b = '\\'';\n");
+  for (const char* other : {"// first\nint a   =\n  1; /* 2 */\n#define X(y) y  // same\nchar b = '\\'';",
+                            "/* of two\nlines */int a = 1;\n  #define X(y) \\\n  y\nchar b = '\\'';",
+                            "int a =/**/1;\n\n\n#define X(y)   y\nchar b/* ' */= '\\'';"}) {
+    EXPECT_EQ(read(other), plain) << other;
+  }
+}
+
+TEST(CompiledText, IsAnotherWhereTheProgramIs) {
+  const std::vector<const char*> programs{"int a = 1;",          "int a = 1 ;",           "int a = 1'0;",
+                                          "int b = 1;",          "#define a\nint b = 1;", "#define a int\nb = 1;",
+                                          "#define a(b) 1",      "#define a (b) 1",       "asm(\"a // b\");",
+                                          "asm(\"a\");",         "asm(\"a  /* b */\");",  "asm(\"a /* b */\");",
+                                          "x = '\"'; // y '\"'", "x = '\"'; y '\"'",      "#include \"absent.cuh\""};
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    for (std::size_t j = i + 1; j < programs.size(); ++j) {
+      EXPECT_NE(read(programs[i]), read(programs[j])) << programs[i] << " and " << programs[j];
+    }
+  }
+}
+
+TEST(CompiledText, HasWhatIsIncludedInItsPlaceAndOnce) {
+  const std::string header = std::string(once) + "int a;\n";
+  const std::string plain = read("int a;\nint b;");
+  EXPECT_EQ(read("#include \"h\"\nint b;", {{"h", header}}), plain);
+  EXPECT_EQ(read("#include \"moved\"\nint b;", {{"moved", header}}), plain);
+  EXPECT_EQ(read("#include \"h\"\n#include \"all\"\nint b;", {{"h", header}, {"all", "#include \"h\"\n"}}), plain);
+  EXPECT_EQ(read("#include \"all\"", {{"h", header}, {"all", "#include \"h\"\nint b;"}}), plain) << "split in two";
+  EXPECT_NE(read("int b;\n#include \"h\"", {{"h", header}}), plain);
+  EXPECT_NE(read("#include \"h\"\nint b;", {{"h", std::string(once) + "int c;\n"}}), plain);
+  // Without `#pragma once` it stands there as often as it is included.
+  EXPECT_EQ(read("#include \"h\"\n#include \"h\"", {{"h", "f();"}}), read("f(); f();"));
+  // Tokens of two files are never one.
+  EXPECT_EQ(read("int a\n#include \"h\"", {{"h", "b;"}}), read("int a b;"));
+}
+
+// Where a condition leaves out the first of two includes, the second one is read.
+TEST(CompiledText, KnowsThatAConditionMayLeaveOutAnInclude) {
+  const std::string header = std::string(once) + "int a;\n";
+  EXPECT_NE(read("#if X\n#include \"h\"\n#endif\n#include \"h\"\n", {{"h", header}}),
+            read("#if X\n#include \"h\"\n#endif\n", {{"h", header}}));
+  EXPECT_EQ(read("#if X\n#endif\n#include \"h\"\n#include \"h\"\n", {{"h", header}}),
+            read("#if X\n#endif\n#include \"h\"\n", {{"h", header}}));
+}
+
+TEST(CompiledText, HoldsForEverySource) {
+  for (const EmbeddedSource& source : embedded_sources()) {
+    for (const char* word : {"__LINE__", "__FILE__", "__COUNTER__", "R\"", "# include", "#include <"}) {
+      EXPECT_THAT(std::string(source.text), Not(HasSubstr(word))) << source.path << " depends on how it is written";
+    }
+    EXPECT_THAT(compiled_text(source.path, embedded_sources()), Not(HasSubstr("#include"))) << source.path;
+  }
+}
+
+TEST(SourceName, IsThatOfRecordedFilesAsLongAsTheProgramIsTheSame) {
+  for (const legacy::EarlierSource& earlier : legacy::earlier_sources()) {
+    const auto source = std::ranges::find(embedded_sources(), earlier.file, &EmbeddedSource::path);
+    if (source == embedded_sources().end()) continue;  // it has another path by now
+    const SourceName name = source_name(earlier.file);
+    EXPECT_EQ(name.digest, earlier.digest)
+        << earlier.file << " is another program than in recorded files: take its row away "
+        << "(compiled: " << uuid_of(compiled_text(earlier.file, embedded_sources())) << ')';
+    EXPECT_EQ(name.file, earlier.file);
+  }
+}
+
+// As programs before this one wrote it into files and named cubins by it.
+TEST(CubinKeys, AreThoseOfRecordedFiles) {
+  const CubinKey key{.source = {.file = "device/row_statistics.cuh", .entry = "f", .defines = {}},
+                     .arch = "sm_80",
+                     .nvrtc_version = "13.0",
+                     .options = {"-DX=1"}};
+  EXPECT_EQ(key.digest(), "3c168b3c-0466-535a-bcef-84adfb623fae");
+}
+
+}  // namespace
+}  // namespace attnscope::gpu

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Colours of maps, ticks of axes and marks of values: both ends, both directions and both sides of each bound.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ui/plots/axis_tickers.h"
+#include "ui/plots/curve_style.h"
+#include "ui/plots/heatmap_colors.h"
+#include "ui/plots/round_ticks.h"
+
+namespace attnscope::ui {
+namespace {
+
+HeatmapGrid grid_of(Better better, double low, double high, analysis::Comparison as = analysis::Comparison::none) {
+  HeatmapGrid grid;
+  grid.better = better;
+  grid.shown.as = as;
+  grid.colors = {low, high};
+  return grid;
+}
+
+TEST(HeatmapScale, BrightIsTheBetterEnd) {
+  struct Case {
+    Better better;
+    bool log;
+    double value;
+    double brightness;  ///< of 1
+  };
+  for (const Case& at :
+       {Case{Better::less, false, 1, 1}, Case{Better::less, false, 101, 0}, Case{Better::less, false, 26, 0.75},
+        Case{Better::more, false, 1, 0}, Case{Better::more, false, 101, 1}, Case{Better::more, false, 26, 0.25},
+        Case{Better::neither, false, 26, 0.25}, Case{Better::neither, false, 101, 1},
+        Case{Better::more, true, std::sqrt(101), 0.5}, Case{Better::less, true, std::sqrt(101), 0.5},
+        Case{Better::more, false, 0.5, 0}, Case{Better::more, false, 200, 1}}) {
+    const HeatmapColors colors(grid_of(at.better, 1, 101), at.log);
+    EXPECT_EQ(colors.at(at.value), viridis(at.brightness)) << at.value << " " << static_cast<int>(at.better);
+  }
+}
+
+TEST(HeatmapScale, RatiosAreBlueWhereTheyAreBetter) {
+  for (const auto& [better, blue] :
+       {std::pair{Better::less, 0.5}, std::pair{Better::more, 2.0}, std::pair{Better::neither, 0.5}}) {
+    const HeatmapColors colors(grid_of(better, 0.5, 2, analysis::Comparison::over_model), false);
+    ASSERT_TRUE(colors.diverging());
+    EXPECT_EQ(colors.at(blue), blue_to_orange(0));
+    EXPECT_EQ(colors.at(1 / blue), blue_to_orange(1));
+    EXPECT_EQ(colors.at(1), blue_to_orange(0.5));
+  }
+}
+
+TEST(HeatmapScale, OneSideOfOneReachesAsFarAsTheOther) {
+  // Ratios of 1.2 to 4, and 0.25 to 0.8: what the map lacks has its room.
+  for (const double far : {4.0, 0.25}) {
+    const double near = far > 1 ? 1.2 : 0.8;
+    const HeatmapColors colors(
+        grid_of(Better::less, std::min(near, far), std::max(near, far), analysis::Comparison::over_model), false);
+    EXPECT_EQ(colors.at(far), blue_to_orange(far > 1 ? 1 : 0));
+    EXPECT_EQ(colors.at(std::sqrt(far)), blue_to_orange(far > 1 ? 0.75 : 0.25));
+    EXPECT_NEAR(far > 1 ? colors.low() : colors.high(), 1, 0.021);
+  }
+}
+
+TEST(HeatmapScale, AShareAndItsValueAreInverse) {
+  for (const bool log : {false, true}) {
+    const HeatmapColors colors(grid_of(Better::more, 2, 50), log);
+    EXPECT_EQ(colors.logarithmic(), log);
+    for (const double share : {0.0, 0.25, 0.5, 1.0}) EXPECT_NEAR(colors.share_of(colors.value_at(share)), share, 1e-12);
+    EXPECT_EQ(colors.share_of(1), 0);
+    EXPECT_EQ(colors.share_of(51), 1);
+    EXPECT_FALSE(colors.one());
+  }
+  EXPECT_FALSE(HeatmapColors(grid_of(Better::more, 0, 50), true).logarithmic()) << "0 has no logarithm";
+  const HeatmapColors one(grid_of(Better::less, 3, 3), false);
+  EXPECT_TRUE(one.one());
+  EXPECT_EQ(one.at(3), viridis(0.5));
+}
+
+TEST(RoundTicks, BothBoundsAreTicksAndNoneLiesBeyond) {
+  using ::testing::DoubleEq;
+  using ::testing::Pointwise;
+  EXPECT_THAT(round_ticks(0.2, 0.8, 4, false), Pointwise(DoubleEq(), {0.2, 0.4, 0.6, 0.8}));
+  EXPECT_THAT(round_ticks(0.2, 0.8, 3, false), Pointwise(DoubleEq(), {0.5})) << "four would be too many";
+  EXPECT_THAT(round_ticks(-0.8, 0.2, 4, false), Pointwise(DoubleEq(), {-0.5, 0.0}));
+  EXPECT_THAT(round_ticks(1, 10, 5, true), Pointwise(DoubleEq(), {1.0, 2.0, 5.0, 10.0})) << "a decade";
+  EXPECT_THAT(round_ticks(1, 9.9, 5, true), Pointwise(DoubleEq(), {2.0, 4.0, 6.0, 8.0})) << "less than one";
+  EXPECT_THAT(round_ticks(1, 1000, 4, true), Pointwise(DoubleEq(), {1.0, 10.0, 100.0, 1000.0}));
+  EXPECT_THAT(round_ticks(1, 1000, 3, true), Pointwise(DoubleEq(), {1.0, 100.0}));
+}
+
+/// What a ticker writes along an axis.
+std::string labels(const QSharedPointer<QCPAxisTicker>& ticker, double low, double high) {
+  QVector<double> ticks;
+  QVector<QString> words;
+  ticker->generate({low, high}, QLocale::c(), QLatin1Char('g'), 6, ticks, nullptr, &words);
+  return QStringList(words.begin(), words.end()).join(QLatin1Char('|')).toStdString();
+}
+
+TEST(AxisTickers, StepsFollowTheRange) {
+  EXPECT_EQ(labels(length_ticker(), 128, 4096), "128|256|512|1k|2k|4k");
+  EXPECT_EQ(labels(length_ticker(), 2048, 5000), "2048|2560|3072|3584|4096") << "an octave and a quarter";
+  EXPECT_EQ(labels(length_ticker(), 3500, 4096), "3584|3840|4096") << "less than an octave";
+  EXPECT_EQ(labels(length_ticker(), 1, 32768), "1|4|16|64|256|1k|4k|16k") << "every other of 15 octaves";
+  EXPECT_EQ(labels(time_ticker(), 1e6, 1e9), "1|10|100|1000") << "milliseconds";
+  EXPECT_EQ(labels(time_ticker(), 1e6, 1e8), "1|2|5|10|20|50|100");
+  EXPECT_EQ(labels(time_ticker(), 1e6, 1e7), "1|1.5|2|3|4|5|6|8|10");
+  EXPECT_EQ(labels(element_ticker(), 10, 1e8), "10|100|1 k|10 k|100 k|1 M|10 M|100 M");
+  EXPECT_EQ(labels(round_ticker(1e-6, false), 0, 8e6), "0|1|2|3|4|5|6|7|8");
+  EXPECT_EQ(labels(round_ticker(1e-6, false), 1e5, 6.1e5), "0.1|0.2|0.3|0.4|0.5|0.6");
+  EXPECT_EQ(labels(round_ticker(1, true), 1, 1000), "1|3|10|30|100|300|1000");
+}
+
+TEST(MarksOfValues, TellWhereTheyComeFrom) {
+  struct Case {
+    Provenance provenance;
+    SampleMark mark;
+    bool simulated;
+  };
+  for (const Case& of :
+       {Case{Provenance::measured, SampleMark::disc, false}, Case{Provenance::derived, SampleMark::disc, false},
+        Case{Provenance::modelled, SampleMark::disc, false}, Case{Provenance::simulated, SampleMark::hollow_disc, true},
+        Case{Provenance::extrapolated, SampleMark::plus_disc, true},
+        Case{Provenance::imported, SampleMark::diamond, false}}) {
+    EXPECT_EQ(mark_of_values(of.provenance), of.mark) << to_string(of.provenance);
+    EXPECT_EQ(is_simulated(of.provenance), of.simulated) << to_string(of.provenance);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is worked out in a thread of its own, and pages of so many points that they have it done so.
+#include <gtest/gtest.h>
+
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QThread>
+#include <QVariant>
+#include <algorithm>
+#include <functional>
+#include <future>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/ui/window_test.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/law_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/pages/roofline_page.h"
+#include "ui/pages/tile_heatmap_page.h"
+#include "ui/process/live.h"
+#include "ui/window/query_bar.h"
+
+namespace attnscope::ui {
+namespace {
+
+TEST(Live, TellsWhatWasAskedLast) {
+  std::vector<int> told;
+  std::promise<void> begun;
+  const QThread* worked_in = nullptr;
+  const auto work = [&](const int& asked, const Outdated& outdated) {
+    if (asked == 2) return 2;
+    worked_in = QThread::currentThread();
+    begun.set_value();
+    while (!outdated()) QThread::yieldCurrentThread();
+    return 1;
+  };
+  Live<int, int> live(work, [&](int value) { told.push_back(value); });
+  live.ask(1, always_aside);
+  begun.get_future().wait();
+  EXPECT_TRUE(live.busy());
+  live.ask(2, always_aside);
+  live.wait();
+  EXPECT_FALSE(live.busy());
+  QApplication::processEvents();
+  EXPECT_EQ(told, std::vector<int>{2});
+  EXPECT_NE(worked_in, QThread::currentThread());
+}
+
+TEST(Live, TellsOfLittleAtOnceAndOfNothingBeforeIt) {
+  std::vector<int> told;
+  Live<int, int> live([](const int& asked, const Outdated&) { return asked; },
+                      [&](int value) { told.push_back(value); });
+  live.ask(1, always_aside);
+  live.ask(2, most_points_at_once);
+  EXPECT_EQ(told, std::vector<int>{2});
+  EXPECT_FALSE(live.busy());
+  QApplication::processEvents();
+  EXPECT_EQ(told, std::vector<int>{2});
+}
+
+TEST(Live, TellsNothingOnceItIsDropped) {
+  bool told = false;
+  Live<int, int> live([](const int& asked, const Outdated&) { return asked; }, [&](int) { told = true; });
+  live.ask(1, always_aside);
+  live.drop();
+  EXPECT_FALSE(live.busy());
+  live.wait();
+  QApplication::processEvents();
+  EXPECT_FALSE(told);
+}
+
+TEST(Live, GoesOnWithWhatIsAskedWhileItTells) {
+  int settled = 0;
+  std::vector<int> told;
+  Live<int, int>* itself = nullptr;
+  Live<int, int> live([](const int& asked, const Outdated&) { return asked; },
+                      [&](int value) {
+                        told.push_back(value);
+                        if (value == 1) itself->ask(2, always_aside);
+                      });
+  itself = &live;
+  QObject::connect(&live, &LiveWork::settled, [&] { ++settled; });
+  live.ask(1, always_aside);
+  live.wait();
+  EXPECT_EQ(told, (std::vector<int>{1, 2}));
+  EXPECT_EQ(settled, 1) << "between the two it is not";
+}
+
+TEST(Live, SaysWhatWentWrong) {
+  QString why;
+  Live<int, int> live([](const int&, const Outdated&) -> int { throw std::runtime_error("no room"); },
+                      [](int) { FAIL(); });
+  live.on_failure([&](const QString& reason) { why = reason; });
+  live.ask(1, always_aside);
+  live.wait();
+  EXPECT_EQ(why, QStringLiteral("no room"));
+}
+
+/// One file of so many points that pages look through them aside.
+class ManyPoints : public ::testing::Test {
+ protected:
+  static constexpr std::size_t points = 10'500;
+
+  static void SetUpTestSuite() {
+    folder = new QTemporaryDir();
+    std::vector<PointRecord> kinds = fixtures::memory_wall();
+    for (PointRecord& record : fixtures::tile_sweep()) kinds.push_back(std::move(record));
+    std::vector<PointRecord> records;
+    records.reserve(points + kinds.size());
+    for (int heads = 1; records.size() < points; ++heads) {
+      for (PointRecord record : kinds) {
+        record.spec.problem.heads_q = record.spec.problem.heads_kv = heads;
+        records.push_back(std::move(record));
+      }
+    }
+    records.resize(points);
+    fixtures::write_file(file(), {{"many", records, false}});
+  }
+  static void TearDownTestSuite() {
+    delete folder;
+    folder = nullptr;
+  }
+  static QString file() { return folder->filePath(QStringLiteral("many.attnscope")); }
+
+  void SetUp() override {
+    window.resize(1280, 800);
+    window.show();
+    window.show_page(QStringLiteral("io"));
+    ASSERT_EQ(window.workspace().open_now(file()), QString());
+    ASSERT_EQ(window.workspace().visible()->size(), points);
+  }
+
+  template <class Kind>
+  Kind& shown(const QString& id) {
+    window.show_page(id);
+    return *window.findChild<Kind*>();
+  }
+  static std::set<std::string> algorithms_of(const CurveSet& curves) {
+    std::set<std::string> names;
+    for (const Curve& curve : curves.curves) {
+      if (curve.kind == CurveKind::measured) names.insert(curve.name.algorithm);
+    }
+    return names;
+  }
+
+  MainWindow window{false};
+  static QTemporaryDir* folder;
+};
+QTemporaryDir* ManyPoints::folder = nullptr;
+
+TEST_F(ManyPoints, ThePictureStaysUntilTheAnswerIsThere) {
+  auto& page = shown<IoCurvePage>(QStringLiteral("io"));
+  page.settle();
+  EXPECT_TRUE(page.settled());
+  ASSERT_EQ(algorithms_of(page.curves()), (std::set<std::string>{"fa1", "fa2", "naive"}));
+  EXPECT_FALSE(page.curves().axis.has_value());
+
+  page.set_axis(QStringLiteral("br"));
+  EXPECT_FALSE(page.settled());
+  EXPECT_FALSE(page.curves().axis.has_value()) << "it draws what it did";
+  EXPECT_FALSE(page.curves().empty());
+  page.settle();
+  ASSERT_TRUE(page.curves().axis.has_value());
+  EXPECT_EQ(page.curves().axis->key(), "br");
+
+  // Of several choices the last one holds.
+  page.set_axis(QStringLiteral("bc"));
+  page.set_axis(QStringLiteral("n"));
+  page.settle();
+  EXPECT_FALSE(page.curves().axis.has_value());
+}
+
+TEST_F(ManyPoints, AFilterIsAnsweredAside) {
+  auto& page = shown<IoCurvePage>(QStringLiteral("io"));
+  page.settle();
+  window.query().set_text(QStringLiteral("fa2"));
+  EXPECT_FALSE(page.settled());
+  EXPECT_EQ(algorithms_of(page.curves()).size(), 3U);
+  page.settle();
+  EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
+  // Of several filters the last one holds, and of few points nothing is left to wait for once they are known.
+  window.query().set_text({});
+  window.query().set_text(QStringLiteral("fa1 heads:1"));
+  window.workspace().settle();
+  EXPECT_TRUE(page.settled());
+  EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa1"});
+}
+
+TEST_F(ManyPoints, ShowWhatAsManyAtOnceWould) {
+  auto& page = shown<IoCurvePage>(QStringLiteral("io"));
+  page.settle();
+  ASSERT_FALSE(page.curves().empty());
+  const Row first = drawn_rows(page.curves()).front();
+  const std::int64_t heads = page.curves().points->table().problem(first).heads_q;
+  const CurveSet aside = page.curves();
+  // The same problem alone: few points.
+  window.query().set_text(QStringLiteral("heads:%1").arg(heads));
+  page.settle();
+  ASSERT_LE(window.workspace().visible()->size(), 1000U);
+  const CurveSet& at_once = page.curves();
+  ASSERT_EQ(aside.curves.size(), at_once.curves.size());
+  for (std::size_t i = 0; i < aside.curves.size(); ++i) {
+    ASSERT_EQ(aside.curves[i].label, at_once.curves[i].label);
+    ASSERT_EQ(aside.curves[i].points.size(), at_once.curves[i].points.size());
+    for (std::size_t p = 0; p < aside.curves[i].points.size(); ++p) {
+      EXPECT_EQ(aside.curves[i].points[p].n, at_once.curves[i].points[p].n);
+      EXPECT_EQ(aside.curves[i].points[p].value, at_once.curves[i].points[p].value);
+    }
+  }
+}
+
+TEST_F(ManyPoints, ReachThePagesThatAreTurnedTo) {
+  auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
+  EXPECT_FALSE(map.settled());
+  EXPECT_FALSE(map.has_grid());
+  map.settle();
+  EXPECT_TRUE(map.has_grid());
+  auto& roofline = shown<RooflinePage>(QStringLiteral("roofline"));
+  roofline.settle();
+  EXPECT_TRUE(roofline.has_plot());
+  auto& law = shown<LawPage>(QStringLiteral("law"));
+  law.settle();
+  EXPECT_TRUE(law.has_plot() || !law.words().isEmpty());
+  // Turned to once more, nothing is left to do.
+  window.show_page(QStringLiteral("tiles"));
+  EXPECT_TRUE(map.settled());
+}
+
+// A page that shows what is handed to it, and fails to find what it is told to.
+class FailingPage : public Page {
+ public:
+  [[nodiscard]] QWidget* view() override { return nullptr; }
+  FailingPage() { watch(found_); }
+  void look(bool fails) { found_.ask(fails, always_aside); }
+  int shown = 0;
+
+ private:
+  Live<bool, int> found_{[](const bool& fails, const Outdated& /*outdated*/) -> int {
+                           if (fails) throw std::runtime_error("no room");
+                           return 1;
+                         },
+                         [this](int value) { shown += value; }};
+};
+
+TEST(PageThatFails, SaysSoOverWhatItShows) {
+  FailingPage page;
+  page.resize(400, 300);
+  page.look(true);
+  page.settle();
+  EXPECT_EQ(page.shown, 0);
+  EXPECT_TRUE(page.late_words().contains(QStringLiteral("no room"))) << page.late_words().toStdString();
+  page.look(false);
+  page.settle();
+  EXPECT_EQ(page.shown, 1);
+  EXPECT_TRUE(page.late_words().isEmpty());
+}
+
+TEST_F(ManyPoints, APageWithoutAPictureSaysAtOnceThatItLooks) {
+  auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
+  ASSERT_FALSE(map.settled());
+  EXPECT_FALSE(map.late_words().isEmpty());
+  map.settle();
+  EXPECT_TRUE(map.late_words().isEmpty());
+}
+
+TEST_F(ManyPoints, AreDestroyedWhileTheyLook) {
+  auto other = std::make_unique<MainWindow>(false);
+  other->show();
+  other->show_page(QStringLiteral("law"));
+  ASSERT_EQ(other->workspace().open_now(file()), QString());
+  auto* law = other->findChild<LawPage*>();
+  ASSERT_FALSE(law->settled());
+  other->query().set_text(QStringLiteral("fa2"));
+  ASSERT_TRUE(other->workspace().gathering());
+  other.reset();
+  QApplication::processEvents();  // nobody is told of what nobody has
+}
+
+TEST_F(ManyPoints, WhatIsMarkedIsFoundInWhatComes) {
+  auto& io = shown<IoCurvePage>(QStringLiteral("io"));
+  io.settle();
+  ASSERT_FALSE(io.curves().empty());
+  const ShownPoint point = io.curves().at(drawn_rows(io.curves()).front());
+  auto& table = shown<PointsPage>(QStringLiteral("table"));
+  table.settle();
+  table.mark(point);
+  ASSERT_TRUE(table.shows_marked());
+  const QString selected = table.selection_as_text();
+  // A filter that keeps it: marked again once its answer is there, not before.
+  window.query().set_text(QStringLiteral("heads>=1"));
+  EXPECT_FALSE(table.settled());
+  table.settle();
+  EXPECT_TRUE(table.shows_marked());
+  EXPECT_EQ(table.selection_as_text(), selected);
+  // On a page that is turned to it is marked when the page has its picture.
+  io.mark(point);
+  EXPECT_FALSE(io.shows_marked());
+  window.show_page(QStringLiteral("io"));
+  EXPECT_FALSE(io.settled());
+  EXPECT_FALSE(io.shows_marked());
+  io.settle();
+  EXPECT_TRUE(io.shows_marked());
+}
+
+TEST_F(ManyPoints, AreCountedOnceTheyAreKnown) {
+  QSignalSpy awaited(&window.workspace(), &Workspace::points_awaited);
+  QSignalSpy changed(&window.workspace(), &Workspace::points_changed);
+  window.query().set_text(QStringLiteral("fa1"));
+  window.query().set_text(QStringLiteral("fa2"));
+  EXPECT_EQ(awaited.count(), 2);
+  EXPECT_EQ(changed.count(), 0);
+  const auto* count = window.query().findChild<QLabel*>();
+  EXPECT_FALSE(count->text().contains(QStringLiteral("of"))) << count->text().toStdString();
+  window.workspace().settle();
+  EXPECT_EQ(changed.count(), 1) << "of the last one alone";
+  std::set<std::string> algorithms;
+  const std::shared_ptr<const PointSet> visible = window.workspace().visible();
+  for (Row row = 0; row < visible->size(); ++row) algorithms.insert(visible->table().algorithm(row));
+  EXPECT_EQ(algorithms, std::set<std::string>{"fa2"});
+  // Who cannot wait gets what holds now.
+  window.query().set_text(QStringLiteral("naive"));
+  ASSERT_TRUE(window.workspace().gathering());
+  EXPECT_EQ(window.workspace().visible()->table().algorithm(0), "naive");
+  window.workspace().settle();
+  EXPECT_EQ(window.workspace().visible()->table().algorithm(0), "naive");
+}
+
+TEST_F(ManyPoints, AreSortedAside) {
+  auto& page = shown<PointsPage>(QStringLiteral("table"));
+  page.settle();
+  const QAbstractItemModel& rows = *page.table()->model();
+  int time = -1;
+  for (int column = 0; column < rows.columnCount(); ++column) {
+    if (rows.headerData(column, Qt::Horizontal).toString() == QStringLiteral("Time")) time = column;
+  }
+  ASSERT_GE(time, 0);
+  const auto times = [&] {
+    std::vector<QVariant> values;
+    for (int row = 0; row < rows.rowCount(); ++row) values.push_back(rows.index(row, time).data(TableModel::sort_role));
+    return values;
+  };
+  const auto stand = [&](const auto& in_order) {
+    std::vector<double> known;
+    for (const QVariant& value : times()) {
+      if (value.isValid()) known.push_back(value.toDouble());
+    }
+    return std::ranges::is_sorted(known, in_order) && known.size() > 100 &&
+           std::ranges::is_partitioned(times(), [](const QVariant& value) { return value.isValid(); });
+  };
+  const std::vector<QVariant> unsorted = times();
+  ASSERT_FALSE(stand(std::less()));
+  page.table()->selectRow(17);
+  const QString chosen = page.selection_as_text();
+  page.table()->sortByColumn(time, Qt::AscendingOrder);
+  EXPECT_FALSE(page.settled());
+  EXPECT_EQ(times(), unsorted) << "until the order is known";
+  page.settle();
+  EXPECT_EQ(rows.rowCount(), static_cast<int>(points));
+  EXPECT_TRUE(stand(std::less()));
+  EXPECT_EQ(page.selection_as_text(), chosen) << "the selected point goes with its row";
+  page.table()->sortByColumn(time, Qt::AscendingOrder);
+  page.table()->sortByColumn(time, Qt::DescendingOrder);
+  page.settle();
+  EXPECT_TRUE(stand(std::greater()));
+  // What a filter leaves stands in the order from the first moment on.
+  window.query().set_text(QStringLiteral("algo:fa1,fa2"));
+  page.settle();
+  EXPECT_LT(rows.rowCount(), static_cast<int>(points));
+  EXPECT_TRUE(stand(std::greater()));
+}
+
+TEST_F(ManyPoints, AreComparedOnceTheSidesAreKnown) {
+  auto& page = shown<ComparePage>(QStringLiteral("compare"));
+  EXPECT_FALSE(page.settled());
+  page.settle();
+  ASSERT_NE(page.comparison(), nullptr);
+  page.compare_by(QStringLiteral("algorithm"));
+  page.settle();
+  ASSERT_EQ(page.comparison()->axis.key, QStringLiteral("algorithm"));
+  const QString last = page.comparison()->axis.values.back();
+  ASSERT_NE(page.comparison()->base_name(), last);
+  page.set_baseline(last);
+  EXPECT_FALSE(page.settled());
+  EXPECT_NE(page.comparison()->base_name(), last) << "it shows what it did";
+  page.settle();
+  EXPECT_EQ(page.comparison()->base_name(), last);
+}
+
+TEST_F(ManyPoints, APictureWaitsForTheAnswer) {
+  auto& page = shown<IoCurvePage>(QStringLiteral("io"));
+  page.settle();
+  window.query().set_text(QStringLiteral("fa2"));
+  ASSERT_FALSE(page.settled());
+  window.save_plot(folder->filePath(QStringLiteral("io.svg")));
+  EXPECT_TRUE(page.settled());
+  EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
+}
+
+}  // namespace
+}  // namespace attnscope::ui

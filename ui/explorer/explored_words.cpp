@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/explorer/explored_words.h"
+
+#include <string>
+#include <string_view>
+
+#include "messages/explorer_page.h"
+#include "ui/explorer/term_bars.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+QString limiter_words(std::string_view limiter) {
+  if (limiter == "registers") return qtext(say::explorer_page::limited_by_registers{});
+  if (limiter == "shared memory") return qtext(say::explorer_page::limited_by_shared{});
+  if (limiter == "threads") return qtext(say::explorer_page::limited_by_threads{});
+  if (limiter == "blocks") return qtext(say::explorer_page::limited_by_blocks{});
+  return qtext(say::explorer_page::limited_by_grid{});
+}
+
+}  // namespace
+
+QString help_of(const ExplorerChoices& choices) {
+  return qtext(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});
+}
+
+QString occupancy_words(const analysis::ExploredKernel& kernel) {
+  return qtext(
+      say::explorer_page::occupancy_line{.occupancy = format_value(kernel.occupancy.warps_pct, "percent").toStdString(),
+                                         .blocks = kernel.occupancy.blocks_per_sm,
+                                         .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),
+                                         .all = kernel.blocks,
+                                         .waves = format_number(kernel.time.waves).toStdString()});
+}
+
+QString rates_note(const Explored& explored, double idle_ns) {
+  const analysis::Exploration& e = explored.exploration;
+  const StoredCeilings* rates = explored.choices.rates.get();
+  const std::string idle = format_duration(idle_ns).toStdString();
+  if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
+    return qtext(say::explorer_page::terms_note{.idle = idle, .device = e.device, .measured = e.rates_of});
+  }
+  const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
+                            : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
+                                                                       : text(say::explorer_page::rates_of_l2{});
+  const double factor = explored.choices.what_if.dram_rate;
+  const QString times =
+      factor == 1 ? QString()
+                  : QLatin1Char(' ') + qtext(say::explorer_page::rates_multiplied{
+                                           .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
+  return qtext(say::explorer_page::terms_note_measured{.idle = idle,
+                                                       .which = which,
+                                                       .gpu = rates->device_name,
+                                                       .uuid = rates->device_uuid,
+                                                       .time = rates->measured_at,
+                                                       .device = e.device,
+                                                       .measured = e.rates_of}) +
+         times;
+}
+
+QString rule_words(const Explored& explored) {
+  if (!explored.choices.m_bytes) return {};
+  const auto& rule = explored.rule;
+  if (!rule) return qtext(say::explorer_page::rule_does_not_speak{});
+  const bool keys = rule->outer == TileSide::bc;
+  const std::string asked = describe(rule->asked);
+  const std::int64_t m = rule->m_bytes / bytes_per_element(explored.exploration.point.spec.problem.dtype);
+  QStringList lines{keys ? qtext(say::explorer_page::rule_of_keys{.tile = asked, .m = m})
+                         : qtext(say::explorer_page::rule_of_queries{.tile = asked, .m = m})};
+  if (!rule->config) {
+    lines << qtext(say::explorer_page::rule_nothing_runs{});
+  } else {
+    if (rule->config->tile != rule->asked) {
+      lines << qtext(say::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
+    }
+    if (rule->held_back) {
+      lines << qtext(say::explorer_page::larger_changes_nothing_because{.why = rule->held_back->reason});
+    } else if (rule->larger_changes_nothing) {
+      lines << qtext(say::explorer_page::larger_changes_nothing{});
+    }
+  }
+  return lines.join(QLatin1Char(' '));
+}
+
+QString verdict_words(const analysis::Exploration& e) {
+  if (!e.refusal) {
+    QString line = qtext(say::explorer_page::runs{.time = format_duration(e.ns).toStdString(),
+                                                  .rate = format_value(e.flops_per_second(), "flop/s").toStdString(),
+                                                  .bound = term_title(e.bound()).toStdString()});
+    if (e.rates_inherited) {
+      line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
+    }
+    return line;
+  }
+  QString line = qtext(say::explorer_page::refused{.why = e.refusal->reason});
+  if (e.nearest) {
+    const std::string tile = describe(*e.nearest);
+    line += QLatin1Char(' ') + qtext(say::explorer_page::nearest{.tile = tile});
+  } else if (e.refusal->cause != Refusal::Cause::architecture && e.point.padding_bytes == 0) {
+    line += QLatin1Char(' ') + qtext(say::explorer_page::no_tile_runs{});
+  }
+  return line;
+}
+
+QString prediction_words(const SimulationErrors& errors, const Explored& explored) {
+  const PointSpec& spec = explored.exploration.point.spec;
+  switch (errors.state()) {
+    case SimulationErrors::State::unasked:
+    case SimulationErrors::State::computing:
+      return qtext(say::explorer_page::errors_computing{});
+    case SimulationErrors::State::unknown:
+      return qtext(say::explorer_page::errors_unknown{.why = errors.why_unknown().toStdString()});
+    case SimulationErrors::State::known:
+      break;
+  }
+  const PredictionRow* row = errors.table().figures(QString::fromStdString(spec.algorithm),
+                                                    to_qstring(to_string(spec.problem.pass)), QStringLiteral("time"));
+  if (row == nullptr) return qtext(say::explorer_page::errors_none{});
+  const auto percent = [](double share) {
+    return QStringLiteral("%1%").arg(100 * share, 0, 'f', share < 0.0995 ? 1 : 0).toStdString();
+  };
+  QString words =
+      qtext(say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
+                                            .median = percent(*row->median),
+                                            .p95 = percent(row->p95.value_or(*row->median)),
+                                            .problems = row->problems});
+  // The sample is played without ceilings.
+  if (explored.choices.rates == nullptr) return words;
+  return words + QLatin1Char(' ') + qtext(say::explorer_page::errors_of_datasheet{});
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the explorer says of a configuration.
+#pragma once
+
+#include <QString>
+
+#include "ui/explorer/choices.h"
+#include "ui/runs/simulation_errors.h"
+
+namespace attnscope::ui {
+
+/// Of a point: the device's own words, then all that is chosen.
+[[nodiscard]] QString help_of(const ExplorerChoices& choices);
+/// Whether it runs, how long and bound by what, or why it does not and what does.
+[[nodiscard]] QString verdict_words(const analysis::Exploration& exploration);
+/// Which tile the paper's rule picks of M, and why not a larger one; empty where the tile is chosen by hand.
+[[nodiscard]] QString rule_words(const Explored& explored);
+[[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel);
+/// How the terms join, and where the rates come from that they are worked out with.
+[[nodiscard]] QString rates_note(const Explored& explored, double idle_ns);
+/// How far predictions of such points were off.
+[[nodiscard]] QString prediction_words(const SimulationErrors& errors, const Explored& explored);
+
+}  // namespace attnscope::ui

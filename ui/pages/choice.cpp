@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/choice.h"
+
+#include <QAbstractButton>
+#include <QDoubleSpinBox>
+#include <QSignalBlocker>
+
+namespace attnscope::ui {
+
+IdChoice::IdChoice(std::function<void()> changed, QString first, std::function<bool(const QString&)> can_be)
+    : changed_(std::move(changed)), can_be_(std::move(can_be)), id_(std::move(first)) {}
+
+void IdChoice::choose(const QString& id) {
+  if (can_be_ && !can_be_(id)) return;
+  set_id(id);
+  changed_();
+}
+
+void IdChoice::set_id(const QString& id) {
+  if (can_be_ && !can_be_(id)) return;
+  id_ = id;
+  show();
+}
+
+void IdChoice::offer(std::vector<Option> options, int otherwise) {
+  options_ = std::move(options);
+  otherwise_ = otherwise;
+  show();
+}
+
+const Option* IdChoice::shown() const {
+  const int at = place();
+  return at < 0 ? nullptr : &options_[static_cast<std::size_t>(at)];
+}
+
+int IdChoice::place() const {
+  const auto found = std::ranges::find(options_, id_, &Option::id);
+  if (found != options_.end()) return static_cast<int>(found - options_.begin());
+  return options_.empty() ? -1 : otherwise_;
+}
+
+void IdChoice::show() const {
+  if (show_) show_(options_, place());
+}
+
+void Choices::keep(const char* key, IdChoice& choice) {
+  keep([key, &choice](QJsonObject& state) { state[QLatin1String(key)] = choice.id(); },
+       [key, &choice](const QJsonObject& state) { choice.set_id(state[QLatin1String(key)].toString(choice.id())); });
+}
+
+void Choices::keep(const char* key, QString& word) {
+  keep([key, &word](QJsonObject& state) { state[QLatin1String(key)] = word; },
+       [key, &word](const QJsonObject& state) { word = state[QLatin1String(key)].toString(word); });
+}
+
+void Choices::keep(const char* key, QAbstractButton& toggle) {
+  keep([key, &toggle](QJsonObject& state) { state[QLatin1String(key)] = toggle.isChecked(); },
+       [key, &toggle](const QJsonObject& state) {
+         const QSignalBlocker quiet(toggle);
+         toggle.setChecked(state[QLatin1String(key)].toBool(toggle.isChecked()));
+       });
+}
+
+void Choices::keep(const char* key, QDoubleSpinBox& number) {
+  keep([key, &number](QJsonObject& state) { state[QLatin1String(key)] = number.value(); },
+       [key, &number](const QJsonObject& state) {
+         const QSignalBlocker quiet(number);
+         number.setValue(state[QLatin1String(key)].toDouble(number.value()));
+       });
+}
+
+QJsonObject Choices::state() const {
+  QJsonObject state;
+  for (const auto& [save, restore] : kept_) save(state);
+  return state;
+}
+
+void Choices::restore(const QJsonObject& state) const {
+  for (const auto& [save, take] : kept_) take(state);
+}
+
+}  // namespace attnscope::ui

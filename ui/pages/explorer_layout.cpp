@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the explorer's page is made of.
+#include <QHBoxLayout>
+#include <array>
+#include <utility>
+
+#include "kernels/registry.h"
+#include "messages/explorer.h"
+#include "messages/explorer_page.h"
+#include "messages/field.h"
+#include "ui/explorer/card_layout.h"
+#include "ui/explorer/card_words.h"
+#include "ui/explorer/figures_model.h"
+#include "ui/explorer/fitted_table.h"
+#include "ui/explorer/measuring_card.h"
+#include "ui/explorer/tile_grid_view.h"
+#include "ui/pages/explorer_page.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
+#include "ui/widgets/on_chip_map.h"
+
+namespace attnscope::ui {
+
+void ExplorerPage::build_bar() {
+  auto* bar = new QWidget(this);
+  auto* flow = new FlowLayout(bar);
+  const auto combo = [&](const QString& name, const QString& label, const QString& help) {
+    auto* box = new QWidget(bar);
+    auto* line = new QHBoxLayout(box);
+    line->setContentsMargins(0, 0, 0, 0);
+    auto* title = new QLabel(label, box);
+    auto* choice = new QComboBox(box);
+    choice->setObjectName(name);
+    choice->setAccessibleName(label);
+    choice->setToolTip(plain_tip(help));
+    title->setBuddy(choice);
+    line->addWidget(title);
+    line->addWidget(choice);
+    flow->addWidget(box);
+    return choice;
+  };
+  algorithm_ =
+      combo(QStringLiteral("algorithm"), qtext(say::field::algorithm{}), qtext(say::explorer_page::algorithm_help{}));
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    algorithm_->addItem(to_qstring(algorithm->facts().title), QString::fromStdString(algorithm->name()));
+  }
+  device_ = combo(QStringLiteral("device"), qtext(say::explorer::device{}), qtext(say::explorer_page::device_help{}));
+  list_devices();
+  connect(algorithm_, &QComboBox::activated, this,
+          [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
+  connect(device_, &QComboBox::activated, this, [this] { edit(QStringLiteral("device"), device_->currentText(), -1); });
+
+  const auto button = [&](const QString& name, const QString& text, const QString& help) {
+    auto* made = new QPushButton(text, bar);
+    made->setObjectName(name);
+    made->setToolTip(plain_tip(help));
+    flow->addWidget(made);
+    return made;
+  };
+  QPushButton* own = button(QStringLiteral("own-gpus"), qtext(say::explorer_page::own_gpus{}),
+                            qtext(say::explorer_page::own_gpus_help{}));
+  connect(own, &QPushButton::clicked, this, &ExplorerPage::edit_own_gpus);
+  QPushButton* best = button(QStringLiteral("default-tile"), qtext(say::explorer_page::default_tile{}),
+                             qtext(say::explorer_page::default_tile_help{}));
+  connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
+  pin_button_ = button(QStringLiteral("pin"), qtext(say::explorer_page::pin{}), qtext(say::explorer_page::pin_help{}));
+  connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
+  // Icons alone would say nothing to a screen reader, and the words are short.
+  QAction* undo = undo_.createUndoAction(this, qtext(say::explorer_page::undo{}));
+  undo->setShortcut(QKeySequence::Undo);
+  QAction* redo = undo_.createRedoAction(this, qtext(say::explorer_page::redo{}));
+  redo->setShortcut(QKeySequence::Redo);
+  const std::array actions{std::pair(undo, qtext(say::explorer_page::undo{})),
+                           std::pair(redo, qtext(say::explorer_page::redo{}))};
+  for (const auto& [action, text] : actions) {
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    addAction(action);
+    QPushButton* made = button(action == undo ? QStringLiteral("undo") : QStringLiteral("redo"), text, text);
+    made->setEnabled(action->isEnabled());
+    connect(action, &QAction::changed, made, [made, action = action] {
+      made->setEnabled(action->isEnabled());
+      made->setToolTip(plain_tip(action->text()));
+    });
+    connect(made, &QPushButton::clicked, action, &QAction::trigger);
+  }
+  // What comes and goes stands last, so that nothing else moves under the mouse.
+  for (std::size_t i = 0; i < most_pins; ++i) {
+    auto* unpin = new QToolButton(bar);
+    unpin->setObjectName(QStringLiteral("unpin-") + pin_letter(i));
+    unpin->setText(qtext(say::explorer_page::unpin_short{.pin = pin_letter(i).toStdString()}));
+    connect(unpin, &QToolButton::clicked, this, [this, i] { this->unpin(static_cast<int>(i)); });
+    flow->addWidget(unpin);
+    unpin_buttons_[i] = unpin;
+  }
+  nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
+  connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
+  layout()->addWidget(bar);
+}
+
+void ExplorerPage::build_cards() {
+  kernel_ = new QComboBox();
+  kernel_->setObjectName(QStringLiteral("kernel"));
+  kernel_->setAccessibleName(qtext(say::explorer_page::kernel{}));
+  kernel_->setToolTip(plain_tip(qtext(say::explorer_page::kernel_help{})));
+  connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
+  occupancy_ = card_words(nullptr, QStringLiteral("occupancy"));
+  errors_ = card_words(nullptr, QStringLiteral("errors"));
+  of_kernel_ = card_words(nullptr, QStringLiteral("of-kernel"));
+  terms_note_ = card_words(nullptr, QStringLiteral("terms-note"));
+  on_chip_ = new OnChipMap();
+  terms_ = new TermBars();
+  grid_ = new TileGridView();
+  figures_ = new FiguresModel(this);
+  operands_ = new OperandsModel(this);
+  figures_view_ = new FittedTable(figures_, qtext(say::explorer_page::figures{}));
+  measuring_ = new MeasuringCard(measurer_of(workspace_));
+  operands_view_ = new FittedTable(operands_, qtext(say::explorer_page::operands{}));
+  no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
+
+  auto* cards = new QWidget();
+  auto* layout = new CardLayout(cards, card_width, most_columns, 8);
+  layout->addWidget(card(qtext(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
+  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}), {of_kernel_, terms_, terms_note_, errors_}));
+  layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
+  layout->addWidget(card(qtext(say::explorer_page::tile_grid{}), {grid_}));
+  layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
+  layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_}));
+  card_area_ = new QScrollArea(this);
+  card_area_->setWidget(cards);
+  card_area_->setWidgetResizable(true);
+  card_area_->setFrameShape(QFrame::NoFrame);
+  card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+}
+
+}  // namespace attnscope::ui

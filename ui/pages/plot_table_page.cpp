@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/plot_table_page.h"
+
+#include <QEvent>
+#include <QHeaderView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/widgets/plain_table.h"
+#include "ui/widgets/scrolled.h"
+
+namespace attnscope::ui {
+
+void PlotTablePage::set_plot_and_table(QWidget* plot, QAbstractItemModel& model, const QString& name, int spacing,
+                                       QWidget* below) {
+  plot_ = plot;
+  auto* both = new QWidget(this);
+  auto* column = new QVBoxLayout(both);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(spacing);
+  table_ = new PlainTable(&model, name, both);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  column->addWidget(plot, 1);
+  column->addWidget(table_);
+  set_content(scrolled(both, plot, this), below);
+}
+
+void PlotTablePage::fit_table() {
+  const auto height_of = [this](int rows) {
+    return table_->horizontalHeader()->sizeHint().height() + table_->verticalHeader()->defaultSectionSize() * rows +
+           2 * table_->frameWidth() + 2;
+  };
+  const int most = std::max(height_of(fewest_rows_), room_for_table());
+  table_->setFixedHeight(std::min(height_of(table_->model()->rowCount()), most));
+}
+
+void PlotTablePage::changeEvent(QEvent* event) {
+  ProblemPage::changeEvent(event);
+  if (event->type() == QEvent::FontChange) fit_table();
+}
+
+void PlotTablePage::resizeEvent(QResizeEvent* event) {
+  ProblemPage::resizeEvent(event);
+  fit_table();
+}
+
+}  // namespace attnscope::ui

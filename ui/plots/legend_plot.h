@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A plot of points on one pair of axes, which can be zoomed, with a legend whose entries hide what they stand for.
+#pragma once
+
+#include <set>
+
+#include "ui/plots/marked_plot.h"
+#include "ui/plots/plot_legend.h"
+
+namespace attnscope::ui {
+
+class LegendPlot : public MarkedPlot {
+  Q_OBJECT
+ public:
+  /// What is hidden, by its name; the legend says how many.
+  [[nodiscard]] const std::set<QString>& hidden() const { return hidden_; }
+  /// Hides what an entry of the legend stands for, as a click on it does; shows it where all of that is hidden.
+  void toggle(const QStringList& names);
+  /// Hides all others, as Ctrl and a click do; shows all where they are hidden already.
+  void isolate(const QStringList& names);
+  [[nodiscard]] const PlotLegend& plot_legend() const { return legend_; }
+  virtual void reset_view() = 0;
+
+ protected:
+  explicit LegendPlot(QWidget* parent);
+
+  /// The names of all that can be hidden, whether it is or not.
+  [[nodiscard]] virtual QStringList names() const = 0;
+  /// Begins the legend; what went with other points is not hidden.
+  void draw() override;
+  void lay_out(const QSize& size, PlotTarget target) override;
+  /// With Shift, an entry of the legend that stands for these.
+  virtual void pick_entry(const QStringList& names) { toggle(names); }
+  [[nodiscard]] bool is_hidden(const QString& name) const { return hidden_.contains(name); }
+
+  bool event(QEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+
+  PlotLegend legend_{*this};
+
+ private:
+  void click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers);
+
+  std::set<QString> hidden_;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/marked_plot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ui/plots/curve_style.h"
+#include "ui/plots/focus_frame.h"
+#include "ui/plots/plot_export.h"
+#include "ui/plots/plot_parts.h"
+#include "ui/text/format.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double reach = 14;          ///< pixels from the pointer to the mark that it reads
+constexpr int title_sides = 16;       ///< pixels that title and key leave free, of both sides together
+constexpr double no_stretch = 0.001;  ///< of a row that is as high as its words
+
+}  // namespace
+
+QString selection_layer() {
+  return QStringLiteral("selection");
+}
+
+MarkedPlot::MarkedPlot(QWidget* parent)
+    : FramePlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
+  setMinimumSize(320, 240);
+  setFocusPolicy(Qt::StrongFocus);
+  plotLayout()->insertRow(0);
+  plotLayout()->addElement(0, 0, title_);
+  plotLayout()->setRowStretchFactor(0, no_stretch);
+  title_->setMargins({0, 6, 0, 2});
+  addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
+}
+
+void MarkedPlot::add_key() {
+  key_ = new QCPTextElement(this);
+  key_->setMargins({0, 0, 0, 4});
+  const int row = plotLayout()->rowCount();
+  plotLayout()->addElement(row, 0, key_);
+  plotLayout()->setRowStretchFactor(row, no_stretch);
+}
+
+void MarkedPlot::rebuild() {
+  overlay_->clear();
+  rings_.clear();
+  marks_.clear();
+  clearPlottables();
+  clearItems();
+  const PlotColors colors = plot_colors(palette());
+  setBackground(QBrush(colors.background));
+  title_->setFont(bold(font()));
+  title_->setTextColor(colors.text);
+  if (key_ != nullptr) {
+    key_->setFont(small_font(font()));
+    key_->setTextColor(colors.muted);
+  }
+  title_text_.clear();
+  key_text_.clear();
+  draw();
+  draw_selection();
+  lay_out(size(), PlotTarget::screen);
+}
+
+void MarkedPlot::redraw() {
+  rebuild();
+  replot(rpQueuedReplot);
+}
+
+void MarkedPlot::lay_out(const QSize& size, PlotTarget /*target*/) {
+  const auto put = [&](QCPTextElement* element, const QString& text) {
+    element->setText(QFontMetrics(element->font()).elidedText(text, Qt::ElideRight, size.width() - title_sides));
+  };
+  put(title_, title_text_);
+  if (key_ != nullptr) put(key_, key_text_);
+}
+
+bool MarkedPlot::select(const ShownPoint& point) {
+  selected_ = point;
+  for (QCPGraph* ring : std::exchange(rings_, {})) removeGraph(ring);
+  const bool shown = draw_selection();
+  replot(rpQueuedReplot);
+  return shown;
+}
+
+bool MarkedPlot::draw_selection() {
+  const std::optional<Row> row = selected_ && points_ ? points_->row_of(*selected_) : std::nullopt;
+  if (!row) return false;
+  for (const Mark& mark : marks_) {
+    if (mark.from_the_top || std::ranges::find(mark.rows, *row) == mark.rows.end()) continue;
+    QCPGraph* ring = add_marks(*mark.panel, selection_ring(plot_colors(palette()).text));
+    ring->addData(mark.x, mark.y);
+    ring->setLayer(selection_layer());
+    rings_.push_back(ring);
+  }
+  return !rings_.empty();
+}
+
+void MarkedPlot::add_mark(QCPGraph& graph, const Mark& mark) {
+  graph.addData(mark.x, mark.y);
+  marks_.push_back(mark);
+}
+
+QString MarkedPlot::run_words(Row row) const {
+  const analysis::PointTable& table = points_->table();
+  return QStringLiteral("%1 · %2").arg(points_->run_of(row)->title,
+                                       to_qstring(analysis::device_title(table, table.run_index(row))));
+}
+
+const MarkedPlot::Mark* MarkedPlot::mark_near(const QPointF& position) const {
+  const Mark* nearest = nullptr;
+  double best = reach;
+  for (const Mark& mark : marks_) {
+    QPointF pixel = pixel_of(*mark.panel, {mark.x, mark.y});
+    if (mark.from_the_top) pixel.setY(mark.panel->top() + mark.y * mark.panel->height());
+    const double away = QLineF(pixel, position).length();
+    if (away > best) continue;
+    best = away;
+    nearest = &mark;
+  }
+  return nearest;
+}
+
+bool MarkedPlot::hover_at(const QPointF& position) {
+  const Mark* mark = mark_near(position);
+  if (mark == nullptr) {
+    overlay_->clear();
+    return false;
+  }
+  overlay_->show_content(read_out(*mark), position.toPoint());
+  return true;
+}
+
+void MarkedPlot::click(const QMouseEvent& event) {
+  const Mark* mark = mark_near(event.position());
+  if (mark != nullptr && mark->panel->rect().contains(event.pos())) click_mark(*mark);
+}
+
+void MarkedPlot::click_mark(const Mark& mark) {
+  const ShownPoint point = (*points_)[mark.rows.front()];
+  select(point);
+  emit point_clicked(point);
+}
+
+void MarkedPlot::mouseMoveEvent(QMouseEvent* event) {
+  QCustomPlot::mouseMoveEvent(event);
+  if (event->buttons() == Qt::NoButton) hover_at(event->position());
+}
+
+void MarkedPlot::mousePressEvent(QMouseEvent* event) {
+  pressed_ = event->pos();
+  QCustomPlot::mousePressEvent(event);
+}
+
+void MarkedPlot::mouseReleaseEvent(QMouseEvent* event) {
+  QCustomPlot::mouseReleaseEvent(event);
+  if ((event->pos() - pressed_).manhattanLength() <= 3) click(*event);
+}
+
+void MarkedPlot::leaveEvent(QEvent* event) {
+  QCustomPlot::leaveEvent(event);
+  overlay_->clear();
+}
+
+void MarkedPlot::resizeEvent(QResizeEvent* event) {
+  fit(event->size(), PlotTarget::screen);
+  FramePlot::resizeEvent(event);
+  overlay_->clear();
+}
+
+void MarkedPlot::changeEvent(QEvent* event) {
+  QCustomPlot::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) redraw();
+}
+
+void MarkedPlot::paintEvent(QPaintEvent* event) {
+  FramePlot::paintEvent(event);
+  draw_focus_frame(*this);
+}
+
+void MarkedPlot::focusInEvent(QFocusEvent* event) {
+  QCustomPlot::focusInEvent(event);
+  update();
+}
+
+void MarkedPlot::focusOutEvent(QFocusEvent* event) {
+  QCustomPlot::focusOutEvent(event);
+  update();
+}
+
+void MarkedPlot::as_picture(const QSize& size, const std::function<void()>& make) {
+  fit(size, PlotTarget::file);
+  QCPTextElement* source = nullptr;
+  if (!source_.isEmpty()) {
+    source = new QCPTextElement(this, source_, small_font(font()));
+    source->setTextColor(plot_colors(palette()).muted);
+    source->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
+    source->setMargins({12, 0, 8, 6});
+    const int row = plotLayout()->rowCount();
+    plotLayout()->addElement(row, 0, source);
+    plotLayout()->setRowStretchFactor(row, no_stretch);
+  }
+  layer(selection_layer())->setVisible(false);
+  make();
+  layer(selection_layer())->setVisible(true);
+  if (source != nullptr) {
+    plotLayout()->remove(source);
+    plotLayout()->simplify();
+  }
+  fit(this->size(), PlotTarget::screen);
+  replot(rpQueuedReplot);
+}
+
+QString MarkedPlot::save(const QString& file, const QSize& size) {
+  QString error;
+  as_picture(size, [&] { error = save_plot(*this, file, size, title_text_); });
+  return error;
+}
+
+}  // namespace attnscope::ui

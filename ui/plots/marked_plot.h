@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What plots of points have in common: a title above, a key below, marks that are read out under the pointer, clicked,
+// and ringed where they are selected, and pictures in files, with their source below them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/plots/frame_plot.h"
+#include "ui/plots/hover_overlay.h"
+#include "ui/plots/plot_target.h"
+#include "ui/runs/point_set.h"
+
+namespace attnscope::ui {
+
+/// Above what is drawn; pictures in files go without it.
+[[nodiscard]] QString selection_layer();
+
+class MarkedPlot : public FramePlot {
+  Q_OBJECT
+ public:
+  [[nodiscard]] QString title() const { return title_text_; }
+  /// What stands below the axes: what lines, bars and bands are, as far as there are any.
+  [[nodiscard]] QString key() const { return key_text_; }
+  /// Stands below pictures in files: source_note().
+  void set_source(const QString& source) { source_ = source; }
+  /// As save_plot(): the error, empty when the file is written.
+  [[nodiscard]] QString save(const QString& file, const QSize& size);
+
+  /// Rings a point wherever it is drawn, now and later; whether it is there.
+  bool select(const ShownPoint& point);
+  /// Shows the read-out of the mark nearest to a position; false when none is near.
+  virtual bool hover_at(const QPointF& position);
+  [[nodiscard]] const HoverContent* hover_content() const { return overlay_->content(); }
+
+ signals:
+  void point_clicked(const attnscope::ui::ShownPoint& point);
+
+ protected:
+  explicit MarkedPlot(QWidget* parent);
+
+  /// A point where it is drawn.
+  struct Mark {
+    QCPAxisRect* panel = nullptr;
+    double x = 0;
+    double y = 0;
+    std::size_t series = 0;  ///< places in what the plot draws
+    std::size_t point = 0;
+    std::vector<Row> rows;      ///< what it stands for: a click selects the first
+    bool from_the_top = false;  ///< `y` is a share of the axes' height, of what gave no value
+  };
+
+  /// Adds what is to be seen, with `points_`, `marks_`, title and key; nothing of the last time is left.
+  virtual void draw() = 0;
+  [[nodiscard]] virtual HoverContent read_out(const Mark& mark) const = 0;
+  /// Cuts words, and lays a legend out, for a plot of that size.
+  virtual void lay_out(const QSize& size, PlotTarget target);
+  /// The same of a plot that becomes that large: one may be too low for some of its parts.
+  virtual void fit(const QSize& size, PlotTarget target) { lay_out(size, target); }
+  /// After a press and a release at one place.
+  virtual void click(const QMouseEvent& event);
+  void rebuild();
+  /// rebuild(), and what is in sight stays.
+  virtual void redraw();
+  void add_mark(QCPGraph& graph, const Mark& mark);
+  /// "quick · H200": where a point comes from.
+  [[nodiscard]] QString run_words(Row row) const;
+  /// Below all that stands there.
+  void add_key();
+  [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
+  void click_mark(const Mark& mark);
+  /// Lays the plot out as a picture of that size while `make` runs.
+  void as_picture(const QSize& size, const std::function<void()>& make);
+
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+  std::shared_ptr<const PointSet> points_;  ///< what rows refer to
+  std::vector<Mark> marks_;                 ///< of those at one place the last lies above the others
+  QString title_text_;
+  QString key_text_;
+  QCPTextElement* title_;
+  QCPTextElement* key_ = nullptr;
+  HoverOverlay* overlay_;
+
+ private:
+  bool draw_selection();
+
+  QString source_;
+  std::optional<ShownPoint> selected_;
+  std::vector<QCPGraph*> rings_;  ///< around it
+  QPoint pressed_;
+};
+
+}  // namespace attnscope::ui

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/process/live.h"
+
+#include <QCoreApplication>
+#include <QEvent>
+
+namespace attnscope::ui {
+
+LiveWork::LiveWork() {
+  pool_.setMaxThreadCount(1);
+}
+
+LiveWork::~LiveWork() {
+  stop();
+}
+
+void LiveWork::stop() {
+  drop();
+  pool_.waitForDone();
+}
+
+void LiveWork::drop() {
+  ++generation_;
+  busy_ = false;
+  pool_.clear();
+}
+
+void LiveWork::start(std::function<std::function<void()>(const Outdated&)> job) {
+  drop();
+  busy_ = true;
+  const std::uint64_t mine = generation_;
+  pool_.start([this, mine, job = std::move(job)] {
+    const auto outdated = [this, mine] { return generation_.load() != mine; };
+    if (outdated()) return;
+    std::function<void()> then;
+    try {
+      then = job(outdated);
+    } catch (const std::exception& failure) {
+      then = [this, reason = QString::fromUtf8(failure.what()), thrown = std::current_exception()] {
+        if (!failed_) std::rethrow_exception(thrown);
+        failed_(reason);
+      };
+    }
+    if (outdated()) return;
+    QMetaObject::invokeMethod(
+        this,
+        [this, mine, then = std::move(then)] {
+          if (generation_.load() != mine) return;
+          busy_ = false;
+          try {
+            then();
+          } catch (...) {
+            if (!busy_) emit settled();
+            throw;
+          }
+          if (!busy_) emit settled();  // it may have asked for more
+        },
+        Qt::QueuedConnection);
+  });
+  emit asked();
+}
+
+void LiveWork::wait() {
+  while (busy_) {
+    pool_.waitForDone();
+    QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
+  }
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/lesson.h"
+
+#include <QDesktopServices>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLocale>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QStatusBar>
+#include <QUrl>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "messages/window.h"
+#include "profiler/analysis/lesson/texts.h"
+#include "storage/lesson_pages.h"
+#include "storage/lesson_texts.h"
+#include "ui/runs/samples.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+namespace lesson = analysis::lesson;
+
+QString language_key() {
+  return QStringLiteral("lesson/language");
+}
+
+/// The same place every time: the browser keeps a reader's answers by it.
+QString lesson_folder() {
+  return QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation) + QStringLiteral("/attnscope/lesson");
+}
+
+}  // namespace
+
+QStringList lesson_page_ids() {
+  QStringList ids;
+  for (const lesson::Step& step : lesson::load_lesson("en", own_lesson_texts()).steps) {
+    ids << QString::fromStdString(step.slug);
+  }
+  return ids << QStringLiteral("claims") << QStringLiteral("results");
+}
+
+QStringList lesson_samples() {
+  const QString sample = recorded_sample();
+  if (sample.isEmpty()) return {};
+  QStringList samples{sample};
+  // Exponents come of the law's points, bandwidths and latencies of what was measured with the maps of tiles.
+  for (const char* name : {"/h200-law.attnscope", "/h200-tiles.attnscope"}) {
+    const QString beside = QFileInfo(sample).path() + QString::fromLatin1(name);
+    if (QFileInfo(beside).isFile()) samples << beside;
+  }
+  return samples;
+}
+
+QStringList lesson_languages() {
+  QStringList all;
+  for (const std::string& language : lesson::lesson_languages()) all << QString::fromStdString(language);
+  return all;
+}
+
+QString lesson_language() {
+  const QStringList all = lesson_languages();
+  const QString system = QLocale::system().name().section(QLatin1Char('_'), 0, 0);
+  for (const QString& wanted : {QSettings().value(language_key()).toString(), system}) {
+    if (all.contains(wanted)) return wanted;
+  }
+  return QStringLiteral("en");
+}
+
+void remember_lesson_language(const QString& language) {
+  QSettings().setValue(language_key(), language);
+}
+
+LessonPoints lesson_points(const Workspace& workspace) {
+  LessonPoints all{.points = workspace.ticked(), .ceilings = {}, .data = {}};
+  for (const FileCeilings& each : workspace.ceilings()) all.ceilings.push_back(each.set);
+  QStringList names;
+  for (const QString& file : workspace.files()) names << workspace.file_name(file);
+  all.data = names.join(QStringLiteral(", "));
+  return all;
+}
+
+LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& request, const QString& folder) {
+  try {
+    LessonWish wish{.language = request.language.toStdString(),
+                    .start = request.page.toStdString(),
+                    .data = points.data.toStdString()};
+    const QStringList pages = lesson_page_ids();
+    if (const int number = request.page.toInt(); number >= 1 && number <= pages.size()) {
+      wish.start = pages[number - 1].toStdString();
+    }
+    const WrittenLesson written = write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(),
+                                               own_lesson_texts(), points.points->table(), points.ceilings, wish);
+    LessonFile file{.path = QString::fromStdString(written.pages.front().file.string()), .problems = {}, .error = {}};
+    for (const lesson::TextProblem& problem : written.problems) file.problems << one_line(qtext(words_of(problem)));
+    return file;
+  } catch (const std::exception& failure) {
+    return {.path = {}, .problems = {}, .error = one_line(QString::fromUtf8(failure.what()))};
+  }
+}
+
+bool open_in_browser(const QString& path) {
+  return QDesktopServices::openUrl(QUrl::fromLocalFile(path));
+}
+
+namespace {
+
+LessonFile write_wish(const LessonWish& wish, const Outdated& /*outdated*/) {
+  return write_lesson_file(wish.points, wish.request, wish.folder);
+}
+
+}  // namespace
+
+LessonInBrowser::LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBar& status, QWidget* window)
+    : QObject(window),
+      workspace_(workspace),
+      banner_(banner),
+      status_(status),
+      window_(window),
+      shown_(write_wish, [this](const LessonFile& written) { tell(written); }),
+      saved_(write_wish, [this](const LessonFile& written) {
+        say(qtext(say::window::written{.file = one_line(written.path).toStdString()}), written.error);
+      }) {
+  // What was read is among the runs only once it has been said that nothing is being opened any more.
+  connect(&workspace_, &Workspace::opening_changed, this, &LessonInBrowser::write_when_read, Qt::QueuedConnection);
+}
+
+void LessonInBrowser::show() {
+  if (workspace_.files().isEmpty() && !workspace_.loading()) {
+    for (const QString& sample : lesson_samples()) workspace_.open(sample);
+  }
+  wanted_ = true;
+  write_when_read();
+}
+
+void LessonInBrowser::write_when_read() {
+  if (!wanted_ || !workspace_.opening().isEmpty()) return;
+  wanted_ = false;
+  shown_.ask({lesson_points(workspace_), LessonRequest(), QString()}, always_aside);
+}
+
+void LessonInBrowser::tell(const LessonFile& written) {
+  if (!written.error.isEmpty()) return say({}, written.error);
+  const std::string file = one_line(written.path).toStdString();
+  const bool opened = open_in_browser(written.path);
+  say(opened ? qtext(say::window::lesson_opened{.file = file}) : QString(), {});
+  for (const QString& problem : written.problems) banner_.add(Banner::Topic::write, problem);
+  if (opened) return;
+  // The banner forgets offers that are about no open file.
+  banner_.offer(Banner::Topic::write, qtext(say::window::lesson_not_opened{.file = file}), workspace_.files().value(0),
+                qtext(say::window::save_lesson{}), [this] { save(); });
+}
+
+void LessonInBrowser::save() {
+  const QString folder =
+      QFileDialog::getExistingDirectory(window_, qtext(say::window::save_lesson_title{}),
+                                        QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation));
+  if (folder.isEmpty()) return;
+  saved_.ask({lesson_points(workspace_), LessonRequest(), folder}, always_aside);
+}
+
+void LessonInBrowser::say(const QString& words, const QString& error) {
+  banner_.clear(Banner::Topic::write);
+  if (!error.isEmpty()) return banner_.add(Banner::Topic::write, error);
+  constexpr int long_enough_to_copy = 30'000;  // milliseconds
+  status_.showMessage(words, long_enough_to_copy);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window's menus and their keys.
+#include <QActionGroup>
+#include <QMenuBar>
+#include <utility>
+
+#include "messages/window.h"
+#include "ui/pages/page_list.h"
+#include "ui/panels/report_dialog.h"
+#include "ui/text/qtext.h"
+#include "ui/window/help.h"
+#include "ui/window/lesson.h"
+#include "ui/window/main_window.h"
+#include "ui/window/recent_files.h"
+#include "ui/window/view_modes.h"
+
+namespace attnscope::ui {
+
+void MainWindow::build_menus() {
+  build_file_menu();
+  build_view_menu();
+  build_help_menu();
+  view_modes_->keep_keys();
+}
+
+void MainWindow::build_file_menu() {
+  QMenu* file = menuBar()->addMenu(qtext(say::window::file{}));
+  QAction* open = file->addAction(qtext(say::window::open{}), this, &MainWindow::open_dialog);
+  open->setShortcut(QKeySequence::Open);
+  file->addAction(qtext(say::window::open_sample{}), this, &MainWindow::open_sample);
+  recent_ = new RecentFiles(remember_, file);
+  file->addMenu(recent_);
+  connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });
+  file->addSeparator();
+  QAction* plot = file->addAction(qtext(say::window::export_plot{}), this, &MainWindow::export_plot);
+  plot->setShortcut(QKeySequence(QStringLiteral("Ctrl+E")));
+  QAction* csv = file->addAction(qtext(say::window::export_csv{}), this, &MainWindow::export_csv_file);
+  csv->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+E")));
+  QAction* report = file->addAction(qtext(say::window::report{}), this, [this] {
+    auto* dialog = new ReportDialog(workspace_, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+  });
+  report->setShortcut(QKeySequence(QStringLiteral("Ctrl+R")));
+  file->addSeparator();
+  QAction* quit = file->addAction(qtext(say::window::quit{}), this, &QWidget::close);
+  quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
+}
+
+void MainWindow::build_view_menu() {
+  QMenu* view = menuBar()->addMenu(qtext(say::window::view{}));
+  for (int i = 0; i < tabs_->count(); ++i) {
+    QAction* page = view->addAction(tabs_->tabIcon(i), tabs_->tabText(i), this, [this, i] {
+      tabs_->setCurrentIndex(i);
+      pages_[static_cast<std::size_t>(i)]->view()->setFocus(Qt::ShortcutFocusReason);
+    });
+    page->setShortcut(QKeySequence(QStringLiteral("Ctrl+%1").arg(i + 1)));
+  }
+  view->addSeparator();
+  view_modes_->add_actions(*view);
+  view->addSeparator();
+  QAction* explore = view->addAction(qtext(say::window::explore{}), this, &MainWindow::explore_selected);
+  explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));
+  view->addSeparator();
+  QMenu* theme = view->addMenu(qtext(say::window::theme{}));
+  theme_actions_ = new QActionGroup(this);
+  const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::system, qtext(say::window::system_theme{})},
+                                                     {ThemeChoice::light, qtext(say::window::light_theme{})},
+                                                     {ThemeChoice::dark, qtext(say::window::dark_theme{})}};
+  for (const auto& [choice, text] : choices) {
+    QAction* action = theme->addAction(text, this, [this, choice = choice] { set_theme(choice); });
+    action->setCheckable(true);
+    action->setData(to_string(choice));
+    action->setChecked(choice == ThemeChoice::system);
+    theme_actions_->addAction(action);
+  }
+}
+
+void MainWindow::build_help_menu() {
+  QMenu* help = menuBar()->addMenu(qtext(say::window::help{}));
+  help->addAction(qtext(say::window::lesson{}), this, [this] { lesson_->show(); });
+  QAction* explain = help->addAction(qtext(say::window::explain{}), this,
+                                     [this] { show_document(this, QStringLiteral("explanation")); });
+  explain->setShortcut(QKeySequence::HelpContents);
+  help->addAction(qtext(say::window::documentation{}), this,
+                  [this] { show_document(this, QStringLiteral("tutorial")); });
+  help->addAction(qtext(say::window::shortcuts{}), this, [this] { show_shortcuts(this, shortcuts()); });
+  help->addSeparator();
+  help->addAction(qtext(say::window::about{}), this, [this] { show_about(this); });
+}
+
+}  // namespace attnscope::ui
