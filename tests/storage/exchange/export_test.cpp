@@ -199,7 +199,7 @@ TEST_F(Export, an_unknown_run_is_an_error) {
   EXPECT_THAT(storage_error_of([&] { export_csv(store_, runs, out); }).what(), HasSubstr("no run 99"));
 }
 
-TEST(Export, AFieldIsQuotedWhereItWouldBeReadOtherwise) {
+TEST(CsvField, IsQuotedWhereItWouldBeReadOtherwise) {
   for (const auto& [text, field] : {std::pair{"", ""},
                                     {"a b", "a b"},
                                     {" a", "\" a\""},
