@@ -31,6 +31,8 @@
 #include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
+#include "storage/compared_runs.h"
 
 namespace attnscope {
 namespace {
