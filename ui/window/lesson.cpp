@@ -110,8 +110,8 @@ bool open_in_browser(const QString& path) {
 
 namespace {
 
-LessonFile write_wish(const LessonWish& wish, const Outdated& /*outdated*/) {
-  return write_lesson_file(wish.points, wish.request, wish.folder);
+LessonFile write_task(const LessonTask& task, const Outdated& /*outdated*/) {
+  return write_lesson_file(task.points, task.request, task.folder);
 }
 
 }  // namespace
@@ -122,8 +122,8 @@ LessonInBrowser::LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBa
       banner_(banner),
       status_(status),
       window_(window),
-      shown_(write_wish, [this](const LessonFile& written) { tell(written); }),
-      saved_(write_wish, [this](const LessonFile& written) {
+      shown_(write_task, [this](const LessonFile& written) { tell(written); }),
+      saved_(write_task, [this](const LessonFile& written) {
         say(qtext(say::window::written{.file = one_line(written.path).toStdString()}), written.error);
       }) {
   // What was read is among the runs only once it has been said that nothing is being opened any more.

@@ -52,7 +52,7 @@ struct LessonFile {
 [[nodiscard]] bool open_in_browser(const QString& path);
 
 /// What a lesson is written of, and where to; without a folder below the user's cache.
-struct LessonWish {
+struct LessonTask {
   LessonPoints points;
   LessonRequest request;
   QString folder;
@@ -80,8 +80,8 @@ class LessonInBrowser : public QObject {
   QStatusBar& status_;
   QWidget* window_;
   bool wanted_ = false;
-  Live<LessonWish, LessonFile> shown_;
-  Live<LessonWish, LessonFile> saved_;
+  Live<LessonTask, LessonFile> shown_;
+  Live<LessonTask, LessonFile> saved_;
 };
 
 }  // namespace attnscope::ui
