@@ -547,6 +547,7 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
 
   window.show_page(QStringLiteral("table"));
   auto& table = page_of<PointsPage>(window);
+  table.settle();
   EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
   EXPECT_EQ(table.selection_as_text().count("4096"), 1) << table.selection_as_text().toStdString();
   ASSERT_TRUE(window.details()->point());
