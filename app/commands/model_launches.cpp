@@ -76,12 +76,12 @@ std::string words_of(const BlockOrder& order) {
   return words;
 }
 
-struct Row {
+struct LaunchRow {
   std::vector<std::string> words;
   Numbers numbers;
 };
 
-std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, const StoredCeilings* measured,
+std::vector<LaunchRow> rows_of(std::size_t index, const MeasuredPoints::Point& point, const StoredCeilings* measured,
                          const CancelToken& cancel) {
   const PointSpec& spec = point.record.spec;
   const DeviceLimits& limits = point.run->limits;
@@ -100,13 +100,13 @@ std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, 
   }
   const DeviceRates rates = measured != nullptr ? device_rates(limits, measured->ceilings) : device_rates(limits);
   const std::vector<LaunchTime> times = launch_times(loads, rates);
-  std::vector<Row> rows;
+  std::vector<LaunchRow> rows;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const KernelRecord* kernel = point.record.kernel(loads.size() > 1 ? launches[i]->name : "all");
     const auto summary = kernel != nullptr ? summarize(kernel->samples_ns) : std::nullopt;
     if (!summary) continue;
     const bool held_out = analysis::half_of(spec) == analysis::Half::held_out;
-    Row& row = rows.emplace_back();
+    LaunchRow& row = rows.emplace_back();
     row.words = {fmt::to_string(index),
                  spec.algorithm,
                  std::string(to_string(spec.problem.pass)),
@@ -125,15 +125,15 @@ std::vector<Row> rows_of(std::size_t index, const MeasuredPoints::Point& point, 
 }  // namespace
 
 Table launch_table(const MeasuredPoints& points, const RatesOfRuns& rates, const CancelToken& cancel) {
-  std::vector<std::vector<Row>> rows(points.points().size());
+  std::vector<std::vector<LaunchRow>> rows(points.points().size());
   in_parallel(rows.size(), cancel, [&] {
     return [&](std::size_t i) { rows[i] = rows_of(i, points.points()[i], rates.at(points.points()[i].run), cancel); };
   });
   Table table{{{"point"}, {"algorithm"}, {"pass"}, {"launch"}, {"entry"}, {"half"}, {"problem"}, {"tile"}, {"order"}},
               {}};
   bool first = true;
-  for (std::vector<Row>& of_point : rows) {
-    for (Row& row : of_point) {
+  for (std::vector<LaunchRow>& of_point : rows) {
+    for (LaunchRow& row : of_point) {
       for (const auto& [name, value] : row.numbers) {
         if (first) table.columns.push_back({name, true});
         row.words.push_back(fmt::format("{:.12g}", value));
