@@ -82,7 +82,7 @@ struct LaunchRow {
 };
 
 std::vector<LaunchRow> rows_of(std::size_t index, const MeasuredPoints::Point& point, const StoredCeilings* measured,
-                         const CancelToken& cancel) {
+                               const CancelToken& cancel) {
   const PointSpec& spec = point.record.spec;
   const DeviceLimits& limits = point.run->limits;
   const Algorithm* algorithm = built_in_algorithms().find(spec.algorithm);
