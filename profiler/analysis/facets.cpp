@@ -217,7 +217,9 @@ std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<cons
   for (const FieldGroup& group : field_groups()) axes.push_back(axis_of(group));
   std::vector<attnscope::Field> alone = fields_and_knobs(fields, algorithms.knobs());
   std::erase_if(alone, [](const attnscope::Field& field) { return group_of(field.name) != nullptr; });
-  std::ranges::stable_partition(alone, [](const auto& field) { return field.role != FieldRole::circumstance; });
+  // Not of std::ranges: clang 14 does not take gcc 12's subrange.
+  std::stable_partition(alone.begin(), alone.end(),
+                        [](const auto& field) { return field.role != FieldRole::circumstance; });
   for (const attnscope::Field& field : alone) axes.push_back(axis_of(field));
   put_first(axes, {device_facet_key, "algorithm", "n", "d", "pass", "mask", "dtype", "heads", "tile"});
   return axes;
