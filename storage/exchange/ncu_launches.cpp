@@ -51,9 +51,9 @@ bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
          is(launch.process, selection.process);
 }
 
-class Reader {
+class LaunchReader {
  public:
-  Reader(std::string_view table, std::size_t line, const NcuSelection& selection)
+  LaunchReader(std::string_view table, std::size_t line, const NcuSelection& selection)
       : lines_(table, line), selection_(selection), header_(*lines_.next()) {}
 
   NcuTable read() {
@@ -214,7 +214,7 @@ NcuTable read_ncu_launches(std::string_view text, const NcuSelection& selection)
     fail(say::ncu::no_table{});
   }
   const auto skipped = static_cast<std::size_t>(std::ranges::count(text.substr(0, start), '\n'));
-  return Reader(text.substr(start), skipped + 1, selection).read();
+  return LaunchReader(text.substr(start), skipped + 1, selection).read();
 }
 
 std::string short_kernel_name(std::string_view text) {

@@ -99,7 +99,7 @@ void LawPlot::draw() {
     if (set_.families[i].level == level_ && !set_.families[i].points.empty()) drawn_.push_back(i);
   }
   // What was measured lies above what was simulated, which shows as a rim where they agree.
-  const auto simulated = [&](std::size_t place) { return is_simulated(set_.families[place].provenance); };
+  const auto simulated = [this](std::size_t place) -> bool { return is_simulated(set_.families.at(place).provenance); };
   // Not of std::ranges: clang 14 does not take gcc 12's subrange.
   std::stable_partition(drawn_.begin(), drawn_.end(), simulated);
   rim_ = !drawn_.empty() && simulated(drawn_.front()) && !simulated(drawn_.back());
