@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-format on everything, clang-tidy on what BUILD (build/whole, preset `whole`) compiles, an SPDX line in every
+# clang-format on everything, clang-tidy on what BUILD (build/test, preset `test`) compiles, an SPDX line in every
 # source file.
 #   cmake/lint.sh [BUILD]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-build=${1:-build/whole}
+build=${1:-build/test}
 
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' '*.cuh')
 [ ${#sources[@]} -gt 0 ] || { echo "lint: git lists no source files here" >&2; exit 1; }

@@ -16,10 +16,6 @@ bool counted_on_gpu(Provenance provenance) {
   return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
 }
 
-bool simulated(Provenance provenance) {
-  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
-}
-
 /// What a ratio is: imported if a part is, else extrapolated, else simulated.
 Provenance of_ratio(Provenance a, Provenance b) {
   if (a == Provenance::modelled && b == Provenance::modelled) return Provenance::modelled;
@@ -155,7 +151,7 @@ Counterparts counterparts_of(const PointTable& table, std::span<const Row> rows)
     known.insert(configurations[row]);
     own.insert(table.run_index(row));
     const Run& run = table.run(row);
-    if (!simulated(run.provenance)) of_device.emplace(configurations[row], run.device_name);
+    if (!is_simulated(run.provenance)) of_device.emplace(configurations[row], run.device_name);
   }
   std::set<RunIndex> others;
   for (Row row = 0; row < table.size(); ++row) {
@@ -163,7 +159,7 @@ Counterparts counterparts_of(const PointTable& table, std::span<const Row> rows)
     const RunIndex run = table.run_index(row);
     if (own.size() > 1 || !own.contains(run)) others.insert(run);
     const Run& of = table.runs()[run];
-    if (!simulated(of.provenance) || !of_device.contains({configurations[row], of.device_name})) continue;
+    if (!is_simulated(of.provenance) || !of_device.contains({configurations[row], of.device_name})) continue;
     if (!found.simulated || newer(table, run, *found.simulated)) found.simulated = run;
   }
   found.runs.assign(others.begin(), others.end());

@@ -159,7 +159,7 @@ std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
 bool is_computed(const PointTable& table, std::span<const Row> rows) {
   return std::ranges::all_of(rows, [&](Row row) {
     const Provenance origin = table.points().origin(row);
-    return origin == Provenance::simulated || origin == Provenance::extrapolated || origin == Provenance::modelled;
+    return is_simulated(origin) || origin == Provenance::modelled;
   });
 }
 

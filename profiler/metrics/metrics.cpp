@@ -86,7 +86,7 @@ class Evaluation {
     if (const auto write_back = (*this)(key::dram_writeback_bytes)) return sum(counted, write_back);
     // The simulator writes back what each cold launch leaves dirty, and counts it as that launch's writes.
     if (kernel_.cache() != CacheState::cold || !counted) return std::nullopt;
-    if (counted->provenance != Provenance::simulated && counted->provenance != Provenance::extrapolated) return {};
+    if (!is_simulated(counted->provenance)) return {};
     return plain(counted->value, counted->provenance);
   }
 

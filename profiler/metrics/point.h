@@ -20,6 +20,10 @@ namespace attnscope {
 /// `extrapolated`: of a launch too long to simulate whole, which was played in part and continued from that.
 /// `imported`: measured by another program, and told to us.
 enum class Provenance { measured, derived, modelled, simulated, extrapolated, imported };
+/// Played by the simulator, whole or in part.
+[[nodiscard]] constexpr bool is_simulated(Provenance provenance) {
+  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
+}
 /// The word in files, events and exports.
 [[nodiscard]] std::string_view to_string(Provenance);
 /// The same for people, who are told that what is extrapolated is a simulation: "simulated, extrapolated".

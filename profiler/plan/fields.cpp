@@ -130,6 +130,7 @@ std::vector<std::string> words_of(const std::array<Enum, count>& all) {
 
 std::vector<std::string> dtype_words() {
   std::vector<std::string> words;
+  words.reserve(std::size(dtype_traits));
   for (const DTypeTrait& trait : dtype_traits) words.emplace_back(trait.word);
   return words;
 }

@@ -241,8 +241,8 @@ std::string bars_key(const BarChart& chart, const Table& table) {
   const auto add = [&](const Message& words) { key += fmt::format("{}{}", key.empty() ? "" : " ", text(words)); };
   const auto has = [&](auto is) { return std::ranges::any_of(chart.bars, is, &Bar::provenance); };
   const auto imported = [](Provenance origin) { return origin == Provenance::imported; };
-  if (has([&](Provenance origin) { return !is_hollow(origin) && !imported(origin); })) add(say::report::bars_key{});
-  if (has(is_hollow)) add(say::report::bars_simulated{});
+  if (has([&](Provenance origin) { return !is_simulated(origin) && !imported(origin); })) add(say::report::bars_key{});
+  if (has(is_simulated)) add(say::report::bars_simulated{});
   if (has(imported)) add(say::report::bars_imported{});
   // Columns: series, N, kernel.
   std::vector<std::pair<std::string, std::vector<std::string>>> series;

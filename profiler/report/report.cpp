@@ -121,7 +121,7 @@ std::vector<Paragraph> notices(const Input& input) {
     const Provenance provenance = input.table.run(row).provenance;
     if (!analysis::has_values(input.table.disposition(row))) continue;  // what did not run has no data
     ++with_values;
-    if (provenance == Provenance::simulated || provenance == Provenance::extrapolated) ++simulated;
+    if (is_simulated(provenance)) ++simulated;
     if (provenance == Provenance::imported) ++imported;
   }
   std::vector<Paragraph> all;

@@ -49,7 +49,7 @@ std::string gpu_of(const Context& context, Row row) {
   const RunIndex run = context.table().run_index(row);
   const std::string device = analysis::device_title(context.table(), run);
   const Provenance origin = context.table().runs()[run].provenance;
-  const bool simulated = origin == Provenance::simulated || origin == Provenance::extrapolated;
+  const bool simulated = is_simulated(origin);
   return simulated ? text(say::report::simulated_gpu{.device = device}) : device;
 }
 

@@ -62,10 +62,6 @@ std::string coordinate(double value) {
   return fmt::format("{}", rounded == 0 ? 0.0 : rounded);
 }
 
-bool is_hollow(Provenance provenance) {
-  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
-}
-
 void Svg::rect(double x, double y, double width, double height, std::string_view classes, std::string_view more) {
   elements_ += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" class="{}"{}{}/>)", coordinate(x),
                            coordinate(y), coordinate(std::max(width, 0.0)), coordinate(std::max(height, 0.0)), classes,

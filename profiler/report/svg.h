@@ -13,9 +13,6 @@ namespace attnscope::report {
 inline constexpr double picture_width = 760;
 inline constexpr int palette_size = 6;
 
-/// Simulated, whole or in part: such marks and bars are not filled.
-[[nodiscard]] bool is_hollow(Provenance);
-
 /// A picture in the making. Classes are those of chart_style().
 class Svg {
  public:

@@ -154,7 +154,7 @@ class LinesPicture {
                             coordinate(y_.at(mark.y)), color));
       } else {
         svg.raw(
-            shape(x, y_.at(mark.y), line.color, fmt::format("{}{}", is_hollow(line.provenance) ? 'e' : 'f', color)));
+            shape(x, y_.at(mark.y), line.color, fmt::format("{}{}", is_simulated(line.provenance) ? 'e' : 'f', color)));
       }
       svg.close();
     }

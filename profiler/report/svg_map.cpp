@@ -79,7 +79,7 @@ void draw_key(Svg& svg, const HeatMap& map, double y) {
 /// Neighbours differ in tint, and a white edge parts them in print; what is simulated or imported has an outline of its
 /// own instead.
 void draw_bar(Svg& svg, double x, double y, double width, double height, std::size_t color, Provenance provenance) {
-  if (is_hollow(provenance)) {
+  if (is_simulated(provenance)) {
     svg.rect(x + 1, y, width - 2, height, fmt::format("e{}", color),
              R"(stroke-width="1.8" stroke-dasharray="1.5 4" stroke-linecap="round")");
   } else if (provenance == Provenance::imported) {
@@ -151,7 +151,7 @@ std::string draw(const Chart& chart, const BarChart& bars, const std::string& id
       sum += bar.parts[part].value;
       const double to = x.at(sum);
       svg.open_mark(bar.parts[part].said);
-      const bool hollow = is_hollow(bar.provenance);
+      const bool hollow = is_simulated(bar.provenance);
       draw_bar(svg, from, y, to - from, row - 10, part % palette_size, bar.provenance);
       if (width_of(bar.parts[part].label) < to - from - 4)
         svg.text((from + to) / 2, y + 16, bar.parts[part].label, Svg::Anchor::middle, hollow ? "t" : "o");

@@ -105,7 +105,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
                    : cell.disposition ? outcome_text(*cell.disposition)
                                       : "";
       drawn.said = cell_said(context, map, cell, tile);
-      drawn.hollow = cell.provenance == Provenance::simulated || cell.provenance == Provenance::extrapolated;
+      drawn.hollow = is_simulated(cell.provenance);
       const TileMap::Place place{static_cast<int>(row), static_cast<int>(column)};
       drawn.best = std::ranges::count(map.best, place) > 0;
       picture.cells.back().push_back(std::move(drawn));

@@ -39,7 +39,7 @@ const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits)
 
 /// What did not run has no values that could be off.
 bool is_simulated(const Context& context, Row row) {
-  return is_hollow(context.table().points().origin(row)) && analysis::has_values(context.table().disposition(row));
+  return is_simulated(context.table().points().origin(row)) && analysis::has_values(context.table().disposition(row));
 }
 
 /// Of the algorithms and passes that are simulated here: those of problems that nothing was fitted to, where there are

@@ -44,7 +44,7 @@ QString measured_label(const analysis::Curve& curve, Provenance provenance) {
       .arg(owner_words(curve.name), quantity_words(curve), to_qstring(provenance), of_run(curve.name));
 }
 
-QString label_of(const analysis::Curve& curve) {
+QString curve_label(const analysis::Curve& curve) {
   switch (curve.kind) {
     case CurveKind::measured:
       return measured_label(curve, curve.provenance);
@@ -281,7 +281,7 @@ CurveSet named_set(std::shared_ptr<const PointSet> points, const ProblemFilter& 
                                                 : ColorOf::algorithm;
   bool grouped = false;
   for (analysis::Curve& curve : built.curves) {
-    QString label = label_of(curve);
+    QString label = curve_label(curve);
     const auto shade = std::distance(devices.begin(), devices.lower_bound(curve.name.device));
     Curve named;
     static_cast<analysis::Curve&>(named) = std::move(curve);

@@ -138,14 +138,6 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
   return grid;
 }
 
-namespace {
-
-bool is_simulated(Provenance origin) {
-  return origin == Provenance::simulated || origin == Provenance::extrapolated;
-}
-
-}  // namespace
-
 RatioCurves ratio_curves(std::shared_ptr<const ComparisonSet> set, const analysis::PointAxis& x,
                          std::span<const Row> rows, const QString& problem) {
   RatioCurves result{.set = std::move(set), .x = x, .problem = problem, .curves = {}};

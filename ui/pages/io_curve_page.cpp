@@ -142,10 +142,10 @@ void IoCurvePage::keep_choices() {
   choices().keep(
       [this](QJsonObject& state) {
         state[QStringLiteral("plot")] = word_of(ordinate_);
-        state[QStringLiteral("metric")] = metric();
+        state[QStringLiteral("metric")] = metric_key();
       },
       [this](const QJsonObject& state) {
-        const QString before = metric();
+        const QString before = metric_key();
         for (const Ordinate each : ordinates) {
           if (state[QStringLiteral("plot")].toString() == word_of(each)) ordinate_ = each;
         }
@@ -175,7 +175,7 @@ void IoCurvePage::part_axis_and_group() {
   if (axis_.id() == group_.id() || (axis_.empty() && group_.id() == QLatin1String(length_key))) group_.set_id({});
 }
 
-QString IoCurvePage::metric() const {
+QString IoCurvePage::metric_key() const {
   return plotted_.id() == word_of(ordinate_) ? QString() : plotted_.id();
 }
 
@@ -256,7 +256,7 @@ void IoCurvePage::offer_axes() {
 }
 
 bool IoCurvePage::over_n() const {
-  return metric().isEmpty() && axis_.empty() && group_.empty();
+  return metric_key().isEmpty() && axis_.empty() && group_.empty();
 }
 
 const analysis::PointAxis* IoCurvePage::axis() const {
@@ -269,7 +269,7 @@ analysis::FacetPtr IoCurvePage::group() const {
 }
 
 std::string IoCurvePage::shown_metric() const {
-  if (!metric().isEmpty()) return plotted_.key();
+  if (!metric_key().isEmpty()) return plotted_.key();
   // Of the two levels of bytes the one that does not depend on the L2.
   switch (ordinate_) {
     case Ordinate::bytes:

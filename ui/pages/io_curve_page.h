@@ -83,7 +83,7 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] analysis::FacetPtr group() const;
   void narrow_to_axes();
   /// What is plotted that is no ordinate; empty else.
-  [[nodiscard]] QString metric() const;
+  [[nodiscard]] QString metric_key() const;
   /// Both cannot be of one axis.
   void part_axis_and_group();
   void offer_plots();

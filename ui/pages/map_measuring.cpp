@@ -95,7 +95,7 @@ void MapMeasuring::show_area(const HeatmapGrid& grid, const analysis::MapArea& a
   if (!area_shown_ || area != area_) trouble_.clear();
   if (all_.empty()) trouble_ = qtext(say::tile_map::area_foreign{});
   const analysis::Run& run = table.run(grid.shown_rows().front());
-  const bool simulated = run.provenance == Provenance::simulated || run.provenance == Provenance::extrapolated;
+  const bool simulated = is_simulated(run.provenance);
   if (gpu_ != run.device_name || simulated_ != simulated) device_->clear();
   gpu_ = run.device_name;
   simulated_ = simulated;

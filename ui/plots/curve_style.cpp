@@ -89,10 +89,6 @@ SampleMark mark_of(const Curve& curve, const CurvePoint& point) {
   return curve.quantity == Quantity::sm_l2 ? SampleMark::plus_square : SampleMark::plus_disc;
 }
 
-bool is_simulated(Provenance provenance) {
-  return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
-}
-
 SampleMark mark_of_values(Provenance provenance) {
   switch (provenance) {
     case Provenance::simulated:

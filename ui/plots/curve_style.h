@@ -22,8 +22,6 @@ inline constexpr double path_unit_size = 6;  ///< the size at which QCPScatterSt
 [[nodiscard]] QCPScatterStyle selection_ring(const QColor& color);
 /// The mark of one of its points, which tells throttled and extrapolated ones.
 [[nodiscard]] SampleMark mark_of(const Curve& curve, const CurvePoint& point);
-/// Played by the simulator, whole or in part.
-[[nodiscard]] bool is_simulated(Provenance provenance);
 /// The mark of a value that belongs to no curve.
 [[nodiscard]] SampleMark mark_of_values(Provenance provenance);
 [[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);

@@ -157,8 +157,8 @@ void IoPlot::reset_view() {
   replot(rpQueuedReplot);
 }
 
-void IoPlot::draw() {
-  LegendPlot::draw();
+void IoPlot::draw_contents() {
+  LegendPlot::draw_contents();
   points_ = set_.points;
   title_text_ = set_.title;
   current_column_ = -1;

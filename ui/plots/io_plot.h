@@ -51,7 +51,7 @@ class IoPlot : public LegendPlot {
   void ratio_copied(const QString& words);
 
  protected:
-  void draw() override;
+  void draw_contents() override;
   [[nodiscard]] HoverContent read_out(const Mark& /*mark*/) const override { return {}; }
   [[nodiscard]] QStringList names() const override;
   void pick_entry(const QStringList& names) override;

@@ -23,7 +23,7 @@ constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 constexpr double faint = 0.4;        ///< strength of the slices that have no fit's line
 constexpr double covered_rim = 4.5;  ///< pixels that a covered mark is larger
 constexpr double small_mark = 4.5;   ///< diameter in pixels
-constexpr double band_strength = 46 / 255.0;
+constexpr double family_band_strength = 46 / 255.0;
 constexpr double band_margin = 2.5;    ///< of the axis beyond the bands, as a factor
 constexpr double point_margin = 1.35;  ///< beyond all points, as a factor
 
@@ -89,7 +89,7 @@ Extent LawPlot::extent_of(const std::function<double(const LawPoint&)>& value) c
   return extent;
 }
 
-void LawPlot::draw() {
+void LawPlot::draw_contents() {
   points_ = set_.points;
   panels_.clear();
   grid_->clear();
@@ -99,7 +99,7 @@ void LawPlot::draw() {
     if (set_.families[i].level == level_ && !set_.families[i].points.empty()) drawn_.push_back(i);
   }
   // What was measured lies above what was simulated, which shows as a rim where they agree.
-  const auto simulated = [this](std::size_t place) -> bool { return is_simulated(set_.families.at(place).provenance); };
+  const auto simulated = [this](std::size_t place) { return is_simulated(set_.families.at(place).provenance); };
   // Not of std::ranges: clang 14 does not take gcc 12's subrange.
   std::stable_partition(drawn_.begin(), drawn_.end(), simulated);
   rim_ = !drawn_.empty() && simulated(drawn_.front()) && !simulated(drawn_.back());
@@ -266,7 +266,8 @@ bool LawPlot::has_band(std::size_t family) const {
 
 void LawPlot::draw_family(QCPAxisRect* panel, std::size_t place) {
   const LawFamily& family = set_.families[place];
-  if (has_band(place)) add_band(*panel, family.band.low, family.band.high, faded(color_of(place), band_strength));
+  if (has_band(place))
+    add_band(*panel, family.band.low, family.band.high, faded(color_of(place), family_band_strength));
   // The closed form at the very same points, as dashes behind the marks.
   constexpr double reach_of_dash = 9;
   QPainterPath dash;

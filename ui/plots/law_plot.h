@@ -25,7 +25,7 @@ class LawPlot : public MarkedPlot {
   [[nodiscard]] const std::vector<QCPAxisRect*>& panels() const { return panels_; }
 
  protected:
-  void draw() override;
+  void draw_contents() override;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
 
  private:

@@ -22,7 +22,7 @@ LegendPlot::LegendPlot(QWidget* parent) : MarkedPlot(parent) {
   }
 }
 
-void LegendPlot::draw() {
+void LegendPlot::draw_contents() {
   legend_.clear();
   const QStringList all = names();
   std::erase_if(hidden_, [&](const QString& name) { return !all.contains(name); });

@@ -27,7 +27,7 @@ class LegendPlot : public MarkedPlot {
   /// The names of all that can be hidden, whether it is or not.
   [[nodiscard]] virtual QStringList names() const = 0;
   /// Begins the legend; what went with other points is not hidden.
-  void draw() override;
+  void draw_contents() override;
   void lay_out(const QSize& size, PlotTarget target) override;
   /// With Shift, an entry of the legend that stands for these.
   virtual void pick_entry(const QStringList& names) { toggle(names); }

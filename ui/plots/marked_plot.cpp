@@ -58,7 +58,7 @@ void MarkedPlot::rebuild() {
   }
   title_text_.clear();
   key_text_.clear();
-  draw();
+  draw_contents();
   draw_selection();
   lay_out(size(), PlotTarget::screen);
 }

@@ -53,7 +53,7 @@ class MarkedPlot : public FramePlot {
   };
 
   /// Adds what is to be seen, with `points_`, `marks_`, title and key; nothing of the last time is left.
-  virtual void draw() = 0;
+  virtual void draw_contents() = 0;
   [[nodiscard]] virtual HoverContent read_out(const Mark& mark) const = 0;
   /// Cuts words, and lays a legend out, for a plot of that size.
   virtual void lay_out(const QSize& size, PlotTarget target);

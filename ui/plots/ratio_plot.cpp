@@ -102,7 +102,7 @@ QStringList RatioPlot::legend_words() const {
   return words;
 }
 
-void RatioPlot::draw() {
+void RatioPlot::draw_contents() {
   points_ = curves_.set ? curves_.set->points : nullptr;
   const PlotColors colors = plot_colors(palette());
   sides_->clearItems();

@@ -24,7 +24,7 @@ class RatioPlot : public MarkedPlot {
   [[nodiscard]] QStringList legend_words() const;
 
  protected:
-  void draw() override;
+  void draw_contents() override;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
   void keyPressEvent(QKeyEvent* event) override;
 

@@ -108,8 +108,8 @@ void RooflinePlot::find_marks() {
   }
 }
 
-void RooflinePlot::draw() {
-  LegendPlot::draw();
+void RooflinePlot::draw_contents() {
+  LegendPlot::draw_contents();
   points_ = set_.points;
   labels_.clear();
   const auto hidden_series = static_cast<std::int64_t>(hidden().size());

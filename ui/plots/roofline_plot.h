@@ -24,7 +24,7 @@ class RooflinePlot : public LegendPlot {
   void reset_view() override;
 
  protected:
-  void draw() override;
+  void draw_contents() override;
   [[nodiscard]] HoverContent read_out(const Mark& mark) const override;
   [[nodiscard]] QStringList names() const override;
   /// The title in two lines where one has no room for it and the plot is high enough.
