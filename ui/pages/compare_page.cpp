@@ -260,7 +260,7 @@ QString ComparePage::save_plot(const QString& path, const QSize& size) {
 void ComparePage::pose() {
   settle();
   if (!words().isEmpty()) return;
-  if (view() == table_ && order_->rowCount() > 0) table_->selectRow(0);
+  if (view() == table_ && order_->rowCount() > 0) table_->choose_row(0);
   if (view() == map_) map_->select(map_->landmark());
 }
 
@@ -491,7 +491,7 @@ bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
   const QModelIndex index = order_->mapFromSource(model_->index(*line, 0));
   if (moves || table_->selectionModel()->selectedRows().size() <= 1) {
     if (moves || table_->currentIndex().row() != index.row()) {
-      table_->selectRow(index.row());
+      table_->choose_row(index.row());
       table_->scrollTo(index);
     }
   }

@@ -5,7 +5,6 @@
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QStackedLayout>
-#include <QTableView>
 #include <memory>
 #include <optional>
 #include <set>
@@ -18,6 +17,7 @@
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/ratio_plot.h"
+#include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
 
@@ -49,7 +49,7 @@ class ComparePage : public ProblemPage {
 
   /// What is shown; null until a first comparison is there.
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& comparison() const { return set_; }
-  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] PlainTable* table() const { return table_; }
   [[nodiscard]] HeatmapView* map() const { return map_; }
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
   [[nodiscard]] const ComparisonModel& model() const { return *model_; }
@@ -131,7 +131,7 @@ class ComparePage : public ProblemPage {
   QLabel* summary_ = nullptr;
   QLabel* method_ = nullptr;
   QStackedLayout* views_ = nullptr;
-  QTableView* table_ = nullptr;
+  PlainTable* table_ = nullptr;
   HeatmapView* map_ = nullptr;
   RatioPlot* plot_ = nullptr;
   EmptyState* no_view_ = nullptr;

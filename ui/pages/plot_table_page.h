@@ -2,9 +2,8 @@
 // A plot with its table below.
 #pragma once
 
-#include <QTableView>
-
 #include "ui/pages/problem_page.h"
+#include "ui/widgets/plain_table.h"
 
 class QAbstractItemModel;
 
@@ -14,7 +13,7 @@ class PlotTablePage : public ProblemPage {
   Q_OBJECT
  public:
   [[nodiscard]] QWidget* view() override { return plot_; }
-  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] PlainTable* table() const { return table_; }
 
  protected:
   /// Of more rows than there is room for, the table scrolls; it has at least `fewest_rows`.
@@ -33,7 +32,7 @@ class PlotTablePage : public ProblemPage {
  private:
   int fewest_rows_;
   QWidget* plot_ = nullptr;
-  QTableView* table_ = nullptr;
+  PlainTable* table_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -194,7 +194,7 @@ bool PointsPage::show_mark(const ShownPoint& point, bool moves) {
   if (!index.isValid()) return false;
   // Rows that come while somebody reads leave the table, and what is selected in it, where they are.
   if (!moves && table_->selectionModel()->hasSelection()) return table_->currentIndex().row() == index.row();
-  table_->selectRow(index.row());
+  table_->choose_row(index.row());
   if (moves) table_->scrollTo(index.siblingAtColumn(std::max(0, table_->columnAt(0))));
   return true;
 }

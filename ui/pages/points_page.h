@@ -4,7 +4,6 @@
 
 #include <QLabel>
 #include <QStackedLayout>
-#include <QTableView>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "ui/models/points_table_model.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
+#include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
 
@@ -25,7 +25,7 @@ class PointsPage : public Page {
   [[nodiscard]] QWidget* view() override { return table_; }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
-  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] PlainTable* table() const { return table_; }
   /// The selected rows as tab-separated values with a header, in base units.
   [[nodiscard]] QString selection_as_text() const;
 
@@ -66,7 +66,7 @@ class PointsPage : public Page {
   Workspace& workspace_;
   PointsTableModel* model_ = nullptr;
   PointsOrder* order_ = nullptr;
-  QTableView* table_ = nullptr;
+  PlainTable* table_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;
   std::shared_ptr<const Listing> looks_at_;  ///< while it is looked through aside

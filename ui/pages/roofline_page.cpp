@@ -220,7 +220,7 @@ bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
   const bool drawn = plot_->select(point);
   const std::optional<int> row = model_->row_of(point);
   if (row && table()->currentIndex().row() != *row) {
-    table()->selectRow(*row);
+    table()->choose_row(*row);
     table()->scrollTo(model_->index(*row, 0));
   } else if (!row) {
     table()->clearSelection();

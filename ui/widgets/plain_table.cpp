@@ -3,6 +3,8 @@
 
 #include <QEvent>
 #include <QHeaderView>
+#include <QItemSelectionModel>
+#include <algorithm>
 
 #include "ui/widgets/plain_cells.h"
 #include "ui/widgets/scrolled.h"
@@ -29,6 +31,11 @@ PlainTable::PlainTable(QAbstractItemModel* model, const QString& name, QWidget* 
   verticalHeader()->hide();
   verticalHeader()->setDefaultSectionSize(row_height(*this));
   horizontalHeader()->setHighlightSections(false);
+}
+
+void PlainTable::choose_row(int row) {
+  selectionModel()->setCurrentIndex(model()->index(row, std::max(0, columnAt(0))),
+                                    QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
 
 QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent) {

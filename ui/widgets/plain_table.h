@@ -11,6 +11,9 @@ class PlainTable : public QTableView {
  public:
   /// `name` is what a screen reader says.
   PlainTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
+  /// Selects this row alone. QTableView::selectRow() takes the keys that are held down for the user's wish to add to
+  /// what is selected.
+  void choose_row(int row);
 
  protected:
   void changeEvent(QEvent* event) override;
