@@ -22,6 +22,7 @@ using analysis::Along;
 
 std::vector<Choice<RooflineLevel>::Value> levels() {
   std::vector<Choice<RooflineLevel>::Value> levels;
+  levels.reserve(std::size(analysis::roofline_levels));
   for (const RooflineLevel level : analysis::roofline_levels) {
     levels.push_back({level,
                       {.text = level_words(level),
