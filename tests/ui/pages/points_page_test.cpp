@@ -116,6 +116,20 @@ TEST_F(PointsPageTest, CopiedRowsAreATableInBaseUnits) {
   EXPECT_EQ(cell(second, "Result"), "out-of-memory");
 }
 
+TEST_F(PointsPageTest, APointOfAnotherPageIsSelectedAloneWhileControlIsHeld) {
+  ASSERT_NO_FATAL_FAILURE(
+      show({fixtures::ok_point(fixtures::spec("fa2", 1024)), fixtures::ok_point(fixtures::spec("fa2", 2048))}));
+  QTest::keyPress(table, Qt::Key_Control, Qt::ControlModifier);
+  const std::shared_ptr<const PointSet> points = workspace.visible();
+  for (const Row row : {0U, 1U, 1U}) {
+    page.mark((*points)[row]);
+    const QModelIndexList selected = table->selectionModel()->selectedRows();
+    ASSERT_EQ(selected.size(), 1);
+    EXPECT_EQ(selected[0].row(), static_cast<int>(row));
+  }
+  QTest::keyRelease(table, Qt::Key_Control);
+}
+
 TEST_F(PointsPageTest, ANumberInTheFilterIsWhole) {
   std::vector<PointRecord> records;
   const auto add = [&](const char* algorithm, std::int64_t n, int br, int bc, std::int64_t d, int heads) {
