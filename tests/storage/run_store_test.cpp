@@ -752,7 +752,7 @@ std::uint64_t digest_of(std::string_view text) {
 // are of a later schema.
 TEST(Migrations, steps_that_shipped_are_never_edited) {
   std::vector<Field> fields(point_fields().begin(), point_fields().end());
-  std::erase_if(fields, [](const Field& field) { return field.name == "test_field"; });
+  std::erase_if(fields, [](const Field& field) { return field.name.starts_with("test_"); });
   std::vector<std::uint64_t> digests;
   for (const std::string& step : schema_steps(frozen_steps(), fields)) digests.push_back(digest_of(step));
   EXPECT_THAT(digests, ElementsAre(9070897104789252886ULL, 6793714286496827511ULL, 16964023045854161441ULL,
