@@ -13,33 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/model/message.h"
-#include "kernels/model/result.h"
+#include "profiler/analysis/alignment.h"
 #include "profiler/analysis/point_table.h"
 #include "profiler/analysis/verdicts.h"
 
 namespace attnscope::analysis {
-
-/// By what points of two sides are partners.
-struct Alignment {
-  std::vector<std::string> fields;  ///< of the table of fields
-  std::vector<std::string> knobs;
-  bool all_knobs = false;
-  bool device = false;  ///< by name
-
-  /// "problem, tile, knobs, device" and what else it is made of.
-  [[nodiscard]] std::vector<std::string> words() const;
-};
-
-/// `words`: names of fields and knobs, "N", "problem" (every field but algorithm and tile), "tile", "knobs", "device".
-/// Where none of them is of the problem, all of the problem is meant. Empty: the problem, and of algorithm, tile, knobs
-/// and device whatever both sides have a value of in common. The error names the word that is none.
-[[nodiscard]] Result<Alignment, Message> alignment_of(std::span<const std::string> words, const PointTable&,
-                                                      std::span<const Row> base, std::span<const Row> other);
-
-/// What sides have in common that are two halves of something: every field and knob, and the device, that has the same
-/// values on both.
-[[nodiscard]] Alignment alignment_of_halves(const PointTable&, std::span<const Row> base, std::span<const Row> other);
 
 /// What a run was made under, by name: "driver", "580.65"; shown where the sides differ.
 using RunConditions = std::vector<std::pair<std::string, std::string>>;

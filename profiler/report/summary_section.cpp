@@ -48,9 +48,8 @@ std::string series_of(const Context& context, analysis::SeriesName name) {
 std::string gpu_of(const Context& context, Row row) {
   const RunIndex run = context.table().run_index(row);
   const std::string device = analysis::device_title(context.table(), run);
-  const Provenance origin = context.table().runs()[run].provenance;
-  const bool simulated = is_simulated(origin);
-  return simulated ? text(say::report::simulated_gpu{.device = device}) : device;
+  return is_simulated(context.table().runs()[run].provenance) ? text(say::report::simulated_gpu{.device = device})
+                                                              : device;
 }
 
 std::string origins_text(Provenance one, Provenance other) {

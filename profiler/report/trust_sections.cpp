@@ -38,7 +38,7 @@ const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits)
 }
 
 /// What did not run has no values that could be off.
-bool is_simulated(const Context& context, Row row) {
+bool has_simulated_values(const Context& context, Row row) {
   return is_simulated(context.table().points().origin(row)) && analysis::has_values(context.table().disposition(row));
 }
 
@@ -59,7 +59,7 @@ Table error_table(const Context& context, std::set<std::string>& never, std::set
               {}};
   std::set<std::pair<std::string, std::string>> simulated;
   for (const Row row : context.table().rows()) {
-    if (!is_simulated(context, row)) continue;
+    if (!has_simulated_values(context, row)) continue;
     simulated.emplace(context.table().algorithm(row), to_string(context.table().problem(row).pass));
   }
   std::size_t points = 0;
@@ -94,7 +94,7 @@ Table error_table(const Context& context, std::set<std::string>& never, std::set
 std::set<std::string> never_judged(const Context& context, const std::set<std::string>& judges) {
   std::set<std::string> others;
   for (const Row row : context.table().rows()) {
-    if (!is_simulated(context, row)) continue;
+    if (!has_simulated_values(context, row)) continue;
     const std::string& device = context.table().run(row).device_name;
     if (!judges.contains(device)) others.insert(device);
   }
