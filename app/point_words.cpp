@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -16,13 +14,6 @@ std::vector<std::string> axis_words(const PointSpec& spec) {
     words.push_back(fmt::format("{}={}", field.name, field_text(field, spec)));
   }
   for (const Knobs::Entry& knob : spec.knobs) words.push_back(fmt::format("{}={}", knob.first, to_string(knob.second)));
-  return words;
-}
-
-std::vector<std::string> axis_words_beside(const PointSpec& spec, const PointSpec& from) {
-  const std::vector<std::string> known = axis_words(from);
-  std::vector<std::string> words = axis_words(spec);
-  std::erase_if(words, [&](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
   return words;
 }
 

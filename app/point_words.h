@@ -11,8 +11,6 @@ namespace attnscope {
 
 /// "N=4096", "d=128", "algorithm=fa2", "br=128": every field that is not what goes without saying, and the knobs.
 [[nodiscard]] std::vector<std::string> axis_words(const PointSpec&);
-/// Those words of `spec` that `from` has not.
-[[nodiscard]] std::vector<std::string> axis_words_beside(const PointSpec& spec, const PointSpec& from);
 /// The word as a shell takes it, in quotation marks where it has to.
 [[nodiscard]] std::string shell_word(const std::string& word);
 

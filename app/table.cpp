@@ -133,4 +133,23 @@ void print(const Table& table, TableFormat format, std::ostream& out) {
   }
 }
 
+void print(const analysis::Table& table, TableFormat format, std::ostream& out) {
+  Table written;
+  for (const analysis::Column& column : table.columns) {
+    written.columns.push_back({.name = for_people(format) ? column.title : column.key,
+                               .number = column.kind == analysis::ColumnKind::number});
+  }
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    std::vector<std::string>& fields = written.rows.emplace_back();
+    for (const analysis::Column& column : table.columns) fields.push_back(column.cell(row).text);
+  }
+  print(written, format, out);
+}
+
+void print_help(const analysis::Table& table, std::ostream& out) {
+  for (const analysis::Column& column : table.columns) {
+    if (!column.help.empty()) out << fmt::format("{}: {}\n", column.title, column.help);
+  }
+}
+
 }  // namespace attnscope

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/tables/table.h"
+
 namespace attnscope {
 
 struct TableColumn {
@@ -20,10 +22,17 @@ struct Table {
 };
 
 enum class TableFormat { text, markdown, csv, json };
+[[nodiscard]] inline bool for_people(TableFormat format) {
+  return format == TableFormat::text || format == TableFormat::markdown;
+}
 
 /// Adds --csv, --json and --md, of which one may be given.
 void add_format_options(CLI::App& command, TableFormat& format);
 
 void print(const Table&, TableFormat, std::ostream&);
+/// A result: people read its columns' titles, programs their keys.
+void print(const analysis::Table&, TableFormat, std::ostream&);
+/// "title: help", a line for each column that has one.
+void print_help(const analysis::Table&, std::ostream&);
 
 }  // namespace attnscope

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/ceiling_table.h"
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
@@ -26,6 +25,7 @@
 #include "app/table.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
+#include "profiler/analysis/tables/ceiling_table.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -41,16 +41,21 @@ struct CeilingsOptions {
   bool jsonl = false;
   TableFormat format = TableFormat::text;
   CeilingOptions measure;
-
-  [[nodiscard]] bool for_people() const { return format == TableFormat::text || format == TableFormat::markdown; }
 };
+
+/// What programs have beside others has columns that say whose it is.
+void print_ceilings(std::span<const Ceiling> ceilings, TableFormat format) {
+  if (for_people(format)) return print(analysis::ceiling_table(ceiling_lines(ceilings)), format, std::cout);
+  const analysis::CeilingsOf all{"", "", {ceilings.begin(), ceilings.end()}};
+  print(analysis::ceiling_data({&all, 1}, false), format, std::cout);
+}
 
 /// What a reader of the figures has to know: beside a table for other programs it goes to stderr.
 void print_remarks(const std::vector<Message>& remarks, const CeilingsOptions& options, Reporter* reporter) {
   for (const Message& remark : remarks) {
     if (reporter != nullptr) {
       reporter->report(LogEvent{"warning", text(remark)});
-    } else if (options.for_people()) {
+    } else if (for_people(options.format)) {
       std::cout << text(remark) << '\n';
     } else {
       spdlog::warn("{}", text(remark));
@@ -113,14 +118,14 @@ ExitCode measured(const CeilingsOptions& options, Reporter* reporter) {
     }
     throw CommandError(set.error().cancelled ? ExitCode::partial : ExitCode::error, set.error().reason);
   }
-  if (reporter == nullptr) print_ceilings(set->ceilings, options.format, std::cout);
+  if (reporter == nullptr) print_ceilings(set->ceilings, options.format);
   print_remarks(set->remarks, options, reporter);
   const ExitCode code = lacks_a_ceiling(*set) ? ExitCode::partial : ExitCode::ok;
   if (!store) return code;
   Environment environment = device.environment();
   environment.app_version = program_version();
   const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
-  if (reporter == nullptr && options.for_people()) {
+  if (reporter == nullptr && for_people(options.format)) {
     std::cout << text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
   }
   return code;
@@ -157,18 +162,18 @@ ExitCode kept(const CeilingsOptions& options) {
   if (sets.empty() && never_measured.empty()) {
     throw CommandError(ExitCode::error, say::ceiling::none_in_file{.file = options.file});
   }
-  if (!options.for_people()) {
-    std::vector<CeilingsOf> all;
+  if (!for_people(options.format)) {
+    std::vector<analysis::CeilingsOf> all;
     all.reserve(sets.size() + never_measured.size());
     for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
     for (const auto& [uuid, run] : never_measured) all.push_back({uuid, "", datasheet_ceilings(run.limits)});
-    print_ceilings_of(all, options.format, std::cout);
+    print(analysis::ceiling_data(all, true), options.format, std::cout);
     return with_skipped_rows(store, ExitCode::ok);
   }
   bool first = true;
   const auto part = [&](const Message& heading, std::span<const Ceiling> ceilings) {
     std::cout << (std::exchange(first, false) ? "" : "\n") << printable(text(heading)) << '\n';
-    print_ceilings(ceilings, options.format, std::cout);
+    print_ceilings(ceilings, options.format);
   };
   for (const StoredCeilings& set : sets) {
     part(

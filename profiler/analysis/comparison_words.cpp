@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "messages/compare.h"
+#include "messages/compare_page.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/plan/command.h"
 
@@ -46,6 +47,13 @@ bool in_turns(const PointTable& table, const ComparedPair& pair) {
   const Row other = pair.other.front();
   return !pair.same_point && table.run(base).device_name == table.run(other).device_name &&
          table.spec(base).cache == table.spec(other).cache;
+}
+
+/// Of what failed, or has no time.
+Message failure_words(const PointTable& table, const LeftOut& left) {
+  const Row row = left.rows.front();
+  if (has_values(table.disposition(row))) return say::compare::no_time{};
+  return say::compare::failed{.disposition = attnscope::to_string(table.disposition(row)), .reason = table.reason(row)};
 }
 
 /// Of a point in one round, as it was measured.
@@ -88,11 +96,34 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
   return say::compare::settle_repeat{.reason = reason, .times = *verdict.recordings_needed, .command = command};
 }
 
-Message failure_words(const PointTable& table, const LeftOut& left) {
-  if (left.why != LeftOut::Why::failed && left.why != LeftOut::Why::both_failed) return {};
-  const Row row = left.rows.front();
-  if (has_values(table.disposition(row))) return say::compare::no_time{};
-  return say::compare::failed{.disposition = attnscope::to_string(table.disposition(row)), .reason = table.reason(row)};
+Message left_out_words(const PointTable& table, const LeftOut& left) {
+  if (left.why == LeftOut::Why::several) return say::compare_page::several{.points = left.rows.size()};
+  if (left.why != LeftOut::Why::no_partner) return failure_words(table, left);
+  return left.of_other ? Message(say::compare_page::not_in_baseline{}) : say::compare_page::only_in_baseline{};
+}
+
+Message left_out_reason(const PointTable& table, const LeftOut& left) {
+  if (left.why == LeftOut::Why::several) return say::compare::several{.points = left.rows.size()};
+  return left.why == LeftOut::Why::no_partner ? Message(say::compare::no_partner{}) : failure_words(table, left);
+}
+
+Message verdict_title(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return say::compare_page::faster{};
+    case Verdict::slower:
+      return say::compare_page::slower{};
+    case Verdict::same:
+      return say::compare_page::same{};
+    case Verdict::ambiguous:
+      break;
+  }
+  return say::compare_page::undecided{};
+}
+
+std::string ratio_text(const RatioInterval& ratio) {
+  if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
+  return fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
 }
 
 std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& results, const VerdictOptions& options,

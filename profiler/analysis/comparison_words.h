@@ -19,9 +19,13 @@ namespace attnscope::analysis {
 [[nodiscard]] std::string settling_command(const PointTable&, const ComparedPair&, double margin);
 /// Why a pair is undecided, and the command that would settle it; empty for one that is decided.
 [[nodiscard]] Message settling_words(const PointTable&, const ComparedPair&, double margin);
-/// Why rows of one side stand alone, where they failed or have no time; empty for all else, which each view says in its
-/// own words.
-[[nodiscard]] Message failure_words(const PointTable&, const LeftOut&);
+/// Why rows of one side stand alone, as people read it and as programs do.
+[[nodiscard]] Message left_out_words(const PointTable&, const LeftOut&);
+[[nodiscard]] Message left_out_reason(const PointTable&, const LeftOut&);
+/// "FASTER"
+[[nodiscard]] Message verdict_title(Verdict);
+/// "0.9520 [0.9490, 0.9550]"; without an interval where there is none.
+[[nodiscard]] std::string ratio_text(const RatioInterval&);
 /// What stands below the spreads of these pairs, a sentence each.
 [[nodiscard]] std::vector<Message> floor_words(const std::vector<const ComparisonResult*>&, const VerdictOptions& = {},
                                                std::size_t looks = 1);

@@ -329,6 +329,16 @@ const Metric* find_counter(std::string_view counter) {
   return found == metric_table.end() ? nullptr : found;
 }
 
+std::string metric_title(std::string_view key) {
+  const Metric* metric = find_metric(key);
+  std::string title = metric == nullptr ? std::string(key) : text(metric->label());
+  constexpr std::string_view arrow = "<->";
+  for (std::size_t at = title.find(arrow); at != std::string::npos; at = title.find(arrow)) {
+    title.replace(at, arrow.size(), "↔");
+  }
+  return title;
+}
+
 std::string metric_text(const MetricValue& metric) {
   // One digit more: a model met to a percent is the point of the comparison.
   if (metric.name == key::l2_sm_over_model) return fmt::format("{:.4f}", metric.value);

@@ -53,6 +53,8 @@ inline constexpr double dram_count_spread = 0.01;
 
 [[nodiscard]] std::span<const Metric> metrics_table();
 [[nodiscard]] const Metric* find_metric(std::string_view key);
+/// What people call it: "SM↔L2 total"; of no metric of the table the key.
+[[nodiscard]] std::string metric_title(std::string_view key);
 /// With its unit; shared and local memory are capacities, all other bytes traffic.
 [[nodiscard]] std::string metric_text(const MetricValue&);
 /// By either of its counter's names; nullptr for a counter that the table does not have.

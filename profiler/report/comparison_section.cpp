@@ -5,16 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
 
 #include "messages/compare.h"
-#include "messages/compare_page.h"
 #include "messages/report.h"
 #include "profiler/analysis/comparison_words.h"
+#include "profiler/analysis/tables/comparison_table.h"
 #include "profiler/plan/command.h"
 #include "profiler/report/sections.h"
 #include "profiler/units/spelling.h"
@@ -23,7 +21,6 @@ namespace attnscope::report {
 namespace {
 
 using analysis::ComparedPair;
-using analysis::LeftOut;
 using analysis::RatioInterval;
 using analysis::Row;
 using analysis::RunIndex;
@@ -31,27 +28,6 @@ using analysis::Verdict;
 
 /// Verdicts that the summary tells one by one.
 constexpr std::size_t verdicts_told = 8;
-
-/// SLOWER first, for that is what somebody has to look at.
-int rank_of_verdict(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::slower:
-      return 0;
-    case Verdict::faster:
-      return 1;
-    case Verdict::ambiguous:
-      return 2;
-    case Verdict::same:
-      break;
-  }
-  return 3;
-}
-
-/// "0.912 [0.905, 0.918]"; without an interval where there is none.
-std::string ratio_text(const RatioInterval& ratio) {
-  if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
-  return fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
-}
 
 std::vector<analysis::RunConditions> conditions_of(const Input& input) {
   std::vector<analysis::RunConditions> all;
@@ -91,68 +67,26 @@ std::string other_point(const Context& context, const ComparedPair& pair) {
   return describe(context.table().spec(pair.other.front()));
 }
 
-/// In what the other point differs from the baseline's, as axes.
-std::string differs_in(const analysis::PointTable& table, const ComparedPair& pair) {
-  const std::vector<std::string> known = axis_texts(table.spec(pair.base.front()));
-  std::vector<std::string> words;
-  for (const std::string& word : axis_texts(table.spec(pair.other.front()))) {
-    if (std::ranges::find(known, word) == known.end()) words.push_back(word);
-  }
-  const std::string& device = table.run(pair.other.front()).device_name;
-  if (table.run(pair.base.front()).device_name != device) words.push_back(device);
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
 std::string origins_of(const analysis::PointTable& table, const ComparedPair& pair) {
   const std::string base = origin_text(table.points().origin(pair.base.front()));
   const std::string other = origin_text(table.points().origin(pair.other.front()));
   return base == other ? base : fmt::format("{}, {}", other, base);
 }
 
-Table difference_table(const Compared& compared) {
-  Table table{
-      text(say::report::differences_caption{.other = compared.other, .base = compared.base}),
-      {{text(say::report::column_fact{})}, {text(say::report::column_baseline{})}, {text(say::report::column_other{})}},
-      {}};
-  for (const analysis::Difference& each : compared.result.differences)
-    table.rows.push_back({{each.name}, {each.base}, {each.other}});
-  return table;
-}
-
 Table pair_table(const Context& context, const Compared& compared) {
-  Table table{text(say::report::pairs_caption{.other = compared.other, .base = compared.base}),
-              {{text(say::report::column_entry{})},
-               {text(say::report::column_verdict{})},
-               {text(say::report::column_ratio{}), true},
-               {text(say::report::column_point{}), false, true},
-               {text(say::report::column_against{})},
-               {text(say::report::column_base_time{}), true},
-               {text(say::report::column_other_time{}), true},
-               {text(say::report::column_cycles{}), true},
-               {text(say::report::column_dram_ratio{}), true},
-               {text(say::report::column_settled_ratio{}), true},
-               {text(say::report::column_sm_l2_ratio{}), true},
-               {text(say::report::column_rounds{}), true}},
-              {}};
-  static_assert(analysis::compared_level_count == 3);
-  for (std::size_t k = 0; k < compared.order.size(); ++k) {
-    const ComparedPair& pair = compared.result.pairs[compared.order[k]];
-    const analysis::RowVerdict& verdict = pair.verdict;
-    std::vector<Cell> row{{compared.place_of(k)},
-                          {std::string(analysis::to_string(verdict.verdict))},
-                          {ratio_text(verdict.time)},
-                          {describe(context.table().spec(pair.base.front()))},
-                          {differs_in(context.table(), pair)},
-                          {fmt::format("{:.1f}", pair.base_ns), pair.base.front()},
-                          {fmt::format("{:.1f}", pair.other_ns), pair.other.front()},
-                          {verdict.cycles ? ratio_text(*verdict.cycles) : ""}};
-    for (const analysis::ComparedLevel& level : pair.levels)
-      row.push_back({level.ratio() ? fmt::format("{:.3f}", *level.ratio()) : ""});
-    row.push_back({fmt::format("{}", verdict.rounds)});
-    table.rows.push_back(std::move(row));
-    table.places.push_back(compared.place_of(k));
-  }
-  table.drop_empty_columns();
+  std::vector<analysis::ComparisonLine> lines;
+  for (const std::size_t place : compared.order) lines.push_back({.pair = &compared.result.pairs[place]});
+  const std::size_t rows = lines.size();
+  analysis::Table told =
+      analysis::comparison_table(std::move(lines), {.points = &context.table(), .margin = compared.verdicts.margin});
+  told.drop("note");  // in a table of its own, where the same words stand once
+  told.drop_empty_columns();
+  told.columns.insert(told.columns.begin(),
+                      {.key = "entry", .title = text(say::report::column_entry{}), .cell = [&](std::size_t row) {
+                         return analysis::Cell{.text = compared.place_of(row)};
+                       }});
+  Table table = written_out(told, text(say::report::pairs_caption{.other = compared.other, .base = compared.base}));
+  for (std::size_t row = 0; row < rows; ++row) table.places.push_back(compared.place_of(row));
   return table;
 }
 
@@ -177,40 +111,6 @@ Table settle_table(const Context& context, const Compared& compared) {
   }
   for (std::size_t row = 0; row < others.size(); ++row) {
     if (!others[row].empty()) table.rows[row].back().text += fmt::format(" ({})", fmt::join(others[row], ", "));
-  }
-  return table;
-}
-
-Message why_left_out(const analysis::PointTable& table, const LeftOut& left) {
-  switch (left.why) {
-    case LeftOut::Why::no_partner:
-      return left.of_other ? Message(say::compare_page::not_in_baseline{})
-                           : Message(say::compare_page::only_in_baseline{});
-    case LeftOut::Why::several:
-      return say::compare_page::several{.points = left.rows.size()};
-    case LeftOut::Why::failed:
-    case LeftOut::Why::both_failed:
-      break;
-  }
-  return analysis::failure_words(table, left);
-}
-
-Table left_table(const Context& context, const Compared& compared) {
-  Table table{text(say::report::left_caption{}),
-              {{text(say::report::column_side{})},
-               {text(say::report::column_point{}), false, true},
-               {text(say::report::column_points{}), true},
-               {text(say::report::column_why{}), false, true},
-               {text(say::report::column_row{}), true}},
-              {}};
-  for (const LeftOut& left : compared.result.left_out) {
-    const Row first = left.rows.front();
-    table.rows.push_back(
-        {{text(left.of_other ? Message(say::report::side_other{}) : Message(say::report::side_base{}))},
-         {describe(context.table().spec(first))},
-         {fmt::format("{}", left.rows.size())},
-         {text(why_left_out(context.table(), left))},
-         {row_name(first), first}});
   }
   return table;
 }
@@ -302,12 +202,12 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
       line.marks.push_back({n, time.ratio, time.interval.low, time.interval.high,
                             text(say::report::ratio_read_out{.series = label,
                                                              .n = exact_text(n),
-                                                             .ratio = ratio_text(time),
+                                                             .ratio = analysis::ratio_text(time),
                                                              .verdict = analysis::to_string(pair->verdict.verdict),
                                                              .origin = origins_of(context.table(), *pair)})});
       table.rows.push_back({{label},
                             {exact_text(n)},
-                            {ratio_text(time)},
+                            {analysis::ratio_text(time)},
                             {std::string(analysis::to_string(pair->verdict.verdict))},
                             {row_name(pair->other.front()), pair->other.front()}});
       least = std::min(least, n);
@@ -378,10 +278,8 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
     compared.result = analysis::compare(input.table, asked);
     compared.order.resize(compared.result.pairs.size());
     std::iota(compared.order.begin(), compared.order.end(), std::size_t{0});
-    std::ranges::stable_sort(compared.order, {}, [&](std::size_t k) {
-      const analysis::RowVerdict& verdict = compared.result.pairs[k].verdict;
-      return std::pair(rank_of_verdict(verdict.verdict), -std::abs(std::log(verdict.time.ratio)));
-    });
+    std::ranges::stable_sort(compared.order, {},
+                             [&](std::size_t k) { return analysis::verdict_order(compared.result.pairs[k].verdict); });
     compared.first_place = next_place;
     next_place += compared.order.size();
   }
@@ -407,7 +305,7 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
     const std::size_t significant = result.count(Verdict::faster) + result.count(Verdict::slower);
     for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {
       const ComparedPair& pair = result.pairs[compared.order[k]];
-      const std::string ratio = ratio_text(pair.verdict.time);
+      const std::string ratio = analysis::ratio_text(pair.verdict.time);
       const std::string own = text(Nanoseconds(pair.other_ns));
       const std::string other = text(Nanoseconds(pair.base_ns));
       const std::string origin = origins_of(context.table(), pair);
@@ -442,7 +340,9 @@ std::vector<Block> comparison_section(const Context& context) {
   std::size_t number = 0;
   for (const Compared& compared : context.compared) {
     if (!compared.result.differences.empty()) {
-      blocks.emplace_back(difference_table(compared));
+      blocks.emplace_back(
+          written_out(analysis::difference_table(compared.result),
+                      text(say::report::differences_caption{.other = compared.other, .base = compared.base})));
     } else {
       blocks.emplace_back(plain(say::report::no_differences{}));
     }
@@ -461,7 +361,10 @@ std::vector<Block> comparison_section(const Context& context) {
       Table settle = settle_table(context, compared);
       if (!settle.rows.empty()) blocks.emplace_back(std::move(settle));
     }
-    if (!compared.result.left_out.empty()) blocks.emplace_back(left_table(context, compared));
+    if (!compared.result.left_out.empty()) {
+      blocks.emplace_back(
+          written_out(analysis::left_out_table(context.table(), compared.result), text(say::report::left_caption{})));
+    }
   }
   return blocks;
 }

@@ -10,8 +10,8 @@
 
 #include "messages/law.h"
 #include "messages/report.h"
-#include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/roofline.h"
+#include "profiler/analysis/tables/law_table.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
@@ -362,50 +362,6 @@ std::vector<Block> time_section(const Context& context) {
 
 namespace {
 
-/// Theorem 2 held to the points of whole families; empty where none was swept over N, d and M.
-Table family_table(const Context& context) {
-  constexpr std::array law_of{LawVariable::n, LawVariable::d, LawVariable::m};
-  const analysis::LawReport report = analysis::fit_law_exponents(context.table(), context.table().rows());
-  Table table{text(say::law::heading{}),
-              {{text(say::report::column_series{})},
-               {text(say::report::column_level{})},
-               {text(say::report::column_run{})},
-               {text(say::report::column_problem{})},
-               {text(say::report::column_points{}), true}},
-              {}};
-  for (const LawVariable variable : law_of)
-    table.columns.push_back(
-        {fmt::format("{} [{}]", to_string(variable), laws_exponents(report.families, variable)), true});
-  for (const Message& title : std::initializer_list<Message>{say::report::column_closed{}, say::report::column_miss{},
-                                                             say::report::column_band{}, say::report::column_state{},
-                                                             say::report::column_origin{}})
-    table.columns.push_back({text(title)});
-  for (const analysis::LawFamily& family : report.families) {
-    const bool shown = family.fit && !family.refusal;
-    std::vector<Cell> row{{analysis::short_title(context.table().algorithms(), family.algorithm)},
-                          {std::string(analysis::to_string(family.level))},
-                          {context.table().runs()[family.run].title},
-                          {problem_text(family)},
-                          {std::to_string(family.points.size())}};
-    std::string closed;
-    for (std::size_t k = 0; k < law_of.size(); ++k) {
-      row.push_back({shown ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", family.fit->exponents[k],
-                                         family.fit->intervals[k].low, family.fit->intervals[k].high)
-                           : ""});
-      if (family.closed_form) closed += fmt::format("{}{:.3f}", k == 0 ? "" : ", ", family.closed_form->exponents[k]);
-    }
-    row.push_back({shown ? closed : ""});
-    row.push_back({shown ? text(Share(family.fit->worst())) : ""});
-    row.push_back({family.points.empty()
-                       ? ""
-                       : fmt::format("{} – {}", number_text(family.band.low), number_text(family.band.high))});
-    row.push_back({shown ? text(say::report::law_holds{}) : text(analysis::refusal_words(family))});
-    row.push_back({origin_text(family.provenance)});
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
 /// The law of each curve over N.
 Table law_table(const Context& context) {
   Table table;
@@ -448,9 +404,9 @@ std::vector<Block> exponents_section(const Context& context) {
   std::vector<Block> blocks;
   Table laws = law_table(context);
   if (!laws.rows.empty()) blocks.emplace_back(std::move(laws));
-  Table families = family_table(context);
-  if (!families.rows.empty()) {
-    blocks.emplace_back(std::move(families));
+  const analysis::LawReport report = analysis::fit_law_exponents(context.table(), context.table().rows());
+  if (!report.families.empty()) {
+    blocks.emplace_back(written_out(analysis::law_table(context.table(), report.families), text(say::law::heading{})));
     blocks.emplace_back(plain(say::law::intervals{}));
   }
   return blocks;

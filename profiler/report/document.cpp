@@ -2,6 +2,7 @@
 #include "profiler/report/document.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace attnscope::report {
 
@@ -19,6 +20,24 @@ void Table::drop_empty_columns() {
     columns.erase(columns.begin() + place);
     for (std::vector<Cell>& row : rows) row.erase(row.begin() + place);
   }
+}
+
+Table written_out(const analysis::Table& result, std::string caption) {
+  Table table{.caption = std::move(caption), .columns = {}, .rows = {}};
+  for (const analysis::Column& column : result.columns) {
+    table.columns.push_back({.title = column.title,
+                             .number = column.kind == analysis::ColumnKind::number,
+                             .words = column.kind == analysis::ColumnKind::sentence});
+  }
+  for (std::size_t row = 0; row < result.rows; ++row) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    for (const analysis::Column& column : result.columns) {
+      analysis::Cell cell = column.cell(row);
+      cells.push_back({.text = std::move(cell.text), .row = cell.row, .number = cell.number});
+    }
+  }
+  table.drop_empty_columns();
+  return table;
 }
 
 std::string target_of(const Words& words) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/analysis/point_table.h"
+#include "profiler/analysis/tables/table.h"
 #include "profiler/report/chart.h"
 
 namespace attnscope::report {
@@ -35,6 +36,7 @@ struct Column {
 struct Cell {
   std::string text;
   std::optional<analysis::Row> row = std::nullopt;  ///< leads there
+  std::optional<double> number = std::nullopt;      ///< what it is sorted by, where that is not the text
 };
 struct Table {
   std::string caption;
@@ -50,6 +52,9 @@ struct Table {
   /// What no row has takes no room.
   void drop_empty_columns();
 };
+
+/// A result under a caption.
+[[nodiscard]] Table written_out(const analysis::Table&, std::string caption);
 
 /// A chart with the words that stand for it where it is not seen, and its values.
 struct Figure {

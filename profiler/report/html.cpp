@@ -54,6 +54,7 @@ svg.addEventListener('keydown',function(e){var n=marks.length,k=at;if(!n)return;
 if(e.key==='ArrowRight'||e.key==='ArrowDown')k=Math.min(n-1,at+1);else if(e.key==='ArrowLeft'||e.key==='ArrowUp')k=Math.max(0,at-1);
 else if(e.key==='Home')k=0;else if(e.key==='End')k=n-1;else if(e.key==='Escape')k=-1;else return;e.preventDefault();show(k)});
 svg.setAttribute('tabindex','0')});
+function of(cell){return cell.getAttribute('data-v')||cell.textContent}
 document.querySelectorAll('table').forEach(function(table){if(!table.tHead||table.tBodies[0].rows.length<2)return;
 Array.prototype.forEach.call(table.tHead.rows[0].cells,function(head,column){
 var b=document.createElement('button');b.type='button';b.textContent=head.textContent;head.textContent='';head.appendChild(b);
@@ -61,7 +62,7 @@ b.addEventListener('click',function(){var up=head.getAttribute('aria-sort')!=='a
 Array.prototype.forEach.call(table.tHead.rows[0].cells,function(h){h.removeAttribute('aria-sort')});
 head.setAttribute('aria-sort',up?'ascending':'descending');
 var rows=Array.prototype.slice.call(table.tBodies[0].rows);
-rows.sort(function(a,b){var x=a.cells[column].textContent,y=b.cells[column].textContent,o;
+rows.sort(function(a,b){var x=of(a.cells[column]),y=of(b.cells[column]),o;
 if(number){x=x===''?Infinity:parseFloat(x);y=y===''?Infinity:parseFloat(y);o=x===y?0:x<y?-1:1}else o=x<y?-1:x>y?1:0;return up?o:-o});
 rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
@@ -118,9 +119,10 @@ void write(std::string& out, const Table& table) {
     for (std::size_t k = 0; k < table.rows[row].size(); ++k) {
       const Cell& cell = table.rows[row][k];
       const bool known = k < table.columns.size();
-      out += known && table.columns[k].number  ? R"(<td class="n">)"
-             : known && table.columns[k].words ? R"(<td class="w">)"
-                                               : "<td>";
+      out += known && table.columns[k].number  ? R"(<td class="n")"
+             : known && table.columns[k].words ? R"(<td class="w")"
+                                               : "<td";
+      out += cell.number ? fmt::format(R"( data-v="{}">)", *cell.number) : ">";
       out += cell.row ? fmt::format(R"(<a href="#row-{}">{}</a>)", row_name(*cell.row), markup(cell.text))
                       : markup(cell.text);
       out += "</td>";

@@ -12,9 +12,10 @@
 #include "messages/prediction.h"
 #include "messages/report.h"
 #include "profiler/analysis/compared_values.h"
-#include "profiler/analysis/paper_table.h"
 #include "profiler/analysis/peaks.h"
 #include "profiler/analysis/published_errors.h"
+#include "profiler/analysis/tables/ceiling_table.h"
+#include "profiler/analysis/tables/fig2_table.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
@@ -162,73 +163,6 @@ void add_imported(const Context& context, std::vector<Block>& blocks) {
   for (auto& [run, each] : tables) blocks.emplace_back(std::move(each));
 }
 
-/// A number as the table of the paper prints it.
-std::string paper_number(std::optional<double> value) {
-  if (!value) return {};
-  return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
-}
-
-Table paper_rows(const Context& context, RunIndex run, const analysis::PaperTable& compared) {
-  const analysis::PointTable& points = context.table();
-  Table table{
-      text(say::report::paper_caption{.run = points.runs()[run].title, .device = analysis::device_title(points, run)}),
-      {{text(say::report::column_figure{})},
-       {text(say::report::column_algorithm{})},
-       {text(say::report::column_pass{})},
-       {"Bc", true},
-       {text(say::report::column_quantity{})},
-       {text(say::report::column_unit{})},
-       {text(say::report::column_ours{}), true},
-       {text(say::report::column_origin{})},
-       {text(say::report::column_paper{}), true},
-       {text(say::report::column_ours_over{}), true},
-       {text(say::report::column_outcome{})},
-       {text(say::report::column_row{}), true}},
-      {}};
-  for (const auto* rows : {&compared.left, &compared.middle}) {
-    for (const analysis::PaperRow& row : *rows) {
-      const PointSpec spec = points.spec(row.row);
-      table.rows.push_back({{std::string(row.figure)},
-                            {analysis::short_title(points.algorithms(), spec.algorithm)},
-                            {std::string(to_string(spec.problem.pass))},
-                            {fmt::format("{}", spec.tile.bc)},
-                            {std::string(row.quantity)},
-                            {std::string(row.unit)},
-                            {paper_number(row.ours)},
-                            {row.provenance ? origin_text(*row.provenance) : ""},
-                            {paper_number(row.paper)},
-                            {paper_number(row.ratio())},
-                            {std::string(to_string(points.disposition(row.row)))},
-                            {row_name(row.row), row.row}});
-    }
-  }
-  return table;
-}
-
-/// Why ours differ, of what these rows have.
-void add_paper_notes(const Context& context, RunIndex run, const analysis::PaperTable& compared,
-                     std::vector<Block>& blocks) {
-  const analysis::PointTable& points = context.table();
-  std::set<std::string> dtypes;
-  std::set<std::string> caches;
-  for (const auto* rows : {&compared.left, &compared.middle}) {
-    for (const analysis::PaperRow& row : *rows) {
-      dtypes.emplace(to_string(points.problem(row.row).dtype));
-      caches.emplace(to_string(points.spec(row.row).cache));
-    }
-  }
-  const std::string l2 = fmt::format("{:.0f}", static_cast<double>(points.runs()[run].limits.l2_bytes) / (1 << 20));
-  blocks.emplace_back(plain(say::paper_notes::notes{}));
-  for (const Message& note : std::initializer_list<Message>{
-           say::paper_notes::products{}, say::paper_notes::standard{}, say::paper_notes::flash{},
-           say::paper_notes::dram{.mib = l2}, say::paper_notes::passes{},
-           say::paper_notes::time{
-               .gpu = points.runs()[run].device_name, .dtypes = joined(dtypes), .caches = joined(caches)},
-           say::paper_notes::memory{}}) {
-    blocks.emplace_back(plain(note));
-  }
-}
-
 }  // namespace
 
 KnownRoofs roofs_known(const Context& context, RunIndex index) {
@@ -287,28 +221,13 @@ void add_ceilings(const Context& context, std::vector<Block>& blocks) {
   for (const Row row : context.table().rows()) devices.insert(context.table().run(row).device_name);
   for (const CeilingFacts& set : context.input.ceilings) {
     if (!devices.contains(set.device_name)) continue;
-    Table table{
-        text(say::report::ceilings_caption{.device = set.device_name, .time = set.measured_at, .file = set.file}),
-        {{text(say::report::column_ceiling{})},
-         {text(say::report::column_unit{})},
-         {text(say::report::column_value{}), true},
-         {text(say::report::column_q1{}), true},
-         {text(say::report::column_q3{}), true},
-         {text(say::report::column_clock{}), true},
-         {text(say::report::column_origin{})}},
-        {}};
-    for (const CeilingLine& line : ceiling_lines(set.ceilings)) {
-      if (line.kind->curve) continue;
-      const Ceiling& ceiling = line.ceiling;
-      table.rows.push_back({{text(analysis::ceiling_label(*line.kind, ceiling.source))},
-                            {std::string(line.kind->unit)},
-                            {exact_text(ceiling.value)},
-                            {ceiling.q1 ? exact_text(*ceiling.q1) : ""},
-                            {ceiling.q3 ? exact_text(*ceiling.q3) : ""},
-                            {line.clock_hz ? exact_text(*line.clock_hz) : ""},
-                            {std::string(to_string(ceiling.source))}});
-    }
-    if (!table.rows.empty()) blocks.emplace_back(std::move(table));
+    std::vector<CeilingLine> lines = ceiling_lines(set.ceilings);
+    std::erase_if(lines, [](const CeilingLine& line) { return line.kind->curve; });
+    if (lines.empty()) continue;
+    analysis::Table table = analysis::ceiling_table(std::move(lines));
+    table.drop("data");
+    blocks.emplace_back(written_out(table, text(say::report::ceilings_caption{
+                                               .device = set.device_name, .time = set.measured_at, .file = set.file})));
   }
 }
 
@@ -337,8 +256,12 @@ std::vector<Block> paper_section(const Context& context) {
   for (const auto& [run, rows] : runs) {
     const analysis::PaperTable compared = analysis::build_paper_table(context.table(), rows);
     if (compared.left.empty() && compared.middle.empty()) continue;
-    blocks.emplace_back(paper_rows(context, run, compared));
-    add_paper_notes(context, run, compared, blocks);
+    blocks.emplace_back(
+        written_out(analysis::fig2_table(context.table(), compared),
+                    text(say::report::paper_caption{.run = context.table().runs()[run].title,
+                                                    .device = analysis::device_title(context.table(), run)})));
+    blocks.emplace_back(plain(say::paper_notes::notes{}));
+    for (const Message& note : analysis::fig2_notes(context.table(), compared)) blocks.emplace_back(plain(note));
   }
   return blocks;
 }

@@ -59,7 +59,7 @@ TEST(CeilingsCommand, a_file_shows_what_it_keeps) {
   const Outcome people = run(folder, {"ceilings", file});
   EXPECT_EQ(people.exit_code, 0) << people.err;
   EXPECT_THAT(people.out, AllOf(HasSubstr("NVIDIA H200 (GPU-1), measured "), HasSubstr("4.10 TB/s"),
-                                HasSubstr("±2.44%"), HasSubstr("1980 MHz"), HasSubstr("30 MiB            0.250")));
+                                HasSubstr("±2.44%"), HasSubstr("1980 MHz"), HasSubstr("30 MiB      0.250")));
   const Outcome csv = run(folder, {"ceilings", file, "--csv"});
   EXPECT_THAT(csv.out, AllOf(HasSubstr("device_uuid,measured_at,ceiling,argument,value,q1,q3,unit,provenance\n"),
                              HasSubstr(",dram_copy,0,4100000000000,4000000000000,4200000000000,byte/s,measured\n")));

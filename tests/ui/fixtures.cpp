@@ -8,6 +8,7 @@
 #include "kernels/registry.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/measure/simulated_device.h"
+#include "ui/models/result_model.h"
 #include "ui/panels/point_html.h"
 
 namespace attnscope::ui::fixtures {
@@ -123,6 +124,11 @@ void write_at_once(const QString& path, RunOf run) {
   RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
   CompleteRun whole{.header = header_of(run), .points = std::move(run.points)};
   (void)store.add_complete_runs({&whole, 1});
+}
+
+QString cell_named(const QAbstractItemModel& model, int row, const char* key) {
+  const int column = dynamic_cast<const ResultModel&>(model).column_named(key);
+  return column < 0 ? QString() : model.index(row, column).data().toString();
 }
 
 }  // namespace attnscope::ui::fixtures

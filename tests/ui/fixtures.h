@@ -2,6 +2,7 @@
 // Databases of points that look like a GPU's.
 #pragma once
 
+#include <QAbstractItemModel>
 #include <QPalette>
 #include <QString>
 #include <memory>
@@ -67,5 +68,8 @@ struct RunOf {
 void write_file(const QString& path, const std::vector<RunOf>& runs);
 /// One more run, in one transaction: of many points, which would else wait for a commit each.
 void write_at_once(const QString& path, RunOf run);
+
+/// What a result's model (ui/models/result_model.h) says in the column of that key; null: there is no such column.
+[[nodiscard]] QString cell_named(const QAbstractItemModel& model, int row, const char* key);
 
 }  // namespace attnscope::ui::fixtures

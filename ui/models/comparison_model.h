@@ -6,46 +6,38 @@
 #include <optional>
 
 #include "ui/models/comparison_table.h"
-#include "ui/models/table_model.h"
+#include "ui/models/result_model.h"
 
 namespace attnscope::ui {
 
-class ComparisonModel : public TableModel {
-  Q_OBJECT
+class ComparisonModel : public ResultModel {
  public:
-  using TableModel::TableModel;
+  using ResultModel::ResultModel;
 
-  void set_table(std::shared_ptr<const ComparisonTable> table);
-  [[nodiscard]] const std::shared_ptr<const ComparisonTable>& table() const { return table_; }
+  void set_comparison(std::shared_ptr<const ComparisonTable> comparison) {
+    comparison_ = std::move(comparison);
+    set_table({comparison_, &comparison_->table()});
+  }
+  [[nodiscard]] const std::shared_ptr<const ComparisonTable>& comparison() const { return comparison_; }
 
   /// Null of what is left out.
   [[nodiscard]] const analysis::ComparedPair* pair(int row) const {
-    return table_->pair(static_cast<std::size_t>(row));
+    return comparison_->lines()[static_cast<std::size_t>(row)].pair;
   }
   /// The point of the baseline, or of the other side, in a row.
   [[nodiscard]] std::optional<ShownPoint> point(int row, bool of_other) const {
-    return table_->point(static_cast<std::size_t>(row), of_other);
+    return comparison_->point(static_cast<std::size_t>(row), of_other);
   }
   /// The first row that has this point.
-  [[nodiscard]] std::optional<int> row_of(Row point) const;
-
-  /// What a column is known by: "verdict", "time", a setting's key.
-  [[nodiscard]] QString key_of(int column) const { return table_->columns()[static_cast<std::size_t>(column)].key; }
+  [[nodiscard]] std::optional<int> row_of(Row point) const {
+    const std::optional<std::size_t> line = comparison_->line_of(point);
+    return line ? std::optional(static_cast<int>(*line)) : std::nullopt;
+  }
   /// What all rows were set to, so that no column says it: "d 128 · full · bf16".
-  [[nodiscard]] QString common() const { return table_->common(); }
-  /// -1 where there is none.
-  [[nodiscard]] int column_named(const QString& key) const { return table_->column_named(key); }
-  /// For other programs: plain numbers.
-  static constexpr int copy_role = sort_role + 1;
-
- protected:
-  [[nodiscard]] int rows() const override { return static_cast<int>(table_->lines().size()); }
-  [[nodiscard]] int columns() const override { return static_cast<int>(table_->columns().size()); }
-  [[nodiscard]] QVariant cell(int row, int column, int role) const override;
-  [[nodiscard]] QVariant header(int column, int role) const override;
+  [[nodiscard]] QString common() const { return comparison_->common(); }
 
  private:
-  std::shared_ptr<const ComparisonTable> table_ = std::make_shared<const ComparisonTable>();
+  std::shared_ptr<const ComparisonTable> comparison_ = std::make_shared<const ComparisonTable>();
 };
 
 }  // namespace attnscope::ui

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "messages/compare_page.h"
+#include "profiler/analysis/comparison_words.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/analysis/tile_map.h"
 #include "profiler/plan/fields.h"
@@ -213,6 +214,15 @@ std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointA
   if (own == nullptr) own = analysis::find_axis(known_axes(), analysis::device_facet_key);  // runs have theirs
   if (own != nullptr) axes.push_back(*own);
   return analysis::facets_beside(axes);
+}
+
+QStringList ComparisonSet::method_words() const {
+  std::vector<const analysis::ComparisonResult*> results;
+  results.reserve(others.size());
+  for (const OtherSide& other : others) results.push_back(&other.result);
+  QStringList words;
+  for (const Message& floor : analysis::floor_words(results, {}, looks)) words << qtext(floor);
+  return words;
 }
 
 bool ComparisonSet::some_met() const {

@@ -11,7 +11,7 @@
 #include "messages/curves.h"
 #include "profiler/analysis/peaks.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/models/ceilings_model.h"
+#include "ui/models/shown_ceilings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

@@ -9,6 +9,7 @@
 
 #include "messages/compare_page.h"
 #include "profiler/analysis/compared_values.h"
+#include "profiler/analysis/comparison_words.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/models/comparison_model.h"
 #include "ui/text/format.h"
@@ -36,10 +37,11 @@ analysis::MapAxis side_of_map(const analysis::PointTable& table, const analysis:
 }
 
 QStringList notes_of(const ComparisonSet& set, const ComparedPair& pair) {
-  QStringList notes{qtext(say::compare_page::cell_verdict{.verdict = verdict_words(pair.verdict.verdict).toStdString(),
-                                                          .interval = interval_words(pair.verdict.time).toStdString(),
+  QStringList notes{qtext(say::compare_page::cell_verdict{.verdict = analysis::verdict_title(pair.verdict.verdict),
+                                                          .interval = analysis::ratio_text(pair.verdict.time),
                                                           .rounds = pair.verdict.rounds})};
-  if (const QString settle = settling_words(set, pair); !settle.isEmpty()) notes << settle;
+  const Message settle = analysis::settling_words(set.points->table(), pair, set.margin);
+  if (!settle.empty()) notes << qtext(settle);
   return notes;
 }
 
@@ -132,7 +134,7 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
     if (cell.disposition) continue;
     cell.row = row;
     cell.disposition = table.disposition(row);
-    grid.extras[at_row][at_column].notes << left_out_words(set, left);
+    grid.extras[at_row][at_column].notes << qtext(analysis::left_out_words(set.points->table(), left));
   }
   take_range(grid);
   return grid;

@@ -5,9 +5,11 @@
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <memory>
 
 #include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
+#include "profiler/analysis/tables/ceiling_table.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/plain_table.h"
 
@@ -37,11 +39,12 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   auto* content = new QWidget(this);
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
-  model_ = new CeilingsModel(this);
+  model_ = new ResultModel(this);
+  show_ceilings({});  // the columns, whose widths are set below
   table_ = new PlainTable(model_, qtext(say::ceilings_page::title{}), content);
   // Where a value comes from stays in sight: what is too long for a narrow window is the label.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setSectionResizeMode(CeilingsModel::name_column, QHeaderView::Stretch);
+  table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
   empty_ = new EmptyState(content);
   stack_->addWidget(table_);
   stack_->addWidget(empty_);
@@ -82,11 +85,15 @@ void CeilingsPage::refresh() {
   show_set();
 }
 
+void CeilingsPage::show_ceilings(std::span<const Ceiling> ceilings) {
+  model_->set_table(std::make_shared<const analysis::Table>(analysis::ceiling_table(ceiling_lines(ceilings))));
+}
+
 void CeilingsPage::show_set() {
   const int place = choice_->currentIndex();
   if (place < 0) {
     note_->hide();
-    model_->set_ceilings({});
+    show_ceilings({});
     empty_->set_words({qtext(say::ceilings_page::none{}), qtext(say::ceilings_page::none_help{})});
     stack_->setCurrentWidget(empty_);
     return;
@@ -94,7 +101,7 @@ void CeilingsPage::show_set() {
   const ShownCeilings& set = sets_[static_cast<std::size_t>(place)];
   note_->setText(set.measured ? QString() : qtext(say::ceiling::not_measured{.device = set.device_name}));
   note_->setVisible(!set.measured);
-  model_->set_ceilings(set.ceilings);
+  show_ceilings(set.ceilings);
   stack_->setCurrentWidget(table_);
 }
 

@@ -8,7 +8,8 @@
 #include <QTableView>
 #include <vector>
 
-#include "ui/models/ceilings_model.h"
+#include "ui/models/result_model.h"
+#include "ui/models/shown_ceilings.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
 
@@ -40,6 +41,7 @@ class CeilingsPage : public Page {
  private:
   void refresh();
   void show_set();
+  void show_ceilings(std::span<const Ceiling> ceilings);
 
   Workspace& workspace_;
   std::vector<ShownCeilings> sets_;
@@ -47,7 +49,7 @@ class CeilingsPage : public Page {
   QComboBox* choice_ = nullptr;
   QLabel* progress_ = nullptr;
   QLabel* note_ = nullptr;
-  CeilingsModel* model_ = nullptr;
+  ResultModel* model_ = nullptr;
   QTableView* table_ = nullptr;
   EmptyState* empty_ = nullptr;
   QStackedLayout* stack_ = nullptr;

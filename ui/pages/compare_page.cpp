@@ -343,7 +343,7 @@ void ComparePage::ask() {
   if (!set_) show_words({qtext(say::compare_page::comparing{}), {}});
   ComparedAsk asked{.sides = {.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100},
                     .known = nullptr,
-                    .table = model_->table(),
+                    .table = model_->comparison(),
                     .before = narrowed(visible_of_),
                     .other = other_.id(),
                     .view = view_.value(),
@@ -382,7 +382,7 @@ void ComparePage::show_found(ComparedView found) {
     // Chosen since, of the table that was shown until now.
     found.rows.clear();
   }
-  if (found.table != model_->table() || found.rows.empty()) {
+  if (found.table != model_->comparison() || found.rows.empty()) {
     const bool ordered = !found.rows.empty();
     order_->set_table(found.table, std::move(found.rows));
     const int column = std::max(0, model_->column_named(sorted_by_));
@@ -462,7 +462,7 @@ void ComparePage::size_columns() {
   for (int column = 0; column < model_->columnCount(); ++column) {
     int width = metrics.horizontalAdvance(model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
                 heading_padding;
-    for (const ComparisonTable::Sample& sample : longest_[static_cast<std::size_t>(column)]) {
+    for (const TextSample& sample : longest_[static_cast<std::size_t>(column)]) {
       width = std::max(width, (sample.bold ? of_bold : metrics).horizontalAdvance(sample.text) + text_padding);
     }
     table_->setColumnWidth(column, std::min(width, widest_text));
@@ -524,7 +524,9 @@ void ComparePage::show_menu(const QPoint& at) {
         [this, point] { emit pin_wanted(point->spec, QString::fromStdString(point->run->summary.device_name)); });
   }
   const analysis::ComparedPair* pair = model_->pair(row);
-  if (const std::string command = pair == nullptr ? std::string() : settling_command(*set_, *pair); !command.empty()) {
+  if (const std::string command =
+          pair == nullptr ? std::string() : analysis::settling_command(set_->points->table(), *pair, set_->margin);
+      !command.empty()) {
     menu.addAction(qtext(say::compare_page::copy_command{}), this,
                    [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });
   }

@@ -145,7 +145,7 @@ class ComparePage : public ProblemPage {
   std::uint32_t baseline_ = 0;
   std::shared_ptr<const ComparisonSet> set_;  ///< what is shown
   const OtherSide* mapped_ = nullptr;         ///< of it, on the map; null: there is none
-  std::vector<std::vector<ComparisonTable::Sample>> longest_;
+  std::vector<std::vector<TextSample>> longest_;
   Live<SidesAsk, Sides> sides_;
   Live<ComparedAsk, ComparedView> found_;
 };

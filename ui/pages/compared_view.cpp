@@ -184,8 +184,10 @@ ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
   found.mapped = mapped_side(found);
   const bool known = asked.table->set() == found.set && asked.table->code() == found.code;
   found.table = known ? asked.table : std::make_shared<const ComparisonTable>(found.set, found.code);
-  found.rows = found.table->ordered(std::max(0, found.table->column_named(asked.sorted_by)), asked.order);
-  found.longest = found.table->longest_texts(measured_rows);
+  found.rows = found.table->table().ordered(
+      static_cast<std::size_t>(std::max(0, column_named(found.table->table(), asked.sorted_by))),
+      asked.order == Qt::DescendingOrder);
+  found.longest = longest_texts(found.table->table(), measured_rows);
   const std::vector<Row> candidates = candidates_of(found);
   found.partners = !candidates.empty() || found.set->some_met();
   found.narrowed.narrow(found.set->points, candidates);
@@ -194,7 +196,7 @@ ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
   found.narrowed.narrow(found.set->points, candidates);  // by what is now left to choose
   found.simulated = simulated_parts(*found.set->points, candidates);
   found.summary = summary_of(found);
-  found.method = method_words(*found.set).join(QLatin1Char(' '));
+  found.method = found.set->method_words().join(QLatin1Char(' '));
   if (!candidates.empty()) find_picture(found);
   return found;
 }

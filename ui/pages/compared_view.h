@@ -10,6 +10,7 @@
 
 #include "ui/models/comparison_table.h"
 #include "ui/models/ratio_views.h"
+#include "ui/models/result_model.h"
 #include "ui/pages/error_note.h"
 #include "ui/pages/narrowed.h"
 #include "ui/pages/option.h"
@@ -42,7 +43,7 @@ struct ComparedView {
   const OtherSide* mapped = nullptr;       ///< on the map; null: there is none
   std::shared_ptr<const ComparisonTable> table = {};
   std::vector<Row> rows = {};  ///< of the table, in their order
-  std::vector<std::vector<ComparisonTable::Sample>> longest = {};
+  std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;
   std::vector<Option> layouts = {};  ///< that the view can lie over
   int layout = -1;                   ///< the one that it does

@@ -20,7 +20,7 @@
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/explorer/choices.h"
-#include "ui/models/ceilings_model.h"
+#include "ui/models/shown_ceilings.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/law_page.h"
 
+#include <QGuiApplication>
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -10,9 +11,11 @@
 
 #include "messages/law_page.h"
 #include "profiler/analysis/facets.h"
+#include "profiler/analysis/tables/law_table.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -29,8 +32,8 @@ ProblemFilter law_filter() {
 LawPage::LawPage(Workspace& workspace, QWidget* parent)
     : PlotTablePage(workspace, law_filter, 5, parent),
       level_([this] { refresh(); },
-             {{LawLevel::sm_l2, {.text = level_words(LawLevel::sm_l2), .id = QStringLiteral("sm_l2")}},
-              {LawLevel::dram, {.text = level_words(LawLevel::dram), .id = QStringLiteral("dram")}}}),
+             {{LawLevel::sm_l2, {.text = qtext(analysis::level_title(LawLevel::sm_l2)), .id = QStringLiteral("sm_l2")}},
+              {LawLevel::dram, {.text = qtext(analysis::level_title(LawLevel::dram)), .id = QStringLiteral("dram")}}}),
       view_([this] { refresh(); },
             {{LawView::growth, {.text = qtext(say::law_page::growth{}), .id = QStringLiteral("growth")}},
              {LawView::collapse, {.text = qtext(say::law_page::collapse{}), .id = QStringLiteral("collapse")}}}) {
@@ -39,7 +42,7 @@ LawPage::LawPage(Workspace& workspace, QWidget* parent)
   choices().keep("level", level_);
   choices().keep("view", view_);
   plot_ = new LawPlot(this);
-  model_ = new LawModel(this);
+  model_ = new ResultModel(this);
   set_plot_and_table(plot_, *model_, qtext(say::law_page::title{}), 6);
   connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
   refresh();
@@ -92,9 +95,8 @@ void LawPage::show_laws() {
     return !family.points.empty() && shown.contains(family.points.front().row);
   });
   laws_ = {points(), std::move(families), QString::fromStdString(filter().summary())};
-  model_->set_laws(laws_);
+  show_table();
   plot_->set_laws(laws_, level_.value(), view_.value());
-  span_withheld();
   fit_table();
   const bool of_level =
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
@@ -105,12 +107,19 @@ void LawPage::show_laws() {
                  : EmptyWords{qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
 }
 
-void LawPage::span_withheld() {
-  table()->clearSpans();
-  for (int row = 0; row < model_->rowCount(); ++row) {
-    if (model_->is_withheld(row))
-      table()->setSpan(row, LawModel::n_column, 1, LawModel::miss_column - LawModel::n_column + 1);
-  }
+void LawPage::show_table() {
+  // The table refers to the families: what colours its rows keeps them.
+  const auto kept = std::make_shared<const LawSet>(laws_);
+  analysis::Table table;
+  if (kept->points) table = analysis::law_table(kept->points->table(), kept->families);
+  for (const char* key : {"problem", "spread"}) table.drop(key);  // the page says the one, the plot the other
+  model_->set_table(std::make_shared<const analysis::Table>(std::move(table)),
+                    [kept, lines = analysis::law_lines(kept->families)](int row) {
+                      const analysis::LawLine& line = lines[static_cast<std::size_t>(row)];
+                      const bool dark = plot_colors(QGuiApplication::palette()).dark;
+                      return line.kind == analysis::LawLine::Kind::found ? family_color(*kept, *line.family, dark)
+                                                                         : QColor();
+                    });
 }
 
 }  // namespace attnscope::ui

@@ -5,7 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "ui/models/law_model.h"
+#include "ui/models/law_set.h"
+#include "ui/models/result_model.h"
 #include "ui/pages/plot_table_page.h"
 #include "ui/plots/law_plot.h"
 
@@ -36,14 +37,14 @@ class LawPage : public PlotTablePage {
   void refresh();
   void show_laws();
   /// What a family does not say stands across its columns.
-  void span_withheld();
+  void show_table();
 
   Choice<LawLevel> level_;
   Choice<LawView> view_;
   std::vector<LawFamily> families_;  ///< of all that is visible
   LawSet laws_;
   LawPlot* plot_ = nullptr;
-  LawModel* model_ = nullptr;
+  ResultModel* model_ = nullptr;
 };
 
 }  // namespace attnscope::ui

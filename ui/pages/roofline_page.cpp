@@ -9,7 +9,7 @@
 #include "profiler/analysis/facets.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/models/ceilings_model.h"
+#include "ui/models/shown_ceilings.h"
 #include "ui/pages/none_ran.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "messages/law_page.h"
+#include "profiler/analysis/tables/law_table.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
@@ -56,7 +57,7 @@ std::size_t strong_slice(const std::vector<Slice>& slices) {
 
 QString axis_words(LawVariable variable) {
   if (variable == LawVariable::m) return qtext(say::law_page::m_axis{});
-  return variable == LawVariable::n ? qtext(say::law_page::n{}) : qtext(say::law_page::d{});
+  return to_qstring(to_string(variable));
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ void LawPlot::draw_contents() {
   // Not of std::ranges: clang 14 does not take gcc 12's subrange.
   std::stable_partition(drawn_.begin(), drawn_.end(), simulated);
   rim_ = !drawn_.empty() && simulated(drawn_.front()) && !simulated(drawn_.back());
-  const std::string level = level_words(level_).toStdString();
+  const std::string level = text(analysis::level_title(level_));
   const std::string problem = set_.problem.toStdString();
   const bool growth = view_ == LawView::growth;
   title_text_ = growth ? qtext(say::law_page::plot_title{.level = level, .problem = problem})
@@ -292,10 +293,11 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
       qtext(say::law_page::at{.n = static_cast<std::int64_t>(point.value(LawVariable::n)),
                               .d = static_cast<std::int64_t>(point.value(LawVariable::d)),
                               .m = static_cast<std::int64_t>(point.value(LawVariable::m))}));
-  content.rows.push_back({color, mark_of_values(point.provenance),
-                          QStringLiteral("%1 %2 · %3")
-                              .arg(level_words(level_), qtext(say::law_page::bytes{}), to_qstring(point.provenance)),
-                          qtext(Bytes(point.bytes))});
+  content.rows.push_back(
+      {color, mark_of_values(point.provenance),
+       QStringLiteral("%1 %2 · %3")
+           .arg(qtext(analysis::level_title(level_)), qtext(say::law_page::bytes{}), to_qstring(point.provenance)),
+       qtext(Bytes(point.bytes))});
   if (point.model_bytes) {
     content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::closed{}),
                             qtext(Bytes(*point.model_bytes))});

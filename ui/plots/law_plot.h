@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "ui/models/law_model.h"
+#include "ui/models/law_set.h"
 #include "ui/plots/marked_plot.h"
 #include "ui/plots/plot_parts.h"
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "messages/compare_page.h"
+#include "profiler/analysis/comparison_words.h"
 #include "ui/models/comparison_model.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
@@ -301,9 +302,10 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   if (mark.rows == pair.base) return content;
   side(color, curve.name, pair.other.front(), pair.other_ns);
   content.rows.push_back({color, SampleMark::none, qtext(say::compare_page::ratio_of{.side = curve.name.toStdString()}),
-                          interval_words(pair.verdict.time)});
-  content.notes << verdict_words(pair.verdict.verdict);
-  if (const QString settle = settling_words(*curves_.set, pair); !settle.isEmpty()) content.notes << settle;
+                          to_qstring(analysis::ratio_text(pair.verdict.time))});
+  content.notes << qtext(analysis::verdict_title(pair.verdict.verdict));
+  const Message settle = analysis::settling_words(curves_.set->points->table(), pair, curves_.set->margin);
+  if (!settle.empty()) content.notes << qtext(settle);
   return content;
 }
 

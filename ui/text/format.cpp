@@ -30,9 +30,7 @@ QString format_metric(const MetricValue& metric) {
 }
 
 QString metric_label(std::string_view key) {
-  const Metric* metric = find_metric(key);
-  return (metric == nullptr ? to_qstring(key) : qtext(metric->label()))
-      .replace(QStringLiteral("<->"), QStringLiteral("↔"));
+  return QString::fromStdString(metric_title(key));
 }
 
 QString shortened(const QString& text, qsizetype most) {

@@ -16,14 +16,14 @@
 namespace attnscope::ui {
 namespace {
 
-QString cell(const CeilingsPage& page, int row, int column) {
-  return page.table()->model()->index(row, column).data().toString();
+QString cell(const CeilingsPage& page, int row, const char* key) {
+  return fixtures::cell_named(*page.table()->model(), row, key);
 }
 
 /// The row of a ceiling's label; -1: none.
 int row_of(const CeilingsPage& page, const QString& label) {
   for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
-    if (cell(page, row, CeilingsModel::name_column) == label) return row;
+    if (cell(page, row, "ceiling") == label) return row;
   }
   return -1;
 }
@@ -56,16 +56,16 @@ TEST_F(CeilingsPageTest, ShowsWhatAFileKeeps) {
   EXPECT_TRUE(page.sets()[0].title.endsWith(" · ceilings.attnscope"));
   EXPECT_EQ(page.note(), QString());
   ASSERT_EQ(page.table()->model()->rowCount(), 4) << "a clock stands beside its load";
-  EXPECT_EQ(cell(page, 0, CeilingsModel::name_column), "DRAM copy, both ways");
-  EXPECT_EQ(cell(page, 0, CeilingsModel::value_column), "4.10 TB/s");
-  EXPECT_EQ(cell(page, 0, CeilingsModel::spread_column), "±2.44%");
-  EXPECT_EQ(cell(page, 0, CeilingsModel::clock_column), "1980 MHz");
-  EXPECT_EQ(cell(page, 0, CeilingsModel::origin_column), "measured");
-  EXPECT_EQ(cell(page, 1, CeilingsModel::value_column), "42 MiB");
-  EXPECT_EQ(cell(page, 1, CeilingsModel::origin_column), "derived");
-  EXPECT_EQ(cell(page, 1, CeilingsModel::spread_column), QString());
-  EXPECT_EQ(cell(page, 2, CeilingsModel::data_column), "30 MiB") << "a curve is in the order of its sizes";
-  EXPECT_EQ(cell(page, 3, CeilingsModel::value_column), "0.750");
+  EXPECT_EQ(cell(page, 0, "ceiling"), "DRAM copy, both ways");
+  EXPECT_EQ(cell(page, 0, "value"), "4.10 TB/s");
+  EXPECT_EQ(cell(page, 0, "spread"), "±2.44%");
+  EXPECT_EQ(cell(page, 0, "clock"), "1980 MHz");
+  EXPECT_EQ(cell(page, 0, "provenance"), "measured");
+  EXPECT_EQ(cell(page, 1, "value"), "42 MiB");
+  EXPECT_EQ(cell(page, 1, "provenance"), "derived");
+  EXPECT_EQ(cell(page, 1, "spread"), QString());
+  EXPECT_EQ(cell(page, 2, "data"), "30 MiB") << "a curve is in the order of its sizes";
+  EXPECT_EQ(cell(page, 3, "value"), "0.750");
   workspace.close(folder.filePath("ceilings.attnscope"));
   EXPECT_TRUE(page.sets().empty());
 }
@@ -81,9 +81,9 @@ TEST_F(CeilingsPageTest, DatasheetsStandInAndSaySo) {
   EXPECT_TRUE(page.note().contains("was not measured: these are datasheet figures")) << page.note().toStdString();
   const int tensor = row_of(page, "Tensor cores, fp16");
   ASSERT_GE(tensor, 0) << "of no instruction";
-  EXPECT_EQ(cell(page, tensor, CeilingsModel::value_column), "312 TFLOP/s");
+  EXPECT_EQ(cell(page, tensor, "value"), "312 TFLOP/s");
   for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
-    EXPECT_EQ(cell(page, row, CeilingsModel::origin_column), "datasheet");
+    EXPECT_EQ(cell(page, row, "provenance"), "datasheet");
   }
   // What was measured comes first, and a copy of it is no second set.
   const QString set = kept();

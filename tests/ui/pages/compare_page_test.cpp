@@ -115,9 +115,9 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
 TEST_F(ComparePageTest, VerdictsHaveTheColoursOfTheMapsScale) {
   open_two(changed_factors);
   const bool dark = plot_colors(QGuiApplication::palette()).dark;
-  EXPECT_EQ(in_table(0, "verdict", Qt::ForegroundRole).value<QColor>(), verdict_color(analysis::Verdict::slower, dark));
-  EXPECT_EQ(in_table(2, "verdict", Qt::ForegroundRole).value<QColor>(), verdict_color(analysis::Verdict::faster, dark));
-  EXPECT_NE(verdict_color(analysis::Verdict::slower, dark), verdict_color(analysis::Verdict::faster, dark));
+  EXPECT_EQ(in_table(0, "verdict", Qt::ForegroundRole).value<QColor>(), tone_color(analysis::Tone::worse, dark));
+  EXPECT_EQ(in_table(2, "verdict", Qt::ForegroundRole).value<QColor>(), tone_color(analysis::Tone::better, dark));
+  EXPECT_NE(tone_color(analysis::Tone::worse, dark), tone_color(analysis::Tone::better, dark));
   EXPECT_TRUE(in_table(0, "verdict", Qt::FontRole).value<QFont>().bold());
   EXPECT_FALSE(in_table(4, "verdict", Qt::FontRole).isValid());
 }

@@ -9,7 +9,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
-#include "ui/models/ceilings_model.h"
+#include "ui/models/shown_ceilings.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/text/format.h"
 

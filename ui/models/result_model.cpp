@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/models/result_model.h"
+
+#include <QFont>
+#include <QGuiApplication>
+#include <algorithm>
+#include <utility>
+
+#include "ui/text/format.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+using analysis::ColumnKind;
+using analysis::Tone;
+
+bool is_bold(Tone tone) {
+  return tone == Tone::better || tone == Tone::worse;
+}
+
+QVariant alignment_of(ColumnKind kind) {
+  const auto side = kind == ColumnKind::number ? Qt::AlignRight : Qt::AlignLeft;
+  return QVariant::fromValue<Qt::Alignment>(side | Qt::AlignVCenter);
+}
+
+}  // namespace
+
+QColor tone_color(Tone tone, bool dark) {
+  // The ends of the maps' scale, or what is between them and white where the background is dark.
+  if (tone == Tone::better) return blue_to_orange(dark ? 0.25 : 0);
+  if (tone == Tone::worse) return blue_to_orange(dark ? 0.75 : 1);
+  return {};
+}
+
+std::vector<std::vector<TextSample>> longest_texts(const analysis::Table& table, std::size_t rows) {
+  // Measuring costs more than reading: a text that is much shorter than another one is not wider.
+  constexpr qsizetype much = 4;
+  std::vector<std::vector<TextSample>> samples;
+  samples.reserve(table.columns.size());
+  const std::size_t step = std::max<std::size_t>(1, table.rows / rows);
+  for (const analysis::Column& column : table.columns) {
+    std::vector<TextSample>& of_column = samples.emplace_back();
+    qsizetype longest = 0;
+    for (std::size_t at = 0; at < table.rows; at += step) {
+      TextSample sample{to_qstring(column.cell(at).text), is_bold(table.tone_of(column, at))};
+      if (sample.text.size() + much < longest || std::ranges::find(of_column, sample) != of_column.end()) continue;
+      longest = std::max(longest, sample.text.size());
+      of_column.push_back(std::move(sample));
+    }
+    std::erase_if(of_column, [&](const TextSample& sample) { return sample.text.size() + much < longest; });
+  }
+  return samples;
+}
+
+void ResultModel::set_table(TablePtr table, RowColor color) {
+  beginResetModel();
+  table_ = std::move(table);
+  color_ = std::move(color);
+  endResetModel();
+}
+
+int column_named(const analysis::Table& table, const QString& key) {
+  const analysis::Column* found = table.find(key.toStdString());
+  return found == nullptr ? -1 : static_cast<int>(found - table.columns.data());
+}
+
+QString ResultModel::key_of(int column) const {
+  return to_qstring(table_->columns[static_cast<std::size_t>(column)].key);
+}
+
+int ResultModel::column_named(const QString& key) const {
+  return ui::column_named(*table_, key);
+}
+
+QVariant ResultModel::cell(int row, int column, int role) const {
+  const analysis::Column& shown = table_->columns[static_cast<std::size_t>(column)];
+  const auto at = static_cast<std::size_t>(row);
+  const auto number = [](std::optional<double> value) { return value ? QVariant(*value) : QVariant(); };
+  switch (role) {
+    case Qt::DisplayRole:
+      return to_qstring(shown.cell(at).text);
+    case sort_role: {
+      if (shown.number) return number(shown.number(at));
+      const analysis::Cell cell = shown.cell(at);
+      return cell.number || cell.text.empty() ? number(cell.number) : QVariant(to_qstring(cell.text));
+    }
+    case copy_role: {
+      const analysis::Cell cell = shown.cell(at);
+      return shown.kind == ColumnKind::number && cell.number ? QVariant(*cell.number) : to_qstring(cell.text);
+    }
+    case Qt::ToolTipRole: {
+      const std::string tip = shown.tip                          ? shown.tip(at)
+                              : shown.kind == ColumnKind::number ? std::string()
+                                                                 : shown.cell(at).text;
+      return tip.empty() ? QVariant() : plain_tip(to_qstring(tip));
+    }
+    case Qt::TextAlignmentRole:
+      return alignment_of(shown.kind);
+    case Qt::DecorationRole: {
+      const QColor color = column == 0 && color_ ? color_(row) : QColor();
+      return color.isValid() ? QVariant(color) : QVariant();
+    }
+    case Qt::ForegroundRole: {
+      const Tone tone = table_->tone_of(shown, at);
+      if (tone == Tone::plain) return {};
+      const PlotColors colors = plot_colors(QGuiApplication::palette());
+      return tone == Tone::muted ? colors.muted : tone_color(tone, colors.dark);
+    }
+    case Qt::FontRole: {
+      if (!is_bold(table_->tone_of(shown, at))) return {};
+      QFont bold;
+      bold.setBold(true);
+      return bold;
+    }
+    default:
+      return {};
+  }
+}
+
+QVariant ResultModel::header(int column, int role) const {
+  const analysis::Column& shown = table_->columns[static_cast<std::size_t>(column)];
+  switch (role) {
+    case Qt::DisplayRole:
+      return to_qstring(shown.title);
+    case copy_role:
+      return to_qstring(shown.key);
+    case Qt::ToolTipRole:
+      return shown.help.empty() ? QVariant() : plain_tip(to_qstring(shown.help));
+    case Qt::TextAlignmentRole:
+      return alignment_of(shown.kind);
+    default:
+      return {};
+  }
+}
+
+}  // namespace attnscope::ui
