@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/descriptors.h"
 #include "app/language.h"
+#include "app/standard_streams.h"
 
 #include "messages/command.h"
 #include "messages/terminal.h"

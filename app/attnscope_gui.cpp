@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "app/descriptors.h"
 #include "app/language.h"
+#include "app/standard_streams.h"
 #include "messages/command.h"
 #include "messages/gui.h"
 #include "messages/output.h"

@@ -46,7 +46,7 @@ struct Restart {
   std::string device_uuid;
   int losses = 0;                      ///< points in a row that cost the device
   bool names_file = false;             ///< the user's own arguments do
-  bool resumes = false;                ///< likewise
+  bool resumes = false;                ///< the user's own arguments do
   std::vector<std::string> more = {};  ///< arguments of the session that goes on: "--continue-..."
   int keeps_open = -1;                 ///< a descriptor that the process gets as well; -1: none
 };

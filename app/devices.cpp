@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/chosen_rates.h"
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/measured_rates.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/remote.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/laws.h"
+#include "kernels/growth_laws.h"
 
 namespace attnscope {
 

@@ -123,7 +123,7 @@ enum class Group {
 };
 
 struct Facts;
-/// The law of an algorithm that these facts are of, for a problem with as many queries as keys: kernels/laws.h.
+/// The law of an algorithm that these facts are of, for a problem with as many queries as keys: kernels/growth_laws.h.
 using LawOf = Law (*)(const Facts&, const AttentionProblem& like, const Config&, const DeviceLimits&);
 
 /// What an algorithm states about itself; it owns its words, for it may have been loaded at run time.

@@ -7,7 +7,7 @@
 #include <array>
 #include <cctype>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 
 namespace attnscope {
 namespace {

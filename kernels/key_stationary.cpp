@@ -200,8 +200,8 @@ Operands convert_traffic(const AttentionProblem& p, std::int64_t accumulator_row
           {Tensor::dq, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
 }
 
-/// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid; dQ's additions
-/// likewise, which go to L2 and do not come back; dK and dV once.
+/// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid, and dQ's
+/// additions, which go to L2 and do not come back; dK and dV once.
 Operands main_traffic(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
                       const ColumnCounts& columns, bool whole_tiles) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);

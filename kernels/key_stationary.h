@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 
 namespace attnscope::key_stationary {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 
 namespace attnscope::query_stationary {
 

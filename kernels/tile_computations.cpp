@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tile_computations.h"
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 
 namespace attnscope {
 

@@ -41,7 +41,7 @@ void append_attention(std::vector<Computation>&, const ForwardParts&, const Atte
 void append_normalized(std::vector<Computation>&, const ForwardParts&, const AttentionProblem&, std::int64_t rows,
                        OnChipParts frees = {});
 
-/// Where a block of a backward pass keeps things, likewise.
+/// Where a block of a backward pass keeps things.
 struct BackwardParts {
   explicit BackwardParts(std::span<const OnChipPart>);
 

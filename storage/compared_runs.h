@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "profiler/analysis/comparison.h"
-#include "profiler/plan/rounds.h"
+#include "profiler/plan/round_order.h"
 #include "storage/run_store.h"
 
 namespace attnscope {

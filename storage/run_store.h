@@ -56,7 +56,7 @@ struct RunHeader {
   std::string uid = {};  ///< of a part of a plan that several collectors share out: the same in each; empty: a new one
   int rounds = 1;        ///< how often the plan is measured
   std::uint64_t order_seed =
-      0;  ///< of several rounds: what the order of points in each comes of (profiler/plan/rounds.h)
+      0;  ///< of several rounds: what the order of points in each comes of (profiler/plan/round_order.h)
 };
 
 /// A run that is stored whole.

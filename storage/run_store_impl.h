@@ -33,11 +33,11 @@ namespace attnscope {
 
 /// In a run's options: RunHeader::simulated_because.
 inline constexpr const char* simulated_because_key = "simulated_because";
-/// Likewise, DeviceInfo::l2_from.
+/// In a run's options: DeviceInfo::l2_from.
 inline constexpr const char* l2_from_key = "l2_from";
-/// Likewise, DeviceInfo::rates_from.
+/// In a run's options: DeviceInfo::rates_from.
 inline constexpr const char* rates_from_key = "rates_from";
-/// Likewise, RunHeader::order_seed, of a run of several rounds.
+/// In a run's options: RunHeader::order_seed, of a run of several rounds.
 inline constexpr const char* order_seed_key = "order_seed";
 /// What somebody stated of a GPU of their own and no column has: an object of keys of gpu_values().
 inline constexpr const char* stated_rates_key = "stated_rates";

@@ -379,7 +379,7 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       "AXES", options->axes,
       fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(built_in_algorithms())));
   command.add_option("--base", options->sides[0], "What the one is: algorithm=NAME tile=128x64 ...")->required();
-  command.add_option("--with", options->sides[1], "What the other is, likewise")->required();
+  command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...")->required();
   command
       .add_option(
           "-o,--output", options->output,

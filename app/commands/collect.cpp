@@ -20,7 +20,7 @@
 #include "app/continuation.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
-#include "app/point_table.h"
+#include "app/point_fields.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
 #include "app/sweep_options.h"

@@ -88,7 +88,7 @@ Action add_compare(CLI::App& command) {
           "FILE, FILE:RUN (its number) or FILE:FILTER ('algo:NAME d:128', as in the window); without --with the "
           "first against the rest, or a file's first run against its others; what 'attnscope ab' kept, its two sides")
       ->required();
-  command.add_option("--with", options->other, "The other side, likewise");
+  command.add_option("--with", options->other, "The other side: FILE, FILE:RUN or FILE:FILTER");
   command
       .add_option(
           "--align", options->align,

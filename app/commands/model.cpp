@@ -7,11 +7,11 @@
 #include <iostream>
 #include <memory>
 
+#include "app/chosen_rates.h"
 #include "app/command.h"
 #include "app/commands/model_against.h"
 #include "app/devices.h"
-#include "app/measured_rates.h"
-#include "app/point_table.h"
+#include "app/point_fields.h"
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/model/io_model.h"

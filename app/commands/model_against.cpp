@@ -13,12 +13,12 @@
 #include <tuple>
 #include <vector>
 
+#include "app/chosen_rates.h"
 #include "app/commands/model_launches.h"
 #include "app/in_parallel.h"
 #include "app/interrupt.h"
 #include "app/measured_points.h"
-#include "app/measured_rates.h"
-#include "app/point_table.h"
+#include "app/point_fields.h"
 #include "kernels/registry.h"
 #include "messages/point.h"
 #include "messages/terminal.h"

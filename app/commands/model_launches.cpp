@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/in_parallel.h"
-#include "app/point_table.h"
+#include "app/point_fields.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 #include "profiler/analysis/prediction_error.h"

@@ -8,12 +8,12 @@
 #include <span>
 #include <utility>
 
+#include "kernels/algorithm_parts.h"
 #include "kernels/block_orders.h"
-#include "kernels/descriptor.h"
 #include "kernels/fa1/fa1_backward.h"
 #include "kernels/fa1/fa1_shape.h"
 #include "kernels/fa1/fa1_timing.h"
-#include "kernels/laws.h"
+#include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"

@@ -157,7 +157,7 @@ class Fa1BackwardProgram final : public TileProgram {
 };
 
 /// K and V once where any query sees them; Q, O, dO, their statistics and the accumulator of dQ for each tile of the
-/// grid; the accumulator's stores likewise, and once more to clear it; dQ once, in place of the accumulator's last
+/// grid; the accumulator's stores for each tile, and once more to clear it; dQ once, in place of the accumulator's last
 /// store; dK and dV once.
 std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const TileCounts& counts,
                                              const ColumnCounts& columns) {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "kernels/algorithm.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/common_knobs.h"
-#include "kernels/descriptor.h"
 
 namespace attnscope::fa1_backward {
 

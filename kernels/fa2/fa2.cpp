@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/fa2/fa2_backward.h"
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/fa2/fa2_timing.h"
+#include "kernels/growth_laws.h"
 #include "kernels/key_stationary.h"
-#include "kernels/laws.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"

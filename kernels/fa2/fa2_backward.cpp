@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/device/gradient_shape.h"
 #include "kernels/fa2/fa2_timing.h"
 #include "kernels/key_stationary.h"

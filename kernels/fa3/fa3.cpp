@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/fa3/fa3_backward.h"
 #include "kernels/fa3/fa3_shape.h"
 #include "kernels/fa3/fa3_timing.h"
+#include "kernels/growth_laws.h"
 #include "kernels/key_stationary.h"
-#include "kernels/laws.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/query_stationary.h"
 #include "messages/load_order.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 
 namespace attnscope::fa3_backward {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/descriptor.h"
-#include "kernels/laws.h"
+#include "kernels/algorithm_parts.h"
+#include "kernels/growth_laws.h"
 #include "kernels/linattn/linattn_programs.h"
 #include "kernels/linattn/linattn_shape.h"
 #include "kernels/linattn/linattn_timing.h"

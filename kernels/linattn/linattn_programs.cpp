@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/tile_computations.h"
 
 namespace attnscope::linattn {

@@ -28,12 +28,12 @@ struct DeviceRates {
   int sm_count = 1;
   double boost_hz = 0;
   double dram_bytes_per_second = 0;  ///< that kernels reach
-  double l2_bytes_per_second = 0;    ///< of all SMs together, likewise
+  double l2_bytes_per_second = 0;    ///< that kernels reach, of all SMs together
   PowerShares power;
   std::string_view measured_on;  ///< the GPU that shares of peaks and power were measured on
   bool inherited = false;        ///< from another GPU than this one
   bool dram_measured = false;    ///< that rate was measured on this device
-  bool l2_measured = false;      ///< likewise
+  bool l2_measured = false;      ///< the L2's rate was measured on this device
 };
 
 /// What is relative was measured on one GPU (MeasuredShares in the source): shares of peaks, and of the power cap at

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The law by which an algorithm's bytes grow with N, and the powers of N, d and M that it is made of: what a statement
-// answers with (kernels/laws.h has the laws that several algorithms share).
+// answers with (kernels/growth_laws.h has the laws that several algorithms share).
 #pragma once
 
 #include <array>

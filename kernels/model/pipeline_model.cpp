@@ -90,7 +90,7 @@ class Sm {
   }
   /// Of a mean block.
   [[nodiscard]] double latency() const { return latency_of(mean(), 1) + waits_of_steps(mean()); }
-  /// Likewise, work only.
+  /// Of a mean block, work only.
   [[nodiscard]] const UnitCosts& busy() const { return busy_; }
 
  private:

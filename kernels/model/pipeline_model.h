@@ -44,7 +44,7 @@ struct LaunchLoad {
   double warps = 1;           ///< of a block
   double blocks_per_sm = 1;   ///< that it holds at once: Occupancy
   double l2_sm_bytes = 0;     ///< both ways
-  double dram_bytes = 0;      ///< likewise
+  double dram_bytes = 0;      ///< both ways
   bool starts_early = false;  ///< KernelModel::starts_early
 };
 

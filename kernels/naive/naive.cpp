@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/descriptor.h"
-#include "kernels/laws.h"
+#include "kernels/algorithm_parts.h"
+#include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/tile_grid.h"

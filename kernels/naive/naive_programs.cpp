@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
 #include "kernels/tile_computations.h"
 

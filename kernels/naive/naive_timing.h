@@ -32,7 +32,7 @@ inline constexpr KernelTiming softmax_timing{
     .launch_ns = 4970,
 };
 
-/// Likewise, of two matrices.
+/// Of two matrices.
 inline constexpr KernelTiming ds_timing{
     .block_latency = 1400,
     .step_latency = 300,

@@ -9,8 +9,8 @@
 #include <memory>
 #include <utility>
 
-#include "kernels/descriptor.h"
-#include "kernels/laws.h"
+#include "kernels/algorithm_parts.h"
+#include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_programs.h"

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/algorithm_parts.h"
 #include "kernels/block_orders.h"
-#include "kernels/descriptor.h"
 #include "kernels/tile_computations.h"
 
 namespace attnscope::splitkv {

@@ -9,7 +9,7 @@
 #include "messages/compare.h"
 #include "messages/compare_page.h"
 #include "profiler/analysis/compared_values.h"
-#include "profiler/plan/command.h"
+#include "profiler/plan/command_text.h"
 
 namespace attnscope::analysis {
 

@@ -14,8 +14,8 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/model/message.h"
 #include "profiler/analysis/facets.h"
+#include "profiler/analysis/fitted_law.h"
 #include "profiler/analysis/l2_boundary.h"
-#include "profiler/analysis/laws.h"
 #include "profiler/analysis/point_table.h"
 #include "profiler/analysis/tile_choice.h"
 
@@ -143,9 +143,10 @@ struct CurveSet {
   std::vector<FailedPoint> failed;
   std::vector<Boundary> boundaries;
   std::vector<KernelStack> stacks;
-  std::string metric = {};                       ///< of build_axis_curves(): what all curves show
-  std::optional<PointAxis> axis = std::nullopt;  ///< likewise: what CurvePoint::n is a number or a place of
-  std::vector<std::string> places = {};          ///< likewise, of an axis of words: by place, from 1 on
+  std::string metric = {};  ///< of build_axis_curves(): what all curves show
+  std::optional<PointAxis> axis =
+      std::nullopt;                      ///< of build_axis_curves(): what CurvePoint::n is a number or a place of
+  std::vector<std::string> places = {};  ///< of build_axis_curves() over words: by place, from 1 on
 
   [[nodiscard]] bool empty() const { return curves.empty() && failed.empty(); }
 };

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "profiler/analysis/laws.h"
+#include "profiler/analysis/fitted_law.h"
 
 namespace attnscope::analysis {
 

@@ -16,7 +16,7 @@
 
 #include "kernels/model/mask.h"
 #include "messages/query.h"
-#include "profiler/analysis/no_fit.h"
+#include "profiler/analysis/empty_query.h"
 #include "profiler/analysis/query_fields.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"

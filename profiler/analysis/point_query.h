@@ -5,7 +5,7 @@
 //   field:value,value   any of these values: d:64,128 mask:causal device:H200. Also with '='. A word is the whole
 //   value,
 //                       or one of the words it is made of (mask:window, device:A100)
-//   field>=number       likewise > < <= =; of fields that are numbers (N, d, br, warps, ...), and of every metric, by
+//   field>=number       and > < <= =; of fields that are numbers (N, d, br, warps, ...), and of every metric, by
 //   its
 //                       key: time<1ms dram_bytes>1e9 l2_sm_bytes<=64MiB achieved_occupancy_pct>50
 //   64, 4k              a number alone: an N, d, Br, Bc or dropout probability, whole

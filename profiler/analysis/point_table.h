@@ -19,7 +19,7 @@
 #include "profiler/analysis/algorithms.h"
 #include "profiler/analysis/point_columns.h"
 #include "profiler/metrics/point.h"
-#include "profiler/plan/rounds.h"
+#include "profiler/plan/round_order.h"
 
 namespace attnscope::analysis {
 

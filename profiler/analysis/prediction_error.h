@@ -20,7 +20,7 @@ struct PredictedPoint {
   const PointRecord* measured = nullptr;
   const PointRecord* predicted = nullptr;
   std::string device = {};  ///< that measured it, by a name that no other has: a problem on two GPUs is two problems
-  std::string run = {};     ///< likewise, the run
+  std::string run = {};     ///< that measured it, by a name that no other has
 };
 
 /// Parameters of a model are fitted to the points of one half of the problems, and judged on the other.
@@ -36,7 +36,7 @@ struct ErrorFigures {
   std::size_t points = 0;
   std::size_t problems = 0;
   double median = 0;        ///< over problems, of each the median over its points
-  double p95 = 0;           ///< likewise
+  double p95 = 0;           ///< over problems, of each the median over its points
   double worst_factor = 1;  ///< of a single point: predicted / measured or its inverse, whichever is larger
   double ratio = 1;         ///< median over problems of predicted / measured
 };

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "profiler/analysis/common_course.h"
+#include "profiler/analysis/common_drift.h"
 #include "profiler/analysis/student.h"
 #include "profiler/analysis/variance_prior.h"
 
@@ -109,7 +109,7 @@ Places steady(std::span<const ComparedRow> rows, const Places& places, SideValue
       }
     }
   }
-  const std::vector<double> course = common_course(all, 2 * timed.size());
+  const std::vector<double> course = common_drift(all, 2 * timed.size());
   if (course.empty()) return {};
   Ratios steadied;
   std::size_t at = 0;

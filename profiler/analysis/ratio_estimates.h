@@ -20,7 +20,7 @@ struct RatioEstimate {
   double error = 0;  ///< standard error of the mean; 0: exact
   double freedom = 0;
   double spread = 0;  ///< of one round's log ratio, both sides in one round
-  double apart = 0;   ///< likewise of one recording's, as far as a round tells
+  double apart = 0;   ///< of one recording's log ratio, as far as a round tells
   SpreadFloor floor = SpreadFloor::none;
   bool steadied = false;
 };

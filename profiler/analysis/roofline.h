@@ -44,7 +44,7 @@ enum class RoofSource : std::uint8_t {
   datasheet,      ///< peaks of datasheet and architecture, at boost clock
   stated,         ///< by who made this GPU up
   as_elsewhere,   ///< bytes a cycle and SM as they were measured on another GPU (device_rates())
-  usual_of_kind,  ///< likewise, of GPUs of this very kind
+  usual_of_kind,  ///< bytes a cycle and SM as they were measured on GPUs of this very kind
 };
 
 /// A bound of a device. Rates: bytes a second of a memory, FLOP/s of a matrix instruction, ex2 a second.
@@ -124,9 +124,9 @@ struct RooflineSeries {
   std::string algorithm;
   RunIndex run = 0;
   std::optional<std::int64_t> n = std::nullopt;  ///< along tiles
-  std::optional<int> other_side = std::nullopt;  ///< likewise: the length of the side that stays
-  TileSide side = TileSide::none;                ///< likewise: that varies
-  std::string knobs{};                           ///< likewise, where a run has tiles of several: "warps 4"
+  std::optional<int> other_side = std::nullopt;  ///< along tiles: the length of the side that stays
+  TileSide side = TileSide::none;                ///< along tiles: that varies
+  std::string knobs{};                           ///< along tiles, where a run has tiles of several: "warps 4"
   std::vector<RooflinePoint> points;             ///< by N, or by the side
 };
 

@@ -48,7 +48,7 @@ struct MapRequest {
 struct TileCell {
   std::optional<double> value;  ///< in the map's unit
   std::optional<double> own;    ///< with a value that is a comparison: the metric itself, in its unit
-  std::optional<double> over;   ///< likewise, what it was divided by
+  std::optional<double> over;   ///< with a value that is a comparison: what it was divided by
   double low = 0;   ///< with a value: how far its samples scatter, lowest and highest quartile, or a counter
   double high = 0;  ///< counted once; the value itself where it does neither
   Provenance provenance = Provenance::measured;

@@ -6,7 +6,7 @@
 // the ratio other / base, one a round. The centre is that of Hodges and Lehmann (1963); the interval is Student's t of
 // the mean, with the row's variance moderated by those of all rows (variance_prior.h).
 //
-// Where it is known when in its round each value was measured, what all rows go through alike (common_course.h) is
+// Where it is known when in its round each value was measured, what all rows go through alike (common_drift.h) is
 // taken off first, if at least half of the rows scatter less by a tenth without it: it is real, then, and shuffling has
 // made it scatter that says nothing of a row. Times and cycles are asked apart.
 //
@@ -22,7 +22,7 @@
 // in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995) over all rows,
 // of which those above 0.5 are left out and the others divided by 0.5 (Zhao, Small and Su, J. Am. Stat. Assoc. 114
 // (2019) 1291: rows that lie well inside the margin do not cost those outside it their verdict). SAME: two one-sided
-// tests against the margin (Schuirmann 1987), corrected likewise. All else is AMBIGUOUS, with a reason.
+// tests against the margin (Schuirmann 1987), corrected in the same way. All else is AMBIGUOUS, with a reason.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +68,7 @@ struct RoundsOfSide {
   /// As many, or none, where not paired: the round of its recording, by which rows know what they have in common; else
   /// the n-th value is taken to be of the n-th round.
   std::vector<std::uint32_t> rounds = {};
-  /// As many, or none, where paired: when it was, as common_course.h has it.
+  /// As many, or none, where paired: when it was, as common_drift.h has it.
   std::vector<double> moments = {};
 };
 
@@ -104,7 +104,7 @@ struct RowVerdict {
   /// which it is decided 9 times of 10 if ratio and spread are what they seem. Nothing where that takes more than
   /// `most_rounds`: the change lies at the margin. `usual_rounds` where nothing is known of the spread.
   std::optional<std::size_t> rounds_needed = std::nullopt;
-  /// Likewise where the sides cannot be measured in the same rounds: so many recordings of either, if they differ by
+  /// Where the sides cannot be measured in the same rounds: so many recordings of either, if they differ by
   /// what a round scatters.
   std::optional<std::size_t> recordings_needed = std::nullopt;
 };

@@ -75,7 +75,7 @@ struct CancelledEvent {  ///< "cancelled": a request that was taken will not be 
 };
 struct RefusedEvent {   ///< "refused": a session did not understand a line, or cannot do what it asks
   std::string request;  ///< what it asks: "measure", "cancel"; empty where that cannot be told
-  std::string id;       ///< likewise
+  std::string id;       ///< of that request; empty where that cannot be told
   Message reason;
 };
 /// "progress": at most a few a second; of several rounds each point counts once a round, of a session it is of all

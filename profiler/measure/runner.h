@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profiler/measure/device.h"
-#include "profiler/plan/rounds.h"
+#include "profiler/plan/round_order.h"
 #include "profiler/plan/sweep.h"
 
 namespace attnscope {

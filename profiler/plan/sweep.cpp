@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/model/io_model.h"
 #include "kernels/tile_table.h"
 #include "messages/preset.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What charts of a report are made of, and their pictures. A picture is an SVG that needs neither a script nor a style
 // from elsewhere; where numbers come from is told apart without colour: measured and derived solid with filled marks,
-// modelled thin and dashed without marks, simulated dotted with hollow marks, imported dash-dotted. Bars likewise:
-// filled, hollow with a dotted outline, filled with a dash-dotted outline.
+// modelled thin and dashed without marks, simulated dotted with hollow marks, imported dash-dotted. Bars are
+// filled, hollow with a dotted outline, or filled with a dash-dotted outline.
 #pragma once
 
 #include <optional>

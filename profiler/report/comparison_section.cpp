@@ -13,7 +13,7 @@
 #include "messages/report.h"
 #include "profiler/analysis/comparison_words.h"
 #include "profiler/analysis/tables/comparison_table.h"
-#include "profiler/plan/command.h"
+#include "profiler/plan/command_text.h"
 #include "profiler/report/sections.h"
 #include "profiler/units/spelling.h"
 

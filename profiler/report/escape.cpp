@@ -37,7 +37,7 @@ std::string markdown(std::string_view text) {
     } else if (c == ':' && !is_time_or_end(all, k)) {
       safe += "&#58;";  // else GitHub makes a link of https://...
     } else if (c == '@') {
-      safe += "&#64;";  // likewise of somebody@somewhere
+      safe += "&#64;";  // else GitHub makes a link of somebody@somewhere
     } else if (c == '.' && ends_in_www(safe)) {
       safe += "&#46;";
     } else {

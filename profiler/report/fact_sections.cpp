@@ -9,7 +9,7 @@
 #include "messages/report.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/command.h"
+#include "profiler/plan/command_text.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/sections.h"
 #include "profiler/units/spelling.h"

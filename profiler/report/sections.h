@@ -18,7 +18,7 @@ namespace attnscope::report {
 /// A side that is held to the baseline. What was measured, simulated and imported are sides of their own.
 struct Compared {
   std::string base;   ///< its runs
-  std::string other;  ///< likewise
+  std::string other;  ///< its runs
   analysis::Alignment alignment;
   analysis::VerdictOptions verdicts;
   analysis::ComparisonResult result;

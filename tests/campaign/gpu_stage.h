@@ -25,7 +25,7 @@ struct GpuOfTests {
 
   /// That names it to the program; `faults` are of the library that stands for a GPU (tests/gpu/fake).
   [[nodiscard]] Variables variables(const std::string& faults = {}) const;
-  /// Likewise, but with `fault`. What it needs is kept in `folder`.
+  /// The same with `fault`. What it needs is kept in `folder`.
   [[nodiscard]] Variables disturbed(const Fault& fault, const TemporaryFolder& folder) const;
   /// Runs the program with nothing failing. Throws std::runtime_error where it does not succeed. Returns how often it
   /// calls each function.

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/fa2/fa2_shape.h"
-#include "kernels/laws.h"
+#include "kernels/growth_laws.h"
 #include "kernels/model/io_model.h"
 #include "tests/kernels/programs.h"
 #include "tests/kernels/stated.h"

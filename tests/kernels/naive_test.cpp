@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/model/io_model.h"
 #include "kernels/naive/naive_shape.h"

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/inputs.h"

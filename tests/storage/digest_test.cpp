@@ -406,7 +406,7 @@ TEST(Repair, saves_rows_of_a_file_whose_definitions_or_end_are_damaged) {
 struct WrongRow {
   const char* sql;
   std::size_t runs;    ///< that are saved
-  std::size_t points;  ///< likewise
+  std::size_t points;  ///< that are saved
   const char* says;    ///< among what is said
 };
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "ui/models/comparison_table.h"
 #include "ui/models/result_model.h"
+#include "ui/models/shown_comparison.h"
 
 namespace attnscope::ui {
 
@@ -14,11 +14,11 @@ class ComparisonModel : public ResultModel {
  public:
   using ResultModel::ResultModel;
 
-  void set_comparison(std::shared_ptr<const ComparisonTable> comparison) {
+  void set_comparison(std::shared_ptr<const ShownComparison> comparison) {
     comparison_ = std::move(comparison);
     set_table({comparison_, &comparison_->table()});
   }
-  [[nodiscard]] const std::shared_ptr<const ComparisonTable>& comparison() const { return comparison_; }
+  [[nodiscard]] const std::shared_ptr<const ShownComparison>& comparison() const { return comparison_; }
 
   /// Null of what is left out.
   [[nodiscard]] const analysis::ComparedPair* pair(int row) const {
@@ -37,7 +37,7 @@ class ComparisonModel : public ResultModel {
   [[nodiscard]] QString common() const { return comparison_->common(); }
 
  private:
-  std::shared_ptr<const ComparisonTable> comparison_ = std::make_shared<const ComparisonTable>();
+  std::shared_ptr<const ShownComparison> comparison_ = std::make_shared<const ShownComparison>();
 };
 
 }  // namespace attnscope::ui

@@ -6,7 +6,7 @@
 namespace attnscope::ui {
 namespace {
 
-std::vector<Row> in_order(const ComparisonTable& comparison, int column, Qt::SortOrder order) {
+std::vector<Row> in_order(const ShownComparison& comparison, int column, Qt::SortOrder order) {
   return comparison.table().ordered(static_cast<std::size_t>(column), order == Qt::DescendingOrder);
 }
 
@@ -19,7 +19,7 @@ void ComparisonOrder::sort(int column, Qt::SortOrder order) {
   order_by([table = model_.comparison(), column, order] { return in_order(*table, column, order); });
 }
 
-void ComparisonOrder::set_table(std::shared_ptr<const ComparisonTable> table, std::vector<Row> rows) {
+void ComparisonOrder::set_table(std::shared_ptr<const ShownComparison> table, std::vector<Row> rows) {
   work().drop();
   beginResetModel();
   model_.set_comparison(std::move(table));

@@ -17,7 +17,7 @@ class ComparisonOrder : public OrderedRows {
 
   void sort(int column, Qt::SortOrder order) override;
   /// Gives that table to the model; `rows`: its lines in the order that is wanted.
-  void set_table(std::shared_ptr<const ComparisonTable> table, std::vector<Row> rows);
+  void set_table(std::shared_ptr<const ShownComparison> table, std::vector<Row> rows);
 
  private:
   ComparisonModel& model_;

@@ -74,8 +74,8 @@ struct CurveSet {
   ColorOf color = ColorOf::algorithm;                      ///< never automatic
   std::size_t hues = 0;                                    ///< of visible devices or runs, where colours are theirs
   std::string metric = {};                                 ///< of a plot over another axis, or of another metric
-  std::optional<analysis::PointAxis> axis = std::nullopt;  ///< likewise
-  std::vector<std::string> places = {};                    ///< likewise, of words
+  std::optional<analysis::PointAxis> axis = std::nullopt;  ///< of a plot over another axis
+  std::vector<std::string> places = {};                    ///< of a plot over another axis whose values are words
   std::vector<PeakLine> peaks = {};
   std::shared_ptr<const PointSet> points;  ///< what rows refer to
 

@@ -42,7 +42,7 @@ class PointsTableModel : public TableModel {
   struct Looked {
     std::shared_ptr<const PointSet> points;
     std::map<QString, bool> in_use;                ///< column_in_use(), by the column's key
-    std::map<QString, QStringList> texts;          ///< texts_of(), likewise, where that was asked for
+    std::map<QString, QStringList> texts;          ///< texts_of(), by the column's key, where that was asked for
     std::shared_ptr<const Listing> listing;        ///< null: all points are rows
     std::shared_ptr<const std::vector<Row>> rows;  ///< of the listing, in the order of
     QString by;

@@ -183,7 +183,7 @@ ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
   found.code = other_code(*found.set, asked.other);
   found.mapped = mapped_side(found);
   const bool known = asked.table->set() == found.set && asked.table->code() == found.code;
-  found.table = known ? asked.table : std::make_shared<const ComparisonTable>(found.set, found.code);
+  found.table = known ? asked.table : std::make_shared<const ShownComparison>(found.set, found.code);
   found.rows = found.table->table().ordered(
       static_cast<std::size_t>(std::max(0, column_named(found.table->table(), asked.sorted_by))),
       asked.order == Qt::DescendingOrder);

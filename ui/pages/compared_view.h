@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "ui/models/comparison_table.h"
 #include "ui/models/ratio_views.h"
 #include "ui/models/result_model.h"
+#include "ui/models/shown_comparison.h"
 #include "ui/pages/error_note.h"
 #include "ui/pages/narrowed.h"
 #include "ui/pages/option.h"
@@ -24,7 +24,7 @@ enum class CompareAs { table, map, curves };
 struct ComparedAsk {
   ComparisonAsk sides;
   std::shared_ptr<const ComparisonSet> known;    ///< these sides, compared; null: that is to be done
-  std::shared_ptr<const ComparisonTable> table;  ///< that is shown
+  std::shared_ptr<const ShownComparison> table;  ///< that is shown
   Narrowed before;
   QString other;  ///< the one other side that is shown; empty: all
   CompareAs view = CompareAs::table;
@@ -41,7 +41,7 @@ struct ComparedView {
   Narrowed narrowed;
   std::optional<std::uint32_t> code = {};  ///< of the one other side that is shown
   const OtherSide* mapped = nullptr;       ///< on the map; null: there is none
-  std::shared_ptr<const ComparisonTable> table = {};
+  std::shared_ptr<const ShownComparison> table = {};
   std::vector<Row> rows = {};  ///< of the table, in their order
   std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;

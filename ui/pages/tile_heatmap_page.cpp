@@ -16,7 +16,7 @@
 #include "profiler/analysis/map_points.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/command.h"
+#include "profiler/plan/command_text.h"
 #include "ui/models/facet_words.h"
 #include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"

@@ -75,7 +75,7 @@ class PointPages : public QObject {
   std::uint64_t generation_ = 0;
   std::map<std::size_t, std::shared_ptr<const Page>> pages_;
   std::deque<std::size_t> recent_;  ///< pages that are there, the one looked at last first
-  std::deque<std::size_t> wanted_;  ///< pages that are not, likewise
+  std::deque<std::size_t> wanted_;  ///< pages that are not there, the one looked at last first
   std::optional<std::size_t> asked_;
   std::shared_ptr<Files> files_ = std::make_shared<Files>();
   QTimer idle_;

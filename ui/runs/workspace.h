@@ -190,7 +190,7 @@ class Workspace : public QObject {
   QString query_text_;
   mutable std::optional<std::size_t> ticked_points_;  ///< nothing: to be counted, which may compare points of copies
   mutable std::shared_ptr<const PointSet> ticked_;    ///< null: to be made
-  mutable std::shared_ptr<const PointSet> visible_;   ///< likewise
+  mutable std::shared_ptr<const PointSet> visible_;   ///< null: to be made
   std::map<QString, QString> skipped_;                ///< path -> what was said of it
   std::map<QString, bool> followed_;                  ///< path -> a read of it is under way
   QTimer follow_timer_;

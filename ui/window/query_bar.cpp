@@ -10,7 +10,7 @@
 #include <chrono>
 
 #include "messages/query.h"
-#include "profiler/analysis/no_fit.h"
+#include "profiler/analysis/empty_query.h"
 #include "profiler/analysis/point_query.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"

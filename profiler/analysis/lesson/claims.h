@@ -11,7 +11,7 @@
 
 #include "kernels/model/ceilings.h"
 #include "kernels/registry.h"
-#include "profiler/analysis/lesson/document.h"
+#include "profiler/analysis/lesson/lesson_text.h"
 #include "profiler/analysis/point_table.h"
 
 namespace attnscope::analysis::lesson {

@@ -19,7 +19,7 @@ struct FormulaNode {
     number,    ///< `text`
     symbol,    ///< an operator or parenthesis: `text`
     plain,     ///< upright words: `text`
-    script,    ///< children: base, below (may be an empty row), above (likewise)
+    script,    ///< children: base, below, above (either may be an empty row)
     fraction,  ///< children: above, below
     root,      ///< one child
     accent     ///< one child, with `text` over it

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/model/message.h"
-#include "profiler/analysis/lesson/document.h"
+#include "profiler/analysis/lesson/lesson_text.h"
 
 namespace attnscope {
 class Registry;

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/analysis/lesson/document.h"
+#include "profiler/analysis/lesson/lesson_text.h"
 
 namespace attnscope {
 class Registry;

@@ -235,7 +235,7 @@ struct DecodeGain {
   double slow_rows = 0;  ///< of its tile
   double split_rows = 0;
   double bytes = 1;  ///< of the slow one over those of the other, between L2 and the SMs, counted
-  double time = 1;   ///< likewise
+  double time = 1;   ///< of the slow one over that of the other
   Provenance provenance = Provenance::measured;  ///< the weakest of bytes and times
 
   [[nodiscard]] double blocks() const { return split_blocks / slow_blocks; }

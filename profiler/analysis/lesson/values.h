@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "profiler/analysis/lesson/claims.h"
-#include "profiler/analysis/lesson/document.h"
+#include "profiler/analysis/lesson/lesson_text.h"
 
 namespace attnscope::analysis::lesson {
 

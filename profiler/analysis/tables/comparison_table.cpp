@@ -12,7 +12,7 @@
 #include "messages/compare_page.h"
 #include "profiler/analysis/comparison_words.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/command.h"
+#include "profiler/plan/command_text.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::analysis {

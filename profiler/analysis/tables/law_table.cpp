@@ -160,8 +160,8 @@ Table law_data(const PointTable& points, std::span<const LawFamily> families, st
   std::vector<const Family*> lines;
   for (const Family& family : families) lines.push_back(&family);
   TableOf<const Family*> table(std::move(lines));
-  const auto add = [&](std::string key, auto said) {
-    table.add({.key = std::move(key)}, [said](const Family* const& family) { return said(*family); });
+  const auto add = [&](const std::string& key, auto said) {
+    table.add({.key = key}, [said](const Family* const& family) { return said(*family); });
   };
   const auto of_shown = [](auto value) {
     return [value](const Family& family) {

@@ -21,8 +21,8 @@
 #include "profiler/measure/gpu/launch_values.h"
 #include "profiler/measure/gpu/nvml.h"
 #include "profiler/measure/gpu/oracle.h"
+#include "profiler/measure/gpu/plan_memory.h"
 #include "profiler/measure/gpu/timing.h"
-#include "profiler/measure/gpu/workspace.h"
 
 namespace attnscope::gpu {
 
@@ -49,7 +49,7 @@ struct Session {
   Context context;
   Stream stream;
   KernelRunner runner;
-  Workspace workspace;
+  PlanMemory workspace;
   Oracle oracle;
   Event begin;
   Event end;
@@ -90,7 +90,7 @@ class GpuDevice final : public Device {
   struct PreparedPoint {
     PointSpec spec;
     AttentionPlan plan;
-    Workspace::Inputs inputs;
+    PlanMemory::Inputs inputs;
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;
   };

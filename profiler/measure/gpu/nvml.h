@@ -31,7 +31,8 @@ struct NvmlUse {
   X(clock, nvmlDeviceGetClockInfo, int(void*, int, unsigned*))           \
   X(temperature, nvmlDeviceGetTemperature, int(void*, int, unsigned*))   \
   X(power, nvmlDeviceGetPowerUsage, int(void*, unsigned*))
-/// Likewise: the first has an older name (nvmlDeviceGetCurrentClocksThrottleReasons); virtual GPUs may lack the second.
+/// Also of NVML: the first has an older name (nvmlDeviceGetCurrentClocksThrottleReasons); virtual GPUs may lack the
+/// second.
 #define ATTNSCOPE_NVML_OTHER_FUNCTIONS(X)                                             \
   X(reasons, nvmlDeviceGetCurrentClocksEventReasons, int(void*, unsigned long long*)) \
   X(use, nvmlDeviceGetUtilizationRates, int(void*, NvmlUse*))

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
 #include "messages/oracle.h"
 

@@ -10,12 +10,12 @@
 #include "kernels/oracle/inputs.h"
 #include "kernels/oracle/references.h"
 #include "profiler/measure/gpu/kernel_runner.h"
-#include "profiler/measure/gpu/workspace.h"
+#include "profiler/measure/gpu/plan_memory.h"
 
 namespace attnscope::gpu {
 
 /// Judges outputs against float64 on the host: everything of a small problem, a sample of a large one (first and last
-/// row of several heads, the rest at random; keys likewise), so that it takes some tenths of a second. Every element of
+/// row and key of several heads, the rest at random), so that it takes some tenths of a second. Every element of
 /// O and of the gradients is looked at for being finite at all, and the space behind each buffer for being untouched.
 class Oracle {
  public:

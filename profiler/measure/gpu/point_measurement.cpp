@@ -168,7 +168,7 @@ GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& 
   place = std::make_unique<PreparedPoint>(
       PreparedPoint{.spec = spec,
                     .plan = algorithm.plan(spec.problem, spec.config(), info_.limits),
-                    .inputs = Workspace::inputs_of(spec.problem, options.input_kind, options.seed),
+                    .inputs = PlanMemory::inputs_of(spec.problem, options.input_kind, options.seed),
                     .setup = {},
                     .launches = {}});
   return *place;

@@ -80,12 +80,14 @@ TEST_F(GpuCeilingsTest, TheL2GivesWayOnce) {
     for (const Ceiling& each : misses) {
       fmt::print("{} {:6.1f} MiB: {:.3f} missed ({})\n", sharing, each.argument / 1024 / 1024, each.value,
                  to_string(each.source));
+      EXPECT_GT(each.value, 1 - l2 / each.argument - 0.05) << "no cache of that size serves more, however it replaces";
     }
     EXPECT_LT(misses.front().value, 0.05) << "a tenth of the L2 stays there";
     EXPECT_GT(misses.back().value, 0.9) << "three times the L2 does not";
     const double capacity = value("l2_" + sharing + "_capacity");
     EXPECT_GT(capacity, 0.2 * l2);
-    EXPECT_LT(capacity, 1.2 * l2);
+    // Half of what is twice as large as the L2 is the most that the L2 can hold.
+    EXPECT_LT(capacity, 2 * l2);
   }
 }
 

@@ -54,7 +54,8 @@ TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
                median(settled) / mib, 100 * off(least), 100 * off(median(settled)), 100 * off(most));
     // What else writes to DRAM meanwhile comes in bursts of some 20 kB and only adds: 2% of the smallest size.
     EXPECT_NEAR(off(least), 0, 0.005) << size << " MiB";
-    EXPECT_NEAR(off(median(settled)), 0, 0.01) << size << " MiB";
+    constexpr double burst = 20480;
+    EXPECT_NEAR(off(median(settled)), 0, 0.01 + burst / static_cast<double>(bytes)) << size << " MiB";
     if (4 * bytes <= gpu.limits().l2_bytes) {
       EXPECT_LT(median(own), 0.9 * static_cast<double>(bytes)) << "most of it fits in L2: only the write-back shows it";
     }

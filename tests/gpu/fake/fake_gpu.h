@@ -58,7 +58,7 @@ namespace attnscope::fake {
 ///   throttle=MASK         NVML's clock event reasons
 ///   use=PERCENT           NVML's utilization of the GPU
 ///   nvml-CALL=CODE        that call answers CODE; CALL: clock, temperature, power, reasons, use
-///   nvrtc-CALL=CODE       likewise; CALL: version, count, archs (which then writes nothing), log
+///   nvrtc-CALL=CODE       that call answers CODE; CALL: version, count, archs (which then writes nothing), log
 class Faults {
  public:
   Faults();  ///< as the variable stands now

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 #include "kernels/device/philox_shape.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/oracle/reference.h"

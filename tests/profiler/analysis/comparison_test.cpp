@@ -11,7 +11,7 @@
 
 #include "profiler/analysis/published_errors.h"
 #include "profiler/metrics/rounds.h"
-#include "profiler/plan/rounds.h"
+#include "profiler/plan/round_order.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis {

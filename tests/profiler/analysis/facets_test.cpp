@@ -8,7 +8,7 @@
 #include <memory>
 #include <set>
 
-#include "kernels/laws.h"
+#include "kernels/growth_laws.h"
 #include "profiler/analysis/tile_choice.h"
 #include "profiler/plan/fields.h"
 #include "tests/kernels/stated.h"

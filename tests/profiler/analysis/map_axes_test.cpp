@@ -10,7 +10,7 @@
 #include "profiler/analysis/problem_filter.h"
 #include "profiler/analysis/tile_map.h"
 #include "profiler/plan/axes.h"
-#include "profiler/plan/command.h"
+#include "profiler/plan/command_text.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/sweep.h"
 #include "tests/profiler/analysis/fixtures.h"

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/command.h"
+#include "profiler/plan/command_text.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/tile_heatmap_page.h"

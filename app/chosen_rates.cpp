@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/measured_rates.h"
+#include "app/chosen_rates.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/models/comparison_table.h"
+#include "ui/models/shown_comparison.h"
 
 #include <algorithm>
 #include <iterator>
@@ -25,14 +25,14 @@ analysis::Cell cell_of(const PointSetting::Value& value) {
 
 }  // namespace
 
-ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::uint32_t> code)
+ShownComparison::ShownComparison(std::shared_ptr<const ComparisonSet> set, std::optional<std::uint32_t> code)
     : set_(std::move(set)), code_(code) {
   add_lines();
   find_settings();
   make_table();
 }
 
-void ComparisonTable::add_lines() {
+void ShownComparison::add_lines() {
   for (const bool left_out : {false, true}) {
     for (std::size_t other = 0; other < set_->others.size(); ++other) {
       if (code_ && set_->others[other].code != *code_) continue;
@@ -58,17 +58,17 @@ void ComparisonTable::add_lines() {
   }
 }
 
-std::optional<ShownPoint> ComparisonTable::point(std::size_t line, bool of_other) const {
+std::optional<ShownPoint> ShownComparison::point(std::size_t line, bool of_other) const {
   const std::optional<Row> row = lines_[line].point(of_other);
   return row ? std::optional((*set_->points)[*row]) : std::nullopt;
 }
 
-std::optional<std::size_t> ComparisonTable::line_of(Row point) const {
+std::optional<std::size_t> ShownComparison::line_of(Row point) const {
   if (point >= line_of_.size() || line_of_[point] == 0) return std::nullopt;
   return line_of_[point] - 1;
 }
 
-bool ComparisonTable::varies(const PointSetting& setting) const {
+bool ShownComparison::varies(const PointSetting& setting) const {
   const analysis::PointColumns& points = set_->points->table().points();
   const Row first = rows_.front();
   if (setting.fields.empty()) {
@@ -90,7 +90,7 @@ bool ComparisonTable::varies(const PointSetting& setting) const {
   });
 }
 
-bool ComparisonTable::sets_sides_apart(const PointSetting& setting) const {
+bool ShownComparison::sets_sides_apart(const PointSetting& setting) const {
   return std::ranges::any_of(set_->axis.names, [&](const std::string& name) {
     return setting.fields.empty() ? setting.key == QString::fromStdString(name)
                                   : std::ranges::find(setting.fields, name) != setting.fields.end();
@@ -98,7 +98,7 @@ bool ComparisonTable::sets_sides_apart(const PointSetting& setting) const {
 }
 
 /// A setting either has a column or is common to all lines.
-void ComparisonTable::find_settings() {
+void ShownComparison::find_settings() {
   if (lines_.empty()) return;
   QStringList words;
   const PointSpec first = set_->points->table().spec(rows_.front());
@@ -115,7 +115,7 @@ void ComparisonTable::find_settings() {
   common_ = words.join(QStringLiteral(" · "));
 }
 
-void ComparisonTable::make_table() {
+void ShownComparison::make_table() {
   analysis::ComparisonOf of{.points = &set_->points->table(), .margin = set_->margin, .others = {}};
   for (const OtherSide& other : set_->others) of.others.push_back(set_->name_of(other).toStdString());
   table_ = comparison_table(lines_, of);

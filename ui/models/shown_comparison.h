@@ -15,13 +15,13 @@
 
 namespace attnscope::ui {
 
-class ComparisonTable {
+class ShownComparison {
  public:
-  ComparisonTable() : ComparisonTable(std::make_shared<const ComparisonSet>(), std::nullopt) {}
+  ShownComparison() : ShownComparison(std::make_shared<const ComparisonSet>(), std::nullopt) {}
   /// `code`: of the one other side that is shown; nothing: all of them.
-  ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::uint32_t> code);
-  ComparisonTable(const ComparisonTable&) = delete;
-  ComparisonTable& operator=(const ComparisonTable&) = delete;
+  ShownComparison(std::shared_ptr<const ComparisonSet> set, std::optional<std::uint32_t> code);
+  ShownComparison(const ShownComparison&) = delete;
+  ShownComparison& operator=(const ShownComparison&) = delete;
 
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& set() const { return set_; }
   [[nodiscard]] std::optional<std::uint32_t> code() const { return code_; }

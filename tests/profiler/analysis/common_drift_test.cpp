@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/common_course.h"
+#include "profiler/analysis/common_drift.h"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ double largest_error(const std::vector<TimedValue>& values, const std::vector<do
 TEST(CommonCourse, AStepIsFoundWhereItIs) {
   const auto step = [](double moment) { return moment < 2.5 ? 0.0 : 0.02; };
   const std::vector<TimedValue> values = measured(step);
-  const std::vector<double> found = common_course(values, things);
+  const std::vector<double> found = common_drift(values, things);
   ASSERT_EQ(found.size(), values.size());
   // A neighbourhood's width away from it.
   EXPECT_LT(largest_error(values, found, step, [](double at) { return std::abs(at - 2.5) > 0.06; }), 0.005);
@@ -55,13 +55,13 @@ TEST(CommonCourse, AStepIsFoundWhereItIs) {
 TEST(CommonCourse, AWaveIsFollowed) {
   const auto wave = [](double moment) { return 0.03 * std::sin(6 * moment); };
   const std::vector<TimedValue> values = measured(wave);
-  EXPECT_LT(largest_error(values, common_course(values, things), wave, [](double) { return true; }), 0.009);
+  EXPECT_LT(largest_error(values, common_drift(values, things), wave, [](double) { return true; }), 0.009);
 }
 
 TEST(CommonCourse, WhereNothingIsCommonItIsLevel) {
   const auto level = [](double) { return 0.0; };
   const std::vector<TimedValue> values = measured(level);
-  EXPECT_LT(largest_error(values, common_course(values, things), level, [](double) { return true; }), 0.006);
+  EXPECT_LT(largest_error(values, common_drift(values, things), level, [](double) { return true; }), 0.006);
 }
 
 TEST(CommonCourse, AFewThingsFarToEitherSideDoNotBendIt) {
@@ -69,15 +69,15 @@ TEST(CommonCourse, AFewThingsFarToEitherSideDoNotBendIt) {
   for (const double far : {1.0, -1.0}) {
     std::vector<TimedValue> values = measured(level);
     for (std::size_t thing = 0; thing < 4; ++thing) values[6 * thing + 3].log += far;
-    EXPECT_LT(largest_error(values, common_course(values, things), level, [](double) { return true; }), 0.009) << far;
+    EXPECT_LT(largest_error(values, common_drift(values, things), level, [](double) { return true; }), 0.009) << far;
   }
 }
 
 TEST(CommonCourse, FewNeighboursTellNothing) {
   std::vector<TimedValue> values = measured([](double) { return 0.0; });
   values.resize(6 * 100);  // 100 things
-  EXPECT_TRUE(common_course(values, things).empty());
-  EXPECT_TRUE(common_course({}, 0).empty());
+  EXPECT_TRUE(common_drift(values, things).empty());
+  EXPECT_TRUE(common_drift({}, 0).empty());
 }
 
 }  // namespace

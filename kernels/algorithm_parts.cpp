@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/descriptor.h"
+#include "kernels/algorithm_parts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

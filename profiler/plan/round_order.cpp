@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/plan/rounds.h"
+#include "profiler/plan/round_order.h"
 
 #include <limits>
 #include <numeric>

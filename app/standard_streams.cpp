@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/descriptors.h"
+#include "app/standard_streams.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/lesson/document.h"
+#include "profiler/analysis/lesson/lesson_text.h"
 
 #include <algorithm>
 #include <array>

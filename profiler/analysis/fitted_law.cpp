@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/laws.h"
+#include "profiler/analysis/fitted_law.h"
 
 #include <cmath>
 #include <utility>

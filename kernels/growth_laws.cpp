@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/laws.h"
+#include "kernels/growth_laws.h"
 
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/analysis/common_course.h"
+#include "profiler/analysis/common_drift.h"
 
 #include <algorithm>
 #include <cmath>
@@ -88,7 +88,7 @@ void follow(const std::vector<Knot>& knots, std::span<const TimedValue> values, 
 
 }  // namespace
 
-std::vector<double> common_course(std::span<const TimedValue> values, std::size_t count) {
+std::vector<double> common_drift(std::span<const TimedValue> values, std::size_t count) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t place) { return values[place].moment; });

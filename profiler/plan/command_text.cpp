@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/plan/command.h"
+#include "profiler/plan/command_text.h"
 
 #include <fmt/format.h>
 

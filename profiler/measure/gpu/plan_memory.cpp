@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/workspace.h"
+#include "profiler/measure/gpu/plan_memory.h"
 
 #include <algorithm>
 #include <array>
@@ -50,14 +50,14 @@ bool is_input(const BufferSpec& buffer) {
 }  // namespace
 
 /// What is read to empty the L2 of dirty lines: a buffer of no plan's.
-const Workspace::BufferKey Workspace::noise_key{std::numeric_limits<std::size_t>::max(), "(noise)"};
+const PlanMemory::BufferKey PlanMemory::noise_key{std::numeric_limits<std::size_t>::max(), "(noise)"};
 
-bool Workspace::fits(const Wanted& wanted) const {
+bool PlanMemory::fits(const Wanted& wanted) const {
   const auto found = buffers_.find(wanted.key);
   return found != buffers_.end() && found->second.capacity >= wanted.bytes + guard_bytes;
 }
 
-bool Workspace::allocate_missing(const std::vector<Wanted>& wanted) {
+bool PlanMemory::allocate_missing(const std::vector<Wanted>& wanted) {
   std::int64_t missing = 0;
   for (const Wanted& buffer : wanted) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes;
   if (missing > 0 && missing > free_device_bytes(cuda_)) return false;
@@ -75,7 +75,7 @@ bool Workspace::allocate_missing(const std::vector<Wanted>& wanted) {
   return true;
 }
 
-Workspace::Inputs Workspace::inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed) {
+PlanMemory::Inputs PlanMemory::inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed) {
   Inputs inputs{problem, kind, seed};
   inputs.problem.mask = Mask::none;
   inputs.problem.dropout = 0;
@@ -83,11 +83,11 @@ Workspace::Inputs Workspace::inputs_of(const AttentionProblem& problem, InputKin
   return inputs;
 }
 
-Workspace::BufferKey Workspace::key_of(std::size_t slot, const BufferSpec& buffer) const {
+PlanMemory::BufferKey PlanMemory::key_of(std::size_t slot, const BufferSpec& buffer) const {
   return {is_input(buffer) ? set_of_.at(slot) : slot, buffer.name};
 }
 
-std::size_t Workspace::choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) const {
+std::size_t PlanMemory::choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) const {
   const auto has_all = [&](std::size_t set) {
     return std::ranges::all_of(plan.buffers, [&](const BufferSpec& buffer) {
       return !is_input(buffer) || fits({{set, buffer.name}, buffer.bytes, true});
@@ -106,7 +106,7 @@ std::size_t Workspace::choose_set(std::size_t slot, const AttentionPlan& plan, c
   return set;
 }
 
-void Workspace::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, bool noise) {
+void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, bool noise) {
   filled_.erase(slot);
   set_of_[slot] = choose_set(slot, plan, inputs);
   std::vector<Wanted> wanted;
@@ -135,8 +135,8 @@ void Workspace::reserve(std::size_t slot, const AttentionPlan& plan, const Input
   }
 }
 
-void Workspace::upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
-                       CUdeviceptr target) {
+void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
+                        CUdeviceptr target) {
   const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
   const std::int64_t instances = of_queries ? problem.instances() : problem.kv_instances();
   const std::int64_t elements = (of_queries ? problem.n_q : problem.n_k) * problem.d;
@@ -174,8 +174,8 @@ void Workspace::upload(const InputGenerator& generator, Tensor tensor, const Att
   }
 }
 
-void Workspace::upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
-                             CUdeviceptr target) {
+void PlanMemory::upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
+                              CUdeviceptr target) {
   const std::vector<std::int32_t> table = block_table(problem);
   const std::int64_t pages = std::ssize(table) / problem.batch;
   const std::int64_t page_elements = problem.page * problem.d;
@@ -197,7 +197,7 @@ void Workspace::upload_pages(const InputGenerator& generator, Tensor tensor, con
               "cuMemcpyHtoDAsync");
 }
 
-void Workspace::fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) {
+void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) {
   const std::size_t set = set_of_.at(slot);
   const auto held = inputs_.find(set);
   const bool reuse = held != inputs_.end() && held->second == inputs;
@@ -247,7 +247,7 @@ void Workspace::fill(std::size_t slot, const AttentionPlan& plan, const Inputs& 
   }
 }
 
-std::string Workspace::overrun(std::size_t slot, const AttentionPlan& plan) const {
+std::string PlanMemory::overrun(std::size_t slot, const AttentionPlan& plan) const {
   std::array<unsigned char, guard_bytes> guard{};
   for (const BufferSpec& buffer : plan.buffers) {
     cuda_.check(cuda_.cuMemcpyDtoH(guard.data(), address(slot, buffer.name) + static_cast<CUdeviceptr>(buffer.bytes),
@@ -258,21 +258,21 @@ std::string Workspace::overrun(std::size_t slot, const AttentionPlan& plan) cons
   return {};
 }
 
-bool Workspace::holds_noise() const {
+bool PlanMemory::holds_noise() const {
   return noise_stored_ && buffers_.contains(noise_key);
 }
 
-CUdeviceptr Workspace::address(std::size_t slot, const std::string& buffer) const {
+CUdeviceptr PlanMemory::address(std::size_t slot, const std::string& buffer) const {
   auto found = buffers_.find({slot, buffer});
   if (found == buffers_.end()) found = buffers_.find({set_of_.at(slot), buffer});
   return found->second.memory.get();
 }
 
-CUdeviceptr Workspace::noise() const {
+CUdeviceptr PlanMemory::noise() const {
   return buffers_.at(noise_key).memory.get();
 }
 
-std::int64_t Workspace::held_bytes() const {
+std::int64_t PlanMemory::held_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& [key, buffer] : buffers_) bytes += buffer.capacity;
   return bytes;

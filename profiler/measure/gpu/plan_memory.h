@@ -19,10 +19,10 @@
 
 namespace attnscope::gpu {
 
-class Workspace {
+class PlanMemory {
  public:
   /// Keeps references to both.
-  Workspace(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner), stream_(runner.stream()) {}
+  PlanMemory(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner), stream_(runner.stream()) {}
 
   /// What inputs are made of.
   struct Inputs {
@@ -102,12 +102,12 @@ class Workspace {
 class SlotBuffers {
  public:
   /// Keeps a reference. Pre: the slot is reserved.
-  SlotBuffers(const Workspace& workspace, std::size_t slot) : workspace_(workspace), slot_(slot) {}
+  SlotBuffers(const PlanMemory& workspace, std::size_t slot) : workspace_(workspace), slot_(slot) {}
   [[nodiscard]] CUdeviceptr address(const std::string& buffer) const { return workspace_.address(slot_, buffer); }
   [[nodiscard]] std::string overrun(const AttentionPlan& plan) const { return workspace_.overrun(slot_, plan); }
 
  private:
-  const Workspace& workspace_;
+  const PlanMemory& workspace_;
   std::size_t slot_;
 };
 

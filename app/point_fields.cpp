@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/point_table.h"
+#include "app/point_fields.h"
 
 #include <algorithm>
 #include <string_view>
