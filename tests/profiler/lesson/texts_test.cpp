@@ -251,6 +251,59 @@ TEST(Claims, ATileThatWasMeasuredAloneIsTheBestOfNothing) {
   EXPECT_EQ(verdict.because, "no_tile");
 }
 
+TEST(Claims, OfATileMeasuredTwiceTheFasterIsTheBest) {
+  for (const auto& [first, second] : {std::pair{2000.0, 1000.0}, std::pair{1000.0, 2000.0}}) {
+    std::vector<PointRecord> records;
+    for (const auto& [br, ns] : {std::pair{64, first}, std::pair{64, second}, std::pair{128, 1500.0}}) {
+      records.push_back(fixtures::ok_point(fixtures::spec("fa2", 1024, br, 64)));
+      records.back().kernels[0].samples_ns = {ns};
+    }
+    const PointTable table = fixtures::Points(records).table();
+    const Verdict verdict =
+        judge(card({{"test", "tile-best"}, {"br", "64"}, {"bc", "64"}, {"points", ""}, {"high", "1.05"}}),
+              evidence_of(table));
+    EXPECT_EQ(verdict.outcome, Outcome::held) << first << ", " << second;
+  }
+}
+
+// FA2's bytes between SM and L2 follow Br alone.
+TEST(Claims, AMetricVariesWithOneSideAtTheOtherFixed) {
+  std::vector<PointRecord> records;
+  for (const int br : {64, 128}) {
+    for (const int bc : {32, 64}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096, br, bc)));
+  }
+  const PointTable table = fixtures::Points(records).table();
+  for (const auto& [of, outcome] : {std::pair{"bc", Outcome::held}, std::pair{"br", Outcome::refuted}}) {
+    EXPECT_EQ(
+        judge(card({{"test", "varies-with"}, {"of", of}, {"metric", "l2_sm_bytes"}, {"points", ""}, {"high", "1.1"}}),
+              evidence_of(table))
+            .outcome,
+        outcome)
+        << of;
+  }
+}
+
+TEST(Claims, ADatasheetsCeilingWasNotMeasured) {
+  const PointTable none;
+  Evidence evidence = evidence_of(none);
+  evidence.ceilings = {{.name = "dram_read", .value = 4e12, .unit = "byte/s", .source = CeilingSource::datasheet}};
+  const Front claim = card({{"test", "ceiling"}, {"ceiling", "dram_read"}, {"states", "4e12"}});
+  EXPECT_EQ(judge(claim, evidence).because, "no_ceilings");
+  evidence.ceilings[0].source = CeilingSource::measured;
+  EXPECT_EQ(judge(claim, evidence).outcome, Outcome::held);
+}
+
+// S of one head in two bytes: 2, 8 and 32 MiB.
+TEST(Claims, ATableIsRightWhollyInPartOrNot) {
+  const PointTable none;
+  for (const auto& [stated, outcome] : {std::pair{"2 8 32", Outcome::held}, std::pair{"2 1 1", Outcome::partly},
+                                        std::pair{"1 1 1", Outcome::refuted}}) {
+    const Front claim =
+        card({{"test", "ledger"}, {"matrix", "S"}, {"unit", "MiB"}, {"n", "1024 2048 4096"}, {"states", stated}});
+    EXPECT_EQ(judge(claim, evidence_of(none)).outcome, outcome) << stated;
+  }
+}
+
 TEST(Claims, ACrossoverIsHeldToTheNFromWhichTheFasterOneIsAhead) {
   // Times of naive over those of FA2, by N.
   using Ratios = std::vector<std::pair<std::int64_t, double>>;
