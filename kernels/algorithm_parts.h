@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the algorithms' descriptors share: feasibility checks in one order and wording, buffers, compile-time macros.
+// What the algorithms share: feasibility checks in one order and wording, buffers, compile-time macros.
 #pragma once
 
 #include <array>

@@ -43,11 +43,13 @@ struct CeilingsOptions {
   CeilingOptions measure;
 };
 
-/// What programs have beside others has columns that say whose it is.
 void print_ceilings(std::span<const Ceiling> ceilings, TableFormat format) {
-  if (for_people(format)) return print(analysis::ceiling_table(ceiling_lines(ceilings)), format, std::cout);
   const analysis::CeilingsOf all{"", "", {ceilings.begin(), ceilings.end()}};
-  print(analysis::ceiling_data({&all, 1}, false), format, std::cout);
+  analysis::Table table =
+      for_people(format) ? analysis::ceiling_table(ceiling_lines(ceilings)) : analysis::ceiling_data({&all, 1});
+  if (for_people(format)) table.drop_empty_columns();
+  for (const char* whose : {"device_uuid", "measured_at"}) table.drop(whose);
+  print(table, format, std::cout);
 }
 
 /// What a reader of the figures has to know: beside a table for other programs it goes to stderr.
@@ -167,7 +169,7 @@ ExitCode kept(const CeilingsOptions& options) {
     all.reserve(sets.size() + never_measured.size());
     for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
     for (const auto& [uuid, run] : never_measured) all.push_back({uuid, "", datasheet_ceilings(run.limits)});
-    print(analysis::ceiling_data(all, true), options.format, std::cout);
+    print(analysis::ceiling_data(all), options.format, std::cout);
     return with_skipped_rows(store, ExitCode::ok);
   }
   bool first = true;

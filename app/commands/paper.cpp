@@ -70,7 +70,7 @@ ExitCode paper(const PaperOptions& options) {
                                                 .time = printable(run.started_at)})
               << "\n\n";
   }
-  print(analysis::fig2_table(table, compared), options.format, std::cout);
+  print(analysis::fig2_table(table, compared, people), options.format, std::cout);
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
   if (!people) return code;
 

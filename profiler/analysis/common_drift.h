@@ -17,7 +17,7 @@ struct TimedValue {
   double log = 0;          ///< logarithm of the time
 };
 
-/// The course at each value's moment, up to a constant: the mean of what some dozens of neighbours in its round, itself
+/// The drift at each value's moment, up to a constant: the mean of what some dozens of neighbours in its round, itself
 /// not among them, lie above the means of their series, in turns with those means (Hastie and Tibshirani's backfitting,
 /// Stat. Sci. 1 (1986) 297). Empty where a round has too few neighbours to tell. Pre: every `series` is below `count`.
 [[nodiscard]] std::vector<double> common_drift(std::span<const TimedValue> values, std::size_t count);

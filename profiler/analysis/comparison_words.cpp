@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "messages/compare.h"
-#include "messages/compare_page.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/plan/command_text.h"
 
@@ -97,28 +96,23 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
 }
 
 Message left_out_words(const PointTable& table, const LeftOut& left) {
-  if (left.why == LeftOut::Why::several) return say::compare_page::several{.points = left.rows.size()};
-  if (left.why != LeftOut::Why::no_partner) return failure_words(table, left);
-  return left.of_other ? Message(say::compare_page::not_in_baseline{}) : say::compare_page::only_in_baseline{};
-}
-
-Message left_out_reason(const PointTable& table, const LeftOut& left) {
   if (left.why == LeftOut::Why::several) return say::compare::several{.points = left.rows.size()};
-  return left.why == LeftOut::Why::no_partner ? Message(say::compare::no_partner{}) : failure_words(table, left);
+  if (left.why != LeftOut::Why::no_partner) return failure_words(table, left);
+  return left.of_other ? Message(say::compare::not_in_baseline{}) : say::compare::only_in_baseline{};
 }
 
 Message verdict_title(Verdict verdict) {
   switch (verdict) {
     case Verdict::faster:
-      return say::compare_page::faster{};
+      return say::compare::faster{};
     case Verdict::slower:
-      return say::compare_page::slower{};
+      return say::compare::slower{};
     case Verdict::same:
-      return say::compare_page::same{};
+      return say::compare::same{};
     case Verdict::ambiguous:
       break;
   }
-  return say::compare_page::undecided{};
+  return say::compare::undecided{};
 }
 
 std::string ratio_text(const RatioInterval& ratio) {

@@ -19,9 +19,8 @@ namespace attnscope::analysis {
 [[nodiscard]] std::string settling_command(const PointTable&, const ComparedPair&, double margin);
 /// Why a pair is undecided, and the command that would settle it; empty for one that is decided.
 [[nodiscard]] Message settling_words(const PointTable&, const ComparedPair&, double margin);
-/// Why rows of one side stand alone, as people read it and as programs do.
+/// Why rows of one side stand alone.
 [[nodiscard]] Message left_out_words(const PointTable&, const LeftOut&);
-[[nodiscard]] Message left_out_reason(const PointTable&, const LeftOut&);
 /// "FASTER"
 [[nodiscard]] Message verdict_title(Verdict);
 /// "0.9520 [0.9490, 0.9550]"; without an interval where there is none.

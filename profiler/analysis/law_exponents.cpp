@@ -222,17 +222,11 @@ LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) 
   return ExponentBuilder(table).build(rows);
 }
 
-std::vector<PowerLaw> laws_of(std::span<const LawFamily> families) {
-  std::vector<PowerLaw> laws;
-  for (const LawFamily& family : families) {
-    if (std::ranges::find(laws, family.law) == laws.end()) laws.push_back(family.law);
-  }
-  return laws;
-}
-
 std::string laws_text(std::span<const LawFamily> families) {
   std::vector<std::string> words;
-  for (PowerLaw& law : laws_of(families)) words.push_back(std::move(law.text));
+  for (const LawFamily& family : families) {
+    if (std::ranges::find(words, family.law.text) == words.end()) words.push_back(family.law.text);
+  }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

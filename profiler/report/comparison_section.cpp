@@ -362,8 +362,8 @@ std::vector<Block> comparison_section(const Context& context) {
       if (!settle.rows.empty()) blocks.emplace_back(std::move(settle));
     }
     if (!compared.result.left_out.empty()) {
-      blocks.emplace_back(
-          written_out(analysis::left_out_table(context.table(), compared.result), text(say::report::left_caption{})));
+      blocks.emplace_back(with_rows(
+          written_out(analysis::left_out_table(context.table(), compared.result), text(say::report::left_caption{}))));
     }
   }
   return blocks;

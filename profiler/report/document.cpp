@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/report.h"
+
 namespace attnscope::report {
 
 std::string Table::place_of(std::size_t row) const {
@@ -36,7 +38,16 @@ Table written_out(const analysis::Table& result, std::string caption) {
       cells.push_back({.text = std::move(cell.text), .row = cell.row, .number = cell.number});
     }
   }
-  table.drop_empty_columns();
+  return table;
+}
+
+Table with_rows(Table table) {
+  table.columns.push_back({.title = text(say::report::column_row{}), .number = true});
+  for (std::vector<Cell>& cells : table.rows) {
+    const auto of_point = std::ranges::find_if(cells, [](const Cell& cell) { return cell.row.has_value(); });
+    const std::optional<analysis::Row> row = of_point == cells.end() ? std::nullopt : of_point->row;
+    cells.push_back({.text = row ? row_name(*row) : std::string(), .row = row});
+  }
   return table;
 }
 

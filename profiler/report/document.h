@@ -56,6 +56,9 @@ struct Table {
 /// A result under a caption.
 [[nodiscard]] Table written_out(const analysis::Table&, std::string caption);
 
+/// With a last column that names the row of the points that each row's cells are of.
+[[nodiscard]] Table with_rows(Table);
+
 /// A chart with the words that stand for it where it is not seen, and its values.
 struct Figure {
   std::string id;  ///< letters, digits and hyphens; one in the document

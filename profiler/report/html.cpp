@@ -62,8 +62,8 @@ b.addEventListener('click',function(){var up=head.getAttribute('aria-sort')!=='a
 Array.prototype.forEach.call(table.tHead.rows[0].cells,function(h){h.removeAttribute('aria-sort')});
 head.setAttribute('aria-sort',up?'ascending':'descending');
 var rows=Array.prototype.slice.call(table.tBodies[0].rows);
-rows.sort(function(a,b){var x=of(a.cells[column]),y=of(b.cells[column]),o;
-if(number){x=x===''?Infinity:parseFloat(x);y=y===''?Infinity:parseFloat(y);o=x===y?0:x<y?-1:1}else o=x<y?-1:x>y?1:0;return up?o:-o});
+rows.sort(function(a,b){var p=a.cells[column],q=b.cells[column],x=of(p),y=of(q),o;
+if(number||p.hasAttribute('data-v')&&q.hasAttribute('data-v')){x=x===''?Infinity:parseFloat(x);y=y===''?Infinity:parseFloat(y);o=x===y?0:x<y?-1:1}else o=x<y?-1:x>y?1:0;return up?o:-o});
 rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";

@@ -225,7 +225,7 @@ void add_ceilings(const Context& context, std::vector<Block>& blocks) {
     std::erase_if(lines, [](const CeilingLine& line) { return line.kind->curve; });
     if (lines.empty()) continue;
     analysis::Table table = analysis::ceiling_table(std::move(lines));
-    table.drop("data");
+    table.drop_empty_columns();
     blocks.emplace_back(written_out(table, text(say::report::ceilings_caption{
                                                .device = set.device_name, .time = set.measured_at, .file = set.file})));
   }
@@ -256,10 +256,10 @@ std::vector<Block> paper_section(const Context& context) {
   for (const auto& [run, rows] : runs) {
     const analysis::PaperTable compared = analysis::build_paper_table(context.table(), rows);
     if (compared.left.empty() && compared.middle.empty()) continue;
-    blocks.emplace_back(
-        written_out(analysis::fig2_table(context.table(), compared),
+    blocks.emplace_back(with_rows(
+        written_out(analysis::fig2_table(context.table(), compared, true),
                     text(say::report::paper_caption{.run = context.table().runs()[run].title,
-                                                    .device = analysis::device_title(context.table(), run)})));
+                                                    .device = analysis::device_title(context.table(), run)}))));
     blocks.emplace_back(plain(say::paper_notes::notes{}));
     for (const Message& note : analysis::fig2_notes(context.table(), compared)) blocks.emplace_back(plain(note));
   }

@@ -12,11 +12,13 @@ namespace attnscope::ui {
 
 class ComparisonModel : public ResultModel {
  public:
-  using ResultModel::ResultModel;
+  explicit ComparisonModel(QObject* parent = nullptr) : ResultModel(parent) {
+    set_comparison(std::make_shared<const ShownComparison>());
+  }
 
   void set_comparison(std::shared_ptr<const ShownComparison> comparison) {
+    set_table({comparison, &comparison->table()});
     comparison_ = std::move(comparison);
-    set_table({comparison_, &comparison_->table()});
   }
   [[nodiscard]] const std::shared_ptr<const ShownComparison>& comparison() const { return comparison_; }
 
@@ -37,7 +39,7 @@ class ComparisonModel : public ResultModel {
   [[nodiscard]] QString common() const { return comparison_->common(); }
 
  private:
-  std::shared_ptr<const ShownComparison> comparison_ = std::make_shared<const ShownComparison>();
+  std::shared_ptr<const ShownComparison> comparison_;
 };
 
 }  // namespace attnscope::ui

@@ -16,11 +16,10 @@ const std::vector<PointSetting>& compared_settings() {
   return settings;
 }
 
-/// The settings that set lines apart stand in place of the whole point.
-analysis::Cell cell_of(const PointSetting::Value& value) {
+std::optional<double> number_of(const PointSetting::Value& value) {
   bool is_number = false;
   const double number = value.sort.typeId() == QMetaType::QString ? 0 : value.sort.toDouble(&is_number);
-  return {.text = value.text.toStdString(), .number = is_number ? std::optional(number) : std::nullopt};
+  return is_number ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace
@@ -121,14 +120,19 @@ void ShownComparison::make_table() {
   table_ = comparison_table(lines_, of);
   std::vector<analysis::Column> settings;
   for (const PointSetting* setting : varying_) {
-    const bool number = setting->value(set_->points->table().spec(rows_.front())).number;
-    settings.push_back(
-        {.key = setting->key.toStdString(),
-         .title = setting->label.toStdString(),
-         .kind = number ? analysis::ColumnKind::number : analysis::ColumnKind::text,
-         .cell = [this, setting](
-                     std::size_t line) { return cell_of(setting->value(set_->points->table().spec(rows_[line]))); },
-         .help = setting->help.toStdString()});
+    const auto value = [this, setting](std::size_t line) {
+      return setting->value(set_->points->table().spec(rows_[line]));
+    };
+    analysis::Column& column = settings.emplace_back();
+    column = {.key = setting->key.toStdString(), .title = setting->label.toStdString()};
+    column.help = setting->help.toStdString();
+    column.cell = [value](std::size_t line) {
+      const PointSetting::Value of_line = value(line);
+      return analysis::Cell{.text = of_line.text.toStdString(), .number = number_of(of_line)};
+    };
+    if (!value(0).number) continue;
+    column.kind = analysis::ColumnKind::number;
+    column.number = [value](std::size_t line) { return number_of(value(line)); };
   }
   table_.drop("against");
   // A ratio says nothing without the problem that it is of.

@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "messages/compare.h"
 #include "messages/compare_page.h"
 #include "ui/pages/layout_option.h"
 #include "ui/plots/curve_style.h"
@@ -101,8 +102,8 @@ void ComparePage::add_controls() {
     return new FacetChip(qtext(name), qtext(help), controls);
   };
   by_chip_ = by_.edit_with(chip(say::compare_page::by{}, say::compare_page::by_help{}));
-  base_chip_ = base_.edit_with(chip(say::compare_page::baseline{}, say::compare_page::baseline_help{}));
-  other_chip_ = other_.edit_with(chip(say::compare_page::other{}, say::compare_page::other_help{}));
+  base_chip_ = base_.edit_with(chip(say::compare::baseline{}, say::compare_page::baseline_help{}));
+  other_chip_ = other_.edit_with(chip(say::compare::other{}, say::compare_page::other_help{}));
   for (FacetChip* each : {by_chip_, base_chip_, other_chip_}) {
     each->set_widest(widest_side);
     flow->addWidget(each);

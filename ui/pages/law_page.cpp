@@ -108,18 +108,19 @@ void LawPage::show_laws() {
 }
 
 void LawPage::show_table() {
-  // The table refers to the families: what colours its rows keeps them.
-  const auto kept = std::make_shared<const LawSet>(laws_);
-  analysis::Table table;
-  if (kept->points) table = analysis::law_table(kept->points->table(), kept->families);
-  for (const char* key : {"problem", "spread"}) table.drop(key);  // the page says the one, the plot the other
-  model_->set_table(std::make_shared<const analysis::Table>(std::move(table)),
-                    [kept, lines = analysis::law_lines(kept->families)](int row) {
-                      const analysis::LawLine& line = lines[static_cast<std::size_t>(row)];
-                      const bool dark = plot_colors(QGuiApplication::palette()).dark;
-                      return line.kind == analysis::LawLine::Kind::found ? family_color(*kept, *line.family, dark)
-                                                                         : QColor();
-                    });
+  struct Kept {
+    LawSet laws;  // which the table refers to
+    analysis::Table table = {};
+  };
+  const auto kept = std::make_shared<Kept>(Kept{laws_});
+  const std::vector<LawFamily>& families = kept->laws.families;
+  if (kept->laws.points) kept->table = analysis::law_table(kept->laws.points->table(), families);
+  for (const char* key : {"problem", "spread"}) kept->table.drop(key);  // the page says the one, the plot the other
+  model_->set_table({kept, &kept->table}, [kept, lines = analysis::law_lines(families)](int row) {
+    const analysis::LawLine& line = lines[static_cast<std::size_t>(row)];
+    const bool dark = plot_colors(QGuiApplication::palette()).dark;
+    return line.kind == analysis::LawLine::Kind::found ? family_color(kept->laws, *line.family, dark) : QColor();
+  });
 }
 
 }  // namespace attnscope::ui

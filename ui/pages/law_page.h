@@ -36,7 +36,7 @@ class LawPage : public PlotTablePage {
   /// Of what is visible and chosen by now; ends in show_laws().
   void refresh();
   void show_laws();
-  /// What a family does not say stands across its columns.
+  /// Fills the table.
   void show_table();
 
   Choice<LawLevel> level_;

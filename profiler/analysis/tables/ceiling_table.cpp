@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "messages/ceilings_page.h"
+#include "messages/ceiling.h"
 #include "profiler/analysis/peaks.h"
 #include "profiler/metrics/point.h"
 #include "profiler/units/spelling.h"
@@ -45,25 +45,25 @@ Table ceiling_table(std::vector<CeilingLine> lines) {
   table.table().tone = table.of(
       [](const Line& line) { return line.ceiling.source == CeilingSource::datasheet ? Tone::muted : Tone::plain; });
   constexpr ColumnKind number = ColumnKind::number;
-  table.add({.key = "ceiling", .title = text(say::ceilings_page::ceiling{})},
+  table.add({.key = "ceiling", .title = text(say::ceiling::ceiling{})},
             [](const Line& line) { return ceiling_label(*line.kind, line.ceiling.source); });
-  table.add({.key = "data", .title = text(say::ceilings_page::data{}), .kind = number}, [](const Line& line) {
+  table.add({.key = "data", .title = text(say::ceiling::data{}), .kind = number}, [](const Line& line) {
     if (!line.kind->curve) return Cell{};
     return Cell{.text = text(Capacity(line.ceiling.argument)), .number = line.ceiling.argument};
   });
-  table.add({.key = "value", .title = text(say::ceilings_page::value{}), .kind = number},
+  table.add({.key = "value", .title = text(say::ceiling::value{}), .kind = number},
             [](const Line& line) { return Cell{.text = words_of(line.ceiling), .number = line.ceiling.value}; });
-  table.add({.key = "spread", .title = text(say::ceilings_page::spread{}), .kind = number},
+  table.add({.key = "spread", .title = text(say::ceiling::spread{}), .kind = number},
             [](const Line& line) { return spread_cell(line.ceiling); });
-  table.add({.key = "clock", .title = text(say::ceilings_page::clock{}), .kind = number}, [](const Line& line) {
+  table.add({.key = "clock", .title = text(say::ceiling::clock{}), .kind = number}, [](const Line& line) {
     return line.clock_hz ? Cell{.text = text(Hertz(*line.clock_hz)), .number = line.clock_hz} : Cell{};
   });
-  table.add({.key = "provenance", .title = text(say::ceilings_page::provenance{})},
+  table.add({.key = "provenance", .title = text(say::ceiling::provenance{})},
             [](const Line& line) { return to_string(line.ceiling.source); });
   return std::move(table).take();
 }
 
-Table ceiling_data(std::span<const CeilingsOf> sets, bool whose) {
+Table ceiling_data(std::span<const CeilingsOf> sets) {
   struct Line {
     const CeilingsOf* set;
     const Ceiling* ceiling;
@@ -73,10 +73,8 @@ Table ceiling_data(std::span<const CeilingsOf> sets, bool whose) {
     for (const Ceiling& each : set.ceilings) lines.push_back({&set, &each});
   }
   TableOf<Line> table(std::move(lines));
-  if (whose) {
-    table.add({.key = "device_uuid"}, [](const Line& line) { return line.set->device_uuid; });
-    table.add({.key = "measured_at"}, [](const Line& line) { return line.set->measured_at; });
-  }
+  table.add({.key = "device_uuid"}, [](const Line& line) { return line.set->device_uuid; });
+  table.add({.key = "measured_at"}, [](const Line& line) { return line.set->measured_at; });
   table.add({.key = "ceiling"}, [](const Line& line) { return line.ceiling->name; });
   table.add({.key = "argument"}, [](const Line& line) { return line.ceiling->argument; });
   table.add({.key = "value"}, [](const Line& line) { return line.ceiling->value; });

@@ -20,8 +20,7 @@ struct CeilingsOf {
   std::string measured_at;  ///< empty: never
   std::vector<Ceiling> ceilings;
 };
-/// For programs, in base units, as they are stored; the sets have to outlive it. `whose`: with columns of device and
-/// time.
-[[nodiscard]] Table ceiling_data(std::span<const CeilingsOf>, bool whose);
+/// For programs, in base units, as they are stored; the sets have to outlive it.
+[[nodiscard]] Table ceiling_data(std::span<const CeilingsOf>);
 
 }  // namespace attnscope::analysis

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <utility>
 
-#include "messages/compare_page.h"
+#include "messages/compare.h"
 #include "profiler/analysis/comparison_words.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
@@ -54,20 +54,20 @@ class PeopleColumns {
     add_verdict();
     add_points();
     add_number(
-        {.key = "ratio", .title = text(say::compare_page::ratio{}), .help = text(say::compare_page::ratio_help{})},
+        {.key = "ratio", .title = text(say::compare::ratio{}), .help = text(say::compare::ratio_help{})},
         [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
         [](const ComparedPair& pair) { return ratio_text(pair.verdict.time); });
     add_side();
     add_times();
     for (std::size_t level = 0; level < compared_level_count; ++level) add_level(level);
     add_number(
-        {.key = "rounds", .title = text(say::compare_page::rounds{}), .help = text(say::compare_page::rounds_help{})},
+        {.key = "rounds", .title = text(say::compare::rounds{}), .help = text(say::compare::rounds_help{})},
         [](const ComparedPair& pair) { return static_cast<double>(pair.verdict.rounds); },
         [](const ComparedPair& pair) { return fmt::to_string(pair.verdict.rounds); });
     table_.add({.key = "note",
-                .title = text(say::compare_page::note{}),
+                .title = text(say::compare::note{}),
                 .kind = ColumnKind::sentence,
-                .help = text(say::compare_page::note_help{})},
+                .help = text(say::compare::note_help{})},
                [of = of_](const Line& line) {
                  return line.pair == nullptr ? left_out_words(*of.points, *line.left)
                                              : settling_words(*of.points, *line.pair, of.margin);
@@ -81,11 +81,11 @@ class PeopleColumns {
   using PairRow = std::function<Row(const ComparedPair&)>;
 
   /// `row`: the point that the number is of, where it is one's.
-  Column& add_number(Column column, const PairNumber& number, PairText words, PairRow row = nullptr) {
+  void add_number(Column column, const PairNumber& number, PairText words, PairRow row = nullptr) {
     column.kind = ColumnKind::number;
     column.number =
         table_.of([number](const Line& line) { return line.pair == nullptr ? Number() : number(*line.pair); });
-    return table_.add(std::move(column), [number, words = std::move(words), row = std::move(row)](const Line& line) {
+    table_.add(std::move(column), [number, words = std::move(words), row = std::move(row)](const Line& line) {
       const Number found = line.pair == nullptr ? Number() : number(*line.pair);
       if (!found) return Cell{};
       return Cell{
@@ -102,15 +102,14 @@ class PeopleColumns {
     const auto order = [](const Line& line) {
       return line.pair == nullptr ? Number() : Number(verdict_order(line.pair->verdict));
     };
-    Column column{
-        .key = "verdict", .title = text(say::compare_page::verdict{}), .help = text(say::compare_page::verdict_help{})};
+    Column column{.key = "verdict", .title = text(say::compare::verdict{}), .help = text(say::compare::verdict_help{})};
     column.number = table_.of(order);
     column.tip = table_.of([of = of_](const Line& line) {
       if (line.pair == nullptr) return text(left_out_words(*of.points, *line.left));
       const RowVerdict& row = line.pair->verdict;
-      return text(say::compare_page::verdict_tip{.rounds = row.rounds,
-                                                 .change = fmt::format("{:.2g}", row.p_change),
-                                                 .same = fmt::format("{:.2g}", row.p_same)});
+      return text(say::compare::verdict_tip{.rounds = row.rounds,
+                                            .change = fmt::format("{:.2g}", row.p_change),
+                                            .same = fmt::format("{:.2g}", row.p_same)});
     });
     column.tone = table_.of([](const Line& line) {
       if (line.pair == nullptr || line.pair->verdict.verdict == Verdict::ambiguous) return Tone::muted;
@@ -119,18 +118,18 @@ class PeopleColumns {
     });
     table_.add(std::move(column), [order](const Line& line) {
       const Message words =
-          line.pair == nullptr ? Message(say::compare_page::not_compared{}) : verdict_title(line.pair->verdict.verdict);
+          line.pair == nullptr ? Message(say::compare::not_compared{}) : verdict_title(line.pair->verdict.verdict);
       return Cell{.text = text(words), .number = order(line)};
     });
   }
 
   void add_points() {
-    table_.add({.key = "point", .title = text(say::compare_page::point{}), .kind = ColumnKind::sentence},
+    table_.add({.key = "point", .title = text(say::compare::point{}), .kind = ColumnKind::sentence},
                [of = of_](const Line& line) {
                  const bool of_other = line.pair == nullptr && line.left->of_other;
                  return describe(of.points->spec(*line.point(of_other)));
                });
-    table_.add({.key = "against", .title = text(say::compare_page::against{})}, [of = of_](const Line& line) {
+    table_.add({.key = "against", .title = text(say::compare::against{})}, [of = of_](const Line& line) {
       return line.pair == nullptr ? std::string() : differs_in(*of.points, *line.pair);
     });
   }
@@ -139,26 +138,21 @@ class PeopleColumns {
     const std::vector<Line>& lines = table_.lines();
     const auto alike = [&](const Line& line) { return line.other == lines.front().other; };
     if (std::ranges::all_of(lines, alike)) return;
-    table_.add({.key = "side",
-                .title = text(say::compare_page::other_side{}),
-                .help = text(say::compare_page::other_side_help{})},
-               [of = of_](const Line& line) {
-                 return Cell{.text = of.others[line.other], .number = static_cast<double>(line.other)};
-               });
+    table_.add(
+        {.key = "side", .title = text(say::compare::other_side{}), .help = text(say::compare::other_side_help{})},
+        [of = of_](const Line& line) {
+          return Cell{.text = of.others[line.other], .number = static_cast<double>(line.other)};
+        });
   }
 
   void add_times() {
     add_number(
-        {.key = "base_time",
-         .title = text(say::compare_page::base_time{}),
-         .help = text(say::compare_page::base_time_help{})},
+        {.key = "base_time", .title = text(say::compare::base_time{}), .help = text(say::compare::base_time_help{})},
         [](const ComparedPair& pair) { return pair.base_ns; },
         [](const ComparedPair& pair) { return text(Nanoseconds(pair.base_ns)); },
         [](const ComparedPair& pair) { return pair.base.front(); });
     add_number(
-        {.key = "other_time",
-         .title = text(say::compare_page::other_time{}),
-         .help = text(say::compare_page::other_time_help{})},
+        {.key = "other_time", .title = text(say::compare::other_time{}), .help = text(say::compare::other_time_help{})},
         [](const ComparedPair& pair) { return pair.other_ns; },
         [](const ComparedPair& pair) { return text(Nanoseconds(pair.other_ns)); },
         [](const ComparedPair& pair) { return pair.other.front(); });
@@ -166,9 +160,8 @@ class PeopleColumns {
       return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number();
     };
     if (!any(cycles)) return;
-    add_number(
-        {.key = "cycles", .title = text(say::compare_page::cycles{}), .help = text(say::compare_page::cycles_help{})},
-        cycles, [](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles); });
+    add_number({.key = "cycles", .title = text(say::compare::cycles{}), .help = text(say::compare::cycles_help{})},
+               cycles, [](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles); });
   }
 
   void add_level(std::size_t level) {
@@ -177,8 +170,8 @@ class PeopleColumns {
     const std::string_view metric = compared_levels()[level];
     const std::string title = metric_title(metric);
     Column column{.key = std::string(metric),
-                  .title = text(say::compare_page::bytes{.level = title}),
-                  .help = text(say::compare_page::bytes_help{.level = title})};
+                  .title = text(say::compare::bytes{.level = title}),
+                  .help = text(say::compare::bytes_help{.level = title})};
     column.tip = table_.of([level](const Line& line) {
       if (line.pair == nullptr || !line.pair->levels.at(level).ratio()) return std::string();
       const ComparedLevel& bytes = line.pair->levels.at(level);
@@ -195,15 +188,15 @@ class PeopleColumns {
 /// Columns for programs.
 class ProgramColumns {
  public:
-  ProgramColumns(std::vector<Line> lines, ComparisonOf of) : of_(std::move(of)), table_(std::move(lines)) {}
+  ProgramColumns(std::vector<Line> lines, const PointTable& points) : points_(points), table_(std::move(lines)) {}
 
   template <class Said>
   void sides(const char* what, Said said) {
     for (const bool of_other : {false, true}) {
       table_.add({.key = fmt::format("{}_{}", of_other ? "other" : "base", what)},
-                 [points = of_.points, said, of_other](const Line& line) {
+                 [&points = points_, said, of_other](const Line& line) {
                    const std::optional<Row> row = line.point(of_other);
-                   return row ? std::string(said(*points, *row)) : std::string();
+                   return row ? std::string(said(points, *row)) : std::string();
                  });
     }
   }
@@ -239,7 +232,7 @@ class ProgramColumns {
   Table take() && { return std::move(table_).take(); }
 
  private:
-  ComparisonOf of_;
+  const PointTable& points_;
   TableOf<Line> table_;
 };
 
@@ -301,7 +294,7 @@ Table comparison_table(std::vector<ComparisonLine> lines, const ComparisonOf& of
 }
 
 Table comparison_data(std::vector<ComparisonLine> lines, const ComparisonOf& of, std::span<const std::string> files) {
-  ProgramColumns columns(std::move(lines), of);
+  ProgramColumns columns(std::move(lines), *of.points);
   columns.sides("file", [files](const PointTable& points, Row row) { return files[points.run_index(row)]; });
   columns.sides("run", [](const PointTable& points, Row row) { return points.run(row).title; });
   columns.sides("device", [](const PointTable& points, Row row) { return points.run(row).device_name; });
@@ -311,7 +304,7 @@ Table comparison_data(std::vector<ComparisonLine> lines, const ComparisonOf& of,
   add_judgement(columns);
   columns.word("settle", [of](const ComparedPair& pair) { return text(settling_words(*of.points, pair, of.margin)); });
   columns.of_left("left_out", [](const LeftOut& left) { return to_string(left.why); });
-  columns.of_left("reason", [of](const LeftOut& left) { return text(left_out_reason(*of.points, left)); });
+  columns.of_left("reason", [of](const LeftOut& left) { return text(left_out_words(*of.points, left)); });
   for (std::size_t level = 0; level < compared_level_count; ++level) {
     const std::string key(compared_levels()[level]);
     columns.number("base_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).base; });
@@ -323,27 +316,24 @@ Table comparison_data(std::vector<ComparisonLine> lines, const ComparisonOf& of,
 
 Table difference_table(const ComparisonResult& result) {
   TableOf<Difference> table(result.differences);
-  table.add({.key = "what", .title = text(say::compare_page::what{})},
-            [](const Difference& each) { return each.name; });
-  table.add({.key = "base", .title = text(say::compare_page::baseline{})},
-            [](const Difference& each) { return each.base; });
-  table.add({.key = "other", .title = text(say::compare_page::other{})},
-            [](const Difference& each) { return each.other; });
+  table.add({.key = "what", .title = text(say::compare::what{})}, [](const Difference& each) { return each.name; });
+  table.add({.key = "base", .title = text(say::compare::baseline{})}, [](const Difference& each) { return each.base; });
+  table.add({.key = "other", .title = text(say::compare::other{})}, [](const Difference& each) { return each.other; });
   return std::move(table).take();
 }
 
 Table left_out_table(const PointTable& points, const ComparisonResult& result) {
   TableOf<LeftOut> table(result.left_out);
-  table.add({.key = "side", .title = text(say::compare_page::side{})}, [](const LeftOut& left) {
-    return left.of_other ? Message(say::compare_page::other{}) : say::compare_page::baseline{};
+  table.add({.key = "side", .title = text(say::compare::side{})}, [](const LeftOut& left) {
+    return left.of_other ? Message(say::compare::other{}) : say::compare::baseline{};
   });
-  table.add({.key = "point", .title = text(say::compare_page::point{}), .kind = ColumnKind::sentence},
+  table.add({.key = "point", .title = text(say::compare::point{}), .kind = ColumnKind::sentence},
             [&points](const LeftOut& left) {
               return Cell{.text = describe(points.spec(left.rows.front())), .row = left.rows.front()};
             });
-  table.add({.key = "points", .title = text(say::compare_page::points{})},
+  table.add({.key = "points", .title = text(say::compare::points{})},
             [](const LeftOut& left) { return static_cast<double>(left.rows.size()); });
-  table.add({.key = "why", .title = text(say::compare_page::why{}), .kind = ColumnKind::sentence},
+  table.add({.key = "why", .title = text(say::compare::why{}), .kind = ColumnKind::sentence},
             [&points](const LeftOut& left) { return left_out_words(points, left); });
   return std::move(table).take();
 }

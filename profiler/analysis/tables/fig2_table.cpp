@@ -35,13 +35,15 @@ Message joined(const std::set<std::string>& words, Join join) {
 
 }  // namespace
 
-Table fig2_table(const PointTable& points, const PaperTable& compared) {
+Table fig2_table(const PointTable& points, const PaperTable& compared, bool titles) {
   using Line = const PaperRow*;
   TableOf<Line> table(rows_of(compared));
   constexpr ColumnKind number = ColumnKind::number;
   table.add({.key = "figure", .title = text(say::paper_notes::figure{})}, [](Line row) { return row->figure; });
-  table.add({.key = "algorithm", .title = text(say::paper_notes::algorithm{})},
-            [&points](Line row) { return points.algorithm(row->row); });
+  table.add({.key = "algorithm", .title = text(say::paper_notes::algorithm{})}, [&points, titles](Line row) {
+    const std::string& key = points.algorithm(row->row);
+    return titles ? short_title(points.algorithms(), key) : key;
+  });
   table.add({.key = "pass", .title = text(say::paper_notes::pass{})},
             [&points](Line row) { return attnscope::to_string(points.problem(row->row).pass); });
   table.add({.key = "bc", .title = "Bc"},
@@ -50,8 +52,9 @@ Table fig2_table(const PointTable& points, const PaperTable& compared) {
   table.add({.key = "unit", .title = text(say::paper_notes::unit{})}, [](Line row) { return row->unit; });
   table.add({.key = "ours", .title = text(say::paper_notes::ours{}), .kind = number},
             [](Line row) { return cell_of(row->ours); });
-  table.add({.key = "provenance", .title = text(say::paper_notes::provenance{})}, [](Line row) {
-    return row->provenance ? std::string(attnscope::to_string(*row->provenance)) : std::string();
+  table.add({.key = "provenance", .title = text(say::paper_notes::provenance{})}, [titles](Line row) {
+    if (!row->provenance) return std::string();
+    return titles ? text(title(*row->provenance)) : std::string(attnscope::to_string(*row->provenance));
   });
   table.add({.key = "paper", .title = text(say::paper_notes::paper{}), .kind = number},
             [](Line row) { return cell_of(row->paper); });

@@ -9,8 +9,9 @@
 
 namespace attnscope::analysis {
 
-/// Fig. 2 left, then Fig. 2 middle. Points and rows have to outlive it.
-[[nodiscard]] Table fig2_table(const PointTable&, const PaperTable&);
+/// Fig. 2 left, then Fig. 2 middle, with the titles of algorithms and provenances, or the words that programs read.
+/// Points and rows have to outlive it.
+[[nodiscard]] Table fig2_table(const PointTable&, const PaperTable&, bool titles);
 /// Why ours differ from the paper's, a sentence each; none where nothing was compared.
 [[nodiscard]] std::vector<Message> fig2_notes(const PointTable&, const PaperTable&);
 

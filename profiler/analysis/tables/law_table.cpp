@@ -22,6 +22,10 @@ std::string exponent_text(double value) {
   return text == "-0.000" ? "0.000" : text;
 }
 
+Cell share_cell(double value) {
+  return {.text = text(Share(value)), .number = value};
+}
+
 /// What stands for the exponents that are to be shown; null with a refusal.
 const PowersFit* shown_fit(const LawFamily& family) {
   return family.refusal || !family.fit ? nullptr : &*family.fit;
@@ -34,14 +38,14 @@ std::string note_of(const LawFamily& family) {
   if (family.outside + family.cached > 0) {
     notes.push_back(text(say::law::left_out{.outside = family.outside, .cached = family.cached}));
   }
-  return fmt::format("{}", fmt::join(notes, "; "));
+  return fmt::format("{}", fmt::join(notes, " "));
 }
 
 /// What a column says of the families, and of the laws and the closed forms where these say something there.
 struct Says {
   std::function<Cell(const LawFamily&)> found;
-  std::function<std::string(const LawFamily&)> closed_form = nullptr;
-  std::function<std::string(const PowerLaw&)> law = nullptr;
+  std::function<Cell(const LawFamily&)> closed_form = nullptr;
+  std::function<Cell(const PowerLaw&)> law = nullptr;
   std::function<std::string(const LawFamily&)> tip = nullptr;
 };
 
@@ -53,8 +57,8 @@ void add(TableOf<LawLine>& table, Column column, const Says& says) {
   }
   table.add(std::move(column), [says](const LawLine& line) {
     if (line.kind == LawLine::Kind::found) return says.found(*line.family);
-    if (line.kind == LawLine::Kind::law) return says.law ? Cell{.text = says.law(line.family->law)} : Cell{};
-    return says.closed_form ? Cell{.text = says.closed_form(*line.family)} : Cell{};
+    if (line.kind == LawLine::Kind::law) return says.law ? says.law(line.family->law) : Cell{};
+    return says.closed_form ? says.closed_form(*line.family) : Cell{};
   });
 }
 
@@ -70,8 +74,13 @@ void add_exponent(TableOf<LawLine>& table, std::size_t k) {
                                          exponent_text((interval.high - interval.low) / 2)),
                      .number = fit->exponents[k]};
        },
-       [k](const LawFamily& family) { return exponent_text(family.closed_form->exponents[k]); },
-       [variable](const PowerLaw& law) { return fmt::to_string(law.exponent(variable)); },
+       [k](const LawFamily& family) {
+         const double exponent = family.closed_form->exponents[k];
+         return Cell{.text = exponent_text(exponent), .number = exponent};
+       },
+       [variable](const PowerLaw& law) {
+         return Cell{.text = fmt::to_string(law.exponent(variable)), .number = law.exponent(variable)};
+       },
        [k](const LawFamily& family) {
          const PowersFit* fit = shown_fit(family);
          if (fit == nullptr) return std::string();
@@ -85,9 +94,9 @@ void add_figures(TableOf<LawLine>& table) {
   add(table, {.key = "miss", .title = text(say::law::miss{}), .kind = number, .help = text(say::law::miss_help{})},
       {[](const LawFamily& family) {
          const PowersFit* fit = shown_fit(family);
-         return fit == nullptr ? Cell{} : Cell{.text = text(Share(fit->worst())), .number = fit->worst()};
+         return fit == nullptr ? Cell{} : share_cell(fit->worst());
        },
-       [](const LawFamily& family) { return text(Share(family.closed_form->worst())); }});
+       [](const LawFamily& family) { return share_cell(family.closed_form->worst()); }});
   add(table, {.key = "points", .title = text(say::law::points{}), .kind = number}, {[](const LawFamily& family) {
         const auto count = static_cast<double>(family.points.size());
         return Cell{.text = number_text(count), .number = count};
@@ -136,14 +145,15 @@ Table law_table(const PointTable& points, std::span<const LawFamily> families) {
          return Cell{.text = fmt::format("{} · {}", short_title(points.algorithms(), family.algorithm),
                                          text(level_title(family.level)))};
        },
-       [](const LawFamily&) { return "    " + text(say::law::closed_form{}); },
-       [](const PowerLaw& law) { return text(say::law::theorem{.title = law.title, .law = law.text}); }, note_of});
+       [](const LawFamily&) { return Cell{.text = "    " + text(say::law::closed_form{})}; },
+       [](const PowerLaw& law) { return Cell{.text = text(say::law::theorem{.title = law.title, .law = law.text})}; },
+       note_of});
   add(table, {.key = "source", .title = text(say::law::source{})},
       {[&points](const LawFamily& family) {
          return Cell{.text = fmt::format("{} · {} · {}", text(title(family.provenance)),
                                          points.runs()[family.run].title, device_title(points, family.run))};
        },
-       [](const LawFamily&) { return text(title(Provenance::modelled)); }});
+       [](const LawFamily&) { return Cell{.text = text(title(Provenance::modelled))}; }});
   add(table, {.key = "problem", .title = text(say::law::problem{})},
       {[](const LawFamily& family) { return Cell{.text = problem_text(family)}; }});
   for (std::size_t k = 0; k < variables.size(); ++k) add_exponent(table, k);

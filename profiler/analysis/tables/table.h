@@ -36,7 +36,7 @@ enum class ColumnKind : std::uint8_t {
 
 struct Column {
   std::string key;         ///< what programs and saved orders know it by
-  std::string title = {};  ///< for people; empty: the key, as programs read it
+  std::string title = {};  ///< for people; empty in tables that programs alone read
   ColumnKind kind = ColumnKind::text;
   std::function<Cell(std::size_t row)> cell = nullptr;
   std::string help = {};  ///< one sentence
@@ -46,7 +46,7 @@ struct Column {
   std::function<Tone(std::size_t row)> tone = nullptr;        ///< in place of the row's
 };
 
-/// For people, or for programs: then without titles, and texts are what files have.
+/// For people, for programs, or for both: people read titles, programs keys.
 struct Table {
   std::vector<Column> columns;
   std::size_t rows = 0;

@@ -174,7 +174,7 @@ TEST_F(LawPageTest, WhatIsWithheldSaysWhy) {
   Workspace workspace;
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({64}), false}})), QString());
-  EXPECT_EQ(cell(page, 1, "note"), "withheld: only 6 points, where 8 are the least");
+  EXPECT_EQ(cell(page, 1, "note"), "Withheld: only 6 points, where 8 are the least.");
   EXPECT_EQ(cell(page, 1, "N"), "");
   EXPECT_EQ(cell(page, 1, "points"), "6");
 }
@@ -187,7 +187,7 @@ TEST_F(LawPageTest, PointsThatTryTheLawTakeThePlaceOfSomeThatDoNot) {
   const QString quick = folder.filePath("quick.attnscope");
   fixtures::write_file(quick, {{"quick", few, false}});
   ASSERT_EQ(workspace.open_now(quick), QString());
-  EXPECT_TRUE(cell(page, 1, "note").startsWith("withheld"));
+  EXPECT_TRUE(cell(page, 1, "note").startsWith("Withheld"));
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
   EXPECT_EQ(page.laws().families.front().points.size(), 12U);
   // What holds is not left for points that come later, and what was chosen never.
