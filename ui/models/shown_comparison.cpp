@@ -131,7 +131,8 @@ void ShownComparison::make_table() {
       return analysis::Cell{.text = of_line.text.toStdString(), .number = number_of(of_line)};
     };
     if (!value(0).number) continue;
-    column.kind = analysis::ColumnKind::number;
+    // What several fields are sorted by is no value of theirs: "1 × 132" is copied as it stands.
+    if (setting->fields.size() == 1) column.kind = analysis::ColumnKind::number;
     column.number = [value](std::size_t line) { return number_of(value(line)); };
   }
   table_.drop("against");

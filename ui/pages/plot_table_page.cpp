@@ -20,7 +20,6 @@ void PlotTablePage::set_plot_and_table(QWidget* plot, QAbstractItemModel& model,
   column->setSpacing(spacing);
   table_ = new PlainTable(&model, name, both);
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  table_->horizontalHeader()->setStretchLastSection(true);
   column->addWidget(plot, 1);
   column->addWidget(table_);
   set_content(scrolled(both, plot, this), below);
