@@ -216,10 +216,12 @@ std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointA
   return analysis::facets_beside(axes);
 }
 
-QStringList ComparisonSet::method_words() const {
+QStringList ComparisonSet::method_words(std::optional<std::uint32_t> code) const {
   std::vector<const analysis::ComparisonResult*> results;
   results.reserve(others.size());
-  for (const OtherSide& other : others) results.push_back(&other.result);
+  for (const OtherSide& other : others) {
+    if (!code || other.code == *code) results.push_back(&other.result);
+  }
   QStringList words;
   for (const Message& floor : analysis::floor_words(results, {}, looks)) words << qtext(floor);
   return words;

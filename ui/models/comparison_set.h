@@ -67,8 +67,8 @@ struct ComparisonSet {
   [[nodiscard]] const QString& name_of(const OtherSide& other) const { return axis.values[other.code]; }
   /// Whether some point stands on two sides, whatever came of it.
   [[nodiscard]] bool some_met() const;
-  /// What has to be known of the verdicts: how they were come by, a sentence each.
-  [[nodiscard]] QStringList method_words() const;
+  /// What has to be known of the verdicts on one other side, or on all: how they were come by, a sentence each.
+  [[nodiscard]] QStringList method_words(std::optional<std::uint32_t> code) const;
 };
 
 /// May take long: to be called in any thread. Nothing once it is cancelled.

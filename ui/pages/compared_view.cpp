@@ -196,7 +196,7 @@ ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
   found.narrowed.narrow(found.set->points, candidates);  // by what is now left to choose
   found.simulated = simulated_parts(*found.set->points, candidates);
   found.summary = summary_of(found);
-  found.method = found.set->method_words().join(QLatin1Char(' '));
+  found.method = found.set->method_words(found.code).join(QLatin1Char(' '));
   if (!candidates.empty()) find_picture(found);
   return found;
 }
