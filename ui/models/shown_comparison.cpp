@@ -126,13 +126,13 @@ void ShownComparison::make_table() {
     analysis::Column& column = settings.emplace_back();
     column = {.key = setting->key.toStdString(), .title = setting->label.toStdString()};
     column.help = setting->help.toStdString();
-    column.cell = [value](std::size_t line) {
+    // What several fields are sorted by is no value of theirs: "1 × 132" is copied as it stands.
+    column.cell = [value, valued = setting->fields.size() <= 1](std::size_t line) {
       const PointSetting::Value of_line = value(line);
-      return analysis::Cell{.text = of_line.text.toStdString(), .number = number_of(of_line)};
+      return analysis::Cell{.text = of_line.text.toStdString(), .number = valued ? number_of(of_line) : std::nullopt};
     };
     if (!value(0).number) continue;
-    // What several fields are sorted by is no value of theirs: "1 × 132" is copied as it stands.
-    if (setting->fields.size() == 1) column.kind = analysis::ColumnKind::number;
+    column.kind = analysis::ColumnKind::number;
     column.number = [value](std::size_t line) { return number_of(value(line)); };
   }
   table_.drop("against");

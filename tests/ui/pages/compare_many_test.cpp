@@ -73,6 +73,15 @@ class CompareMany : public ::testing::Test {
 
 std::unique_ptr<QTemporaryDir> CompareMany::folder;
 
+TEST_F(CompareMany, HeadsAreCopiedAsTheyStandAndSortedByTheirNumber) {
+  const QAbstractItemModel& rows = page.model();
+  const int heads = page.model().column_named(QStringLiteral("heads"));
+  ASSERT_GE(heads, 0);
+  EXPECT_EQ(rows.index(0, heads).data(ComparisonModel::copy_role), rows.index(0, heads).data());
+  EXPECT_TRUE(rows.index(0, heads).data().toString().startsWith("1 × "));
+  EXPECT_GE(rows.index(0, heads).data(TableModel::sort_role).toDouble(), 1);
+}
+
 TEST_F(CompareMany, AnOrderIsFoundAsideAndTheLastOneAskedForHolds) {
   ASSERT_EQ(ratios().size(), 4U * many_heads);
   const int ratio = page.model().column_named(QStringLiteral("ratio"));

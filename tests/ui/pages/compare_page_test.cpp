@@ -166,7 +166,9 @@ TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
   ASSERT_EQ(page.comparison()->others.size(), 2U);
   EXPECT_EQ(column("verdict").size(), 12);
   EXPECT_EQ(column("side").count("b"), 6);
+  EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 12.")) << page.method().toStdString();
   page.set_other("c");
+  EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
   EXPECT_EQ(page.model().column_named("side"), -1);
   page.set_baseline("b");
