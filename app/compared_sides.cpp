@@ -51,6 +51,14 @@ struct FileRows {
 
 class Loader {
  public:
+  /// Of the file its noise alone.
+  void load_noise(const std::string& file) {
+    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+    for (StoredNoise& set : store.noise()) noise_.push_back(std::move(set));
+    if (noise_.empty()) throw CommandError(ExitCode::error, say::compare::no_noise{.file = file});
+    code_ = with_skipped_rows(store, code_);
+  }
+
   const FileRows& load(const std::string& file) {
     const std::string key = std::filesystem::weakly_canonical(file).string();
     const auto [place, first] = files_.try_emplace(key);
@@ -60,6 +68,7 @@ class Loader {
 
   /// What was loaded goes to `sides`; which rows a file has stays.
   void finish(ComparedSides& sides) {
+    for (RunIndex run = 0; run < summaries_.size(); ++run) builder_.run(run).noise = noise_for(summaries_[run], noise_);
     for (const Kept& point : kept_) builder_.add(point.run, point.record, point.index);
     sides.files = std::move(run_files_);
     sides.table = std::move(builder_).finish();
@@ -114,6 +123,7 @@ class Loader {
       }
       rows.by_run[point.run_id].push_back(known->second);
     }
+    for (StoredNoise& set : store.noise()) noise_.push_back(std::move(set));
     code_ = with_skipped_rows(store, code_);
   }
 
@@ -123,6 +133,7 @@ class Loader {
   std::map<std::pair<std::string, std::size_t>, Row> points_;  // by their run's uid and place in it
   std::vector<analysis::RunConditions> conditions_;
   std::vector<RunSummary> summaries_;  // by RunIndex
+  std::vector<StoredNoise> noise_;     // of all files
   struct Kept {
     RunIndex run = 0;
     std::size_t index = 0;  // in the run's plan
@@ -193,12 +204,13 @@ void sides_of_word(const SideWord& word, Loader& files, ComparedSides& sides) {
 
 }  // namespace
 
-ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other) {
+ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other, const std::string& noise) {
   if (other.empty() && base.size() > 1) {
     other.assign(base.begin() + 1, base.end());
     base.resize(1);
   }
   Loader files;
+  if (!noise.empty()) files.load_noise(noise);
   for (const auto* words : {&base, &other}) {
     for (const std::string& text : *words) (void)files.load(parse_side(text).file);
   }

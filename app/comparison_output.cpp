@@ -22,7 +22,7 @@ namespace {
 using analysis::Verdict;
 
 analysis::ComparisonOf of(const ComparisonOutput& output) {
-  return {.points = &output.sides.table, .margin = output.request.verdicts.margin};
+  return {.points = &output.sides.table, .margin = output.result.margin};
 }
 
 analysis::Table pairs_for_people(const ComparisonOutput& output) {
@@ -49,10 +49,10 @@ std::vector<std::string> notes_of(const ComparisonOutput& output) {
   const analysis::ComparisonResult& result = output.result;
   std::vector<std::string> notes{
       text(say::compare::aligned{.alignment = fmt::format("{}", fmt::join(output.request.alignment.words(), ", "))}),
-      text(say::compare::method{.margin = fmt::format("{}", 100 * output.request.verdicts.margin),
+      text(say::compare::method{.margin = fmt::format("{}", 100 * output.result.margin),
                                 .rows = result.pairs.size(),
                                 .level = fmt::format("{}", 100 * output.request.verdicts.level)})};
-  for (const Message& note : analysis::floor_words({&result}, output.request.verdicts, output.request.looks)) {
+  for (const Message& note : analysis::floor_words({&result}, output.request.looks)) {
     notes.push_back(text(note));
   }
   return notes;
@@ -197,7 +197,7 @@ void print_json(const ComparisonOutput& output, std::ostream& out) {
   document["base"] = output.sides.base_name;
   document["other"] = output.sides.other_name;
   document["aligned"] = output.request.alignment.words();
-  document["margin"] = output.request.verdicts.margin;
+  document["margin"] = output.result.margin;
   document["level"] = output.request.verdicts.level;
   document["notes"] = notes_of(output);
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {

@@ -203,6 +203,7 @@ Message out_of_bounds(const MeasureOptions& options) {
                    outside("max_noise", options.max_noise, 0, largest_value),
                    outside("planted share", options.planted.share, 0, largest_value),
                    outside("planted every", options.planted.every, 0, most_samples),
+                   outside("planted offset", options.planted.offset, -1, most_samples),
                    outside("timeout_ms", static_cast<std::int64_t>(options.timeout.count()), 0, longest_ms)});
 }
 

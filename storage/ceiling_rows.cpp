@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/ceiling_rows.h"
+// The rows of ceilings.
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 
 #include "messages/row.h"
 #include "storage/bounds.h"
+#include "storage/device_sets.h"
 #include "storage/rows.h"
 #include "storage/run_store_impl.h"
 
@@ -50,45 +51,7 @@ std::vector<Ceiling> read_rows(SQLite::Database& database, std::int64_t set) {
   return ceilings;
 }
 
-void remove_set(SQLite::Database& database, std::int64_t id) {
-  for (const char* removal : {"DELETE FROM ceilings WHERE set_id = ?", "DELETE FROM ceiling_sets WHERE id = ?"}) {
-    SQLite::Statement remove(database, removal);
-    remove.bind(1, id);
-    remove.exec();
-  }
-}
-
 }  // namespace
-
-Digest digest_of_ceilings(SQLite::Database& database, std::int64_t set) {
-  Digest sum;
-  {
-    SQLite::Statement row(
-        database, fmt::format("SELECT d.uuid AS device, s.measured_at, {} FROM ceiling_sets s LEFT JOIN devices d ON "
-                              "d.id = s.device_id LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
-                              qualified("e", environment_columns)));
-    row.bind(1, set);
-    while (row.executeStep()) sum += digest_of_row("ceiling_set", row, 0);
-  }
-  SQLite::Statement rows(database,
-                         "SELECT name, argument, value, q1, q3, unit, provenance FROM ceilings WHERE set_id = ?");
-  rows.bind(1, set);
-  while (rows.executeStep()) sum += digest_of_row("ceiling", rows, 0);
-  return sum;
-}
-
-std::vector<std::int64_t> remove_changed_ceilings(SQLite::Database& database) {
-  std::vector<std::int64_t> changed;
-  {
-    SQLite::Statement sets(database, "SELECT id, uid FROM ceiling_sets ORDER BY id");
-    while (sets.executeStep()) {
-      const std::int64_t id = sets.getColumn(0).getInt64();
-      if (parse_digest(sets.getColumn(1).getString()) != digest_of_ceilings(database, id)) changed.push_back(id);
-    }
-  }
-  for (const std::int64_t id : changed) remove_set(database, id);
-  return changed;
-}
 
 std::string RunStore::Impl::insert_ceilings(const DeviceInfo& device, const Environment& environment,
                                             std::span<const Ceiling> ceilings) {
@@ -114,47 +77,24 @@ std::string RunStore::Impl::insert_ceilings(const DeviceInfo& device, const Envi
     row.bind(8, std::string(to_string(ceiling.source)));
     row.exec();
   }
-  std::string uid = to_string(digest_of_ceilings(*database, set));
-  SQLite::Statement& same = statement("SELECT count(*) FROM ceiling_sets WHERE uid = ?");
-  Binder(same) << uid;
-  same.executeStep();
-  if (same.getColumn(0).getInt() != 0) {  // all that it says is there already, to the second
-    remove_set(*database, set);
-    return uid;
-  }
-  SQLite::Statement& name = statement("UPDATE ceiling_sets SET uid = ? WHERE id = ?");
-  Binder(name) << uid << set;
-  name.exec();
-  return uid;
+  return name_set(*database, ceiling_sets, set);
 }
 
 std::vector<StoredCeilings> RunStore::Impl::read_ceilings() {
-  if (schema_of(*database) < ceilings_since) return {};
-  SQLite::Statement& query = statement(fmt::format(
-      "SELECT s.id, s.uid, d.uuid, d.name, s.measured_at, {} FROM ceiling_sets s LEFT JOIN devices d ON d.id "
-      "= s.device_id LEFT JOIN environments e ON e.id = s.environment_id ORDER BY d.uuid, s.measured_at, "
-      "s.id",
-      qualified("e", environment_columns)));
   std::vector<StoredCeilings> sets;
-  while (query.executeStep()) {
-    const std::int64_t id = query.getColumn(0).getInt64();
-    Message why;
-    try {
-      Reader in(query);
-      (void)in.integer();
-      StoredCeilings set;
-      set.uid = in.text();
-      set.device_uuid = in.text();
-      set.device_name = in.text();
-      set.measured_at = in.text();
-      set.environment = read_environment(in);
-      set.ceilings = read_rows(*database, id);
-      if (parse_digest(set.uid) != digest_of_ceilings(*database, id)) throw RowError(say::row::other_digest{});
-      sets.push_back(std::move(set));
-    } catch (const RowError& error) {
-      note({say::row::ceilings{.set = id}, error.message()});
-    }
-  }
+  read_sets(
+      *database, ceiling_sets,
+      [&](SetHeading&& heading, std::int64_t id, Reader&) {
+        sets.push_back({.uid = std::move(heading.uid),
+                        .device_uuid = std::move(heading.device_uuid),
+                        .device_name = std::move(heading.device_name),
+                        .environment = std::move(heading.environment),
+                        .measured_at = std::move(heading.measured_at),
+                        .ceilings = read_rows(*database, id)});
+      },
+      [this](std::int64_t id, const Message& why) {
+        note({say::row::ceilings{.set = id}, why});
+      });
   return sets;
 }
 

@@ -15,6 +15,7 @@ FileCheck check_file(const std::filesystem::path& file) {
   check.runs = store.runs().size();
   check.points = store.points().size();
   (void)store.ceilings();
+  (void)store.noise();
   check.unchecked = store.unchecked_points();
   check.unchecked_rows = with_storage_errors(file, [&] {
     const bool written = CollectorLock::held(store.file()) || has_journal(store.file());

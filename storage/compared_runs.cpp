@@ -3,7 +3,28 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <ctime>
+#include <iomanip>
+#include <optional>
+#include <sstream>
+#include <string>
+
 namespace attnscope {
+namespace {
+
+constexpr double one_day = 86'400;
+
+/// Of "2026-11-25T19:31:28Z", since 1970.
+std::optional<double> seconds_of(const std::string& time) {
+  std::tm parts{};
+  std::istringstream in(time);
+  in >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%S");
+  if (in.fail()) return std::nullopt;
+  return static_cast<double>(::timegm(&parts));
+}
+
+}  // namespace
 
 bool has_two_sides(const RunSummary& run) {
   // A file may say anything of itself.
@@ -23,6 +44,23 @@ std::size_t looks_of(const RunSummary& run) {
 SweepRounds rounds_of(const RunSummary& run) {
   const bool in_own_order = run.provenance == Provenance::measured && run.order_seed != 0;
   return in_own_order ? SweepRounds{.count = run.rounds, .seed = run.order_seed} : SweepRounds{};
+}
+
+std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary& run, std::span<const StoredNoise> sets) {
+  const std::optional<double> begun = seconds_of(run.started_at);
+  if (!begun || run.provenance != Provenance::measured) return nullptr;
+  const StoredNoise* nearest = nullptr;
+  double least = one_day;
+  for (const StoredNoise& set : sets) {
+    const std::optional<double> found = seconds_of(set.measured_at);
+    if (!found || set.device_uuid != run.device_uuid ||
+        set.environment.driver_version != run.environment.driver_version || std::abs(*found - *begun) > least) {
+      continue;
+    }
+    nearest = &set;
+    least = std::abs(*found - *begun);
+  }
+  return nearest == nullptr ? nullptr : nearest->model;
 }
 
 analysis::RunConditions conditions_of(const RunSummary& run) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <span>
 #include <string_view>
 
 #include "profiler/analysis/comparison.h"
+#include "profiler/analysis/recording_noise.h"
 #include "profiler/plan/round_order.h"
 #include "storage/run_store.h"
 
@@ -26,6 +29,10 @@ inline constexpr std::string_view planted_preset = "planted";
 
 /// What the order of the points in each round comes of; one round where that is not known.
 [[nodiscard]] SweepRounds rounds_of(const RunSummary&);
+
+/// What repeated recordings tell of this one: those of its GPU and driver within a day of it, the nearest in time. Null
+/// where there are none.
+[[nodiscard]] std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary&, std::span<const StoredNoise>);
 
 /// What is shown where sides differ in it.
 [[nodiscard]] analysis::RunConditions conditions_of(const RunSummary&);

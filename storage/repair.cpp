@@ -20,10 +20,10 @@
 
 #include "messages/file.h"
 #include "messages/row.h"
-#include "storage/ceiling_rows.h"
 #include "storage/check.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
+#include "storage/device_sets.h"
 #include "storage/hardening.h"
 #include "storage/migrations.h"
 #include "storage/output_file.h"
@@ -336,8 +336,11 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
     if (row.point) remove("DELETE FROM points WHERE id = ?", *row.point);
     if (row.bad_run) remove("DELETE FROM runs WHERE id = ?", *row.bad_run);
   }
-  for (const std::int64_t set : remove_changed_ceilings(*database)) {
+  for (const std::int64_t set : remove_changed_sets(*database, ceiling_sets)) {
     salvage.left.push_back(say::row::changed_ceilings{.set = set});
+  }
+  for (const std::int64_t set : remove_changed_sets(*database, noise_sets)) {
+    salvage.left.push_back(say::row::changed_noise{.set = set});
   }
   // What lost points can be measured again.
   std::vector<std::int64_t> incomplete;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/report_files.h"
+#include "storage/compared_runs.h"
 
 #include <fmt/format.h>
 
@@ -81,6 +82,7 @@ class ReportReader {
       const auto [known, first] = by_uid_.try_emplace(uid);
       if (first) {
         known->second = builder_.add_run(run_of(run, several_files_, name));
+        summaries_.push_back(run);
         points_.input.runs.push_back(facts_of(run, name));
       }
       points_.places[{source.file, run.id}] = known->second;
@@ -89,6 +91,7 @@ class ReportReader {
       wanted.push_back(run.id);
     }
     if (!wanted.empty()) read_points(store, wanted, runs, std::move(run_facts));
+    for (StoredNoise& set : store.noise()) noise_.push_back(std::move(set));
     for (const StoredCeilings& set : store.ceilings()) {
       if (!sets_.insert(set.uid).second) continue;
       points_.input.ceilings.push_back({.file = name,
@@ -119,6 +122,9 @@ class ReportReader {
       builder_.add(run, piece.columns, rows);
     }
     pieces_.clear();
+    for (analysis::RunIndex run = 0; run < summaries_.size(); ++run) {
+      builder_.run(run).noise = noise_for(summaries_[run], noise_);
+    }
     points_.input.table = std::move(builder_).finish();
     points_.input.version = version;
     return std::move(points_);
@@ -184,6 +190,8 @@ class ReportReader {
   std::vector<Piece> pieces_;
   std::vector<Copy> points_of_report_;                                 ///< in the order of the report
   std::map<std::pair<std::string, std::size_t>, std::size_t> copies_;  ///< by the run's uid and the place in it
+  std::vector<RunSummary> summaries_;                                  ///< by RunIndex
+  std::vector<StoredNoise> noise_;                                     ///< of all files
   std::set<std::string> sets_;                                         ///< of ceilings, by uid
 };
 

@@ -47,7 +47,9 @@ MeasureOptions options_from(const json& text) {
   options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
   options.seed = text.value("seed", options.seed);
   if (const auto planted = text.find("planted"); planted != text.end()) {
-    options.planted = {.share = planted->at("share").get<double>(), .every = planted->at("every").get<int>()};
+    options.planted = {.share = planted->at("share").get<double>(),
+                       .every = planted->at("every").get<int>(),
+                       .offset = planted->value("offset", -1)};
   }
   options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
   return options;

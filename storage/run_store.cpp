@@ -228,6 +228,13 @@ std::string RunStore::add_ceilings(const DeviceInfo& device, const Environment& 
   return uid;
 }
 
+std::string RunStore::add_noise(const DeviceInfo& device, const Environment& environment,
+                                const analysis::RecordingNoise& noise) {
+  std::string uid = impl_->write_on_disk([&] { return impl_->insert_noise(device, environment, noise); });
+  impl_->checkpoint();
+  return uid;
+}
+
 std::optional<std::int64_t> RunStore::resume_run(const RunHeader& header) {
   return impl_->write([&]() -> std::optional<std::int64_t> {
     // As readers see them: what was added to a run that they skip, nobody would read.
@@ -332,6 +339,10 @@ std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
 
 std::vector<StoredCeilings> RunStore::ceilings() const {
   return impl_->read([&] { return impl_->read_ceilings(); });
+}
+
+std::vector<StoredNoise> RunStore::noise() const {
+  return impl_->read([&] { return impl_->read_noise(); });
 }
 
 std::vector<BadRow> RunStore::bad_rows() const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/model/ceilings.h"
+#include "profiler/analysis/recording_noise.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
 
@@ -119,6 +120,17 @@ struct StoredCeilings {
   std::vector<Ceiling> ceilings;
 };
 
+/// What one recording was found to do to points, at one time.
+struct StoredNoise {
+  std::string uid;  ///< as StoredCeilings'
+  std::string device_uuid;
+  std::string device_name;
+  Environment environment;
+  std::string measured_at;  ///< ISO 8601, UTC
+  analysis::RecordingNoise noise;
+  std::shared_ptr<const analysis::NoiseModel> model;  ///< of it
+};
+
 /// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
 struct BadRow {
   Message where;                             ///< "point 12 (run 1, place 3)"
@@ -160,6 +172,8 @@ class RunStore {
   std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>);
   /// What a device was found to be capable of, now. Its uid.
   std::string add_ceilings(const DeviceInfo&, const Environment&, std::span<const Ceiling>);
+  /// What a recording does to points, as found now. Its uid.
+  std::string add_noise(const DeviceInfo&, const Environment&, const analysis::RecordingNoise&);
   /// The latest unfinished run of the same device and plan among those that runs() gives, to be continued; marks it
   /// running again.
   std::optional<std::int64_t> resume_run(const RunHeader&);
@@ -192,6 +206,8 @@ class RunStore {
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
   /// By device, the oldest first.
   [[nodiscard]] std::vector<StoredCeilings> ceilings() const;
+  /// The same of noise.
+  [[nodiscard]] std::vector<StoredNoise> noise() const;
   /// What runs(), points(), ceilings() and what is like them have skipped until now, each row once.
   [[nodiscard]] std::vector<BadRow> bad_rows() const;
   /// Of what the last points() or each_point() gave, points without a digest: written before there were digests, or by

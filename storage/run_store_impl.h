@@ -198,6 +198,9 @@ struct RunStore::Impl {
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
   std::vector<RunSummary> read_runs(KnownRuns* known);
   std::vector<StoredCeilings> read_ceilings();
+  std::string insert_noise(const DeviceInfo& device, const Environment& environment,
+                           const analysis::RecordingNoise& noise);
+  std::vector<StoredNoise> read_noise();
   /// A run that is gone is noted.
   void note_digests_of_the_file(KnownRuns* known);
 };

@@ -62,7 +62,10 @@ std::string hashed_options(const CollectOptions& options) {
   return fmt::format("counters {} verify {} {}{}{}{}", options.measure.counters, options.measure.verify,
                      fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "",
                      options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "",
-                     planted.every > 0 ? fmt::format(" planted {}/{}", planted.share, planted.every) : "");
+                     planted.every <= 0 ? ""
+                     : planted.offset >= 0
+                         ? fmt::format(" planted {}/{}/{}", planted.share, planted.every, planted.offset)
+                         : fmt::format(" planted {}/{}", planted.share, planted.every));
 }
 
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format,
@@ -132,10 +135,10 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
 
 namespace {
 
-/// What is measured: where a change is planted, all of it twice, the second half with the change.
+/// What is measured: where a change is planted in one of two sides, all of it twice, the second half with the change.
 SweepPlan plan_of(const CollectOptions& options, const DeviceLimits& limits, const CancelToken& cancel) {
   SweepPlan plan = options.sweep.plan(limits, [&] { return cancel.cancelled(); });
-  if (options.measure.planted.every == 0) return plan;
+  if (options.measure.planted.every == 0 || options.measure.planted.offset >= 0) return plan;
   plan.preset = planted_preset;
   const std::vector<PointSpec> once = plan.points;
   plan.points.insert(plan.points.end(), once.begin(), once.end());
@@ -276,7 +279,7 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
   return leave(device, code, reporter);
 }
 
-/// "PERCENT/EVERY"
+/// "PERCENT/EVERY": both sides in one recording. "PERCENT/EVERY/OFFSET": one side of two.
 PlantedChange planted_change(const std::string& words) {
   const char* const end = words.data() + words.size();
   double percent = 0;
@@ -286,6 +289,11 @@ PlantedChange planted_change(const std::string& words) {
     const auto [rest, no_number] = std::from_chars(slash + 1, end, planted.every);
     planted.share = percent / 100;
     if (no_number == std::errc() && rest == end && planted.every > 0) return planted;
+    if (no_number == std::errc() && planted.every > 0 && *rest == '/') {
+      const auto [last, no_offset] = std::from_chars(rest + 1, end, planted.offset);
+      if (no_offset == std::errc() && last == end && planted.offset >= 0 && planted.offset < planted.every)
+        return planted;
+    }
   }
   throw CommandError(ExitCode::usage, say::collect::no_planted_change{.words = words});
 }

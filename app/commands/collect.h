@@ -44,7 +44,7 @@ struct CollectOptions {
   bool quiet = false;
   TableFormat format = TableFormat::text;
   int losses = 0;                ///< internal: points in a row that cost the device before this process took over
-  std::string plant;             ///< for trying verdicts: PlantedChange as "PERCENT/EVERY"
+  std::string plant;             ///< for trying verdicts: PlantedChange as "PERCENT/EVERY" or "PERCENT/EVERY/OFFSET"
   std::string continue_on;       ///< internal: the UUID of that device
   std::string continue_session;  ///< internal: RunHeader::plan_hash of the session that goes on
   int continue_requests = -1;    ///< internal: the descriptor of what it was asked for and has not answered

@@ -7,6 +7,7 @@
 #include <array>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,8 @@ struct CompareOptions {
   std::vector<std::string> base;
   std::vector<std::string> other;
   std::vector<std::string> align;
-  double margin_percent = 1;
+  std::string noise;
+  double margin_percent = 0;       ///< 0: the usual
   double regression_percent = -1;  ///< below 0: not asked for
   std::string format = "text";
 };
@@ -41,18 +43,20 @@ ComparisonFormat format_named(std::string_view word) {
 }
 
 ExitCode compare_sides(const CompareOptions& options) {
-  const ComparedSides sides = compared_sides(options.base, options.other);
+  const ComparedSides sides = compared_sides(options.base, options.other, options.noise);
   const Result<analysis::Alignment, Message> alignment =
       sides.halves && options.align.empty()
           ? analysis::alignment_of_halves(sides.table, sides.base, sides.other)
           : analysis::alignment_of(options.align, sides.table, sides.base, sides.other);
   if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
-  const analysis::ComparisonRequest request{.base = sides.base,
-                                            .other = sides.other,
-                                            .alignment = *alignment,
-                                            .verdicts = {.margin = options.margin_percent / 100},
-                                            .looks = sides.looks,
-                                            .conditions = sides.conditions};
+  const analysis::ComparisonRequest request{
+      .base = sides.base,
+      .other = sides.other,
+      .alignment = *alignment,
+      .margin = options.margin_percent > 0 ? std::optional(options.margin_percent / 100) : std::nullopt,
+      .verdicts = {},
+      .looks = sides.looks,
+      .conditions = sides.conditions};
   const analysis::ComparisonResult result = analysis::compare(sides.table, request);
   if (result.pairs.empty() && std::ranges::all_of(result.left_out, [](const analysis::LeftOut& left) {
         return left.why == analysis::LeftOut::Why::no_partner;
@@ -95,12 +99,20 @@ Action add_compare(CLI::App& command) {
           "By what points are partners: problem, fields (N, d, mask, algorithm, ...), tile, knobs, a knob, device "
           "(default: the problem, and what else both sides have in common)")
       ->delimiter(',');
-  command.add_option("--margin", options->margin_percent, "Percent below which a change is none (1)")
+  command
+      .add_option("--margin", options->margin_percent,
+                  "Percent below which a change is none (1 where both sides ran in the same rounds, else 1.5)")
       ->transform([](std::string word) {
         if (word.size() > 1 && word.back() == '%') word.pop_back();
         return word;
       })
       ->check(number_within(0.01, 50));
+  command
+      .add_option(
+          "--noise", options->noise,
+          "A file in which `attnscope doctor --noise` kept what recordings differ by; what the sides' own files "
+          "keep counts, too")
+      ->type_name("FILE");
   command
       .add_option(
           "--fail-on-regression", options->regression_percent,

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "app/commands/noise.h"
 #include "app/run_files.h"
 #include "app/table.h"
 #include "kernels/model/device_limits.h"
@@ -19,6 +20,10 @@ namespace {
 using Status = DoctorFinding::Status;
 
 struct DoctorOptions {
+  explicit DoctorOptions(CLI::App& command) : measured(command) {}
+
+  bool noise = false;
+  NoiseOptions measured;
   int device = 0;
   bool strict = false;
   TableFormat format = TableFormat::text;
@@ -54,7 +59,11 @@ DoctorFinding runs_finding() {
           .still_works = say::terminal::works_with_o{}};
 }
 
-ExitCode doctor(const DoctorOptions& options) {
+ExitCode doctor(DoctorOptions& options) {
+  if (options.noise) {
+    options.measured.device = fmt::to_string(options.device);
+    return measure_noise(options.measured);
+  }
   std::vector<DoctorFinding> findings = diagnose_gpu(options.device);
   findings.push_back(runs_finding());
   findings.push_back(
@@ -85,12 +94,32 @@ ExitCode doctor(const DoctorOptions& options) {
 }  // namespace
 
 Action add_doctor(CLI::App& command) {
-  auto options = std::make_shared<DoctorOptions>();
+  auto options = std::make_shared<DoctorOptions>(command);
   command.add_option("-d,--device", options->device, "GPU number")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_flag("--strict", options->strict, "Exit with 1 unless all is well");
   add_format_options(command, options->format);
+  CLI::Option* noise = command.add_flag(
+      "--noise", options->noise,
+      "Measure what recordings of one build differ by, two minutes: repeated recordings, each a process of its own. "
+      "`attnscope compare` holds recordings of this GPU, driver and day to it");
+  NoiseOptions& measured = options->measured;
+  command.add_option("-o,--output", measured.output, "Keep it in this .attnscope file, beside what it has")
+      ->type_name("FILE");
+  command.add_option("--recordings", measured.recordings, "How many recordings")
+      ->check(CLI::Range(4, 100))
+      ->capture_default_str();
+  command.add_option("--rounds", measured.rounds, "Rounds of each recording")
+      ->check(CLI::Range(3, 1000))
+      ->capture_default_str();
+  command.add_option("--from", measured.from, "Of these files' recordings of one build, and measure nothing")
+      ->type_name("FILE")
+      ->needs(noise);
+  for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "-o", "--recordings", "--rounds"}) {
+    command.get_option(name)->needs(noise);
+  }
+  for (const char* name : {"--strict", "--csv", "--json", "--md"}) command.get_option(name)->excludes(noise);
   return [options] { return doctor(*options); };
 }
 

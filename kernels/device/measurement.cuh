@@ -47,6 +47,17 @@ extern "C" __global__ void attn_delay(long long nanoseconds) {
   } while (static_cast<long long>(now - begin) < nanoseconds);
 }
 
+// Where the clock of each SM stands, and the time, which all SMs share: two such stamps tell the mean frequency between
+// them. `stamps`: two values for each SM, written as one.
+extern "C" __global__ void attn_stamp_clocks(unsigned long long* stamps) {
+  unsigned sm;
+  unsigned long long cycles, now;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles));
+  asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(stamps + 2 * sm), "l"(cycles), "l"(now) : "memory");
+}
+
 // Adds to *result how many of `count` 16-bit values are infinite or NaN: those whose magnitude is at least `infinity`
 // (0x7C00 in fp16, 0x7F80 in bf16).
 extern "C" __global__ void attn_count_nonfinite(const unsigned short* data, long long count, int infinity,

@@ -12,6 +12,7 @@
 
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/published_errors.h"
+#include "profiler/analysis/recording_noise.h"
 #include "profiler/analysis/row_keys.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
@@ -170,6 +171,23 @@ void push(RoundsOfSide& side, const RoundAt& round) {
   side.moments.push_back(first + std::get<2>(round.place) + *round.moment);
 }
 
+/// What recordings of such a point differ by, where that is known of all of a side's.
+void add_noise(const PointTable& table, const std::vector<Row>& rows, RoundsOfSide& side) {
+  std::map<std::uint32_t, std::size_t> rounds;
+  for (const std::uint32_t recording : side.recordings) ++rounds[recording];
+  std::size_t fewest = side.ns.size();
+  for (const auto& [recording, count] : rounds) fewest = std::min(fewest, count);
+  for (const Row row : rows) {
+    const std::shared_ptr<const NoiseModel>& noise = table.run(row).noise;
+    if (noise == nullptr) {
+      side.place = {};
+      return;
+    }
+    const FoundVariance found = noise->of(identity_text(table.spec(row)), std::exp(place_of_medians(side.ns)), fewest);
+    if (side.place.freedom <= 0 || found.variance > side.place.variance) side.place = found;
+  }
+}
+
 /// Clocks count where every round of both sides has one.
 void settle_cycles(ComparedRow& row) {
   if (row.base.cycles.size() == row.base.ns.size() && row.other.cycles.size() == row.other.ns.size()) return;
@@ -204,6 +222,8 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
   if (base_computed != other_computed) {
     row.model_error = published_time_error(table, base_computed ? pair.base.front() : pair.other.front());
   }
+  add_noise(table, pair.base, row.base);
+  add_noise(table, pair.other, row.other);
   for (RoundsOfSide* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
   }
@@ -471,7 +491,7 @@ std::size_t ComparisonResult::no_longer_run(const PointTable& table) const {
 
 std::size_t regressions(const PointTable& table, const ComparisonRequest& request, double share) {
   ComparisonRequest beyond = request;
-  beyond.verdicts.margin = std::max(request.verdicts.margin, share);
+  beyond.margin = std::max(compare(table, request).margin, share);
   return compare(table, beyond).count(Verdict::slower);
 }
 
@@ -492,8 +512,12 @@ ComparisonResult compare(const PointTable& table, const ComparisonRequest& reque
     rows.push_back(compared_row(looked, pair));
     summarize_pair(looked, rows.back(), pair);
   }
-  const std::vector<RowVerdict> verdicts =
-      judge(rows, of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1)));
+  const bool together =
+      std::ranges::all_of(rows, [](const ComparedRow& row) { return row.paired || row.exact || row.model_error > 0; });
+  result.margin = request.margin.value_or(together ? usual_margin_paired : usual_margin_apart);
+  VerdictOptions options = of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1));
+  options.margin = result.margin;
+  const std::vector<RowVerdict> verdicts = judge(rows, options);
   for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
   add_differences(table, request, result);
   return result;

@@ -26,7 +26,8 @@ struct ComparisonRequest {
   std::vector<Row> base;
   std::vector<Row> other;
   Alignment alignment;
-  VerdictOptions verdicts;
+  std::optional<double> margin;           ///< none: usual_margin(), by how the sides were recorded
+  VerdictOptions verdicts;                ///< but for the margin
   std::size_t looks = 1;                  ///< of_each_look(): of rounds that went on until a verdict stood
   std::vector<RunConditions> conditions;  ///< by run of the table; none: not known
 };
@@ -80,6 +81,7 @@ struct ComparisonResult {
   std::vector<ComparedPair> pairs;  ///< in the order of base
   std::vector<LeftOut> left_out;
   std::vector<Difference> differences;  ///< of the circumstances
+  double margin = usual_margin_paired;  ///< that all verdicts are of
   std::size_t on_both_sides = 0;        ///< rows of the base that the other side has, too: the base's alone
 
   [[nodiscard]] std::size_t count(Verdict) const;

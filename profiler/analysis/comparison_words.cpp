@@ -22,6 +22,8 @@ Message undecided_words(Undecided undecided) {
       return say::compare::few_rounds{.fewest = fewest_rounds};
     case Undecided::apart:
       return say::compare::apart{};
+    case Undecided::noise:
+      return say::compare::noise{};
     case Undecided::clocks:
       return say::compare::clocks{};
     case Undecided::computed:
@@ -120,14 +122,14 @@ std::string ratio_text(const RatioInterval& ratio) {
   return fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
 }
 
-std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& results, const VerdictOptions& options,
-                                 std::size_t looks) {
+std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& results, std::size_t looks) {
   std::size_t exact = 0;
   std::size_t paired = 0;
   std::size_t often = 0;
   std::size_t by_rounds = 0;
   std::size_t by_percent = 0;
   std::size_t by_model = 0;
+  std::size_t calibrated = 0;
   std::size_t steadied = 0;
   std::size_t on_both_sides = 0;
   for (const ComparisonResult* result : results) {
@@ -142,6 +144,8 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
         ++by_percent;
       } else if (pair.verdict.floor == SpreadFloor::of_model) {
         ++by_model;
+      } else if (pair.verdict.floor == SpreadFloor::calibrated) {
+        ++calibrated;
       } else {
         ++(pair.paired ? paired : often);
       }
@@ -151,10 +155,8 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
   if (on_both_sides > 0) words.emplace_back(say::compare::on_both_sides{.rows = on_both_sides});
   if (by_percent > 0) words.emplace_back(say::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
   if (by_rounds > 0) words.emplace_back(say::compare::floor_rounds{.rows = by_rounds});
+  if (calibrated > 0) words.emplace_back(say::compare::floor_calibrated{.rows = calibrated});
   if (by_model > 0) words.emplace_back(say::compare::floor_model{.rows = by_model});
-  if (by_rounds + by_percent > 0 && options.margin < least_margin_apart) {
-    words.emplace_back(say::compare::least_margin{.percent = fmt::format("{}", 100 * least_margin_apart)});
-  }
   if (often > 0) words.emplace_back(say::compare::many_recordings{.rows = often});
   if (paired > 0) words.emplace_back(say::compare::interleaved{.rows = paired});
   if (steadied > 0) words.emplace_back(say::compare::steadied{.rows = steadied});

@@ -26,7 +26,6 @@ namespace attnscope::analysis {
 /// "0.9520 [0.9490, 0.9550]"; without an interval where there is none.
 [[nodiscard]] std::string ratio_text(const RatioInterval&);
 /// What stands below the spreads of these pairs, a sentence each.
-[[nodiscard]] std::vector<Message> floor_words(const std::vector<const ComparisonResult*>&, const VerdictOptions& = {},
-                                               std::size_t looks = 1);
+[[nodiscard]] std::vector<Message> floor_words(const std::vector<const ComparisonResult*>&, std::size_t looks);
 
 }  // namespace attnscope::analysis

@@ -23,6 +23,8 @@
 
 namespace attnscope::analysis {
 
+class NoiseModel;
+
 /// A place among a PointTable's runs.
 using RunIndex = std::uint32_t;
 
@@ -42,6 +44,8 @@ struct Run {
   /// What tells its device from those of all runs that are known, of which a table may have some: name_devices().
   /// Empty: those of the table are all.
   std::string device = {};
+  /// What recordings of its GPU, driver and day differ by, where that was found; else null.
+  std::shared_ptr<const NoiseModel> noise = nullptr;
 };
 
 /// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one
@@ -176,6 +180,8 @@ class PointTableBuilder {
       : algorithms_(std::move(algorithms)), points_(fields) {}
 
   RunIndex add_run(Run run);
+  /// To say more of one.
+  [[nodiscard]] Run& run(RunIndex index) { return runs_[index]; }
   /// `place`: of the point in its run's plan.
   void add(RunIndex run, const PointRecord&, std::size_t place = 0);
   /// Rows of other columns, of the same fields.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "profiler/analysis/common_drift.h"
+#include "profiler/analysis/recording_noise.h"
 #include "profiler/analysis/student.h"
 #include "profiler/analysis/variance_prior.h"
 
@@ -357,6 +358,27 @@ void estimate_apart(std::span<const ComparedRow> rows, const Places& places, Sid
   }
 }
 
+/// Log of where a side's recordings put the point: their mean, and its variance.
+std::pair<double, FoundVariance> place_of_side(const RoundsOfSide& side, SideValues values) {
+  double sum = 0;
+  const auto recordings = by_recording(side, values);
+  for (const auto& [recording, own] : recordings) sum += place_of(own.logs);
+  const auto count = static_cast<double>(recordings.size());
+  return {sum / count, {.variance = side.place.variance / count, .freedom = side.place.freedom}};
+}
+
+/// What a recording does to the point is known from others of one build.
+void estimate_calibrated(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
+  const auto [base, of_base] = place_of_side(row.base, values);
+  const auto [other, of_other] = place_of_side(row.other, values);
+  estimate.mean = estimate.centre = other - base;
+  estimate.error = std::sqrt(of_base.variance + of_other.variance);
+  // The same recordings told of both sides: what they do not know of one, they do not know of the other.
+  estimate.freedom = std::min(of_base.freedom, of_other.freedom);
+  estimate.apart = std::sqrt(row.base.place.variance + row.other.place.variance);
+  estimate.floor = SpreadFloor::calibrated;
+}
+
 /// One side is computed: what that may be off by is all that there is of a spread.
 void estimate_computed(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
   estimate.mean = estimate.centre = median_of(logs_of(row.other.*values)) - median_of(logs_of(row.base.*values));
@@ -397,6 +419,8 @@ std::vector<RatioEstimate> estimates_of(std::span<const ComparedRow> rows, SideV
       estimates[i].mean = estimates[i].centre = std::log((row.other.*values).front() / (row.base.*values).front());
     } else if (row.paired) {
       paired.push_back(i);
+    } else if (row.base.place.freedom > 0 && row.other.place.freedom > 0) {
+      estimate_calibrated(row, values, estimates[i]);
     } else {
       (recordings_of(row) < enough_recordings ? of_rounds : of_recordings).push_back(i);
     }

@@ -140,11 +140,21 @@ std::optional<std::size_t> recordings_that_decide(const RatioEstimate& estimate,
                                                   Tails& tails) {
   constexpr std::size_t fewest = enough_recordings / 2;
   if (!(estimate.apart > 0)) return fewest;
-  return least_enough(fewest, most_recordings, [&](std::size_t recordings) {
+  const bool calibrated = estimate.floor == SpreadFloor::calibrated;
+  return least_enough(calibrated ? 1 : fewest, most_recordings, [&](std::size_t recordings) {
     const auto count = static_cast<double>(recordings);
-    return power_of(estimate.centre, std::log1p(options.margin), estimate.apart / std::sqrt(count), 2 * (count - 1),
+    const double freedom = calibrated ? std::min(estimate.freedom, as_good_as_normal) : 2 * (count - 1);
+    return power_of(estimate.centre, std::log1p(options.margin), estimate.apart / std::sqrt(count), freedom,
                     options.level, tails) >= wanted_power;
   });
+}
+
+/// The least change that is found as often as a suggested number of rounds decides.
+double detectable_change(const RatioEstimate& estimate, double margin, double level, Tails& tails) {
+  if (!(estimate.error > 0)) return 0;
+  const double freedom = std::min(estimate.freedom, as_good_as_normal);
+  const double found = tails.of(freedom, left_out_above * level / 2);
+  return std::expm1(margin + (found + tails.of(freedom, 1 - wanted_power)) * estimate.error);
 }
 
 void check(const ComparedRow& row) {
@@ -195,6 +205,8 @@ std::string_view to_string(Undecided undecided) {
       return "clocks";
     case Undecided::computed:
       return "computed";
+    case Undecided::noise:
+      return "noise";
     case Undecided::decided:
       break;
   }
@@ -209,6 +221,8 @@ std::string_view to_string(SpreadFloor floor) {
       return "5%";
     case SpreadFloor::of_model:
       return "model";
+    case SpreadFloor::calibrated:
+      return "calibrated";
     case SpreadFloor::none:
       break;
   }
@@ -234,11 +248,7 @@ VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
 
 std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOptions& options) {
   for (const ComparedRow& row : rows) check(row);
-  const auto margin_of = [&](const ComparedRow& row) {
-    const bool rounds = !row.paired && !row.exact && row.model_error <= 0;
-    const bool apart = rounds && recordings_of(row) < enough_recordings;
-    return std::log1p(apart ? std::max(options.margin, least_margin_apart) : options.margin);
-  };
+  const double margin = std::log1p(options.margin);
   std::vector<bool> timed;
   std::vector<bool> clocked;
   const std::vector<RatioEstimate> times = estimates_of(rows, &RoundsOfSide::ns, timed);
@@ -248,7 +258,6 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   std::vector<bool> uncertain(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double distance = std::abs(times[i].mean);
-    const double margin = margin_of(rows[i]);
     uncertain[i] = !rows[i].exact;
     change[i] = chance_above(times[i], distance, margin);
     if (times[i].error > 0) change[i] += chance_above(times[i], distance, -margin);
@@ -274,17 +283,19 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     row.spread = times[i].spread;
     row.p_change = confirmed[i];
     row.p_same = same[i];
+    row.detectable = detectable_change(times[i], margin, options.level / looks, tails);
     if (changed.found[i] || (rows[i].exact && change[i] <= 0)) {
       row.verdict = times[i].mean < 0 ? Verdict::faster : Verdict::slower;
     } else if (alike.found[i] || (rows[i].exact && same[i] <= 0)) {
       row.verdict = Verdict::same;
     } else {
       const bool by_time = change[i] <= changed.next;
-      row.undecided = row.floor == SpreadFloor::of_percent  ? Undecided::few_rounds
-                      : row.floor == SpreadFloor::of_model  ? Undecided::computed
-                      : by_time                             ? Undecided::clocks
-                      : row.floor == SpreadFloor::of_rounds ? Undecided::apart
-                                                            : Undecided::spread;
+      row.undecided = row.floor == SpreadFloor::of_percent   ? Undecided::few_rounds
+                      : row.floor == SpreadFloor::of_model   ? Undecided::computed
+                      : by_time                              ? Undecided::clocks
+                      : row.floor == SpreadFloor::of_rounds  ? Undecided::apart
+                      : row.floor == SpreadFloor::calibrated ? Undecided::noise
+                                                             : Undecided::spread;
       if (row.undecided != Undecided::clocks && row.undecided != Undecided::computed) {
         row.rounds_needed = rounds_that_decide(times[i], options, tails);
         row.recordings_needed = recordings_that_decide(times[i], options, tails);

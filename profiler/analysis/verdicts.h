@@ -15,8 +15,10 @@
 // for what recordings differ by, however many rounds they have. What all rows of a round or recording have in common is
 // estimated apart, with the few degrees of freedom that it has, and not moderated: one a recording where rounds are the
 // unit, for a clock that stepped down stays there. It never scatters less between recordings than between rounds. Below
-// `fewest_rounds` the spread is not known: a floor of 5% stands for it. Where one side was computed and the other was
-// not, what the computation is known to be off by stands for it.
+// `fewest_rounds` the spread is not known: a floor of 5% stands for it. Where repeated recordings of one build told
+// what a recording does to a point (recording_noise.h), that is the spread, and a side is where its recordings put the
+// point: the mean of the faster half of the rounds, for the slow ones at the power cap say nothing of the kernel. Where
+// one side was computed and the other was not, what the computation is known to be off by stands for it.
 //
 // FASTER and SLOWER: a test of |log ratio| <= log(1 + margin), and, where clocks are known, one that the cycles changed
 // in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995) over all rows,
@@ -33,6 +35,7 @@
 #include <vector>
 
 #include "profiler/analysis/fit.h"
+#include "profiler/analysis/variance_prior.h"
 
 namespace attnscope::analysis {
 
@@ -48,6 +51,7 @@ enum class Undecided {
   spread,      ///< the rounds scatter too much for their number
   clocks,      ///< the time changed, the cycles did not, or the other way
   computed,    ///< one side was computed, and may be as far off as the other seems
+  noise,       ///< calibrated recordings differ too much for their number
 };
 [[nodiscard]] std::string_view to_string(Undecided);
 
@@ -57,6 +61,7 @@ enum class SpreadFloor {
   of_rounds,   ///< recordings differ by no less than a single round does
   of_percent,  ///< too few rounds: 5%
   of_model,    ///< one side was computed: what that is off by
+  calibrated,  ///< what repeated recordings of one build differ by
 };
 [[nodiscard]] std::string_view to_string(SpreadFloor);
 
@@ -70,6 +75,9 @@ struct RoundsOfSide {
   std::vector<std::uint32_t> rounds = {};
   /// As many, or none, where paired: when it was, as common_drift.h has it.
   std::vector<double> moments = {};
+  /// Not paired: the variance of the logarithm of where one recording puts the point; without a degree of freedom it is
+  /// not known.
+  FoundVariance place = {};
 };
 
 struct ComparedRow {
@@ -100,6 +108,7 @@ struct RowVerdict {
   double spread = 0;       ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
   double p_change = 1;     ///< that it lies inside the margin, uncorrected
   double p_same = 1;       ///< that it lies outside
+  double detectable = 0;   ///< relative change that is found 9 times of 10 in such a row by itself; 0 where exact
   /// Of an ambiguous row: the most rounds of `attnscope ab`, which measures both sides in each and nothing else, by
   /// which it is decided 9 times of 10 if ratio and spread are what they seem. Nothing where that takes more than
   /// `most_rounds`: the change lies at the margin. `usual_rounds` where nothing is known of the spread.
@@ -109,9 +118,14 @@ struct RowVerdict {
   std::optional<std::size_t> recordings_needed = std::nullopt;
 };
 
+/// The margin unless one is given: of sides in the same rounds, and of recordings made one after the other, of which
+/// six rounds tell a change of 3% from none, but not one of 2%.
+inline constexpr double usual_margin_paired = 0.01;
+inline constexpr double usual_margin_apart = 0.015;
+
 struct VerdictOptions {
-  double margin = 0.01;  ///< relative; 0 < margin < 1
-  double level = 0.05;   ///< share of wrong ones among verdicts
+  double margin = usual_margin_paired;  ///< relative; 0 < margin < 1
+  double level = 0.05;                  ///< share of wrong ones among verdicts
   /// How often an interval may miss.
   double interval_level = 0.05;
   std::size_t looks = 1;  ///< between which both are divided: of_each_look(). > 0
@@ -133,9 +147,6 @@ inline constexpr std::size_t most_rounds = 1000;
 inline constexpr std::size_t most_recordings = 50;
 /// Half of the interval of what has fewer than `fewest_rounds`.
 inline constexpr double unknown_spread_floor = 0.05;
-/// Recordings of one build on one H200 differed by up to 2.6% in a row: what was recorded one after the other, and not
-/// often, is judged at this margin where a smaller one is given.
-inline constexpr double least_margin_apart = 0.01;
 
 /// One verdict a row, in their order. Throws std::invalid_argument for a row without a value on either side, of
 /// lengths that do not fit, and of values that are not positive and finite.

@@ -57,9 +57,12 @@ struct CounterAvailability {
 struct PlantedChange {
   double share = 0;
   int every = 0;  ///< 0: nothing is planted, no spin runs
+  int offset =
+      -1;  ///< of the points that are changed; below 0: the plan's second half, which repeats the first, has them
 
-  /// Whether a point of the plan is changed: one in `every` of the second half, which repeats the first.
+  /// Whether a point of the plan is changed: one in `every`.
   [[nodiscard]] bool changes(std::size_t place, std::size_t points) const {
+    if (every > 0 && offset >= 0) return place % static_cast<std::size_t>(every) == static_cast<std::size_t>(offset);
     return every > 0 && place >= points / 2 && (place - points / 2) % static_cast<std::size_t>(every) == 0;
   }
 };
@@ -81,6 +84,9 @@ struct MeasureOptions {
   std::uint64_t seed = 20220527;
   InputKind input_kind = InputKind::normal;
   PlantedChange planted = {};  ///< of one point: `share` is its own
+  /// Another number, other addresses of all buffers; 0: wherever they are. Where they lie moves a time by half a
+  /// percent.
+  std::uint64_t placement = 0;
 };
 
 /// What compiling one kernel gave.

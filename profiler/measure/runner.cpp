@@ -87,6 +87,7 @@ class Sweep {
     round_ = round;
     options_of_round_ = options_;
     options_of_round_.verify = options_.verify && round == 0;
+    if (rounds_.count > 1) options_of_round_.placement = rounds_.seed + static_cast<std::uint64_t>(round) + 1;
     if (observer_.on_round) observer_.on_round(round);
   }
 

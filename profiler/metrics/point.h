@@ -91,7 +91,7 @@ struct KernelRecord {
 
 /// The device's state beside a measurement, through NVML.
 struct ClockReading {
-  double sm_clock_hz = 0;
+  double sm_clock_hz = 0;  ///< mean while it was timed: cycles over time; of older recordings what NVML read once
   double memory_clock_hz = 0;
   double temperature_c = 0;
   double power_w = 0;

@@ -78,7 +78,7 @@ Table pair_table(const Context& context, const Compared& compared) {
   for (const std::size_t place : compared.order) lines.push_back({.pair = &compared.result.pairs[place]});
   const std::size_t rows = lines.size();
   analysis::Table told =
-      analysis::comparison_table(std::move(lines), {.points = &context.table(), .margin = compared.verdicts.margin});
+      analysis::comparison_table(std::move(lines), {.points = &context.table(), .margin = compared.result.margin});
   told.drop("note");  // in a table of its own, where the same words stand once
   told.drop_empty_columns();
   told.columns.insert(told.columns.begin(),
@@ -99,7 +99,7 @@ Table settle_table(const Context& context, const Compared& compared) {
   std::vector<std::vector<std::string>> others;
   for (std::size_t k = 0; k < compared.order.size(); ++k) {
     const ComparedPair& pair = compared.result.pairs[compared.order[k]];
-    const std::string words = text(analysis::settling_words(context.table(), pair, compared.verdicts.margin));
+    const std::string words = text(analysis::settling_words(context.table(), pair, compared.result.margin));
     if (words.empty()) continue;
     const auto [place, first] = rows.try_emplace(words, table.rows.size());
     if (first) {
@@ -216,7 +216,7 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
     list += fmt::format("{}{}", list.empty() ? "" : "; ", label);
     chart.lines.push_back(std::move(line));
   }
-  const double margin = compared.verdicts.margin;
+  const double margin = compared.result.margin;
   for (const auto& [value, label] :
        {std::pair(1.0, text(say::report::ratio_one{})), std::pair(1 / (1 + margin), text(say::report::ratio_margin{})),
         std::pair(1 + margin, text(say::report::ratio_margin{}))}) {
@@ -267,7 +267,7 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
     const auto of_kind = base.find(kind);
     const std::vector<Row>& held_to = of_kind != base.end() ? of_kind->second : base.begin()->second;
     analysis::ComparisonRequest asked{
-        .base = held_to, .other = rows, .alignment = {}, .verdicts = {}, .conditions = conditions};
+        .base = held_to, .other = rows, .alignment = {}, .margin = {}, .verdicts = {}, .conditions = conditions};
     const auto alignment = analysis::alignment_of({}, input.table, held_to, rows);
     if (alignment.ok()) asked.alignment = *alignment;
     Compared& compared = all.emplace_back();
@@ -351,10 +351,10 @@ std::vector<Block> comparison_section(const Context& context) {
     } else {
       blocks.emplace_back(
           plain(say::compare::aligned{.alignment = fmt::format("{}", fmt::join(compared.alignment.words(), ", "))}));
-      blocks.emplace_back(plain(say::compare::method{.margin = fmt::format("{}", 100 * compared.verdicts.margin),
+      blocks.emplace_back(plain(say::compare::method{.margin = fmt::format("{}", 100 * compared.result.margin),
                                                      .rows = compared.result.pairs.size(),
                                                      .level = fmt::format("{}", 100 * compared.verdicts.level)}));
-      for (const Message& floor : analysis::floor_words({&compared.result})) blocks.emplace_back(plain(floor));
+      for (const Message& floor : analysis::floor_words({&compared.result}, 1)) blocks.emplace_back(plain(floor));
       if (std::optional<Figure> figure = ratio_figure(context, compared, fmt::format("comparison-{}", ++number)))
         blocks.emplace_back(*std::move(figure));
       blocks.emplace_back(pair_table(context, compared));

@@ -87,7 +87,8 @@ bool told_apart(const Context& context, const CurvePoint& most, const CurvePoint
   const auto alignment = analysis::alignment_of(words, context.table(), base, other);
   if (!alignment.ok()) return false;
   const analysis::ComparisonResult result = analysis::compare(
-      context.table(), {.base = base, .other = other, .alignment = *alignment, .verdicts = {}, .conditions = {}});
+      context.table(),
+      {.base = base, .other = other, .alignment = *alignment, .margin = {}, .verdicts = {}, .conditions = {}});
   return result.count(analysis::Verdict::faster) == 1;
 }
 

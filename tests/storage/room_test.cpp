@@ -80,6 +80,9 @@ void fill(const fs::path& file) {
     other.device.uuid = "GPU-9";  // of nothing but its ceilings, then of nothing but its noise
     (void)store.add_ceilings(other.device, other.environment,
                              std::vector<Ceiling>{{.name = "dram_copy", .value = 4e12, .unit = "byte/s"}});
+    (void)store.add_noise(
+        other.device, other.environment,
+        {.recordings = 6, .rounds = 10, .points = {{"fa2 fp16", {.ns = 1e5, .variance = 1e-5, .freedom = 5}}}});
   }
   alter(file, R"sql(
 UPDATE runs SET name = 'n', note = 'why', hidden = 1, edited_at = '2026-01-01T00:00:00Z';
@@ -89,8 +92,6 @@ INSERT INTO statements (digest, algorithm, text, host_code) VALUES ('0f', 'mine'
 INSERT INTO statement_sources VALUES (1, 'my.cu', 'aa', x'00ff'), (1, 'my.cuh', 'bb', NULL);
 INSERT INTO point_devices VALUES (1, 1, 2);
 INSERT INTO rounds VALUES (1, 0, 3, 1.5e9), (2, 0, 4, NULL);
-INSERT INTO noise_sets VALUES (1, 'cc', 2, 1, '2026-01-01T00:00:00Z', 6, 10, 'measured');
-INSERT INTO noise VALUES (1, '', 'sd', 0.01), (1, 'fa2 fp16', 'sd', 0.02);
 )sql");
   sign(file);
 }

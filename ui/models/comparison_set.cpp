@@ -223,7 +223,7 @@ QStringList ComparisonSet::method_words(std::optional<std::uint32_t> code) const
     if (!code || other.code == *code) results.push_back(&other.result);
   }
   QStringList words;
-  for (const Message& floor : analysis::floor_words(results, {}, looks)) words << qtext(floor);
+  for (const Message& floor : analysis::floor_words(results, looks)) words << qtext(floor);
   return words;
 }
 
@@ -243,12 +243,12 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
   set->points = points;
   set->axis = ask.axis;
   set->base = ask.base;
-  set->margin = ask.margin;
+  set->asked_margin = ask.margin;
   std::vector<std::vector<Row>> sides(ask.axis.values.size());
   for (const Row row : rows) sides[ask.axis.codes[row]].push_back(row);
   analysis::ComparisonRequest request;
   request.base = sides[ask.base];
-  request.verdicts.margin = ask.margin;
+  request.margin = ask.margin;
   for (std::size_t run = 0; run < points->table().runs().size(); ++run) {
     const RunSummary& summary = points->run(static_cast<analysis::RunIndex>(run)).summary;
     request.conditions.push_back(conditions_of(summary));
@@ -262,6 +262,16 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
     request.alignment = alignment_beside(points->table(), ask.axis, request.base, request.other);
     set->others.push_back(
         {.code = code, .alignment = request.alignment, .result = analysis::compare(points->table(), request)});
+    set->margin = std::max(set->margin, set->others.back().result.margin);
+  }
+  // One margin on a page: that of the sides that need the wider one.
+  request.margin = set->margin;
+  for (OtherSide& other : set->others) {
+    if (is_cancelled()) return nullptr;
+    if (other.result.margin >= set->margin) continue;
+    request.other = sides[other.code];
+    request.alignment = other.alignment;
+    other.result = analysis::compare(points->table(), request);
   }
   return is_cancelled() ? nullptr : set;
 }

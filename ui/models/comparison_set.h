@@ -44,8 +44,8 @@ struct SideAxis {
 struct ComparisonAsk {
   std::shared_ptr<const PointSet> points;
   SideAxis axis;
-  std::uint32_t base = 0;  ///< a code of the axis
-  double margin = 0.01;
+  std::uint32_t base = 0;                       ///< a code of the axis
+  std::optional<double> margin = std::nullopt;  ///< none: the usual, by how the sides were recorded
 };
 
 struct OtherSide {
@@ -59,7 +59,8 @@ struct ComparisonSet {
   std::shared_ptr<const PointSet> points = std::make_shared<const PointSet>();
   SideAxis axis;
   std::uint32_t base = 0;
-  double margin = 0.01;
+  std::optional<double> asked_margin = std::nullopt;
+  double margin = 0;              ///< of all verdicts
   std::size_t looks = 1;          ///< analysis::ComparisonRequest's
   std::vector<OtherSide> others;  ///< every side but the baseline, in the axis' order; each corrected by itself
 

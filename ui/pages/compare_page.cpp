@@ -116,10 +116,11 @@ void ComparePage::add_controls() {
   row->setSpacing(5);
   auto* label = new QLabel(qtext(say::compare_page::margin{}), pair);
   margin_ = new QDoubleSpinBox(pair);
-  margin_->setRange(0.1, 50);
+  margin_->setRange(0, 50);
+  margin_->setSpecialValueText(qtext(say::compare_page::usual_margin{}));
   margin_->setDecimals(1);
   margin_->setSingleStep(0.5);
-  margin_->setValue(1);
+  margin_->setValue(0);
   margin_->setSuffix(QStringLiteral(" %"));
   margin_->setKeyboardTracking(false);
   margin_->setAccessibleName(label->text());
@@ -342,7 +343,10 @@ void ComparePage::ask() {
   }
   // What stands there stays until the new is there.
   if (!set_) show_words({qtext(say::compare_page::comparing{}), {}});
-  ComparedAsk asked{.sides = {.points = visible_, .axis = *sides, .base = baseline_, .margin = margin_->value() / 100},
+  ComparedAsk asked{.sides = {.points = visible_,
+                              .axis = *sides,
+                              .base = baseline_,
+                              .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt},
                     .known = nullptr,
                     .table = model_->comparison(),
                     .before = narrowed(visible_of_),
@@ -354,7 +358,7 @@ void ComparePage::ask() {
                     .sorted_by = sorted_by_,
                     .order = sort_order_};
   const bool compared = set_ != nullptr && set_->points == visible_ && set_->axis.key == sides->key &&
-                        set_->base == baseline_ && set_->margin == asked.sides.margin;
+                        set_->base == baseline_ && set_->asked_margin == asked.sides.margin;
   if (compared) asked.known = set_;
   found_.ask(std::move(asked), compared ? visible_->size() : always_aside);
 }

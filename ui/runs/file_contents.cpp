@@ -134,6 +134,7 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
   // Runs first: a run seen as ended has all of its points in the read that follows.
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
+  contents.noise = store.noise();
   contents.whole = !known || !known->goes_on_in(contents.stamp, contents.runs);
   const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
                                             [](const RunSummary& run) { return run.points; });

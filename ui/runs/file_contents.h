@@ -43,6 +43,7 @@ struct FileContents {
   std::map<std::int64_t, RunPoints> points;           ///< by run
   std::map<std::int64_t, SettingsPtr> settings = {};  ///< of a large file, by run: of all of their points
   std::vector<StoredCeilings> ceilings;
+  std::vector<StoredNoise> noise;
   QString skipped;  ///< rows that were left out, one sentence; empty when there are none
   QString error;
 };

@@ -29,6 +29,7 @@ analysis::Run analysis_run(const RunInfo& info) {
   run.planned_points = summary.planned_points;
   run.rounds = rounds_of(summary);
   run.device = info.device;
+  run.noise = info.noise;
   return run;
 }
 

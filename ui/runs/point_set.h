@@ -27,6 +27,8 @@ struct RunInfo {
   FileStamp stamp = {};  ///< of the file that it was read from
   /// What tells its device from those of all open runs; empty where it was not compared with them.
   std::string device = {};
+  /// What recordings of its kind differ by, as some open file says; null where none does.
+  std::shared_ptr<const analysis::NoiseModel> noise = nullptr;
 };
 using RunPtr = std::shared_ptr<const RunInfo>;
 

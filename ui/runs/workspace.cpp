@@ -15,6 +15,7 @@
 
 #include "messages/run_list.h"
 #include "messages/window.h"
+#include "storage/compared_runs.h"
 #include "ui/process/shared_of_many.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -173,6 +174,7 @@ void Workspace::forget(const QString& path) {
   skipped_.erase(path);
   stamps_.erase(path);
   std::erase_if(runs_, [&](const LoadedRun& run) { return run.info->file == path; });
+  noise_.erase(path);
   const bool had_ceilings = std::erase_if(ceilings_, [&](const FileCeilings& each) { return each.file == path; }) > 0;
   name_runs();
   if (had_ceilings) emit ceilings_changed();
@@ -323,11 +325,12 @@ void Workspace::take(FileContents& contents, bool first) {
       run.points.add(std::move(news->second));
     }
   }
-  if (runs_differ || points_differ) name_runs();
+  const bool noise_differs = take_noise(contents);
+  if (runs_differ || points_differ || noise_differs) name_runs();
   if (first) emit opened(path);
   take_ceilings(contents);
   if (runs_differ) emit runs_changed();
-  if (points_differ || runs_differ) announce_points(before && !replaced);
+  if (points_differ || runs_differ || noise_differs) announce_points(before && !replaced);
   if (reads_again) read_in_background(path);
   go_on_gathering();
   const bool running =
@@ -384,8 +387,17 @@ void Workspace::take_ceilings(const FileContents& contents) {
   emit ceilings_changed();
 }
 
+bool Workspace::take_noise(const FileContents& contents) {
+  std::vector<StoredNoise>& held = noise_[contents.path];
+  if (std::ranges::equal(held, contents.noise, {}, &StoredNoise::uid, &StoredNoise::uid)) return false;
+  held = contents.noise;
+  return true;
+}
+
 void Workspace::name_runs() {
   ticked_points_.reset();
+  std::vector<StoredNoise> noise;
+  for (const auto& [path, of_file] : noise_) noise.insert(noise.end(), of_file.begin(), of_file.end());
   std::vector<QString> titles = distinct_titles(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const auto original = original_of(runs_, i, false);
@@ -396,8 +408,11 @@ void Workspace::name_runs() {
   for (const LoadedRun& run : runs_) devices.push_back(analysis_run(*run.info));
   analysis::name_devices(devices);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (runs_[i].info->title == titles[i] && runs_[i].info->device == devices[i].device) continue;
-    RunInfo named = *runs_[i].info;
+    const RunInfo& info = *runs_[i].info;
+    const auto own_noise = noise_for(info.summary, noise);
+    if (info.title == titles[i] && info.device == devices[i].device && info.noise == own_noise) continue;
+    RunInfo named = info;
+    named.noise = own_noise;
     named.title = titles[i];
     named.device = devices[i].device;
     runs_[i].info = std::make_shared<RunInfo>(std::move(named));

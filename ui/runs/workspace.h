@@ -164,6 +164,8 @@ class Workspace : public QObject {
   /// Memory that runs out closes the file: `contents` then has the error.
   void accept(FileContents& contents, bool first);
   void take_ceilings(const FileContents& contents);
+  /// Whether the file says another noise than before.
+  bool take_noise(const FileContents& contents);
   void take(FileContents& contents, bool first);
   /// Whether there is anything to announce.
   bool take_runs(const FileContents& contents);
@@ -185,6 +187,7 @@ class Workspace : public QObject {
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
   std::vector<FileCeilings> ceilings_;
+  std::map<QString, std::vector<StoredNoise>> noise_;  ///< by path
   WhatIf what_if_;
   analysis::PointQuery query_;
   QString query_text_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/kernel_runner.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -17,6 +21,11 @@ namespace {
 
 constexpr unsigned service_threads = 256;
 constexpr std::int64_t l2_line_bytes = 128;
+/// SMs have numbers below this.
+constexpr std::size_t most_sms = 1024;
+/// Of one SM: cycles, nanoseconds.
+using ClockStamp = std::array<std::uint64_t, 2>;
+using ClockStamps = std::array<ClockStamp, most_sms>;
 
 /// One source holds all service kernels.
 KernelLaunch service_launch() {
@@ -96,7 +105,8 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
       limits_(limits),
       last_(make_event(cuda)),
       fill_bytes_(2 * limits.l2_bytes / l2_line_bytes * l2_line_bytes),
-      fill_buffer_(allocate(cuda, fill_bytes_)) {
+      fill_buffer_(allocate(cuda, fill_bytes_)),
+      stamps_(allocate(cuda, 2 * sizeof(ClockStamps))) {
   const LoadedKernel& service = load(service_launch());
   const auto find = [&](CUfunction& function, const char* name) {
     cuda_.check(cuda_.cuModuleGetFunction(&function, service.module.get(), name), "cuModuleGetFunction");
@@ -105,6 +115,7 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
   find(discard_l2_, "attn_discard_l2");
   find(read_noise_, "attn_read_noise");
   find(delay_, "attn_delay");
+  find(stamp_clocks_, "attn_stamp_clocks");
   find(count_nonfinite_, "attn_count_nonfinite");
 }
 
@@ -210,6 +221,29 @@ void KernelRunner::enqueue_delay(std::chrono::nanoseconds length) {
   long long nanoseconds = length.count();
   void* arguments[] = {&nanoseconds};
   launch_service(delay_, 1, 1, arguments);
+}
+
+void KernelRunner::enqueue_clock_stamp(bool behind) {
+  CUdeviceptr stamps = stamps_.get() + (behind ? sizeof(ClockStamps) : 0);
+  cuda_.check(cuda_.cuMemsetD8Async(stamps, 0, sizeof(ClockStamps), stream_), "cuMemsetD8Async");
+  void* arguments[] = {&stamps};
+  launch_service(stamp_clocks_, static_cast<unsigned>(limits_.sm_count), 1, arguments);
+}
+
+double KernelRunner::stamped_hz() const {
+  const auto stamps = std::make_unique<std::array<ClockStamps, 2>>();
+  cuda_.check(cuda_.cuMemcpyDtoH(stamps->data(), stamps_.get(), sizeof *stamps), "cuMemcpyDtoH");
+  std::vector<double> hz;
+  for (std::size_t sm = 0; sm < most_sms; ++sm) {
+    const auto& [cycles_before, ns_before] = (*stamps)[0][sm];
+    const auto& [cycles, ns] = (*stamps)[1][sm];
+    if (ns_before == 0 || ns <= ns_before || cycles <= cycles_before) continue;
+    hz.push_back(1e9 * static_cast<double>(cycles - cycles_before) / static_cast<double>(ns - ns_before));
+  }
+  if (hz.empty()) return 0;
+  const auto middle = hz.begin() + static_cast<std::ptrdiff_t>(hz.size() / 2);
+  std::ranges::nth_element(hz, middle);
+  return *middle;
 }
 
 void KernelRunner::enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result) {

@@ -70,6 +70,11 @@ class KernelRunner {
   void enqueue_write_back(CUdeviceptr noise);
   /// Enqueues a pause of the stream.
   void enqueue_delay(std::chrono::nanoseconds length);
+  /// Enqueues a look at the SMs' clocks, before what is timed or behind it.
+  void enqueue_clock_stamp(bool behind);
+  /// The SMs' mean frequency between the two looks: cycles over time, the median of the SMs that both saw; 0 where that
+  /// is none. Pre: the stream is idle. Throws DriverError.
+  [[nodiscard]] double stamped_hz() const;
   /// Enqueues a count of the infinite and NaN values among `count` elements; *result is a 64-bit counter.
   void enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result);
 
@@ -93,6 +98,8 @@ class KernelRunner {
   CUfunction discard_l2_ = nullptr;
   CUfunction read_noise_ = nullptr;
   CUfunction delay_ = nullptr;
+  CUfunction stamp_clocks_ = nullptr;
+  DeviceMemory stamps_;  ///< before, then behind
   CUfunction count_nonfinite_ = nullptr;
 };
 

@@ -18,6 +18,10 @@ namespace {
 
 /// Behind every buffer: more than any kernel loads or stores at once.
 constexpr std::int64_t guard_bytes = 4096;
+/// Addresses differ by whole pages of 4 KiB within one of 2 MiB, and by up to 64 of these.
+constexpr std::int64_t small_page = 4096;
+constexpr std::int64_t large_page = std::int64_t{2} << 20U;
+constexpr std::uint64_t most_pages_of_gap = 64;
 constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
@@ -59,14 +63,17 @@ bool PlanMemory::fits(const Wanted& wanted) const {
 
 bool PlanMemory::allocate_missing(const std::vector<Wanted>& wanted) {
   std::int64_t missing = 0;
-  for (const Wanted& buffer : wanted) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes;
+  const std::int64_t most_offset = placement_ == 0 ? 0 : large_page;
+  for (const Wanted& buffer : wanted) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes + most_offset;
   if (missing > 0 && missing > free_device_bytes(cuda_)) return false;
   for (const Wanted& buffer : wanted) {
     if (fits(buffer)) continue;
     const std::int64_t bytes = buffer.bytes + guard_bytes;
     if (buffer.key == noise_key) noise_stored_ = false;
+    const auto offset =
+        most_offset == 0 ? 0 : static_cast<std::int64_t>(random_() % (large_page / small_page)) * small_page;
     try {
-      buffers_.insert_or_assign(buffer.key, Buffer{allocate(cuda_, bytes), bytes});
+      buffers_.insert_or_assign(buffer.key, Buffer{allocate(cuda_, offset + bytes), bytes, offset});
     } catch (const DriverError& error) {
       if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
       return false;
@@ -106,6 +113,18 @@ std::size_t PlanMemory::choose_set(std::size_t slot, const AttentionPlan& plan, 
   return set;
 }
 
+void PlanMemory::place(std::uint64_t placement) {
+  if (placement == placement_) return;
+  placement_ = placement;
+  random_.seed(placement);
+  std::erase_if(buffers_, [](const auto& held) { return held.first != noise_key; });
+  inputs_.clear();
+  filled_.clear();
+  gap_ = {};
+  const std::int64_t gap = large_page * static_cast<std::int64_t>(1 + random_() % most_pages_of_gap);
+  if (gap < free_device_bytes(cuda_) / 2) gap_ = allocate(cuda_, gap);
+}
+
 void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, bool noise) {
   filled_.erase(slot);
   set_of_[slot] = choose_set(slot, plan, inputs);
@@ -130,6 +149,8 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   });
   inputs_.clear();
   filled_.clear();
+  gap_ = {};
+  placement_ = 0;
   if (!allocate_missing(wanted)) {
     refuse(plan.buffer_bytes() + noise_bytes, noise_bytes, free_device_bytes(cuda_) + held_bytes());
   }
@@ -265,16 +286,17 @@ bool PlanMemory::holds_noise() const {
 CUdeviceptr PlanMemory::address(std::size_t slot, const std::string& buffer) const {
   auto found = buffers_.find({slot, buffer});
   if (found == buffers_.end()) found = buffers_.find({set_of_.at(slot), buffer});
-  return found->second.memory.get();
+  return found->second.memory.get() + static_cast<CUdeviceptr>(found->second.offset);
 }
 
 CUdeviceptr PlanMemory::noise() const {
-  return buffers_.at(noise_key).memory.get();
+  const Buffer& noise = buffers_.at(noise_key);
+  return noise.memory.get() + static_cast<CUdeviceptr>(noise.offset);
 }
 
 std::int64_t PlanMemory::held_bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& [key, buffer] : buffers_) bytes += buffer.capacity;
+  for (const auto& [key, buffer] : buffers_) bytes += buffer.capacity + buffer.offset;
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,6 +34,10 @@ class PlanMemory {
   };
   /// Without what of the problem is not in them.
   [[nodiscard]] static Inputs inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed);
+
+  /// From another number on all buffers are allocated anew, behind a gap and at offsets that come of it, so that the
+  /// rounds of a recording sample what addresses do to a time, as another process would.
+  void place(std::uint64_t placement);
 
   /// Makes every buffer of the plan available in a slot, reusing what is there, and with `noise` what KernelRunner's
   /// enqueue_write_back() reads, which all slots share. Where memory is short, other slots give up theirs. Throws
@@ -68,7 +73,8 @@ class PlanMemory {
   static const BufferKey noise_key;
   struct Buffer {
     DeviceMemory memory;
-    std::int64_t capacity = 0;
+    std::int64_t capacity = 0;  ///< behind the offset
+    std::int64_t offset = 0;
   };
   /// A buffer to be had, by where it is held.
   struct Wanted {
@@ -95,6 +101,9 @@ class PlanMemory {
   std::map<std::size_t, std::size_t> set_of_;  ///< where a slot's inputs are
   std::set<std::size_t> filled_;
   bool noise_stored_ = false;
+  std::uint64_t placement_ = 0;
+  std::mt19937_64 random_;  ///< of the placement
+  DeviceMemory gap_;
   DeviceMemory pool_;  ///< one tensor's pool on its way to the buffer
 };
 

@@ -146,6 +146,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   if (counts_units(options)) add_predicted_terms(*algorithm, info_.limits, record);
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_facts(cuda_, info_.limits, loaded, record);
+  session_->workspace.place(options.placement);
   session_->workspace.reserve(slot, point.plan, point.inputs, counts_write_back(record, options));
   add_value(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(point.plan.buffer_bytes()),
             Provenance::modelled);
@@ -261,6 +262,7 @@ std::chrono::nanoseconds GpuDevice::planted_spin(std::vector<PreparedLaunch>& la
                                                  const PlantedChange& planted, const CancelToken& cancel) {
   request.max_samples = request.min_samples;
   request.each = false;
+  request.clock = false;
   request.spin = std::chrono::nanoseconds(std::llround(least_planted_spin_ns));
   // Also where nothing is changed: what came before is to be the same for both sides.
   const LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, {});
@@ -287,6 +289,7 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
                         .each = !options.bare,
                         .timeout = options.timeout,
                         .spin = {},
+                        .clock = !options.bare,
                         .expected_ns = first_ns};
   if (options.planted.every > 0) {
     request.spin = planted_spin(launches, request, options.planted, cancel);
@@ -294,6 +297,7 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
   }
   LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, read_clocks);
   kernel_record(record, "all").samples_ns = std::move(samples.plan);
+  if (record.clocks && samples.sm_clock_hz > 0) record.clocks->sm_clock_hz = samples.sm_clock_hz;
   if (launches.size() < 2 || options.bare) return;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     kernel_record(record, launches[i].name()).samples_ns = std::move(samples.launches[i]);

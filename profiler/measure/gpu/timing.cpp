@@ -42,6 +42,10 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
   std::vector<std::vector<double>> samples(parts.size());
   const auto result = [&] {
     LaunchSamples taken;
+    if (request.clock) {
+      runner.wait(request.timeout);
+      taken.sm_clock_hz = runner.stamped_hz();
+    }
     taken.plan = samples.front();
     if (parts.size() > 1) samples.erase(samples.begin());
     taken.launches = std::move(samples);
@@ -51,6 +55,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
     // Up to the least number first, then in small steps: the spread decides when it is enough.
     const int left = taken < request.min_samples ? request.min_samples - taken : std::max(5, request.min_samples / 2);
     const int repetitions = std::max(1, std::min({left, request.max_samples - taken, batch}));
+    if (request.clock && taken == 0) runner.enqueue_clock_stamp(false);
     for (int r = 0; r < repetitions; ++r) {
       for (std::size_t i = 0; i < parts.size(); ++i) {
         const Span& span = spans[static_cast<std::size_t>(r) * parts.size() + i];
@@ -64,6 +69,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
         cuda.check(cuda.cuEventRecord(span.end.get(), runner.stream()), "cuEventRecord");
       }
     }
+    if (request.clock) runner.enqueue_clock_stamp(true);
     if (while_busy) while_busy();
     const std::size_t used = static_cast<std::size_t>(repetitions) * parts.size();
     runner.wait(spans[used - 1].end.get(), request.timeout * static_cast<std::int64_t>(parts.size()));

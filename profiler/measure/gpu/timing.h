@@ -19,6 +19,7 @@ struct TimingRequest {
   bool each = true;  ///< of several launches, each by itself as well
   std::chrono::milliseconds timeout{15'000};
   std::chrono::nanoseconds spin{};  ///< runs after the whole plan's launches, within its time; 0: none does
+  bool clock = false;               ///< the SMs' clock meanwhile, too, by two launches of its own
   double expected_ns = 0;           ///< of the whole plan: decides how many repetitions are queued at once
 };
 
@@ -30,6 +31,7 @@ struct LaunchSamples {
   /// [launch]: each by itself, in the requested state of the L2; a plan of one launch has that of the plan. Unless
   /// TimingRequest::each, none of several.
   std::vector<std::vector<double>> launches;
+  double sm_clock_hz = 0;  ///< the mean from the first sample to the last; 0 where it was not asked for
 };
 
 /// Repeats the plan until the relative interquartile spread of its time is small enough, the most samples are taken,

@@ -104,14 +104,15 @@ void fields(Io&& io, CounterAvailability& counters) {
 }
 template <class Io>
 void fields(Io&& io, PlantedChange& planted) {
-  auto& [share, every] = planted;
+  auto& [share, every, offset] = planted;
   io("share", share);
   io("every", every);
+  io("offset", offset);
 }
 template <class Io>
 void fields(Io&& io, MeasureOptions& options) {
   auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, slow_ns, timeout, seed, input_kind,
-         planted] = options;
+         planted, placement] = options;
   io("counters", counters);
   io("verify", verify);
   io("extra_metrics", extra_metrics);
@@ -126,6 +127,7 @@ void fields(Io&& io, MeasureOptions& options) {
   io("seed", seed);
   io.word("input_kind", input_kind, parse_input_kind);
   io("planted", planted);
+  io("placement", placement);
 }
 template <class Io>
 void fields(Io&& io, CeilingOptions& options) {

@@ -109,7 +109,8 @@ void (*on_launch)(const char* entry) = nullptr;
 
 bool is_service(const std::string& entry) {
   return entry == "attn_fill_l2" || entry == "attn_discard_l2" || entry == "attn_delay" ||
-         entry == "attn_count_nonfinite" || entry == "attn_row_statistics" || entry == "attn_read_noise";
+         entry == "attn_count_nonfinite" || entry == "attn_row_statistics" || entry == "attn_read_noise" ||
+         entry == "attn_stamp_clocks";
 }
 
 /// "ATTN_D=64" -> 64

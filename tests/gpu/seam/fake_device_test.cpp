@@ -1177,8 +1177,8 @@ TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
 }
 
 TEST_F(FakeDeviceTest, AllocationsThatFailAndThePointAfterThem) {
-  // The first allocation is what clears the cache; the second is q.
-  const auto device = open("oom-from=2");
+  // The first allocation is what clears the cache, the second the clocks' stamps; the third is q.
+  const auto device = open("oom-from=3");
   ASSERT_NE(device, nullptr);
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::out_of_memory);

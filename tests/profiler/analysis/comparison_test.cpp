@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "profiler/analysis/published_errors.h"
+#include "profiler/analysis/recording_noise.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/round_order.h"
 #include "tests/profiler/analysis/fixtures.h"
@@ -91,7 +94,7 @@ TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   EXPECT_EQ(regressions(table, same, 0.2), 1U);
   EXPECT_EQ(regressions(table, same, 0.25), 0U);  // 1.3 / 1.05 is the near end
   ComparisonRequest wide = same;
-  wide.verdicts.margin = 0.25;
+  wide.margin = 0.25;
   EXPECT_EQ(regressions(table, wide, 0.01), 0U) << "the wider of the two";
   EXPECT_TRUE(result.left_out.empty());
   EXPECT_TRUE(result.differences.empty());
@@ -128,6 +131,31 @@ PointRecord in_rounds(const PointSpec& spec, const std::vector<double>& times, d
   return record;
 }
 
+// Two recordings of what the noise of their GPU is known of: decided by it, at the margin of recordings made apart.
+TEST(Comparison, RecordingsAreHeldToTheNoiseThatIsKnownOfThem) {
+  const PointSpec spec = fixtures::spec("fa1", 512);
+  const auto noise = std::make_shared<const NoiseModel>(RecordingNoise{
+      .recordings = 6, .rounds = 5, .points = {{identity_text(spec), {.ns = 100, .variance = 1e-6, .freedom = 5}}}});
+  for (const auto& [by, known, verdict] :
+       {std::tuple(1.004, true, Verdict::same), std::tuple(1.03, true, Verdict::slower),
+        std::tuple(0.97, true, Verdict::faster), std::tuple(1.014, true, Verdict::ambiguous),
+        std::tuple(1.03, false, Verdict::ambiguous)}) {
+    fixtures::Points points;
+    analysis::Run run = fixtures::run(Provenance::measured);
+    run.noise = known ? noise : nullptr;
+    points.add({in_rounds(spec, {100, 103, 99.9, 101, 104}, 1e9)}, run);
+    points.add({in_rounds(spec, {100 * by, 101 * by, 99.9 * by, 105 * by, 104 * by}, 1e9)}, run);
+    const PointTable table = points.table();
+    const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
+    EXPECT_DOUBLE_EQ(result.margin, usual_margin_apart);
+    EXPECT_EQ(result.pairs.at(0).verdict.verdict, verdict) << by;
+    EXPECT_EQ(result.pairs.at(0).verdict.floor, known ? SpreadFloor::calibrated : SpreadFloor::of_rounds) << by;
+    if (!known) continue;
+    EXPECT_NEAR(result.pairs.at(0).verdict.time.ratio, by, 1e-9) << "of the faster half";
+    EXPECT_GT(result.pairs.at(0).verdict.detectable, usual_margin_apart);
+  }
+}
+
 // What was looked at several times while it went on had several chances to look decided.
 TEST(Comparison, EachLookHasItsPart) {
   fixtures::Points points;
@@ -135,7 +163,7 @@ TEST(Comparison, EachLookHasItsPart) {
               in_rounds(fixtures::spec("fa2", 512), {103, 104.5, 101, 103.2, 103.5}, 1e9)});
   const PointTable table = points.table();
   ComparisonRequest request = request_for(table, {0}, {1});
-  request.verdicts.margin = 0.02;
+  request.margin = 0.02;
   const RowVerdict once = compare(table, request).pairs.at(0).verdict;
   request.looks = 8;
   const RowVerdict often = compare(table, request).pairs.at(0).verdict;

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/noise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <optional>
+
+#include "app/child_device.h"
+#include "app/interrupt.h"
+#include "app/skipped_rows.h"
+#include "app/status_line.h"
+#include "messages/noise.h"
+#include "messages/terminal.h"
+#include "profiler/analysis/compared_values.h"
+#include "profiler/analysis/recording_noise.h"
+#include "profiler/analysis/verdicts.h"
+#include "profiler/measure/host_environment.h"
+#include "profiler/measure/runner.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/rounds.h"
+#include "profiler/plan/fields.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+namespace {
+
+using analysis::RecordedRounds;
+
+/// Recordings of one build on one GPU.
+struct Recordings {
+  DeviceInfo device;
+  Environment environment;
+  std::vector<RecordedRounds> all;
+};
+
+/// The medians of a record's own rounds go behind those that are there.
+void add_rounds(const PointRecord& record, RecordedRounds& rounds) {
+  if (!analysis::has_values(record.disposition)) return;
+  std::vector<double>& medians = rounds[identity_text(record.spec)];
+  for (const std::optional<double>& median : round_values(metric_key::time_median_ns, record)) {
+    if (median && *median > 0) medians.push_back(*median);
+  }
+}
+
+RecordedRounds record_once(Device& device, const NoiseOptions& options, int nth, StatusLine& line,
+                           const CancelToken& cancel) {
+  const SweepPlan plan = options.sweep.plan(device.info().limits, [&] { return cancel.cancelled(); });
+  MeasureOptions measure;
+  measure.counters = false;
+  measure.verify = nth == 0;
+  const auto seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  const SweepRounds rounds{.count = options.rounds, .seed = seed % (1ULL << 53U)};
+  RecordedRounds recorded;
+  RunObserver observer;
+  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts& counts) {
+    add_rounds(record, recorded);
+    line.show(text(say::noise::progress{.nth = nth + 1,
+                                        .recordings = options.recordings,
+                                        .percent = 100 * counts.done / std::max<std::size_t>(1, counts.total)}));
+  };
+  const RunOutcome outcome = run_sweep(plan, device, measure, rounds, {}, observer, cancel);
+  if (outcome.state == RunState::cancelled) throw CommandError(ExitCode::partial, say::noise::cancelled{});
+  if (outcome.state == RunState::device_lost) throw CommandError(ExitCode::error, outcome.reason);
+  return recorded;
+}
+
+Recordings measured(const NoiseOptions& options) {
+  CancelToken& cancel = cancel_on_signals();
+  Recordings recordings;
+  StatusLine line;
+  for (int nth = 0; nth < options.recordings; ++nth) {
+    const std::unique_ptr<Device> device = open_child_device(own_program, options.device, cancel);
+    if (device->info().simulated) throw CommandError(ExitCode::usage, say::noise::simulated{});
+    recordings.device = device->info();
+    recordings.environment = device->environment();
+    recordings.all.push_back(record_once(*device, options, nth, line, cancel));
+  }
+  line.clear();
+  return recordings;
+}
+
+/// Each measured run of the files is a recording.
+Recordings recorded(const NoiseOptions& options) {
+  Recordings recordings;
+  for (const std::string& file : options.from) {
+    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+    for (const RunSummary& run : store.runs()) {
+      if (run.provenance != Provenance::measured) continue;
+      if (!recordings.all.empty() && (run.device_uuid != recordings.device.uuid ||
+                                      run.environment.driver_version != recordings.environment.driver_version)) {
+        throw CommandError(ExitCode::error, say::noise::other_device{.file = file});
+      }
+      recordings.device = {.uuid = run.device_uuid, .ordinal = run.device_ordinal, .limits = run.limits};
+      recordings.environment = run.environment;
+      RecordedRounds& rounds = recordings.all.emplace_back();
+      for (const StoredPoint& point : store.points(std::vector{run.id})) add_rounds(point.record, rounds);
+    }
+    (void)with_skipped_rows(store, ExitCode::ok);
+  }
+  return recordings;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.2g}", 100 * share);
+}
+
+void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
+  std::vector<double> spreads;
+  for (const auto& [name, point] : noise.points) spreads.push_back(std::sqrt(point.variance));
+  std::ranges::sort(spreads);
+  std::cout << text(say::noise::found{.recordings = noise.recordings,
+                                      .rounds = noise.rounds,
+                                      .points = noise.points.size(),
+                                      .device = recordings.device.limits.name,
+                                      .driver = recordings.environment.driver_version,
+                                      .median = percent(spreads[spreads.size() / 2]),
+                                      .p95 = percent(spreads[spreads.size() * 95 / 100])})
+            << '\n';
+  constexpr std::size_t enough_to_hold_out = 4;
+  if (recordings.all.size() < enough_to_hold_out) return;
+  const analysis::HeldOutNoise held = analysis::held_out(recordings.all, analysis::usual_margin_apart);
+  std::cout << text(say::noise::held_out{
+                   .margin = percent(analysis::usual_margin_apart),
+                   .rows = held.rows,
+                   .changed = held.changed,
+                   .same = fmt::format("{:.0f}", 100.0 * static_cast<double>(held.same) /
+                                                     static_cast<double>(std::max<std::size_t>(1, held.rows))),
+                   .detectable = percent(held.detectable)})
+            << '\n';
+}
+
+}  // namespace
+
+ExitCode measure_noise(const NoiseOptions& options) {
+  // A file that cannot be written is known before it is measured.
+  std::optional<RunStore> store;
+  if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
+  const Recordings recordings = options.from.empty() ? measured(options) : recorded(options);
+  const analysis::RecordingNoise noise = analysis::noise_of(recordings.all);
+  if (noise.points.empty()) throw CommandError(ExitCode::error, say::noise::too_few{});
+  tell(recordings, noise);
+  if (!store) return ExitCode::ok;
+  Environment environment = recordings.environment;
+  if (options.from.empty()) environment.app_version = program_version();
+  const std::string uid = store->add_noise(recordings.device, environment, noise);
+  std::cout << text(say::noise::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
+  return ExitCode::ok;
+}
+
+}  // namespace attnscope

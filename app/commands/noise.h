@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// doctor --noise: what recordings of one build differ by, on this GPU, today.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/sweep_options.h"
+
+namespace attnscope {
+
+struct NoiseOptions {
+  explicit NoiseOptions(CLI::App& command) : sweep(command, "quick") {}
+
+  SweepOptions sweep;
+  std::string device;
+  std::string output;
+  std::vector<std::string> from;  ///< files with recordings to be taken, instead of measuring
+  int recordings = 6;
+  int rounds = 10;
+};
+
+ExitCode measure_noise(const NoiseOptions&);
+
+}  // namespace attnscope

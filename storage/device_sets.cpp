@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/device_sets.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "messages/row.h"
+#include "storage/rows.h"
+
+namespace attnscope {
+namespace {
+
+void remove_set(SQLite::Database& database, const DeviceSets& tables, std::int64_t id) {
+  for (const std::string& removal : {fmt::format("DELETE FROM {} WHERE set_id = ?", tables.rows),
+                                     fmt::format("DELETE FROM {} WHERE id = ?", tables.sets)}) {
+    SQLite::Statement remove(database, removal);
+    remove.bind(1, id);
+    remove.exec();
+  }
+}
+
+}  // namespace
+
+Digest digest_of_set(SQLite::Database& database, const DeviceSets& tables, std::int64_t set) {
+  Digest sum;
+  {
+    SQLite::Statement row(
+        database,
+        fmt::format("SELECT d.uuid AS device, s.measured_at{}, {} FROM {} s LEFT JOIN devices d ON d.id = s.device_id "
+                    "LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
+                    tables.set_columns, qualified("e", environment_columns), tables.sets));
+    row.bind(1, set);
+    while (row.executeStep()) sum += digest_of_row(tables.set_kind, row, 0);
+  }
+  SQLite::Statement rows(database, fmt::format("SELECT {} FROM {} WHERE set_id = ?", tables.row_columns, tables.rows));
+  rows.bind(1, set);
+  while (rows.executeStep()) sum += digest_of_row(tables.row_kind, rows, 0);
+  return sum;
+}
+
+std::string name_set(SQLite::Database& database, const DeviceSets& tables, std::int64_t set) {
+  std::string uid = to_string(digest_of_set(database, tables, set));
+  SQLite::Statement same(database, fmt::format("SELECT count(*) FROM {} WHERE uid = ?", tables.sets));
+  Binder(same) << uid;
+  same.executeStep();
+  if (same.getColumn(0).getInt() != 0) {  // all that it says is there already, to the second
+    remove_set(database, tables, set);
+    return uid;
+  }
+  SQLite::Statement name(database, fmt::format("UPDATE {} SET uid = ? WHERE id = ?", tables.sets));
+  Binder(name) << uid << set;
+  name.exec();
+  return uid;
+}
+
+std::vector<std::int64_t> remove_changed_sets(SQLite::Database& database, const DeviceSets& tables) {
+  std::vector<std::int64_t> changed;
+  {
+    SQLite::Statement sets(database, fmt::format("SELECT id, uid FROM {} ORDER BY id", tables.sets));
+    while (sets.executeStep()) {
+      const std::int64_t id = sets.getColumn(0).getInt64();
+      if (parse_digest(sets.getColumn(1).getString()) != digest_of_set(database, tables, id)) changed.push_back(id);
+    }
+  }
+  for (const std::int64_t id : changed) remove_set(database, tables, id);
+  return changed;
+}
+
+void read_sets(SQLite::Database& database, const DeviceSets& tables,
+               const std::function<void(SetHeading&&, std::int64_t set, Reader&)>& take,
+               const std::function<void(std::int64_t set, const Message& why)>& note) {
+  if (schema_of(database) < tables.since) return;
+  SQLite::Statement query(
+      database, fmt::format("SELECT s.id, s.uid, d.uuid, d.name, s.measured_at, {}{} FROM {} s LEFT JOIN devices d ON "
+                            "d.id = s.device_id LEFT JOIN environments e ON e.id = s.environment_id ORDER BY d.uuid, "
+                            "s.measured_at, s.id",
+                            qualified("e", environment_columns), tables.set_columns, tables.sets));
+  while (query.executeStep()) {
+    const std::int64_t id = query.getColumn(0).getInt64();
+    try {
+      Reader in(query);
+      (void)in.integer();
+      SetHeading heading;
+      heading.uid = in.text();
+      heading.device_uuid = in.text();
+      heading.device_name = in.text();
+      heading.measured_at = in.text();
+      heading.environment = read_environment(in);
+      if (parse_digest(heading.uid) != digest_of_set(database, tables, id)) throw RowError(say::row::other_digest{});
+      take(std::move(heading), id, in);
+    } catch (const RowError& error) {
+      note(id, error.message());
+    }
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/recording_noise.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/verdicts.h"
+
+namespace attnscope::analysis {
+namespace {
+
+TEST(RecordingNoise, APlaceIsTheMeanOfTheFasterHalf) {
+  EXPECT_DOUBLE_EQ(place_of({5}), 5);
+  EXPECT_DOUBLE_EQ(place_of({9, 2}), 2);
+  EXPECT_DOUBLE_EQ(place_of({4, 1, 100, 2}), 1.5);
+  EXPECT_DOUBLE_EQ(place_of({4, 1, 100, 2, 3}), 1.5);
+  EXPECT_NEAR(place_of_medians({100, 400, 1000, 900}), std::log(200), 1e-12);
+}
+
+TEST(RecordingNoise, OfTwoRecordingsItIsHalfTheSquareOfWhatTheyDiffer) {
+  const std::vector<RecordedRounds> recordings{{{"a", {100, 200, 100}}, {"b", {50, 50, 50}}, {"once", {1, 1, 1}}},
+                                               {{"a", {101, 101, 300}}, {"b", {50, 60, 50, 50}}, {"none", {}}}};
+  const RecordingNoise noise = noise_of(recordings);
+  EXPECT_EQ(noise.recordings, 2U);
+  EXPECT_EQ(noise.rounds, 3U) << "of the shortest";
+  ASSERT_EQ(noise.points.size(), 2U) << "that both have";
+  const PointNoise& a = noise.points.at("a");
+  EXPECT_NEAR(a.variance, std::pow(std::log(1.01), 2) / 2, 1e-12);
+  EXPECT_NEAR(a.ns, 100 * std::sqrt(1.01), 1e-9);
+  EXPECT_EQ(a.freedom, 1);
+  EXPECT_EQ(noise.points.at("b").variance, 0);
+}
+
+/// Variances that fall with the time, and as many points on either side of the line.
+RecordingNoise falling_noise() {
+  RecordingNoise noise{.recordings = 6, .rounds = 10, .points = {}};
+  for (int k = 0; k < 20; ++k) {
+    const double ns = 1e4 * std::pow(2, k / 2);
+    noise.points[fmt::format("{}", k)] = {.ns = ns, .variance = (k % 2 == 0 ? 2.0 : 0.5) * 10 / ns, .freedom = 5};
+  }
+  return noise;
+}
+
+TEST(RecordingNoise, APointIsMovedTowardsWhatPointsOfItsTimeHave) {
+  const NoiseModel model(falling_noise());
+  const FoundVariance noisy = model.of("0", 1e4, 10);
+  EXPECT_LT(noisy.variance, 2e-3);
+  EXPECT_GT(noisy.variance, 1e-3);
+  EXPECT_GT(noisy.freedom, 5) << "the others tell of it, too";
+  EXPECT_GT(model.of("1", 1e4, 10).variance, 0.5e-3);
+  // Sixteen times as long, a sixteenth of the variance.
+  const double short_ones = model.of("unknown", 1e4, 10).variance;
+  EXPECT_NEAR(short_ones / model.of("unknown", 16e4, 10).variance, 16, 0.5);
+}
+
+TEST(RecordingNoise, FewerRoundsTellLessAndMoreTellNoMore) {
+  const NoiseModel model(falling_noise());
+  const double calibrated = model.of("3", 2e4, 10).variance;
+  EXPECT_DOUBLE_EQ(model.of("3", 2e4, 5).variance, 2 * calibrated);
+  EXPECT_DOUBLE_EQ(model.of("3", 2e4, 40).variance, calibrated);
+}
+
+TEST(RecordingNoise, OfNothingNothingIsKnown) {
+  EXPECT_EQ(NoiseModel(RecordingNoise()).of("a", 100, 10).freedom, 0);
+}
+
+/// Recordings of one build, each of which moves a point by its own share, and rounds of which some are at the power
+/// cap.
+std::vector<RecordedRounds> drawn(std::size_t count, std::mt19937_64& random, double first_by = 1) {
+  std::normal_distribution<double> normal;
+  std::vector<RecordedRounds> recordings(count);
+  for (RecordedRounds& recording : recordings) {
+    for (int point = 0; point < 77; ++point) {
+      const double moves = 0.001 * (1 + point % 3) * normal(random);
+      std::vector<double>& rounds = recording[fmt::format("{}", point)];
+      for (int round = 0; round < 10; ++round) {
+        const double capped = random() % 10 == 0 ? 0.1 : 0;
+        rounds.push_back(1e5 * (1 + point) * std::exp(moves + 0.002 * normal(random) + capped));
+      }
+    }
+  }
+  for (int point = 0; point < 77; point += 10) {
+    for (double& ns : recordings.front()[fmt::format("{}", point)]) ns *= first_by;
+  }
+  return recordings;
+}
+
+// Identical builds are called changed less than once in a thousand rows, and mostly the same.
+TEST(RecordingNoise, RecordingsOfOneBuildAreTheSame) {
+  std::mt19937_64 random(7);
+  HeldOutNoise all;
+  for (int set = 0; set < 4; ++set) {
+    const HeldOutNoise held = held_out(drawn(8, random), usual_margin_apart);
+    all.rows += held.rows;
+    all.changed += held.changed;
+    all.same += held.same;
+    EXPECT_GT(held.detectable, usual_margin_apart);
+    EXPECT_LT(held.detectable, 0.04);
+  }
+  EXPECT_EQ(all.rows, 4U * 28 * 77);
+  EXPECT_LE(all.changed, all.rows / 1000);
+  EXPECT_GE(all.same, all.rows * 8 / 10);
+}
+
+// One recording has every tenth point slower by 5%: those rows are found, in each pair that it is in.
+TEST(RecordingNoise, AChangeIsFound) {
+  std::mt19937_64 random(11);
+  const HeldOutNoise held = held_out(drawn(8, random, 1.05), usual_margin_apart);
+  const std::size_t planted = 7 * 8;
+  EXPECT_GE(held.changed, planted * 9 / 10);
+  EXPECT_LE(held.changed, planted + 3);
+}
+
+}  // namespace
+}  // namespace attnscope::analysis
