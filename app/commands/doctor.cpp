@@ -102,7 +102,7 @@ Action add_doctor(CLI::App& command) {
   add_format_options(command, options->format);
   CLI::Option* noise = command.add_flag(
       "--noise", options->noise,
-      "Measure what recordings of one build differ by, two minutes: repeated recordings, each a process of its own. "
+      "Measure what recordings of one build differ by, some minutes: repeated recordings, each a process of its own. "
       "`attnscope compare` holds recordings of this GPU, driver and day to it");
   NoiseOptions& measured = options->measured;
   command.add_option("-o,--output", measured.output, "Keep it in this .attnscope file, beside what it has")

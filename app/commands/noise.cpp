@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/noise.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <iostream>
 #include <optional>
 
@@ -86,10 +88,15 @@ Recordings measured(const NoiseOptions& options) {
 /// Each measured run of the files is a recording.
 Recordings recorded(const NoiseOptions& options) {
   Recordings recordings;
+  const std::string day_ago = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr) - 86'400));
   for (const std::string& file : options.from) {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
     for (const RunSummary& run : store.runs()) {
       if (run.provenance != Provenance::measured) continue;
+      // What is kept is dated now, and holds for a day.
+      if (!options.output.empty() && run.started_at < day_ago) {
+        throw CommandError(ExitCode::error, say::noise::too_old{.file = file, .time = run.started_at});
+      }
       if (!recordings.all.empty() && (run.device_uuid != recordings.device.uuid ||
                                       run.environment.driver_version != recordings.environment.driver_version)) {
         throw CommandError(ExitCode::error, say::noise::other_device{.file = file});
