@@ -178,7 +178,7 @@ std::int64_t resident_blocks(const DeviceLimits& device, const KernelNeeds& kern
   return std::int64_t{device.sm_count} * std::max(1, occupancy.blocks_per_sm);
 }
 
-std::vector<OnChipPart> gradient_layout(const AttentionProblem& p, const Tiling& tile,
+std::vector<OnChipPart> gradient_layout(const AttentionProblem& p, const TileShape& tile,
                                         std::initializer_list<const char*> streamed, const char* statistics) {
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);

@@ -78,7 +78,7 @@ struct Features {
 [[nodiscard]] std::int64_t resident_blocks(const DeviceLimits&, const KernelNeeds&);
 /// What the backward kernels of device/gradient_shape.h keep on chip; `streamed` are the Q-shaped operands and
 /// `statistics` the two values a row that come with them.
-[[nodiscard]] std::vector<OnChipPart> gradient_layout(const AttentionProblem&, const Tiling&,
+[[nodiscard]] std::vector<OnChipPart> gradient_layout(const AttentionProblem&, const TileShape&,
                                                       std::initializer_list<const char*> streamed,
                                                       const char* statistics);
 /// The kernels of a forward pass, then those of its backward pass; where only the latter is measured, the former become

@@ -70,23 +70,12 @@ const Knob& stages_knob() {
   return stated;
 }
 
-Tiling tiling_of(const Config& config) {
-  Tiling tiling;
-  tiling.br = config.tile.br;
-  tiling.bc = config.tile.bc;
-  if (config.knobs.word(knob::raster) == knob::heads_fastest) tiling.raster = Raster::heads_fastest;
-  tiling.splits = static_cast<int>(config.knobs.number(knob::splits));
-  tiling.warps = static_cast<int>(config.knobs.number(knob::warps));
-  tiling.stages = static_cast<int>(config.knobs.number(knob::stages));
-  return tiling;
+Raster raster_of(const Config& config) {
+  return config.knobs.word(knob::raster) == knob::heads_fastest ? Raster::heads_fastest : Raster::q_fastest;
 }
 
-Tiling::operator Config() const {
-  Config config(
-      TileShape{.br = br, .bc = bc},
-      {{knob::splits, std::int64_t{splits}}, {knob::warps, std::int64_t{warps}}, {knob::stages, std::int64_t{stages}}});
-  if (raster == Raster::heads_fastest) config.knobs.set(knob::raster, std::string(knob::heads_fastest));
-  return config;
+int knob_of(const Config& config, std::string_view name) {
+  return static_cast<int>(config.knobs.number(name));
 }
 
 }  // namespace attnscope

@@ -2,7 +2,6 @@
 // Knobs that several algorithms have, stated once.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "kernels/model/knobs.h"
@@ -31,25 +30,8 @@ inline constexpr std::string_view heads_fastest = "heads_fastest";  ///< a word 
 /// Buffers of K and of V.
 [[nodiscard]] const Knob& stages_knob();
 
-/// A Config with these knobs read: what the algorithms work with.
-struct Tiling {
-  int br = 64;
-  int bc = 64;
-  Raster raster = Raster::q_fastest;
-  int splits = 0;
-  int warps = 0;
-  int stages = 0;
-
-  // Implicit on purpose: it is the same thing, read.
-  // NOLINTBEGIN(google-explicit-constructor)
-  [[nodiscard]] operator TileShape() const { return {.br = br, .bc = bc}; }
-  [[nodiscard]] operator Config() const;
-  // NOLINTEND(google-explicit-constructor)
-  bool operator==(const Tiling&) const = default;
-};
-[[nodiscard]] Tiling tiling_of(const Config&);
-[[nodiscard]] inline std::string describe(const Tiling& tiling) {
-  return describe(Config(tiling));
-}
+[[nodiscard]] Raster raster_of(const Config&);
+/// Of a knob that takes numbers; 0: the algorithm's choice.
+[[nodiscard]] int knob_of(const Config&, std::string_view name);
 
 }  // namespace attnscope

@@ -25,27 +25,29 @@ enum class Short {
 
 struct Macro {
   std::string_view name;
-  std::int64_t (*value)(const AttentionProblem&, const Tiling&);
+  std::int64_t (*value)(const AttentionProblem&, const Config&);
   Short said;
 };
 
 constexpr std::array macros{
-    Macro{"ATTN_BF16", [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return p.dtype == DType::bf16; },
+    Macro{"ATTN_BF16", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.dtype == DType::bf16; },
           Short::dtype},
-    Macro{"ATTN_D", [](const AttentionProblem& p, const Tiling&) { return p.d; }, Short::d},
-    Macro{"ATTN_BR", [](const AttentionProblem&, const Tiling& tile) -> std::int64_t { return tile.br; }, Short::tile},
-    Macro{"ATTN_BC", [](const AttentionProblem&, const Tiling& tile) -> std::int64_t { return tile.bc; }, Short::tile},
-    Macro{"ATTN_MASK", [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return mask_bits(p.mask); },
+    Macro{"ATTN_D", [](const AttentionProblem& p, const Config&) { return p.d; }, Short::d},
+    Macro{"ATTN_BR", [](const AttentionProblem&, const Config& config) -> std::int64_t { return config.tile.br; },
+          Short::tile},
+    Macro{"ATTN_BC", [](const AttentionProblem&, const Config& config) -> std::int64_t { return config.tile.bc; },
+          Short::tile},
+    Macro{"ATTN_MASK", [](const AttentionProblem& p, const Config&) -> std::int64_t { return mask_bits(p.mask); },
           Short::mask},
-    Macro{"ATTN_DROPOUT", [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return p.dropout > 0; },
+    Macro{"ATTN_DROPOUT", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.dropout > 0; },
           Short::flag},
     Macro{"ATTN_DETERMINISTIC",
-          [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return p.deterministic; }, Short::flag},
-    Macro{"ATTN_PAGED", [](const AttentionProblem& p, const Tiling&) -> std::int64_t { return p.page > 0; },
+          [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.deterministic; }, Short::flag},
+    Macro{"ATTN_PAGED", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.page > 0; },
           Short::flag},
     Macro{"ATTN_HEADS_FASTEST",
-          [](const AttentionProblem&, const Tiling& tile) -> std::int64_t {
-            return tile.raster == Raster::heads_fastest;
+          [](const AttentionProblem&, const Config& config) -> std::int64_t {
+            return raster_of(config) == Raster::heads_fastest;
           },
           Short::flag},
 };
@@ -73,11 +75,11 @@ std::string short_words(const Macro& macro, std::string_view value) {
 }  // namespace
 
 std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names, const AttentionProblem& p,
-                                        const Tiling& tile) {
+                                        const Config& config) {
   std::vector<std::string> defines;
   for (const Macro& macro : macros) {
     if (std::ranges::find(names, macro.name) == names.end()) continue;
-    defines.push_back(fmt::format("{}={}", macro.name, macro.value(p, tile)));
+    defines.push_back(fmt::format("{}={}", macro.name, macro.value(p, config)));
   }
   return defines;
 }

@@ -17,7 +17,7 @@ namespace attnscope {
 /// ATTN_PAGED and ATTN_HEADS_FASTEST: those the source reads, so that configurations which differ in nothing else share
 /// a cubin.
 [[nodiscard]] std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names,
-                                                      const AttentionProblem&, const Tiling&);
+                                                      const AttentionProblem&, const Config&);
 
 /// "ATTN_WARPS" of "ATTN_WARPS=4".
 [[nodiscard]] std::string_view macro_of(std::string_view define);

@@ -18,14 +18,14 @@
 namespace attnscope::key_stationary {
 namespace {
 
-std::int64_t q_tiles(const AttentionProblem& p, const Tiling& tile) {
+std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
   return ceil_div(p.n_q, tile.br);
 }
 
 /// What dot and convert have in common: a block owns Q tile i of one instance.
 class RowProgram : public TileProgram {
  public:
-  RowProgram(const AttentionProblem& p, const Tiling& tile, bool whole_tiles)
+  RowProgram(const AttentionProblem& p, const TileShape& tile, bool whole_tiles)
       : p_(p), br_(tile.br), whole_tiles_(whole_tiles) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.instances() * ceil_div(p_.n_q, br_); }
@@ -101,8 +101,13 @@ std::int64_t steps_of(const AttentionProblem& p, std::int64_t seen) {
 /// where no Q tile does.
 class MainProgram final : public TileProgram {
  public:
-  MainProgram(const AttentionProblem& p, const Tiling& tile, const Kernels& kernels)
-      : p_(p), tile_(tile), whole_tiles_(kernels.whole_tiles), parts_(kernels.on_chip), grids_(p, tile) {}
+  MainProgram(const AttentionProblem& p, const Config& config, const Kernels& kernels)
+      : p_(p),
+        tile_(config.tile),
+        raster_(raster_of(config)),
+        whole_tiles_(kernels.whole_tiles),
+        parts_(kernels.on_chip),
+        grids_(p, config.tile) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.kv_instances() * ceil_div(p_.n_k, tile_.bc); }
 
@@ -168,20 +173,21 @@ class MainProgram final : public TileProgram {
   };
   [[nodiscard]] Place place(std::int64_t block) const {
     const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
-    const BlockPlace place = place_of(block, tile_.raster, k_tiles, p_.kv_instances());
+    const BlockPlace place = place_of(block, raster_, k_tiles, p_.kv_instances());
     return {.k_tile = hands_out_last_first(p_) ? k_tiles - 1 - place.q_tile : place.q_tile,
             .kv_instance = place.instance};
   }
 
   AttentionProblem p_;
-  Tiling tile_;
+  TileShape tile_;
+  Raster raster_;
   bool whole_tiles_;
   BackwardParts parts_;
   BatchGrid grids_;
 };
 
 /// Rows of dq_acc that dot clears and convert reads.
-std::int64_t accumulator_rows(const AttentionProblem& p, const Tiling& tile, bool whole_tiles) {
+std::int64_t accumulator_rows(const AttentionProblem& p, const TileShape& tile, bool whole_tiles) {
   return p.instances() * (whole_tiles ? round_up(p.n_q, tile.br) : p.n_q);
 }
 
@@ -202,7 +208,7 @@ Operands convert_traffic(const AttentionProblem& p, std::int64_t accumulator_row
 
 /// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid, and dQ's
 /// additions, which go to L2 and do not come back; dK and dV once.
-Operands main_traffic(const AttentionProblem& p, const Tiling& tile, const TileCounts& counts,
+Operands main_traffic(const AttentionProblem& p, const TileShape& tile, const TileCounts& counts,
                       const ColumnCounts& columns, bool whole_tiles) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t query_rows = counts.query_rows_seen;
@@ -223,9 +229,9 @@ Operands main_traffic(const AttentionProblem& p, const Tiling& tile, const TileC
 }
 
 /// As MainProgram::place() has it.
-BlockOrder main_order(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> columns,
+BlockOrder main_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> columns,
                       std::int64_t rounds_of_tile) {
-  HeadTiles launch{.heads = p.kv_instances(), .raster = tile.raster, .last_first = hands_out_last_first(p)};
+  HeadTiles launch{.heads = p.kv_instances(), .raster = raster, .last_first = hands_out_last_first(p)};
   for (const std::vector<TileRun>& of_entry : columns) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
     tiles.reserve(of_entry.size());
@@ -239,8 +245,9 @@ BlockOrder main_order(const AttentionProblem& p, const Tiling& tile, std::span<c
   return order_of(launch);
 }
 
-KernelWork main_work(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> runs,
+KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<const std::vector<TileRun>> runs,
                      const TileCounts& counts, const ColumnCounts& columns, const Kernels& kernels) {
+  const TileShape& tile = config.tile;
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
   const std::int64_t rounds_of_tile = ceil_div(tile.bc, kernels.chunk_columns);
   const auto d = static_cast<double>(p.d);
@@ -250,7 +257,7 @@ KernelWork main_work(const AttentionProblem& p, const Tiling& tile, std::span<co
   const auto query_rows = static_cast<double>(counts.query_rows_touched);
   // dQ is read, added to and written back in L2.
   return {.steps = static_cast<double>(counts.tiles + blocks + columns.k_tiles_touched),
-          .order = main_order(p, tile, runs, rounds_of_tile),
+          .order = main_order(p, raster_of(config), runs, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
           .squares_read = mean_read(runs, read_by_tile) * static_cast<double>(p.instances()),
           .tensor_flops = 10 * d * cells,
@@ -277,7 +284,8 @@ KernelNeeds row_needs(const Kernels& kernels) {
 
 }  // namespace
 
-std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {
+std::vector<KernelModel> models(const AttentionProblem& p, const Config& config, const Kernels& kernels) {
+  const TileShape& tile = config.tile;
   const std::int64_t accumulator = accumulator_rows(p, tile, kernels.whole_tiles);
   const std::int64_t row_blocks = p.instances() * q_tiles(p, tile);
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
@@ -292,12 +300,13 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile, c
                        kernels.dot_timing),
           kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, counts, columns, kernels.whole_tiles),
                        backward_flops(p), kernels.on_chip, kernels.load_order,
-                       main_work(p, tile, runs, counts, columns, kernels), kernels.timing),
+                       main_work(p, config, runs, counts, columns, kernels), kernels.timing),
           kernel_model("convert", row_blocks, row_needs(kernels), convert, 0, {}, rows,
                        rows_work(p, row_blocks, sum_of(convert)), kernels.convert_timing)};
 }
 
-std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p, const Tiling& tile) {
+std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p,
+                                       const TileShape& tile) {
   const std::int64_t rows = p.instances() * q_tiles(p, tile);
   buffers.push_back(row_buffer("dout", p, p.d, bytes_per_element(p.dtype)));
   buffers.back().fill = BufferFill::input_dout;
@@ -308,13 +317,14 @@ std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const At
   return buffers;
 }
 
-AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile, const Kernels& kernels) {
+AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Config& config, const Kernels& kernels) {
+  const TileShape& tile = config.tile;
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
   plan.buffers = append_buffers(std::move(plan.buffers), p, tile);
   const std::string turns = p.deterministic ? "turns" : "";
 
-  std::vector<KernelModel> kernel_models = models(p, tile, kernels);
-  const std::vector<std::string> row_defines = kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, tile);
+  std::vector<KernelModel> kernel_models = models(p, config, kernels);
+  const std::vector<std::string> row_defines = kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR"}, p, config);
   plan.launches.emplace_back(
       std::move(kernel_models[0]),
       KernelSource{std::string(kernels.rows_file), fmt::format("{}_dot", kernels.entry), row_defines},
@@ -330,8 +340,8 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
                              KernelSource{std::string(kernels.file), std::string(kernels.entry),
                                           kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK",
                                                           "ATTN_DROPOUT", "ATTN_DETERMINISTIC", "ATTN_HEADS_FASTEST"},
-                                                         p, tile)},
-                             std::move(arguments), std::make_shared<const MainProgram>(p, tile, kernels));
+                                                         p, config)},
+                             std::move(arguments), std::make_shared<const MainProgram>(p, config, kernels));
 
   arguments = kernel_arguments({"dq_acc", "dq"}, {p.n_q});
   arguments.emplace_back(score_scale(p));
@@ -342,7 +352,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
   return plan;
 }
 
-std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem& p, const Tiling& tile) {
+std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem& p, const TileShape& tile) {
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
   if (auto refused = refuse_grid(fmt::format("{} bwd", algorithm), blocks)) return refused;
   return refuse_grid(fmt::format("{} dot", algorithm), p.instances() * q_tiles(p, tile));

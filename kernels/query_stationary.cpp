@@ -30,8 +30,8 @@ std::int64_t steps_of(std::int64_t seen) {
 /// keys, launches hand out the last tiles first (row_block()). `on_chip` is the model's.
 class Program final : public TileProgram {
  public:
-  Program(const AttentionProblem& problem, const Tiling& tile, std::span<const OnChipPart> on_chip)
-      : p_(problem), tile_(tile), parts_(on_chip), grids_(problem, tile) {
+  Program(const AttentionProblem& problem, const Config& config, std::span<const OnChipPart> on_chip)
+      : p_(problem), tile_(config.tile), raster_(raster_of(config)), parts_(on_chip), grids_(problem, config.tile) {
     q_tiles_ = grids_.of(0).q_tiles();
   }
 
@@ -89,17 +89,18 @@ class Program final : public TileProgram {
 
   [[nodiscard]] BlockPlace place(std::int64_t block) const {
     const bool last_first = hands_out_last_first(p_);
-    if (tile_.raster == Raster::q_fastest) {
+    if (raster_ == Raster::q_fastest) {
       const auto [tile, instance] = row_block(block, q_tiles_, p_.instances(), heads_in_turn(p_.n_k), last_first);
       return {.q_tile = tile, .instance = instance};
     }
-    BlockPlace place = place_of(block, tile_.raster, q_tiles_, p_.instances());
+    BlockPlace place = place_of(block, raster_, q_tiles_, p_.instances());
     if (last_first) place.q_tile = q_tiles_ - 1 - place.q_tile;
     return place;
   }
 
   AttentionProblem p_;
-  Tiling tile_;
+  TileShape tile_;
+  Raster raster_;
   ForwardParts parts_;
   BatchGrid grids_;
   std::int64_t q_tiles_ = 0;
@@ -118,12 +119,10 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
 }
 
 /// As Program::place() has it.
-BlockOrder forward_order(const AttentionProblem& p, const Tiling& tile, std::span<const std::vector<TileRun>> rows,
+BlockOrder forward_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> rows,
                          std::int64_t rounds_of_tile) {
-  HeadTiles launch{.heads = p.instances(),
-                   .raster = tile.raster,
-                   .last_first = hands_out_last_first(p),
-                   .in_turn = heads_in_turn(p.n_k)};
+  HeadTiles launch{
+      .heads = p.instances(), .raster = raster, .last_first = hands_out_last_first(p), .in_turn = heads_in_turn(p.n_k)};
   for (const std::vector<TileRun>& of_entry : rows) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
     tiles.reserve(of_entry.size());
@@ -137,9 +136,10 @@ BlockOrder forward_order(const AttentionProblem& p, const Tiling& tile, std::spa
   return order_of(launch);
 }
 
-KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchGrid& grids,
+KernelWork forward_work(const AttentionProblem& p, const Config& config, const BatchGrid& grids,
                         std::span<const std::vector<TileRun>> rows, const TileCounts& counts,
                         const Execution& execution) {
+  const TileShape& tile = config.tile;
   const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
@@ -147,7 +147,7 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Bat
   const std::int64_t read_once = counts.query_rows_touched + 2 * grids.columns_kv().key_rows_touched;
   const std::int64_t rounds_of_tile = ceil_div(tile.bc, execution.chunk_columns);
   return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
-          .order = forward_order(p, tile, rows, rounds_of_tile),
+          .order = forward_order(p, raster_of(config), rows, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
           .squares_read = mean_read(rows, read_by_square) * static_cast<double>(p.instances()),
           .tensor_flops = 4 * static_cast<double>(p.d) * cells,
@@ -160,14 +160,14 @@ KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const Bat
 
 }  // namespace
 
-KernelModel model(const AttentionProblem& p, const Tiling& tile, const KernelNeeds& needs,
+KernelModel model(const AttentionProblem& p, const Config& config, const KernelNeeds& needs,
                   std::vector<OnChipPart> on_chip, LoadOrder load_order, const Execution& execution) {
-  const BatchGrid grids(p, tile);
+  const BatchGrid grids(p, config.tile);
   const std::vector<std::vector<TileRun>> rows = grids.row_runs();
   const TileCounts counts = grids.counts(rows);
-  return kernel_model("fwd", p.instances() * ceil_div(p.n_q, tile.br), needs, forward_traffic(p, counts),
+  return kernel_model("fwd", p.instances() * ceil_div(p.n_q, config.tile.br), needs, forward_traffic(p, counts),
                       forward_flops(p), std::move(on_chip), std::move(load_order),
-                      forward_work(p, tile, grids, rows, counts, execution), execution.timing);
+                      forward_work(p, config, grids, rows, counts, execution), execution.timing);
 }
 
 std::vector<BufferSpec> buffers(const AttentionProblem& p) {
@@ -177,7 +177,7 @@ std::vector<BufferSpec> buffers(const AttentionProblem& p) {
   return all;
 }
 
-AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, KernelModel model, KernelSource source) {
+AttentionPlan forward(const AttentionProblem& p, const Config& config, KernelModel model, KernelSource source) {
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "o", "lse"}, {p.instances(), group_size(p), p.n_q, p.n_k});
   arguments.emplace_back(score_scale(p));
@@ -185,14 +185,14 @@ AttentionPlan forward(const AttentionProblem& p, const Tiling& tile, KernelModel
 
   AttentionPlan plan;
   plan.buffers = buffers(p);
-  auto program = std::make_shared<const Program>(p, tile, model.on_chip);
+  auto program = std::make_shared<const Program>(p, config, model.on_chip);
   plan.launches.emplace_back(std::move(model), std::move(source), std::move(arguments), std::move(program));
   return plan;
 }
 
-std::vector<std::string> defines(const AttentionProblem& p, const Tiling& tile) {
+std::vector<std::string> defines(const AttentionProblem& p, const Config& config) {
   return kernel_defines(
-      {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p, tile);
+      {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p, config);
 }
 
 }  // namespace attnscope::query_stationary

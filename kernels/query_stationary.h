@@ -19,16 +19,16 @@ struct Execution {
 };
 
 /// The model of the one launch, "fwd". `on_chip` is what its blocks keep there.
-[[nodiscard]] KernelModel model(const AttentionProblem&, const Tiling&, const KernelNeeds&,
+[[nodiscard]] KernelModel model(const AttentionProblem&, const Config&, const KernelNeeds&,
                                 std::vector<OnChipPart> on_chip, LoadOrder, const Execution&);
 
 /// q, k, v, what the mask reads, o and lse. Pre: the problem's pass is fwd.
 [[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&);
 /// The plan of it. The kernel's parameters are q, k, v, o, lse, instances, group, n_q, n_k, scale, then the mask's.
 /// Pre: the problem's pass is fwd.
-[[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Tiling&, KernelModel, KernelSource);
+[[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Config&, KernelModel, KernelSource);
 
 /// The macros that say problem and tile to the kernel.
-[[nodiscard]] std::vector<std::string> defines(const AttentionProblem&, const Tiling&);
+[[nodiscard]] std::vector<std::string> defines(const AttentionProblem&, const Config&);
 
 }  // namespace attnscope::query_stationary

@@ -145,13 +145,13 @@ void read_old_point(Reader& in, int version, const DeviceLimits& limits, PointRe
   spec.knobs.set(knob::raster, word(parse_knob(raster_knob(), in.text())).value_or(std::string()));
   for (const std::string_view name : {knob::splits, knob::warps, knob::stages}) spec.knobs.set(name, in.integer());
   if (record.provenance == Provenance::imported) return;  // another program's word
-  const Tiling tiling = tiling_of(spec.config());
+  const Config config = spec.config();
   spec.algorithm = legacy::shown_algorithm(spec.algorithm, spec.problem,
-                                           {.br = tiling.br,
-                                            .bc = tiling.bc,
-                                            .warps = tiling.warps,
-                                            .stages = tiling.stages,
-                                            .q_fastest = tiling.raster == Raster::q_fastest,
+                                           {.br = config.tile.br,
+                                            .bc = config.tile.bc,
+                                            .warps = knob_of(config, knob::warps),
+                                            .stages = knob_of(config, knob::stages),
+                                            .q_fastest = raster_of(config) == Raster::q_fastest,
                                             .compute_major = limits.compute_major,
                                             .compute_minor = limits.compute_minor,
                                             .shared_bytes_per_block = limits.shared_bytes_per_block});

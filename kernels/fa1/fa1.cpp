@@ -29,7 +29,7 @@ namespace {
 /// over a Q tile stores the 16-bit O instead of the fp32 accumulator. `on_chip` is the model's.
 class Fa1Program final : public TileProgram {
  public:
-  Fa1Program(const AttentionProblem& problem, const Tiling& tile, std::span<const OnChipPart> on_chip)
+  Fa1Program(const AttentionProblem& problem, const TileShape& tile, std::span<const OnChipPart> on_chip)
       : p_(problem), tile_(tile), parts_(on_chip), grids_(problem, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of(entry * p_.heads_q)));
@@ -152,7 +152,7 @@ class Fa1Program final : public TileProgram {
   }
 
   AttentionProblem p_;
-  Tiling tile_;
+  TileShape tile_;
   ForwardParts parts_;
   BatchGrid grids_;
   std::vector<Walk> walks_;  ///< one where the grids are equal
@@ -180,7 +180,7 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const Tiling& tile, int teams = 1) {
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 1) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 fwd",
           .threads = fa1::threads(tile.br, teams),
@@ -189,7 +189,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile, int teams = 1) 
 }
 
 /// Teams of warps that the device's shared memory has room for.
-int teams_on(const DeviceLimits& device, const AttentionProblem& p, const Tiling& tile) {
+int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
   int teams = fa1::most_teams(tile.br);
   while (teams > 1 && needs(p, tile, teams).shared_bytes > device.shared_bytes_per_block) --teams;
   return teams;
@@ -217,8 +217,8 @@ BlockOrder forward_order(const AttentionProblem& p, const BatchRuns& runs, doubl
   return order_of(launch);
 }
 
-KernelWork forward_work(const AttentionProblem& p, const Tiling& tile, const BatchRuns& runs, const TileCounts& counts,
-                        const ColumnCounts& columns, const DeviceLimits& device, int teams) {
+KernelWork forward_work(const AttentionProblem& p, const TileShape& tile, const BatchRuns& runs,
+                        const TileCounts& counts, const ColumnCounts& columns, const DeviceLimits& device, int teams) {
   const int d = static_cast<int>(p.d);
   const auto row = static_cast<double>(p.d * bytes_per_element(p.dtype));
   const auto tiles = static_cast<double>(counts.tiles);
@@ -251,7 +251,7 @@ LoadOrder load_order(int teams) {
   return order;
 }
 
-KernelModel forward_model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   const BatchGrid grids(p, tile);
   const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
   const TileCounts counts = grids.counts(runs.rows);
@@ -308,7 +308,7 @@ Config FlashAttention1::default_config(const AttentionProblem& p, const DeviceLi
 
 std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
+  const TileShape& tile = config.tile;
   if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (p.pass != Pass::fwd) {
@@ -323,7 +323,7 @@ std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const
 
 std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
+  const TileShape& tile = config.tile;
   if (p.pass != Pass::fwd) {
     const std::int64_t backward = fa1_backward::working_set_bytes(p, tile, device);
     if (p.pass == Pass::bwd) return backward;
@@ -335,7 +335,7 @@ std::int64_t FlashAttention1::working_set_bytes(const AttentionProblem& p, const
 
 std::vector<KernelModel> FlashAttention1::kernels(const AttentionProblem& p, const Config& config,
                                                   const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
+  const TileShape& tile = config.tile;
   if (p.pass == Pass::fwd) return {forward_model(p, tile, device)};
   const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
   return with_backward(kernels(forward_problem(p), forward_config, device), {fa1_backward::model(p, tile, device)}, p);
@@ -353,7 +353,7 @@ std::vector<BufferSpec> FlashAttention1::buffers(const AttentionProblem& p, cons
 }
 
 AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
+  const TileShape& tile = config.tile;
   if (p.pass != Pass::fwd) {
     const Config forward_config = p.pass == Pass::bwd ? Config(set_up_tile(p)) : config;
     return fa1_backward::append(plan(forward_problem(p), forward_config, device), p, tile, device);

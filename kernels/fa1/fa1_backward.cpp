@@ -22,7 +22,7 @@ namespace {
 constexpr int operands = 3;  // Q, O, dO
 constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 bwd",
           .threads = gradient::threads(tile.br, tile.bc, d),
@@ -37,7 +37,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
 /// model's: they were S's and dP's before.
 class Fa1BackwardProgram final : public TileProgram {
  public:
-  Fa1BackwardProgram(const AttentionProblem& p, const Tiling& tile, std::span<const OnChipPart> on_chip)
+  Fa1BackwardProgram(const AttentionProblem& p, const TileShape& tile, std::span<const OnChipPart> on_chip)
       : p_(p), tile_(tile), parts_(on_chip), grids_(p, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of_kv(entry * p_.heads_kv)));
@@ -150,7 +150,7 @@ class Fa1BackwardProgram final : public TileProgram {
   }
 
   AttentionProblem p_;
-  Tiling tile_;
+  TileShape tile_;
   BackwardParts parts_;
   BatchGrid grids_;
   std::vector<Walk> walks_;
@@ -208,8 +208,8 @@ BlockOrder backward_order(const AttentionProblem& p, const BatchRuns& runs, std:
   return order_of(launch);
 }
 
-KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const BatchRuns& runs, const TileCounts& counts,
-                         const ColumnCounts& columns, const DeviceLimits& device) {
+KernelWork backward_work(const AttentionProblem& p, const TileShape& tile, const BatchRuns& runs,
+                         const TileCounts& counts, const ColumnCounts& columns, const DeviceLimits& device) {
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
   const auto row = static_cast<double>(p.d * element);
@@ -238,7 +238,7 @@ KernelWork backward_work(const AttentionProblem& p, const Tiling& tile, const Ba
 
 }  // namespace
 
-KernelModel model(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+KernelModel model(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   const BatchGrid grids(p, tile);
   const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
   const TileCounts counts = grids.counts(runs.rows);
@@ -258,7 +258,7 @@ std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const At
   return buffers;
 }
 
-AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   for (KernelLaunch& launch : plan.launches) launch.setup = p.pass == Pass::bwd;
   plan.buffers = append_buffers(std::move(plan.buffers), p);
 
@@ -276,7 +276,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Tiling
   return plan;
 }
 
-std::optional<Refusal> refusal(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   if (auto refused = refuse_features("fa1 bwd", p, tile, features, true)) return refused;
   return refuse_needs({needs(p, tile)}, device);
 }
@@ -291,7 +291,7 @@ TileShape default_tile(const AttentionProblem& p, const std::function<bool(const
   return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
 }
 
-std::int64_t working_set_bytes(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+std::int64_t working_set_bytes(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   // Q, O and dO, the fp32 accumulator of dQ, l and m, of the K/V heads that run at once.
   const std::int64_t resident = resident_blocks(device, needs(p, tile));
   const std::int64_t row = p.d * (2 * bytes_per_element(p.dtype) + output_bytes(p.dtype)) + (p.d + 2) * fp32_bytes;

@@ -23,38 +23,43 @@ namespace {
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
+KernelNeeds needs(const AttentionProblem& p, const Config& config) {
+  const TileShape& tile = config.tile;
   const int d = static_cast<int>(p.d);
+  const int warps = knob_of(config, knob::warps);
   return {.kernel = "fa2 fwd",
-          .threads = fa2::threads(tile.br, d, tile.warps),
-          .registers = fa2::register_estimate(tile.br, tile.bc, d, tile.warps, p.dropout > 0, p.mask.windowed()),
+          .threads = fa2::threads(tile.br, d, warps),
+          .registers = fa2::register_estimate(tile.br, tile.bc, d, warps, p.dropout > 0, p.mask.windowed()),
           .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype))};
 }
 
 /// The choice of warps adds a macro where it is not what the kernel does of itself.
-std::vector<std::string> forward_defines(const AttentionProblem& p, const Tiling& tile) {
-  std::vector<std::string> defines = query_stationary::defines(p, tile);
+std::vector<std::string> forward_defines(const AttentionProblem& p, const Config& config) {
+  std::vector<std::string> defines = query_stationary::defines(p, config);
   const int d = static_cast<int>(p.d);
-  if (fa2::threads(tile.br, d, tile.warps) != fa2::threads(tile.br, d)) {
-    defines.push_back(fmt::format("ATTN_WARPS={}", tile.warps));
+  const int warps = knob_of(config, knob::warps);
+  if (fa2::threads(config.tile.br, d, warps) != fa2::threads(config.tile.br, d)) {
+    defines.push_back(fmt::format("ATTN_WARPS={}", warps));
   }
   return defines;
 }
 
-KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
+KernelModel forward_model(const AttentionProblem& p, const Config& config) {
+  const TileShape& tile = config.tile;
   const int d = static_cast<int>(p.d);
+  const int warps = knob_of(config, knob::warps);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t rows = tile.br;
-  const std::int64_t chunk = fa2::chunk_columns(tile.br, tile.bc, d, tile.warps, p.dropout > 0);
+  const std::int64_t chunk = fa2::chunk_columns(tile.br, tile.bc, d, warps, p.dropout > 0);
   const std::int64_t kv = std::int64_t{tile.bc} * d * element;
   return query_stationary::model(
-      p, tile, needs(p, tile),
+      p, config, needs(p, config),
       {in_shared("Q", rows * d * element), in_shared("K", kv), in_shared("V", kv),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
       {.steps_ahead = 1, .why = say::load_order::k_and_v_in_turn{}},
-      {.operand_rows = fa2::rows_per_warp(tile.br, d, tile.warps),
+      {.operand_rows = fa2::rows_per_warp(tile.br, d, warps),
        .chunk_columns = static_cast<int>(chunk),
        .timing = fa2::forward_timing});
 }
@@ -88,7 +93,7 @@ Config FlashAttention2::default_config(const AttentionProblem& p, const DeviceLi
 
 std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
+  const TileShape& tile = config.tile;
   if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (p.pass != Pass::fwd) {
@@ -99,11 +104,12 @@ std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const
     return refusal(forward, forward_config, device);
   }
   if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
-  if (!fa2::supported_warps(tile.br, tile.warps)) {
-    return Refusal{Refusal::Cause::shape, say::refusal::warps{.kernel = "fa2 fwd", .br = tile.br, .warps = tile.warps}};
+  const int warps = knob_of(config, knob::warps);
+  if (!fa2::supported_warps(tile.br, warps)) {
+    return Refusal{Refusal::Cause::shape, say::refusal::warps{.kernel = "fa2 fwd", .br = tile.br, .warps = warps}};
   }
   if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
-  return refuse_needs({needs(p, tile)}, device);
+  return refuse_needs({needs(p, config)}, device);
 }
 
 std::int64_t FlashAttention2::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
@@ -113,28 +119,26 @@ std::int64_t FlashAttention2::working_set_bytes(const AttentionProblem& /*p*/, c
 
 std::vector<KernelModel> FlashAttention2::kernels(const AttentionProblem& p, const Config& config,
                                                   const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
-  if (p.pass == Pass::fwd) return {forward_model(p, tile)};
+  if (p.pass == Pass::fwd) return {forward_model(p, config)};
   const AttentionProblem forward = forward_problem(p);
   const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-  return with_backward(kernels(forward, forward_config, device), fa2_backward::models(p, tile), p);
+  return with_backward(kernels(forward, forward_config, device), fa2_backward::models(p, config), p);
 }
 
 std::vector<BufferSpec> FlashAttention2::buffers(const AttentionProblem& p, const Config& config,
                                                  const DeviceLimits& /*device*/) const {
   if (p.pass == Pass::fwd) return query_stationary::buffers(p);
-  return key_stationary::append_buffers(query_stationary::buffers(forward_problem(p)), p, tiling_of(config));
+  return key_stationary::append_buffers(query_stationary::buffers(forward_problem(p)), p, config.tile);
 }
 
 AttentionPlan FlashAttention2::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
     const AttentionProblem forward = forward_problem(p);
     const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-    return fa2_backward::append(plan(forward, forward_config, device), p, tile);
+    return fa2_backward::append(plan(forward, forward_config, device), p, config);
   }
-  return query_stationary::forward(p, tile, forward_model(p, tile),
-                                   {"fa2/fa2_forward.cuh", "attn_fa2_forward", forward_defines(p, tile)});
+  return query_stationary::forward(p, config, forward_model(p, config),
+                                   {"fa2/fa2_forward.cuh", "attn_fa2_forward", forward_defines(p, config)});
 }
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ namespace {
 constexpr int operands = 2;  // Q, dO
 constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa2 bwd",
           .threads = gradient::threads(tile.br, tile.bc, d),
@@ -23,7 +23,7 @@ KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
           .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), operands)};
 }
 
-key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
+key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.file = "fa2/fa2_backward.cuh",
           .entry = "attn_fa2_backward",
@@ -42,15 +42,15 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
 
 }  // namespace
 
-std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile) {
-  return key_stationary::models(p, tile, kernels(p, tile));
+std::vector<KernelModel> models(const AttentionProblem& p, const Config& config) {
+  return key_stationary::models(p, config, kernels(p, config.tile));
 }
 
-AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Tiling& tile) {
-  return key_stationary::append(std::move(forward), p, tile, kernels(p, tile));
+AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Config& config) {
+  return key_stationary::append(std::move(forward), p, config, kernels(p, config.tile));
 }
 
-std::optional<Refusal> refusal(const AttentionProblem& p, const Tiling& tile, const DeviceLimits& device) {
+std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   if (auto refused = refuse_features("fa2 bwd", p, tile, features, true)) return refused;
   if (auto refused = key_stationary::refuse_grids("fa2", p, tile)) return refused;
   return refuse_needs({needs(p, tile)}, device);

@@ -24,24 +24,26 @@ namespace {
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
+KernelNeeds needs(const AttentionProblem& p, const Config& config) {
+  const TileShape& tile = config.tile;
   return {.kernel = "fa3 fwd",
           .threads = fa3::threads(tile.br),
           .registers = fa3::launch_registers(tile.br),
-          .shared_bytes =
-              fa3::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), tile.stages)};
+          .shared_bytes = fa3::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype),
+                                            knob_of(config, knob::stages))};
 }
 
 /// Why the forward kernel has no such tile, on any device.
-std::optional<Refusal> refuse_tile(const Tiling& tile) {
+std::optional<Refusal> refuse_tile(const Config& config) {
+  const TileShape& tile = config.tile;
   const auto shape = [](Message reason) { return Refusal{Refusal::Cause::shape, std::move(reason)}; };
   if (!fa3::supported_rows(tile.br)) {
     return shape(say::refusal::warpgroup_rows{.kernel = "fa3 fwd", .br = tile.br});
   }
   if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, say::refusal::no_wider_product{.kernel = "fa3 fwd"}))
     return refused;
-  if (auto refused =
-          refuse_over("stages", tile.stages, fa3::most_stages, say::refusal::no_longer_ring{.kernel = "fa3 fwd"}))
+  if (auto refused = refuse_over("stages", knob_of(config, knob::stages), fa3::most_stages,
+                                 say::refusal::no_longer_ring{.kernel = "fa3 fwd"}))
     return refused;
   return std::nullopt;
 }
@@ -54,7 +56,7 @@ std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileSha
     return Refusal{Refusal::Cause::registers,
                    say::refusal::multiplying_registers{.kernel = "fa3 fwd",
                                                        .needed = registers,
-                                                       .tile = describe(Tiling{.br = tile.br, .bc = tile.bc}),
+                                                       .tile = describe(tile),
                                                        .d = d,
                                                        .br = tile.br,
                                                        .available = fa3::consumer_registers(tile.br)}};
@@ -75,25 +77,27 @@ std::optional<Refusal> refuse_architecture(const DeviceLimits& device) {
 }
 
 /// The choice of stages adds a macro where it is not what the kernel does of itself.
-std::vector<std::string> forward_defines(const AttentionProblem& p, const Tiling& tile) {
-  std::vector<std::string> defines = query_stationary::defines(p, tile);
-  if (tile.stages > 0 &&
-      tile.stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))) {
-    defines.push_back(fmt::format("ATTN_STAGES={}", tile.stages));
+std::vector<std::string> forward_defines(const AttentionProblem& p, const Config& config) {
+  std::vector<std::string> defines = query_stationary::defines(p, config);
+  const TileShape& tile = config.tile;
+  const int stages = knob_of(config, knob::stages);
+  if (stages > 0 && stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))) {
+    defines.push_back(fmt::format("ATTN_STAGES={}", stages));
   }
   return defines;
 }
 
-KernelModel forward_model(const AttentionProblem& p, const Tiling& tile) {
+KernelModel forward_model(const AttentionProblem& p, const Config& config) {
+  const TileShape& tile = config.tile;
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t rows = tile.br;
-  const int stages = fa3::stages(tile.br, tile.bc, d, element, tile.stages);
+  const int stages = fa3::stages(tile.br, tile.bc, d, element, knob_of(config, knob::stages));
   const std::int64_t panel = std::int64_t{fa3::panel_columns(d)} * element;  // bytes of a row, on chip
   const std::int64_t ring_rows = std::int64_t{stages} * tile.bc;
   return query_stationary::model(
-      p, tile, needs(p, tile),
+      p, config, needs(p, config),
       {in_shared("Q", rows * panel), in_shared("K", ring_rows * panel, stages),
        in_shared("V", ring_rows * panel, stages), in_shared("barriers", fa3::barrier_bytes(stages)),
        in_registers("S", rows * tile.bc * accumulator), in_registers("P", rows * tile.bc * element),
@@ -140,7 +144,7 @@ Config FlashAttention3::default_config(const AttentionProblem& p, const DeviceLi
 
 std::optional<Refusal> FlashAttention3::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
+  const TileShape& tile = config.tile;
   if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (p.pass != Pass::fwd) {
@@ -152,11 +156,11 @@ std::optional<Refusal> FlashAttention3::refusal(const AttentionProblem& p, const
     return refuse_needs({fa3_backward::needs(p, tile)}, device);
   }
   if (auto refused = refuse_features("fa3", p, tile, features, true)) return refused;
-  if (auto refused = refuse_tile(tile)) return refused;
+  if (auto refused = refuse_tile(config)) return refused;
   if (auto refused = refuse_grid("fa3 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
   if (auto refused = refuse_architecture(device)) return refused;
   if (auto refused = refuse_registers(p, tile)) return refused;
-  return refuse_needs({needs(p, tile)}, device);
+  return refuse_needs({needs(p, config)}, device);
 }
 
 std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,
@@ -166,28 +170,26 @@ std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, c
 
 std::vector<KernelModel> FlashAttention3::kernels(const AttentionProblem& p, const Config& config,
                                                   const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
-  if (p.pass == Pass::fwd) return {forward_model(p, tile)};
+  if (p.pass == Pass::fwd) return {forward_model(p, config)};
   const AttentionProblem forward = forward_problem(p);
   const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-  return with_backward(kernels(forward, forward_config, device), fa3_backward::models(p, tile), p);
+  return with_backward(kernels(forward, forward_config, device), fa3_backward::models(p, config), p);
 }
 
 std::vector<BufferSpec> FlashAttention3::buffers(const AttentionProblem& p, const Config& config,
                                                  const DeviceLimits& /*device*/) const {
   if (p.pass == Pass::fwd) return query_stationary::buffers(p);
-  return key_stationary::append_buffers(query_stationary::buffers(forward_problem(p)), p, tiling_of(config));
+  return key_stationary::append_buffers(query_stationary::buffers(forward_problem(p)), p, config.tile);
 }
 
 AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
   if (p.pass != Pass::fwd) {
     const AttentionProblem forward = forward_problem(p);
     const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
-    return fa3_backward::append(plan(forward, forward_config, device), p, tile);
+    return fa3_backward::append(plan(forward, forward_config, device), p, config);
   }
-  return query_stationary::forward(p, tile, forward_model(p, tile),
-                                   {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, tile)});
+  return query_stationary::forward(p, config, forward_model(p, config),
+                                   {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, config)});
 }
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Features features{.backward = true, .window = true, .lengths = true};
 
-std::vector<OnChipPart> layout(const AttentionProblem& p, const Tiling& tile) {
+std::vector<OnChipPart> layout(const AttentionProblem& p, const TileShape& tile) {
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   constexpr std::int64_t rows_at_once = 64;
@@ -35,7 +35,7 @@ std::vector<OnChipPart> layout(const AttentionProblem& p, const Tiling& tile) {
           in_registers("dP", rows_at_once * tile.bc * accumulator)};
 }
 
-key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
+key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile) {
   return {.file = "fa3/fa3_backward.cuh",
           .entry = "attn_fa3_backward",
           .needs = needs(p, tile),
@@ -56,15 +56,15 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const Tiling& tile) {
 
 }  // namespace
 
-std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile) {
-  return key_stationary::models(p, tile, kernels(p, tile));
+std::vector<KernelModel> models(const AttentionProblem& p, const Config& config) {
+  return key_stationary::models(p, config, kernels(p, config.tile));
 }
 
-AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Tiling& tile) {
-  return key_stationary::append(std::move(forward), p, tile, kernels(p, tile));
+AttentionPlan append(AttentionPlan forward, const AttentionProblem& p, const Config& config) {
+  return key_stationary::append(std::move(forward), p, config, kernels(p, config.tile));
 }
 
-std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Tiling& tile) {
+std::optional<Refusal> refuse_tile(const AttentionProblem& p, const TileShape& tile) {
   if (auto refused = refuse_features("fa3 bwd", p, tile, features, true)) return refused;
   const TileShape own = default_tile(p);
   const int d = static_cast<int>(p.d);
@@ -73,16 +73,14 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Tiling& tile
                    say::refusal::kernel_head_dim{.kernel = "fa3 bwd", .d = p.d, .supported = "64 and 128"}};
   }
   if (!supported_tile(tile.br, tile.bc, d)) {
-    return Refusal{Refusal::Cause::shape,
-                   say::refusal::kernel_tile{.kernel = "fa3 bwd",
-                                             .own = describe(own),
-                                             .d = p.d,
-                                             .tile = describe(Tiling{.br = tile.br, .bc = tile.bc})}};
+    return Refusal{
+        Refusal::Cause::shape,
+        say::refusal::kernel_tile{.kernel = "fa3 bwd", .own = describe(own), .d = p.d, .tile = describe(tile)}};
   }
   return key_stationary::refuse_grids("fa3", p, tile);
 }
 
-KernelNeeds needs(const AttentionProblem& p, const Tiling& tile) {
+KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
   return {.kernel = "fa3 bwd",
           .threads = threads,
           .registers = launch_registers,

@@ -144,9 +144,7 @@ std::vector<BufferSpec> LinearAttention::buffers(const AttentionProblem& p, cons
 
 AttentionPlan LinearAttention::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
   const ChunkGrid grid(p, config.tile);
-  const auto defines = [&](std::initializer_list<std::string_view> names) {
-    return kernel_defines(names, p, tiling_of(config));
-  };
+  const auto defines = [&](std::initializer_list<std::string_view> names) { return kernel_defines(names, p, config); };
   AttentionPlan plan;
   plan.buffers = buffers(p, config, device);
   for (KernelModel& model : models(grid)) {

@@ -34,7 +34,7 @@ using naive::RowWork;
 using naive::softmax;
 using naive::whole_grid;
 
-KernelNeeds qk_needs(const AttentionProblem& p, const Tiling& tile) {
+KernelNeeds qk_needs(const AttentionProblem& p, const TileShape& tile) {
   return {.kernel = "naive qk",
           .threads = naive::qk_threads(tile.br),
           .registers = naive::qk_register_estimate(tile.br, tile.bc),
@@ -46,7 +46,7 @@ KernelNeeds row_needs(std::string_view kernel, const AttentionProblem& p, const 
       .kernel = kernel, .threads = naive::row_threads(p.n_k, work.pieces), .registers = naive::row_register_estimate};
 }
 
-KernelNeeds pv_needs(const AttentionProblem& p, const Tiling& tile) {
+KernelNeeds pv_needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "naive pv",
           .threads = naive::pv_threads(tile.br, d),
@@ -54,7 +54,7 @@ KernelNeeds pv_needs(const AttentionProblem& p, const Tiling& tile) {
           .shared_bytes = naive::pv_shared_bytes(tile.br, d, bytes_per_element(p.dtype))};
 }
 
-KernelNeeds tn_needs(const AttentionProblem& p, const Tiling& tile) {
+KernelNeeds tn_needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "naive tn",
           .threads = naive::tn_threads(tile.bc, d),
@@ -77,7 +77,7 @@ struct ProductNames {
 /// Makes the models of one problem and tile.
 class Models {
  public:
-  Models(const AttentionProblem& problem, const Tiling& tile)
+  Models(const AttentionProblem& problem, const TileShape& tile)
       : p_(problem),
         tile_(tile),
         // A mask spares the products nothing: S is whole.
@@ -199,14 +199,14 @@ class Models {
   }
 
   AttentionProblem p_;
-  Tiling tile_;
+  TileShape tile_;
   int element_ = bytes_per_element(p_.dtype);
   int accumulator_ = accumulator_bytes(p_.dtype);
   double product_flops_;
 };
 
 /// The models of all launches, in stream order.
-std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile) {
+std::vector<KernelModel> models(const AttentionProblem& p, const TileShape& tile) {
   const Models make(p, tile);
   std::vector<KernelModel> all{make.qk("qk", naive::scores_product, {"Q", "K", "S"}),
                                make.rows("softmax", "naive softmax", softmax),
@@ -224,8 +224,8 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Tiling& tile) {
 /// Makes the launches of one problem and tile, each from its model.
 class Launches {
  public:
-  Launches(const AttentionProblem& problem, const Tiling& tile)
-      : p_(problem), tile_(tile), stride_(naive::row_stride(problem.n_k)) {}
+  Launches(const AttentionProblem& problem, const Config& config)
+      : p_(problem), config_(config), stride_(naive::row_stride(problem.n_k)) {}
 
   /// out = scale left right^T, 16 bits.
   [[nodiscard]] KernelLaunch qk(KernelModel model, const Product& product,
@@ -235,8 +235,8 @@ class Launches {
     arguments.emplace_back(scale);
     return {
         std::move(model),
-        source("qk", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_, tile_)),
-        std::move(arguments), naive::qk_program(p_, tile_, product)};
+        source("qk", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_, config_)),
+        std::move(arguments), naive::qk_program(p_, config_, product)};
   }
 
   [[nodiscard]] KernelLaunch softmax_rows(KernelModel model) const {
@@ -246,7 +246,7 @@ class Launches {
     append_mask_arguments(arguments, p_);
     return {std::move(model),
             source(long_row ? "softmax_long" : "softmax",
-                   kernel_defines({"ATTN_BF16", "ATTN_MASK", "ATTN_DROPOUT"}, p_, tile_)),
+                   kernel_defines({"ATTN_BF16", "ATTN_MASK", "ATTN_DROPOUT"}, p_, config_)),
             std::move(arguments), naive::row_program(p_, softmax)};
   }
 
@@ -257,7 +257,7 @@ class Launches {
     if (!long_row) arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, ds.pieces)});
     arguments.emplace_back(dropout_factor(p_));
     return {std::move(model),
-            source(long_row ? "ds_long" : "ds", kernel_defines({"ATTN_BF16", "ATTN_DROPOUT"}, p_, tile_)),
+            source(long_row ? "ds_long" : "ds", kernel_defines({"ATTN_BF16", "ATTN_DROPOUT"}, p_, config_)),
             std::move(arguments), naive::row_program(p_, ds)};
   }
 
@@ -269,8 +269,8 @@ class Launches {
     arguments.emplace_back(scale);
     return {std::move(model),
             source("pv", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
-                                        dropping(left_drops), tile_)),
-            std::move(arguments), naive::pv_program(p_, tile_, product)};
+                                        dropping(left_drops), config_)),
+            std::move(arguments), naive::pv_program(p_, config_, product)};
   }
 
   /// out = scale left^T right.
@@ -281,8 +281,8 @@ class Launches {
     arguments.emplace_back(scale);
     return {std::move(model),
             source("tn", kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
-                                        dropping(left_drops), tile_)),
-            std::move(arguments), naive::tn_program(p_, tile_, product)};
+                                        dropping(left_drops), config_)),
+            std::move(arguments), naive::tn_program(p_, config_, product)};
   }
 
  private:
@@ -298,7 +298,7 @@ class Launches {
   }
 
   AttentionProblem p_;
-  Tiling tile_;
+  Config config_;
   std::int64_t stride_;
 };
 
@@ -328,7 +328,7 @@ Config NaiveAttention::default_config(const AttentionProblem& p, const DeviceLim
 
 std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
+  const TileShape& tile = config.tile;
   if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   constexpr Features has{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
@@ -351,7 +351,7 @@ std::int64_t NaiveAttention::working_set_bytes(const AttentionProblem& p, const 
 
 std::vector<KernelModel> NaiveAttention::kernels(const AttentionProblem& p, const Config& config,
                                                  const DeviceLimits& /*device*/) const {
-  return models(p, tiling_of(config));
+  return models(p, config.tile);
 }
 
 std::vector<BufferSpec> NaiveAttention::buffers(const AttentionProblem& p, const Config& /*config*/,
@@ -367,14 +367,13 @@ std::vector<BufferSpec> NaiveAttention::buffers(const AttentionProblem& p, const
 }
 
 AttentionPlan NaiveAttention::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
   const float scale = score_scale(p);
   const float kept = dropout_factor(p);
   AttentionPlan plan;
   plan.buffers = buffers(p, config, device);
 
-  const Launches make(p, tile);
-  std::vector<KernelModel> model = models(p, tile);
+  const Launches make(p, config);
+  std::vector<KernelModel> model = models(p, config.tile);
   plan.launches.push_back(make.qk(model[0], naive::scores_product, {"q", "k", "s"}, scale));
   plan.launches.push_back(make.softmax_rows(model[1]));
   plan.launches.push_back(make.pv(model[2], naive::values_product, {"p", "v", "o"}, true, kept));

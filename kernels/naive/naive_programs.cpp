@@ -86,11 +86,12 @@ Computation product_step(const AttentionProblem& p, const Product& product, std:
 /// columns.
 class QkProgram final : public TileProgram {
  public:
-  QkProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
+  QkProgram(const AttentionProblem& problem, const Config& config, const Product& product)
       : p_(problem),
-        tile_(tile),
+        tile_(config.tile),
+        raster_(raster_of(config)),
         product_(product),
-        grid_(whole_grid(problem, tile)),
+        grid_(whole_grid(problem, config.tile)),
         stride_(row_stride(problem.n_k)) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.q_tiles() * grid_.k_tiles() * p_.instances(); }
@@ -127,12 +128,13 @@ class QkProgram final : public TileProgram {
     std::int64_t instance;
   };
   [[nodiscard]] Place place(std::int64_t block) const {
-    const auto [tile, instance] = place_of(block, tile_.raster, grid_.q_tiles() * grid_.k_tiles(), p_.instances());
+    const auto [tile, instance] = place_of(block, raster_, grid_.q_tiles() * grid_.k_tiles(), p_.instances());
     return {.q_tile = tile % grid_.q_tiles(), .k_tile = tile / grid_.q_tiles(), .instance = instance};
   }
 
   AttentionProblem p_;
-  Tiling tile_;
+  TileShape tile_;
+  Raster raster_;
   Product product_;
   TileGrid grid_;
   std::int64_t stride_;
@@ -217,11 +219,12 @@ class RowProgram final : public TileProgram {
 /// V (K) with each.
 class PvProgram final : public TileProgram {
  public:
-  PvProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
+  PvProgram(const AttentionProblem& problem, const Config& config, const Product& product)
       : p_(problem),
-        tile_(tile),
+        tile_(config.tile),
+        raster_(raster_of(config)),
         product_(product),
-        grid_(whole_grid(problem, tile)),
+        grid_(whole_grid(problem, config.tile)),
         stride_(row_stride(problem.n_k)),
         loads_(ceil_div(problem.n_k, pv_step)) {}
 
@@ -230,7 +233,7 @@ class PvProgram final : public TileProgram {
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     const int element = bytes_per_element(p_.dtype);
-    const auto [i, instance] = place_of(block, tile_.raster, grid_.q_tiles(), p_.instances());
+    const auto [i, instance] = place_of(block, raster_, grid_.q_tiles(), p_.instances());
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid_.q_rows(i);
     if (step == loads_) {
@@ -250,8 +253,7 @@ class PvProgram final : public TileProgram {
   /// Warps that share rows have a sum each, of a part of the columns.
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
     const std::int64_t sums = pv_column_warps(tile_.br, static_cast<int>(p_.d));
-    const std::int64_t rows =
-        grid_.q_rows(place_of(block, tile_.raster, grid_.q_tiles(), p_.instances()).q_tile) * sums;
+    const std::int64_t rows = grid_.q_rows(place_of(block, raster_, grid_.q_tiles(), p_.instances()).q_tile) * sums;
     if (step < loads_) {
       out.push_back(product_step(p_, product_, rows, p_.d));
     } else if (sums > 1) {
@@ -261,7 +263,8 @@ class PvProgram final : public TileProgram {
 
  private:
   AttentionProblem p_;
-  Tiling tile_;
+  TileShape tile_;
+  Raster raster_;
   Product product_;
   TileGrid grid_;
   std::int64_t stride_;
@@ -272,11 +275,12 @@ class PvProgram final : public TileProgram {
 /// of dO (Q) with each; the rows of a K/V head's query heads follow one another.
 class TnProgram final : public TileProgram {
  public:
-  TnProgram(const AttentionProblem& problem, const Tiling& tile, const Product& product)
+  TnProgram(const AttentionProblem& problem, const Config& config, const Product& product)
       : p_(problem),
-        tile_(tile),
+        tile_(config.tile),
+        raster_(raster_of(config)),
         product_(product),
-        grid_(whole_grid(problem, tile)),
+        grid_(whole_grid(problem, config.tile)),
         stride_(row_stride(problem.n_k)),
         rows_(group_size(problem) * problem.n_q),
         loads_(ceil_div(rows_, tn_step)) {}
@@ -286,7 +290,7 @@ class TnProgram final : public TileProgram {
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     const int element = bytes_per_element(p_.dtype);
-    const auto [j, kv] = place_of(block, tile_.raster, grid_.k_tiles(), p_.kv_instances());
+    const auto [j, kv] = place_of(block, raster_, grid_.k_tiles(), p_.kv_instances());
     const std::int64_t column = j * tile_.bc;
     if (step == loads_) {
       out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, output_bytes(p_.dtype),
@@ -310,13 +314,14 @@ class TnProgram final : public TileProgram {
 
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
     if (step == loads_) return;
-    const std::int64_t j = place_of(block, tile_.raster, grid_.k_tiles(), p_.kv_instances()).q_tile;
+    const std::int64_t j = place_of(block, raster_, grid_.k_tiles(), p_.kv_instances()).q_tile;
     out.push_back(product_step(p_, product_, grid_.k_rows(j), p_.d));
   }
 
  private:
   AttentionProblem p_;
-  Tiling tile_;
+  TileShape tile_;
+  Raster raster_;
   Product product_;
   TileGrid grid_;
   std::int64_t stride_;
@@ -326,7 +331,7 @@ class TnProgram final : public TileProgram {
 
 }  // namespace
 
-TileGrid whole_grid(AttentionProblem p, const Tiling& tile) {
+TileGrid whole_grid(AttentionProblem p, const TileShape& tile) {
   p.mask = Mask::none;
   return {p, tile};
 }
@@ -338,20 +343,20 @@ std::int64_t row_blocks(const AttentionProblem& p, const RowWork& work) {
   return ceil_div(p.instances() * p.n_q, rows_per_block(p, work));
 }
 
-ProgramPointer qk_program(const AttentionProblem& p, const Tiling& tile, const Product& product) {
-  return std::make_shared<const QkProgram>(p, tile, product);
+ProgramPointer qk_program(const AttentionProblem& p, const Config& config, const Product& product) {
+  return std::make_shared<const QkProgram>(p, config, product);
 }
 ProgramPointer row_program(const AttentionProblem& p, const RowWork& work) {
   return std::make_shared<const RowProgram>(p, work);
 }
-ProgramPointer pv_program(const AttentionProblem& p, const Tiling& tile, const Product& product) {
-  return std::make_shared<const PvProgram>(p, tile, product);
+ProgramPointer pv_program(const AttentionProblem& p, const Config& config, const Product& product) {
+  return std::make_shared<const PvProgram>(p, config, product);
 }
-ProgramPointer tn_program(const AttentionProblem& p, const Tiling& tile, const Product& product) {
-  return std::make_shared<const TnProgram>(p, tile, product);
+ProgramPointer tn_program(const AttentionProblem& p, const Config& config, const Product& product) {
+  return std::make_shared<const TnProgram>(p, config, product);
 }
 
-std::vector<OperandTraffic> qk_traffic(const AttentionProblem& p, const Tiling& tile, const Product& product) {
+std::vector<OperandTraffic> qk_traffic(const AttentionProblem& p, const TileShape& tile, const Product& product) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t q_reads = p.n_q * ceil_div(p.n_k, tile.bc);
   const std::int64_t k_reads = p.n_k * ceil_div(p.n_q, tile.br);
@@ -369,7 +374,7 @@ std::vector<OperandTraffic> row_traffic(const AttentionProblem& p, const RowWork
   return operands;
 }
 
-std::vector<OperandTraffic> pv_traffic(const AttentionProblem& p, const Tiling& tile, const Product& product) {
+std::vector<OperandTraffic> pv_traffic(const AttentionProblem& p, const TileShape& tile, const Product& product) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t v_reads = p.n_k * ceil_div(p.n_q, tile.br);
   return {{product.left, {.l2_to_sm_bytes = p.instances() * p.n_q * row_stride(p.n_k) * element}},
@@ -377,7 +382,7 @@ std::vector<OperandTraffic> pv_traffic(const AttentionProblem& p, const Tiling& 
           {product.out, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
 }
 
-std::vector<OperandTraffic> tn_traffic(const AttentionProblem& p, const Tiling& tile, const Product& product) {
+std::vector<OperandTraffic> tn_traffic(const AttentionProblem& p, const TileShape& tile, const Product& product) {
   const std::int64_t element = bytes_per_element(p.dtype);
   const std::int64_t dout_reads = p.n_q * ceil_div(p.n_k, tile.bc);
   return {{product.left, {.l2_to_sm_bytes = p.instances() * p.n_q * row_stride(p.n_k) * element}},

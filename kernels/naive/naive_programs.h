@@ -17,7 +17,7 @@
 namespace attnscope::naive {
 
 /// The grid of tiles over a whole score matrix: standard attention computes and stores what the mask hides, too.
-[[nodiscard]] TileGrid whole_grid(AttentionProblem, const Tiling&);
+[[nodiscard]] TileGrid whole_grid(AttentionProblem, const TileShape&);
 
 /// The three matrices of a product: out = left right. On chip they are the parts 0, 1 and 2 of its kernel.
 struct Product {
@@ -61,14 +61,14 @@ inline constexpr RowWork ds{.in = ds_in,
 [[nodiscard]] std::int64_t row_blocks(const AttentionProblem&, const RowWork&);
 
 using ProgramPointer = std::shared_ptr<const TileProgram>;
-[[nodiscard]] ProgramPointer qk_program(const AttentionProblem&, const Tiling&, const Product&);
+[[nodiscard]] ProgramPointer qk_program(const AttentionProblem&, const Config&, const Product&);
 [[nodiscard]] ProgramPointer row_program(const AttentionProblem&, const RowWork&);
-[[nodiscard]] ProgramPointer pv_program(const AttentionProblem&, const Tiling&, const Product&);
-[[nodiscard]] ProgramPointer tn_program(const AttentionProblem&, const Tiling&, const Product&);
+[[nodiscard]] ProgramPointer pv_program(const AttentionProblem&, const Config&, const Product&);
+[[nodiscard]] ProgramPointer tn_program(const AttentionProblem&, const Config&, const Product&);
 
-[[nodiscard]] std::vector<OperandTraffic> qk_traffic(const AttentionProblem&, const Tiling&, const Product&);
+[[nodiscard]] std::vector<OperandTraffic> qk_traffic(const AttentionProblem&, const TileShape&, const Product&);
 [[nodiscard]] std::vector<OperandTraffic> row_traffic(const AttentionProblem&, const RowWork&);
-[[nodiscard]] std::vector<OperandTraffic> pv_traffic(const AttentionProblem&, const Tiling&, const Product&);
-[[nodiscard]] std::vector<OperandTraffic> tn_traffic(const AttentionProblem&, const Tiling&, const Product&);
+[[nodiscard]] std::vector<OperandTraffic> pv_traffic(const AttentionProblem&, const TileShape&, const Product&);
+[[nodiscard]] std::vector<OperandTraffic> tn_traffic(const AttentionProblem&, const TileShape&, const Product&);
 
 }  // namespace attnscope::naive

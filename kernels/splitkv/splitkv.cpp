@@ -50,21 +50,22 @@ std::int64_t best_splits(const AttentionProblem& p, std::int64_t sm_count) {
   return best;
 }
 
-/// The tile with its splits chosen. A plan knows no device: where the tile does not say, it is made for 132 SMs.
-Tiling with_splits(const AttentionProblem& p, Tiling tile) {
+/// A plan knows no device: where the configuration does not say, it is made for 132 SMs.
+int splits_of(const AttentionProblem& p, const Config& config) {
   constexpr std::int64_t nominal_sms = 132;
-  if (tile.splits == 0) tile.splits = static_cast<int>(best_splits(p, nominal_sms));
-  return tile;
+  const int given = knob_of(config, knob::splits);
+  return given != 0 ? given : static_cast<int>(best_splits(p, nominal_sms));
 }
 
-/// Steps of Bc keys that a block holds: what the tile says, else what fits in `shared_limit`.
-int stages_of(const AttentionProblem& p, const Tiling& tile, std::int64_t shared_limit) {
-  if (tile.stages > 0) return tile.stages;
+/// Steps of Bc keys that a block holds: what the configuration says, else what fits in `shared_limit`.
+int stages_of(const AttentionProblem& p, const Config& config, std::int64_t shared_limit) {
+  if (const int given = knob_of(config, knob::stages); given > 0) return given;
+  const TileShape& tile = config.tile;
   return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), p.page > 0,
                                 p.mask.padded(), shared_limit);
 }
 
-KernelNeeds partial_needs(const AttentionProblem& p, const Tiling& tile, int stages) {
+KernelNeeds partial_needs(const AttentionProblem& p, const TileShape& tile, int stages) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "splitkv partial",
           .threads = splitkv::threads(tile.br, tile.bc, d),
@@ -91,7 +92,7 @@ BufferSpec table_buffer(const AttentionProblem& p) {
 }
 
 /// In the order of its addresses; where the groups' O, which comes over K, V and Q at the end, is longer, its rest.
-std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const Tiling& tile, int stages) {
+std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const TileShape& tile, int stages) {
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
@@ -112,7 +113,7 @@ std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const Tiling& 
   return parts;
 }
 
-LoadOrder partial_order(const AttentionProblem& p, const Tiling& tile, int stages) {
+LoadOrder partial_order(const AttentionProblem& p, const TileShape& tile, int stages) {
   const int d = static_cast<int>(p.d);
   const int slots = splitkv::ring_chunks(tile.br, tile.bc, d, stages);
   const std::int64_t keys = std::int64_t{splitkv::groups(tile.br, tile.bc, d)} *
@@ -122,13 +123,13 @@ LoadOrder partial_order(const AttentionProblem& p, const Tiling& tile, int stage
           .why = say::load_order::q_behind_keys{.chunks = slots}};
 }
 
-/// What theory says of the two launches. Pre: the tile's splits are chosen.
-std::vector<KernelModel> models(const SplitGrid& grid, const Tiling& tile, int stages, const DeviceLimits& device) {
+/// What theory says of the two launches.
+std::vector<KernelModel> models(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
   const AttentionProblem& p = grid.problem();
   KernelNeeds combine = combine_needs();
   combine.shared_bytes = 0;  // static: no part of what the launch asks for
   std::vector<KernelModel> all{
-      kernel_model("partial", tile.splits * p.kv_instances(), partial_needs(p, tile, stages),
+      kernel_model("partial", grid.splits() * p.kv_instances(), partial_needs(p, tile, stages),
                    splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
                    partial_order(p, tile, stages), splitkv::partial_work(grid, tile), splitkv::partial_timing),
       kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {},
@@ -137,9 +138,9 @@ std::vector<KernelModel> models(const SplitGrid& grid, const Tiling& tile, int s
   return all;
 }
 
-std::vector<BufferSpec> buffers_of(const SplitGrid& grid, int splits) {
+std::vector<BufferSpec> buffers_of(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
-  const std::int64_t parts = splits * p.kv_instances();
+  const std::int64_t parts = grid.splits() * p.kv_instances();
   std::vector<BufferSpec> all = input_buffers(p);
   if (p.page > 0) all.push_back(table_buffer(p));
   all.push_back({"o_part", parts * grid.rows() * p.d * fp32_bytes});
@@ -149,11 +150,11 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid, int splits) {
   return all;
 }
 
-AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stages, const DeviceLimits& device) {
-  const SplitGrid grid(p, tile.splits);
+AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
+  const AttentionProblem& p = grid.problem();
 
   AttentionPlan plan;
-  plan.buffers = buffers_of(grid, tile.splits);
+  plan.buffers = buffers_of(grid);
 
   std::vector<KernelModel> model = models(grid, tile, stages, device);
   std::vector<std::string> defines =
@@ -161,7 +162,7 @@ AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stage
   defines.push_back(fmt::format("ATTN_STAGES={}", stages));
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", p.page > 0 ? "block_table" : "", "o_part", "lse_part"},
-                       {group_size(p), p.n_q, p.n_k, tile.splits, p.page});
+                       {group_size(p), p.n_q, p.n_k, grid.splits(), p.page});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
   auto partial = splitkv::partial_program(grid, tile, model[0].on_chip);
@@ -169,7 +170,7 @@ AttentionPlan plan_with(const AttentionProblem& p, const Tiling& tile, int stage
                              KernelSource{"splitkv/splitkv_partial.cuh", "attn_splitkv_partial", std::move(defines)},
                              std::move(arguments), std::move(partial));
 
-  arguments = kernel_arguments({"o_part", "lse_part", "o", "lse"}, {group_size(p), p.n_q, p.n_k, tile.splits});
+  arguments = kernel_arguments({"o_part", "lse_part", "o", "lse"}, {group_size(p), p.n_q, p.n_k, grid.splits()});
   append_mask_arguments(arguments, p);
   plan.launches.emplace_back(std::move(model[1]),
                              KernelSource{"splitkv/splitkv_combine.cuh", "attn_splitkv_combine",
@@ -196,21 +197,23 @@ SplitKv::SplitKv()
 Config SplitKv::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   // Three m16 tiles would leave two of eight warps out: 48 rows are slower by themselves than within 64.
   const std::int64_t rows = packed_rows(p);
-  Tiling tile{.br = rows <= 16 ? 16 : rows <= 32 ? 32 : 64};
-  tile.splits = static_cast<int>(best_splits(p, std::max(device.sm_count, 1)));
+  Config config(TileShape{.br = rows <= 16   ? 16
+                                : rows <= 32 ? 32
+                                             : 64},
+                {{knob::splits, best_splits(p, std::max(device.sm_count, 1))}});
   // The widest step of which three fit, so that two are on their way while one is worked on; else two, else one.
   for (const int stages : {3, 2, 1}) {
     for (const int bc : {128, 64, 32, 16}) {
-      tile.bc = bc;
-      if (partial_needs(p, tile, stages).shared_bytes <= device.shared_bytes_per_block) return tile;
+      config.tile.bc = bc;
+      if (partial_needs(p, config.tile, stages).shared_bytes <= device.shared_bytes_per_block) return config;
     }
   }
-  return tile;
+  return config;
 }
 
 std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config& config,
                                         const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
+  const TileShape& tile = config.tile;
   if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (auto refused = refuse_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
@@ -227,14 +230,14 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config&
   }
   if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, say::refusal::no_wider_step{.kernel = "splitkv"}))
     return refused;
-  if (auto refused =
-          refuse_over("stages", tile.stages, splitkv::max_stages, say::refusal::no_longer_ring{.kernel = "splitkv"})) {
+  if (auto refused = refuse_over("stages", knob_of(config, knob::stages), splitkv::max_stages,
+                                 say::refusal::no_longer_ring{.kernel = "splitkv"})) {
     return refused;
   }
-  const Tiling whole = with_splits(p, tile);
-  if (auto refused = refuse_grid("splitkv partial", whole.splits * p.kv_instances())) return refused;
-  if (auto refused = refuse_grid("splitkv combine", combine_blocks(SplitGrid(p, whole.splits)))) return refused;
-  const int stages = stages_of(p, tile, device.shared_bytes_per_block);
+  const int splits = splits_of(p, config);
+  if (auto refused = refuse_grid("splitkv partial", std::int64_t{splits} * p.kv_instances())) return refused;
+  if (auto refused = refuse_grid("splitkv combine", combine_blocks(SplitGrid(p, splits)))) return refused;
+  const int stages = stages_of(p, config, device.shared_bytes_per_block);
   return refuse_needs({partial_needs(p, tile, stages), combine_needs()}, device);
 }
 
@@ -245,20 +248,18 @@ std::int64_t SplitKv::working_set_bytes(const AttentionProblem& /*p*/, const Con
 
 std::vector<KernelModel> SplitKv::kernels(const AttentionProblem& p, const Config& config,
                                           const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
-  const Tiling whole = with_splits(p, tile);
-  return models(SplitGrid(p, whole.splits), whole, stages_of(p, tile, device.shared_bytes_per_block), device);
+  return models(SplitGrid(p, splits_of(p, config)), config.tile, stages_of(p, config, device.shared_bytes_per_block),
+                device);
 }
 
 std::vector<BufferSpec> SplitKv::buffers(const AttentionProblem& p, const Config& config,
                                          const DeviceLimits& /*device*/) const {
-  const int splits = with_splits(p, tiling_of(config)).splits;
-  return buffers_of(SplitGrid(p, splits), splits);
+  return buffers_of(SplitGrid(p, splits_of(p, config)));
 }
 
 AttentionPlan SplitKv::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  const Tiling tile = tiling_of(config);
-  return plan_with(p, with_splits(p, tile), stages_of(p, tile, device.shared_bytes_per_block), device);
+  return plan_with(SplitGrid(p, splits_of(p, config)), config.tile, stages_of(p, config, device.shared_bytes_per_block),
+                   device);
 }
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@ namespace {
 /// no earlier.
 class PartialProgram final : public TileProgram {
  public:
-  PartialProgram(SplitGrid grid, const Tiling& tile, std::span<const OnChipPart> on_chip)
+  PartialProgram(SplitGrid grid, const TileShape& tile, std::span<const OnChipPart> on_chip)
       : grid_(std::move(grid)),
         bc_(tile.bc),
         groups_(groups(tile.br, tile.bc, static_cast<int>(grid_.problem().d))),
@@ -219,7 +219,7 @@ std::int64_t combine_blocks(const SplitGrid& grid) {
   return grid.problem().kv_instances() * (grid.problem().d / combine_columns) * (grid.lse_rows() / combine_rows);
 }
 
-std::shared_ptr<const TileProgram> partial_program(const SplitGrid& grid, const Tiling& tile,
+std::shared_ptr<const TileProgram> partial_program(const SplitGrid& grid, const TileShape& tile,
                                                    std::span<const OnChipPart> on_chip) {
   return std::make_shared<const PartialProgram>(grid, tile, on_chip);
 }
@@ -264,7 +264,7 @@ std::vector<OperandTraffic> combine_traffic(const SplitGrid& grid) {
           {Tensor::lse, {.sm_to_l2_bytes = rows * fp32_bytes}}};
 }
 
-KernelWork partial_work(const SplitGrid& grid, const Tiling& tile) {
+KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   const AttentionProblem& p = grid.problem();
   const int d = static_cast<int>(p.d);
   const std::int64_t chunk = chunk_keys(tile.br, tile.bc, d);

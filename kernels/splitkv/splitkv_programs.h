@@ -83,14 +83,14 @@ class SplitGrid {
 [[nodiscard]] std::int64_t combine_blocks(const SplitGrid&);
 
 /// Of the launch "partial"; `on_chip` is its model's.
-[[nodiscard]] std::shared_ptr<const TileProgram> partial_program(const SplitGrid&, const Tiling&,
+[[nodiscard]] std::shared_ptr<const TileProgram> partial_program(const SplitGrid&, const TileShape&,
                                                                  std::span<const OnChipPart> on_chip);
 [[nodiscard]] std::shared_ptr<const TileProgram> combine_program(const SplitGrid&);
 
 [[nodiscard]] std::vector<OperandTraffic> partial_traffic(const SplitGrid&);
 [[nodiscard]] std::vector<OperandTraffic> combine_traffic(const SplitGrid&);
 
-[[nodiscard]] KernelWork partial_work(const SplitGrid&, const Tiling&);
+[[nodiscard]] KernelWork partial_work(const SplitGrid&, const TileShape&);
 [[nodiscard]] KernelWork combine_work(const SplitGrid&);
 
 }  // namespace attnscope::splitkv

@@ -64,17 +64,18 @@ std::vector<Mask> other_masks(std::int64_t n_k) {
 /// those.
 std::vector<Config> configs_for(const Algorithm& algorithm, const AttentionProblem& problem,
                                 const DeviceLimits& limits) {
-  const auto first_that_runs = [&](std::initializer_list<Tiling> tiles) -> Config {
+  const auto first_that_runs = [&](std::initializer_list<Config> configs) -> Config {
     const auto found = std::ranges::find_if(
-        tiles, [&](const Tiling& tile) { return !algorithm.refusal(problem, tile, limits).has_value(); });
-    return found != tiles.end() ? *found : *tiles.begin();
+        configs, [&](const Config& config) { return !algorithm.refusal(problem, config, limits).has_value(); });
+    return found != configs.end() ? *found : *configs.begin();
   };
-  constexpr Raster heads = Raster::heads_fastest;
-  return {first_that_runs({{.br = 16, .bc = 32}, {.br = 64, .bc = 32}}), algorithm.default_config(problem, limits),
-          first_that_runs({{.br = 48, .bc = 80, .raster = heads},
-                           {.br = 48, .bc = 80},
-                           {.br = 192, .bc = 80, .raster = heads},
-                           {.br = 128, .bc = 80, .raster = heads}})};
+  const Knobs heads{{knob::raster, std::string(knob::heads_fastest)}};
+  return {first_that_runs({TileShape{.br = 16, .bc = 32}, TileShape{.br = 64, .bc = 32}}),
+          algorithm.default_config(problem, limits),
+          first_that_runs({{TileShape{.br = 48, .bc = 80}, heads},
+                           TileShape{.br = 48, .bc = 80},
+                           {TileShape{.br = 192, .bc = 80}, heads},
+                           {TileShape{.br = 128, .bc = 80}, heads}})};
 }
 
 /// The default tile and a small one, with as many splits as the algorithm likes, few, and more than short caches have

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/kernel_defines.h"
+#include "tests/kernels/tiling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,6 +14,7 @@
 #include "kernels/embedded_sources.h"
 #include "kernels/model/device_limits.h"
 #include "kernels/model/mask.h"
+#include "tests/kernels/tiling.h"
 
 namespace attnscope::test {
 

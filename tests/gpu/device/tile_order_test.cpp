@@ -14,6 +14,7 @@
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
 #include "profiler/plan/point_spec.h"
+#include "tests/kernels/tiling.h"
 
 namespace attnscope {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/attention.h"
 #include "kernels/common_knobs.h"
+#include "tests/kernels/tiling.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -4,6 +4,7 @@
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/kernels/clustered.h"
+#include "tests/kernels/tiling.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

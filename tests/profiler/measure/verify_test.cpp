@@ -14,6 +14,7 @@
 
 #include "kernels/registry.h"
 #include "profiler/measure/simulated_device.h"
+#include "tests/kernels/tiling.h"
 #include "tests/profiler/analysis/fixtures.h"
 #include "tests/profiler/measure/fake_device.h"
 

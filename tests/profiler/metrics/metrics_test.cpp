@@ -9,6 +9,7 @@
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "profiler/metrics/model_metrics.h"
+#include "tests/kernels/tiling.h"
 
 namespace attnscope {
 namespace {
