@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
@@ -12,6 +13,7 @@
 
 #include "app/table.h"
 #include "messages/compare.h"
+#include "profiler/analysis/comparison_answers.h"
 #include "profiler/analysis/comparison_words.h"
 #include "profiler/analysis/tables/comparison_table.h"
 #include "profiler/plan/text.h"
@@ -19,6 +21,7 @@
 namespace attnscope {
 namespace {
 
+using analysis::Row;
 using analysis::Verdict;
 
 analysis::ComparisonOf of(const ComparisonOutput& output) {
@@ -68,6 +71,19 @@ std::string counts_of(const ComparisonOutput& output) {
                                    .left = result.left_out.size()});
 }
 
+std::vector<analysis::ComparisonAnswer> answers_of(const ComparisonOutput& output) {
+  const analysis::ComparisonResult* result = &output.result;
+  return comparison_answers(output.sides.table, {&result, 1});
+}
+
+/// The counts, then what they come to.
+std::vector<std::string> told_first(const ComparisonOutput& output) {
+  std::vector<std::string> lines{counts_of(output)};
+  if (output.result.pairs.empty()) return lines;
+  for (const Message& words : answer_words(answers_of(output).front())) lines.push_back(text(words));
+  return lines;
+}
+
 std::string title_of(const ComparisonOutput& output) {
   return text(
       say::compare::title{.other = printable(output.sides.other_name), .base = printable(output.sides.base_name)});
@@ -95,7 +111,12 @@ void print_text(const ComparisonOutput& output, bool markdown, std::ostream& out
   const TableFormat format = markdown ? TableFormat::markdown : TableFormat::text;
   const auto heading = [&](const std::string& words) { out << (markdown ? "## " : "") << words << "\n\n"; };
   out << (markdown ? "# " + markdown_line(title_of(output)) : title_of(output)) << "\n\n";
-  out << counts_of(output) << "\n\n";
+  for (const std::string& line : told_first(output)) out << (markdown ? "- " + markdown_line(line) : line) << '\n';
+  out << '\n';
+  if (!output.result.pairs.empty()) {
+    print(answer_table(answers_of(output)), format, out);
+    out << '\n';
+  }
   heading(text(say::compare::differences{}));
   if (output.result.differences.empty()) {
     out << no_differences() << '\n';
@@ -167,8 +188,10 @@ void print_html(const ComparisonOutput& output, std::ostream& out) {
          "vertical-align:top}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
          ".better{font-weight:bold;color:#0a7d32}.worse{font-weight:bold;color:#c62828}.muted{font-style:italic}"
          "@media(prefers-color-scheme:dark){.better{color:#6fd08c}.worse{color:#ff8a80}}</style></head><body>\n<h1>"
-      << html_text(title_of(output)) << "</h1>\n<p>" << html_text(counts_of(output)) << "</p>\n<h2>"
-      << html_text(text(say::compare::differences{})) << "</h2>\n";
+      << html_text(title_of(output)) << "</h1>\n";
+  for (const std::string& line : told_first(output)) out << "<p>" << html_text(line) << "</p>\n";
+  if (!output.result.pairs.empty()) print_html_table(answer_table(answers_of(output)), out);
+  out << "<h2>" << html_text(text(say::compare::differences{})) << "</h2>\n";
   if (output.result.differences.empty()) {
     out << "<p>" << html_text(no_differences()) << "</p>\n";
   } else {
@@ -182,6 +205,35 @@ void print_html(const ComparisonOutput& output, std::ostream& out) {
   }
   for (const std::string& note : notes_of(output)) out << "<p>" << html_text(note) << "</p>\n";
   out << "</body></html>\n";
+}
+
+/// As CI reads it: what is not decided, or has no partner, was not tested.
+void print_junit(const ComparisonOutput& output, std::ostream& out) {
+  const analysis::ComparisonResult& result = output.result;
+  const auto begin = [&](Row row) -> std::ostream& {
+    const PointSpec spec = output.sides.table.spec(row);
+    return out << "<testcase classname=\"" << html_text(spec.algorithm) << "\" name=\"" << html_text(describe(spec))
+               << "\"";
+  };
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"" << html_text(title_of(output))
+      << "\" tests=\"" << result.pairs.size() + result.left_out.size() << "\" failures=\"" << output.failing.size()
+      << "\" skipped=\"" << result.count(Verdict::ambiguous) + result.left_out.size() << "\">\n";
+  for (const analysis::ComparedPair& pair : result.pairs) {
+    const std::string ratio = std::string(to_string(pair.verdict.verdict)) + " " + ratio_text(pair.verdict.time);
+    begin(pair.other.front());
+    if (std::ranges::count(output.failing, &pair) > 0) {
+      out << "><failure message=\"" << ratio << "\"/></testcase>\n";
+    } else if (pair.verdict.verdict == Verdict::ambiguous) {
+      out << "><skipped message=\"" << ratio << "\"/></testcase>\n";
+    } else {
+      out << "/>\n";
+    }
+  }
+  for (const analysis::LeftOut& left : result.left_out) {
+    begin(left.rows.front()) << "><skipped message=\"" << html_text(text(left_out_words(output.sides.table, left)))
+                             << "\"/></testcase>\n";
+  }
+  out << "</testsuite>\n";
 }
 
 nlohmann::ordered_json json_of(const analysis::Table& table) {
@@ -204,6 +256,22 @@ void print_json(const ComparisonOutput& output, std::ostream& out) {
     document["counts"][std::string(to_string(verdict))] = output.result.count(verdict);
   }
   document["counts"]["left_out"] = output.result.left_out.size();
+  for (const analysis::ComparisonAnswer& answer : answers_of(output)) {
+    if (answer.points == 0) continue;
+    nlohmann::ordered_json& told = document["answers"].emplace_back();
+    if (!answer.algorithm.empty()) {
+      told["algorithm"] = answer.algorithm;
+      told["pass"] = to_string(answer.pass);
+    }
+    told["points"] = answer.points;
+    told["mean_ratio"] = answer.mean.ratio;
+    told["low"] = answer.mean.interval.low;
+    told["high"] = answer.mean.interval.high;
+    told["slower_by"] = answer.slower_by;
+    told["faster_by"] = answer.faster_by;
+    told["detectable"] = answer.detectable;
+    told["detectable_at_worst"] = answer.detectable_at_worst;
+  }
   document["differences"] = json_of(difference_table(output.result));
   document["rows"] = json_of(rows_for_programs(output));
   out << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
@@ -223,6 +291,8 @@ void print(const ComparisonOutput& output, ComparisonFormat format, std::ostream
       return print_json(output, out);
     case ComparisonFormat::html:
       return print_html(output, out);
+    case ComparisonFormat::junit:
+      return print_junit(output, out);
   }
 }
 

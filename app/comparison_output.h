@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison as text, CSV, JSON, Markdown or one page of HTML.
+// A comparison as text, CSV, JSON, Markdown, one page of HTML, or JUnit's XML.
 #pragma once
 
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "app/compared_sides.h"
 #include "profiler/analysis/comparison.h"
 
 namespace attnscope {
 
-enum class ComparisonFormat { text, csv, json, markdown, html };
+enum class ComparisonFormat { text, csv, json, markdown, html, junit };
 
 struct ComparisonOutput {
   const ComparedSides& sides;
   const analysis::ComparisonRequest& request;
   const analysis::ComparisonResult& result;
+  std::vector<const analysis::ComparedPair*> failing;  ///< what a program is told that failed
 };
 
 /// Text of a file is text in all of them: no markup, no formula, nothing that steers a terminal.

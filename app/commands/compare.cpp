@@ -28,18 +28,34 @@ struct CompareOptions {
   std::string noise;
   double margin_percent = 0;       ///< 0: the usual
   double regression_percent = -1;  ///< below 0: not asked for
+  double proven_percent = -1;      ///< as well
   std::string format = "text";
 };
 
-constexpr std::array<std::pair<std::string_view, ComparisonFormat>, 5> formats{{{"text", ComparisonFormat::text},
+constexpr std::array<std::pair<std::string_view, ComparisonFormat>, 6> formats{{{"text", ComparisonFormat::text},
                                                                                 {"csv", ComparisonFormat::csv},
                                                                                 {"json", ComparisonFormat::json},
                                                                                 {"md", ComparisonFormat::markdown},
-                                                                                {"html", ComparisonFormat::html}}};
+                                                                                {"html", ComparisonFormat::html},
+                                                                                {"junit", ComparisonFormat::junit}}};
 
 /// Pre: one of them.
 ComparisonFormat format_named(std::string_view word) {
   return std::ranges::find(formats, word, [](const auto& format) { return format.first; })->second;
+}
+
+/// One line for a script: how many, and which.
+Message failure(const analysis::PointTable& table, const std::vector<const analysis::ComparedPair*>& failing,
+                double percent) {
+  constexpr std::size_t most_named = 5;
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(failing.size(), most_named); ++i) {
+    rows += fmt::format("{}{} ({:.4f})", i == 0 ? "" : "; ", describe(table.spec(failing[i]->other.front())),
+                        failing[i]->verdict.time.ratio);
+  }
+  if (failing.size() > most_named) rows += "; ...";
+  if (failing.size() == 1) return say::compare::one_regressed{.percent = fmt::format("{}", percent), .rows = rows};
+  return say::compare::regressed{.count = failing.size(), .percent = fmt::format("{}", percent), .rows = rows};
 }
 
 ExitCode compare_sides(const CompareOptions& options) {
@@ -64,16 +80,15 @@ ExitCode compare_sides(const CompareOptions& options) {
     throw CommandError(ExitCode::error,
                        say::compare::no_partners{.alignment = fmt::format("{}", fmt::join(alignment->words(), ", "))});
   }
-  print({.sides = sides, .request = request, .result = result}, format_named(options.format), std::cout);
-  if (options.regression_percent < 0) return sides.code;
+  const bool proven = options.proven_percent >= 0;
+  const double percent = proven ? options.proven_percent : options.regression_percent;
+  const std::vector<const analysis::ComparedPair*> failing =
+      analysis::regressions(result, std::max(percent, 0.0) / 100, proven);
+  print({.sides = sides, .request = request, .result = result, .failing = failing}, format_named(options.format),
+        std::cout);
+  if (percent < 0) return sides.code;
   std::cout.flush();
-  const std::size_t regressions = analysis::regressions(sides.table, request, options.regression_percent / 100);
-  if (regressions > 0) {
-    const std::string percent = fmt::format("{}", options.regression_percent);
-    throw CommandError(ExitCode::regression,
-                       regressions == 1 ? Message(say::compare::one_regressed{.percent = percent})
-                                        : Message(say::compare::regressed{.rows = regressions, .percent = percent}));
-  }
+  if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
   // What could not be judged has not passed.
   if (const std::size_t broken = result.no_longer_run(sides.table); broken > 0) {
     throw CommandError(ExitCode::partial, say::compare::no_longer_run{.rows = broken});
@@ -100,32 +115,35 @@ Action add_compare(CLI::App& command) {
           "(default: the problem, and what else both sides have in common)")
       ->delimiter(',');
   command
-      .add_option("--margin", options->margin_percent,
-                  "Percent below which a change is none (1 where both sides ran in the same rounds, else 1.5)")
-      ->transform([](std::string word) {
-        if (word.size() > 1 && word.back() == '%') word.pop_back();
-        return word;
-      })
-      ->check(number_within(0.01, 50));
-  command
       .add_option(
           "--noise", options->noise,
           "A file in which `attnscope doctor --noise` kept what recordings differ by; what the sides' own files "
           "keep counts, too")
       ->type_name("FILE");
-  command
-      .add_option(
-          "--fail-on-regression", options->regression_percent,
-          "Exit code 4 where a point is SLOWER by more than this many percent, 5 where one that ran does no more")
-      ->transform([](std::string word) {
-        if (word.size() > 1 && word.back() == '%') word.pop_back();
-        return word;
-      })
-      ->check(number_within(0, 1000));
+  const auto percent = [&](const char* name, double& value, const char* help, double least, double most) {
+    return command.add_option(name, value, help)
+        ->transform([](std::string word) {
+          if (word.size() > 1 && word.back() == '%') word.pop_back();
+          return word;
+        })
+        ->check(number_within(least, most));
+  };
+  percent("--margin", options->margin_percent,
+          "Percent below which a change is none (1 where both sides ran in the same rounds, else 1.5)", 0.01, 50);
+  CLI::Option* regression = percent(
+      "--fail-on-regression", options->regression_percent,
+      "Exit code 4 where a point is SLOWER and its ratio is above this many percent, 5 where one that ran does no more",
+      0, 1000);
+  percent("--fail-on-proven-regression", options->proven_percent,
+          "The same where the whole interval of the ratio is above it", 0, 1000)
+      ->excludes(regression);
   std::vector<std::string> words;
   words.reserve(formats.size());
   for (const auto& [word, format] : formats) words.emplace_back(word);
-  command.add_option("--format", options->format, "json in base units; html is one page")
+  command
+      .add_option(
+          "--format", options->format,
+          "json in base units; html is one page; junit for CI: a case a point, SLOWER fails, AMBIGUOUS is skipped")
       ->check(CLI::IsMember(words))
       ->capture_default_str();
   return [options] { return compare_sides(*options); };

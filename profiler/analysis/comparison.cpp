@@ -489,14 +489,20 @@ std::size_t ComparisonResult::no_longer_run(const PointTable& table) const {
   return count;
 }
 
-std::size_t regressions(const PointTable& table, const ComparisonRequest& request, double share) {
-  ComparisonRequest beyond = request;
-  beyond.margin = std::max(compare(table, request).margin, share);
-  return compare(table, beyond).count(Verdict::slower);
+std::vector<const ComparedPair*> regressions(const ComparisonResult& result, double share, bool proven) {
+  std::vector<const ComparedPair*> found;
+  for (const ComparedPair& pair : result.pairs) {
+    const RatioInterval& time = pair.verdict.time;
+    if (pair.verdict.verdict == Verdict::slower && (proven ? time.interval.low : time.ratio) > 1 + share) {
+      found.push_back(&pair);
+    }
+  }
+  return found;
 }
 
-ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
-  ComparisonResult result;
+AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
+  AlignedSides sides;
+  ComparisonResult& result = sides.result;
   std::vector<bool> of_base(table.size(), false);
   for (const Row row : request.base) of_base[row] = true;
   std::vector<Row> others;
@@ -505,22 +511,33 @@ ComparisonResult compare(const PointTable& table, const ComparisonRequest& reque
   result.on_both_sides = request.other.size() - others.size();
   const RowGroups groups(partner_keys(table, request.alignment), request.base, others);
   for (std::size_t group = 0; group < groups.size(); ++group) sort_out(table, groups[group], result);
-  std::vector<ComparedRow> rows;
-  rows.reserve(result.pairs.size());
+  sides.rows.reserve(result.pairs.size());
   Looked looked(table);
   for (ComparedPair& pair : result.pairs) {
-    rows.push_back(compared_row(looked, pair));
-    summarize_pair(looked, rows.back(), pair);
+    sides.rows.push_back(compared_row(looked, pair));
+    summarize_pair(looked, sides.rows.back(), pair);
   }
-  const bool together =
-      std::ranges::all_of(rows, [](const ComparedRow& row) { return row.paired || row.exact || row.model_error > 0; });
+  const bool together = std::ranges::all_of(
+      sides.rows, [](const ComparedRow& row) { return row.paired || row.exact || row.model_error > 0; });
   result.margin = request.margin.value_or(together ? usual_margin_paired : usual_margin_apart);
-  VerdictOptions options = of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1));
-  options.margin = result.margin;
-  const std::vector<RowVerdict> verdicts = judge(rows, options);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
   add_differences(table, request, result);
-  return result;
+  return sides;
+}
+
+ComparisonResult judged(AlignedSides sides, const ComparisonRequest& request, double margin) {
+  ComparisonResult& result = sides.result;
+  result.margin = margin;
+  VerdictOptions options = of_each_look(request.verdicts, std::max<std::size_t>(request.looks, 1));
+  options.margin = margin;
+  const std::vector<RowVerdict> verdicts = judge(sides.rows, options);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
+  return std::move(result);
+}
+
+ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
+  AlignedSides sides = align(table, request);
+  const double margin = sides.result.margin;
+  return judged(std::move(sides), request, margin);
 }
 
 }  // namespace attnscope::analysis

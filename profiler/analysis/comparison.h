@@ -91,7 +91,16 @@ struct ComparisonResult {
 };
 [[nodiscard]] ComparisonResult compare(const PointTable&, const ComparisonRequest&);
 
-/// How many pairs are SLOWER by more than `share` (0.05: 5%) and the margin, corrected for the number of rows.
-[[nodiscard]] std::size_t regressions(const PointTable&, const ComparisonRequest&, double share);
+/// The two halves of compare(), for sides that share a margin which only all of them together tell.
+struct AlignedSides {
+  ComparisonResult result;        ///< without verdicts; `margin` is the one that was given, else the usual one
+  std::vector<ComparedRow> rows;  ///< of each pair
+};
+[[nodiscard]] AlignedSides align(const PointTable&, const ComparisonRequest&);
+/// Of what the request says this needs `verdicts` and `looks`.
+[[nodiscard]] ComparisonResult judged(AlignedSides, const ComparisonRequest&, double margin);
+
+/// Pairs that are SLOWER and whose ratio lies above 1 + share (0.05: 5%); `proven`: whose whole interval does.
+[[nodiscard]] std::vector<const ComparedPair*> regressions(const ComparisonResult&, double share, bool proven = false);
 
 }  // namespace attnscope::analysis

@@ -28,7 +28,7 @@ struct Evaluated;
 class Evaluation;
 
 struct Metric {
-  std::string_view key;                ///< our name: "dram_read_bytes"; also the export's column
+  std::string_view key;                ///< our name: "dram_read_bytes"
   std::string_view counter = {};       ///< Nsight Compute's name, verbatim; empty for what is not a counter
   std::string_view counter_cc12 = {};  ///< the name on compute capability 12.x where it differs; else empty
   std::string_view unit = "1";         ///< "byte", "percent", "ns", "cycle", "register", "byte/s", "Tflop/s", ..., "1"

@@ -11,6 +11,7 @@
 
 #include "messages/compare.h"
 #include "messages/report.h"
+#include "profiler/analysis/comparison_answers.h"
 #include "profiler/analysis/comparison_words.h"
 #include "profiler/analysis/tables/comparison_table.h"
 #include "profiler/plan/command_text.h"
@@ -234,6 +235,11 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
   return figure;
 }
 
+std::vector<analysis::ComparisonAnswer> answers_of(const Context& context, const Compared& compared) {
+  const analysis::ComparisonResult* result = &compared.result;
+  return analysis::comparison_answers(context.table(), {&result, 1});
+}
+
 Paragraph notice(const Message& message) {
   return {{{text(message)}}, true};
 }
@@ -302,6 +308,8 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
                                                     .same = result.count(Verdict::same),
                                                     .ambiguous = result.count(Verdict::ambiguous),
                                                     .left = result.left_out.size()}));
+    for (const Message& words : analysis::answer_words(answers_of(context, compared).front()))
+      blocks.emplace_back(plain(words));
     const std::size_t significant = result.count(Verdict::faster) + result.count(Verdict::slower);
     for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {
       const ComparedPair& pair = result.pairs[compared.order[k]];
@@ -354,6 +362,9 @@ std::vector<Block> comparison_section(const Context& context) {
       blocks.emplace_back(plain(say::compare::method{.margin = fmt::format("{}", 100 * compared.result.margin),
                                                      .rows = compared.result.pairs.size(),
                                                      .level = fmt::format("{}", 100 * compared.verdicts.level)}));
+      blocks.emplace_back(
+          written_out(analysis::answer_table(answers_of(context, compared)),
+                      text(say::report::answers_caption{.other = compared.other, .base = compared.base})));
       for (const Message& floor : analysis::floor_words({&compared.result}, 1)) blocks.emplace_back(plain(floor));
       if (std::optional<Figure> figure = ratio_figure(context, compared, fmt::format("comparison-{}", ++number)))
         blocks.emplace_back(*std::move(figure));

@@ -255,23 +255,20 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
     request.looks = std::max(request.looks, looks_of(summary));
   }
   set->looks = request.looks;
+  std::vector<analysis::AlignedSides> aligned;
   for (std::uint32_t code = 0; code < sides.size(); ++code) {
     if (code == ask.base || sides[code].empty()) continue;
     if (is_cancelled()) return nullptr;
     request.other = sides[code];
     request.alignment = alignment_beside(points->table(), ask.axis, request.base, request.other);
-    set->others.push_back(
-        {.code = code, .alignment = request.alignment, .result = analysis::compare(points->table(), request)});
-    set->margin = std::max(set->margin, set->others.back().result.margin);
+    set->others.push_back({.code = code, .alignment = request.alignment, .result = {}});
+    aligned.push_back(analysis::align(points->table(), request));
+    set->margin = std::max(set->margin, aligned.back().result.margin);
   }
   // One margin on a page: that of the sides that need the wider one.
-  request.margin = set->margin;
-  for (OtherSide& other : set->others) {
+  for (std::size_t i = 0; i < aligned.size(); ++i) {
     if (is_cancelled()) return nullptr;
-    if (other.result.margin >= set->margin) continue;
-    request.other = sides[other.code];
-    request.alignment = other.alignment;
-    other.result = analysis::compare(points->table(), request);
+    set->others[i].result = analysis::judged(std::move(aligned[i]), request, set->margin);
   }
   return is_cancelled() ? nullptr : set;
 }

@@ -15,6 +15,7 @@
 
 #include "messages/compare.h"
 #include "messages/compare_page.h"
+#include "profiler/analysis/comparison_words.h"
 #include "ui/pages/layout_option.h"
 #include "ui/plots/curve_style.h"
 #include "ui/runs/source_note.h"

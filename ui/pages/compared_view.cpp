@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "messages/compare_page.h"
+#include "profiler/analysis/comparison_answers.h"
 #include "ui/pages/layout_option.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -150,8 +151,10 @@ void find_picture(ComparedView& found) {
 QString summary_of(const ComparedView& of) {
   std::array<std::size_t, 4> counts{};
   std::size_t left = 0;
+  std::vector<const analysis::ComparisonResult*> results;
   for (const OtherSide& other : of.set->others) {
     if (of.code && other.code != *of.code) continue;
+    results.push_back(&other.result);
     for (const analysis::ComparedPair& pair : other.result.pairs) {
       ++counts.at(static_cast<std::size_t>(pair.verdict.verdict));
     }
@@ -168,6 +171,13 @@ QString summary_of(const ComparedView& of) {
                                                               .same = count(Verdict::same),
                                                               .undecided = count(Verdict::ambiguous)});
   if (left > 0) text += QStringLiteral(", ") + qtext(say::compare_page::counts_left{.left = left});
+  const std::vector<analysis::ComparisonAnswer> answers =
+      analysis::comparison_answers(of.set->points->table(), results);
+  if (!answers.empty() && answers.front().points > 0) {
+    QStringList words;
+    for (const Message& each : analysis::answer_words(answers.front())) words << qtext(each);
+    text += QLatin1Char('\n') + words.join(QLatin1Char(' '));
+  }
   if (of.asked.view == CompareAs::table && !of.table->common().isEmpty()) {
     text += QLatin1Char('\n') + qtext(say::compare_page::common{.settings = of.table->common().toStdString()});
   }

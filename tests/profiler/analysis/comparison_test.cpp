@@ -91,11 +91,14 @@ TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   EXPECT_FALSE(slower.levels[1].ratio());
   EXPECT_EQ(result.pairs[1].verdict.undecided, Undecided::few_rounds);
   const ComparisonRequest same = request_for(table, rows_of_runs(table, {0}), rows_of_runs(table, {1}));
-  EXPECT_EQ(regressions(table, same, 0.2), 1U);
-  EXPECT_EQ(regressions(table, same, 0.25), 0U);  // 1.3 / 1.05 is the near end
+  const ComparisonResult judged = compare(table, same);
+  EXPECT_EQ(regressions(judged, 0.29).size(), 1U);
+  EXPECT_TRUE(regressions(judged, 0.31).empty());  // it is 1.3
+  EXPECT_EQ(regressions(judged, 0.2, true).size(), 1U);
+  EXPECT_TRUE(regressions(judged, 0.25, true).empty());  // 1.3 / 1.05 is the near end
   ComparisonRequest wide = same;
   wide.margin = 0.25;
-  EXPECT_EQ(regressions(table, wide, 0.01), 0U) << "the wider of the two";
+  EXPECT_TRUE(regressions(compare(table, wide), 0.01).empty()) << "not SLOWER at that margin";
   EXPECT_TRUE(result.left_out.empty());
   EXPECT_TRUE(result.differences.empty());
 }

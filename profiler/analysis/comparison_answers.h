@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a comparison comes to, before its rows: did anything change, by how much at least, and the smallest change that
+// these recordings could have shown.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/model/attention.h"
+#include "profiler/analysis/comparison.h"
+#include "profiler/analysis/tables/table.h"
+
+namespace attnscope::analysis {
+
+/// Of pairs that are told together. Changes are relative: 0.05 is 5%, up or down.
+struct ComparisonAnswer {
+  std::string algorithm;  ///< of the other side, by its short title; empty: of all
+  Pass pass = Pass::fwd;
+  std::array<std::size_t, 4> verdicts{};  ///< by Verdict
+  std::size_t points = 0;
+  /// Geometric mean of the points' ratios, with an interval that covers the mean of these very points. Errors of points
+  /// measured in the same rounds are independent, so the half-widths' root of squares is divided by the number of
+  /// points; separate recordings may move all points alike, so there the mean half-width stands.
+  RatioInterval mean;
+  /// Of the points called SLOWER (FASTER), the ends of their intervals that lie nearer to no change: the largest.
+  double slower_by = 0;
+  double faster_by = 0;
+  /// The change that would have been found 9 times of 10: at the median point, and at the worst. 0 where both sides
+  /// were computed.
+  double detectable = 0;
+  double detectable_at_worst = 0;
+};
+
+/// One for each algorithm and pass of the other side, by their names; with several, one of all comes first. Pre: the
+/// results are of the table.
+[[nodiscard]] std::vector<ComparisonAnswer> comparison_answers(const PointTable&,
+                                                               std::span<const ComparisonResult* const>);
+/// For people and programs.
+[[nodiscard]] Table answer_table(std::vector<ComparisonAnswer>);
+/// The first of them in three sentences. Pre: it has points.
+[[nodiscard]] std::vector<Message> answer_words(const ComparisonAnswer&);
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/analysis/comparison_answers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/profiler/analysis/fixtures.h"
+
+namespace attnscope::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Judged {
+  const char* algorithm = "fa2";
+  double ratio = 1;
+  double low = 1;
+  double high = 1;
+  Verdict verdict = Verdict::same;
+  double detectable = 0.02;
+  bool paired = true;
+};
+
+/// A table with a point for each, and the result that holds each against itself.
+struct Case {
+  explicit Case(const std::vector<Judged>& judged) {
+    std::vector<PointRecord> records(judged.size());
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      records[i].spec = fixtures::spec(judged[i].algorithm, 1024 * (1 + static_cast<std::int64_t>(i)));
+    }
+    table = fixtures::Points(records).table();
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      const Judged& each = judged[i];
+      ComparedPair& pair = result.pairs.emplace_back();
+      pair.base = {static_cast<Row>(i)};
+      pair.other = {static_cast<Row>(i)};
+      pair.paired = each.paired;
+      pair.verdict.time = {each.ratio, {each.low, each.high}};
+      pair.verdict.verdict = each.verdict;
+      pair.verdict.detectable = each.detectable;
+    }
+  }
+  [[nodiscard]] std::vector<ComparisonAnswer> answers() const {
+    const ComparisonResult* one = &result;
+    return comparison_answers(table, {&one, 1});
+  }
+  PointTable table;
+  ComparisonResult result;
+};
+
+TEST(ComparisonAnswers, EachAlgorithmAndAllOfThem) {
+  const Case of(
+      {{.algorithm = "fa2", .ratio = 1.1, .low = 1.08, .high = 1.12, .verdict = Verdict::slower},
+       {.algorithm = "fa2", .ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster},
+       {.algorithm = "fa1", .ratio = 1.2, .low = 1.15, .high = 1.25, .verdict = Verdict::slower},
+       {.algorithm = "fa1", .ratio = 1.01, .low = 0.9, .high = 1.1, .verdict = Verdict::ambiguous, .detectable = 0.2}});
+  const std::vector<ComparisonAnswer> answers = of.answers();
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0].algorithm, "");
+  EXPECT_EQ(answers[1].algorithm, "FA1");
+  EXPECT_EQ(answers[2].algorithm, "FA2");
+  EXPECT_THAT(answers[0].verdicts, ElementsAre(1, 2, 0, 1));
+  EXPECT_THAT(answers[1].verdicts, ElementsAre(0, 1, 0, 1));
+  EXPECT_NEAR(answers[0].slower_by, 0.15, 1e-12);
+  EXPECT_NEAR(answers[2].slower_by, 0.08, 1e-12);
+  EXPECT_NEAR(answers[2].faster_by, 0.07, 1e-12);
+  EXPECT_EQ(answers[1].faster_by, 0);
+  EXPECT_EQ(answers[0].detectable_at_worst, 0.2);
+  EXPECT_EQ(answers[2].detectable, 0.02);
+  EXPECT_NEAR(answers[2].mean.ratio, std::sqrt(0.99), 1e-12);
+}
+
+TEST(ComparisonAnswers, SeparateRecordingsMayMoveAllPointsAlike) {
+  const std::vector<Judged> rounds(16, {.ratio = 1, .low = 1 / 1.04, .high = 1.04});
+  EXPECT_NEAR(Case(rounds).answers().front().mean.interval.high, std::pow(1.04, 0.25), 1e-12);
+  const std::vector<Judged> apart(16, {.ratio = 1, .low = 1 / 1.04, .high = 1.04, .paired = false});
+  EXPECT_NEAR(Case(apart).answers().front().mean.interval.high, 1.04, 1e-12);
+}
+
+// Rounds that scatter by 2%, some points slower: the interval of the mean covers it as often as it says.
+TEST(ComparisonAnswers, TheMeanLiesWhereItsIntervalSays) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> noise(0, 0.02);
+  constexpr std::size_t points = 12;
+  constexpr std::size_t rounds = 12;
+  constexpr int trials = 400;
+  int covered = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<ComparedRow> rows(points);
+    double truth = 0;
+    for (std::size_t i = 0; i < points; ++i) {
+      const double shift = 0.01 * static_cast<double>(i % 3);
+      truth += shift / points;
+      rows[i].paired = true;
+      for (std::size_t k = 0; k < rounds; ++k) {
+        rows[i].base.ns.push_back(1e6 * std::exp(noise(random)));
+        rows[i].other.ns.push_back(1e6 * std::exp(shift + noise(random)));
+      }
+    }
+    const std::vector<RowVerdict> verdicts = judge(rows, {});
+    std::vector<Judged> judged;
+    for (const RowVerdict& row : verdicts) {
+      judged.push_back({.ratio = row.time.ratio, .low = row.time.interval.low, .high = row.time.interval.high});
+    }
+    const RatioInterval mean = Case(judged).answers().front().mean;
+    covered += std::log(mean.interval.low) <= truth && truth <= std::log(mean.interval.high) ? 1 : 0;
+  }
+  EXPECT_GE(covered, 0.93 * trials);
+  EXPECT_LE(covered, 0.99 * trials);
+}
+
+TEST(ComparisonAnswers, Sentences) {
+  const auto words = [](const std::vector<Judged>& judged) {
+    std::string all;
+    for (const Message& each : answer_words(Case(judged).answers().front())) all += text(each) + "\n";
+    return all;
+  };
+  const std::string slower = words({{.ratio = 1.1, .low = 1.08, .high = 1.21 / 1.08, .verdict = Verdict::slower}});
+  EXPECT_THAT(slower, HasSubstr("Something changed; the mean ratio of all points is 1.1000 [1.0800, 1.1204]."));
+  EXPECT_THAT(slower, HasSubstr("slower by at least 8%"));
+  EXPECT_THAT(slower, Not(HasSubstr("faster by")));
+  EXPECT_THAT(slower, HasSubstr("9 times of 10: 2% at the median point, 2% at the worst"));
+  EXPECT_THAT(words({{.ratio = 0.9, .low = 0.88, .high = 0.92, .verdict = Verdict::faster}}),
+              HasSubstr("faster by at least 8%"));
+  EXPECT_THAT(words({{}, {}}), HasSubstr("Nothing changed beyond the margin"));
+  EXPECT_THAT(words({{}, {.verdict = Verdict::ambiguous}}),
+              HasSubstr("No change is proven, and 1 of 2 points are open"));
+  EXPECT_THAT(words({{.detectable = 0}}), Not(HasSubstr("9 times of 10")));
+}
+
+TEST(ComparisonAnswers, ATableWithoutWhatNoRowHas) {
+  const Case of({{.ratio = 1.1, .low = 1.08, .high = 1.12, .verdict = Verdict::slower}});
+  const Table table = answer_table(of.answers());
+  EXPECT_EQ(table.rows, 1U);
+  ASSERT_NE(table.find("slower_by"), nullptr);
+  EXPECT_EQ(table.find("slower_by")->cell(0).text, "8%");
+  EXPECT_EQ(table.find("faster_by"), nullptr);
+  EXPECT_EQ(table.find("algorithm")->cell(0).text, "FA2 fwd");
+}
+
+}  // namespace
+}  // namespace attnscope::analysis
