@@ -250,8 +250,8 @@ std::optional<double> median_of_rows(const ValueColumn& column, const std::vecto
 
 void summarize_pair(const Looked& looked, const ComparedRow& row, ComparedPair& pair) {
   const PointTable& table = looked.table;
-  pair.base_ns = median_over(row.base.ns).value_or(0);
-  pair.other_ns = median_over(row.other.ns).value_or(0);
+  pair.base_ns = median_of_rows(looked.times, pair.base).value_or(0);
+  pair.other_ns = median_of_rows(looked.times, pair.other).value_or(0);
   pair.base_cycles = median_over(row.base.cycles);
   pair.other_cycles = median_over(row.other.cycles);
   pair.paired = row.paired;

@@ -46,7 +46,7 @@ inline constexpr std::size_t compared_level_count = 3;
 struct ComparedPair {
   std::vector<Row> base;  ///< more than one: the same point measured again, which makes further rounds
   std::vector<Row> other;
-  double base_ns = 0;  ///< median of the rounds
+  double base_ns = 0;  ///< the point's time as its row and exports have it; of several recordings their median
   double other_ns = 0;
   std::optional<double> base_cycles;
   std::optional<double> other_cycles;

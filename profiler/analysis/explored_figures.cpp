@@ -65,7 +65,9 @@ std::vector<ComparedFigure> compare(std::span<const Exploration* const> all) {
       if (!each->refusal) value.value = figure.value(*each);
       const std::optional<double> first = row.values.empty() ? value.value : row.values.front().value;
       if (value.value && first) {
-        value.standing = standing_of(figure.better, *value.value, *first);
+        // Of different problems neither is the better one.
+        const bool one_problem = each->point.spec.problem == all.front()->point.spec.problem;
+        value.standing = standing_of(one_problem ? figure.better : Better::neither, *value.value, *first);
         if (*first != 0) value.ratio = *value.value / *first;
       } else if (value.value.has_value() != first.has_value()) {
         value.standing = Standing::differs;

@@ -42,7 +42,7 @@ struct ComparedFigure {
   std::vector<ComparedValue> values;  ///< as many as there are configurations
   [[nodiscard]] bool differs() const;
 };
-/// Each against the first.
+/// Each against the first; better or worse only where both are of one problem.
 [[nodiscard]] std::vector<ComparedFigure> compare(std::span<const Exploration* const>);
 
 /// A field or knob, by its name, in which points differ, with what each has as text.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 
 #include "kernels/model/message_json.h"
@@ -176,8 +178,15 @@ class PointStream {
   /// For Json::parse(): whether what was read is kept in the document.
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     using Event = Json::parse_event_t;
-    constexpr int deepest = 16;
     if (depth > deepest) fail(say::import::deep{.most = deepest});
+    const auto level = static_cast<std::size_t>(depth);
+    if (event == Event::object_start) keys_.at(level + 1).clear();
+    if (event == Event::key && !keys_.at(level).insert(parsed.get<std::string>()).second) {
+      // Which of the two is meant nobody knows.
+      if (inside_)
+        fail(Place{.of = Place::Of::point, .number = index_}, say::import::key_twice{.key = parsed.get<std::string>()});
+      fail(say::import::key_twice{.key = parsed.get<std::string>()});
+    }
     if (event == Event::key && depth == 1) key_ = parsed.get<std::string>();
     if (inside_ && depth == inside_depth_) return element(event, parsed);
     const bool opens = event == Event::array_start && (depth == 0 || (depth == 1 && key_ == "points"));
@@ -202,8 +211,11 @@ class PointStream {
     return false;
   }
 
+  static constexpr int deepest = 16;
+
   PointBuilder& builder_;
-  std::string key_;  ///< of the document's last member
+  std::array<std::unordered_set<std::string>, deepest + 2> keys_;  ///< by depth: of the object that is read there
+  std::string key_;                                                ///< of the document's last member
   bool inside_ = false;
   int inside_depth_ = 0;
   std::size_t index_ = 0;

@@ -90,11 +90,16 @@ void TileGridView::draw_image() {
 QString TileGridView::caption() const {
   if (!picture_) return {};
   const TilePicture& p = *picture_;
-  QStringList parts{qtext(say::explorer_page::grid_size{.rows = p.q_tiles, .columns = p.k_tiles}),
-                    qtext(say::explorer_page::grid_counts{.visible = p.count(TileSight::visible),
-                                                          .partial = p.count(TileSight::partial),
-                                                          .masked = p.count(TileSight::masked)})};
-  if (p.group > 1) parts << qtext(say::explorer_page::aggregated{.group = p.group});
+  const std::int64_t visible = p.count(TileSight::visible);
+  const std::int64_t partial = p.count(TileSight::partial);
+  const std::int64_t masked = p.count(TileSight::masked);
+  QStringList parts{qtext(say::explorer_page::grid_size{.rows = p.q_tiles, .columns = p.k_tiles})};
+  if (p.group > 1) {
+    parts << qtext(say::explorer_page::aggregated{.group = p.group})
+          << qtext(say::explorer_page::cell_counts{.visible = visible, .partial = partial, .masked = masked});
+  } else {
+    parts << qtext(say::explorer_page::grid_counts{.visible = visible, .partial = partial, .masked = masked});
+  }
   if (p.too_long) {
     parts << qtext(say::explorer_page::order_too_long{});
   } else if (p.kernel.empty()) {

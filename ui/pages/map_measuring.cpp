@@ -121,6 +121,7 @@ void MapMeasuring::ask_for(const std::vector<PointSpec>& points) {
   if (chosen == nullptr || points.empty()) return;
   trouble_.clear();
   asked_ = true;
+  asked_on_ = chosen->name;
   measurer_.measure_all(points, *chosen);
 }
 
@@ -143,6 +144,7 @@ void MapMeasuring::refresh() {
     const std::string file = measurer_.database().toStdString();
     words = open > 0 ? qtext(say::explorer_page::points_open{.open = static_cast<std::int64_t>(open), .file = file})
                      : qtext(say::tile_map::area_kept{.file = file});
+    words = asked_on_ + QStringLiteral(": ") + words;
   }
   if (words.isEmpty() && chosen != nullptr && chosen->simulated != simulated_) {
     words = qtext(say::tile_map::area_elsewhere{.device = chosen->name.toStdString()});

@@ -51,6 +51,14 @@ TEST(ExploredFigures, GoodIsSaidOfEachFiguresOwnDirection) {
   EXPECT_EQ(row(other_way, "l2_bytes").values[0].standing, Standing::same);
 }
 
+TEST(ExploredFigures, OfDifferentProblemsNoneIsBetter) {
+  const Exploration full = explored("fa2", 128, 64);
+  const Exploration causal = explored("fa2", 128, 64, "causal");
+  const auto rows = compare(std::vector<const Exploration*>{&full, &causal});
+  EXPECT_LT(row(rows, "l2_bytes").values[1].ratio, 0.6);
+  EXPECT_EQ(row(rows, "l2_bytes").values[1].standing, Standing::differs);
+}
+
 TEST(ExploredFigures, WhatDoesNotRunHasNoValues) {
   const Exploration runs = explored("fa2", 128, 64);
   const Exploration refused = explored("fa2", 512, 512);
