@@ -53,7 +53,7 @@ class MapMeasuring : public QWidget {
   analysis::MapArea area_;
   bool area_shown_ = false;
   bool asked_ = false;  ///< from here
-  QString asked_on_;  ///< the device that was asked last, which may be simulated
+  QString asked_on_;    ///< the device that was asked last, which may be simulated
   QString trouble_;
   QLabel* title_ = nullptr;
   QPushButton* missing_button_ = nullptr;

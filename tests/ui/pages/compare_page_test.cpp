@@ -102,8 +102,9 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("note").last(), "the baseline has no such point");
   EXPECT_TRUE(column("note").at(4).contains("attnscope collect --rounds ")) << column("note").at(4).toStdString();
   EXPECT_EQ(column("note").front(), QString());
-  EXPECT_TRUE(page.summary().startsWith(
-      "Nothing else that is known differs.\n2 FASTER, 2 SLOWER, 0 SAME, 2 AMBIGUOUS, 1 not compared\nSomething changed;"))
+  EXPECT_TRUE(
+      page.summary().startsWith("Nothing else that is known differs.\n2 FASTER, 2 SLOWER, 0 SAME, 2 AMBIGUOUS, 1 not "
+                                "compared\nSomething changed;"))
       << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("\nAll rows: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.model().common().contains("d 128")) << page.model().common().toStdString();
