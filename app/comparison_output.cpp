@@ -72,8 +72,7 @@ std::string counts_of(const ComparisonOutput& output) {
 }
 
 std::vector<analysis::ComparisonAnswer> answers_of(const ComparisonOutput& output) {
-  const analysis::ComparisonResult* result = &output.result;
-  return comparison_answers(output.sides.table, {&result, 1});
+  return comparison_answers(output.sides.table, output.result);
 }
 
 /// The counts, then what they come to.
@@ -207,31 +206,36 @@ void print_html(const ComparisonOutput& output, std::ostream& out) {
   out << "</body></html>\n";
 }
 
-/// As CI reads it: what is not decided, or has no partner, was not tested.
+/// As CI reads it: what ran and no longer does is an error; what is not decided, or has no partner, was not tested.
 void print_junit(const ComparisonOutput& output, std::ostream& out) {
   const analysis::ComparisonResult& result = output.result;
-  const auto begin = [&](Row row) -> std::ostream& {
-    const PointSpec spec = output.sides.table.spec(row);
-    return out << "<testcase classname=\"" << html_text(spec.algorithm) << "\" name=\"" << html_text(describe(spec))
-               << "\"";
+  const auto broken = static_cast<std::size_t>(std::ranges::count_if(
+      result.left_out, [&](const auto& left) { return no_longer_run(output.sides.table, left) > 0; }));
+  const auto add = [&](const PointSpec& spec, const char* side, const char* outcome, const std::string& message) {
+    out << "<testcase classname=\"" << html_text(spec.algorithm) << "\" name=\"" << html_text(describe(spec)) << side
+        << "\"><" << outcome << " message=\"" << html_text(message) << "\"/></testcase>\n";
   };
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"" << html_text(title_of(output))
       << "\" tests=\"" << result.pairs.size() + result.left_out.size() << "\" failures=\"" << output.failing.size()
-      << "\" skipped=\"" << result.count(Verdict::ambiguous) + result.left_out.size() << "\">\n";
+      << "\" errors=\"" << broken << "\" skipped=\""
+      << result.count(Verdict::ambiguous) + result.left_out.size() - broken << "\">\n";
   for (const analysis::ComparedPair& pair : result.pairs) {
-    const std::string ratio = std::string(to_string(pair.verdict.verdict)) + " " + ratio_text(pair.verdict.time);
-    begin(pair.other.front());
+    const PointSpec spec = output.sides.table.spec(pair.other.front());
+    const std::string verdict =
+        std::string(to_string(pair.verdict.verdict)) + " " + analysis::ratio_text(pair.verdict.time);
     if (std::ranges::count(output.failing, &pair) > 0) {
-      out << "><failure message=\"" << ratio << "\"/></testcase>\n";
+      add(spec, "", "failure", verdict);
     } else if (pair.verdict.verdict == Verdict::ambiguous) {
-      out << "><skipped message=\"" << ratio << "\"/></testcase>\n";
+      add(spec, "", "skipped", verdict);
     } else {
-      out << "/>\n";
+      out << "<testcase classname=\"" << html_text(spec.algorithm) << "\" name=\"" << html_text(describe(spec))
+          << "\"><system-out>" << verdict << "</system-out></testcase>\n";
     }
   }
   for (const analysis::LeftOut& left : result.left_out) {
-    begin(left.rows.front()) << "><skipped message=\"" << html_text(text(left_out_words(output.sides.table, left)))
-                             << "\"/></testcase>\n";
+    add(output.sides.table.spec(left.rows.front()), left.of_other ? " (other)" : " (baseline)",
+        no_longer_run(output.sides.table, left) > 0 ? "error" : "skipped",
+        text(left_out_words(output.sides.table, left)));
   }
   out << "</testsuite>\n";
 }
@@ -256,22 +260,7 @@ void print_json(const ComparisonOutput& output, std::ostream& out) {
     document["counts"][std::string(to_string(verdict))] = output.result.count(verdict);
   }
   document["counts"]["left_out"] = output.result.left_out.size();
-  for (const analysis::ComparisonAnswer& answer : answers_of(output)) {
-    if (answer.points == 0) continue;
-    nlohmann::ordered_json& told = document["answers"].emplace_back();
-    if (!answer.algorithm.empty()) {
-      told["algorithm"] = answer.algorithm;
-      told["pass"] = to_string(answer.pass);
-    }
-    told["points"] = answer.points;
-    told["mean_ratio"] = answer.mean.ratio;
-    told["low"] = answer.mean.interval.low;
-    told["high"] = answer.mean.interval.high;
-    told["slower_by"] = answer.slower_by;
-    told["faster_by"] = answer.faster_by;
-    told["detectable"] = answer.detectable;
-    told["detectable_at_worst"] = answer.detectable_at_worst;
-  }
+  document["answers"] = json_of(answer_data(answers_of(output)));
   document["differences"] = json_of(difference_table(output.result));
   document["rows"] = json_of(rows_for_programs(output));
   out << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';

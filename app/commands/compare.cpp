@@ -17,6 +17,7 @@
 #include "app/compared_sides.h"
 #include "app/comparison_output.h"
 #include "messages/compare.h"
+#include "profiler/analysis/comparison_words.h"
 
 namespace attnscope {
 namespace {
@@ -50,12 +51,12 @@ Message failure(const analysis::PointTable& table, const std::vector<const analy
   constexpr std::size_t most_named = 5;
   std::string rows;
   for (std::size_t i = 0; i < std::min(failing.size(), most_named); ++i) {
-    rows += fmt::format("{}{} ({:.4f})", i == 0 ? "" : "; ", describe(table.spec(failing[i]->other.front())),
-                        failing[i]->verdict.time.ratio);
+    rows += fmt::format("{}{}: {}", i == 0 ? "" : "; ", describe(table.spec(failing[i]->other.front())),
+                        analysis::ratio_text(failing[i]->verdict.time));
   }
   if (failing.size() > most_named) rows += "; ...";
   if (failing.size() == 1) return say::compare::one_regressed{.percent = fmt::format("{}", percent), .rows = rows};
-  return say::compare::regressed{.count = failing.size(), .percent = fmt::format("{}", percent), .rows = rows};
+  return say::compare::regressed{.percent = fmt::format("{}", percent), .count = failing.size(), .rows = rows};
 }
 
 ExitCode compare_sides(const CompareOptions& options) {
@@ -135,15 +136,16 @@ Action add_compare(CLI::App& command) {
       "Exit code 4 where a point is SLOWER and its ratio is above this many percent, 5 where one that ran does no more",
       0, 1000);
   percent("--fail-on-proven-regression", options->proven_percent,
-          "The same where the whole interval of the ratio is above it", 0, 1000)
+          "The same where it is SLOWER by more than that at 95% for all points together", 0, 1000)
       ->excludes(regression);
   std::vector<std::string> words;
   words.reserve(formats.size());
   for (const auto& [word, format] : formats) words.emplace_back(word);
   command
-      .add_option(
-          "--format", options->format,
-          "json in base units; html is one page; junit for CI: a case a point, SLOWER fails, AMBIGUOUS is skipped")
+      .add_option("--format", options->format,
+                  "json in base units; html is one page; junit for CI: a case a point, SLOWER fails (with "
+                  "--fail-on-... beyond its "
+                  "percent), what no longer runs is an error, AMBIGUOUS is skipped")
       ->check(CLI::IsMember(words))
       ->capture_default_str();
   return [options] { return compare_sides(*options); };

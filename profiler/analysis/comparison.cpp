@@ -479,24 +479,25 @@ std::size_t ComparisonResult::count(Verdict verdict) const {
       std::ranges::count_if(pairs, [&](const ComparedPair& pair) { return pair.verdict.verdict == verdict; }));
 }
 
+std::size_t no_longer_run(const PointTable& table, const LeftOut& left) {
+  if (left.why != LeftOut::Why::failed || !left.of_other) return 0;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(left.rows, [&](Row row) { return table.disposition(row) != Disposition::infeasible; }));
+}
+
 std::size_t ComparisonResult::no_longer_run(const PointTable& table) const {
   std::size_t count = 0;
-  for (const LeftOut& left : left_out) {
-    if (left.why != LeftOut::Why::failed || !left.of_other) continue;
-    count += static_cast<std::size_t>(
-        std::ranges::count_if(left.rows, [&](Row row) { return table.disposition(row) != Disposition::infeasible; }));
-  }
+  for (const LeftOut& left : left_out) count += analysis::no_longer_run(table, left);
   return count;
 }
 
 std::vector<const ComparedPair*> regressions(const ComparisonResult& result, double share, bool proven) {
   std::vector<const ComparedPair*> found;
   for (const ComparedPair& pair : result.pairs) {
-    const RatioInterval& time = pair.verdict.time;
-    if (pair.verdict.verdict == Verdict::slower && (proven ? time.interval.low : time.ratio) > 1 + share) {
-      found.push_back(&pair);
-    }
+    const RowVerdict& row = pair.verdict;
+    if (row.verdict == Verdict::slower && (proven ? row.sure : row.time.ratio - 1) > share) found.push_back(&pair);
   }
+  std::ranges::sort(found, std::greater(), [](const ComparedPair* pair) { return pair->verdict.time.ratio; });
   return found;
 }
 

@@ -85,22 +85,24 @@ struct ComparisonResult {
   std::size_t on_both_sides = 0;        ///< rows of the base that the other side has, too: the base's alone
 
   [[nodiscard]] std::size_t count(Verdict) const;
-  /// Points that have a time on the base's side and crashed, hung or were wrong on the other; not those that do not
-  /// fit.
+  /// Of all that is left out.
   [[nodiscard]] std::size_t no_longer_run(const PointTable&) const;
 };
+/// Points that have a time on the base's side and crashed, hung or were wrong on the other; not those that do not fit.
+[[nodiscard]] std::size_t no_longer_run(const PointTable&, const LeftOut&);
 [[nodiscard]] ComparisonResult compare(const PointTable&, const ComparisonRequest&);
 
-/// The two halves of compare(), for sides that share a margin which only all of them together tell.
+/// The two halves of compare(), for several other sides that are held to one margin: the widest that any of them needs.
 struct AlignedSides {
   ComparisonResult result;        ///< without verdicts; `margin` is the one that was given, else the usual one
   std::vector<ComparedRow> rows;  ///< of each pair
 };
 [[nodiscard]] AlignedSides align(const PointTable&, const ComparisonRequest&);
-/// Of what the request says this needs `verdicts` and `looks`.
+/// Reads `verdicts` and `looks` of the request, nothing else.
 [[nodiscard]] ComparisonResult judged(AlignedSides, const ComparisonRequest&, double margin);
 
-/// Pairs that are SLOWER and whose ratio lies above 1 + share (0.05: 5%); `proven`: whose whole interval does.
+/// Pairs that are SLOWER and whose ratio lies above 1 + share (0.05: 5%), the largest first; `proven`: that are so by
+/// RowVerdict::sure.
 [[nodiscard]] std::vector<const ComparedPair*> regressions(const ComparisonResult&, double share, bool proven = false);
 
 }  // namespace attnscope::analysis

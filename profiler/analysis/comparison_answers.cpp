@@ -13,42 +13,47 @@
 namespace attnscope::analysis {
 namespace {
 
-RatioInterval mean_of(std::span<const ComparedPair* const> pairs) {
+/// A pair, and which result it is of.
+struct ToldPair {
+  const ComparedPair* pair = nullptr;
+  std::size_t result = 0;
+};
+
+RatioInterval mean_of(std::span<const ToldPair> told) {
   double sum = 0;
-  double squares = 0;  // of the half-widths of points in the same rounds
-  double widths = 0;   // of the others
-  for (const ComparedPair* pair : pairs) {
+  std::map<std::size_t, double> squares;  // by result, of the half-widths of points in the same rounds
+  double half = 0;                        // of the others
+  for (const auto& [pair, result] : told) {
     const RatioInterval& time = pair->verdict.time;
-    const double half = std::log(time.interval.high / time.interval.low) / 2;
+    const double width = std::log(time.interval.high / time.interval.low) / 2;
     sum += std::log(time.ratio);
-    if (pair->paired) {
-      squares += half * half;
+    if (pair->paired && pair->verdict.floor == SpreadFloor::none) {
+      squares[result] += width * width;
     } else {
-      widths += half;
+      half += width;
     }
   }
-  const auto count = static_cast<double>(pairs.size());
-  const double half = (std::sqrt(squares) + widths) / count;
+  for (const auto& [result, of_result] : squares) half += std::sqrt(of_result);
+  const auto count = static_cast<double>(told.size());
   return {.ratio = std::exp(sum / count),
-          .interval = {.low = std::exp(sum / count - half), .high = std::exp(sum / count + half)}};
+          .interval = {.low = std::exp((sum - half) / count), .high = std::exp((sum + half) / count)}};
 }
 
-ComparisonAnswer answer_of(std::span<const ComparedPair* const> pairs) {
+ComparisonAnswer answer_of(std::span<const ToldPair> told) {
   ComparisonAnswer answer;
-  answer.points = pairs.size();
-  answer.mean = mean_of(pairs);
+  answer.points = told.size();
+  answer.mean = mean_of(told);
   std::vector<double> detectable;
-  for (const ComparedPair* pair : pairs) {
-    const RowVerdict& row = pair->verdict;
+  for (const ToldPair& each : told) {
+    const RowVerdict& row = each.pair->verdict;
     ++answer.verdicts.at(static_cast<std::size_t>(row.verdict));
-    if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.time.interval.low - 1);
-    if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, 1 - row.time.interval.high);
+    if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.sure);
+    if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, row.sure);
     if (row.detectable > 0) detectable.push_back(row.detectable);
   }
   if (!detectable.empty()) {
-    std::ranges::sort(detectable);
-    answer.detectable = detectable[detectable.size() / 2];
-    answer.detectable_at_worst = detectable.back();
+    answer.detectable_at_worst = std::ranges::max(detectable);
+    answer.detectable = summarize(detectable)->median;
   }
   return answer;
 }
@@ -63,18 +68,18 @@ std::vector<ComparisonAnswer> comparison_answers(const PointTable& table,
                                                  std::span<const ComparisonResult* const> results) {
   const FieldColumn& algorithms = table.points().field("algorithm");
   const FieldColumn& passes = table.points().field("pass");
-  std::vector<const ComparedPair*> all;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<const ComparedPair*>> groups;
-  for (const ComparisonResult* result : results) {
-    for (const ComparedPair& pair : result->pairs) {
+  std::vector<ToldPair> all;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<ToldPair>> groups;
+  for (std::size_t result = 0; result < results.size(); ++result) {
+    for (const ComparedPair& pair : results[result]->pairs) {
       const Row row = pair.other.front();
-      all.push_back(&pair);
-      groups[{algorithms.key(row), passes.key(row)}].push_back(&pair);
+      all.push_back({&pair, result});
+      groups[{algorithms.key(row), passes.key(row)}].push_back({&pair, result});
     }
   }
   std::vector<ComparisonAnswer> answers;
   for (const auto& [key, pairs] : groups) {
-    const Row row = pairs.front()->other.front();
+    const Row row = pairs.front().pair->other.front();
     answers.push_back(answer_of(pairs));
     answers.back().algorithm = short_title(table.algorithms(), table.algorithm(row));
     answers.back().pass = table.problem(row).pass;
@@ -83,6 +88,11 @@ std::vector<ComparisonAnswer> comparison_answers(const PointTable& table,
                     [](const ComparisonAnswer& answer) { return std::pair(answer.algorithm, answer.pass); });
   if (answers.size() > 1) answers.insert(answers.begin(), answer_of(all));
   return answers;
+}
+
+std::vector<ComparisonAnswer> comparison_answers(const PointTable& table, const ComparisonResult& result) {
+  const ComparisonResult* one = &result;
+  return comparison_answers(table, {&one, 1});
 }
 
 Table answer_table(std::vector<ComparisonAnswer> answers) {
@@ -121,21 +131,40 @@ Table answer_table(std::vector<ComparisonAnswer> answers) {
   return finished;
 }
 
+Table answer_data(std::vector<ComparisonAnswer> answers) {
+  TableOf<ComparisonAnswer> table(std::move(answers));
+  table.add({.key = "algorithm"}, [](const ComparisonAnswer& answer) { return answer.algorithm; });
+  table.add({.key = "pass"}, [](const ComparisonAnswer& answer) {
+    return answer.algorithm.empty() ? std::string_view() : to_string(answer.pass);
+  });
+  table.add({.key = "points"}, [](const ComparisonAnswer& answer) { return static_cast<double>(answer.points); });
+  table.add({.key = "mean_ratio"}, [](const ComparisonAnswer& answer) { return answer.mean.ratio; });
+  table.add({.key = "mean_low"}, [](const ComparisonAnswer& answer) { return answer.mean.interval.low; });
+  table.add({.key = "mean_high"}, [](const ComparisonAnswer& answer) { return answer.mean.interval.high; });
+  for (const auto& [key, value] :
+       {std::pair("slower_by", &ComparisonAnswer::slower_by), std::pair("faster_by", &ComparisonAnswer::faster_by),
+        std::pair("detectable", &ComparisonAnswer::detectable),
+        std::pair("detectable_at_worst", &ComparisonAnswer::detectable_at_worst)}) {
+    table.add({.key = key}, [value = value](const ComparisonAnswer& answer) { return answer.*value; });
+  }
+  return std::move(table).take();
+}
+
 std::vector<Message> answer_words(const ComparisonAnswer& answer) {
   const auto count = [&](Verdict verdict) { return answer.verdicts.at(static_cast<std::size_t>(verdict)); };
-  std::vector<Message> words;
-  const bool changed = count(Verdict::faster) + count(Verdict::slower) > 0;
+  const std::size_t changed = count(Verdict::faster) + count(Verdict::slower);
+  const std::size_t open = count(Verdict::ambiguous);
   const std::string mean = ratio_text(answer.mean);
-  if (changed) {
-    words.emplace_back(say::compare::changed{.mean = mean});
-  } else if (count(Verdict::ambiguous) == 0) {
-    words.emplace_back(say::compare::unchanged{.mean = mean});
+  std::vector<Message> words;
+  if (changed > 0) {
+    words.emplace_back(say::compare::changed{.changed = changed, .points = answer.points, .open = open, .mean = mean});
+  } else if (open == 0) {
+    words.emplace_back(say::compare::unchanged{.points = answer.points, .mean = mean});
   } else {
-    words.emplace_back(
-        say::compare::none_proven{.open = count(Verdict::ambiguous), .points = answer.points, .mean = mean});
+    words.emplace_back(say::compare::none_proven{.open = open, .points = answer.points, .mean = mean});
   }
-  if (count(Verdict::slower) > 0) words.emplace_back(say::compare::proven_slower{.by = text(Share(answer.slower_by))});
-  if (count(Verdict::faster) > 0) words.emplace_back(say::compare::proven_faster{.by = text(Share(answer.faster_by))});
+  if (answer.slower_by > 0) words.emplace_back(say::compare::proven_slower{.by = text(Share(answer.slower_by))});
+  if (answer.faster_by > 0) words.emplace_back(say::compare::proven_faster{.by = text(Share(answer.faster_by))});
   if (answer.detectable > 0) {
     words.emplace_back(say::compare::could_show{.median = text(Share(answer.detectable)),
                                                 .worst = text(Share(answer.detectable_at_worst))});

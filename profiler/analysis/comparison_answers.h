@@ -23,13 +23,14 @@ struct ComparisonAnswer {
   std::size_t points = 0;
   /// Geometric mean of the points' ratios, with an interval that covers the mean of these very points. Errors of points
   /// measured in the same rounds are independent, so the half-widths' root of squares is divided by the number of
-  /// points; separate recordings may move all points alike, so there the mean half-width stands.
+  /// points. Separate recordings and several sides of one baseline may move all points alike, and where the spread is
+  /// not known nothing is: there half-widths are averaged.
   RatioInterval mean;
-  /// Of the points called SLOWER (FASTER), the ends of their intervals that lie nearer to no change: the largest.
+  /// Of the points called SLOWER (FASTER) the largest RowVerdict::sure; 0 without one.
   double slower_by = 0;
   double faster_by = 0;
-  /// The change that would have been found 9 times of 10: at the median point, and at the worst. 0 where both sides
-  /// were computed.
+  /// The change that a point by itself would have shown 9 times of 10: the median point, and the worst. 0 where both
+  /// sides were computed.
   double detectable = 0;
   double detectable_at_worst = 0;
 };
@@ -38,9 +39,12 @@ struct ComparisonAnswer {
 /// results are of the table.
 [[nodiscard]] std::vector<ComparisonAnswer> comparison_answers(const PointTable&,
                                                                std::span<const ComparisonResult* const>);
-/// For people and programs.
+[[nodiscard]] std::vector<ComparisonAnswer> comparison_answers(const PointTable&, const ComparisonResult&);
+/// For people.
 [[nodiscard]] Table answer_table(std::vector<ComparisonAnswer>);
-/// The first of them in three sentences. Pre: it has points.
+/// For programs.
+[[nodiscard]] Table answer_data(std::vector<ComparisonAnswer>);
+/// The first of them in three sentences.
 [[nodiscard]] std::vector<Message> answer_words(const ComparisonAnswer&);
 
 }  // namespace attnscope::analysis

@@ -271,12 +271,15 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   const Corrected changed = correct(confirmed, uncertain, options.level / looks);
   const Corrected alike = correct(same, uncertain, options.level / looks);
   Quantiles quantiles(options.interval_level / looks);
+  Quantiles of_all(options.interval_level / looks / static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
   Tails tails;
   std::vector<RowVerdict> verdicts(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RowVerdict& row = verdicts[i];
     row.time = ratio_of(times[i], quantiles);
     if (clocked[i]) row.cycles = ratio_of(cycles[i], quantiles);
+    const Interval together = ratio_of(times[i], of_all).interval;
+    row.sure = times[i].mean < 0 ? 1 - together.high : together.low - 1;
     row.floor = times[i].floor;
     row.steadied = times[i].steadied;
     row.rounds = std::min(rows[i].base.ns.size(), rows[i].other.ns.size());

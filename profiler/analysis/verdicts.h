@@ -108,7 +108,10 @@ struct RowVerdict {
   double spread = 0;       ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
   double p_change = 1;     ///< that it lies inside the margin, uncorrected
   double p_same = 1;       ///< that it lies outside
-  double detectable = 0;   ///< relative change that is found 9 times of 10 in such a row by itself; 0 where exact
+  /// The least change in the verdict's direction that holds at the interval's level for all rows together (Bonferroni):
+  /// 0.05 is 5%; below 0 where none does.
+  double sure = 0;
+  double detectable = 0;  ///< relative change that is found 9 times of 10 in such a row by itself; 0 where exact
   /// Of an ambiguous row: the most rounds of `attnscope ab`, which measures both sides in each and nothing else, by
   /// which it is decided 9 times of 10 if ratio and spread are what they seem. Nothing where that takes more than
   /// `most_rounds`: the change lies at the margin. `usual_rounds` where nothing is known of the spread.

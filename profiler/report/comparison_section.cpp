@@ -235,11 +235,6 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
   return figure;
 }
 
-std::vector<analysis::ComparisonAnswer> answers_of(const Context& context, const Compared& compared) {
-  const analysis::ComparisonResult* result = &compared.result;
-  return analysis::comparison_answers(context.table(), {&result, 1});
-}
-
 Paragraph notice(const Message& message) {
   return {{{text(message)}}, true};
 }
@@ -308,7 +303,8 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
                                                     .same = result.count(Verdict::same),
                                                     .ambiguous = result.count(Verdict::ambiguous),
                                                     .left = result.left_out.size()}));
-    for (const Message& words : analysis::answer_words(answers_of(context, compared).front()))
+    for (const Message& words :
+         analysis::answer_words(analysis::comparison_answers(context.table(), compared.result).front()))
       blocks.emplace_back(plain(words));
     const std::size_t significant = result.count(Verdict::faster) + result.count(Verdict::slower);
     for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {
@@ -363,7 +359,7 @@ std::vector<Block> comparison_section(const Context& context) {
                                                      .rows = compared.result.pairs.size(),
                                                      .level = fmt::format("{}", 100 * compared.verdicts.level)}));
       blocks.emplace_back(
-          written_out(analysis::answer_table(answers_of(context, compared)),
+          written_out(analysis::answer_table(analysis::comparison_answers(context.table(), compared.result)),
                       text(say::report::answers_caption{.other = compared.other, .base = compared.base})));
       for (const Message& floor : analysis::floor_words({&compared.result}, 1)) blocks.emplace_back(plain(floor));
       if (std::optional<Figure> figure = ratio_figure(context, compared, fmt::format("comparison-{}", ++number)))

@@ -181,7 +181,7 @@ class PointStream {
     if (depth > deepest) fail(say::import::deep{.most = deepest});
     const auto level = static_cast<std::size_t>(depth);
     if (event == Event::object_start) keys_.at(level + 1).clear();
-    if (event == Event::key && !keys_.at(level).insert(parsed.get<std::string>()).second) {
+    if (event == Event::key && !keys_.at(level).insert(parsed.get_ref<const std::string&>()).second) {
       // Which of the two is meant nobody knows.
       if (inside_)
         fail(Place{.of = Place::Of::point, .number = index_}, say::import::key_twice{.key = parsed.get<std::string>()});

@@ -173,7 +173,7 @@ QString summary_of(const ComparedView& of) {
   if (left > 0) text += QStringLiteral(", ") + qtext(say::compare_page::counts_left{.left = left});
   const std::vector<analysis::ComparisonAnswer> answers =
       analysis::comparison_answers(of.set->points->table(), results);
-  if (!answers.empty() && answers.front().points > 0) {
+  if (!answers.empty()) {
     QStringList words;
     for (const Message& each : analysis::answer_words(answers.front())) words << qtext(each);
     text += QLatin1Char('\n') + words.join(QLatin1Char(' '));

@@ -49,7 +49,10 @@ MapMeasuring::MapMeasuring(PointMeasurer& measurer, QWidget* parent) : QWidget(p
   connect(missing_button_, &QPushButton::clicked, this, [this] { ask_for(missing_); });
   connect(again_button_, &QPushButton::clicked, this, [this] { ask_for(all_); });
   connect(between_button_, &QPushButton::clicked, this, [this] { ask_for(between_); });
-  connect(cancel_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
+  connect(cancel_, &QPushButton::clicked, this, [this] {
+    asked_ = false;
+    measurer_.cancel();
+  });
   connect(close_, &QToolButton::clicked, this, [this] {
     forget_area();
     emit closed();
@@ -92,7 +95,10 @@ void MapMeasuring::show_area(const HeatmapGrid& grid, const analysis::MapArea& a
   again_button_->setText(qtext(say::tile_map::area_again{.points = of(all_)}));
   between_button_->setText(qtext(say::tile_map::area_refine{.points = of(between_)}));
   // The map is drawn anew with every point that comes: what was said and chosen of the same area stays.
-  if (!area_shown_ || area != area_) trouble_.clear();
+  if (!area_shown_ || area != area_) {
+    trouble_.clear();
+    asked_ = measurer_.open() > 0 && asked_;
+  }
   if (all_.empty()) trouble_ = qtext(say::tile_map::area_foreign{});
   const analysis::Run& run = table.run(grid.shown_rows().front());
   const bool simulated = is_simulated(run.provenance);
@@ -143,8 +149,7 @@ void MapMeasuring::refresh() {
   if (words.isEmpty() && asked_) {
     const std::string file = measurer_.database().toStdString();
     words = open > 0 ? qtext(say::explorer_page::points_open{.open = static_cast<std::int64_t>(open), .file = file})
-                     : qtext(say::tile_map::area_kept{.file = file});
-    words = asked_on_ + QStringLiteral(": ") + words;
+                     : qtext(say::tile_map::area_kept{.device = asked_on_.toStdString(), .file = file});
   }
   if (words.isEmpty() && chosen != nullptr && chosen->simulated != simulated_) {
     words = qtext(say::tile_map::area_elsewhere{.device = chosen->name.toStdString()});

@@ -95,7 +95,7 @@ TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   EXPECT_EQ(regressions(judged, 0.29).size(), 1U);
   EXPECT_TRUE(regressions(judged, 0.31).empty());  // it is 1.3
   EXPECT_EQ(regressions(judged, 0.2, true).size(), 1U);
-  EXPECT_TRUE(regressions(judged, 0.25, true).empty());  // 1.3 / 1.05 is the near end
+  EXPECT_TRUE(regressions(judged, 0.25, true).empty());  // 1.3 / 1.05 is the near end, of this row alone
   ComparisonRequest wide = same;
   wide.margin = 0.25;
   EXPECT_TRUE(regressions(compare(table, wide), 0.01).empty()) << "not SLOWER at that margin";

@@ -104,7 +104,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("note").front(), QString());
   EXPECT_TRUE(
       page.summary().startsWith("Nothing else that is known differs.\n2 FASTER, 2 SLOWER, 0 SAME, 2 AMBIGUOUS, 1 not "
-                                "compared\nSomething changed;"))
+                                "compared\nChanged beyond the margin: 4 of the 6 points"))
       << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("\nAll rows: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.model().common().contains("d 128")) << page.model().common().toStdString();
