@@ -21,7 +21,6 @@
 namespace attnscope {
 namespace {
 
-using analysis::Row;
 using analysis::Verdict;
 
 analysis::ComparisonOf of(const ComparisonOutput& output) {
