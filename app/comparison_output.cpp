@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -210,6 +211,7 @@ void print_junit(const ComparisonOutput& output, std::ostream& out) {
   const analysis::ComparisonResult& result = output.result;
   const auto broken = static_cast<std::size_t>(std::ranges::count_if(
       result.left_out, [&](const auto& left) { return no_longer_run(output.sides.table, left) > 0; }));
+  const std::set<const analysis::ComparedPair*> failing(output.failing.begin(), output.failing.end());
   const auto add = [&](const PointSpec& spec, const char* side, const char* outcome, const std::string& message) {
     out << "<testcase classname=\"" << html_text(spec.algorithm) << "\" name=\"" << html_text(describe(spec)) << side
         << "\"><" << outcome << " message=\"" << html_text(message) << "\"/></testcase>\n";
@@ -222,10 +224,9 @@ void print_junit(const ComparisonOutput& output, std::ostream& out) {
     const PointSpec spec = output.sides.table.spec(pair.other.front());
     const std::string verdict =
         std::string(to_string(pair.verdict.verdict)) + " " + analysis::ratio_text(pair.verdict.time);
-    if (std::ranges::count(output.failing, &pair) > 0) {
-      add(spec, "", "failure", verdict);
-    } else if (pair.verdict.verdict == Verdict::ambiguous) {
-      add(spec, "", "skipped", verdict);
+    const bool failed = failing.contains(&pair);
+    if (failed || pair.verdict.verdict == Verdict::ambiguous) {
+      add(spec, "", failed ? "failure" : "skipped", verdict);
     } else {
       out << "<testcase classname=\"" << html_text(spec.algorithm) << "\" name=\"" << html_text(describe(spec))
           << "\"><system-out>" << verdict << "</system-out></testcase>\n";

@@ -18,6 +18,9 @@ namespace attnscope {
 /// a cubin.
 [[nodiscard]] std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names,
                                                       const AttentionProblem&, const Config&);
+/// A tile alone would become a Config without its knobs; where none is read, say Config(tile).
+std::vector<std::string> kernel_defines(std::initializer_list<std::string_view>, const AttentionProblem&,
+                                        const TileShape&) = delete;
 
 /// "ATTN_WARPS" of "ATTN_WARPS=4".
 [[nodiscard]] std::string_view macro_of(std::string_view define);

@@ -359,7 +359,7 @@ AttentionPlan FlashAttention1::plan(const AttentionProblem& p, const Config& con
     return fa1_backward::append(plan(forward_problem(p), forward_config, device), p, tile, device);
   }
   std::vector<std::string> defines =
-      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile);
+      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, config);
   if (const int teams = teams_on(device, p, tile); teams > 1) defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "o", "o_acc", "l", "m"}, {p.instances(), group_size(p), p.n_q, p.n_k});

@@ -270,8 +270,9 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const TileSh
   auto program = std::make_shared<const Fa1BackwardProgram>(p, tile, kernel.on_chip);
   plan.launches.emplace_back(
       std::move(kernel),
-      KernelSource{"fa1/fa1_backward.cuh", "attn_fa1_backward",
-                   kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, tile)},
+      KernelSource{
+          "fa1/fa1_backward.cuh", "attn_fa1_backward",
+          kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, Config(tile))},
       std::move(arguments), std::move(program));
   return plan;
 }

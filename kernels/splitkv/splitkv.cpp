@@ -158,7 +158,7 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
 
   std::vector<KernelModel> model = models(grid, tile, stages, device);
   std::vector<std::string> defines =
-      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_PAGED"}, p, tile);
+      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_PAGED"}, p, Config(tile));
   defines.push_back(fmt::format("ATTN_STAGES={}", stages));
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", p.page > 0 ? "block_table" : "", "o_part", "lse_part"},
@@ -174,7 +174,7 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   append_mask_arguments(arguments, p);
   plan.launches.emplace_back(std::move(model[1]),
                              KernelSource{"splitkv/splitkv_combine.cuh", "attn_splitkv_combine",
-                                          kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_MASK"}, p, tile)},
+                                          kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_MASK"}, p, Config(tile))},
                              std::move(arguments), splitkv::combine_program(grid));
   return plan;
 }

@@ -13,16 +13,16 @@
 namespace attnscope::analysis {
 namespace {
 
-/// A pair, and which result it is of.
+/// A pair, and the result that it is of.
 struct ToldPair {
   const ComparedPair* pair = nullptr;
-  std::size_t result = 0;
+  const ComparisonResult* result = nullptr;
 };
 
 RatioInterval mean_of(std::span<const ToldPair> told) {
   double sum = 0;
-  std::map<std::size_t, double> squares;  // by result, of the half-widths of points in the same rounds
-  double half = 0;                        // of the others
+  std::map<const ComparisonResult*, double> squares;  // by result, of the half-widths of points in the same rounds
+  double half = 0;                                    // of the others
   for (const auto& [pair, result] : told) {
     const RatioInterval& time = pair->verdict.time;
     const double width = std::log(time.interval.high / time.interval.low) / 2;
@@ -47,9 +47,12 @@ ComparisonAnswer answer_of(std::span<const ToldPair> told) {
   for (const ToldPair& each : told) {
     const RowVerdict& row = each.pair->verdict;
     ++answer.verdicts.at(static_cast<std::size_t>(row.verdict));
+    if (row.detectable > 0) detectable.push_back(row.detectable);
+    // What was computed has no error of its own, and a model's is not in it; what is no more than the margin the
+    // verdict says already.
+    if (is_computed(*each.pair) || row.sure <= each.result->margin) continue;
     if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.sure);
     if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, row.sure);
-    if (row.detectable > 0) detectable.push_back(row.detectable);
   }
   if (!detectable.empty()) {
     answer.detectable_at_worst = std::ranges::max(detectable);
@@ -70,8 +73,8 @@ std::vector<ComparisonAnswer> comparison_answers(const PointTable& table,
   const FieldColumn& passes = table.points().field("pass");
   std::vector<ToldPair> all;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<ToldPair>> groups;
-  for (std::size_t result = 0; result < results.size(); ++result) {
-    for (const ComparedPair& pair : results[result]->pairs) {
+  for (const ComparisonResult* result : results) {
+    for (const ComparedPair& pair : result->pairs) {
       const Row row = pair.other.front();
       all.push_back({&pair, result});
       groups[{algorithms.key(row), passes.key(row)}].push_back({&pair, result});

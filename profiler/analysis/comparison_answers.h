@@ -26,7 +26,8 @@ struct ComparisonAnswer {
   /// points. Separate recordings and several sides of one baseline may move all points alike, and where the spread is
   /// not known nothing is: there half-widths are averaged.
   RatioInterval mean;
-  /// Of the points called SLOWER (FASTER) the largest RowVerdict::sure; 0 without one.
+  /// Of the points called SLOWER (FASTER) the largest RowVerdict::sure above the margin; 0 without one, and of
+  /// computed sides.
   double slower_by = 0;
   double faster_by = 0;
   /// The change that a point by itself would have shown 9 times of 10: the median point, and the worst. 0 where both
@@ -44,7 +45,7 @@ struct ComparisonAnswer {
 [[nodiscard]] Table answer_table(std::vector<ComparisonAnswer>);
 /// For programs.
 [[nodiscard]] Table answer_data(std::vector<ComparisonAnswer>);
-/// The first of them in three sentences.
+/// In up to four sentences.
 [[nodiscard]] std::vector<Message> answer_words(const ComparisonAnswer&);
 
 }  // namespace attnscope::analysis

@@ -61,7 +61,9 @@ std::size_t utf8_length(std::string_view text) {
 bool steers(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
-  if (character.size() != 3 || byte(0) != 0xE2) return false;
+  if (character.size() != 3) return false;
+  if (byte(0) == 0xEF) return byte(1) == 0xBF && byte(2) >= 0xBE;  // no characters, and XML refuses them
+  if (byte(0) != 0xE2) return false;
   const bool of_2000 = byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F || (byte(2) >= 0xA8 && byte(2) <= 0xAE));
   const bool of_2060 = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
   return of_2000 || of_2060;

@@ -19,12 +19,13 @@ TEST(KernelDefines, SayProblemAndTile) {
                            .dropout = 0.5,
                            .page = 16,
                            .deterministic = true};
-  const Tiling tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
+  const Config tile = Tiling{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
   EXPECT_THAT(kernel_defines({"ATTN_BC", "ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_MASK"}, p, tile),
               ElementsAre("ATTN_BF16=1", "ATTN_D=128", "ATTN_BR=64", "ATTN_BC=32", "ATTN_MASK=1"));
   EXPECT_THAT(kernel_defines({"ATTN_DROPOUT", "ATTN_DETERMINISTIC", "ATTN_PAGED", "ATTN_HEADS_FASTEST"}, p, tile),
               ElementsAre("ATTN_DROPOUT=1", "ATTN_DETERMINISTIC=1", "ATTN_PAGED=1", "ATTN_HEADS_FASTEST=1"));
-  EXPECT_THAT(kernel_defines({"ATTN_DROPOUT", "ATTN_PAGED"}, {}, {}), ElementsAre("ATTN_DROPOUT=0", "ATTN_PAGED=0"));
+  EXPECT_THAT(kernel_defines({"ATTN_DROPOUT", "ATTN_PAGED"}, {}, Config()),
+              ElementsAre("ATTN_DROPOUT=0", "ATTN_PAGED=0"));
 }
 
 std::string told(std::vector<std::string> defines) {

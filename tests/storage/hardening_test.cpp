@@ -132,6 +132,8 @@ TEST(Text, that_steers_a_terminal_is_spelled_out) {
                       "b\xe2\x81\xa6"),
             "a\\u202eb\\u2066");
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(printable("\xef\xbf\xbe\xef\xbf\xbd"),
+            "\\ufffe\xef\xbf\xbd");  // no character, and the one that stands for one
 }
 
 TEST(Text, that_a_spreadsheet_would_run_is_guarded_and_comes_back) {

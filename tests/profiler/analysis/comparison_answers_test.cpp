@@ -87,7 +87,8 @@ TEST(ComparisonAnswers, SeparateRecordingsMayMoveAllPointsAlike) {
   EXPECT_NEAR(Case(few).answers().front().mean.interval.high, 1.05, 1e-12);
   // Two sides share the baseline's rounds.
   const Case of(rounds);
-  const std::vector<const ComparisonResult*> twice{&of.result, &of.result};
+  const ComparisonResult again = of.result;
+  const std::vector<const ComparisonResult*> twice{&of.result, &again};
   EXPECT_NEAR(comparison_answers(of.table, twice).front().mean.interval.high, 1.009853, 1e-6);
 }
 
@@ -161,6 +162,12 @@ TEST(ComparisonAnswers, Sentences) {
               HasSubstr("faster by at least 8%"));
   EXPECT_THAT(words({{}, {}}), HasSubstr("None of the 2 points that were compared changed"));
   EXPECT_THAT(words({{}, {.verdict = Verdict::ambiguous}}), HasSubstr("No change is proven; open: 1 of 2 points"));
+  EXPECT_THAT(words({{.ratio = 1.1, .low = 1.1, .high = 1.1, .verdict = Verdict::slower, .detectable = 0}}),
+              Not(HasSubstr("at least")))
+      << "computed";
+  EXPECT_THAT(words({{.ratio = 1.02, .low = 1.003, .high = 1.04, .verdict = Verdict::slower}}),
+              Not(HasSubstr("at least")))
+      << "less than the margin, which the verdict says";
   EXPECT_THAT(words({{.detectable = 0}}), Not(HasSubstr("9 times of 10")));
 }
 
