@@ -19,6 +19,7 @@
 #include "messages/bound.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
+#include "profiler/analysis/speed_of_light.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
@@ -54,11 +55,11 @@ struct Seen {
     lengths.insert(spec.problem.n_k);
     algorithms.insert(spec.algorithm);
     if (record.origin() == Provenance::extrapolated) ++extrapolated;
-    if (const auto bound = analysis::named_bound(record)) ++busiest[text(bound->metric->label())];
+    if (const auto bound = analysis::busiest_unit(record)) ++busiest[text(bound->metric->label())];
     const auto bounds = analysis::compare_bounds(record);
     if (bounds && bounds->agree) ++bounds_agree;
     if (bounds && !bounds->agree)
-      ++bounds_differ[{text(bounds->predicted.name), text(bounds->measured.metric->label())}];
+      ++bounds_differ[{text(analysis::title_of(bounds->predicted)), text(bounds->measured.metric->label())}];
   }
 };
 

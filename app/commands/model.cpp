@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <iostream>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 #include "messages/terminal.h"
+#include "profiler/analysis/speed_of_light.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope {
@@ -90,33 +90,36 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
   return rows;
 }
 
-constexpr std::array time_terms{TimeTerm::tensor,  TimeTerm::exponential, TimeTerm::fp32, TimeTerm::shared_memory,
-                                TimeTerm::l2_port, TimeTerm::latency,     TimeTerm::l2,   TimeTerm::dram,
-                                TimeTerm::launch};
-static_assert(time_terms.size() == time_term_count);
-
-/// What a time waits for; for programs each term, by the name "L2 port" as "l2_port_ns".
+/// A time and what bounds it; for programs how busy each unit is, "L2 port" as "l2_port_pct".
 std::vector<TableColumn> time_columns(bool people) {
-  if (people) return {{"time", true}, {"waits for"}};
-  std::vector<TableColumn> columns{{"predicted_ns", true}, {"predicted_clock_hz", true}, {"bound"}, {"bound_by", true}};
-  for (const TimeTerm term : time_terms) {
-    std::string name(to_string(term));
+  if (people) return {{"time", true}, {"bound"}};
+  std::vector<TableColumn> columns{{"predicted_ns", true}, {"predicted_clock_hz", true}, {"bound"}};
+  for (const GpuUnit unit : gpu_units) {
+    std::string name(to_string(unit));
     std::ranges::transform(name, name.begin(), [](char c) {
       return c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     });
-    columns.push_back({name + "_ns", true});
+    columns.push_back({name + "_pct", true});
   }
+  append(columns, {{"launch_ns", true}, {"idle_ns", true}, {"empty_sms", true}});
   return columns;
 }
 
 std::vector<std::string> time_texts(const Theory& row, bool people) {
-  const std::string bound(row.time ? to_string(row.time->bound()) : "");
-  if (people) return {row.predicted_ns ? text(Nanoseconds(*row.predicted_ns)) : "", bound};
   const auto number = [](double value) { return fmt::format("{:.6g}", value); };
-  std::vector<std::string> fields{row.predicted_ns ? number(*row.predicted_ns) : "",
-                                  row.time ? number(row.time->clock_hz) : "", bound,
-                                  row.time ? number(row.time->bound_by()) : ""};
-  for (const TimeTerm term : time_terms) fields.push_back(row.time ? number(row.time->term(term)) : "");
+  if (!row.time) {
+    std::vector<std::string> fields(time_columns(people).size());
+    if (row.predicted_ns) fields[0] = people ? text(Nanoseconds(*row.predicted_ns)) : number(*row.predicted_ns);
+    return fields;
+  }
+  const LaunchTime& time = *row.time;
+  const analysis::SpeedOfLight light = analysis::speed_of_light({&time, 1});
+  if (people) return {text(Nanoseconds(*row.predicted_ns)), text(analysis::bound_words(light))};
+  const auto bound = light.bound();
+  std::vector<std::string> fields{number(*row.predicted_ns), number(time.clock_hz),
+                                  bound ? std::string(to_string(*bound)) : "latency and issue"};
+  for (const GpuUnit unit : gpu_units) fields.push_back(number(100 * light.of(unit)));
+  append(fields, {number(time.launch_ns), number(time.idle_ns), fmt::to_string(time.empty_sms)});
   return fields;
 }
 

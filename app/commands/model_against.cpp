@@ -23,6 +23,7 @@
 #include "messages/point.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/prediction_error.h"
+#include "profiler/analysis/use_error.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
@@ -156,6 +157,37 @@ struct Line {
   std::optional<ErrorFigures> errors;
   std::optional<analysis::TileRanks> ranks;
 };
+
+/// Errors of uses as lines of the same table: shares of a launch's time; of bounds the share that counters contradict.
+void append_uses(Table& table, const analysis::UseErrors& uses, const std::string& devices) {
+  const auto add = [&](const std::string& quantity, std::size_t launches, double median, const std::string& p95) {
+    table.rows.push_back({"all", "all", "both", quantity, "", fmt::to_string(launches)});
+    append(table.rows.back(), {"", fmt::format("{:.6g}", median), p95, "", "", "", "", devices});
+  };
+  for (const GpuUnit unit : gpu_units) {
+    const auto& error = uses.units.at(static_cast<std::size_t>(unit));
+    if (!error) continue;
+    add(fmt::format("use {}", to_string(unit)), error->launches, error->median, fmt::format("{:.6g}", error->p95));
+  }
+  if (uses.bounds == 0) return;
+  const double contradicted = static_cast<double>(uses.bounds - uses.confirmed) / static_cast<double>(uses.bounds);
+  add("bound contradicted", uses.bounds, contradicted, "");
+}
+
+void print_uses(const analysis::UseErrors& uses, TableFormat format) {
+  if (uses.bounds == 0) return;
+  std::cout << '\n'
+            << text(say::terminal::predicted_uses{.confirmed = uses.confirmed, .bounds = uses.bounds}) << "\n\n";
+  Table table{{{"unit"}, {"launches", true}, {"median error", true}, {"95th percentile", true}}, {}};
+  const auto points = [](double share) { return fmt::format("{:.1f} points", 100 * share); };
+  for (const GpuUnit unit : gpu_units) {
+    const auto& error = uses.units.at(static_cast<std::size_t>(unit));
+    if (!error) continue;
+    table.rows.push_back(
+        {text(analysis::title_of(unit)), fmt::to_string(error->launches), points(error->median), points(error->p95)});
+  }
+  print(table, format, std::cout);
+}
 
 Line line_of(const analysis::TileRanks& ranks) {
   return {.algorithm = ranks.problem.algorithm,
@@ -300,6 +332,7 @@ ExitCode model_against(std::span<const std::string> files, const std::string& ce
   }
   const DeviceNames names = names_of(played);
   const analysis::PredictionErrors errors = analysis::prediction_errors(pairs);
+  const analysis::UseErrors uses = analysis::use_errors(pairs);
   const std::vector<Unplayed> left = unplayed(predicted);
   std::vector<Line> lines = lines_of(errors);
   if (format == TableFormat::text || format == TableFormat::markdown) {
@@ -319,12 +352,15 @@ ExitCode model_against(std::span<const std::string> files, const std::string& ce
     }
     std::cout << '\n';
     print_for_people(lines, names, format);
+    print_uses(uses, format);
   } else {
     if (errors.unsettled > 0) lines.push_back(left_out("all", "all", "not_settled", {}, errors.unsettled));
     for (const Unplayed& each : left) {
       lines.push_back(left_out(each.algorithm, each.pass, "not_played", each.reason, each.points));
     }
-    print(whole_table(lines, names), format, std::cout);
+    Table table = whole_table(lines, names);
+    append_uses(table, uses, joined(names));
+    print(table, format, std::cout);
   }
   if (cancel.cancelled()) {
     fmt::print(stderr, "{}\n",

@@ -47,11 +47,17 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"dram_rate", rates.dram_bytes_per_second},
                   {"l2_rate", rates.l2_bytes_per_second}};
   append_costs(numbers, "peak", rates.per_cycle);
-  numbers.insert(numbers.end(), {{"power_idle", rates.power.idle},
-                                 {"power_tensor", rates.power.tensor},
-                                 {"power_dram", rates.power.dram},
-                                 {"power_exponent", rates.power.exponent},
-                                 {"power_lag_ns", rates.power.lag_ns},
+  const bool mma_sync = load.timing.use.instruction == MatrixInstruction::mma_sync;
+  numbers.insert(numbers.end(), {{"tensor_share", mma_sync ? rates.mma_sync_share : 1},
+                                 {"clock_load", rates.clock.load},
+                                 {"clock_load_ns", rates.clock.load_ns},
+                                 {"clock_surge", rates.clock.surge},
+                                 {"clock_surge_from", rates.clock.surge_from},
+                                 {"power_idle", rates.clock.idle},
+                                 {"power_tensor", rates.clock.tensor},
+                                 {"power_dram", rates.clock.dram},
+                                 {"power_exponent", rates.clock.exponent},
+                                 {"power_lag_ns", rates.clock.lag_ns},
                                  {"block_latency", load.timing.block_latency},
                                  {"step_latency", load.timing.step_latency},
                                  {"round_latency", load.timing.round_latency},
@@ -61,6 +67,18 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
   numbers.insert(numbers.end(),
                  {{"skew", load.timing.skew}, {"overlap", load.timing.overlap}, {"launch_ns", load.timing.launch_ns}});
   return numbers;
+}
+
+/// What `--why` counted of the launch, for tests/gpu/fit_use.py; 0 where nobody did.
+Numbers counted_of(const PointRecord& record, std::string_view kernel) {
+  const auto of = [&](std::string_view metric) {
+    const auto value = evaluate(metric, record, kernel);
+    return value ? value->value : 0;
+  };
+  return {{"counted_cycles", of(metric_key::sm_active_cycles)},
+          {"counted_tensor_pct", of("use_tensor_pct")},
+          {"counted_xu_pct", of("use_xu_pct")},
+          {"counted_shared_pct", of("use_shared_pct")}};
 }
 
 /// "times*blocks:steps:rounds:squares,...;...": turns, each of runs of blocks.
@@ -118,6 +136,7 @@ std::vector<LaunchRow> rows_of(std::size_t index, const MeasuredPoints::Point& p
                  words_of(loads[i].work.order)};
     row.numbers = {{"measured_ns", summary->median}, {"predicted_ns", times[i].ns}, {"clock_hz", times[i].clock_hz}};
     append(row.numbers, numbers_of(loads[i], rates));
+    append(row.numbers, counted_of(point.record, kernel->kernel));
   }
   return rows;
 }

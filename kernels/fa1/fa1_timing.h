@@ -10,28 +10,30 @@ namespace attnscope::fa1 {
 
 /// mma.sync, K and V kept, the fp32 state of the rows through memory at every step.
 inline constexpr KernelTiming forward_timing{
-    .block_latency = 6400,
-    .step_latency = 76,
-    .round_latency = 172,
-    .square_latency = 343,
-    .alone = {.tensor = 0.949, .exponential = 0, .fp32 = 0.721, .shared = 1.48, .l2 = 1.31},
-    .busy = {.tensor = 1.36, .exponential = 0.049, .fp32 = 0.452, .shared = 0.36, .l2 = 1.49},
-    .skew = 0.103,
+    .block_latency = 6520,
+    .step_latency = 60.5,
+    .round_latency = 169,
+    .square_latency = 321,
+    .alone = {.tensor = 0.902, .exponential = 0, .fp32 = 0.71, .shared = 1.36, .l2 = 1.28},
+    .busy = {.tensor = 1.25, .exponential = 0.0133, .fp32 = 0.461, .shared = 0.329, .l2 = 1.36},
+    .skew = 0.101,
     .overlap = 1,
-    .launch_ns = 6940,
+    .launch_ns = 8330,
+    .use = {.exponentials = 1.07, .wavefronts = {.exponential = 0.265, .fp32 = 0.224, .shared = 1.07}},
 };
 
 /// mma.sync, K and V kept; the accumulator of dQ is read and written at every step.
 inline constexpr KernelTiming backward_timing{
     .block_latency = 1510,
-    .step_latency = 345,
-    .round_latency = 614,
-    .square_latency = 280,
-    .alone = {.tensor = 0.511, .exponential = 0.531, .fp32 = 0.5, .shared = 0.551, .l2 = 0.515},
-    .busy = {.tensor = 2.05, .exponential = 0.53, .fp32 = 0.501, .shared = 1.02, .l2 = 1.01},
-    .skew = 0.106,
+    .step_latency = 340,
+    .round_latency = 578,
+    .square_latency = 263,
+    .alone = {.tensor = 0.496, .exponential = 0.526, .fp32 = 0.5, .shared = 0.524, .l2 = 0.507},
+    .busy = {.tensor = 1.87, .exponential = 0.523, .fp32 = 0.501, .shared = 0.913, .l2 = 0.975},
+    .skew = 0.103,
     .overlap = 1,
-    .launch_ns = 5300,
+    .launch_ns = 5280,
+    .use = {.exponentials = 1.04, .wavefronts = {.exponential = 6.14, .shared = 0.902}},
 };
 
 }  // namespace attnscope::fa1

@@ -10,27 +10,33 @@ namespace attnscope::fa3 {
 
 /// wgmma, warp-specialised: one warpgroup loads by TMA while the others multiply; their softmax and products overlap.
 inline constexpr KernelTiming forward_timing{
-    .block_latency = 4690,
-    .step_latency = 598,
-    .round_latency = 3.3,
-    .square_latency = 277,
-    .alone = {.tensor = 0.191, .exponential = 0.5, .fp32 = 0.495, .shared = 0.353, .l2 = 0.319},
-    .busy = {.tensor = 0.644, .exponential = 0.353, .fp32 = 0.42, .shared = 0.672, .l2 = 1},
-    .skew = 0.112,
+    .block_latency = 4380,
+    .step_latency = 556,
+    .round_latency = 7.11,
+    .square_latency = 267,
+    .alone = {.tensor = 0.143, .exponential = 0.519, .fp32 = 0.466, .shared = 0.289, .l2 = 0.399},
+    .busy = {.tensor = 0.501, .exponential = 0.427, .fp32 = 0.259, .shared = 0.558, .l2 = 0.894},
+    .skew = 0.0857,
     .overlap = 1,
-    .launch_ns = 6570,
+    .launch_ns = 8480,
+    .use = {.instruction = MatrixInstruction::wgmma,
+            .exponentials = 1.07,
+            .wavefronts = {.exponential = 0.183, .fp32 = 0.623, .shared = 0.896, .l2 = 0.0979}},
 };
 
 /// wgmma, warp-specialised.
 inline constexpr KernelTiming backward_timing{
-    .block_latency = 1770,
-    .step_latency = 317,
-    .round_latency = 485,
-    .alone = {.tensor = 0.485, .exponential = 0.546, .fp32 = 0.5, .shared = 0.464, .l2 = 0.504},
-    .busy = {.tensor = 1.01, .exponential = 0.667, .fp32 = 0.498, .shared = 1, .l2 = 1},
+    .block_latency = 1750,
+    .step_latency = 316,
+    .round_latency = 486,
+    .alone = {.tensor = 0.488, .exponential = 0.539, .fp32 = 0.5, .shared = 0.471, .l2 = 0.505},
+    .busy = {.tensor = 1.02, .exponential = 0.642, .fp32 = 0.499, .shared = 1, .l2 = 1},
     .skew = 0.102,
-    .overlap = 1,
-    .launch_ns = 7410,
+    .overlap = 1.12,
+    .launch_ns = 7610,
+    .use = {.instruction = MatrixInstruction::wgmma,
+            .exponentials = 1.21,
+            .wavefronts = {.exponential = 1.94, .shared = 1.11, .l2 = 0.874}},
 };
 
 /// Before the main kernel: rows of O and dO pass through.
@@ -39,22 +45,24 @@ inline constexpr KernelTiming dot_timing{
     .step_latency = 300,
     .round_latency = 501,
     .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.5},
-    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.983},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.976},
     .skew = 0.1,
     .overlap = 2,
     .launch_ns = 4040,
+    .use = {.wavefronts = {.fp32 = 0.633}},
 };
 
 /// After it: rows of dQ pass through.
 inline constexpr KernelTiming convert_timing{
     .block_latency = 1470,
     .step_latency = 300,
-    .round_latency = 497,
+    .round_latency = 496,
     .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.499},
-    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.915},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.9},
     .skew = 0.1,
-    .overlap = 2.07,
+    .overlap = 2.08,
     .launch_ns = 3760,
+    .use = {.wavefronts = {.l2 = 0.356}},
 };
 
 }  // namespace attnscope::fa3

@@ -35,6 +35,7 @@ constexpr Capability blackwell_desktop{12, 0, 1536, 24, 100};
 /// sparsity, or fp16 accumulation, in it).
 struct Product {
   std::string_view name;
+  std::string_view driver_name;  ///< what its driver calls it, where that is another name
   Capability capability;
   int sms;
   std::int64_t l2_mib;
@@ -44,15 +45,15 @@ struct Product {
   double boost_ghz;
 };
 constexpr std::array products{
-    Product{"NVIDIA H200", hopper, 132, 60, 141, 4800, 989.4, 1.98},
-    Product{"NVIDIA H100 SXM", hopper, 132, 50, 80, 3350, 989.4, 1.98},
-    Product{"NVIDIA A100 80GB", ampere_server, 108, 40, 80, 2039, 312, 1.41},
-    Product{"NVIDIA A100 40GB", ampere_server, 108, 40, 40, 1555, 312, 1.41},
-    Product{"NVIDIA L40S", ada, 142, 96, 48, 864, 362, 2.52},
-    Product{"NVIDIA GeForce RTX 4090", ada, 128, 72, 24, 1008, 165.2, 2.52},
-    Product{"NVIDIA GeForce RTX 3090", ampere_desktop, 82, 6, 24, 936, 71, 1.695},
-    Product{"NVIDIA GeForce RTX 5090", blackwell_desktop, 170, 96, 32, 1792, 209.5, 2.41},
-    Product{"NVIDIA B200", blackwell_server, 148, 126, 180, 8000, 2250, 1.965},
+    Product{"NVIDIA H200", "", hopper, 132, 60, 141, 4800, 989.4, 1.98},
+    Product{"NVIDIA H100 SXM", "NVIDIA H100 80GB HBM3", hopper, 132, 50, 80, 3350, 989.4, 1.98},
+    Product{"NVIDIA A100 80GB", "NVIDIA A100-SXM4-80GB", ampere_server, 108, 40, 80, 2039, 312, 1.41},
+    Product{"NVIDIA A100 40GB", "NVIDIA A100-SXM4-40GB", ampere_server, 108, 40, 40, 1555, 312, 1.41},
+    Product{"NVIDIA L40S", "", ada, 142, 96, 48, 864, 362, 2.52},
+    Product{"NVIDIA GeForce RTX 4090", "", ada, 128, 72, 24, 1008, 165.2, 2.52},
+    Product{"NVIDIA GeForce RTX 3090", "", ampere_desktop, 82, 6, 24, 936, 71, 1.695},
+    Product{"NVIDIA GeForce RTX 5090", "", blackwell_desktop, 170, 96, 32, 1792, 209.5, 2.41},
+    Product{"NVIDIA B200", "", blackwell_server, 148, 126, 180, 8000, 2250, 1.965},
 };
 
 /// Bytes that each SM gets from L2 in a cycle, as public microbenchmarks of recent GPUs find it, roughly.
@@ -107,9 +108,11 @@ std::span<const DeviceLimits> known_gpus() {
 const DeviceLimits* find_gpu(std::string_view name) {
   const std::vector<std::string> wanted = words_of(name);
   if (wanted.empty()) return nullptr;
-  for (const DeviceLimits& gpu : known_gpus()) {
-    const std::vector<std::string> words = words_of(gpu.name);
-    if (wanted.size() <= words.size() && std::equal(wanted.begin(), wanted.end(), words.begin())) return &gpu;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const std::vector<std::string> words = words_of(products.at(i).name);
+    const bool begins_like_it =
+        wanted.size() <= words.size() && std::equal(wanted.begin(), wanted.end(), words.begin());
+    if (begins_like_it || wanted == words_of(products.at(i).driver_name)) return &known_gpus()[i];
   }
   return nullptr;
 }

@@ -13,23 +13,30 @@
 
 namespace attnscope {
 
-/// Power, as shares of the board's cap. At a clock f, dynamic power of the SMs is (f / boost)^exponent of that at boost
-/// for the same work in the same time: with the clock the voltage falls.
-struct PowerShares {
-  double idle = 0;      ///< drawn without work
-  double tensor = 0;    ///< added by attention kernels, all of whose time goes to the tensor cores, at boost clock
+/// What holds the clock below its highest: a GPU under load runs below it at once, further where its tensor cores are
+/// busy, and its power stays within the board's cap. Power is given as shares of the cap. At a clock f, that of the SMs
+/// is (f / boost)^exponent of that at boost for the same work in the same time: with the clock the voltage falls.
+struct ClockLimits {
+  double load = 0;     ///< share of the clock that any load costs
+  double load_ns = 0;  ///< of a launch after which it does
+  double surge = 0;    ///< further share for each of the time beyond `surge_from` that the tensor cores are busy
+  double surge_from = 1;
+  double idle = 0;      ///< power drawn without work
+  double tensor = 0;    ///< added by attention kernels whose tensor cores are busy all the time, at boost clock
   double dram = 0;      ///< added by DRAM at its peak rate
   double exponent = 1;  ///< of the clock
   double lag_ns = 0;    ///< that the regulator averages over: shorter loads do not feel the cap
 };
 
 struct DeviceRates {
-  UnitCosts per_cycle;  ///< of an SM: flop, ex2, fp32 values, bytes of shared memory, bytes from L2
+  UnitCosts per_cycle;        ///< of an SM: flop, ex2, fp32 values, bytes of shared memory, bytes from L2
+  double mma_sync_share = 1;  ///< of per_cycle.tensor that mma.sync reaches
   int sm_count = 1;
   double boost_hz = 0;
-  double dram_bytes_per_second = 0;  ///< that kernels reach
-  double l2_bytes_per_second = 0;    ///< that kernels reach, of all SMs together
-  PowerShares power;
+  double dram_peak_bytes_per_second = 0;  ///< by datasheet
+  double dram_bytes_per_second = 0;       ///< that kernels reach
+  double l2_bytes_per_second = 0;         ///< that kernels reach, of all SMs together
+  ClockLimits clock;
   std::string_view measured_on;  ///< the GPU that shares of peaks and power were measured on
   bool inherited = false;        ///< from another GPU than this one
   bool dram_measured = false;    ///< that rate was measured on this device

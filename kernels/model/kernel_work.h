@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/model/block_order.h"
+#include "kernels/model/matrix_instruction.h"
 
 namespace attnscope {
 
@@ -35,6 +36,17 @@ struct UnitCosts {
   bool operator==(const UnitCosts&) const = default;
 };
 
+/// What a kernel issues of its SM's units for its work: counted on a GPU (tests/gpu/fit_use.py), no part of a time.
+struct KernelUse {
+  MatrixInstruction instruction = MatrixInstruction::mma_sync;  ///< of tensor_flops
+  double exponentials = 1;  ///< XU instructions for each ex2; reciprocals and conversions are XU instructions, too
+  /// Wavefronts of shared memory: for each 128 bytes that warps read as operands (shared) and that pass between SM and
+  /// L2 (l2), and for each 32 exponentials and 32 fp32 values, whose rows warps exchange. Bank conflicts are in them.
+  UnitCosts wavefronts{};
+
+  bool operator==(const KernelUse&) const = default;
+};
+
 /// How a kernel uses an SM: constants of its design, fitted to measured times (tests/gpu/fit_times.py) and stated
 /// beside it. Costs are in cycles for each cycle that the unit's peak rate would take (DeviceRates): 1 is the peak.
 /// Latencies are SM cycles.
@@ -48,6 +60,7 @@ struct KernelTiming {
   double skew = 0;            ///< of a block by itself: warps wait for one another at barriers, over its work
   double overlap = 1;         ///< exponent of the norm that joins latency and work: 1 they add up, large they hide
   double launch_ns = 0;       ///< from the launch to the first block's first load, and from the last store to the end
+  KernelUse use{};
 
   bool operator==(const KernelTiming&) const = default;
 };

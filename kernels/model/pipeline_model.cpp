@@ -88,10 +88,6 @@ class Sm {
     return norm(latency_of(block, share), at_once * work, load_.timing.overlap) + waits +
            load_.timing.skew * work / at_once;
   }
-  /// Of a mean block.
-  [[nodiscard]] double latency() const { return latency_of(mean(), 1) + waits_of_steps(mean()); }
-  /// Of a mean block, work only.
-  [[nodiscard]] const UnitCosts& busy() const { return busy_; }
 
  private:
   /// Of the units' work, over the mean.
@@ -141,22 +137,36 @@ double missed_share(double cycled_bytes, double l2_bytes) {
   return 1 / (1 + std::pow(half_missed_share * l2_bytes / cycled_bytes, miss_exponent));
 }
 
+/// Stored lines stay in the L2 until others displace them. Of an H100's 50 MiB, 22 MiB are left so by launches that
+/// store as much as they read, fewer by those that read more.
+double written_later(const Traffic& traffic, const DeviceLimits& limits, double dram_bytes) {
+  constexpr double dirty_share = 0.45;
+  if (dram_bytes <= 0) return 0;
+  const double written = std::min(static_cast<double>(traffic.sm_to_l2_bytes), dram_bytes);
+  const double of_l2 = dirty_share * std::min(1.0, 2 * written / dram_bytes);
+  return std::min(written, of_l2 * static_cast<double>(limits.l2_bytes));
+}
+
+/// Cycles for which one SM's units work, all blocks of the launch together on all SMs.
+UnitValues busy_cycles(const LaunchLoad& load, const DeviceRates& rates) {
+  constexpr double lanes = 32;
+  constexpr double wavefront_bytes = 128;
+  const KernelUse& use = load.timing.use;
+  const double tensor = use.instruction == MatrixInstruction::mma_sync ? rates.mma_sync_share : 1;
+  const double wavefronts =
+      (use.wavefronts.shared * load.work.shared_bytes + use.wavefronts.l2 * load.l2_sm_bytes) / wavefront_bytes +
+      (use.wavefronts.exponential * load.work.exponentials + use.wavefronts.fp32 * load.work.fp32_values) / lanes;
+  return {over(load.work.tensor_flops, tensor * rates.per_cycle.tensor),
+          over(use.exponentials * load.work.exponentials, rates.per_cycle.exponential),
+          over(wavefronts * wavefront_bytes, rates.per_cycle.shared), over(load.l2_to_sm_bytes, rates.per_cycle.l2), 0};
+}
+
 }  // namespace
 
-std::string_view to_string(TimeTerm term) {
-  constexpr std::array<std::string_view, time_term_count> words{
-      "tensor", "exponential", "fp32", "shared memory", "L2 port", "latency", "L2", "DRAM", "launch"};
-  return words.at(static_cast<std::size_t>(term));
-}
-
-TimeTerm LaunchTime::bound() const {
-  return static_cast<TimeTerm>(std::ranges::max_element(terms) - terms.begin());
-}
-
-double LaunchTime::bound_by() const {
-  std::array<double, time_term_count> sorted = terms;
-  std::ranges::sort(sorted, std::greater{});
-  return sorted[1] > 0 ? sorted[0] / sorted[1] : 1;
+std::string_view to_string(GpuUnit unit) {
+  constexpr std::array<std::string_view, gpu_units.size()> words{"tensor", "exponential", "shared memory", "L2 port",
+                                                                 "DRAM"};
+  return words.at(static_cast<std::size_t>(unit));
 }
 
 LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, double dram_bytes) {
@@ -168,7 +178,9 @@ LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, do
           .warps = std::ceil(static_cast<double>(kernel.threads_per_block()) / threads_per_warp),
           .blocks_per_sm = static_cast<double>(std::max(1, occupancy.blocks_per_sm)),
           .l2_sm_bytes = static_cast<double>(kernel.traffic.total()),
+          .l2_to_sm_bytes = static_cast<double>(kernel.traffic.l2_to_sm_bytes),
           .dram_bytes = dram_bytes,
+          .later_bytes = written_later(kernel.traffic, limits, dram_bytes),
           .starts_early = kernel.starts_early};
 }
 
@@ -182,31 +194,26 @@ class TimedLaunch {
         sms_(rates.sm_count),
         sm_(load, rates),
         cycles_(sm_cycles(load, sm_, sms_)),
+        busy_(busy_cycles(load, rates)),
         l2_ns_(1e9 * over(load.l2_sm_bytes, rates.l2_bytes_per_second)),
-        dram_ns_(1e9 * over(load.dram_bytes, rates.dram_bytes_per_second)) {}
+        dram_ns_(1e9 * over(load.dram_bytes, rates.dram_bytes_per_second)),
+        dram_busy_ns_(1e9 * over(load.dram_bytes - load.later_bytes, rates.dram_peak_bytes_per_second)) {}
 
   [[nodiscard]] double ns(double clock_hz) const {
     return norm(cycles_.all * 1e9 / clock_hz, l2_ns_, dram_ns_, memory_norm) + load_.timing.launch_ns;
   }
   [[nodiscard]] double dram_ns() const { return dram_ns_; }
-  [[nodiscard]] double tensor_flops() const { return load_.work.tensor_flops; }
 
   [[nodiscard]] LaunchTime at(double clock_hz) const {
     const double cycle_ns = 1e9 / clock_hz;
     LaunchTime time;
     time.clock_hz = clock_hz;
     time.ns = ns(clock_hz);
-    const double on_each = std::max(1.0, load_.blocks) / sms_ * cycle_ns;
-    const auto set = [&](TimeTerm which, double ns) { time.terms[static_cast<std::size_t>(which)] = ns; };
-    set(TimeTerm::tensor, sm_.busy().tensor * on_each);
-    set(TimeTerm::exponential, sm_.busy().exponential * on_each);
-    set(TimeTerm::fp32, sm_.busy().fp32 * on_each);
-    set(TimeTerm::shared_memory, sm_.busy().shared * on_each);
-    set(TimeTerm::l2_port, sm_.busy().l2 * on_each);
-    set(TimeTerm::latency, sm_.latency() * on_each / std::max(1.0, std::min(load_.blocks_per_sm, load_.blocks / sms_)));
-    set(TimeTerm::l2, l2_ns_);
-    set(TimeTerm::dram, dram_ns_);
-    set(TimeTerm::launch, load_.timing.launch_ns);
+    std::ranges::transform(busy_, time.busy_ns.begin(), [&](double cycles) { return cycles / sms_ * cycle_ns; });
+    time.busy_ns[static_cast<std::size_t>(GpuUnit::dram)] = dram_busy_ns_;
+    time.launch_ns = load_.timing.launch_ns;
+    time.sms = static_cast<int>(sms_);
+    time.empty_sms = static_cast<int>(std::max(0.0, sms_ - load_.blocks));
     time.hidden_ns = load_.starts_early ? early_share * load_.timing.launch_ns : 0;
     time.waves = load_.blocks / (sms_ * std::max(1.0, load_.blocks_per_sm));
     time.idle_ns = std::max(0.0, cycles_.all - cycles_.evenly) * cycle_ns;
@@ -218,8 +225,10 @@ class TimedLaunch {
   double sms_;
   Sm sm_;
   DealtCycles cycles_;
+  UnitValues busy_;
   double l2_ns_;
   double dram_ns_;
+  double dram_busy_ns_;
 };
 
 std::vector<TimedLaunch> timed(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
@@ -229,32 +238,48 @@ std::vector<TimedLaunch> timed(std::span<const LaunchLoad> loads, const DeviceRa
   return launches;
 }
 
+/// Launches one after the other, again and again, at one share of the boost clock.
+class HeldClock {
+ public:
+  HeldClock(std::span<const TimedLaunch> launches, const DeviceRates& rates) : launches_(launches), rates_(rates) {
+    for (const TimedLaunch& launch : launches) {
+      tensor_ns_ += launch.at(rates.boost_hz).busy(GpuUnit::tensor);
+      dram_ns_ += launch.dram_ns();
+    }
+  }
+  [[nodiscard]] bool can_hold(double share) const {
+    // Of a median of ten samples: what ran before it.
+    constexpr double executions_before = 5;
+    const ClockLimits& limits = rates_.clock;
+    double ns = 0;
+    for (const TimedLaunch& launch : launches_) ns += launch.ns(share * rates_.boost_hz);
+    if (ns <= 0) return true;
+    const auto after = [](double time, double lag) { return lag > 0 ? 1 - std::exp(-time / lag) : 1; };
+    const double busy = tensor_ns_ / share / ns;
+    const double below = limits.load + limits.surge * std::max(0.0, busy - limits.surge_from);
+    if (share > 1 - below * after(ns, limits.load_ns)) return false;
+    const double added =
+        limits.tensor * tensor_ns_ / ns * std::pow(share, limits.exponent) + limits.dram * dram_ns_ / ns;
+    return limits.idle + after(executions_before * ns, limits.lag_ns) * added <= 1;
+  }
+
+ private:
+  std::span<const TimedLaunch> launches_;
+  const DeviceRates& rates_;
+  double tensor_ns_ = 0;  ///< at boost clock
+  double dram_ns_ = 0;
+};
+
 double held_clock_of(std::span<const TimedLaunch> launches, const DeviceRates& rates) {
-  // Of a median of ten samples: what ran before it.
-  constexpr double executions_before = 5;
   constexpr double lowest_share = 0.3;
   constexpr int halvings = 24;
-  double tensor_ns = 0;  // at the peak
-  double dram_ns = 0;
-  for (const TimedLaunch& launch : launches) {
-    tensor_ns += 1e9 * over(launch.tensor_flops(), rates.per_cycle.tensor * rates.sm_count * rates.boost_hz);
-    dram_ns += launch.dram_ns();
-  }
-  const auto power = [&](double share) {
-    double ns = 0;
-    for (const TimedLaunch& launch : launches) ns += launch.ns(share * rates.boost_hz);
-    if (ns <= 0) return 0.0;
-    const double added =
-        rates.power.tensor * tensor_ns / ns * std::pow(share, rates.power.exponent) + rates.power.dram * dram_ns / ns;
-    const double felt = rates.power.lag_ns > 0 ? 1 - std::exp(-executions_before * ns / rates.power.lag_ns) : 1;
-    return rates.power.idle + felt * added;
-  };
-  if (power(1) <= 1) return rates.boost_hz;
+  const HeldClock held(launches, rates);
+  if (held.can_hold(1)) return rates.boost_hz;
   double within = lowest_share;
   double above = 1;
   for (int i = 0; i < halvings; ++i) {
     const double middle = (within + above) / 2;
-    (power(middle) <= 1 ? within : above) = middle;
+    (held.can_hold(middle) ? within : above) = middle;
   }
   return within * rates.boost_hz;
 }

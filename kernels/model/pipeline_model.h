@@ -14,8 +14,10 @@
 // with its rounds and steps. Beside all that stand the device's L2 and DRAM: the 4-norm of the three, so that two of
 // them near each other cost some more than one. Launching adds to it.
 //
-// The clock is the highest at which the launches of a point, run again and again, stay within the board's power
-// (PowerShares).
+// The clock is the highest that the launches of a point hold, run again and again (ClockLimits).
+//
+// How busy each unit is in that time is no part of the fit: what the launch issues of it, counted (KernelUse), over
+// what the unit takes in as many cycles.
 #pragma once
 
 #include <array>
@@ -30,11 +32,14 @@
 
 namespace attnscope {
 
-/// What a launch can wait for.
-enum class TimeTerm { tensor, exponential, fp32, shared_memory, l2_port, latency, l2, dram, launch };
-inline constexpr std::size_t time_term_count = static_cast<std::size_t>(TimeTerm::launch) + 1;
-/// "tensor", "exponential", "fp32", "shared memory", "L2 port", "latency", "L2", "DRAM", "launch".
-[[nodiscard]] std::string_view to_string(TimeTerm);
+/// What a launch keeps busy: the tensor cores, the XU (ex2), shared memory, the SMs' ports to L2, device memory.
+enum class GpuUnit { tensor, exponential, shared_memory, l2_port, dram };
+inline constexpr std::array gpu_units{GpuUnit::tensor, GpuUnit::exponential, GpuUnit::shared_memory, GpuUnit::l2_port,
+                                      GpuUnit::dram};
+/// "tensor", "exponential", "shared memory", "L2 port", "DRAM".
+[[nodiscard]] std::string_view to_string(GpuUnit);
+/// A number for each of them.
+using UnitValues = std::array<double, gpu_units.size()>;
 
 /// A launch as the model sees it.
 struct LaunchLoad {
@@ -44,25 +49,25 @@ struct LaunchLoad {
   double warps = 1;           ///< of a block
   double blocks_per_sm = 1;   ///< that it holds at once: Occupancy
   double l2_sm_bytes = 0;     ///< both ways
-  double dram_bytes = 0;      ///< both ways
+  double l2_to_sm_bytes = 0;  ///< of those
+  double dram_bytes = 0;      ///< both ways, settled: with what is written back when the launch is over
+  double later_bytes = 0;     ///< of those, what is
   bool starts_early = false;  ///< KernelModel::starts_early
 };
 
 struct LaunchTime {
   double ns = 0;
   double clock_hz = 0;  ///< of the SMs, under the power cap
-  /// Nanoseconds that the launch would take if it waited for nothing else: of the SMs' units the work evenly on all
-  /// SMs; of latency one block after the other on every place; L2 and DRAM at the device's rates.
-  std::array<double, time_term_count> terms{};
+  /// Nanoseconds for which each unit works: at its peak, of SMs' units evenly on all SMs, of DRAM the datasheet's.
+  UnitValues busy_ns{};
+  double launch_ns = 0;  ///< that launching takes
   double waves = 0;      ///< blocks over the places for them
   double hidden_ns = 0;  ///< of a launch that starts early: what lies behind the launch before it
   double idle_ns = 0;    ///< in which SMs have fewer blocks than fit, at the end
+  int empty_sms = 0;     ///< that never have a block
+  int sms = 0;
 
-  [[nodiscard]] double term(TimeTerm which) const { return terms[static_cast<std::size_t>(which)]; }
-  /// The largest term.
-  [[nodiscard]] TimeTerm bound() const;
-  /// It over the next one.
-  [[nodiscard]] double bound_by() const;
+  [[nodiscard]] double busy(GpuUnit unit) const { return busy_ns[static_cast<std::size_t>(unit)]; }
 };
 
 /// Of a kernel whose DRAM traffic is known.

@@ -10,62 +10,67 @@ namespace attnscope::naive {
 
 /// S = Q K^T, and dP: mma.sync, both tiles loaded before the product.
 inline constexpr KernelTiming qk_timing{
-    .block_latency = 1710,
-    .step_latency = 304,
-    .round_latency = 924,
-    .alone = {.tensor = 0.384, .exponential = 0, .fp32 = 0.521, .shared = 0.333, .l2 = 0.5},
-    .busy = {.tensor = 2.2, .exponential = 0, .fp32 = 0.564, .shared = 0.302, .l2 = 1.72},
-    .skew = 0.103,
+    .block_latency = 1560,
+    .step_latency = 303,
+    .round_latency = 894,
+    .alone = {.tensor = 0.357, .exponential = 0, .fp32 = 0.52, .shared = 0.294, .l2 = 0.479},
+    .busy = {.tensor = 2.01, .exponential = 0, .fp32 = 0.565, .shared = 0.148, .l2 = 1.67},
+    .skew = 0.102,
     .overlap = 1,
-    .launch_ns = 5230,
+    .launch_ns = 5700,
+    .use = {.wavefronts = {.fp32 = 0.508, .shared = 1.42}},
 };
 
 /// Rows held in registers, long ones read twice: streams.
 inline constexpr KernelTiming softmax_timing{
-    .block_latency = 1960,
-    .step_latency = 432,
-    .round_latency = 549,
-    .alone = {.tensor = 0, .exponential = 0.461, .fp32 = 0.495, .shared = 0, .l2 = 0.461},
-    .busy = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 1.66},
-    .skew = 0.126,
+    .block_latency = 1850,
+    .step_latency = 421,
+    .round_latency = 537,
+    .alone = {.tensor = 0, .exponential = 0.451, .fp32 = 0.494, .shared = 0, .l2 = 0.451},
+    .busy = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 1.54},
+    .skew = 0.125,
     .overlap = 1,
-    .launch_ns = 4970,
+    .launch_ns = 4950,
+    .use = {.exponentials = 2.27, .wavefronts = {.l2 = 0.288}},
 };
 
 /// Of two matrices.
 inline constexpr KernelTiming ds_timing{
-    .block_latency = 1400,
+    .block_latency = 1370,
     .step_latency = 300,
-    .round_latency = 489,
-    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.496},
-    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.859},
+    .round_latency = 486,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.495},
+    .busy = {.tensor = 0, .exponential = 0, .fp32 = 0.5, .shared = 0, .l2 = 0.822},
     .skew = 0.0999,
-    .overlap = 2.12,
-    .launch_ns = 1290,
+    .overlap = 2.15,
+    .launch_ns = 1270,
+    .use = {.wavefronts = {.l2 = 0.165}},
 };
 
 /// O = P V, and dQ: mma.sync through a ring of steps.
 inline constexpr KernelTiming pv_timing{
-    .block_latency = 1630,
-    .step_latency = 449,
-    .round_latency = 473,
-    .alone = {.tensor = 0.353, .exponential = 0, .fp32 = 0.501, .shared = 0.349, .l2 = 0.609},
-    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 0.558, .l2 = 1.39},
+    .block_latency = 1650,
+    .step_latency = 413,
+    .round_latency = 478,
+    .alone = {.tensor = 0.339, .exponential = 0, .fp32 = 0.502, .shared = 0.338, .l2 = 0.622},
+    .busy = {.tensor = 1.37, .exponential = 0, .fp32 = 0.5, .shared = 0.566, .l2 = 1.31},
     .skew = 0.111,
-    .overlap = 1.6,
-    .launch_ns = 5450,
+    .overlap = 1.86,
+    .launch_ns = 5710,
+    .use = {.wavefronts = {.fp32 = 0.438, .shared = 1.09}},
 };
 
 /// dV and dK: the same with the left matrix transposed.
 inline constexpr KernelTiming tn_timing{
-    .block_latency = 1330,
-    .step_latency = 258,
-    .round_latency = 569,
-    .alone = {.tensor = 0.531, .exponential = 0, .fp32 = 0.498, .shared = 0.539, .l2 = 0.519},
-    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 0.986, .l2 = 0.728},
+    .block_latency = 1360,
+    .step_latency = 259,
+    .round_latency = 576,
+    .alone = {.tensor = 0.522, .exponential = 0, .fp32 = 0.498, .shared = 0.532, .l2 = 0.518},
+    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 0.9, .l2 = 0.694},
     .skew = 0.101,
-    .overlap = 1.49,
-    .launch_ns = 1270,
+    .overlap = 1.66,
+    .launch_ns = 1530,
+    .use = {.wavefronts = {.shared = 0.955, .l2 = 0.326}},
 };
 
 }  // namespace attnscope::naive

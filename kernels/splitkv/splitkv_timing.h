@@ -11,13 +11,14 @@ namespace attnscope::splitkv {
 /// mma.sync for a few rows: K and V stream by.
 inline constexpr KernelTiming partial_timing{
     .block_latency = 1470,
-    .step_latency = 285,
-    .round_latency = 468,
-    .alone = {.tensor = 0.496, .exponential = 0.498, .fp32 = 0.498, .shared = 0.492, .l2 = 0.483},
-    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 0.989, .l2 = 0.977},
+    .step_latency = 284,
+    .round_latency = 466,
+    .alone = {.tensor = 0.496, .exponential = 0.498, .fp32 = 0.498, .shared = 0.491, .l2 = 0.482},
+    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 0.988, .l2 = 0.975},
     .skew = 0.0992,
     .overlap = 2.09,
-    .launch_ns = 5000,
+    .launch_ns = 4970,
+    .use = {.exponentials = 1.5, .wavefronts = {.l2 = 2.05}},
 };
 
 /// A few results a row; starts while the other kernel ends.
@@ -29,7 +30,8 @@ inline constexpr KernelTiming combine_timing{
     .busy = {.tensor = 0, .exponential = 0.5, .fp32 = 0.5, .shared = 0, .l2 = 1},
     .skew = 0.1,
     .overlap = 2,
-    .launch_ns = 5080,
+    .launch_ns = 5050,
+    .use = {.exponentials = 7.07, .wavefronts = {.l2 = 0.463}},
 };
 
 }  // namespace attnscope::splitkv

@@ -106,10 +106,6 @@ std::size_t Exploration::longest() const {
   return static_cast<std::size_t>(longest - kernels.begin());
 }
 
-TimeTerm Exploration::bound() const {
-  return bound_of(terms);
-}
-
 double Exploration::l2_intensity() const {
   return traffic.total() > 0 ? flops / static_cast<double>(traffic.total()) : 0;
 }
@@ -148,6 +144,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   const std::vector<LaunchLoad> loads = predict_loads(model, limits);
   const std::vector<LaunchTime> times = launch_times(loads, rates);
   result.ns = point_ns(times);
+  result.light = speed_of_light(times);
   std::size_t measured = 0;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
@@ -158,7 +155,6 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
     result.traffic += kernel.traffic;
     result.dram_bytes += result.kernels.back().dram_bytes;
     result.tensor_flops += kernel.work.tensor_flops;
-    for (std::size_t term = 0; term < time_term_count; ++term) result.terms[term] += time.terms[term];
   }
   return result;
 }
@@ -166,18 +162,6 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
 bool is_quick(const AttentionProblem& problem) {
   constexpr std::int64_t few_entries = 8;
   return !problem.mask.sparse() && (!problem.mask.padded() || problem.batch <= few_entries);
-}
-
-TimeTerm bound_of(const TimeTerms& terms) {
-  return static_cast<TimeTerm>(std::ranges::max_element(terms) - terms.begin());
-}
-
-std::span<const TimeTerm> time_terms() {
-  static constexpr std::array all{TimeTerm::tensor,  TimeTerm::exponential, TimeTerm::fp32, TimeTerm::shared_memory,
-                                  TimeTerm::l2_port, TimeTerm::latency,     TimeTerm::l2,   TimeTerm::dram,
-                                  TimeTerm::launch};
-  static_assert(all.size() == time_term_count);
-  return all;
 }
 
 }  // namespace attnscope::analysis

@@ -18,6 +18,7 @@
 #include "kernels/model/occupancy.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
+#include "profiler/analysis/speed_of_light.h"
 #include "profiler/plan/point_spec.h"
 
 namespace attnscope::analysis {
@@ -60,9 +61,6 @@ struct MemoryMap {
   [[nodiscard]] std::int64_t free_bytes() const { return sm_bytes - blocks * block_bytes; }
 };
 
-/// Nanoseconds by TimeTerm.
-using TimeTerms = std::array<double, time_term_count>;
-
 /// One measured kernel of the configuration.
 struct ExploredKernel {
   std::string name;
@@ -92,7 +90,7 @@ struct Exploration {
   double flops = 0;         ///< by the algorithm's own count: Facts::flops
   double tensor_flops = 0;  ///< executed
   double ns = 0;            ///< predicted: point_ns()
-  TimeTerms terms{};        ///< sums over the kernels
+  SpeedOfLight light{};
   /// The GPU that shares of peaks and power were measured on, and whether this one inherits them from it.
   std::string_view rates_of;
   bool rates_inherited = false;
@@ -101,8 +99,6 @@ struct Exploration {
 
   /// The kernel that takes longest. Pre: no refusal.
   [[nodiscard]] std::size_t longest() const;
-  /// The largest term.
-  [[nodiscard]] TimeTerm bound() const;
   /// FLOPs of visible pairs for each byte between SM and L2, and for each byte of DRAM; 0 without bytes.
   [[nodiscard]] double l2_intensity() const;
   [[nodiscard]] double dram_intensity() const;
@@ -117,10 +113,5 @@ struct Exploration {
 /// Whether explore() of such a problem is a matter of some hundred microseconds: block masks, whose squares are
 /// counted, and long lists of lengths are none.
 [[nodiscard]] bool is_quick(const AttentionProblem&);
-
-/// The largest of the terms.
-[[nodiscard]] TimeTerm bound_of(const TimeTerms&);
-/// All terms, in their order.
-[[nodiscard]] std::span<const TimeTerm> time_terms();
 
 }  // namespace attnscope::analysis

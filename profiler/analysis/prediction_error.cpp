@@ -68,15 +68,6 @@ JudgedPoint judge(const PredictedPoint& point) {
           .time = pair_of(time_of(*point.measured), time_of(*point.predicted), 0)};
 }
 
-/// Linear interpolation between order statistics, as summarize() has it.
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return std::lerp(values[below], values[above], place - static_cast<double>(below));
-}
-
 std::optional<ErrorFigures> figures(std::span<const JudgedPoint* const> points,
                                     std::optional<Pair> JudgedPoint::*value) {
   std::map<std::string_view, std::vector<Pair>> problems;
@@ -184,6 +175,14 @@ Half half_of(const PointSpec& spec) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
   }
   return ((hash >> 32U) & 1U) != 0 ? Half::held_out : Half::fitted;
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], place - static_cast<double>(below));
 }
 
 double rank_correlation(std::span<const double> a, std::span<const double> b) {

@@ -77,6 +77,9 @@ inline constexpr std::size_t least_tiles = 12;
 /// that column.
 [[nodiscard]] PredictionErrors prediction_errors(std::span<const PredictedPoint>);
 
+/// Linear interpolation between order statistics, as summarize() has it. Pre: values.
+[[nodiscard]] double quantile(std::vector<double> values, double share);
+
 /// Spearman's rank correlation; ties share the mean of their ranks. 0 where one of the two does not vary.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
 

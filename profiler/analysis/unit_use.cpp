@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/unit_use.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "messages/bound.h"
+#include "profiler/analysis/speed_of_light.h"
 #include "profiler/metrics/model_metrics.h"
 
 namespace attnscope::analysis {
@@ -27,27 +30,30 @@ std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_vie
   return by_value([why](const Metric& metric) { return metric.why == why; }, point, kernel);
 }
 
-/// A term of the model, and a unit whose counter shows it; the first of a term gives it its name.
-struct ShownBy {
-  std::string_view term;
+/// A unit that can bind, by its counter, and what is predicted of it; of some nothing is.
+struct CountedUnit {
   std::string_view use;
+  std::optional<GpuUnit> unit = std::nullopt;
 };
-constexpr std::array shown_by{
-    ShownBy{"time_tensor_ns", "use_tensor_pct"}, ShownBy{"time_exponential_ns", "use_xu_pct"},
-    ShownBy{"time_fp32_ns", "use_fma_pct"},      ShownBy{"time_fp32_ns", "use_alu_pct"},
-    ShownBy{"time_shared_ns", "use_shared_pct"}, ShownBy{"time_l2_port_ns", "use_l2_to_sm_pct"},
-    ShownBy{"time_l2_ns", "use_l2_pct"},         ShownBy{"time_l2_ns", "use_l2_to_sm_pct"},
-    ShownBy{"time_dram_ns", "use_dram_pct"},
+constexpr std::array counted_units{
+    CountedUnit{"use_tensor_pct", GpuUnit::tensor},
+    CountedUnit{"use_xu_pct", GpuUnit::exponential},
+    CountedUnit{"use_fma_pct"},
+    CountedUnit{"use_alu_pct"},
+    CountedUnit{"use_shared_pct", GpuUnit::shared_memory},
+    CountedUnit{"use_l2_port_pct", GpuUnit::l2_port},
+    CountedUnit{"use_l2_to_sm_pct"},
+    CountedUnit{"use_dram_pct", GpuUnit::dram},
 };
 
-Message name_of(const Metric& term) {
-  const auto* unit = std::ranges::find(shown_by, term.key, &ShownBy::term);
-  if (unit != shown_by.end()) return find_metric(unit->use)->label();
-  return term.key == "time_launch_ns" ? Message(say::bound::launch{}) : Message(say::bound::latency{});
+constexpr double busy_pct = 100 * busy_share;
+bool neither_busy(const BoundComparison& both) {
+  return both.predicted_pct < busy_pct && both.measured.value < busy_pct;
 }
 
-bool stands_for_a_unit(const Metric& term) {
-  return std::ranges::find(shown_by, term.key, &ShownBy::term) != shown_by.end();
+const CountedUnit* counted_unit(std::string_view use) {
+  const auto* found = std::ranges::find(counted_units, use, &CountedUnit::use);
+  return found == counted_units.end() ? nullptr : found;
 }
 
 }  // namespace
@@ -61,49 +67,59 @@ bool uses_are_of_kernel(const PointRecord& point, std::string_view kernel) {
          std::ranges::all_of(scales, [&](std::string_view key) { return record->metric(key).has_value(); });
 }
 
-std::vector<UnitUse> time_terms(const PointRecord& point, std::string_view kernel) {
-  std::vector<UnitUse> terms = by_value([](const Metric& metric) { return metric.time_term; }, point, kernel);
-  std::erase_if(terms, [](const UnitUse& term) { return !(term.value > 0); });
-  return terms;
+std::optional<double> counted_use(GpuUnit unit, const PointRecord& point, std::string_view kernel) {
+  if (!uses_are_of_kernel(point, kernel)) return std::nullopt;
+  const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
+  const auto use = evaluate(counted->use, point, kernel);
+  if (!use || unit == GpuUnit::dram) return use ? std::optional(use->value) : std::nullopt;
+  const auto cycles = evaluate(metric_key::sm_active_cycles, point, kernel);
+  const auto ns = evaluate(metric_key::time_median_ns, point, kernel);
+  if (!point.clocks || !(point.clocks->sm_clock_hz > 0) || !cycles || !ns) return std::nullopt;
+  return use->value * cycles->value / (ns->value * 1e-9 * point.clocks->sm_clock_hz);
 }
 
-std::optional<PredictedBound> predicted_bound(const PointRecord& point, std::string_view kernel) {
-  const std::vector<UnitUse> terms = time_terms(point, kernel);
-  if (terms.empty()) return std::nullopt;
-  return PredictedBound{.term = terms.front(),
-                        .name = name_of(*terms.front().metric),
-                        .factor = terms.size() > 1 ? terms[0].value / terms[1].value : 1};
+std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view kernel) {
+  return by_value([](const Metric& metric) { return metric.predicted_use; }, point, kernel);
 }
 
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
-  const auto predicted = predicted_bound(point, kernel);
-  const auto measured = named_bound(point, kernel);
-  if (!predicted || !measured) return std::nullopt;
-  const Metric& term = *predicted->term.metric;
-  const bool same = std::ranges::any_of(
-      shown_by, [&](const ShownBy& each) { return each.term == term.key && each.use == measured->metric->key; });
-  return BoundComparison{.predicted = *predicted,
-                         .measured = *measured,
-                         .agree = stands_for_a_unit(term) ? same : measured->value < busy_pct};
+  const std::vector<UnitUse> predicted = predicted_uses(point, kernel);
+  const auto measured = busiest_unit(point, kernel);
+  if (predicted.empty() || !measured) return std::nullopt;
+  const auto unit =
+      *std::ranges::find(gpu_units, predicted.front().metric, [](GpuUnit each) { return &metric_of(each); });
+  BoundComparison both{
+      .predicted = unit, .predicted_pct = predicted.front().value, .counted_pct = {}, .measured = *measured};
+  for (const CountedUnit& each : counted_units) {
+    const auto use = each.unit == unit ? evaluate(each.use, point, kernel) : std::nullopt;
+    if (use) both.counted_pct = use->value;
+  }
+  both.agree = neither_busy(both) || (both.counted_pct && *both.counted_pct >= measured->value - tied_pct);
+  return both;
 }
 
-std::optional<UnitUse> use_beside(TimeTerm term, const PointRecord& point, std::string_view kernel) {
-  const std::string_view key = metric_of(term).key;
-  for (const UnitUse& use : unit_uses(point, kernel)) {
-    const bool shows = std::ranges::any_of(
-        shown_by, [&](const ShownBy& each) { return each.term == key && each.use == use.metric->key; });
-    if (shows) return use;
-  }
-  return std::nullopt;
+Message words_of(const BoundComparison& both) {
+  const auto percent = [](double value) { return fmt::format("{:.0f}", value); };
+  if (neither_busy(both)) return say::bound::agree_on_none{.percent = percent(busy_pct)};
+  const Message unit = title_of(both.predicted);
+  const std::string predicted = percent(both.predicted_pct);
+  if (both.agree)
+    return say::bound::agree{.unit = unit, .predicted = predicted, .measured = percent(*both.counted_pct)};
+  return say::bound::differ{.term = unit,
+                            .predicted = predicted,
+                            .unit = both.measured.metric->label(),
+                            .measured = percent(both.measured.value)};
 }
 
 std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {
   return by_value(Why::use, point, kernel);
 }
 
-std::optional<UnitUse> named_bound(const PointRecord& point, std::string_view kernel) {
+std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel) {
   const std::vector<UnitUse> uses = unit_uses(point, kernel);
-  return uses.empty() ? std::nullopt : std::optional(uses.front());
+  const auto busiest =
+      std::ranges::find_if(uses, [](const UnitUse& use) { return counted_unit(use.metric->key) != nullptr; });
+  return busiest == uses.end() ? std::nullopt : std::optional(*busiest);
 }
 
 std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {

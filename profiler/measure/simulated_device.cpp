@@ -160,7 +160,7 @@ class SimulatedDevice final : public Device {
       add_launch(kernel, launch, simulation.occupancy);
       if (!several) continue;
       add_values(kernel, values, options);
-      add_time_terms(kernel, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
+      add_predicted_uses(kernel, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
     }
     sum.time_ns = point_ns(together);
     if (options.planted.every > 0) {
@@ -170,8 +170,8 @@ class SimulatedDevice final : public Device {
       sum.time_ns = with_least + longer;
     }
     add_values(kernel_record(record, "all"), sum, options);
-    add_time_terms(kernel_record(record, "all"), together,
-                   sum.complete ? Provenance::simulated : Provenance::extrapolated);
+    add_predicted_uses(kernel_record(record, "all"), together,
+                       sum.complete ? Provenance::simulated : Provenance::extrapolated);
     kernel_record(record, "all").complete = sum.complete;
   }
 

@@ -119,8 +119,8 @@ constexpr Metric count(std::string_view name, std::string_view counter, Saying l
                        std::string_view unit = "1") {
   return {.key = name, .counter = counter, .unit = unit, .label = label, .help = help, .why = Why::count};
 }
-constexpr Metric time_term(std::string_view name, Saying label, Saying help) {
-  return {.key = name, .unit = "ns", .label = label, .help = help, .time_term = true};
+constexpr Metric predicted_use(std::string_view name, Saying label, Saying help) {
+  return {.key = name, .unit = "percent", .label = label, .help = help, .predicted_use = true};
 }
 
 // One line a metric; clang-format would make five of each.
@@ -156,6 +156,8 @@ constexpr auto metric_table = std::to_array<Metric>({
     use("use_alu_pct", "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_alu_pct>, said<say::metric_help::use_alu_pct>),
     use("use_issue_pct", "sm__issue_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_issue_pct>, said<say::metric_help::use_issue_pct>),
     use("use_shared_pct", "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_shared_pct>, said<say::metric_help::use_shared_pct>),
+    // Its peak is 128 bytes a cycle, and no SM was seen to get more than 64.
+    {.key = "use_l2_port_pct", .counter = "l1tex__m_xbar2l1tex_read_bytes.sum.pct_of_peak_sustained_elapsed", .unit = "percent", .scale = 2, .label = said<say::metric::use_l2_port_pct>, .help = said<say::metric_help::use_l2_port_pct>, .why = Why::use},
     use("use_l2_pct", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_l2_pct>, said<say::metric_help::use_l2_pct>),
     use("use_l2_to_sm_pct", "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_l2_to_sm_pct>, said<say::metric_help::use_l2_to_sm_pct>),
     use("use_dram_pct", "dram__throughput.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_dram_pct>, said<say::metric_help::use_dram_pct>),
@@ -181,16 +183,12 @@ constexpr auto metric_table = std::to_array<Metric>({
     stall("stall_sleeping", "smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio", said<say::metric::stall_sleeping>, said<say::metric_help::stall_sleeping>),
     stall("stall_tex_throttle", "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio", said<say::metric::stall_tex_throttle>, said<say::metric_help::stall_tex_throttle>),
     stall("stall_wait", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", said<say::metric::stall_wait>, said<say::metric_help::stall_wait>),
-    // What a predicted time is made of (kernels/model/pipeline_model.h), in the order of TimeTerm.
-    time_term("time_tensor_ns", said<say::metric::time_tensor_ns>, said<say::metric_help::time_tensor_ns>),
-    time_term("time_exponential_ns", said<say::metric::time_exponential_ns>, said<say::metric_help::time_exponential_ns>),
-    time_term("time_fp32_ns", said<say::metric::time_fp32_ns>, said<say::metric_help::time_fp32_ns>),
-    time_term("time_shared_ns", said<say::metric::time_shared_ns>, said<say::metric_help::time_shared_ns>),
-    time_term("time_l2_port_ns", said<say::metric::time_l2_port_ns>, said<say::metric_help::time_l2_port_ns>),
-    time_term("time_latency_ns", said<say::metric::time_latency_ns>, said<say::metric_help::time_latency_ns>),
-    time_term("time_l2_ns", said<say::metric::time_l2_ns>, said<say::metric_help::time_l2_ns>),
-    time_term("time_dram_ns", said<say::metric::time_dram_ns>, said<say::metric_help::time_dram_ns>),
-    time_term("time_launch_ns", said<say::metric::time_launch_ns>, said<say::metric_help::time_launch_ns>),
+    // How busy the model has each unit (kernels/model/pipeline_model.h), in the order of GpuUnit.
+    predicted_use("model_tensor_pct", said<say::metric::model_tensor_pct>, said<say::metric_help::model_unit_pct>),
+    predicted_use("model_xu_pct", said<say::metric::model_xu_pct>, said<say::metric_help::model_unit_pct>),
+    predicted_use("model_shared_pct", said<say::metric::model_shared_pct>, said<say::metric_help::model_unit_pct>),
+    predicted_use("model_l2_port_pct", said<say::metric::model_l2_port_pct>, said<say::metric_help::model_unit_pct>),
+    predicted_use("model_dram_pct", said<say::metric::model_dram_pct>, said<say::metric_help::model_unit_pct>),
     // Derived when asked for, never stored.
     {.key = key::shared_conflict_share, .unit = "1", .label = said<say::metric::shared_conflict_share>, .help = said<say::metric_help::shared_conflict_share>,
         .computed = [](const Evaluation& e) { return ratio(e(key::shared_bank_conflicts), e(key::shared_wavefronts)); }},

@@ -42,7 +42,7 @@ struct Metric {
   bool may_be_negative = false;        ///< it is, or stands on, a difference of two counts that may come out below zero
   double count_spread = 0;  ///< of what is counted once: how far two counts of one launch differ, of the value
   Why why = Why::none;
-  bool time_term = false;  ///< of a predicted time: what it would be if the launch waited for nothing else
+  bool predicted_use = false;  ///< how busy the model has a unit
   /// From other values, where none of its own is stored: number and provenance. None: it is stored or not known.
   std::optional<Evaluated> (*computed)(const Evaluation&) = nullptr;
 };

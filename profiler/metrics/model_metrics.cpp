@@ -43,18 +43,19 @@ void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, co
   }
 }
 
-const Metric& metric_of(TimeTerm term) {
-  // The table has them in the terms' order.
-  const auto first = std::ranges::find_if(metrics_table(), &Metric::time_term);
-  return first[static_cast<std::ptrdiff_t>(term)];
+const Metric& metric_of(GpuUnit unit) {
+  // The table has them in the units' order.
+  const auto first = std::ranges::find_if(metrics_table(), &Metric::predicted_use);
+  return first[static_cast<std::ptrdiff_t>(unit)];
 }
 
-void add_time_terms(KernelRecord& kernel, std::span<const LaunchTime> times, Provenance provenance) {
-  for (std::size_t term = 0; term < time_term_count; ++term) {
-    const Metric& metric = metric_of(static_cast<TimeTerm>(term));
-    double ns = 0;
-    for (const LaunchTime& time : times) ns += time.terms.at(term);
-    kernel.metrics.push_back({std::string(metric.key), ns, std::string(metric.unit), provenance});
+void add_predicted_uses(KernelRecord& kernel, std::span<const LaunchTime> times, Provenance provenance) {
+  const double ns = point_ns(times);
+  for (const GpuUnit unit : gpu_units) {
+    const Metric& metric = metric_of(unit);
+    double busy_ns = 0;
+    for (const LaunchTime& time : times) busy_ns += time.busy(unit);
+    kernel.metrics.push_back({std::string(metric.key), 100 * busy_ns / ns, std::string(metric.unit), provenance});
   }
 }
 

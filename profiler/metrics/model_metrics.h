@@ -16,11 +16,11 @@ namespace attnscope {
 /// that are missing are made; `all` comes first, and a plan that measures one launch has only that.
 void add_model_metrics(const Algorithm&, const AttentionPlan&, const AttentionProblem&, PointRecord&);
 
-/// Adds what the predicted time of these launches, one after the other, is made of: each term's sum over them.
-void add_time_terms(KernelRecord&, std::span<const LaunchTime>, Provenance);
+/// Adds how busy each unit is predicted to be over these launches, one after the other.
+void add_predicted_uses(KernelRecord&, std::span<const LaunchTime>, Provenance);
 
-/// The metric that keeps a term.
-[[nodiscard]] const Metric& metric_of(TimeTerm);
+/// The metric that keeps it.
+[[nodiscard]] const Metric& metric_of(GpuUnit);
 
 /// The record's entry for a kernel, made at the end when there is none.
 KernelRecord& kernel_record(PointRecord&, std::string_view kernel);

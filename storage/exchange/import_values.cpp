@@ -87,8 +87,7 @@ std::optional<double> checked(const Place& place, std::optional<double> value, c
 
 void require_possible(const Place& place, std::string_view metric, double value) {
   const Metric* row = find_metric(metric);
-  // A kernel need not keep every unit busy.
-  if (row != nullptr && row->unit == "ns" && !row->time_term && value == 0) fail(place, say::import::no_time{});
+  if (row != nullptr && row->unit == "ns" && value == 0) fail(place, say::import::no_time{});
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
   constexpr double most = 100.05;  // what is printed with one decimal may be rounded up
   if (value > most) fail(place, say::import::occupancy{.percent = fmt::format("{}", value)});

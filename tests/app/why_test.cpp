@@ -47,7 +47,7 @@ TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel)
   const PointRecord record = points()[0].record;
   ASSERT_GT(record.kernels.size(), 2U) << "several kernels, and their sum";
   for (const KernelRecord& kernel : record.kernels) {
-    const auto bound = analysis::named_bound(record, kernel.kernel);
+    const auto bound = analysis::busiest_unit(record, kernel.kernel);
     ASSERT_TRUE(bound) << kernel.kernel;
     EXPECT_EQ(bound->metric->key, "use_dram_pct");
     const auto stalls = analysis::longest_stalls(record, kernel.kernel);
@@ -94,7 +94,7 @@ TEST_F(CollectWhy, without_what_tells_the_kernel_from_the_range_shares_stay_thos
 
 TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
   ASSERT_EQ(collect({"--device", "gpu", "-a", "N=64"}).exit_code, 0);
-  EXPECT_FALSE(analysis::named_bound(points()[0].record));
+  EXPECT_FALSE(analysis::busiest_unit(points()[0].record));
   EXPECT_THAT(analysis::longest_stalls(points()[0].record), IsEmpty());
   EXPECT_THAT(run(folder_, {"info", file_}).out, Not(HasSubstr("busiest")));
 }
@@ -105,7 +105,7 @@ TEST_F(CollectWhy, leaves_out_with_a_word_what_the_chip_does_not_count) {
   EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: use_dram_pct\n"));
   const PointRecord record = points()[0].record;
   EXPECT_FALSE(record.kernel("all")->metric("use_dram_pct"));
-  EXPECT_EQ(analysis::named_bound(record)->metric->key, "use_l2_to_sm_pct");
+  EXPECT_EQ(analysis::busiest_unit(record)->metric->key, "use_l2_to_sm_pct");
 }
 
 TEST_F(CollectWhy, a_run_of_it_is_resumed) {

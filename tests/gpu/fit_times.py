@@ -5,6 +5,7 @@
     attnscope model --against FILE... --launches --csv > launches.csv
     tests/gpu/fit_times.py launches.csv            fits, prints both halves' errors and the constants
     tests/gpu/fit_times.py launches.csv --judge    judges the constants that are in the sources
+    tests/gpu/fit_times.py launches.csv --on OTHER.csv    fits to one GPU, judges on the launches of another
 
 A line of the table is a launch: what was measured, its load, the device's rates and the constants of its kernel. The model
 (kernels/model/pipeline_model.h) is written down here a second time, for whole columns at once; that both say the same is
@@ -199,19 +200,21 @@ def held_clock(t, ns_at):
     boost = t["boost_hz"]
     _, point = np.unique(t["point"], return_inverse=True)
     total = lambda values: np.bincount(point, values)[point]
-    tensor = total(1e9 * over(t["tensor_flops"], t["peak_tensor"] * t["sm_count"] * boost))
+    tensor = total(1e9 * over(t["tensor_flops"], t["tensor_share"] * t["peak_tensor"] * t["sm_count"] * boost))
     dram = total(1e9 * over(t["dram_bytes"], t["dram_rate"]))
 
-    def power(share):
+    def can_hold(share):
         ns = total(ns_at(share * boost))
+        below = t["clock_load"] + t["clock_surge"] * np.maximum(0, tensor / share / ns - t["clock_surge_from"])
         added = t["power_tensor"] * tensor / ns * share ** t["power_exponent"] + t["power_dram"] * dram / ns
-        return t["power_idle"] + (1 - np.exp(-5 * ns / t["power_lag_ns"])) * added
+        power = t["power_idle"] + (1 - np.exp(-5 * ns / t["power_lag_ns"])) * added
+        return (share <= 1 - below * (1 - np.exp(-ns / t["clock_load_ns"]))) & (power <= 1)
 
     within, above = np.full_like(boost, 0.3), np.ones_like(boost)
-    free = power(above) <= 1
+    free = can_hold(above)
     for _ in range(24):
         middle = (within + above) / 2
-        fits = power(middle) <= 1
+        fits = can_hold(middle)
         within, above = np.where(fits, middle, within), np.where(fits, above, middle)
     return np.where(free, boost, within * boost)
 
@@ -313,6 +316,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("table", help="of `attnscope model --against FILE... --launches --csv`")
     parser.add_argument("--judge", action="store_true", help="judge the constants that the table has; fit none")
+    parser.add_argument("--on", metavar="OTHER.csv", help="judge on these launches, of another GPU")
     parser.add_argument("--entry", action="append", help="only this kernel, by its entry")
     parser.add_argument("--starts", type=int, default=10, help="of each fit, from different constants")
     arguments = parser.parse_args()
@@ -337,6 +341,11 @@ def main():
                 constants_of[entry] = np.array([digits(x) for x in fit(take(t, which), clock[which], constants_of[entry],
                                                                        arguments.starts)])
             t["dealt"] = dealt(t, constants_of)
+    if arguments.on:
+        t = read(arguments.on)
+        t = take(t, np.isin(t["entry"], entries))
+        wanted = [e for e in wanted if e in t["entry"]]
+        t["dealt"] = dealt(t, constants_of)
     ns = predict(t, constants_of)
     for entry in wanted:
         which = t["entry"] == entry

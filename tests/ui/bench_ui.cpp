@@ -24,7 +24,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
-#include "ui/explorer/term_bars.h"
+#include "ui/explorer/unit_bars.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/page.h"
@@ -306,7 +306,7 @@ class PaintCount : public QObject {
 /// painted, with all that changes beside them.
 void bench_slider(MainWindow& window, const char* what, const QString& name, double target) {
   auto* slider = window.findChild<QSlider*>(name);
-  const PaintCount frames(window.findChild<TermBars*>());
+  const PaintCount frames(window.findChild<UnitBars*>());
   const int places = slider->maximum() - slider->minimum();
   constexpr int moves = 400;
   int without_frame = 0;

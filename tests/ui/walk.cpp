@@ -26,7 +26,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
-#include "ui/explorer/term_bars.h"
+#include "ui/explorer/unit_bars.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/law_page.h"
@@ -125,7 +125,7 @@ class Walk {
     press(QStringLiteral("measure"));
     wait("the point's number",
          [&] { return measurer.points().size() == 1 && measurer.points()[0].state == MeasuredPoint::State::finished; });
-    check("its time stands with the terms", !explorer().terms()->measured_words().isEmpty());
+    check("its time stands with the predicted one", !explorer().unit_bars()->measured_words().isEmpty());
     picture("measured");
   }
 
@@ -154,12 +154,13 @@ class Walk {
     settle();
     auto* spin = explorer().findChild<QSpinBox*>(QStringLiteral("what_if_dram"));
     check("DRAM's rate has a multiple", spin != nullptr);
-    const double before = explorer().shown()->exploration.terms[static_cast<std::size_t>(TimeTerm::dram)];
+    const auto dram_ns = [this] {
+      const analysis::Exploration& e = explorer().shown()->exploration;
+      return e.light.of(GpuUnit::dram) * e.ns;
+    };
+    const double before = dram_ns();
     spin->setValue(200);
-    wait("half of DRAM's time", [&] {
-      const double now = explorer().shown()->exploration.terms[static_cast<std::size_t>(TimeTerm::dram)];
-      return !explorer().behind() && std::abs(now / before - 0.5) < 1e-6;
-    });
+    wait("half of DRAM's time", [&] { return !explorer().behind() && std::abs(dram_ns() / before - 0.5) < 1e-6; });
     picture("what-if");
     spin->setValue(100);
     wait("what it was", [&] { return !explorer().behind(); });

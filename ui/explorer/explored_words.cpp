@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "messages/explorer_page.h"
-#include "ui/explorer/term_bars.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -34,12 +33,11 @@ QString occupancy_words(const analysis::ExploredKernel& kernel) {
                                                   .waves = number_text(kernel.time.waves)});
 }
 
-QString rates_note(const Explored& explored, double idle_ns) {
+QString rates_note(const Explored& explored) {
   const analysis::Exploration& e = explored.exploration;
   const StoredCeilings* rates = explored.choices.rates.get();
-  const std::string idle = text(Nanoseconds(idle_ns));
   if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
-    return qtext(say::explorer_page::terms_note{.idle = idle, .device = e.device, .measured = e.rates_of});
+    return qtext(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of});
   }
   const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
                             : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
@@ -49,8 +47,7 @@ QString rates_note(const Explored& explored, double idle_ns) {
       factor == 1 ? QString()
                   : QLatin1Char(' ') + qtext(say::explorer_page::rates_multiplied{
                                            .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
-  return qtext(say::explorer_page::terms_note_measured{.idle = idle,
-                                                       .which = which,
+  return qtext(say::explorer_page::terms_note_measured{.which = which,
                                                        .gpu = rates->device_name,
                                                        .uuid = rates->device_uuid,
                                                        .time = rates->measured_at,
@@ -87,7 +84,7 @@ QString verdict_words(const analysis::Exploration& e) {
   if (!e.refusal) {
     QString line = qtext(say::explorer_page::runs{.time = text(Nanoseconds(e.ns)),
                                                   .rate = text(FlopsPerSecond(e.flops_per_second())),
-                                                  .bound = term_title(e.bound()).toStdString()});
+                                                  .bound = analysis::bound_words(e.light)});
     if (e.rates_inherited) {
       line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
     }

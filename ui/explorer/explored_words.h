@@ -17,7 +17,7 @@ namespace attnscope::ui {
 [[nodiscard]] QString rule_words(const Explored& explored);
 [[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel);
 /// How the terms join, and where the rates come from that they are worked out with.
-[[nodiscard]] QString rates_note(const Explored& explored, double idle_ns);
+[[nodiscard]] QString rates_note(const Explored& explored);
 /// How far predictions of such points were off.
 [[nodiscard]] QString prediction_words(const SimulationErrors& errors, const Explored& explored);
 

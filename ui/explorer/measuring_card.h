@@ -12,7 +12,7 @@
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measured_model.h"
 #include "ui/explorer/point_measurer.h"
-#include "ui/explorer/term_bars.h"
+#include "ui/explorer/unit_bars.h"
 
 namespace attnscope::ui {
 
@@ -34,7 +34,7 @@ class MeasuringCard : public QWidget {
   [[nodiscard]] QString open_words() const;
   [[nodiscard]] QTableView* table() const { return table_; }
   /// What was measured of a kernel of exactly that.
-  [[nodiscard]] std::optional<TermBars::Measured> measured_of(const Explored& explored, const std::string& kernel);
+  [[nodiscard]] std::optional<UnitBars::Measured> measured_of(const Explored& explored, const std::string& kernel);
 
  signals:
   void measure_wanted();

@@ -109,7 +109,7 @@ void ExplorerPage::build_cards() {
   of_kernel_ = card_words(nullptr, QStringLiteral("of-kernel"));
   terms_note_ = card_words(nullptr, QStringLiteral("terms-note"));
   on_chip_ = new OnChipMap();
-  terms_ = new TermBars();
+  unit_bars_ = new UnitBars();
   grid_ = new TileGridView();
   figures_ = new FiguresModel(this);
   operands_ = new OperandsModel(this);
@@ -121,7 +121,7 @@ void ExplorerPage::build_cards() {
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
   layout->addWidget(card(qtext(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}), {of_kernel_, terms_, terms_note_, errors_}));
+  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}), {of_kernel_, unit_bars_, terms_note_, errors_}));
   layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(qtext(say::explorer_page::tile_grid{}), {grid_}));
   layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));

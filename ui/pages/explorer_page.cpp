@@ -23,8 +23,8 @@
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
 #include "ui/explorer/recorded_gpus.h"
-#include "ui/explorer/term_bars.h"
 #include "ui/explorer/tile_grid_view.h"
+#include "ui/explorer/unit_bars.h"
 #include "ui/panels/gpu_dialog.h"
 #include "ui/process/own_gpu_list.h"
 #include "ui/text/format.h"
@@ -378,7 +378,7 @@ void ExplorerPage::show_kernel() {
   const int place = kernel_->currentIndex();
   if (e.refusal || place < 0) {
     on_chip_->set_kernel(nullptr);
-    terms_->set_times({});
+    unit_bars_->set_times({});
     set_words(occupancy_, {});
     occupancy_->hide();
     of_kernel_->hide();
@@ -389,11 +389,12 @@ void ExplorerPage::show_kernel() {
   on_chip_->set_kernel(&kernel);
   of_kernel_->setVisible(e.kernels.size() > 1);
   set_words(of_kernel_, qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = text(Nanoseconds(e.ns))}));
-  terms_->set_times(TermBars::Times{
-      .ns = kernel.time.ns, .terms = kernel.time.terms, .measured = measuring_->measured_of(*shown_, kernel.name)});
+  unit_bars_->set_times(UnitBars::Times{.ns = kernel.time.ns,
+                                        .light = analysis::speed_of_light({&kernel.time, 1}),
+                                        .measured = measuring_->measured_of(*shown_, kernel.name)});
   set_words(occupancy_, occupancy_words(kernel));
   occupancy_->show();
-  set_words(terms_note_, rates_note(*shown_, kernel.time.idle_ns));
+  set_words(terms_note_, rates_note(*shown_));
   terms_note_->show();
 }
 

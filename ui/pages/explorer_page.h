@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "ui/explorer/choices.h"
-#include "ui/explorer/term_bars.h"
+#include "ui/explorer/unit_bars.h"
 #include "ui/pages/page.h"
 #include "ui/pages/page_roles.h"
 
@@ -62,7 +62,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
 
   [[nodiscard]] ChoiceEditors* editors() const { return editors_; }
   [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
-  [[nodiscard]] TermBars* terms() const { return terms_; }
+  [[nodiscard]] UnitBars* unit_bars() const { return unit_bars_; }
   [[nodiscard]] TileGridView* grid() const { return grid_; }
   [[nodiscard]] FittedTable* figures() const { return figures_view_; }
   [[nodiscard]] FittedTable* operands() const { return operands_view_; }
@@ -143,7 +143,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   QScrollArea* editor_area_ = nullptr;
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;
-  TermBars* terms_ = nullptr;
+  UnitBars* unit_bars_ = nullptr;
   TileGridView* grid_ = nullptr;
   FiguresModel* figures_ = nullptr;
   OperandsModel* operands_ = nullptr;

@@ -182,23 +182,14 @@ void add_why(Html& html, const PointRecord& record) {
   html.heading({});
 }
 
-/// What the model of the time says that it waits for, and whether counters say the same.
+/// How busy the model has each unit, and whether counters say the same.
 void add_bound(Html& html, const PointRecord& record) {
-  const auto predicted = analysis::predicted_bound(record);
-  if (!predicted) return;
+  const std::vector<analysis::UnitUse> predicted = analysis::predicted_uses(record);
+  if (predicted.empty()) return;
   html.heading(qtext(say::details::terms{}));
-  for (const analysis::UnitUse& term : analysis::time_terms(record)) add_metric(html, record, term.metric->key);
-  const auto both = analysis::compare_bounds(record);
-  if (!both) {
-    html.paragraph(qtext(say::bound::predicted{.term = predicted->name, .factor = number_text(predicted->factor, 2)}),
-                   html.colors().muted);
-  } else if (both->agree) {
-    html.paragraph(qtext(say::bound::agree{.term = predicted->name}), html.colors().muted);
-  } else {
-    html.paragraph(qtext(say::bound::differ{.term = predicted->name,
-                                            .unit = both->measured.metric->label(),
-                                            .percent = number_text(both->measured.value, 2)}),
-                   html.colors().muted);
+  for (const analysis::UnitUse& use : predicted) add_metric(html, record, use.metric->key);
+  if (const auto both = analysis::compare_bounds(record)) {
+    html.paragraph(qtext(analysis::words_of(*both)), html.colors().muted);
   }
 }
 

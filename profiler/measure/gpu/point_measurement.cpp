@@ -26,14 +26,14 @@ bool counts_units(const MeasureOptions& options) {
          });
 }
 
-void add_predicted_terms(const Algorithm& algorithm, const DeviceLimits& limits, PointRecord& record) {
+void predict_uses(const Algorithm& algorithm, const DeviceLimits& limits, PointRecord& record) {
   const AttentionModel model = algorithm.model(record.spec.problem, record.spec.config(), limits);
   const std::vector<LaunchTime> times = predict_times(model, limits);
-  add_time_terms(kernel_record(record, "all"), times, Provenance::modelled);
+  add_predicted_uses(kernel_record(record, "all"), times, Provenance::modelled);
   if (times.size() < 2) return;
   auto time = times.begin();
   for (const KernelModel& kernel : model.kernels) {
-    if (!kernel.setup) add_time_terms(kernel_record(record, kernel.name), {&*time++, 1}, Provenance::modelled);
+    if (!kernel.setup) add_predicted_uses(kernel_record(record, kernel.name), {&*time++, 1}, Provenance::modelled);
   }
 }
 
@@ -143,7 +143,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const std::size_t slot = waiting_;
   PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
   add_model_metrics(*algorithm, point.plan, spec.problem, record);
-  if (counts_units(options)) add_predicted_terms(*algorithm, info_.limits, record);
+  if (counts_units(options)) predict_uses(*algorithm, info_.limits, record);
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_facts(cuda_, info_.limits, loaded, record);
   session_->workspace.place(options.placement);

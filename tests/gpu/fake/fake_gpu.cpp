@@ -824,7 +824,8 @@ constexpr const char* base_metrics[] = {"dram__bytes_read",
                                         "sm__cycles_active",
                                         "gpu__time_active"};
 constexpr const char* rollups[] = {
-    ".avg", ".avg.pct_of_peak_sustained_active", ".avg.pct_of_peak_sustained_elapsed", ".max", ".ratio", ".sum"};
+    ".avg", ".avg.pct_of_peak_sustained_active", ".avg.pct_of_peak_sustained_elapsed", ".max", ".ratio",
+    ".sum", ".sum.pct_of_peak_sustained_elapsed"};
 
 std::size_t place_of(std::string_view base) {
   return static_cast<std::size_t>(std::ranges::find(base_metrics, base) - std::begin(base_metrics));

@@ -56,6 +56,13 @@ TEST(KnownGpus, EveryFieldIsFilled) {
   }
 }
 
+// A run on a GPU has its driver's name, which no datasheet writes so.
+TEST(FindGpu, KnowsDriversNames) {
+  EXPECT_EQ(find_gpu("NVIDIA H100 80GB HBM3"), find_gpu("H100"));
+  EXPECT_EQ(find_gpu("NVIDIA A100-SXM4-40GB"), find_gpu("A100 40GB"));
+  EXPECT_EQ(find_gpu("NVIDIA H100 PCIe"), nullptr) << "another GPU";
+}
+
 TEST(FindGpu, TakesNamesAsPeopleWriteThem) {
   const DeviceLimits* h200 = &known_gpus().front();
   EXPECT_EQ(find_gpu("h200"), h200);

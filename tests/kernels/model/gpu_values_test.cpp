@@ -117,7 +117,7 @@ TEST(WhatIfs, PredictionsFollow) {
   const auto dram_of = [&](const WhatIf& factors) {
     const DeviceLimits gpu = what_if(*find_gpu("h200"), factors);
     const AttentionModel model = fa1.model(p, tile, gpu);
-    return predict_times(model, gpu).front().term(TimeTerm::dram);
+    return predict_times(model, gpu).front().busy(GpuUnit::dram);
   };
   EXPECT_NEAR(dram_of({.dram_rate = 2}) / dram_of({}), 0.5, 1e-9);
   EXPECT_LT(dram_of({.l2 = 8}), 0.3 * dram_of({}));

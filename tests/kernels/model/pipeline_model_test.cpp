@@ -21,7 +21,7 @@ DeviceRates four_sms() {
           .boost_hz = 1e9,
           .dram_bytes_per_second = 1e12,
           .l2_bytes_per_second = 2e12,
-          .power = {},
+          .clock = {},
           .measured_on = "nothing",
           .inherited = false};
 }
@@ -42,11 +42,10 @@ double ns(const LaunchLoad& load) {
 TEST(PipelineModel, OneWaveIsLatencyAndWork) {
   const LaunchTime time = launch_time(products(4), four_sms(), 1e9);
   EXPECT_NEAR(time.ns, 5 * 10 + 200 + 30, 1e-9);
-  EXPECT_NEAR(time.term(TimeTerm::tensor), 200, 1e-9);
-  EXPECT_NEAR(time.term(TimeTerm::latency), 50, 1e-9);
-  EXPECT_NEAR(time.term(TimeTerm::launch), 30, 1e-9);
-  EXPECT_EQ(time.bound(), TimeTerm::tensor);
-  EXPECT_NEAR(time.bound_by(), 4, 1e-9);
+  EXPECT_NEAR(time.busy(GpuUnit::tensor), 100, 1e-9) << "at the peak, whatever the fitted cost of the work is";
+  EXPECT_NEAR(time.launch_ns, 30, 1e-9);
+  EXPECT_EQ(time.empty_sms, 0);
+  EXPECT_EQ(launch_time(products(3), four_sms(), 1e9).empty_sms, 1);
   EXPECT_EQ(time.waves, 1);
   EXPECT_NEAR(time.idle_ns, 0, 1e-9);
 }
@@ -91,8 +90,30 @@ TEST(PipelineModel, TheLongerOfSchedulersAndSharedUnitsDecides) {
   load.work.shared_bytes = 4 * 20e3;
   const LaunchTime time = launch_time(load, four_sms(), 1e9);
   EXPECT_NEAR(time.ns, 50 + 250 + 30, 1e-9);
-  EXPECT_NEAR(time.term(TimeTerm::shared_memory), 200, 1e-9);
-  EXPECT_NEAR(time.term(TimeTerm::exponential), 50, 1e-9);
+}
+
+TEST(PipelineModel, UnitsAreBusyWithWhatIsIssuedOfThem) {
+  LaunchLoad load = products(4);
+  load.work.exponentials = 4 * 500;
+  load.work.fp32_values = 4 * 320;
+  load.work.shared_bytes = 4 * 12800;
+  load.l2_sm_bytes = 4 * 6400;
+  load.l2_to_sm_bytes = 4 * 5000;
+  load.dram_bytes = 3e5;
+  load.later_bytes = 1e5;
+  load.timing.use = {.exponentials = 1.5, .wavefronts = {.exponential = 2, .fp32 = 3, .shared = 0.5, .l2 = 4}};
+  DeviceRates rates = four_sms();
+  rates.dram_peak_bytes_per_second = 2e12;
+  rates.mma_sync_share = 0.5;
+  const LaunchTime time = launch_time(load, rates, 2e9);
+  EXPECT_NEAR(time.busy(GpuUnit::tensor), 2 * 100 / 2.0, 1e-9) << "mma.sync at half of the peak, at 2 GHz";
+  EXPECT_NEAR(time.busy(GpuUnit::exponential), 1.5 * 50 / 2, 1e-9);
+  EXPECT_NEAR(time.busy(GpuUnit::shared_memory),
+              (0.5 * 100 + 4 * 50 + 2 * 500 / 32.0 + 3 * 10) * 128 / rates.per_cycle.shared / 2, 1e-9);
+  EXPECT_NEAR(time.busy(GpuUnit::l2_port), 5000 / rates.per_cycle.l2 / 2, 1e-9);
+  EXPECT_NEAR(time.busy(GpuUnit::dram), 100, 1e-9) << "in the launch, at the datasheet's rate";
+  load.timing.use.instruction = MatrixInstruction::wgmma;
+  EXPECT_NEAR(launch_time(load, rates, 2e9).busy(GpuUnit::tensor), 50, 1e-9);
 }
 
 TEST(PipelineModel, AFifthWarpKeepsOneSchedulerTwiceAsLong) {
@@ -163,11 +184,8 @@ TEST(PipelineModel, DramAndL2StandBesideTheSms) {
   load.dram_bytes = 1e6;  // 1 us
   const LaunchTime dram = launch_time(load, four_sms(), 1e9);
   EXPECT_NEAR(dram.ns, std::pow(std::pow(250, 4) + std::pow(1000, 4), 0.25) + 30, 1e-6);
-  EXPECT_EQ(dram.bound(), TimeTerm::dram);
-  EXPECT_NEAR(dram.bound_by(), 5, 1e-9);
   load.l2_sm_bytes = 2e6;  // as long
   EXPECT_NEAR(ns(load), std::pow(std::pow(250, 4) + 2 * std::pow(1000, 4), 0.25) + 30, 1e-6);
-  EXPECT_NEAR(launch_time(load, four_sms(), 1e9).term(TimeTerm::l2), 1000, 1e-9);
 }
 
 TEST(PipelineModel, ALaunchThatStartsEarlyHidesMostOfItsBeginning) {
@@ -181,7 +199,7 @@ TEST(PipelineModel, ALaunchThatStartsEarlyHidesMostOfItsBeginning) {
 /// Products alone at the peak rate draw 1.6 of the cap beside 0.2 of idling.
 DeviceRates capped() {
   DeviceRates rates = four_sms();
-  rates.power = {.idle = 0.2, .tensor = 1.6, .dram = 0, .exponent = 3, .lag_ns = 0};
+  rates.clock = {.idle = 0.2, .tensor = 1.6, .dram = 0, .exponent = 3, .lag_ns = 0};
   return rates;
 }
 
@@ -211,9 +229,20 @@ TEST(HeldClock, IsTheBoostWhereTheWorkDrawsLess) {
 
 TEST(HeldClock, ShortLoadsDoNotFeelTheCap) {
   DeviceRates rates = capped();
-  rates.power.lag_ns = 1e6;
+  rates.clock.lag_ns = 1e6;
   EXPECT_EQ(held_clock_hz(std::vector{at_the_peak(4e6)}, rates), 1e9) << "five times 1 us";
   EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e12)}, rates), std::pow(0.5, 0.25) * 1e9, 1e3);
+}
+
+TEST(HeldClock, FallsUnderLoadAndFurtherWhereTensorCoresAreBusy) {
+  DeviceRates rates = four_sms();
+  rates.clock = {.load = 0.1, .load_ns = 0, .surge = 0.4, .surge_from = 0.5, .idle = 0, .exponent = 1};
+  LaunchLoad load = at_the_peak(4e6);
+  load.timing.busy.tensor = 2;  // busy for half of the time
+  EXPECT_NEAR(held_clock_hz(std::vector{load}, rates), 0.9e9, 1e3);
+  EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e6)}, rates), (1 - 0.1 - 0.4 * 0.5) * 1e9, 1e3);
+  rates.clock.load_ns = 1e9;
+  EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e6)}, rates), 1e9, 1e4) << "not at once";
 }
 
 TEST(HeldClock, LaunchesOfAPointHoldOne) {
@@ -244,7 +273,10 @@ TEST(DeviceRates, ComeFromTheDatasheetAndSayWhatIsInherited) {
   EXPECT_EQ(device_rates(read).boost_hz, 1.98e9) << "known by its name";
   read.name = "NVIDIA H300";
   EXPECT_EQ(device_rates(read).per_cycle.tensor, 4096);
-  EXPECT_GT(device_rates(read).boost_hz, 1e9);
+  read.tensor_flops = 4096 * 132 * 1.5e9;
+  EXPECT_NEAR(device_rates(read).boost_hz, 1.5e9, 1) << "which its peak was made of";
+  EXPECT_EQ(device_rates(*find_gpu("H200")).mma_sync_share, 2.0 / 3);
+  EXPECT_EQ(device_rates(*find_gpu("A100")).mma_sync_share, 1);
 }
 
 TEST(DeviceRates, OfADeviceThatWasMeasuredAreItsOwn) {
@@ -273,9 +305,8 @@ TEST(PredictTimes, OneForEachMeasuredKernelAndSetUpLeftOut) {
     for (const KernelModel& kernel : model.kernels) measured += kernel.setup ? 0 : 1;
     ASSERT_EQ(times.size(), measured) << name;
     for (const LaunchTime& time : times) {
-      EXPECT_GT(time.ns, time.term(TimeTerm::launch)) << name;
-      EXPECT_GE(time.ns, time.term(TimeTerm::dram)) << name;
-      EXPECT_GE(time.ns, time.term(TimeTerm::l2)) << name;
+      EXPECT_GT(time.ns, time.launch_ns) << name;
+      for (const GpuUnit unit : gpu_units) EXPECT_GE(time.ns, time.busy(unit)) << name << to_string(unit);
       EXPECT_LE(time.clock_hz, 1.98e9) << name;
     }
   }
@@ -288,9 +319,8 @@ TEST(PredictTimes, RowsThatTheL2DoesNotHoldAreReadFromDram) {
   const auto dram_share = [&](std::int64_t heads) {
     const AttentionProblem p{.heads_q = heads, .heads_kv = heads, .n_q = 1024, .n_k = 1024, .d = 64};
     const KernelModel kernel = fa1->model(p, TileShape{.br = 64, .bc = 64}, h200).kernels.at(0);
-    const LaunchTime time = predict_times(fa1->model(p, TileShape{.br = 64, .bc = 64}, h200), h200).at(0);
-    return time.term(TimeTerm::dram) * 1e-9 * device_rates(h200).dram_bytes_per_second /
-           static_cast<double>(kernel.traffic.total());
+    const LaunchLoad load = predict_loads(fa1->model(p, TileShape{.br = 64, .bc = 64}, h200), h200).at(0);
+    return load.dram_bytes / static_cast<double>(kernel.traffic.total());
   };
   EXPECT_LT(dram_share(16), 0.15);
   EXPECT_GT(dram_share(132), 0.85);

@@ -179,17 +179,17 @@ TEST(Exploration, TimesAreThePipelineModels) {
     const std::vector<LaunchTime> times = predict_times(model, fixtures::h200());
     ASSERT_EQ(e.kernels.size(), times.size());
     EXPECT_DOUBLE_EQ(e.ns, point_ns(times));
-    for (const TimeTerm term : time_terms()) {
+    for (const GpuUnit unit : gpu_units) {
       double sum = 0;
-      for (const LaunchTime& time : times) sum += time.term(term);
-      EXPECT_DOUBLE_EQ(e.terms[static_cast<std::size_t>(term)], sum) << to_string(term);
-      EXPECT_LE(e.terms[static_cast<std::size_t>(term)], e.terms[static_cast<std::size_t>(e.bound())]);
+      for (const LaunchTime& time : times) sum += time.busy(unit);
+      EXPECT_NEAR(e.light.of(unit) * e.ns, sum, 1e-9 * e.ns) << to_string(unit);
+      EXPECT_LE(e.light.of(unit), e.light.of(e.light.busiest()));
     }
     EXPECT_LE(e.kernels[e.longest()].time.ns, e.ns * 1.001);
     EXPECT_FALSE(e.rates_inherited);
     EXPECT_EQ(e.rates_of, fixtures::h200().name);
   }
-  EXPECT_EQ(explored(sixteen_heads("naive", 128, 128)).bound(), TimeTerm::dram)
+  EXPECT_EQ(explored(sixteen_heads("naive", 128, 128)).light.busiest(), GpuUnit::dram)
       << "half a gigabyte of scores goes out and comes back";
   EXPECT_TRUE(explored(sixteen_heads("fa2"), 0, *find_gpu("A100")).rates_inherited);
 }

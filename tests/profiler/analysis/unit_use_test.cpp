@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kernels/model/pipeline_model.h"
+#include "profiler/metrics/model_metrics.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -23,7 +25,7 @@ PointRecord counted(std::initializer_list<std::pair<std::string_view, double>> v
 
 TEST(UnitUse, TheBusiestUnitIsTheBound) {
   const PointRecord record = counted({{"use_tensor_pct", 61}, {"use_xu_pct", 83}, {"use_dram_pct", 12}});
-  const auto bound = named_bound(record);
+  const auto bound = busiest_unit(record);
   ASSERT_TRUE(bound);
   EXPECT_EQ(bound->metric->key, "use_xu_pct");
   EXPECT_EQ(bound->value, 83);
@@ -35,14 +37,14 @@ TEST(UnitUse, TheBusiestUnitIsTheBound) {
 }
 
 TEST(UnitUse, WhatWasNotCountedNamesNothing) {
-  EXPECT_FALSE(named_bound(PointRecord{}));
+  EXPECT_FALSE(busiest_unit(PointRecord{}));
   // Every counting pass has these: a tensor pipe alone is no comparison of units, and a stall is no unit.
-  EXPECT_FALSE(named_bound(counted({{"tensor_pipe_pct", 90}, {"stall_wait", 7}, {"shared_wavefronts", 1e9}})));
-  EXPECT_FALSE(named_bound(counted({{"use_xu_pct", 10}}), "fwd")) << "of a kernel that is not there";
+  EXPECT_FALSE(busiest_unit(counted({{"tensor_pipe_pct", 90}, {"stall_wait", 7}, {"shared_wavefronts", 1e9}})));
+  EXPECT_FALSE(busiest_unit(counted({{"use_xu_pct", 10}}), "fwd")) << "of a kernel that is not there";
 }
 
 TEST(UnitUse, OfEqualUsesTheTablesFirstIsNamed) {
-  EXPECT_EQ(named_bound(counted({{"use_dram_pct", 40}, {"use_tensor_pct", 40}}))->metric->key, "use_tensor_pct");
+  EXPECT_EQ(busiest_unit(counted({{"use_dram_pct", 40}, {"use_tensor_pct", 40}}))->metric->key, "use_tensor_pct");
 }
 
 TEST(UnitUse, ThreeLongestStallsThatAnyWarpMet) {
@@ -58,60 +60,55 @@ TEST(UnitUse, ThreeLongestStallsThatAnyWarpMet) {
   EXPECT_EQ(longest_stalls(counted({{"stall_wait", 0.4}, {"stall_gmma", 0}})).size(), 1U) << "nobody waited for wgmma";
 }
 
-TEST(UnitUse, BesideATermStandsTheBusiestOfItsUnits) {
-  const PointRecord record =
-      counted({{"use_tensor_pct", 61}, {"use_fma_pct", 20}, {"use_alu_pct", 35}, {"use_issue_pct", 90}});
-  EXPECT_EQ(use_beside(TimeTerm::tensor, record)->value, 61);
-  EXPECT_EQ(use_beside(TimeTerm::fp32, record)->metric->key, "use_alu_pct") << "of FMA and ALU";
-  EXPECT_FALSE(use_beside(TimeTerm::dram, record)) << "not counted";
-  EXPECT_FALSE(use_beside(TimeTerm::latency, record)) << "no unit stands for it";
-  EXPECT_FALSE(use_beside(TimeTerm::launch, record));
+TEST(UnitUse, IssueSlotsAndTheL2sSlicesAreNoUnits) {
+  EXPECT_EQ(busiest_unit(counted({{"use_issue_pct", 90}, {"use_l2_pct", 80}, {"use_alu_pct", 35}}))->metric->key,
+            "use_alu_pct");
 }
 
-TEST(UnitUse, TheModelsBoundIsItsLongestTerm) {
-  EXPECT_FALSE(predicted_bound(counted({{"use_tensor_pct", 61}})));
-  const auto bound = predicted_bound(counted({{"time_tensor_ns", 300}, {"time_dram_ns", 150}, {"time_fp32_ns", 0}}));
-  ASSERT_TRUE(bound);
-  EXPECT_EQ(bound->term.metric->key, "time_tensor_ns");
-  EXPECT_EQ(text(bound->name), text(find_metric("use_tensor_pct")->label()));
-  EXPECT_EQ(bound->factor, 2);
-  EXPECT_EQ(text(predicted_bound(counted({{"time_latency_ns", 3}}))->name), "latency");
-  EXPECT_EQ(time_terms(counted({{"time_tensor_ns", 300}, {"time_fp32_ns", 0}})).size(), 1U);
+TEST(UnitUse, ACountedUseIsOfTheWholeTimeOfTheKernel) {
+  PointRecord record = counted({{"use_tensor_pct", 80},
+                                {"use_dram_pct", 40},
+                                {"sm_active_cycles", 1500},
+                                {"sm_cycles", 4000},
+                                {"counted_range_ns", 3000}});
+  record.kernels.front().samples_ns = {1000};
+  EXPECT_FALSE(counted_use(GpuUnit::tensor, record)) << "the clock is not known";
+  record.clocks.emplace().sm_clock_hz = 2e9;
+  EXPECT_DOUBLE_EQ(*counted_use(GpuUnit::tensor, record), 60) << "1500 of 2000 cycles had warps";
+  EXPECT_DOUBLE_EQ(*counted_use(GpuUnit::dram, record), 40);
+  EXPECT_FALSE(counted_use(GpuUnit::exponential, record)) << "not counted";
 }
 
-TEST(UnitUse, EachTermOfTheModelIsAMetric) {
-  std::vector<std::string_view> terms;
-  for (const Metric& metric : metrics_table()) {
-    if (metric.time_term) terms.push_back(metric.key);
-  }
-  ASSERT_EQ(terms.size(), time_term_count);
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::tensor)], "time_tensor_ns");
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::exponential)], "time_exponential_ns");
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::fp32)], "time_fp32_ns");
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::shared_memory)], "time_shared_ns");
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::l2_port)], "time_l2_port_ns");
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::latency)], "time_latency_ns");
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::l2)], "time_l2_ns");
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::dram)], "time_dram_ns");
-  EXPECT_EQ(terms[static_cast<std::size_t>(TimeTerm::launch)], "time_launch_ns");
+TEST(UnitUse, EachUnitOfTheModelIsAMetric) {
+  constexpr std::array keys{"model_tensor_pct", "model_xu_pct", "model_shared_pct", "model_l2_port_pct",
+                            "model_dram_pct"};
+  for (const GpuUnit unit : gpu_units) EXPECT_EQ(metric_of(unit).key, keys.at(static_cast<std::size_t>(unit)));
 }
 
 TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
   const auto same = compare_bounds(
-      counted({{"time_tensor_ns", 300}, {"time_dram_ns", 150}, {"use_tensor_pct", 61}, {"use_dram_pct", 12}}));
+      counted({{"model_tensor_pct", 70}, {"model_dram_pct", 20}, {"use_tensor_pct", 72}, {"use_dram_pct", 12}}));
   ASSERT_TRUE(same);
   EXPECT_TRUE(same->agree);
+  EXPECT_EQ(text(words_of(*same)), "Counters confirm the model's bound: tensor cores 70% predicted, 72% counted.");
   const auto other = compare_bounds(
-      counted({{"time_tensor_ns", 300}, {"time_dram_ns", 150}, {"use_tensor_pct", 31}, {"use_dram_pct", 82}}));
+      counted({{"model_tensor_pct", 70}, {"model_dram_pct", 20}, {"use_tensor_pct", 31}, {"use_dram_pct", 82}}));
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->agree);
-  EXPECT_EQ(other->predicted.term.metric->key, "time_tensor_ns");
-  EXPECT_EQ(other->measured.metric->key, "use_dram_pct");
-  // L2 shows in its slices or on the way to the SMs; latency in that nothing is busy.
-  EXPECT_TRUE(compare_bounds(counted({{"time_l2_ns", 300}, {"use_l2_to_sm_pct", 82}}))->agree);
-  EXPECT_TRUE(compare_bounds(counted({{"time_latency_ns", 300}, {"use_tensor_pct", 41}}))->agree);
-  EXPECT_FALSE(compare_bounds(counted({{"time_latency_ns", 300}, {"use_tensor_pct", 81}}))->agree);
-  EXPECT_FALSE(compare_bounds(counted({{"time_latency_ns", 300}})));
+  EXPECT_EQ(other->predicted, GpuUnit::tensor);
+  EXPECT_EQ(text(words_of(*other)),
+            "The model said tensor cores, 70% busy; measured, DRAM is the busiest, at 82% of its peak.");
+  EXPECT_TRUE(
+      compare_bounds(counted({{"model_tensor_pct", 70}, {"use_tensor_pct", 68}, {"use_shared_pct", 72}}))->agree)
+      << "as good as equal";
+  // Where no unit is busy, which one is the busiest says nothing.
+  const auto none = compare_bounds(counted({{"model_tensor_pct", 30}, {"use_tensor_pct", 31}, {"use_shared_pct", 55}}));
+  EXPECT_TRUE(none->agree);
+  EXPECT_EQ(text(words_of(*none)),
+            "Counters confirm the model: no unit is busy for over 60%, so latency and issue bind.");
+  EXPECT_FALSE(
+      compare_bounds(counted({{"model_tensor_pct", 30}, {"use_tensor_pct", 31}, {"use_shared_pct", 81}}))->agree);
+  EXPECT_FALSE(compare_bounds(counted({{"model_tensor_pct", 30}}))) << "nothing was counted";
 }
 
 TEST(UnitUse, SharesAreOfTheKernelWhereItsCyclesWereCounted) {

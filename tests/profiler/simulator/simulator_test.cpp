@@ -432,7 +432,8 @@ TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
     for (const KernelRecord& kernel : record.kernels) {
       EXPECT_EQ(kernel.samples_ns.size(), 1U);
       for (const MetricValue& metric : kernel.metrics) {
-        const bool model = metric.name.starts_with("model_") || metric.name == metric_key::memory_bytes;
+        const bool model = (metric.name.starts_with("model_") && !metric.name.ends_with("_pct")) ||
+                           metric.name == metric_key::memory_bytes;
         EXPECT_EQ(metric.provenance, model ? Provenance::modelled : Provenance::simulated) << metric.name;
       }
     }

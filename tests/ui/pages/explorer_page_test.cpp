@@ -28,8 +28,8 @@
 #include "ui/explorer/figures_model.h"
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
-#include "ui/explorer/term_bars.h"
 #include "ui/explorer/tile_grid_view.h"
+#include "ui/explorer/unit_bars.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -165,18 +165,14 @@ TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
   EXPECT_EQ(image.pixelColor((spans[1].rect.topLeft() + QPointF(4, 4)).toPoint()), spans[1].color);
 }
 
-TEST_F(ExplorerPageTest, TermsAreTheLaunchsAndTheBoundingOneIsMarked) {
+TEST_F(ExplorerPageTest, BarsAreSharesOfTheLaunchsTime) {
   const LaunchTime& time = exploration().kernels[0].time;
-  const TimeTerm bound = time.bound();
-  for (const TimeTerm term : analysis::time_terms()) {
-    const QString words = page.terms()->words(term);
-    const QString first = time.term(term) > 0 ? qtext(Nanoseconds(time.term(term))) : QStringLiteral("none of its own");
-    EXPECT_TRUE(words.startsWith(first)) << words.toStdString();
-    EXPECT_EQ(words.endsWith("bounds"), term == bound) << words.toStdString();
-    EXPECT_NEAR(page.terms()->bar(term).width() * time.term(bound), page.terms()->bar(bound).width() * time.term(term),
-                1e-3 * time.term(bound));
+  for (const GpuUnit unit : gpu_units) {
+    EXPECT_EQ(page.unit_bars()->words(unit), QString::number(100 * time.busy(unit) / time.ns, 'f', 0) + "%");
+    EXPECT_NEAR(page.unit_bars()->bar(unit).width() / page.unit_bars()->total_bar().width(), time.busy(unit) / time.ns,
+                1e-9);
   }
-  EXPECT_EQ(page.terms()->total_words(), qtext(Nanoseconds(time.ns)));
+  EXPECT_EQ(page.unit_bars()->total_words(), qtext(Nanoseconds(time.ns)));
 }
 
 /// Ceilings of an open file are rates of the predicted time, which says so, until the file is closed.
@@ -199,10 +195,10 @@ TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
   EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of its DRAM";
   EXPECT_TRUE(note->text().contains("DRAM's rate: measured of NVIDIA H200 (")) << note->text().toStdString();
   // Another memory has that rate times what is chosen, not the datasheet's.
-  const auto of_dram = static_cast<std::size_t>(TimeTerm::dram);
-  const double once = page.shown()->exploration.terms[of_dram];
+  const auto dram_ns = [&] { return page.shown()->exploration.light.of(GpuUnit::dram) * page.shown()->exploration.ns; };
+  const double once = dram_ns();
   type("what_if_dram", 200);
-  EXPECT_NEAR(page.shown()->exploration.terms[of_dram], once / 2, 1e-6 * once);
+  EXPECT_NEAR(dram_ns(), once / 2, 1e-6 * once);
   EXPECT_TRUE(note->text().contains("Of DRAM it is the measured rate times 2,")) << note->text().toStdString();
   type("what_if_dram", 100);
   workspace.close(path);
@@ -534,24 +530,24 @@ TEST_F(ExplorerPageTest, AGpuOfNoTableIsExploredByWhatItsFileRecorded) {
   EXPECT_EQ(page.chosen().choices.device, "NVIDIA Unlisted 7") << "chosen by hand";
 }
 
-TEST(TermBars, TheUseOfAUnitStandsBesideItsTermAndTheTimeBelowThePredicted) {
-  TermBars bars;
+TEST(UnitBars, WhatWasCountedStandsBesideAUnitAndTheTimeBelowThePredicted) {
+  UnitBars bars;
   bars.resize(500, 300);
-  TermBars::Times times{.ns = 1e6};
-  times.terms[static_cast<std::size_t>(TimeTerm::tensor)] = 8e5;
+  UnitBars::Times times{.ns = 1e6};
+  times.light.busy[static_cast<std::size_t>(GpuUnit::tensor)] = 0.8;
   bars.set_times(times);
-  const double before = bars.bar(TimeTerm::tensor).y();
-  EXPECT_EQ(bars.use_words(TimeTerm::tensor), QString());
-  times.measured = TermBars::Measured{.ns = 2e6, .provenance = "measured"};
-  times.measured->use_pct[static_cast<std::size_t>(TimeTerm::tensor)] = 62.6;
+  const double before = bars.bar(GpuUnit::tensor).y();
+  EXPECT_EQ(bars.use_words(GpuUnit::tensor), QString());
+  times.measured = UnitBars::Measured{.ns = 2e6, .provenance = "measured"};
+  times.measured->use_pct[static_cast<std::size_t>(GpuUnit::tensor)] = 62.6;
   bars.set_times(times);
-  EXPECT_EQ(bars.use_words(TimeTerm::tensor), "63% busy");
-  EXPECT_EQ(bars.use_words(TimeTerm::latency), QString());
+  EXPECT_EQ(bars.use_words(GpuUnit::tensor), "63% counted");
+  EXPECT_EQ(bars.use_words(GpuUnit::dram), QString());
   EXPECT_EQ(bars.measured_words(), qtext(Nanoseconds(2e6)));
-  EXPECT_GT(bars.bar(TimeTerm::tensor).y(), before) << "the measured time has a line of its own";
+  EXPECT_GT(bars.bar(GpuUnit::tensor).y(), before) << "the measured time has a line of its own";
   // One scale for all: half of the measured time is half as long.
-  EXPECT_NEAR(bars.total_bar().width() / bars.bar(TimeTerm::tensor).width(), 1e6 / 8e5, 1e-9);
-  EXPECT_TRUE(bars.accessibleDescription().contains("63% busy"));
+  EXPECT_NEAR(bars.total_bar().width() / bars.bar(GpuUnit::tensor).width(), 1e6 / 8e5, 1e-9);
+  EXPECT_TRUE(bars.accessibleDescription().contains("63% counted"));
 }
 
 TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
@@ -561,7 +557,7 @@ TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
   EXPECT_FALSE(kernel->isHidden());
   kernel->setCurrentIndex(0);
   emit kernel->activated(0);
-  EXPECT_EQ(page.terms()->total_words(), qtext(Nanoseconds(exploration().kernels[0].time.ns)));
+  EXPECT_EQ(page.unit_bars()->total_words(), qtext(Nanoseconds(exploration().kernels[0].time.ns)));
   EXPECT_TRUE(page.on_chip()->legend(OnChipPlace::registers).contains("S 64 KiB") ||
               page.on_chip()->legend(OnChipPlace::registers)[0].startsWith("S "));
   const auto* of = page.findChild<QLabel*>("of-kernel");
@@ -619,7 +615,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
     return QTest::qWaitFor([this] { return page.measuring().measurer().open() == 0; }, patience_ms);
   }
   /// Measures what is chosen, on a GPU or what stands for one.
-  void expect_uses_beside_terms() {
+  void expect_counted_uses() {
     EXPECT_FALSE(page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated"));
     button("measure")->click();
     ASSERT_TRUE(wait_for_answers());
@@ -627,14 +623,13 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
     ASSERT_NE(record, nullptr) << page.measuring().state_words().toStdString();
     EXPECT_EQ(record->disposition, Disposition::ok) << text(record->reason);
     EXPECT_EQ(record->provenance, Provenance::measured);
-    EXPECT_EQ(page.terms()->measured_words(),
+    EXPECT_EQ(page.unit_bars()->measured_words(),
               qtext(Nanoseconds(evaluate(metric_key::time_median_ns, *record, "all")->value)));
-    for (const TimeTerm term : {TimeTerm::tensor, TimeTerm::shared_memory, TimeTerm::l2, TimeTerm::dram}) {
-      const auto use = analysis::use_beside(term, *record);
-      ASSERT_TRUE(use) << to_string(term);
-      EXPECT_EQ(page.terms()->use_words(term), QString::number(use->value, 'f', 0) + "% busy");
+    for (const GpuUnit unit : gpu_units) {
+      const auto use = analysis::counted_use(unit, *record);
+      ASSERT_TRUE(use) << to_string(unit);
+      EXPECT_EQ(page.unit_bars()->use_words(unit), QString::number(*use, 'f', 0) + "% counted");
     }
-    EXPECT_EQ(page.terms()->use_words(TimeTerm::latency), QString());
   }
   [[nodiscard]] QString measured(int row, int column) const {
     return page.measuring().table()->model()->index(row, column).data().toString();
@@ -682,13 +677,13 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   // The record that the file keeps stands with the terms; its use of units was not counted.
   const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
   ASSERT_NE(record, nullptr);
-  EXPECT_EQ(page.terms()->measured_words(), qtext(Nanoseconds(point.event.time_median_ns)));
-  EXPECT_EQ(page.terms()->use_words(TimeTerm::tensor), QString());
+  EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(point.event.time_median_ns)));
+  EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::tensor), QString());
   // It stands in the file, which is open.
   ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 1; }, patience_ms));
 }
 
-TEST_F(ExplorerMeasuringTest, OnAGpuTheUseOfEachUnitStandsBesideItsTerm) {
+TEST_F(ExplorerMeasuringTest, OnAGpuWhatWasCountedStandsBesideEachUnit) {
   PointMeasurer& measurer = page.measuring().measurer();
   if (!has_gpu_driver() || !QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms)) {
     GTEST_SKIP() << "no GPU of the table here";
@@ -696,7 +691,7 @@ TEST_F(ExplorerMeasuringTest, OnAGpuTheUseOfEachUnitStandsBesideItsTerm) {
   const QString gpu = gpu_of(measurer);
   choose("device", gpu);
   type("n_k", 8192);
-  expect_uses_beside_terms();
+  expect_counted_uses();
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
@@ -738,27 +733,27 @@ TEST_F(ExplorerStandInTest, AGpuThatIsFoundMeasuresUnlessAnotherDeviceWasChosen)
   EXPECT_EQ(devices->currentData().toString(), "0") << "chosen once for another GPU";
 }
 
-TEST_F(ExplorerStandInTest, TheUseOfEachUnitStandsBesideItsTerm) {
+TEST_F(ExplorerStandInTest, WhatWasCountedStandsBesideEachUnit) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return !gpu_of(page.measuring().measurer()).isEmpty(); }, patience_ms));
   type("heads_q", 1);
   type("d", 64);
   type("n_k", 128);
-  expect_uses_beside_terms();
+  expect_counted_uses();
 }
 #endif
 
 TEST_F(ExplorerMeasuringTest, WhatWasMeasuredOfAnotherPointIsNotShownWithThisOne) {
   button("measure")->click();
   ASSERT_TRUE(wait_for_answers());
-  EXPECT_FALSE(page.terms()->measured_words().isEmpty());
+  EXPECT_FALSE(page.unit_bars()->measured_words().isEmpty());
   type("d", 64);
-  EXPECT_EQ(page.terms()->measured_words(), QString());
+  EXPECT_EQ(page.unit_bars()->measured_words(), QString());
   page.undo_stack().undo();
   type("padding", 8);
-  EXPECT_EQ(page.terms()->measured_words(), QString()) << "nothing was measured with padding";
+  EXPECT_EQ(page.unit_bars()->measured_words(), QString()) << "nothing was measured with padding";
   page.undo_stack().undo();
   settle();
-  EXPECT_FALSE(page.terms()->measured_words().isEmpty());
+  EXPECT_FALSE(page.unit_bars()->measured_words().isEmpty());
 }
 
 TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {

@@ -128,13 +128,14 @@ TEST_F(OwnGpuTest, WhatIfMultipliesAndIsUndone) {
   Workspace workspace;
   ExplorerPage page(workspace);
   settle();
-  const double before = page.shown()->exploration.terms[static_cast<std::size_t>(TimeTerm::dram)];
+  const auto dram_ns = [](const analysis::Exploration& e) { return e.light.of(GpuUnit::dram) * e.ns; };
+  const double before = dram_ns(page.shown()->exploration);
   page.edit("what_if_dram", "200", -1);
   page.edit("what_if_shared", "200", -1);
   settle();
   const analysis::Exploration& doubled = page.shown()->exploration;
   EXPECT_EQ(doubled.device, "NVIDIA H200, shared memory x2, DRAM rate x2");
-  EXPECT_NEAR(doubled.terms[static_cast<std::size_t>(TimeTerm::dram)] / before, 0.5, 1e-9);
+  EXPECT_NEAR(dram_ns(doubled) / before, 0.5, 1e-9);
   EXPECT_EQ(doubled.kernels.at(0).shared.sm_bytes, 2 * find_gpu("h200")->shared_bytes_per_sm);
   page.edit("what_if_dram", "a lot", -1);
   page.edit("what_if_dram", "nan", -1);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a predicted time is spent on: how busy each unit of the GPU is in it, what launching takes, and SMs without
+// work. After Nsight Compute's "speed of light": the busiest unit is the bound, if it is busy at all.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "kernels/model/message.h"
+#include "kernels/model/pipeline_model.h"
+
+namespace attnscope::analysis {
+
+/// Share of its peak from which a unit bounds a kernel; where all are below, latency and issue do (Nsight Compute's own
+/// rule).
+inline constexpr double busy_share = 0.6;
+
+/// Shares of the predicted time, 0 to 1. Units work at the same time: their shares do not add up.
+struct SpeedOfLight {
+  UnitValues busy{};
+  double launch = 0;
+  double idle = 0;    ///< in which SMs have fewer blocks than fit, at the end
+  double rest = 0;    ///< neither the busiest unit nor launching nor idle SMs explain it
+  int empty_sms = 0;  ///< of the longest launch: SMs that never have a block
+  int sms = 0;
+
+  [[nodiscard]] double of(GpuUnit unit) const { return busy[static_cast<std::size_t>(unit)]; }
+  [[nodiscard]] GpuUnit busiest() const;
+  /// Empty where no unit is busy enough.
+  [[nodiscard]] std::optional<GpuUnit> bound() const;
+};
+/// Of launches that run one after the other. Pre: there is one.
+[[nodiscard]] SpeedOfLight speed_of_light(std::span<const LaunchTime>);
+
+/// What people call it: "tensor cores".
+[[nodiscard]] Message title_of(GpuUnit);
+/// In one sentence's part: "tensor cores busy for 78% of it", "68 of 132 SMs have no block", "no unit busy for over
+/// 60%: latency and issue".
+[[nodiscard]] Message bound_words(const SpeedOfLight&);
+
+}  // namespace attnscope::analysis

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fits what the kernels issue of their units (KernelUse, kernels/*/*_timing.h) to what `collect --why` counted.
+
+    attnscope model --against FILE... --launches --csv > launches.csv
+    tests/gpu/fit_use.py launches.csv
+
+Prints by kernel how often the tensor cores are busy for each operation at their peak (1.5 for mma.sync on Hopper, 1 for
+wgmma: that is stated, not fitted), the XU's instructions for each exponential, and the wavefronts of shared memory. It fits
+to the half of the problems that half_of() calls fitted, and prints the errors on the other, in points of percent of the
+cycles in which SMs had warps. `attnscope model --against FILE` judges the constants in the sources. Needs numpy and scipy.
+"""
+import argparse
+import sys
+
+import numpy as np
+from scipy.optimize import nnls
+
+from fit_times import digits, read, take
+
+WORK = {"shared": ("shared_bytes", 128), "l2": ("l2_sm_bytes", 128), "exponential": ("exponentials", 32),
+        "fp32": ("fp32_values", 32)}
+LEAST_LAUNCHES = 4
+
+
+def busy_cycles(t, unit):
+    """Of all SMs together."""
+    return t[f"counted_{unit}_pct"] / 100 * t["counted_cycles"] * t["sm_count"]
+
+
+def errors(t, fitted_cycles, unit):
+    points = np.abs(fitted_cycles - busy_cycles(t, unit)) / (t["counted_cycles"] * t["sm_count"]) * 100
+    return f"{np.median(points):.1f} (p95 {np.quantile(points, 0.95):.1f})"
+
+
+def least_relative(columns, goal):
+    weight = 1 / np.maximum(goal, 1e-9)
+    return np.array([digits(x) for x in nnls(columns * weight[:, None], goal * weight)[0]])
+
+
+def report(entry, t):
+    fitted, held_out = (take(t, t["half"] == half) for half in ("fitted", "held out"))
+    if min(len(fitted["half"]), len(held_out["half"])) < LEAST_LAUNCHES:
+        fitted = held_out = t
+    work = lambda of: np.array([of[name] / size for name, size in WORK.values()]).T
+    words = [f"{entry}: {len(t['half'])} launches"]
+    if t["tensor_flops"].all():
+        words.append(f"tensor {np.median(busy_cycles(t, 'tensor') * t['peak_tensor'] / t['tensor_flops']):.3f}")
+    if t["exponentials"].all():
+        each = digits(np.median(busy_cycles(fitted, "xu") * fitted["peak_exponential"] / fitted["exponentials"]))
+        off = errors(held_out, each * held_out["exponentials"] / held_out["peak_exponential"], "xu")
+        words.append(f".exponentials = {each:g}, off by {off}")
+    wavefronts = least_relative(work(fitted), busy_cycles(fitted, "shared"))
+    parts = ", ".join(f".{name} = {value:g}" for name, value in zip(WORK, wavefronts) if value)
+    words.append(f".wavefronts = {{{parts}}}, off by {errors(held_out, work(held_out) @ wavefronts, 'shared')}")
+    print("; ".join(words))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("table", help="of `attnscope model --against FILE... --launches --csv`")
+    t = read(parser.parse_args().table)
+    t = take(t, t["counted_cycles"] > 0)
+    if not len(t["half"]):
+        sys.exit("no launch has counted units: record with `attnscope collect --why`")
+    for entry in dict.fromkeys(t["entry"]):
+        report(entry, take(t, t["entry"] == entry))
+
+
+if __name__ == "__main__":
+    main()

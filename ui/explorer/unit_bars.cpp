@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/explorer/unit_bars.h"
+
+#include <QEvent>
+#include <QPainter>
+#include <algorithm>
+
+#include "messages/explorer_page.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr double bar_space = 8;
+constexpr int row_padding = 5;
+/// Total, units, launch, idle SMs and the rest; one more where something was measured.
+constexpr int usual_lines = static_cast<int>(gpu_units.size()) + 4;
+
+QString percent_words(double share) {
+  return qtext(say::explorer_page::part_percent{.percent = QString::number(100 * share, 'f', 0).toStdString()});
+}
+
+}  // namespace
+
+UnitBars::UnitBars(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setFocusPolicy(Qt::TabFocus);
+  setAccessibleName(qtext(say::explorer_page::predicted_time{}));
+}
+
+void UnitBars::set_times(const std::optional<Times>& times) {
+  const std::size_t lines_before = lines_.size();
+  times_ = times;
+  build_lines();
+  QStringList all;
+  for (const Line& line : lines_) {
+    all << QStringList{line.title, line.words, line.counted}.join(QLatin1Char(' ')).trimmed();
+  }
+  setAccessibleDescription(all.join(QStringLiteral(", ")));
+  if (lines_.size() != lines_before) updateGeometry();
+  update();
+}
+
+void UnitBars::build_lines() {
+  lines_.clear();
+  if (!times_) return;
+  const analysis::SpeedOfLight& light = times_->light;
+  lines_.push_back({.title = qtext(say::explorer_page::predicted{}), .ns = times_->ns, .words = total_words()});
+  if (times_->measured) {
+    lines_.push_back({.title = times_->measured->provenance, .ns = times_->measured->ns, .words = measured_words()});
+  }
+  for (const GpuUnit unit : gpu_units) {
+    lines_.push_back({.title = qtext(analysis::title_of(unit)),
+                      .ns = light.of(unit) * times_->ns,
+                      .words = words(unit),
+                      .counted = use_words(unit),
+                      .bound = light.bound() == unit,
+                      .unit = true});
+  }
+  const auto add = [&](const QString& title, double share, bool bound) {
+    lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_words(share), .bound = bound});
+  };
+  add(qtext(say::explorer_page::launch{}), light.launch, false);
+  add(qtext(say::explorer_page::idle{}), light.idle, !light.bound() && light.empty_sms > 0);
+  add(qtext(say::explorer_page::rest{}), light.rest, !light.bound() && light.empty_sms == 0);
+}
+
+std::size_t UnitBars::place_of(GpuUnit unit) const {
+  return static_cast<std::size_t>(unit) + (times_ && times_->measured ? 2 : 1);
+}
+
+QString UnitBars::measured_words() const {
+  return times_ && times_->measured ? qtext(Nanoseconds(times_->measured->ns)) : QString();
+}
+
+QString UnitBars::use_words(GpuUnit unit) const {
+  if (!times_ || !times_->measured) return {};
+  const std::optional<double>& use = times_->measured->use_pct.at(static_cast<std::size_t>(unit));
+  return use ? qtext(say::explorer_page::use{.percent = QString::number(*use, 'f', 0).toStdString()}) : QString();
+}
+
+QString UnitBars::words(GpuUnit unit) const {
+  return times_ ? percent_words(times_->light.of(unit)) : QString();
+}
+
+QString UnitBars::total_words() const {
+  return times_ ? qtext(Nanoseconds(times_->ns)) : QString();
+}
+
+UnitBars::Widths UnitBars::widths() const {
+  QFont bold = font();
+  bold.setBold(true);
+  const QFontMetrics metrics(bold);
+  Widths widths;
+  const auto cover = [&](double& width, const QString& words) {
+    width = std::max(width, static_cast<double>(metrics.horizontalAdvance(words)));
+  };
+  for (const Line& line : lines_) {
+    cover(widths.labels, line.title);
+    cover(widths.words, line.words);
+    if (!line.counted.isEmpty()) cover(widths.counted, line.counted + QLatin1Char(' '));
+  }
+  return widths;
+}
+
+QRectF UnitBars::row(std::size_t place) const {
+  const double height = fontMetrics().height() + row_padding;
+  return {0, static_cast<double>(place) * height, static_cast<double>(width()), height};
+}
+
+QRectF UnitBars::bar_of(std::size_t place) const {
+  if (place >= lines_.size()) return {};
+  const QRectF whole = row(place);
+  const Widths columns = widths();
+  const double left = columns.labels + bar_space;
+  const double room = std::max(8.0, whole.width() - left - bar_space - columns.words - columns.counted);
+  const double most = std::ranges::max_element(lines_, {}, &Line::ns)->ns;
+  return {left, whole.y() + 2, most > 0 ? room * lines_[place].ns / most : 0, whole.height() - 4};
+}
+
+QRectF UnitBars::total_bar() const {
+  return bar_of(0);
+}
+
+QRectF UnitBars::bar(GpuUnit unit) const {
+  return bar_of(place_of(unit));
+}
+
+QSize UnitBars::sizeHint() const {
+  const int lines = lines_.empty() ? usual_lines : static_cast<int>(lines_.size());
+  return {360, lines * (fontMetrics().height() + row_padding)};
+}
+
+void UnitBars::paintEvent(QPaintEvent* /*event*/) {
+  const PlotColors colors = plot_colors(palette());
+  QPainter painter(this);
+  if (!times_) {
+    painter.setPen(colors.muted);
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, qtext(say::explorer_page::does_not_run{}));
+    return;
+  }
+  const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);
+  const Widths columns = widths();
+  for (std::size_t place = 0; place < lines_.size(); ++place) {
+    const Line& line = lines_[place];
+    const QRectF whole = row(place);
+    const QRectF bar = bar_of(place);
+    QFont font = this->font();
+    font.setBold(line.bound);
+    painter.setFont(font);
+    painter.setPen(colors.text);
+    painter.drawText(QRectF(0, whole.y(), columns.labels + bar_space, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                     line.title);
+    // A hairline for what is next to nothing.
+    painter.fillRect(QRectF(bar.x(), bar.y(), std::max(1.0, bar.width()), bar.height()), line.bound  ? colors.accent
+                                                                                         : line.unit ? quiet
+                                                                                                     : colors.muted);
+    painter.drawText(QRectF(bar.right() + bar_space / 2, whole.y(), columns.words + bar_space, whole.height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, line.words);
+    painter.setPen(colors.muted);
+    painter.drawText(whole, Qt::AlignRight | Qt::AlignVCenter, line.counted);
+  }
+}
+
+void UnitBars::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::FontChange) updateGeometry();
+}
+
+}  // namespace attnscope::ui
