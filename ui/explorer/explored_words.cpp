@@ -33,6 +33,13 @@ QString occupancy_words(const analysis::ExploredKernel& kernel) {
                                                   .waves = number_text(kernel.time.waves)});
 }
 
+QString recorded_words(const RecordedPoints::Found& found, const UnitBars::Measured& measured) {
+  return qtext(say::explorer_page::recorded_nearest{.point = describe(found.record->spec),
+                                                    .time = text(Nanoseconds(measured.ns)),
+                                                    .origin = measured.provenance.toStdString(),
+                                                    .run = found.title.toStdString()});
+}
+
 QString rates_note(const Explored& explored) {
   const analysis::Exploration& e = explored.exploration;
   const StoredCeilings* rates = explored.choices.rates.get();

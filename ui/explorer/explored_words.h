@@ -5,6 +5,7 @@
 #include <QString>
 
 #include "ui/explorer/choices.h"
+#include "ui/explorer/recorded_points.h"
 #include "ui/runs/simulation_errors.h"
 
 namespace attnscope::ui {
@@ -16,7 +17,9 @@ namespace attnscope::ui {
 /// Which tile the paper's rule picks of M, and why not a larger one; empty where the tile is chosen by hand.
 [[nodiscard]] QString rule_words(const Explored& explored);
 [[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel);
-/// How the terms join, and where the rates come from that they are worked out with.
+/// Of what was recorded near the configuration: which point, how long it took, of which run.
+[[nodiscard]] QString recorded_words(const RecordedPoints::Found& found, const UnitBars::Measured& measured);
+/// What the shares are of, and where the rates come from that they are worked out with.
 [[nodiscard]] QString rates_note(const Explored& explored);
 /// How far predictions of such points were off.
 [[nodiscard]] QString prediction_words(const SimulationErrors& errors, const Explored& explored);

@@ -144,17 +144,4 @@ void MeasuringCard::ask(const QPushButton& button, Ask how) {
   (measurer_.*how)(choices_, devices[static_cast<std::size_t>(place)]);
 }
 
-std::optional<UnitBars::Measured> MeasuringCard::measured_of(const Explored& explored, const std::string& kernel) {
-  const PointRecord* record = measurer_.record_of(explored.choices);
-  const std::string name = explored.exploration.kernels.size() > 1 ? kernel : "all";
-  const KernelRecord* there = record == nullptr ? nullptr : record->kernel(name);
-  const auto time = there == nullptr ? std::nullopt : evaluate(metric_key::time_median_ns, *record, name);
-  if (!time) return std::nullopt;
-  UnitBars::Measured measured{.ns = time->value, .provenance = to_qstring(to_string(time->provenance))};
-  for (const GpuUnit unit : gpu_units) {
-    measured.use_pct.at(static_cast<std::size_t>(unit)) = analysis::counted_use(unit, *record, name);
-  }
-  return measured;
-}
-
 }  // namespace attnscope::ui

@@ -12,7 +12,6 @@
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measured_model.h"
 #include "ui/explorer/point_measurer.h"
-#include "ui/explorer/unit_bars.h"
 
 namespace attnscope::ui {
 
@@ -33,8 +32,6 @@ class MeasuringCard : public QWidget {
   /// How many points it still has, and where they go.
   [[nodiscard]] QString open_words() const;
   [[nodiscard]] QTableView* table() const { return table_; }
-  /// What was measured of a kernel of exactly that.
-  [[nodiscard]] std::optional<UnitBars::Measured> measured_of(const Explored& explored, const std::string& kernel);
 
  signals:
   void measure_wanted();

@@ -76,9 +76,7 @@ QString UnitBars::measured_words() const {
 }
 
 QString UnitBars::use_words(GpuUnit unit) const {
-  if (!times_ || !times_->measured) return {};
-  const std::optional<double>& use = times_->measured->use_pct.at(static_cast<std::size_t>(unit));
-  return use ? qtext(say::explorer_page::use{.percent = QString::number(*use, 'f', 0).toStdString()}) : QString();
+  return times_ && times_->measured ? times_->measured->uses.at(static_cast<std::size_t>(unit)) : QString();
 }
 
 QString UnitBars::words(GpuUnit unit) const {

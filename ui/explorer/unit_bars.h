@@ -21,9 +21,8 @@ class UnitBars : public QWidget {
   /// What a device gave.
   struct Measured {
     double ns = 0;
-    QString provenance;  ///< "measured", "simulated"
-    /// Percent of its peak that a unit was busy; empty where it was not counted.
-    std::array<std::optional<double>, gpu_units.size()> use_pct{};
+    QString provenance;                            ///< "measured", "simulated"
+    std::array<QString, gpu_units.size()> uses{};  ///< "63% counted"; empty where nothing of a unit was
   };
   struct Times {
     double ns = 0;  ///< predicted

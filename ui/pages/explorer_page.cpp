@@ -80,6 +80,7 @@ std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, co
 ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
+      recorded_(workspace),
       explored_(explore_aside,
                 [this](const std::shared_ptr<const Explored>& explored) {
                   // Before it is told: nobody is to think that all was there.
@@ -128,6 +129,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
   connect(&workspace_.simulation_errors(), &SimulationErrors::changed, this, &ExplorerPage::show_errors);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
+  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::show_kernel);
   keep_choices();
   apply({.choices = default_choices(), .pins = {}});
 }
@@ -383,6 +385,7 @@ void ExplorerPage::show_kernel() {
     occupancy_->hide();
     of_kernel_->hide();
     terms_note_->hide();
+    recorded_note_->hide();
     return;
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
@@ -391,11 +394,27 @@ void ExplorerPage::show_kernel() {
   set_words(of_kernel_, qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = text(Nanoseconds(e.ns))}));
   unit_bars_->set_times(UnitBars::Times{.ns = kernel.time.ns,
                                         .light = analysis::speed_of_light({&kernel.time, 1}),
-                                        .measured = measuring_->measured_of(*shown_, kernel.name)});
+                                        .measured = measured_beside(kernel.name)});
   set_words(occupancy_, occupancy_words(kernel));
   occupancy_->show();
   set_words(terms_note_, rates_note(*shown_));
   terms_note_->show();
+}
+
+std::optional<UnitBars::Measured> ExplorerPage::measured_beside(const std::string& kernel) {
+  const ExplorerChoices& choices = shown_->choices;
+  const DeviceLimits limits = limits_of(choices);
+  const std::string name = shown_->exploration.kernels.size() > 1 ? kernel : "all";
+  recorded_note_->hide();
+  if (const PointRecord* record = measuring_->measurer().record_of(choices)) return measured_of(*record, name, limits);
+  const auto found = recorded_.find(choices);
+  if (!found) return std::nullopt;
+  if (found->exact) return measured_of(*found->record, name, limits);
+  if (const auto whole = measured_of(*found->record, "all", limits)) {
+    set_words(recorded_note_, recorded_words(*found, *whole));
+    recorded_note_->show();
+  }
+  return std::nullopt;
 }
 
 void ExplorerPage::show_grid() {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ui/explorer/choices.h"
+#include "ui/explorer/recorded_points.h"
 #include "ui/explorer/unit_bars.h"
 #include "ui/pages/page.h"
 #include "ui/pages/page_roles.h"
@@ -105,6 +106,8 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   void take(std::shared_ptr<const Explored> explored);
   void show_explored();
   void show_kernel();
+  /// What this session measured of the kernel of exactly what is shown, else what an open file has of it.
+  [[nodiscard]] std::optional<UnitBars::Measured> measured_beside(const std::string& kernel);
   void show_figures();
   void show_verdict();
   void show_errors();
@@ -144,6 +147,8 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;
   UnitBars* unit_bars_ = nullptr;
+  RecordedPoints recorded_;
+  QLabel* recorded_note_ = nullptr;
   TileGridView* grid_ = nullptr;
   FiguresModel* figures_ = nullptr;
   OperandsModel* operands_ = nullptr;

@@ -539,7 +539,7 @@ TEST(UnitBars, WhatWasCountedStandsBesideAUnitAndTheTimeBelowThePredicted) {
   const double before = bars.bar(GpuUnit::tensor).y();
   EXPECT_EQ(bars.use_words(GpuUnit::tensor), QString());
   times.measured = UnitBars::Measured{.ns = 2e6, .provenance = "measured"};
-  times.measured->use_pct[static_cast<std::size_t>(GpuUnit::tensor)] = 62.6;
+  times.measured->uses[static_cast<std::size_t>(GpuUnit::tensor)] = "63% counted";
   bars.set_times(times);
   EXPECT_EQ(bars.use_words(GpuUnit::tensor), "63% counted");
   EXPECT_EQ(bars.use_words(GpuUnit::dram), QString());
@@ -548,6 +548,34 @@ TEST(UnitBars, WhatWasCountedStandsBesideAUnitAndTheTimeBelowThePredicted) {
   // One scale for all: half of the measured time is half as long.
   EXPECT_NEAR(bars.total_bar().width() / bars.bar(GpuUnit::tensor).width(), 1e6 / 8e5, 1e-9);
   EXPECT_TRUE(bars.accessibleDescription().contains("63% counted"));
+}
+
+/// A file that has the very point shows it; of another tile it is the nearest, by name.
+TEST_F(ExplorerPageTest, WhatAnOpenFileHasOfThePointStandsBesideIt) {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("recorded.attnscope");
+  const PointSpec spec = exploration().point.spec;
+  PointRecord record;
+  record.spec = spec;
+  record.kernels = {{.kernel = "all", .metrics = {}, .samples_ns = {4e5}, .occupancy_limiter = {}}};
+  record.kernels.front().metrics = {{"tensor_pipe_pct", 51, "percent", Provenance::measured},
+                                    {"dram_read_bytes", 9.6e10 * 4e-4, "byte", Provenance::measured},
+                                    {"dram_write_bytes", 0, "byte", Provenance::measured}};
+  fixtures::write_file(path, {{"quick", {record}}});
+  ASSERT_EQ(workspace.open_now(path), QString());
+  settle();
+  const auto* note = page.findChild<QLabel*>(QStringLiteral("recorded-note"));
+  EXPECT_TRUE(note->isHidden());
+  EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(4e5)));
+  EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::tensor), "51% while active");
+  EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::dram), "2% counted") << "96 GB/s of 4.8 TB/s";
+  type("br", 64);
+  EXPECT_EQ(page.unit_bars()->measured_words(), QString());
+  EXPECT_FALSE(note->isHidden());
+  EXPECT_TRUE(note->text().contains(QString::fromStdString(describe(spec)))) << note->text().toStdString();
+  EXPECT_TRUE(note->text().contains(qtext(Nanoseconds(4e5)))) << note->text().toStdString();
+  choose("device", "NVIDIA A100 80GB");
+  EXPECT_TRUE(note->isHidden()) << "of another GPU";
 }
 
 TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
