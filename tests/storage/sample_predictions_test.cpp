@@ -15,6 +15,7 @@
 #include "kernels/registry.h"
 #include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
+#include "profiler/analysis/use_error.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/metrics/model_metrics.h"
 #include "storage/measured_rates.h"
@@ -30,8 +31,8 @@ using analysis::PredictionErrors;
 /// The sample's measured points, each with the limits of its GPU.
 class Measured {
  public:
-  Measured() {
-    const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, RunStore::Mode::read_only);
+  explicit Measured(const char* file = ATTNSCOPE_SAMPLE) {
+    const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
     std::map<std::int64_t, RunSummary> runs;
     for (const RunSummary& run : store.runs()) {
       if (run.provenance == Provenance::measured) runs.emplace(run.id, run);
@@ -58,8 +59,11 @@ class Measured {
       if (predicted[i].disposition == Disposition::ok)
         pairs.push_back({&points_[i], &predicted[i], devices_[i], runs_[i]});
     }
+    uses_ = analysis::use_errors(pairs);
     return analysis::prediction_errors(pairs);
   }
+  /// Of what errors() played last.
+  [[nodiscard]] const analysis::UseErrors& uses() const { return uses_; }
   /// What was measured of the GPU of that name; nothing where nobody did.
   [[nodiscard]] MeasuredCeilings rates(const DeviceLimits& limits) const {
     const StoredCeilings* set = newest_rates(sets_, limits);
@@ -67,6 +71,7 @@ class Measured {
   }
 
  private:
+  mutable analysis::UseErrors uses_;
   std::vector<StoredCeilings> sets_;
   std::vector<std::string> devices_;
   std::vector<std::string> runs_;
@@ -133,6 +138,31 @@ TEST(SamplePredictions, SimulatedTimesOfProblemsThatNothingWasFittedTo) {
     EXPECT_LT(row.time->worst_factor, 2.2) << row.algorithm;
   }
   expect_published(errors);
+}
+
+/// Constants of kernels were fitted to an H200; what they issue, and the clock, on other H100 than this one.
+TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
+  const Measured h100(ATTNSCOPE_SECOND_SAMPLE);
+  std::unique_ptr<Device> device;
+  const CancelToken cancel;
+  const PredictionErrors errors = h100.errors(Half::held_out, [&](const PointSpec& spec, const DeviceLimits& limits) {
+    if (!device) device = make_simulated_device(limits, built_in_algorithms(), h100.rates(limits));
+    return device->measure(spec, {}, cancel);
+  });
+  const ErrorFigures time = times_of(errors, Half::held_out);
+  EXPECT_GT(time.problems, 90U);
+  EXPECT_LT(time.median, 0.06);
+  EXPECT_LT(time.p95, 0.20);
+  EXPECT_NEAR(time.ratio, 1, 0.05);
+  const analysis::UseErrors& uses = h100.uses();
+  EXPECT_GT(uses.bounds, 200U);
+  EXPECT_GE(static_cast<double>(uses.confirmed), 0.95 * static_cast<double>(uses.bounds));
+  for (const GpuUnit unit : gpu_units) {
+    const auto& error = uses.units.at(static_cast<std::size_t>(unit));
+    ASSERT_TRUE(error) << to_string(unit);
+    EXPECT_LT(error->median, 0.05) << to_string(unit);
+    EXPECT_LT(error->p95, 0.12) << to_string(unit);
+  }
 }
 
 TEST(SamplePredictions, TimesWithoutPlayingAnything) {

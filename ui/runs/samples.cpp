@@ -7,15 +7,27 @@
 
 namespace attnscope::ui {
 
-QString recorded_sample() {
+namespace {
+
+QString shipped(const QString& name) {
   const QDir beside(QCoreApplication::applicationDirPath());
   for (const QString& folder :
        {beside.filePath(QStringLiteral("../share/attnscope/samples")), QStringLiteral(ATTNSCOPE_SAMPLES_INSTALLED),
         QStringLiteral(ATTNSCOPE_SAMPLES_SOURCE)}) {
-    const QFileInfo sample(folder + QStringLiteral("/h200.attnscope"));
+    const QFileInfo sample(folder + QLatin1Char('/') + name);
     if (sample.isFile()) return sample.canonicalFilePath();
   }
   return {};
+}
+
+}  // namespace
+
+QString recorded_sample() {
+  return shipped(QStringLiteral("h200.attnscope"));
+}
+
+QString second_sample() {
+  return shipped(QStringLiteral("h100.attnscope"));
 }
 
 QStringList recorded_samples() {

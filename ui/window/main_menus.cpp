@@ -28,6 +28,7 @@ void MainWindow::build_file_menu() {
   QAction* open = file->addAction(qtext(say::window::open{}), this, &MainWindow::open_dialog);
   open->setShortcut(QKeySequence::Open);
   file->addAction(qtext(say::window::open_sample{}), this, &MainWindow::open_sample);
+  file->addAction(qtext(say::window::open_second_sample{}), this, &MainWindow::open_second_sample);
   recent_ = new RecentFiles(remember_, file);
   file->addMenu(recent_);
   connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });

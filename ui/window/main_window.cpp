@@ -283,6 +283,12 @@ void MainWindow::open_sample() {
   banner_->add(Banner::Topic::open, qtext(say::window::no_sample{}));
 }
 
+void MainWindow::open_second_sample() {
+  const QString sample = second_sample();
+  if (!sample.isEmpty()) return open_by_hand({sample});
+  banner_->add(Banner::Topic::open, qtext(say::window::no_sample{}));
+}
+
 Page* MainWindow::page(const QString& id) const {
   for (std::size_t i = 0; i < pages_.size(); ++i) {
     if (to_qstring(page_kinds()[i].id) == id) return pages_[i];

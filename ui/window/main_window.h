@@ -81,6 +81,7 @@ class MainWindow : public QMainWindow {
   void save_settings();
   void open_by_hand(const QStringList& files);
   void open_sample();
+  void open_second_sample();
   void show_details(const Page* page, const ShownPoint& point);
   /// Of the page that is shown: what was selected last, where it shows that, else what was selected on it.
   void show_details_of_page();

@@ -27,7 +27,7 @@ RecentFiles::RecentFiles(bool remember, QWidget* parent)
 }
 
 void RecentFiles::add(const QString& path) {
-  if (!remember_ || recorded_samples().contains(path)) return;
+  if (!remember_ || recorded_samples().contains(path) || path == second_sample()) return;
   QSettings settings;
   QStringList files = settings.value(recent_key()).toStringList();
   files.removeAll(path);
