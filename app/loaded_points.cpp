@@ -30,10 +30,15 @@ LoadedPoints load_points(const std::vector<std::string>& files) {
       loaded.files.push_back(file);
     }
     const std::size_t before = points.size();
-    const auto begin = [&] { points.erase(points.begin() + static_cast<std::ptrdiff_t>(before), points.end()); };
+    const auto begin = [&] {
+      points.erase(points.begin() + static_cast<std::ptrdiff_t>(before), points.end());
+      loaded.ids.resize(before);
+    };
     store.each_point({}, 0, begin, [&](StoredPoint&& point) {
       const auto place = std::ranges::find(places, point.run_id, [](const auto& entry) { return entry.first; });
-      if (place != places.end()) points.emplace_back(place->second, std::move(point.record));
+      if (place == places.end()) return;
+      points.emplace_back(place->second, std::move(point.record));
+      loaded.ids.push_back(point.id);
     });
     std::ranges::move(store.ceilings(), std::back_inserter(loaded.ceilings));
     loaded.code = with_skipped_rows(store, loaded.code);

@@ -2,6 +2,7 @@
 // The points of several files as one table.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace attnscope {
 struct LoadedPoints {
   analysis::PointTable table;
   std::vector<std::string> files;        ///< by run
+  std::vector<std::int64_t> ids;         ///< by row: what its file knows the point by
   std::vector<StoredCeilings> ceilings;  ///< of all files
   ExitCode code = ExitCode::ok;          ///< partial where rows were skipped, which was said
 };

@@ -130,9 +130,9 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
     if (k.registers <= available) continue;
     return Refusal{Refusal::Cause::registers, say::refusal::registers{.kernel = k.kernel,
                                                                       .needed = k.registers,
+                                                                      .threads = k.threads,
                                                                       .device = device.name,
-                                                                      .available = available,
-                                                                      .threads = k.threads}};
+                                                                      .available = available}};
   }
   for (const KernelNeeds& k : kernels) {
     if (k.shared_bytes <= device.shared_bytes_per_block) continue;

@@ -6,14 +6,17 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <vector>
 
 #include "app/command.h"
 #include "app/joined_files.h"
+#include "app/loaded_points.h"
 #include "app/skipped_rows.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
+#include "profiler/analysis/point_query.h"
 #include "profiler/plan/text.h"
 #include "storage/output_file.h"
 
@@ -25,15 +28,28 @@ struct ExportOptions {
   std::string format = "csv";
   std::string output;
   std::vector<std::int64_t> runs;
+  std::string filter;
   bool long_rows = false;
   bool force = false;
 };
 
+/// Those that fit the filter; without one nothing, which is all.
+std::optional<std::vector<std::int64_t>> points_of_filter(const ExportOptions& options) {
+  if (options.filter.empty()) return std::nullopt;
+  const LoadedPoints loaded = load_points({options.files.front()});
+  const auto query = analysis::PointQuery::parse(options.filter, loaded.table);
+  if (!query) throw CommandError(ExitCode::usage, query.error());
+  std::vector<std::int64_t> ids;
+  for (const analysis::Row row : query->rows(loaded.table)) ids.push_back(loaded.ids[row]);
+  return ids;
+}
+
 void write(const RunStore& store, const ExportOptions& options, std::ostream& out) {
+  const std::vector<ExportSource> source{{&store, options.runs, points_of_filter(options)}};
   if (options.long_rows) {
-    export_long_csv(store, options.runs, out);
+    export_long_csv(source, out);
   } else if (options.format == "csv") {
-    export_csv(store, options.runs, out);
+    export_csv(source, out);
   } else {
     export_json(store, options.runs, out);
   }
@@ -61,6 +77,9 @@ ExitCode judged(const RunStore& store) {
 ExitCode run_export(const ExportOptions& options) {
   if (options.long_rows && options.format != "csv") {
     throw CommandError(ExitCode::usage, say::command::long_is_csv{.format = options.format});
+  }
+  if (!options.filter.empty() && options.format != "csv") {
+    throw CommandError(ExitCode::usage, say::command::filter_is_csv{.format = options.format});
   }
   if (options.format == "attnscope") {
     if (options.output.empty()) throw CommandError(ExitCode::usage, say::command::copy_needs_file{});
@@ -112,6 +131,10 @@ Action add_export(CLI::App& command) {
       ->check(whole_number_from(1))
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
+  command
+      .add_option("--filter", options->filter,
+                  "Of csv: only points that fit these words, as in the window: \"algo:fa2 d:128 N>=4096\"")
+      ->type_name("WORDS");
   return [options] { return run_export(*options); };
 }
 

@@ -19,7 +19,6 @@
 #include "messages/bound.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
-#include "profiler/analysis/speed_of_light.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
@@ -58,8 +57,13 @@ struct Seen {
     if (const auto bound = analysis::busiest_unit(record)) ++busiest[text(bound->metric->label())];
     const auto bounds = analysis::compare_bounds(record);
     if (bounds && bounds->agree) ++bounds_agree;
-    if (bounds && !bounds->agree)
-      ++bounds_differ[{text(analysis::title_of(bounds->predicted)), text(bounds->measured.metric->label())}];
+    if (bounds && !bounds->agree) {
+      const auto named = [](const analysis::UnitUse& use, bool binds) {
+        return text(binds ? use.metric->label() : Message(say::bound::latency{}));
+      };
+      ++bounds_differ[{named(bounds->predicted, bounds->predicted_binds),
+                       named(bounds->counted, bounds->counted_binds)}];
+    }
   }
 };
 
@@ -98,7 +102,7 @@ std::string contents(const Seen& of_run, int rounds) {
   }
   for (const auto& [bounds, points] : of_run.bounds_differ) {
     words += "; " + text(say::bound::points_differ{
-                        .term = bounds.first, .unit = bounds.second, .points = counted_points(points)});
+                        .predicted = bounds.first, .counted = bounds.second, .points = counted_points(points)});
   }
   return words;
 }

@@ -117,7 +117,9 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
   if (people) return {text(Nanoseconds(*row.predicted_ns)), text(analysis::bound_words(light))};
   const auto bound = light.bound();
   std::vector<std::string> fields{number(*row.predicted_ns), number(time.clock_hz),
-                                  bound ? std::string(to_string(*bound)) : "latency and issue"};
+                                  bound             ? std::string(to_string(*bound))
+                                  : light.starved() ? "empty SMs"
+                                                    : "latency and issue"};
   for (const GpuUnit unit : gpu_units) fields.push_back(number(100 * light.of(unit)));
   append(fields, {number(time.launch_ns), number(time.idle_ns), fmt::to_string(time.empty_sms)});
   return fields;

@@ -158,7 +158,7 @@ struct Line {
   std::optional<analysis::TileRanks> ranks;
 };
 
-/// Errors of uses as lines of the same table: shares of a launch's time; of bounds the share that counters contradict.
+/// Errors of uses as lines of the same table: shares of a launch's time.
 void append_uses(Table& table, const analysis::UseErrors& uses, const std::string& devices) {
   const auto add = [&](const std::string& quantity, std::size_t launches, double median, const std::string& p95) {
     table.rows.push_back({"all", "all", "both", quantity, "", fmt::to_string(launches)});
@@ -169,15 +169,14 @@ void append_uses(Table& table, const analysis::UseErrors& uses, const std::strin
     if (!error) continue;
     add(fmt::format("use {}", to_string(unit)), error->launches, error->median, fmt::format("{:.6g}", error->p95));
   }
-  if (uses.bounds == 0) return;
-  const double contradicted = static_cast<double>(uses.bounds - uses.confirmed) / static_cast<double>(uses.bounds);
-  add("bound contradicted", uses.bounds, contradicted, "");
 }
 
 void print_uses(const analysis::UseErrors& uses, TableFormat format) {
-  if (uses.bounds == 0) return;
+  if (uses.bounds + uses.quiet == 0) return;
   std::cout << '\n'
-            << text(say::terminal::predicted_uses{.confirmed = uses.confirmed, .bounds = uses.bounds}) << "\n\n";
+            << text(say::terminal::predicted_uses{
+                   .bounds = uses.bounds, .confirmed = uses.confirmed, .quiet = uses.quiet})
+            << "\n\n";
   Table table{{{"unit"}, {"launches", true}, {"median error", true}, {"95th percentile", true}}, {}};
   const auto points = [](double share) { return fmt::format("{:.1f} points", 100 * share); };
   for (const GpuUnit unit : gpu_units) {

@@ -11,6 +11,7 @@
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 #include "profiler/analysis/prediction_error.h"
+#include "profiler/analysis/unit_use.h"
 #include "profiler/plan/text.h"
 #include "profiler/simulator/traffic_simulation.h"
 
@@ -71,8 +72,9 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
 
 /// What `--why` counted of the launch, for tests/gpu/fit_use.py; 0 where nobody did.
 Numbers counted_of(const PointRecord& record, std::string_view kernel) {
+  const bool of_kernel = analysis::uses_are_of_kernel(record, kernel);
   const auto of = [&](std::string_view metric) {
-    const auto value = evaluate(metric, record, kernel);
+    const auto value = of_kernel ? evaluate(metric, record, kernel) : std::nullopt;
     return value ? value->value : 0;
   };
   return {{"counted_cycles", of(metric_key::sm_active_cycles)},

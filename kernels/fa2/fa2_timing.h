@@ -8,7 +8,7 @@
 
 namespace attnscope::fa2 {
 
-/// mma.sync: its peak on Hopper is 1 / 1.53 of the tensor cores', which wgmma has to itself. One K and one V tile in
+/// mma.sync: its peak on Hopper is 2/3 of the tensor cores', which wgmma has to itself. One K and one V tile in
 /// flight.
 inline constexpr KernelTiming forward_timing{
     .block_latency = 4830,

@@ -95,6 +95,18 @@ std::vector<std::string> words_of(std::string_view text) {
 
 }  // namespace
 
+double tensor_flops_per_sm_clock(int compute_major, int compute_minor) {
+  if (compute_major == 8) return compute_minor == 0 ? 2048 : 512;
+  if (compute_major == 9) return 4096;
+  if (compute_major == 10) return 8192;
+  return 1024;
+}
+
+bool same_gpu(std::string_view a, std::string_view b) {
+  const DeviceLimits* known = find_gpu(a);
+  return a == b || (known != nullptr && known == find_gpu(b));
+}
+
 std::span<const DeviceLimits> known_gpus() {
   static const std::vector<DeviceLimits> gpus = [] {
     std::vector<DeviceLimits> all;

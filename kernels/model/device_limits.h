@@ -41,11 +41,16 @@ struct DeviceLimits {
   [[nodiscard]] std::int64_t sram_elements(int element_bytes) const { return shared_bytes_per_block / element_bytes; }
 };
 
+/// Dense fp16 operations with fp32 accumulation of one SM in one clock (NVIDIA's architecture white papers).
+[[nodiscard]] double tensor_flops_per_sm_clock(int compute_major, int compute_minor);
+
 /// GPUs that the simulator can stand for, H200 first. Sources: NVIDIA's datasheets and the CUDA programming guide's
 /// table of compute capabilities.
 [[nodiscard]] std::span<const DeviceLimits> known_gpus();
 /// By its name's leading words, the first that matches: case-insensitive, any separators, with or without vendor and
 /// brand ("h200", "rtx-4090", "a100" for the first A100); nullptr when unknown.
 [[nodiscard]] const DeviceLimits* find_gpu(std::string_view name);
+/// Whether both names are of one GPU of the table, as its product or its driver is called, or are the same.
+[[nodiscard]] bool same_gpu(std::string_view a, std::string_view b);
 
 }  // namespace attnscope

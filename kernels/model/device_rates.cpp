@@ -17,7 +17,7 @@ struct MeasuredShares {
 constexpr MeasuredShares h200{.gpu = "NVIDIA H200", .dram = 0.9, .l2_bytes_per_cycle = 32};
 
 /// Of two NVIDIA H100 with a cap of 700 W, fitted to clocks that were measured inside rounds (cycles of an SM over
-/// time) of 1559 points, and off by 1.4% in the median on 449 others (95th percentile 7.6%, mostly long runs, which
+/// time) of 1559 points, and off by 1.4% in the median on 449 others (95th percentile 8.0%, mostly long runs, which
 /// begin at the power of what ran before them).
 constexpr ClockLimits h100_clock{.load = 0.069,
                                  .load_ns = 8e4,
@@ -55,19 +55,21 @@ double known_boost_hz(const DeviceLimits& limits) {
 }
 
 /// An SM does a power of two of them in a cycle; datasheets state the peak at a clock of their own, near the boost.
-/// Where no clock is known: those of SMs that compute lie near 1.7 GHz, whatever the GPU.
+/// Where no clock is known, the peak was made with the architecture's (device_limits() of the GPU at hand).
 double tensor_flops_per_cycle(const DeviceLimits& limits) {
-  constexpr double usual_hz = 1.7e9;
   if (limits.stated.tensor_flops > 0) return limits.stated.tensor_flops;
-  const double about =
-      limits.tensor_flops / (stated_or(known_boost_hz(limits), usual_hz) * std::max(1, limits.sm_count));
+  const double hz = known_boost_hz(limits);
+  if (hz <= 0) return tensor_flops_per_sm_clock(limits.compute_major, limits.compute_minor);
+  const double about = limits.tensor_flops / (hz * std::max(1, limits.sm_count));
   return about > 0 ? std::exp2(std::round(std::log2(about))) : 1;
 }
 
-/// A file keeps no clock, but the peak of a GPU that no table knows, which the driver's clock made (device_limits()).
+/// A file keeps no clock, but the peak, which the driver's clock made where the table does not know the GPU. Where even
+/// that is not known: clocks of SMs that compute lie near 1.7 GHz, whatever the GPU.
 double boost_hz(const DeviceLimits& limits) {
+  constexpr double usual_hz = 1.7e9;
   const double of_peak = limits.tensor_flops / (tensor_flops_per_cycle(limits) * std::max(1, limits.sm_count));
-  return std::max(1.0, stated_or(known_boost_hz(limits), of_peak));
+  return stated_or(known_boost_hz(limits), stated_or(of_peak, usual_hz));
 }
 
 }  // namespace

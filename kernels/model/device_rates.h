@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast a device's units are: what times are predicted with. Datasheets and architecture tables give them; how far
-// below its peak a memory stays, and the power that work takes, were measured on one GPU and are inherited by the
-// others.
+// below its peak a memory stays was measured on one GPU, what holds the clock on two of another kind, and the others
+// inherit it.
 #pragma once
 
 #include <span>
@@ -37,14 +37,14 @@ struct DeviceRates {
   double dram_bytes_per_second = 0;       ///< that kernels reach
   double l2_bytes_per_second = 0;         ///< that kernels reach, of all SMs together
   ClockLimits clock;
-  std::string_view measured_on;  ///< the GPU that shares of peaks and power were measured on
+  std::string_view measured_on;  ///< the GPU that shares of peaks were measured on
   bool inherited = false;        ///< from another GPU than this one
   bool dram_measured = false;    ///< that rate was measured on this device
   bool l2_measured = false;      ///< the L2's rate was measured on this device
 };
 
-/// What is relative was measured on one GPU (MeasuredShares in the source): shares of peaks, and of the power cap at
-/// full use. Every other GPU inherits it; peaks, clocks and counts of units are its own, by datasheet.
+/// What is relative was measured on one GPU (MeasuredShares in the source), what holds the clock on two of another
+/// kind. Every other GPU inherits it; peaks, clocks and counts of units are its own, by datasheet.
 [[nodiscard]] DeviceRates device_rates(const DeviceLimits&);
 /// The same, with the rates that were measured on this very device: DRAM's is half way between reading and copying,
 /// L2's that of reads. Peaks by cycle stay the architecture's, as the kernels' constants are multiples of them; so does

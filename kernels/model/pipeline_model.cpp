@@ -139,10 +139,13 @@ double missed_share(double cycled_bytes, double l2_bytes) {
 
 /// Stored lines stay in the L2 until others displace them. Of an H100's 50 MiB, 22 MiB are left so by launches that
 /// store as much as they read, fewer by those that read more.
-double written_later(const Traffic& traffic, const DeviceLimits& limits, double dram_bytes) {
+double written_later(const KernelModel& kernel, const DeviceLimits& limits, double dram_bytes) {
   constexpr double dirty_share = 0.45;
   if (dram_bytes <= 0) return 0;
-  const double written = std::min(static_cast<double>(traffic.sm_to_l2_bytes), dram_bytes);
+  // Where rows are stored again and again, or added up in the L2, about half of all bytes are results.
+  const auto stored = static_cast<double>(kernel.traffic.sm_to_l2_bytes);
+  const double distinct = kernel.work.distinct_bytes;
+  const double written = std::min(stored < distinct ? stored : distinct / 2, dram_bytes);
   const double of_l2 = dirty_share * std::min(1.0, 2 * written / dram_bytes);
   return std::min(written, of_l2 * static_cast<double>(limits.l2_bytes));
 }
@@ -180,7 +183,7 @@ LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, do
           .l2_sm_bytes = static_cast<double>(kernel.traffic.total()),
           .l2_to_sm_bytes = static_cast<double>(kernel.traffic.l2_to_sm_bytes),
           .dram_bytes = dram_bytes,
-          .later_bytes = written_later(kernel.traffic, limits, dram_bytes),
+          .later_bytes = written_later(kernel, limits, dram_bytes),
           .starts_early = kernel.starts_early};
 }
 

@@ -57,7 +57,7 @@ struct LaunchLoad {
 
 struct LaunchTime {
   double ns = 0;
-  double clock_hz = 0;  ///< of the SMs, under the power cap
+  double clock_hz = 0;  ///< of the SMs, that they hold
   /// Nanoseconds for which each unit works: at its peak, of SMs' units evenly on all SMs, of DRAM the datasheet's.
   UnitValues busy_ns{};
   double launch_ns = 0;  ///< that launching takes

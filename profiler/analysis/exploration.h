@@ -91,7 +91,7 @@ struct Exploration {
   double tensor_flops = 0;  ///< executed
   double ns = 0;            ///< predicted: point_ns()
   SpeedOfLight light{};
-  /// The GPU that shares of peaks and power were measured on, and whether this one inherits them from it.
+  /// The GPU that shares of peaks were measured on, and whether this one inherits them from it.
   std::string_view rates_of;
   bool rates_inherited = false;
   bool dram_rate_measured = false;  ///< on this GPU: of the ceilings that were given

@@ -66,7 +66,7 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
       break;
     case Bound::exp2:
       roof.rate = rates.per_cycle.exponential * rates.sm_count * rates.boost_hz;
-      if (limits.stated.exponentials > 0) roof.source = RoofSource::stated;
+      roof.source = limits.stated.exponentials > 0 ? RoofSource::stated : RoofSource::architecture;
       break;
   }
   return roof.rate > 0 ? std::optional(roof) : std::nullopt;

@@ -41,7 +41,8 @@ inline constexpr std::array all_bounds{Bound::dram,  Bound::l2,     Bound::mma_s
 enum class RoofSource : std::uint8_t {
   measured,       ///< on this very device
   alike,          ///< measured on another device of its name
-  datasheet,      ///< peaks of datasheet and architecture, at boost clock
+  datasheet,      ///< its peaks, at boost clock
+  architecture,   ///< exp2: 16 results a cycle and SM, at boost clock
   stated,         ///< by who made this GPU up
   as_elsewhere,   ///< bytes a cycle and SM as they were measured on another GPU (device_rates())
   usual_of_kind,  ///< bytes a cycle and SM as they were measured on GPUs of this very kind

@@ -46,7 +46,7 @@ Message bound_words(const SpeedOfLight& light) {
   if (const auto bound = light.bound()) {
     return say::bound::busy{.unit = title_of(*bound), .percent = percent(light.of(*bound))};
   }
-  if (light.empty_sms > 0) return say::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
+  if (light.starved()) return say::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
   return say::bound::no_unit{.percent = percent(busy_share)};
 }
 

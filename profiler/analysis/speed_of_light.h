@@ -28,6 +28,8 @@ struct SpeedOfLight {
   [[nodiscard]] GpuUnit busiest() const;
   /// Empty where no unit is busy enough.
   [[nodiscard]] std::optional<GpuUnit> bound() const;
+  /// No unit is, and SMs without a block explain more of the time than launching, and than all that is left.
+  [[nodiscard]] bool starved() const { return !bound() && empty_sms > 0 && idle > rest && idle > launch; }
 };
 /// Of launches that run one after the other. Pre: there is one.
 [[nodiscard]] SpeedOfLight speed_of_light(std::span<const LaunchTime>);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "messages/bound.h"
 #include "profiler/analysis/speed_of_light.h"
@@ -42,13 +43,18 @@ constexpr std::array counted_units{
     CountedUnit{"use_alu_pct"},
     CountedUnit{"use_shared_pct", GpuUnit::shared_memory},
     CountedUnit{"use_l2_port_pct", GpuUnit::l2_port},
-    CountedUnit{"use_l2_to_sm_pct"},
     CountedUnit{"use_dram_pct", GpuUnit::dram},
 };
 
 constexpr double busy_pct = 100 * busy_share;
-bool neither_busy(const BoundComparison& both) {
-  return both.predicted_pct < busy_pct && both.measured.value < busy_pct;
+
+/// Of a unit that the model knows what it calls it, else the counter's title.
+Message unit_title(const Metric& metric) {
+  for (const GpuUnit unit : gpu_units) {
+    const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
+    if (&metric == &metric_of(unit) || metric.key == counted->use) return title_of(unit);
+  }
+  return metric.label();
 }
 
 const CountedUnit* counted_unit(std::string_view use) {
@@ -84,31 +90,49 @@ std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view k
 
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
   const std::vector<UnitUse> predicted = predicted_uses(point, kernel);
-  const auto measured = busiest_unit(point, kernel);
-  if (predicted.empty() || !measured) return std::nullopt;
-  const auto unit =
-      *std::ranges::find(gpu_units, predicted.front().metric, [](GpuUnit each) { return &metric_of(each); });
-  BoundComparison both{
-      .predicted = unit, .predicted_pct = predicted.front().value, .counted_pct = {}, .measured = *measured};
-  for (const CountedUnit& each : counted_units) {
-    const auto use = each.unit == unit ? evaluate(each.use, point, kernel) : std::nullopt;
-    if (use) both.counted_pct = use->value;
+  std::vector<UnitUse> counted;
+  for (UnitUse use : unit_uses(point, kernel)) {
+    const CountedUnit* unit = counted_unit(use.metric->key);
+    if (unit == nullptr) continue;
+    if (unit->unit) use.value = counted_use(*unit->unit, point, kernel).value_or(use.value);
+    counted.push_back(use);
   }
-  both.agree = neither_busy(both) || (both.counted_pct && *both.counted_pct >= measured->value - tied_pct);
+  if (predicted.empty() || counted.empty()) return std::nullopt;
+  const UnitUse busiest = *std::ranges::max_element(counted, {}, &UnitUse::value);
+  BoundComparison both{.predicted = predicted.front(), .counted = busiest};
+  both.predicted_binds = both.predicted.value >= busy_pct;
+  both.counted_binds = both.counted.value >= busy_pct;
+  // How busy the one has what the other names.
+  const auto use_of = [](std::span<const UnitUse> uses, auto same) {
+    const auto found = std::ranges::find_if(uses, same);
+    return found == uses.end() ? 0.0 : found->value;
+  };
+  const auto unit_of_prediction = [](const Metric* metric) {
+    return *std::ranges::find(gpu_units, metric, [](GpuUnit each) { return &metric_of(each); });
+  };
+  const double of_predicted = use_of(counted, [&](const UnitUse& use) {
+    return counted_unit(use.metric->key)->unit == unit_of_prediction(both.predicted.metric);
+  });
+  const double of_counted = use_of(predicted, [&](const UnitUse& use) {
+    return counted_unit(busiest.metric->key)->unit == unit_of_prediction(use.metric);
+  });
+  if (both.predicted_binds) {
+    both.agree = of_predicted >= std::max(both.counted.value, busy_pct) - tied_pct;
+  } else {
+    both.agree = !both.counted_binds || of_counted >= busy_pct - tied_pct;
+  }
   return both;
 }
 
 Message words_of(const BoundComparison& both) {
-  const auto percent = [](double value) { return fmt::format("{:.0f}", value); };
-  if (neither_busy(both)) return say::bound::agree_on_none{.percent = percent(busy_pct)};
-  const Message unit = title_of(both.predicted);
-  const std::string predicted = percent(both.predicted_pct);
-  if (both.agree)
-    return say::bound::agree{.unit = unit, .predicted = predicted, .measured = percent(*both.counted_pct)};
-  return say::bound::differ{.term = unit,
-                            .predicted = predicted,
-                            .unit = both.measured.metric->label(),
-                            .measured = percent(both.measured.value)};
+  const auto named = [](const UnitUse& use, bool binds) -> Message {
+    if (!binds) return say::bound::latency{};
+    return say::bound::unit_at{.unit = unit_title(*use.metric), .percent = fmt::format("{:.0f}", use.value)};
+  };
+  const Message predicted = named(both.predicted, both.predicted_binds);
+  const Message counted = named(both.counted, both.counted_binds);
+  if (both.agree) return say::bound::agree{.predicted = predicted, .counted = counted};
+  return say::bound::differ{.predicted = predicted, .counted = counted};
 }
 
 std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {

@@ -22,8 +22,8 @@ struct UnitUse {
 
 /// Of the units that were counted, the busiest first: of an SM's units over the cycles in which it had warps.
 [[nodiscard]] std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel = "all");
-/// The busiest unit that was counted; empty where none was. Issue slots are no unit, and the L2's slices count what
-/// passes between its halves.
+/// The busiest unit that was counted; empty where none was. Issue slots are no unit; the L2's slices count what passes
+/// between its halves, and what it sends is less than what SMs get of it.
 [[nodiscard]] std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel = "all");
 
 /// Whether uses are shares of the kernel. Older runs and GPUs that do not count `sm_active_cycles` have shares of the
@@ -36,13 +36,14 @@ struct UnitUse {
 /// What the model says of each unit, the busiest first.
 [[nodiscard]] std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view kernel = "all");
 
-/// What the model and the counters name as the bound. They agree where the predicted unit is the busiest, or within
-/// `tied_pct` of it, and where no unit is busy by either: latency and issue bind.
+/// What the model and the counters name as the bound: the busiest unit, where it is busy (busy_share); else latency and
+/// issue. Both of the kernel's whole time, where that is known of what was counted.
 struct BoundComparison {
-  GpuUnit predicted{};                ///< the busiest by the model
-  double predicted_pct = 0;           ///< its use
-  std::optional<double> counted_pct;  ///< what was counted of the same unit
-  UnitUse measured;                   ///< the busiest that was counted
+  UnitUse predicted;  ///< the busiest by the model
+  UnitUse counted;    ///< the busiest that was counted
+  bool predicted_binds = false;
+  bool counted_binds = false;
+  /// The same is named, or misses that by `tied_pct` of another unit's use or of where binding begins.
   bool agree = false;
 };
 [[nodiscard]] std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel = "all");

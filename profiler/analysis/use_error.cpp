@@ -14,7 +14,10 @@ namespace {
 
 /// The measured record with what is predicted of the kernel in the place of what the file keeps of an older prediction.
 PointRecord with_prediction(const PredictedPoint& point, const KernelRecord& kernel) {
-  PointRecord both = *point.measured;
+  PointRecord both;
+  both.spec = point.measured->spec;
+  both.clocks = point.measured->clocks;
+  both.provenance = point.measured->provenance;
   both.kernels = {kernel};
   std::vector<MetricValue>& values = both.kernels.front().metrics;
   for (const GpuUnit unit : gpu_units) {
@@ -38,8 +41,9 @@ UseErrors use_errors(std::span<const PredictedPoint> points) {
       if (several && kernel.kernel == "all") continue;  // a mean of launches
       const PointRecord both = with_prediction(point, kernel);
       if (const auto bounds = compare_bounds(both, kernel.kernel)) {
-        ++result.bounds;
-        if (bounds->agree) ++result.confirmed;
+        const bool named = bounds->predicted_binds || bounds->counted_binds;
+        ++(named ? result.bounds : result.quiet);
+        if (named && bounds->agree) ++result.confirmed;
       }
       for (const GpuUnit unit : gpu_units) {
         const auto counted = counted_use(unit, both, kernel.kernel);

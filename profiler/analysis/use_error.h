@@ -22,8 +22,9 @@ struct UseError {
 
 struct UseErrors {
   std::array<std::optional<UseError>, gpu_units.size()> units{};  ///< empty where nobody counted it
-  std::size_t bounds = 0;                                         ///< launches with a predicted and a counted bound
-  std::size_t confirmed = 0;                                      ///< of these, where compare_bounds() agrees
+  std::size_t bounds = 0;     ///< launches of which the model or the counters name a unit as the bound
+  std::size_t confirmed = 0;  ///< of these, where compare_bounds() agrees
+  std::size_t quiet = 0;      ///< launches of which neither does
 };
 
 /// Of every launch whose units were counted (`collect --why`).

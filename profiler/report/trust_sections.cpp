@@ -180,7 +180,7 @@ KnownRoofs roofs_known(const Context& context, RunIndex index) {
     set = newest_set(sets, [&](const CeilingFacts& each) { return each.device_id == run.device_id; });
     same_device = set != nullptr;
     if (set == nullptr)
-      set = newest_set(sets, [&](const CeilingFacts& each) { return each.device_name == run.device_name; });
+      set = newest_set(sets, [&](const CeilingFacts& each) { return same_gpu(each.device_name, run.device_name); });
   }
   if (set == nullptr) return {};
   return {.ceilings = {.ceilings = set->ceilings, .same_device = same_device}, .measured_at = set->measured_at};
@@ -194,6 +194,8 @@ std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, con
       return text(say::report::roof_alike{.device = device, .time = known.measured_at});
     case analysis::RoofSource::datasheet:
       return text(say::report::roof_datasheet{});
+    case analysis::RoofSource::architecture:
+      return text(say::report::roof_architecture{});
     case analysis::RoofSource::stated:
       return text(say::report::roof_stated{});
     case analysis::RoofSource::usual_of_kind:

@@ -572,6 +572,34 @@ TEST_F(Collect, export_goes_over_no_measurements_and_follows_links) {
   EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(plain)));
 }
 
+TEST(Export, a_filter_leaves_the_points_that_fit) {
+  const TemporaryFolder folder;
+  const auto split = [](const std::string& text, char at) {
+    std::vector<std::string> parts;
+    std::stringstream stream(text);
+    for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+    return parts;
+  };
+  const auto lines = [&](Words more) {
+    more.insert(more.begin(), {"export", ATTNSCOPE_SAMPLE});
+    return split(run(folder, more).out, '\n');
+  };
+  std::vector<std::string> expected;
+  for (const std::string& line : lines({})) {
+    constexpr std::size_t n_k = 8;
+    constexpr std::size_t d = 9;
+    constexpr std::size_t disposition = 14;
+    const std::vector<std::string> fields = split(line, ',');
+    const bool fits =
+        fields[0] == "fa2" && fields[d] == "128" && fields[disposition] == "ok" && std::stoll(fields[n_k]) >= 4096;
+    if (expected.empty() || fits) expected.push_back(line);
+  }
+  EXPECT_GT(expected.size(), 10U);
+  EXPECT_EQ(lines({"--filter", "algo:fa2 d:128 N>=4096 status:ok"}), expected);
+  EXPECT_EQ(run(folder, {"export", ATTNSCOPE_SAMPLE, "--filter", "N>"}).exit_code, 2);
+  EXPECT_EQ(run(folder, {"export", ATTNSCOPE_SAMPLE, "--filter", "d:64", "--format", "json"}).exit_code, 2);
+}
+
 TEST_F(Collect, info_and_export_read_it_back) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const Outcome info = run(folder_, {"info", file_});

@@ -299,7 +299,7 @@ def in_source(constants):
     return (f"{{\n    .block_latency = {number(c['block_latency'])},\n    .step_latency = {number(c['step_latency'])},\n    .round_latency = {number(c['round_latency'])},\n"
             + (f"    .square_latency = {number(c['square_latency'])},\n" if c["square_latency"] > 0 else "")
             + costs("alone") + costs("busy") + f"    .skew = {number(c['skew'])},\n    .overlap = {number(c['overlap'])},\n"
-            f"    .launch_ns = {number(c['launch_ns'])},\n}}")
+            f"    .launch_ns = {number(c['launch_ns'])},\n    // .use stays: fit_use.py\n}}")
 
 
 def check_that_both_models_agree(t, constants_of):

@@ -396,7 +396,8 @@ TEST(Refusal, EachCauseWithItsFigures) {
                 256,
                 {.br = 512, .bc = 16},
                 Refusal::Cause::registers,
-                "registers a thread; NVIDIA H200 has 64 for each of 1,024 threads."},
+                "registers a thread; with 1,024 threads a block, the register file of an SM of NVIDIA H200 leaves 64 "
+                "for each."},
            Case{"fa2",
                 128,
                 {.br = 128, .bc = 512},

@@ -33,10 +33,9 @@ QString occupancy_words(const analysis::ExploredKernel& kernel) {
                                                   .waves = number_text(kernel.time.waves)});
 }
 
-QString recorded_words(const RecordedPoints::Found& found, const UnitBars::Measured& measured) {
-  return qtext(say::explorer_page::recorded_nearest{.point = describe(found.record->spec),
-                                                    .time = text(Nanoseconds(measured.ns)),
-                                                    .origin = measured.provenance.toStdString(),
+QString recorded_words(const RecordedPoints::Found& found) {
+  return qtext(say::explorer_page::recorded_nearest{.point = describe(found.spec),
+                                                    .time = text(Nanoseconds(found.ns.value_or(0))),
                                                     .run = found.title.toStdString()});
 }
 
@@ -92,7 +91,7 @@ QString verdict_words(const analysis::Exploration& e) {
     QString line = qtext(say::explorer_page::runs{.time = text(Nanoseconds(e.ns)),
                                                   .rate = text(FlopsPerSecond(e.flops_per_second())),
                                                   .bound = analysis::bound_words(e.light)});
-    if (e.rates_inherited) {
+    if (e.rates_inherited && !(e.dram_rate_measured && e.l2_rate_measured)) {
       line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
     }
     return line;

@@ -18,7 +18,7 @@ namespace attnscope::ui {
 [[nodiscard]] QString rule_words(const Explored& explored);
 [[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel);
 /// Of what was recorded near the configuration: which point, how long it took, of which run.
-[[nodiscard]] QString recorded_words(const RecordedPoints::Found& found, const UnitBars::Measured& measured);
+[[nodiscard]] QString recorded_words(const RecordedPoints::Found& found);
 /// What the shares are of, and where the rates come from that they are worked out with.
 [[nodiscard]] QString rates_note(const Explored& explored);
 /// How far predictions of such points were off.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/explorer/recorded_points.h"
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "messages/explorer_page.h"
 #include "profiler/analysis/point_table.h"
@@ -11,11 +11,6 @@
 
 namespace attnscope::ui {
 namespace {
-
-/// A run has its driver's name, the explorer a product's.
-bool same_gpu(const std::string& a, const std::string& b) {
-  return a == b || (find_gpu(a) != nullptr && find_gpu(a) == find_gpu(b));
-}
 
 double octaves(double a, double b) {
   return a > 0 && b > 0 ? std::abs(std::log2(a / b)) : a == b ? 0 : 1;
@@ -36,7 +31,9 @@ double distance(const PointSpec& a, const PointSpec& b) {
   add(p.d, q.d);
   add(p.heads_q * p.batch, q.heads_q * q.batch);
   add(p.heads_kv * p.batch, q.heads_kv * q.batch);
-  for (const bool same : {p.mask == q.mask, p.dtype == q.dtype, a.cache == b.cache}) apart += same ? 0 : of_words;
+  for (const bool same : {p.mask == q.mask, p.dtype == q.dtype, p.dropout == q.dropout, p.page == q.page,
+                          p.deterministic == q.deterministic, a.cache == b.cache})
+    apart += same ? 0 : of_words;
   return apart;
 }
 
@@ -92,17 +89,26 @@ const std::vector<RecordedPoints::Candidate>& RecordedPoints::candidates(const P
 }
 
 std::optional<RecordedPoints::Found> RecordedPoints::find(const ExplorerChoices& choices) {
-  if (choices.point.padding_bytes > 0 || !choices.what_if.changes_nothing()) return std::nullopt;
+  if (choices.point.padding_bytes > 0 || !choices.what_if.changes_nothing() || workspace_.gathering()) {
+    return std::nullopt;
+  }
   const PointSpec& spec = choices.point.spec;
-  const std::vector<Candidate>& all = candidates(spec, choices.device);
-  if (all.empty()) return std::nullopt;
-  // Of equal ones the one that was recorded last.
-  const auto nearest = std::ranges::min_element(all.rbegin(), all.rend(), {},
-                                                [&](const Candidate& each) { return distance(spec, each.second); });
+  const Candidate* nearest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Candidate& each : candidates(spec, choices.device)) {
+    // Of equal ones the one that was recorded last; the very point before any other.
+    const double apart = each.second == spec ? -1 : distance(spec, each.second);
+    if (apart > least) continue;
+    least = apart;
+    nearest = &each;
+  }
+  if (nearest == nullptr) return std::nullopt;
   const ShownPoint point = (*points_)[nearest->first];
-  const PointRecords::Read read = records_.read(point);
-  if (!read.record) return std::nullopt;
-  return Found{.record = read.record, .title = point.run->title, .exact = nearest->second == spec};
+  Found found{.record = nullptr, .spec = nearest->second, .title = point.run->title, .ns = {}};
+  found.ns = points_->table().values(metric_key::time_median_ns).at(nearest->first);
+  // A file is read for the very point alone: the window waits for it.
+  if (nearest->second == spec) found.record = records_.read(point).record;
+  return found;
 }
 
 }  // namespace attnscope::ui

@@ -26,9 +26,10 @@ class RecordedPoints {
   explicit RecordedPoints(const Workspace& workspace) : workspace_(workspace) {}
 
   struct Found {
-    std::shared_ptr<const PointRecord> record;
-    QString title;       ///< of its run
-    bool exact = false;  ///< the configuration itself, not one near it
+    std::shared_ptr<const PointRecord> record;  ///< of the configuration itself; null of one near it
+    PointSpec spec;
+    QString title;             ///< of its run
+    std::optional<double> ns;  ///< the median
   };
   /// Of one algorithm and pass; the nearest by the ratios of tile, lengths, heads and d. Nothing where no open file has
   /// one, or its file cannot be read now.

@@ -63,8 +63,8 @@ void UnitBars::build_lines() {
     lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_words(share), .bound = bound});
   };
   add(qtext(say::explorer_page::launch{}), light.launch, false);
-  add(qtext(say::explorer_page::idle{}), light.idle, !light.bound() && light.empty_sms > 0);
-  add(qtext(say::explorer_page::rest{}), light.rest, !light.bound() && light.empty_sms == 0);
+  add(qtext(say::explorer_page::idle{}), light.idle, light.starved());
+  add(qtext(say::explorer_page::rest{}), light.rest, !light.bound() && !light.starved());
 }
 
 std::size_t UnitBars::place_of(GpuUnit unit) const {

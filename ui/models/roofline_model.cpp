@@ -45,6 +45,8 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
       return say::roofline_page::source_alike{.device = device};
     case analysis::RoofSource::datasheet:
       return say::roofline_page::source_datasheet{};
+    case analysis::RoofSource::architecture:
+      return say::roofline_page::source_architecture{};
     case analysis::RoofSource::stated:
       return say::roofline_page::source_stated{};
     case analysis::RoofSource::as_elsewhere:

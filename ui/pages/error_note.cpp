@@ -231,7 +231,8 @@ QString prediction_table_html(const PredictionTable& table, const QColor& muted)
             qtext(say::prediction::ratio{})},
            true);
   for (const PredictionRow& row : table.rows) {
-    if (!row.median) continue;  // ranks, and points that were left out
+    // Ranks, points that were left out, and what a later program knows beside.
+    if (!row.median || (row.quantity != time_word && row.quantity != QLatin1String("dram_bytes"))) continue;
     html.row({row.quantity == time_word ? qtext(say::prediction::time{}) : qtext(say::prediction::dram{}),
               algorithm_word(row.algorithm), row.pass, row.half, QString::number(row.problems),
               QString::number(row.points), share(row.median), share(row.p95), number(row.worst_factor, 2),

@@ -409,9 +409,9 @@ std::optional<UnitBars::Measured> ExplorerPage::measured_beside(const std::strin
   if (const PointRecord* record = measuring_->measurer().record_of(choices)) return measured_of(*record, name, limits);
   const auto found = recorded_.find(choices);
   if (!found) return std::nullopt;
-  if (found->exact) return measured_of(*found->record, name, limits);
-  if (const auto whole = measured_of(*found->record, "all", limits)) {
-    set_words(recorded_note_, recorded_words(*found, *whole));
+  if (found->record != nullptr) return measured_of(*found->record, name, limits);
+  if (found->ns && found->spec != choices.point.spec) {
+    set_words(recorded_note_, recorded_words(*found));
     recorded_note_->show();
   }
   return std::nullopt;

@@ -152,7 +152,7 @@ void RooflinePage::refresh_devices() {
   }
   auto found = find([&](const ShownCeilings& set) { return set.device_uuid == id; });
   same_device_ = found != sets.end();
-  if (!same_device_) found = find([&](const ShownCeilings& set) { return set.device_name == run.device_name; });
+  if (!same_device_) found = find([&](const ShownCeilings& set) { return same_gpu(set.device_name, run.device_name); });
   if (found != sets.end()) ceilings_ = found->ceilings;
 }
 

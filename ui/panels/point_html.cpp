@@ -99,7 +99,8 @@ void add_traffic(Html& html, const PointRecord& record, std::string_view kernel)
 
 /// Counters asked for by name, which no section above shows.
 bool is_extra(const MetricValue& value) {
-  return find_metric(value.name) == nullptr;
+  // What an older program predicted is no counter.
+  return find_metric(value.name) == nullptr && value.provenance == Provenance::measured;
 }
 
 QString origin_of(const PointRecord& record) {

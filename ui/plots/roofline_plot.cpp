@@ -35,11 +35,15 @@ bool is_measured(RoofSource source) {
   return source == RoofSource::measured || source == RoofSource::alike;
 }
 
+bool is_tabled(RoofSource source) {
+  return source == RoofSource::datasheet || source == RoofSource::architecture;
+}
+
 QPen pen_of(RoofSource source, const QColor& color, double width) {
   QPen pen(color, width);
   pen.setCapStyle(Qt::FlatCap);
-  if (source == RoofSource::datasheet) pen.setDashPattern({7, 4});
-  if (!is_measured(source) && source != RoofSource::datasheet) pen.setDashPattern({1.5, 3});
+  if (is_tabled(source)) pen.setDashPattern({7, 4});
+  if (!is_measured(source) && !is_tabled(source)) pen.setDashPattern({1.5, 3});
   return pen;
 }
 
@@ -273,10 +277,10 @@ void RooflinePlot::add_keys() {
   if (any_roof([](const Roof& roof) { return is_measured(roof.source); })) {
     add_key_of(say::roofline_page::key_measured{}, pen_of(RoofSource::measured, colors.text, 2));
   }
-  if (any_roof([](const Roof& roof) { return roof.source == RoofSource::datasheet; })) {
+  if (any_roof([](const Roof& roof) { return is_tabled(roof.source); })) {
     add_key_of(say::roofline_page::key_datasheet{}, pen_of(RoofSource::datasheet, colors.text, 2));
   }
-  if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && roof.source != RoofSource::datasheet; })) {
+  if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && !is_tabled(roof.source); })) {
     add_key_of(say::roofline_page::key_estimate{}, pen_of(RoofSource::stated, colors.text, 2));
   }
   bool closed = false;

@@ -120,18 +120,6 @@ std::string device_name(const CudaApi& cuda, CUdevice device) {
   return name.data();
 }
 
-namespace {
-
-/// Dense fp16 operations with fp32 accumulation of one SM in one clock (NVIDIA's architecture white papers).
-double tensor_flops_per_sm_clock(int major, int minor) {
-  if (major == 8) return minor == 0 ? 2048 : 512;
-  if (major == 9) return 4096;
-  if (major == 10) return 8192;
-  return 1024;
-}
-
-}  // namespace
-
 DeviceLimits device_limits(const CudaApi& cuda, CUdevice device) {
   const auto ask = [&](CUdevice_attribute which) { return attribute(cuda, device, which); };
   const auto ask_clock = [&](CUdevice_attribute which) {  // kHz; 0 where a virtual GPU hides it

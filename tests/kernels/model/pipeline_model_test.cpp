@@ -275,6 +275,13 @@ TEST(DeviceRates, ComeFromTheDatasheetAndSayWhatIsInherited) {
   EXPECT_EQ(device_rates(read).per_cycle.tensor, 4096);
   read.tensor_flops = 4096 * 132 * 1.5e9;
   EXPECT_NEAR(device_rates(read).boost_hz, 1.5e9, 1) << "which its peak was made of";
+  read.compute_major = 8;
+  read.compute_minor = 9;
+  read.tensor_flops = 512 * 132 * 2.5e9;
+  EXPECT_NEAR(device_rates(read).boost_hz, 2.5e9, 1);
+  EXPECT_EQ(device_rates(read).per_cycle.tensor, 512);
+  read.tensor_flops = 0;
+  EXPECT_EQ(device_rates(read).boost_hz, 1.7e9) << "nobody said";
   EXPECT_EQ(device_rates(*find_gpu("H200")).mma_sync_share, 2.0 / 3);
   EXPECT_EQ(device_rates(*find_gpu("A100")).mma_sync_share, 1);
 }
@@ -304,6 +311,9 @@ TEST(PredictTimes, OneForEachMeasuredKernelAndSetUpLeftOut) {
     std::size_t measured = 0;
     for (const KernelModel& kernel : model.kernels) measured += kernel.setup ? 0 : 1;
     ASSERT_EQ(times.size(), measured) << name;
+    for (const LaunchLoad& load : predict_loads(model, h200)) {
+      EXPECT_LT(load.later_bytes, load.dram_bytes) << name << ": inputs are read while it runs";
+    }
     for (const LaunchTime& time : times) {
       EXPECT_GT(time.ns, time.launch_ns) << name;
       for (const GpuUnit unit : gpu_units) EXPECT_GE(time.ns, time.busy(unit)) << name << to_string(unit);

@@ -42,6 +42,7 @@ TEST(UseErrors, AreOfLaunchesAndOfWhatIsPredictedNow) {
   const UseErrors errors = use_errors(std::vector<PredictedPoint>{{.measured = &measured, .predicted = &predicted}});
   EXPECT_EQ(errors.bounds, 2U);
   EXPECT_EQ(errors.confirmed, 1U) << "the second waits for DRAM";
+  EXPECT_EQ(errors.quiet, 0U);
   const auto& tensor = errors.units.at(static_cast<std::size_t>(GpuUnit::tensor));
   ASSERT_TRUE(tensor);
   EXPECT_EQ(tensor->launches, 2U) << "their mean is no launch";
@@ -70,6 +71,8 @@ TEST(SpeedOfLight, TheBusiestUnitBindsIfItIsBusyAtAll) {
   EXPECT_FALSE(speed_of_light(idle).bound());
   EXPECT_EQ(text(bound_words(speed_of_light(idle))), "no unit busy for over 60%: latency and issue");
   idle.front().empty_sms = 68;
+  EXPECT_FALSE(speed_of_light(idle).starved()) << "which costs nothing here";
+  idle.front().idle_ns = 350;
   EXPECT_EQ(text(bound_words(speed_of_light(idle))), "68 of 132 SMs have no block");
 }
 
