@@ -133,7 +133,7 @@ Action add_export(CLI::App& command) {
       ->allow_extra_args(false);
   command
       .add_option("--filter", options->filter,
-                  "Of csv: only points that fit these words, as in the window: \"algo:fa2 d:128 N>=4096\"")
+                  "Of csv: only points that fit these words, as in the window: \"d:128 N>=4096\"")
       ->type_name("WORDS");
   return [options] { return run_export(*options); };
 }

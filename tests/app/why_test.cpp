@@ -105,7 +105,7 @@ TEST_F(CollectWhy, leaves_out_with_a_word_what_the_chip_does_not_count) {
   EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: use_dram_pct\n"));
   const PointRecord record = points()[0].record;
   EXPECT_FALSE(record.kernel("all")->metric("use_dram_pct"));
-  EXPECT_EQ(analysis::busiest_unit(record)->metric->key, "use_l2_port_pct");
+  EXPECT_EQ(analysis::busiest_unit(record)->metric->key, "use_shared_pct");
 }
 
 TEST_F(CollectWhy, a_run_of_it_is_resumed) {

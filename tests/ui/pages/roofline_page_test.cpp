@@ -129,7 +129,7 @@ TEST_F(RooflinePageTest, RoofsSayWhatTheyAreAndLookIt) {
   EXPECT_EQ(line_of("mma.sync"), nullptr) << "no datasheet speaks of an instruction";
   EXPECT_EQ(line_of("wgmma"), nullptr);
   // 16 x 132 x 1980 MHz, 4 x 128 FLOPs each.
-  ASSERT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1980 MHz · datasheet"), nullptr);
+  ASSERT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1980 MHz · architecture"), nullptr);
   ASSERT_NE(line_of("L2 8.36 TB/s · estimate: bytes a clock and SM of an NVIDIA H200"), nullptr);
   // The roof rises by its rate: FLOP/s over FLOP a byte.
   for (const QCPGraphData& data : *dram->data()) EXPECT_NEAR(data.value / data.key, 4.8, 1e-9);
@@ -147,7 +147,7 @@ TEST_F(RooflinePageTest, CeilingsOfTheFileReplaceTheDatasheet) {
   EXPECT_EQ(dram->pen().style(), Qt::SolidLine);
   EXPECT_NE(line_of("wgmma 800 TFLOP/s at 1500 MHz · measured"), nullptr);
   EXPECT_NE(line_of("mma.sync 600 TFLOP/s · measured"), nullptr);
-  EXPECT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1980 MHz · datasheet"), nullptr) << "which nobody measured";
+  EXPECT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1980 MHz · architecture"), nullptr) << "which nobody measured";
   const QStringList bounds = column(RooflineModel::bound_column);
   EXPECT_TRUE(bounds.contains("mma.sync"));
   EXPECT_FALSE(bounds.contains("wgmma")) << "of none of these algorithms";
