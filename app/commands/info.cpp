@@ -58,11 +58,8 @@ struct Seen {
     const auto bounds = analysis::compare_bounds(record);
     if (bounds && bounds->agree) ++bounds_agree;
     if (bounds && !bounds->agree) {
-      const auto named = [](const analysis::UnitUse& use, bool binds) {
-        return text(binds ? use.metric->label() : Message(say::bound::latency{}));
-      };
-      ++bounds_differ[{named(bounds->predicted, bounds->predicted_binds),
-                       named(bounds->counted, bounds->counted_binds)}];
+      ++bounds_differ[{text(analysis::words_of(bounds->predicted, bounds->predicted_binds)),
+                       text(analysis::words_of(bounds->counted, bounds->counted_binds))}];
     }
   }
 };

@@ -16,9 +16,8 @@ struct MeasuredShares {
 /// The NVIDIA H200's: `attnscope ceilings` finds 4.5 TB/s of reads and 4.0 of copies, and 7.7 to 8.7 TB/s of L2 reads.
 constexpr MeasuredShares h200{.gpu = "NVIDIA H200", .dram = 0.9, .l2_bytes_per_cycle = 32};
 
-/// Of two NVIDIA H100 with a cap of 700 W, fitted to clocks that were measured inside rounds (cycles of an SM over
-/// time) of 1559 points, and off by 1.4% in the median on 449 others (95th percentile 8.0%, mostly long runs, which
-/// begin at the power of what ran before them).
+/// Of two NVIDIA H100 with a cap of 700 W, fitted to clocks inside rounds (cycles of an SM over time) of 1559 points
+/// with their measured times. Off by 1.4% in the median on 449 others, 95th percentile 8.0%.
 constexpr ClockLimits h100_clock{.load = 0.069,
                                  .load_ns = 8e4,
                                  .surge = 0.36,

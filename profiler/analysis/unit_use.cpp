@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "messages/bound.h"
 #include "profiler/analysis/speed_of_light.h"
@@ -48,15 +47,6 @@ constexpr std::array counted_units{
 
 constexpr double busy_pct = 100 * busy_share;
 
-/// Of a unit that the model knows what it calls it, else the counter's title.
-Message unit_title(const Metric& metric) {
-  for (const GpuUnit unit : gpu_units) {
-    const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
-    if (&metric == &metric_of(unit) || metric.key == counted->use) return title_of(unit);
-  }
-  return metric.label();
-}
-
 const CountedUnit* counted_unit(std::string_view use) {
   const auto* found = std::ranges::find(counted_units, use, &CountedUnit::use);
   return found == counted_units.end() ? nullptr : found;
@@ -89,48 +79,44 @@ std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view k
 }
 
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
-  const std::vector<UnitUse> predicted = predicted_uses(point, kernel);
-  std::vector<UnitUse> counted;
-  for (UnitUse use : unit_uses(point, kernel)) {
-    const CountedUnit* unit = counted_unit(use.metric->key);
-    if (unit == nullptr) continue;
-    if (unit->unit) use.value = counted_use(*unit->unit, point, kernel).value_or(use.value);
-    counted.push_back(use);
+  BoundComparison both;
+  // How busy the one has what the other names.
+  double counted_of_predicted = 0;
+  double predicted_of_counted = 0;
+  for (const CountedUnit& each : counted_units) {
+    auto counted = evaluate(each.use, point, kernel);
+    if (counted && each.unit) counted->value = counted_use(*each.unit, point, kernel).value_or(counted->value);
+    const auto predicted = each.unit ? evaluate(metric_of(*each.unit).key, point, kernel) : std::nullopt;
+    const auto take = [&](UnitUse& busiest, const auto& use, double& other, const auto& of_other) {
+      if (!use || (busiest.metric != nullptr && use->value <= busiest.value)) return;
+      busiest = {find_metric(each.use), use->value, use->provenance};
+      other = of_other ? of_other->value : 0;
+    };
+    take(both.predicted, predicted, counted_of_predicted, counted);
+    take(both.counted, counted, predicted_of_counted, predicted);
   }
-  if (predicted.empty() || counted.empty()) return std::nullopt;
-  const UnitUse busiest = *std::ranges::max_element(counted, {}, &UnitUse::value);
-  BoundComparison both{.predicted = predicted.front(), .counted = busiest};
+  if (both.predicted.metric == nullptr || both.counted.metric == nullptr) return std::nullopt;
   both.predicted_binds = both.predicted.value >= busy_pct;
   both.counted_binds = both.counted.value >= busy_pct;
-  // How busy the one has what the other names.
-  const auto use_of = [](std::span<const UnitUse> uses, auto same) {
-    const auto found = std::ranges::find_if(uses, same);
-    return found == uses.end() ? 0.0 : found->value;
-  };
-  const auto unit_of_prediction = [](const Metric* metric) {
-    return *std::ranges::find(gpu_units, metric, [](GpuUnit each) { return &metric_of(each); });
-  };
-  const double of_predicted = use_of(counted, [&](const UnitUse& use) {
-    return counted_unit(use.metric->key)->unit == unit_of_prediction(both.predicted.metric);
-  });
-  const double of_counted = use_of(predicted, [&](const UnitUse& use) {
-    return counted_unit(busiest.metric->key)->unit == unit_of_prediction(use.metric);
-  });
   if (both.predicted_binds) {
-    both.agree = of_predicted >= std::max(both.counted.value, busy_pct) - tied_pct;
+    both.agree = counted_of_predicted >= std::max(both.counted.value, busy_pct) - tied_pct;
   } else {
-    both.agree = !both.counted_binds || of_counted >= busy_pct - tied_pct;
+    both.agree = !both.counted_binds || predicted_of_counted >= busy_pct - tied_pct;
   }
   return both;
 }
 
+Message words_of(const UnitUse& busiest, bool binds) {
+  return binds ? busiest.metric->label() : Message(say::bound::latency{});
+}
+
 Message words_of(const BoundComparison& both) {
-  const auto named = [](const UnitUse& use, bool binds) -> Message {
-    if (!binds) return say::bound::latency{};
-    return say::bound::unit_at{.unit = unit_title(*use.metric), .percent = fmt::format("{:.0f}", use.value)};
+  const auto with_use = [](const UnitUse& busiest, bool binds) -> Message {
+    if (!binds) return words_of(busiest, binds);
+    return say::bound::unit_at{.unit = words_of(busiest, binds), .percent = fmt::format("{:.0f}", busiest.value)};
   };
-  const Message predicted = named(both.predicted, both.predicted_binds);
-  const Message counted = named(both.counted, both.counted_binds);
+  const Message predicted = with_use(both.predicted, both.predicted_binds);
+  const Message counted = with_use(both.counted, both.counted_binds);
   if (both.agree) return say::bound::agree{.predicted = predicted, .counted = counted};
   return say::bound::differ{.predicted = predicted, .counted = counted};
 }

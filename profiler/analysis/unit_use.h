@@ -39,7 +39,7 @@ struct UnitUse {
 /// What the model and the counters name as the bound: the busiest unit, where it is busy (busy_share); else latency and
 /// issue. Both of the kernel's whole time, where that is known of what was counted.
 struct BoundComparison {
-  UnitUse predicted;  ///< the busiest by the model
+  UnitUse predicted;  ///< the busiest by the model; `metric` is the counter of that unit
   UnitUse counted;    ///< the busiest that was counted
   bool predicted_binds = false;
   bool counted_binds = false;
@@ -50,6 +50,8 @@ struct BoundComparison {
 inline constexpr double tied_pct = 5;
 /// In a sentence.
 [[nodiscard]] Message words_of(const BoundComparison&);
+/// One side of it: the unit's title, or "latency and issue".
+[[nodiscard]] Message words_of(const UnitUse& busiest, bool binds);
 
 inline constexpr std::size_t stalls_shown = 3;
 /// The longest `most` of those that any warp met, the longest first.

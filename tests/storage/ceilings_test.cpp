@@ -79,6 +79,8 @@ TEST_F(Ceilings, rates_are_the_newest_that_say_any) {
   EXPECT_EQ(newest_rates(sets, limits), &sets[1]);
   EXPECT_EQ(newest_rates(sets, limits, "GPU-1"), &sets[0]);
   EXPECT_EQ(newest_rates(sets, limits, "GPU-4"), nullptr);
+  const std::vector<StoredCeilings> of_driver{set("2026-01-01", "GPU-5", dram, "NVIDIA H100 80GB HBM3")};
+  EXPECT_EQ(newest_rates(of_driver, *find_gpu("H100 SXM")), of_driver.data()) << "a file has the driver's name";
 }
 
 // Two measurements that found the same, in one second, are one set; in two seconds they are two.

@@ -34,6 +34,7 @@ void UnitBars::set_times(const std::optional<Times>& times) {
   const std::size_t lines_before = lines_.size();
   times_ = times;
   build_lines();
+  fit_columns();
   QStringList all;
   for (const Line& line : lines_) {
     all << QStringList{line.title, line.words, line.counted}.join(QLatin1Char(' ')).trimmed();
@@ -47,17 +48,21 @@ void UnitBars::build_lines() {
   lines_.clear();
   if (!times_) return;
   const analysis::SpeedOfLight& light = times_->light;
-  lines_.push_back({.title = qtext(say::explorer_page::predicted{}), .ns = times_->ns, .words = total_words()});
+  lines_.push_back(
+      {.title = qtext(say::explorer_page::predicted{}), .ns = times_->ns, .words = qtext(Nanoseconds(times_->ns))});
   if (times_->measured) {
-    lines_.push_back({.title = times_->measured->provenance, .ns = times_->measured->ns, .words = measured_words()});
+    lines_.push_back({.title = times_->measured->provenance,
+                      .ns = times_->measured->ns,
+                      .words = qtext(Nanoseconds(times_->measured->ns))});
   }
   for (const GpuUnit unit : gpu_units) {
-    lines_.push_back({.title = qtext(analysis::title_of(unit)),
-                      .ns = light.of(unit) * times_->ns,
-                      .words = words(unit),
-                      .counted = use_words(unit),
-                      .bound = light.bound() == unit,
-                      .unit = true});
+    lines_.push_back(
+        {.title = qtext(analysis::title_of(unit)),
+         .ns = light.of(unit) * times_->ns,
+         .words = percent_words(light.of(unit)),
+         .counted = times_->measured ? times_->measured->uses.at(static_cast<std::size_t>(unit)) : QString(),
+         .bound = light.bound() == unit,
+         .unit = true});
   }
   const auto add = [&](const QString& title, double share, bool bound) {
     lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_words(share), .bound = bound});
@@ -72,35 +77,34 @@ std::size_t UnitBars::place_of(GpuUnit unit) const {
 }
 
 QString UnitBars::measured_words() const {
-  return times_ && times_->measured ? qtext(Nanoseconds(times_->measured->ns)) : QString();
+  return times_ && times_->measured ? lines_[1].words : QString();
 }
 
 QString UnitBars::use_words(GpuUnit unit) const {
-  return times_ && times_->measured ? times_->measured->uses.at(static_cast<std::size_t>(unit)) : QString();
+  return times_ ? lines_[place_of(unit)].counted : QString();
 }
 
 QString UnitBars::words(GpuUnit unit) const {
-  return times_ ? percent_words(times_->light.of(unit)) : QString();
+  return times_ ? lines_[place_of(unit)].words : QString();
 }
 
 QString UnitBars::total_words() const {
-  return times_ ? qtext(Nanoseconds(times_->ns)) : QString();
+  return times_ ? lines_[0].words : QString();
 }
 
-UnitBars::Widths UnitBars::widths() const {
+void UnitBars::fit_columns() {
   QFont bold = font();
   bold.setBold(true);
   const QFontMetrics metrics(bold);
-  Widths widths;
+  widths_ = {};
   const auto cover = [&](double& width, const QString& words) {
     width = std::max(width, static_cast<double>(metrics.horizontalAdvance(words)));
   };
   for (const Line& line : lines_) {
-    cover(widths.labels, line.title);
-    cover(widths.words, line.words);
-    if (!line.counted.isEmpty()) cover(widths.counted, line.counted + QLatin1Char(' '));
+    cover(widths_.labels, line.title);
+    cover(widths_.words, line.words);
+    if (!line.counted.isEmpty()) cover(widths_.counted, line.counted + QLatin1Char(' '));
   }
-  return widths;
 }
 
 QRectF UnitBars::row(std::size_t place) const {
@@ -111,9 +115,8 @@ QRectF UnitBars::row(std::size_t place) const {
 QRectF UnitBars::bar_of(std::size_t place) const {
   if (place >= lines_.size()) return {};
   const QRectF whole = row(place);
-  const Widths columns = widths();
-  const double left = columns.labels + bar_space;
-  const double room = std::max(8.0, whole.width() - left - bar_space - columns.words - columns.counted);
+  const double left = widths_.labels + bar_space;
+  const double room = std::max(8.0, whole.width() - left - bar_space - widths_.words - widths_.counted);
   const double most = std::ranges::max_element(lines_, {}, &Line::ns)->ns;
   return {left, whole.y() + 2, most > 0 ? room * lines_[place].ns / most : 0, whole.height() - 4};
 }
@@ -140,7 +143,6 @@ void UnitBars::paintEvent(QPaintEvent* /*event*/) {
     return;
   }
   const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);
-  const Widths columns = widths();
   for (std::size_t place = 0; place < lines_.size(); ++place) {
     const Line& line = lines_[place];
     const QRectF whole = row(place);
@@ -149,13 +151,13 @@ void UnitBars::paintEvent(QPaintEvent* /*event*/) {
     font.setBold(line.bound);
     painter.setFont(font);
     painter.setPen(colors.text);
-    painter.drawText(QRectF(0, whole.y(), columns.labels + bar_space, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(0, whole.y(), widths_.labels + bar_space, whole.height()), Qt::AlignLeft | Qt::AlignVCenter,
                      line.title);
     // A hairline for what is next to nothing.
     painter.fillRect(QRectF(bar.x(), bar.y(), std::max(1.0, bar.width()), bar.height()), line.bound  ? colors.accent
                                                                                          : line.unit ? quiet
                                                                                                      : colors.muted);
-    painter.drawText(QRectF(bar.right() + bar_space / 2, whole.y(), columns.words + bar_space, whole.height()),
+    painter.drawText(QRectF(bar.right() + bar_space / 2, whole.y(), widths_.words + bar_space, whole.height()),
                      Qt::AlignLeft | Qt::AlignVCenter, line.words);
     painter.setPen(colors.muted);
     painter.drawText(whole, Qt::AlignRight | Qt::AlignVCenter, line.counted);
@@ -164,7 +166,9 @@ void UnitBars::paintEvent(QPaintEvent* /*event*/) {
 
 void UnitBars::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (event->type() == QEvent::FontChange) updateGeometry();
+  if (event->type() != QEvent::FontChange) return;
+  fit_columns();
+  updateGeometry();
 }
 
 }  // namespace attnscope::ui

@@ -68,9 +68,10 @@ class UnitBars : public QWidget {
     double words = 0;
     double counted = 0;  ///< 0: nothing was
   };
-  [[nodiscard]] Widths widths() const;
+  void fit_columns();
 
   std::optional<Times> times_;
+  Widths widths_;
   std::vector<Line> lines_;  ///< the total first, then what was measured, the units, and what is left
 };
 

@@ -93,12 +93,12 @@ TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
   ASSERT_TRUE(same);
   EXPECT_TRUE(same->agree);
   EXPECT_EQ(text(words_of(*same)),
-            "Counters confirm the bound that is predicted: tensor cores at 70%; counted tensor cores at 72%.");
+            "Counters confirm the bound that is predicted: Tensor cores at 70%; counted Tensor cores at 72%.");
   const auto other = compare_bounds(
       counted({{"model_tensor_pct", 70}, {"model_dram_pct", 20}, {"use_tensor_pct", 31}, {"use_dram_pct", 82}}));
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->agree);
-  EXPECT_EQ(text(words_of(*other)), "Predicted as the bound: tensor cores at 70%; counted: DRAM at 82%.");
+  EXPECT_EQ(text(words_of(*other)), "Predicted as the bound: Tensor cores at 70%; counted: DRAM at 82%.");
   const auto agree = [](Counts values) { return compare_bounds(counted(values))->agree; };
   EXPECT_TRUE(agree({{"model_tensor_pct", 70}, {"use_tensor_pct", 68}, {"use_shared_pct", 72}})) << "as good as equal";
   EXPECT_FALSE(agree({{"model_tensor_pct", 70}, {"use_tensor_pct", 40}})) << "busiest, and not busy";

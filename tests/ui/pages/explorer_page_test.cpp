@@ -561,7 +561,10 @@ TEST_F(ExplorerPageTest, WhatAnOpenFileHasOfThePointStandsBesideIt) {
   record.kernels.front().metrics = {{"tensor_pipe_pct", 51, "percent", Provenance::measured},
                                     {"dram_read_bytes", 9.6e10 * 4e-4, "byte", Provenance::measured},
                                     {"dram_write_bytes", 0, "byte", Provenance::measured}};
-  fixtures::write_file(path, {{"quick", {record}}});
+  PointRecord dropped = record;  // the newer one
+  dropped.spec.problem.dropout = 0.25;
+  dropped.kernels.front().samples_ns = {9e5};
+  fixtures::write_file(path, {{"quick", {record, dropped}}});
   ASSERT_EQ(workspace.open_now(path), QString());
   settle();
   const auto* note = page.findChild<QLabel*>(QStringLiteral("recorded-note"));
