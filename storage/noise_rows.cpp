@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of noise: of each point three values by name.
+// The rows of noise: of each point its values by name.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,12 +21,15 @@ struct NoiseValue {
   std::string_view name;
   double PointNoise::*member;
 };
-constexpr std::array<NoiseValue, 3> noise_values{
-    {{"place_ns", &PointNoise::ns}, {"log_variance", &PointNoise::variance}, {"freedom", &PointNoise::freedom}}};
+constexpr std::array<NoiseValue, 4> noise_values{{{"place_ns", &PointNoise::ns},
+                                                  {"log_variance", &PointNoise::variance},
+                                                  {"log_variance_at_one_clock", &PointNoise::at_one_clock},
+                                                  {"freedom", &PointNoise::freedom}}};
 
 bool storable(const PointNoise& point) {
   const auto within = [](double value) { return std::isfinite(value) && value >= 0 && value <= largest_value; };
-  return within(point.ns) && point.ns > 0 && within(point.variance) && within(point.freedom);
+  return within(point.ns) && point.ns > 0 && within(point.variance) && within(point.at_one_clock) &&
+         within(point.freedom);
 }
 
 std::map<std::string, PointNoise, std::less<>> noise_points(SQLite::Database& database, std::int64_t set) {

@@ -39,13 +39,18 @@ struct Recordings {
   std::vector<RecordedRounds> all;
 };
 
-/// The medians of a record's own rounds go behind those that are there.
-void add_rounds(const PointRecord& record, RecordedRounds& rounds) {
+/// A record's own rounds go behind those that are there.
+void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   if (!analysis::has_values(record.disposition)) return;
-  std::vector<double>& medians = rounds[identity_text(record.spec)];
-  for (const std::optional<double>& median : round_values(metric_key::time_median_ns, record)) {
-    if (median && *median > 0) medians.push_back(*median);
-  }
+  analysis::RoundsOfSide& rounds = recorded[identity_text(record.spec)];
+  each_round(record, [&](int, std::span<const KernelRecord> kernels, const std::optional<ClockReading>& clocks) {
+    const auto all = std::ranges::find(kernels, "all", &KernelRecord::kernel);
+    if (all == kernels.end()) return;
+    const auto times = summarize(all->samples_ns);
+    if (!times || !(times->median > 0)) return;
+    rounds.ns.push_back(times->median);
+    if (clocks && clocks->sm_clock_hz > 0) rounds.cycles.push_back(times->median * clocks->sm_clock_hz / 1e9);
+  });
 }
 
 RecordedRounds record_once(Device& device, const NoiseOptions& options, int nth, StatusLine& line,
@@ -117,7 +122,9 @@ std::string percent(double share) {
 
 void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
   std::vector<double> spreads;
-  for (const auto& [name, point] : noise.points) spreads.push_back(std::sqrt(point.variance));
+  for (const auto& [name, point] : noise.points) {
+    spreads.push_back(std::sqrt(point.at_one_clock > 0 ? point.at_one_clock : point.variance));
+  }
   std::ranges::sort(spreads);
   std::cout << text(say::noise::found{.recordings = noise.recordings,
                                       .rounds = noise.rounds,

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "profiler/analysis/compared_values.h"
+#include "profiler/analysis/one_clock.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/recording_noise.h"
 #include "profiler/analysis/row_keys.h"
@@ -172,7 +173,7 @@ void push(RoundsOfSide& side, const RoundAt& round) {
 }
 
 /// What recordings of such a point differ by, where that is known of all of a side's.
-void add_noise(const PointTable& table, const std::vector<Row>& rows, RoundsOfSide& side) {
+void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_clock, RoundsOfSide& side) {
   std::map<std::uint32_t, std::size_t> rounds;
   for (const std::uint32_t recording : side.recordings) ++rounds[recording];
   std::size_t fewest = side.ns.size();
@@ -183,7 +184,8 @@ void add_noise(const PointTable& table, const std::vector<Row>& rows, RoundsOfSi
       side.place = {};
       return;
     }
-    const FoundVariance found = noise->of(identity_text(table.spec(row)), std::exp(place_of_medians(side.ns)), fewest);
+    const FoundVariance found =
+        noise->of(identity_text(table.spec(row)), std::exp(place_of_medians(side.ns)), fewest, one_clock);
     if (side.place.freedom <= 0 || found.variance > side.place.variance) side.place = found;
   }
 }
@@ -222,12 +224,14 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
   if (base_computed != other_computed) {
     row.model_error = published_time_error(table, base_computed ? pair.base.front() : pair.other.front());
   }
-  add_noise(table, pair.base, row.base);
-  add_noise(table, pair.other, row.other);
   for (RoundsOfSide* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
   }
   settle_cycles(row);
+  const bool one_gpu = table.run(pair.base.front()).device_id == table.run(pair.other.front()).device_id;
+  if (pair.same_point && one_gpu && !base_computed && !other_computed) hold_clock(row);
+  add_noise(table, pair.base, row.one_clock, row.base);
+  add_noise(table, pair.other, row.one_clock, row.other);
   return row;
 }
 
@@ -256,7 +260,6 @@ void summarize_pair(const Looked& looked, const ComparedRow& row, ComparedPair& 
   pair.other_cycles = median_over(row.other.cycles);
   pair.paired = row.paired;
   pair.recordings = different(row.base.recordings, row.other.recordings);
-  pair.same_point = same_spec(table, pair.base.front(), pair.other.front());
   for (std::size_t level = 0; level < level_keys.size(); ++level) {
     const ValueColumn& column = *looked.levels.at(level);
     pair.levels.at(level) = {.base = median_of_rows(column, pair.base), .other = median_of_rows(column, pair.other)};
@@ -515,6 +518,7 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
   sides.rows.reserve(result.pairs.size());
   Looked looked(table);
   for (ComparedPair& pair : result.pairs) {
+    pair.same_point = same_spec(table, pair.base.front(), pair.other.front());
     sides.rows.push_back(compared_row(looked, pair));
     summarize_pair(looked, sides.rows.back(), pair);
   }

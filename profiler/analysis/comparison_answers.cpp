@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/comparison_answers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -39,13 +41,18 @@ RatioInterval mean_of(std::span<const ToldPair> told) {
           .interval = {.low = std::exp((sum - half) / count), .high = std::exp((sum + half) / count)}};
 }
 
-ComparisonAnswer answer_of(std::span<const ToldPair> told) {
+ComparisonAnswer answer_of(const PointTable& table, std::span<const ToldPair> told) {
   ComparisonAnswer answer;
   answer.points = told.size();
   answer.mean = mean_of(told);
   std::vector<double> detectable;
+  std::vector<std::size_t> recordings;
+  std::vector<std::size_t> rounds;
   for (const ToldPair& each : told) {
     const RowVerdict& row = each.pair->verdict;
+    const bool turns = in_turns(table, *each.pair);
+    if (turns && row.rounds_needed) rounds.push_back(*row.rounds_needed);
+    if (!turns && row.recordings_needed) recordings.push_back(*row.recordings_needed);
     ++answer.verdicts.at(static_cast<std::size_t>(row.verdict));
     if (row.detectable > 0) detectable.push_back(row.detectable);
     // What was computed has no error of its own, and a model's is not in it; what is no more than the margin the
@@ -54,6 +61,8 @@ ComparisonAnswer answer_of(std::span<const ToldPair> told) {
     if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.sure);
     if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, row.sure);
   }
+  answer.by_recordings = settling(std::move(recordings));
+  answer.by_rounds = settling(std::move(rounds));
   if (!detectable.empty()) {
     answer.detectable_at_worst = std::ranges::max(detectable);
     answer.detectable = summarize(detectable)->median;
@@ -66,6 +75,13 @@ Cell share(double value) {
 }
 
 }  // namespace
+
+Settling settling(std::vector<std::size_t> needed) {
+  if (needed.empty()) return {};
+  std::ranges::sort(needed);
+  const std::size_t times = needed[(needed.size() * 9 + 9) / 10 - 1];
+  return {.times = times, .rows = static_cast<std::size_t>(std::ranges::upper_bound(needed, times) - needed.begin())};
+}
 
 std::vector<ComparisonAnswer> comparison_answers(const PointTable& table,
                                                  std::span<const ComparisonResult* const> results) {
@@ -83,13 +99,13 @@ std::vector<ComparisonAnswer> comparison_answers(const PointTable& table,
   std::vector<ComparisonAnswer> answers;
   for (const auto& [key, pairs] : groups) {
     const Row row = pairs.front().pair->other.front();
-    answers.push_back(answer_of(pairs));
+    answers.push_back(answer_of(table, pairs));
     answers.back().algorithm = short_title(table.algorithms(), table.algorithm(row));
     answers.back().pass = table.problem(row).pass;
   }
   std::ranges::sort(answers, {},
                     [](const ComparisonAnswer& answer) { return std::pair(answer.algorithm, answer.pass); });
-  if (answers.size() > 1) answers.insert(answers.begin(), answer_of(all));
+  if (answers.size() > 1) answers.insert(answers.begin(), answer_of(table, all));
   return answers;
 }
 
@@ -150,6 +166,13 @@ Table answer_data(std::vector<ComparisonAnswer> answers) {
         std::pair("detectable_at_worst", &ComparisonAnswer::detectable_at_worst)}) {
     table.add({.key = key}, [value = value](const ComparisonAnswer& answer) { return answer.*value; });
   }
+  for (const auto& [key, value] :
+       {std::pair("recordings", &ComparisonAnswer::by_recordings), std::pair("rounds", &ComparisonAnswer::by_rounds)}) {
+    table.add({.key = fmt::format("{}_needed", key)},
+              [value = value](const ComparisonAnswer& answer) { return static_cast<double>((answer.*value).times); });
+    table.add({.key = fmt::format("rows_settled_by_{}", key)},
+              [value = value](const ComparisonAnswer& answer) { return static_cast<double>((answer.*value).rows); });
+  }
   return std::move(table).take();
 }
 
@@ -171,6 +194,12 @@ std::vector<Message> answer_words(const ComparisonAnswer& answer) {
   if (answer.detectable > 0) {
     words.emplace_back(say::compare::could_show{.median = text(Share(answer.detectable)),
                                                 .worst = text(Share(answer.detectable_at_worst))});
+  }
+  if (const auto [times, rows] = answer.by_recordings; rows > 0) {
+    words.emplace_back(say::compare::settle_all_apart{.open = open, .rows = rows, .times = times});
+  }
+  if (const auto [times, rows] = answer.by_rounds; rows > 0) {
+    words.emplace_back(say::compare::settle_all_in_turns{.open = open, .rows = rows, .rounds = times});
   }
   return words;
 }

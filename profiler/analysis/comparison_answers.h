@@ -15,6 +15,14 @@
 
 namespace attnscope::analysis {
 
+/// So many recordings or rounds settle so many rows; 0 rows: none.
+struct Settling {
+  std::size_t times = 0;
+  std::size_t rows = 0;
+};
+/// `needed`: what each row needs.
+[[nodiscard]] Settling settling(std::vector<std::size_t> needed);
+
 /// Of pairs that are told together. Changes are relative: 0.05 is 5%, up or down.
 struct ComparisonAnswer {
   std::string algorithm;  ///< of the other side, by its short title; empty: of all
@@ -34,6 +42,9 @@ struct ComparisonAnswer {
   /// sides were computed.
   double detectable = 0;
   double detectable_at_worst = 0;
+  /// Of what is AMBIGUOUS: what settles nine of ten rows that anything settles, each 9 times of 10.
+  Settling by_recordings;  ///< recordings of either side, of rows that no process can measure in turns
+  Settling by_rounds;      ///< rounds of one recording with both sides
 };
 
 /// One for each algorithm and pass of the other side, by their names; with several, one of all comes first. Pre: the
@@ -45,7 +56,7 @@ struct ComparisonAnswer {
 [[nodiscard]] Table answer_table(std::vector<ComparisonAnswer>);
 /// For programs.
 [[nodiscard]] Table answer_data(std::vector<ComparisonAnswer>);
-/// In up to four sentences.
+/// In up to six sentences.
 [[nodiscard]] std::vector<Message> answer_words(const ComparisonAnswer&);
 
 }  // namespace attnscope::analysis

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "messages/compare.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/plan/command_text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::analysis {
 
@@ -35,19 +37,19 @@ Message undecided_words(Undecided undecided) {
   return say::compare::spread{};
 }
 
+bool in_turns(const PointTable& table, const ComparedPair& pair) {
+  if (pair.paired) return true;
+  const Row base = pair.base.front();
+  const Row other = pair.other.front();
+  return !pair.same_point && table.run(base).device_name == table.run(other).device_name &&
+         table.spec(base).cache == table.spec(other).cache;
+}
+
 namespace {
 
 /// Whether this program measured it, and can do so again.
 bool is_ours(const PointTable& table, Row row) {
   return table.points().origin(row) == Provenance::measured && table.algorithms().find(table.algorithm(row)) != nullptr;
-}
-
-/// Whether one process can measure both in the same rounds.
-bool in_turns(const PointTable& table, const ComparedPair& pair) {
-  const Row base = pair.base.front();
-  const Row other = pair.other.front();
-  return !pair.same_point && table.run(base).device_name == table.run(other).device_name &&
-         table.spec(base).cache == table.spec(other).cache;
 }
 
 /// Of what failed, or has no time.
@@ -72,7 +74,7 @@ std::string settling_command(const PointTable& table, const ComparedPair& pair, 
   const Row other = pair.other.front();
   if (verdict.undecided == Undecided::decided || !is_ours(table, base) || !is_ours(table, other)) return {};
   if (in_turns(table, pair)) {
-    if (!verdict.rounds_needed) return {};
+    if (!verdict.rounds_needed || pair.same_point) return {};
     return turns_command(table.spec(base), table.spec(other),
                          {.rounds = *verdict.rounds_needed,
                           .margin = margin,
@@ -90,6 +92,9 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
   if (verdict.undecided == Undecided::computed) return say::compare::settle_measure{.reason = reason};
   if (!is_ours(table, pair.base.front()) || !is_ours(table, pair.other.front())) {
     return say::compare::settle_elsewhere{.reason = reason};
+  }
+  if (pair.paired && pair.same_point && verdict.rounds_needed) {
+    return say::compare::settle_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
   }
   const std::string command = settling_command(table, pair, margin);
   if (command.empty()) return say::compare::at_margin{.reason = reason, .rounds = most_rounds};
@@ -131,11 +136,17 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
   std::size_t by_model = 0;
   std::size_t calibrated = 0;
   std::size_t steadied = 0;
+  std::size_t one_clock = 0;
+  std::size_t shifted = 0;
+  double most_shifted = 0;
   std::size_t on_both_sides = 0;
   for (const ComparisonResult* result : results) {
     on_both_sides += result->on_both_sides;
     for (const ComparedPair& pair : result->pairs) {
       if (pair.verdict.steadied) ++steadied;
+      if (pair.verdict.one_clock) ++one_clock;
+      if (pair.verdict.clock_shift != 0) ++shifted;
+      most_shifted = std::max(most_shifted, std::abs(pair.verdict.clock_shift));
       if (is_computed(pair)) {
         ++exact;
       } else if (pair.verdict.floor == SpreadFloor::of_rounds) {
@@ -160,6 +171,10 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
   if (often > 0) words.emplace_back(say::compare::many_recordings{.rows = often});
   if (paired > 0) words.emplace_back(say::compare::interleaved{.rows = paired});
   if (steadied > 0) words.emplace_back(say::compare::steadied{.rows = steadied});
+  if (one_clock > 0) words.emplace_back(say::compare::one_clock{.rows = one_clock});
+  if (shifted > 0) {
+    words.emplace_back(say::compare::clock_shift{.rows = shifted, .most = text(Share(std::expm1(most_shifted)))});
+  }
   if (looks > 1 && paired + often + by_rounds + by_percent > 0)
     words.emplace_back(say::compare::looked{.looks = looks});
   if (exact > 0) words.emplace_back(say::compare::computed{.rows = exact});

@@ -12,6 +12,8 @@ namespace attnscope::analysis {
 
 /// Both sides were computed: they have no spread, and no interval.
 [[nodiscard]] bool is_computed(const ComparedPair&);
+/// Whether one process can measure both in the same rounds.
+[[nodiscard]] bool in_turns(const PointTable&, const ComparedPair&);
 /// "recorded one after the other".
 [[nodiscard]] Message undecided_words(Undecided);
 /// The command that would settle a pair at that margin; empty for one that is decided, that rounds would not decide, or

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <tuple>
+#include <utility>
 
-#include "profiler/analysis/verdicts.h"
+#include "profiler/analysis/one_clock.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -34,33 +37,63 @@ double place_of_medians(const std::vector<double>& medians) {
   return place_of(std::move(logs));
 }
 
-RecordingNoise noise_of(std::span<const RecordedRounds> recordings) {
-  std::map<std::string, std::vector<double>, std::less<>> places;
-  RecordingNoise noise{.recordings = recordings.size(), .rounds = 0, .points = {}};
-  for (const RecordedRounds& recording : recordings) {
-    for (const auto& [point, medians] : recording) {
-      if (medians.empty()) continue;
-      places[point].push_back(place_of_medians(medians));
-      noise.rounds = noise.rounds == 0 ? medians.size() : std::min(noise.rounds, medians.size());
-    }
-  }
-  for (const auto& [point, logs] : places) {
-    if (logs.size() < 2) continue;
-    const double mean = average(logs);
-    double squares = 0;
-    for (const double log : logs) squares += (log - mean) * (log - mean);
-    const double freedom = static_cast<double>(logs.size() - 1);
-    noise.points[point] = {.ns = std::exp(mean), .variance = squares / freedom, .freedom = freedom};
+namespace {
+
+/// A point's rounds in each recording that has it.
+using Recorded = std::vector<const RoundsOfSide*>;
+
+/// Of the logarithms of places: geometric mean, variance.
+std::pair<double, double> spread_of_places(const std::vector<std::vector<double>>& medians) {
+  std::vector<double> places(medians.size());
+  std::ranges::transform(medians, places.begin(), place_of_medians);
+  const double mean = average(places);
+  double squares = 0;
+  for (const double place : places) squares += (place - mean) * (place - mean);
+  return {std::exp(mean), squares / static_cast<double>(places.size() - 1)};
+}
+
+PointNoise noise_of_point(const Recorded& recorded) {
+  std::vector<std::vector<double>> medians;
+  for (const RoundsOfSide* rounds : recorded) medians.push_back(rounds->ns);
+  PointNoise noise{.freedom = static_cast<double>(recorded.size() - 1)};
+  std::tie(noise.ns, noise.variance) = spread_of_places(medians);
+  if (const std::optional<ClockLine> line = clock_line(recorded)) {
+    std::ranges::transform(recorded, medians.begin(),
+                           [&](const RoundsOfSide* rounds) { return times_at(*line, *rounds); });
+    noise.at_one_clock = std::max(spread_of_places(medians).second, closest_agreement);
   }
   return noise;
 }
 
-NoiseModel::NoiseModel(const RecordingNoise& noise) : rounds_(noise.rounds) {
+}  // namespace
+
+RecordingNoise noise_of(std::span<const RecordedRounds> recordings) {
+  std::map<std::string, Recorded, std::less<>> points;
+  RecordingNoise noise{.recordings = recordings.size(), .rounds = 0, .points = {}};
+  for (const RecordedRounds& recording : recordings) {
+    for (const auto& [point, rounds] : recording) {
+      if (rounds.ns.empty()) continue;
+      points[point].push_back(&rounds);
+      noise.rounds = noise.rounds == 0 ? rounds.ns.size() : std::min(noise.rounds, rounds.ns.size());
+    }
+  }
+  for (const auto& [point, recorded] : points) {
+    if (recorded.size() > 1) noise.points[point] = noise_of_point(recorded);
+  }
+  return noise;
+}
+
+NoiseModel::Line::Line(const RecordingNoise& noise, double PointNoise::*variance) {
   std::vector<double> times;
   std::vector<double> variances;
+  std::vector<FoundVariance> found;
+  std::vector<const std::string*> names;
   for (const auto& [name, point] : noise.points) {
+    if (!(point.*variance > 0) && variance == &PointNoise::at_one_clock) continue;
     times.push_back(std::log(point.ns));
-    variances.push_back(std::log(std::max(point.variance, closest_agreement)));
+    found.push_back({.variance = std::max(point.*variance, closest_agreement), .freedom = point.freedom});
+    variances.push_back(std::log(found.back().variance));
+    names.push_back(&name);
   }
   if (times.empty()) return;
   const double time = average(times);
@@ -72,29 +105,32 @@ NoiseModel::NoiseModel(const RecordingNoise& noise) : rounds_(noise.rounds) {
   }
   if (times.size() >= points_for_a_slope && along > 0) slope_ = across / along;
   level_ = average(variances) - slope_ * time;
-  std::vector<FoundVariance> over_line;
-  for (const auto& [name, point] : noise.points) {
-    over_line.push_back(
-        {.variance = std::max(point.variance, closest_agreement) / on_line(point.ns), .freedom = point.freedom});
-  }
-  prior_ = fit_variance_prior(over_line, 0);
-  std::vector<FoundVariance> own = moderated(over_line, 0);
-  auto next = own.begin();
-  for (const auto& [name, point] : noise.points) {
-    points_[name] = {.variance = next->variance * on_line(point.ns), .freedom = next->freedom};
-    ++next;
-  }
+  const auto scaled = [&](double by) {
+    for (std::size_t i = 0; i < found.size(); ++i) found[i].variance *= std::pow(at(std::exp(times[i])), by);
+  };
+  scaled(-1);  // over the line
+  prior_ = fit_variance_prior(found, 0);
+  found = moderated(found, 0);
+  scaled(1);
+  for (std::size_t i = 0; i < found.size(); ++i) points_[*names[i]] = found[i];
 }
 
-double NoiseModel::on_line(double ns) const {
+double NoiseModel::Line::at(double ns) const {
   return std::exp(level_ + slope_ * std::log(ns));
 }
 
-FoundVariance NoiseModel::of(std::string_view point, double ns, std::size_t rounds) const {
+FoundVariance NoiseModel::Line::of(std::string_view point, double ns) const {
   const auto own = points_.find(point);
-  FoundVariance found = own != points_.end()
-                            ? own->second
-                            : FoundVariance{.variance = prior_.variance * on_line(ns), .freedom = prior_.freedom};
+  return own != points_.end() ? own->second
+                              : FoundVariance{.variance = prior_.variance * at(ns), .freedom = prior_.freedom};
+}
+
+NoiseModel::NoiseModel(const RecordingNoise& noise)
+    : rounds_(noise.rounds), as_timed_(noise, &PointNoise::variance), at_one_clock_(noise, &PointNoise::at_one_clock) {}
+
+FoundVariance NoiseModel::of(std::string_view point, double ns, std::size_t rounds, bool one_clock) const {
+  FoundVariance found = one_clock ? at_one_clock_.of(point, ns) : FoundVariance();
+  if (!(found.freedom > 0)) found = as_timed_.of(point, ns);  // of recordings without clocks: wider than need be
   if (rounds < rounds_)
     found.variance *= static_cast<double>(rounds_) / static_cast<double>(std::max<std::size_t>(rounds, 1));
   return found;
@@ -115,12 +151,15 @@ HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin)
         const auto other = recordings[b].find(point);
         if (other == recordings[b].end()) continue;
         ComparedRow& row = rows.emplace_back();
-        row.base = {.ns = base, .cycles = {}, .recordings = std::vector<std::uint32_t>(base.size(), 0)};
-        row.other = {
-            .ns = other->second, .cycles = {}, .recordings = std::vector<std::uint32_t>(other->second.size(), 1)};
-        const double ns = std::exp(place_of_medians(base));
-        row.base.place = noise.of(point, ns, base.size());
-        row.other.place = noise.of(point, ns, other->second.size());
+        row.base = base;
+        row.other = other->second;
+        row.base.recordings.assign(base.ns.size(), 0);
+        row.other.recordings.assign(other->second.ns.size(), 1);
+        hold_clock(row);
+        const double ns = std::exp(place_of_medians(base.ns));
+        for (RoundsOfSide* side : {&row.base, &row.other}) {
+          side->place = noise.of(point, ns, side->ns.size(), row.one_clock);
+        }
       }
       for (const RowVerdict& row : judge(rows, {.margin = margin})) {
         ++result.rows;

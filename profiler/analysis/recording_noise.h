@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profiler/analysis/variance_prior.h"
+#include "profiler/analysis/verdicts.h"
 
 namespace attnscope::analysis {
 
@@ -23,9 +24,10 @@ namespace attnscope::analysis {
 [[nodiscard]] double place_of_medians(const std::vector<double>& medians);
 
 struct PointNoise {
-  double ns = 0;        ///< geometric mean of the recordings' places
-  double variance = 0;  ///< of the logarithm of a recording's place
-  double freedom = 0;   ///< recordings less one
+  double ns = 0;            ///< geometric mean of the recordings' places
+  double variance = 0;      ///< of the logarithm of a recording's place
+  double at_one_clock = 0;  ///< the same of times at one clock (one_clock.h); 0 where clocks are not known
+  double freedom = 0;       ///< recordings less one
 };
 
 struct RecordingNoise {
@@ -34,8 +36,8 @@ struct RecordingNoise {
   std::map<std::string, PointNoise, std::less<>> points;  ///< by identity_text()
 };
 
-/// The medians of a point's rounds in one recording, by identity_text().
-using RecordedRounds = std::map<std::string, std::vector<double>, std::less<>>;
+/// A point's rounds in one recording, by identity_text().
+using RecordedRounds = std::map<std::string, RoundsOfSide, std::less<>>;
 /// Of points that several recordings have. Pre: two or more recordings.
 [[nodiscard]] RecordingNoise noise_of(std::span<const RecordedRounds> recordings);
 
@@ -48,16 +50,26 @@ class NoiseModel {
 
   /// Of the logarithm of one recording's place; `rounds`: of that recording. Fewer than were calibrated tell less, in
   /// proportion; more are not taken to tell more. No degree of freedom where nothing is known.
-  [[nodiscard]] FoundVariance of(std::string_view point, double ns, std::size_t rounds) const;
+  [[nodiscard]] FoundVariance of(std::string_view point, double ns, std::size_t rounds, bool one_clock) const;
 
  private:
-  [[nodiscard]] double on_line(double ns) const;
+  class Line {
+   public:
+    Line(const RecordingNoise&, double PointNoise::*variance);
+    [[nodiscard]] FoundVariance of(std::string_view point, double ns) const;
+
+   private:
+    [[nodiscard]] double at(double ns) const;
+
+    double level_ = 0;  ///< log variance at 1 ns
+    double slope_ = 0;
+    VariancePrior prior_;  ///< of variances over the line's
+    std::map<std::string, FoundVariance, std::less<>> points_;
+  };
 
   std::size_t rounds_ = 0;
-  double level_ = 0;  ///< log variance at 1 ns
-  double slope_ = 0;
-  VariancePrior prior_;  ///< of variances over the line's
-  std::map<std::string, FoundVariance, std::less<>> points_;
+  Line as_timed_;
+  Line at_one_clock_;
 };
 
 /// Two recordings of one build, judged with the others' noise: how often a row is called changed, and what change would

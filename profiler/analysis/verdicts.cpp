@@ -265,6 +265,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   }
   std::vector<double> confirmed = change;
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].one_clock) clocked[i] = false;  // a time at one clock is its cycles
     if (clocked[i]) confirmed[i] = std::max(change[i], chance_of_sign(times[i], cycles[i]));
   }
   const auto looks = static_cast<double>(options.looks);
@@ -282,6 +283,8 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     row.sure = times[i].mean < 0 ? 1 - together.high : together.low - 1;
     row.floor = times[i].floor;
     row.steadied = times[i].steadied;
+    row.one_clock = rows[i].one_clock;
+    row.clock_shift = rows[i].clock_shift;
     row.rounds = std::min(rows[i].base.ns.size(), rows[i].other.ns.size());
     row.spread = times[i].spread;
     row.p_change = confirmed[i];

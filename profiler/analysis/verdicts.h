@@ -20,11 +20,15 @@
 // point: the mean of the faster half of the rounds, for the slow ones at the power cap say nothing of the kernel. Where
 // one side was computed and the other was not, what the computation is known to be off by stands for it.
 //
-// FASTER and SLOWER: a test of |log ratio| <= log(1 + margin), and, where clocks are known, one that the cycles changed
-// in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995) over all rows,
-// of which those above 0.5 are left out and the others divided by 0.5 (Zhao, Small and Su, J. Am. Stat. Assoc. 114
-// (2019) 1291: rows that lie well inside the margin do not cost those outside it their verdict). SAME: two one-sided
-// tests against the margin (Schuirmann 1987), corrected in the same way. All else is AMBIGUOUS, with a reason.
+// Of one point, in builds or at times that differ, both sides' times are brought to one clock first (one_clock.h): its
+// clock is what its rounds mostly differ by.
+//
+// FASTER and SLOWER: a test of |log ratio| <= log(1 + margin), and, where clocks are known and not held, one that the
+// cycles changed in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995)
+// over all rows, of which those above 0.5 are left out and the others divided by 0.5 (Zhao, Small and Su, J. Am. Stat.
+// Assoc. 114 (2019) 1291: rows that lie well inside the margin do not cost those outside it their verdict). SAME: two
+// one-sided tests against the margin (Schuirmann 1987), corrected in the same way. All else is AMBIGUOUS, with a
+// reason.
 #pragma once
 
 #include <cstddef>
@@ -87,6 +91,9 @@ struct ComparedRow {
   bool paired = false;
   /// Both sides are computed and have no spread: a single value each, and the verdict is that of the margin.
   bool exact = false;
+  bool one_clock = false;  ///< both sides' `ns` are as at one clock (one_clock.h)
+  /// Of these: log of what the sides' clocks move the time by, other over base, and `ns` leaves out; 0 within chance.
+  double clock_shift = 0;
   /// One side is computed, the other is not: what 95 of 100 such times are off by at most, relative; 0 where it is not
   /// so.
   double model_error = 0;
@@ -105,6 +112,8 @@ struct RowVerdict {
   SpreadFloor floor = SpreadFloor::none;
   std::size_t rounds = 0;  ///< of the side that has fewer
   bool steadied = false;   ///< what all rows went through alike was taken off its times
+  bool one_clock = false;  ///< the ratio is of times at one clock
+  double clock_shift = 0;  ///< ComparedRow::clock_shift
   double spread = 0;       ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
   double p_change = 1;     ///< that it lies inside the margin, uncorrected
   double p_same = 1;       ///< that it lies outside

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/verdicts.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis {
@@ -54,6 +55,54 @@ struct Case {
   PointTable table;
   ComparisonResult result;
 };
+
+TEST(ComparisonAnswers, NineOfTenRowsSettleTheNumber) {
+  EXPECT_EQ(settling({}).rows, 0U);
+  EXPECT_EQ(settling({7}).times, 7U);
+  const Settling of_ten = settling({2, 2, 3, 2, 2, 2, 2, 4, 2, 50});
+  EXPECT_EQ(of_ten.times, 4U) << "not the fifty that one row would take";
+  EXPECT_EQ(of_ten.rows, 9U);
+}
+
+/// Recordings of one build, each of which moves each of 60 points by its own half percent.
+std::vector<ComparedRow> recorded_rows(std::size_t recordings, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::vector<ComparedRow> rows(60);
+  for (ComparedRow& row : rows) {
+    for (const bool other : {false, true}) {
+      RoundsOfSide& side = other ? row.other : row.base;
+      side.place = {.variance = 0.005 * 0.005, .freedom = 100};
+      for (std::uint32_t recording = 0; recording < recordings; ++recording) {
+        side.ns.push_back(1e5 * std::exp(0.005 * normal(random)));
+        side.recordings.push_back(recording + (other ? 1000 : 0));
+      }
+    }
+  }
+  return rows;
+}
+
+// What is promised of a whole table is what happens: so many recordings decide nine of ten of these rows.
+TEST(ComparisonAnswers, WhatSettlesATableDoes) {
+  std::mt19937_64 random(17);
+  std::vector<std::size_t> needed;
+  const VerdictOptions options{.margin = usual_margin_apart};
+  for (const RowVerdict& row : judge(recorded_rows(1, random), options)) {
+    if (row.verdict == Verdict::ambiguous && row.recordings_needed) needed.push_back(*row.recordings_needed);
+  }
+  ASSERT_GT(needed.size(), 20U) << "one recording a side leaves rows open";
+  const auto [times, settled] = settling(needed);
+  EXPECT_LE(times, most_recordings);
+  std::size_t decided = 0;
+  std::size_t rows = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    for (const RowVerdict& row : judge(recorded_rows(times, random), options)) {
+      ++rows;
+      if (row.verdict == Verdict::same) ++decided;
+      EXPECT_TRUE(row.verdict == Verdict::same || row.verdict == Verdict::ambiguous);
+    }
+  }
+  EXPECT_GE(decided, rows * 9 / 10) << times << " recordings, promised of " << settled << " rows";
+}
 
 TEST(ComparisonAnswers, EachAlgorithmAndAllOfThem) {
   const Case of(
