@@ -7,7 +7,6 @@
 #include "app/command.h"
 #include "kernels/registry.h"
 #include "messages/remote.h"
-#include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/remote_device.h"
 
 namespace attnscope {
@@ -17,7 +16,7 @@ Message why_not(const std::string& program, const remote::OpenFailure& failure) 
   using Kind = remote::OpenFailure::Kind;
   if (failure.kind == Kind::no_device) return failure.reason;
   if (failure.kind == Kind::other_version) {
-    return say::remote::program_of_other_version{.program = program, .there = failure.words, .here = program_version()};
+    return say::remote::program_of_other_version{.program = program, .there = failure.words};
   }
   return say::remote::program_gives_no_device{.program = program, .words = remote::last_line(failure.end.last_words)};
 }
@@ -32,7 +31,7 @@ std::unique_ptr<Device> open_child_device(const std::string& program, const std:
   if (!link) {
     throw CommandError(ExitCode::error, say::remote::program_not_started{.program = program, .error = link.error()});
   }
-  auto opened = remote::open_remote(std::move(link).value(), program, program_version(), built_in_algorithms(), cancel);
+  auto opened = remote::open_remote(std::move(link).value(), program, {}, built_in_algorithms(), cancel);
   if (!opened) throw CommandError(ExitCode::error, why_not(program, opened.error()));
   return std::move(opened->device);
 }

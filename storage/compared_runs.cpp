@@ -29,7 +29,8 @@ std::optional<double> seconds_of(const std::string& time) {
 bool has_two_sides(const RunSummary& run) {
   // A file may say anything of itself.
   return run.planned_points > 0 && run.planned_points % 2 == 0 &&
-         (run.preset == planted_preset || (run.preset == ab_preset && run.planned_points == 2));
+         (run.preset == planted_preset || run.preset == programs_preset ||
+          (run.preset == ab_preset && run.planned_points == 2));
 }
 
 bool of_other_side(const RunSummary& run, std::size_t place) {
@@ -37,7 +38,7 @@ bool of_other_side(const RunSummary& run, std::size_t place) {
 }
 
 std::size_t looks_of(const RunSummary& run) {
-  if (!has_two_sides(run) || run.preset != ab_preset || run.rounds < 1) return 1;
+  if (!has_two_sides(run) || run.preset == planted_preset || run.rounds < 1) return 1;
   return analysis::looks_of_turns(static_cast<std::size_t>(run.rounds));
 }
 

@@ -15,8 +15,10 @@
 namespace attnscope {
 
 /// Presets of runs that hold two sides of one length in the same rounds, the base first: what `attnscope ab` measured,
-/// and a plan measured twice, some of it slowed by a known share (PlantedChange).
+/// a plan measured by two
+/// programs, and a plan measured twice, some of it slowed by a known share (PlantedChange).
 inline constexpr std::string_view ab_preset = "ab";
+inline constexpr std::string_view programs_preset = "programs";
 inline constexpr std::string_view planted_preset = "planted";
 
 [[nodiscard]] bool has_two_sides(const RunSummary&);

@@ -16,7 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "app/child_device.h"
 #include "app/command.h"
+#include "app/commands/ab_programs.h"
+#include "app/commands/collect.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/point_words.h"
@@ -44,7 +47,10 @@ using Clock = std::chrono::steady_clock;
 struct AbOptions {
   Arguments arguments;
   std::vector<std::string> axes;
-  std::array<std::vector<std::string>, 2> sides;  ///< base, other
+  std::array<std::vector<std::string>, 2> sides;                    ///< base, other
+  std::array<std::string, 2> programs{std::string(), own_program};  ///< base: empty for points
+  std::string preset;
+  std::string plant;
   std::string device;
   std::string output;  ///< empty: nothing is kept
   std::string cache_control = "all";
@@ -349,7 +355,26 @@ void print_json(const Rounds& rounds, const Device& device, const AbOptions& opt
   std::cout << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
+ExitCode ab_of_programs(const AbOptions& options) {
+  MeasureOptions measure = measure_options(options);
+  measure.planted = options.plant.empty() ? PlantedChange() : planted_change(options.plant);
+  return ab_programs({.programs = options.programs,
+                      .preset = options.preset,
+                      .axes = options.axes,
+                      .cache = options.cache_control == "none" ? CacheState::warm : CacheState::cold,
+                      .device = options.device,
+                      .output = options.output,
+                      .rounds = static_cast<int>(options.rounds),
+                      .timeout_seconds = options.timeout_seconds,
+                      .margin_percent = options.margin_percent,
+                      .json = options.json,
+                      .measure = measure},
+                     options.arguments);
+}
+
 ExitCode ab(const AbOptions& options) {
+  if (!options.programs[0].empty()) return ab_of_programs(options);
+  if (options.sides[0].empty() || options.sides[1].empty()) throw CommandError(ExitCode::usage, say::ab::no_sides{});
   CancelToken& cancel = cancel_on_signals();
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
@@ -378,8 +403,25 @@ Action add_ab(CLI::App& command, Arguments arguments) {
   command.add_option(
       "AXES", options->axes,
       fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(built_in_algorithms())));
-  command.add_option("--base", options->sides[0], "What the one is: algorithm=NAME tile=128x64 ...")->required();
-  command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...")->required();
+  CLI::Option* base =
+      command.add_option("--base", options->sides[0], "What the one is: algorithm=NAME tile=128x64 ...");
+  command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...");
+  CLI::Option* program =
+      command
+          .add_option("--base-program", options->programs[0],
+                      "Another build of this program: both measure the same points, each started anew in every round. "
+                      "AXES may have several values then")
+          ->type_name("PROGRAM")
+          ->check(CLI::ExistingFile)
+          ->excludes(base);
+  command.add_option("--with-program", options->programs[1], "The build that is held to it (default: this program)")
+      ->type_name("PROGRAM")
+      ->check(CLI::ExistingFile)
+      ->needs(program);
+  command.add_option("--preset", options->preset, "Named sweep, of which AXES replace axes")
+      ->type_name("NAME")
+      ->needs(program);
+  command.add_option("--plant", options->plant)->group("")->needs(program);  // to try verdicts, see PlantedChange
   command
       .add_option(
           "-o,--output", options->output,

@@ -279,7 +279,8 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
   return leave(device, code, reporter);
 }
 
-/// "PERCENT/EVERY": both sides in one recording. "PERCENT/EVERY/OFFSET": one side of two.
+}  // namespace
+
 PlantedChange planted_change(const std::string& words) {
   const char* const end = words.data() + words.size();
   double percent = 0;
@@ -297,6 +298,8 @@ PlantedChange planted_change(const std::string& words) {
   }
   throw CommandError(ExitCode::usage, say::collect::no_planted_change{.words = words});
 }
+
+namespace {
 
 ExitCode collect(CollectOptions& options) {
   options.measure.counters = !options.no_counters;

@@ -65,6 +65,9 @@ void settle_counters(CollectOptions& options, const Device& device, Reporter& re
 /// The file to continue in: the one named, or the newest of the preset's that has a run of this plan.
 [[nodiscard]] std::filesystem::path file_to_write(const CollectOptions&, const RunHeader&);
 
+/// "PERCENT/EVERY": both sides in one recording. "PERCENT/EVERY/OFFSET": one side of two. Throws CommandError (usage).
+[[nodiscard]] PlantedChange planted_change(const std::string& words);
+
 /// Says that another program's lock keeps the file from being written, and waits for its end or the user's.
 [[nodiscard]] std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Reporter&,
                                                         const CancelToken&);

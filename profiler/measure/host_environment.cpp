@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/host_environment.h"
 
+#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace attnscope {
 namespace {
@@ -57,6 +60,20 @@ std::filesystem::path private_folder(const std::filesystem::path& parent) {
   const bool ours = lstat(folder.c_str(), &made) == 0 && S_ISDIR(made.st_mode) && made.st_uid == getuid() &&
                     (made.st_mode & (S_IRWXG | S_IRWXO)) == 0;
   return ours ? folder : std::filesystem::path();
+}
+
+std::string file_digest(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return {};
+  XXH3_state_t* state = XXH3_createState();
+  XXH3_128bits_reset(state);
+  std::vector<char> buffer(1 << 20);
+  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
+    XXH3_128bits_update(state, buffer.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  const XXH128_hash_t digest = XXH3_128bits_digest(state);
+  XXH3_freeState(state);
+  return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
 }
 
 const char* program_version() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "profiler/measure/device.h"
 
@@ -24,5 +25,8 @@ namespace attnscope {
 /// A folder of this user's alone (mode 700) below `parent`, made where it is missing; empty where another user has made
 /// something of that name, or it cannot be made.
 [[nodiscard]] std::filesystem::path private_folder(const std::filesystem::path& parent);
+
+/// Of a file's bytes, in 32 digits (XXH3); empty where it cannot be read.
+[[nodiscard]] std::string file_digest(const std::filesystem::path& file);
 
 }  // namespace attnscope

@@ -134,12 +134,84 @@ TEST_F(Ab, what_cannot_be_tried_is_one_line) {
   expect_refused(simulated + Words{"--base", "tile=64x64", "--with", "tile=16x1024"}, 1, "infeasible");
 }
 
+// Two builds of the program: the points of both, with what was planted in the other.
+TEST_F(Ab, two_programs_measure_the_same_points) {
+  const Words words{"--base-program",
+                    ATTNSCOPE_PROGRAM,
+                    "algorithm=[fa1,fa2]",
+                    "N=[256,512]",
+                    "d=64",
+                    "heads=4",
+                    "-d",
+                    "simulated",
+                    "-o",
+                    in_folder("programs.attnscope")};
+  const Outcome same = ab(words);
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.out, AllOf(HasSubstr("0 FASTER, 0 SLOWER, 4 SAME"), HasSubstr("base 0."), HasSubstr("Computed")));
+  const Outcome planted = ab(words + Words{"--plant", "5/2"});
+  EXPECT_EQ(planted.exit_code, 0) << planted.err;
+  EXPECT_THAT(planted.out, AllOf(HasSubstr("0 FASTER, 2 SLOWER, 2 SAME"), HasSubstr("compare ")));
+  const Outcome again = run(folder_, {"compare", in_folder("programs.attnscope:2")});
+  EXPECT_THAT(again.out, HasSubstr("0 FASTER, 2 SLOWER, 2 SAME"));
+}
+
+/// A program of another version, by what it says of itself.
+std::string other_version(const std::filesystem::path& folder) {
+  const std::filesystem::path script = folder / "older";
+  std::ofstream(script) << "#!/bin/sh\n" ATTNSCOPE_PROGRAM
+                           " \"$@\" | sed -u 's/\"app_version\":\"[^\"]*\"/\"app_version\":\"0.0.9\"/g'\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  return script;
+}
+
+TEST_F(Ab, a_program_of_another_version_is_measured_and_named) {
+  const Outcome outcome = ab({"--base-program", other_version(folder_.path()), "algorithm=fa2", "N=256", "d=64", "-d",
+                              "simulated", "-o", in_folder("older.attnscope")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("base 0.0.9 ("), HasSubstr("1 SAME")));
+  EXPECT_THAT(run(folder_, {"info", in_folder("older.attnscope"), "--csv"}).out, HasSubstr("base 0.0.9 ("));
+}
+
+TEST_F(Ab, two_programs_that_cannot_be_tried_are_one_line) {
+  const Words words{"algorithm=fa2", "N=256", "d=64", "-d", "simulated"};
+  expect_refused(words, 2, "--base-program");
+  expect_refused(words + Words{"--base-program", ATTNSCOPE_PROGRAM}, 2, "-o FILE");
+  expect_refused(words + Words{"--base-program", "/bin/true", "-o", in_folder("t.attnscope")}, 1,
+                 "/bin/true gives no device");
+  expect_refused(words + Words{"--base-program", in_folder("none"), "-o", in_folder("t.attnscope")}, 2, "none");
+  expect_refused(words + Words{"--base-program", ATTNSCOPE_PROGRAM, "--base", "tile=64x64"}, 2, "--base");
+  expect_refused(words + Words{"--base-program", ATTNSCOPE_PROGRAM, "--rounds", "4", "-o", in_folder("t.attnscope")}, 2,
+                 "5 starts");
+}
+
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
-TEST_F(Ab, rounds_go_on_until_a_look) {
+Process::Options fake_gpu() {
   Process::Options options;
   for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
     options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
   }
+  return options;
+}
+
+TEST_F(Ab, programs_are_started_anew_in_each_round) {
+  const Outcome outcome =
+      ab({"--base-program", ATTNSCOPE_PROGRAM, "algorithm=naive", "N=[64,128]", "d=64", "heads=1", "--rounds", "5",
+          "--samples", "3", "--no-verify", "--json", "-o", in_folder("kept.attnscope")},
+         fake_gpu());
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json document = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(document["rows"].size(), 2U);
+  for (const nlohmann::json& row : document["rows"]) {
+    EXPECT_EQ(row["rounds"], 5);
+    EXPECT_EQ(row["interleaved"], "yes");
+  }
+  EXPECT_EQ(run(folder_, {"compare", in_folder("kept.attnscope"), "--format", "json"}).out, outcome.out)
+      << "what was kept says the same";
+}
+
+TEST_F(Ab, rounds_go_on_until_a_look) {
+  const Process::Options options = fake_gpu();
   const Words words{"algorithm=naive", "N=128",       "d=64",   "heads=1",    "--rounds", "7",         "--samples", "3",
                     "--json",          "--no-verify", "--base", "tile=32x32", "--with",   "tile=64x64"};
   const Outcome outcome = ab(words, options);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/remote/remote_device.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -8,6 +10,7 @@
 
 #include "messages/remote.h"
 #include "profiler/measure/remote/wire.h"
+#include "profiler/plan/fields.h"
 
 namespace attnscope::remote {
 namespace {
@@ -23,8 +26,12 @@ constexpr std::chrono::seconds patience_for_hello{90};
 
 class RemoteDevice : public Device {
  public:
-  RemoteDevice(std::unique_ptr<Link> link, std::string host, Hello hello, const Registry& registry)
-      : link_(std::move(link)), host_(std::move(host)), hello_(std::move(hello)), registry_(registry) {}
+  RemoteDevice(std::unique_ptr<Link> link, std::string host, Hello hello, bool any_version, const Registry& registry)
+      : link_(std::move(link)),
+        host_(std::move(host)),
+        hello_(std::move(hello)),
+        any_version_(any_version),
+        registry_(registry) {}
 
   [[nodiscard]] const DeviceInfo& info() const override { return hello_.device; }
   [[nodiscard]] const Registry& algorithms() const override { return registry_; }
@@ -124,13 +131,35 @@ class RemoteDevice : public Device {
     if (answered && answered->records.size() == 1 && answered->records.front().spec == spec) {
       return {std::move(answered->records.front()), !answered->left.empty()};
     }
-    if (answered) lose(say::remote::another_point{.host = host_, .point = describe(spec)});
     PointRecord none;
     none.spec = spec;
-    none.reason = why_;
+    const bool lacks = answered && any_version_;
+    if (lacks) {
+      none.disposition = Disposition::infeasible;
+      none.reason =
+          say::remote::lacks{.host = host_,
+                             .version = hello_.app_version,
+                             .why = answered->records.size() == 1 ? unknown_fields(spec, answered->records.front().spec)
+                                                                  : answered->reason};
+    } else {
+      if (answered) lose(say::remote::another_point{.host = host_, .point = describe(spec)});
+      none.reason = why_;
+    }
     none.provenance = info().simulated ? Provenance::simulated : Provenance::measured;
     none.kernels.emplace_back();
-    return {std::move(none), true};
+    return {std::move(none), !lacks};
+  }
+
+  /// Of a point that came back as another one.
+  static Message unknown_fields(const PointSpec& asked, const PointSpec& measured) {
+    std::string names;
+    for (const Field& field : point_fields()) {
+      if (field_text(field, asked) != field_text(field, measured)) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", field.name);
+      }
+    }
+    if (!(asked.knobs == measured.knobs)) names += names.empty() ? "knobs" : ", knobs";
+    return say::remote::unknown_fields{.fields = names};
   }
 
   /// The answer that ends the request; those before it go to `meanwhile`. Nothing where the link is lost.
@@ -149,6 +178,7 @@ class RemoteDevice : public Device {
         const bool ours = answer->number == request.number;
         // One that could not be read there has no number: there is no other that it could be of.
         if (answer->answer == answer::refused && (ours || answer->number == 0)) {
+          if (any_version_) return std::move(answer).value();
           return lose(say::remote::unreadable{.host = host_, .why = answer->reason});
         }
         if (ours && !answer->usable) usable_ = false;
@@ -181,6 +211,7 @@ class RemoteDevice : public Device {
   std::unique_ptr<Link> link_;
   std::string host_;
   Hello hello_;
+  bool any_version_;
   const Registry& registry_;
   mutable std::uint64_t number_ = 0;
   mutable bool usable_ = true;
@@ -210,15 +241,18 @@ Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::s
     failure.reason = answer->reason;
     return Failure{failure};
   }
-  const bool ours = answer && answer->hello && answer->hello->protocol == protocol;
-  if (!ours || answer->hello->app_version != app_version) {
+  const bool any_version = app_version.empty();
+  const bool ours = answer && answer->hello &&
+                    (any_version ? answer->hello->protocol >= oldest_protocol : answer->hello->protocol == protocol);
+  if (!ours || (!any_version && answer->hello->app_version != app_version)) {
     failure.kind = OpenFailure::Kind::other_version;
     if (answer && answer->hello) failure.words = answer->hello->app_version;
     return Failure{failure};
   }
   OpenedRemote opened;
   opened.simulated_because = answer->hello->simulated_because;
-  opened.device = std::make_unique<RemoteDevice>(std::move(link), std::move(host), std::move(*answer->hello), registry);
+  opened.device = std::make_unique<RemoteDevice>(std::move(link), std::move(host), std::move(*answer->hello),
+                                                 any_version, registry);
   return opened;
 }
 

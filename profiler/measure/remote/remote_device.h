@@ -32,8 +32,9 @@ struct OpenedRemote {
 };
 
 /// The device behind a link, whose first line says what it is. `host` is what messages call it; the registry outlives
-/// the device. A link that ends later, or answers what cannot be read, makes the device unusable: a point in flight
-/// then waits for ever, and is no result.
+/// the device. `app_version`: the one that is spoken with; empty for any of this protocol, of which a point that the
+/// other program does not know is `infeasible`. A link that ends later, or answers what cannot be read, makes the
+/// device unusable: a point in flight then waits for ever, and is no result.
 [[nodiscard]] Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::string host,
                                                             std::string_view app_version, const Registry& registry,
                                                             const CancelToken& cancel);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/remote/ssh.h"
 
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <array>
 #include <chrono>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "messages/remote.h"
+#include "profiler/measure/host_environment.h"
 
 namespace attnscope::remote {
 namespace {
@@ -40,24 +39,9 @@ bool is_plain(std::string_view text, std::string_view also) {
   return true;
 }
 
-/// The digest of this program's file; empty where it cannot be read.
-std::string program_digest() {
-  std::ifstream file(own_program, std::ios::binary);
-  if (!file) return {};
-  XXH3_state_t* state = XXH3_createState();
-  XXH3_128bits_reset(state);
-  std::vector<char> buffer(1 << 20);
-  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
-    XXH3_128bits_update(state, buffer.data(), static_cast<std::size_t>(file.gcount()));
-  }
-  const XXH128_hash_t digest = XXH3_128bits_digest(state);
-  XXH3_freeState(state);
-  return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
-}
-
 /// A shell's words for the copy's folder.
 std::string folder_of_copy() {
-  return fmt::format("${{XDG_CACHE_HOME:-$HOME/.cache}}/attnscope/programs/{}", program_digest());
+  return fmt::format("${{XDG_CACHE_HOME:-$HOME/.cache}}/attnscope/programs/{}", file_digest(own_program));
 }
 
 /// ssh's command line. `script` is for sh, whatever shell the user has there, and holds no single quote.
@@ -172,7 +156,7 @@ bool mended_by_copy(const Message& why) {
 
 Result<std::string, Message> copy_program(const SshTarget& target) {
   std::ifstream program(own_program, std::ios::binary);
-  const std::string digest = program_digest();
+  const std::string digest = file_digest(own_program);
   if (!program || digest.empty()) return Failure<Message>{say::remote::no_own_program{}};
   // Under another name until it is whole: two that copy at once do not meet, and half a program is never run.
   // The end of the input may also be this program's: what came has to be as long as what was sent.

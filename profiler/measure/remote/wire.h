@@ -28,6 +28,8 @@ namespace attnscope::remote {
 
 /// Raised with every change of what goes over the wire.
 inline constexpr int protocol = 1;
+/// Another build that speaks this one or a later one can be measured with.
+inline constexpr int oldest_protocol = 1;
 /// No line has more bytes.
 inline constexpr std::size_t longest_line = std::size_t{16} * 1024 * 1024;
 

@@ -329,6 +329,51 @@ TEST(RemoteOpening, AnotherVersionIsRefusedByName) {
   EXPECT_EQ(opened.error().words, version);
 }
 
+/// Another build, of which any version will do.
+std::unique_ptr<Device> another_build(Wire& wire) {
+  auto opened =
+      open_remote(std::make_unique<WireLink>(wire), "old/attnscope", {}, built_in_algorithms(), CancelToken());
+  return opened ? std::move(opened->device) : nullptr;
+}
+
+// A build that does not know a field measures the point without it; one that does not know a word refuses the line.
+TEST(RemoteOpening, WhatAnotherBuildLacksIsSaidOfThePoint) {
+  FakeDevice there;
+  Wire wire(there);
+  const auto device = another_build(wire);
+  ASSERT_NE(device, nullptr);
+  there.answer = [](PointRecord& record) { record.spec.problem.dropout = 0; };
+  PointSpec dropping = point_of(256);
+  dropping.problem.dropout = 0.1;
+  const PointRecord lacks = device->measure(dropping, {}, CancelToken());
+  EXPECT_EQ(lacks.disposition, Disposition::infeasible);
+  EXPECT_EQ(text(lacks.reason), "old/attnscope (version 1.2.3): it does not know dropout");
+  wire.silent = true;
+  wire.lines.push_back(to_line(Answer{.answer = "refused", .reason = Message::verbatim("unknown algorithm 'fa9'")}));
+  const PointRecord refused = device->measure(point_of(256), {}, CancelToken());
+  EXPECT_EQ(refused.disposition, Disposition::infeasible);
+  EXPECT_THAT(text(refused.reason), HasSubstr("unknown algorithm 'fa9'"));
+  wire.silent = false;
+  there.answer = {};
+  EXPECT_TRUE(device->usable());
+  EXPECT_EQ(device->measure(point_of(256), {}, CancelToken()).spec, point_of(256)) << "the next point is measured";
+}
+
+// The first line as the program said it when another build could first be measured with.
+TEST(RemoteOpening, ABuildFromThatDayOnIsMeasuredWith) {
+  const auto opens = [](const char* protocol) {
+    FakeDevice there;
+    Wire wire(there);
+    wire.lines.clear();
+    wire.lines.push_back(std::string(R"({"answer":"device","number":0,"hello":{"protocol":)") + protocol +
+                         R"(,"app_version":"0.1.0","device":{"uuid":"GPU-1","limits":{"name":"NVIDIA H100"}}}})");
+    return another_build(wire) != nullptr;
+  };
+  EXPECT_TRUE(opens("1"));
+  EXPECT_TRUE(opens("2")) << "a later one, too";
+  EXPECT_FALSE(opens("0"));
+}
+
 TEST(RemoteOpening, WhatWasSaidThereIsTheReason) {
   FakeDevice there;
   Wire wire(there);
