@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <system_error>
@@ -67,9 +68,9 @@ fs::path rescue_name(const fs::path& folder, const fs::path& file) {
   return name;
 }
 
-/// A copy of all that the connection sees, in the folder of `file`, or where that is gone among the temporary files;
-/// what says where.
-Message rescue(SQLite::Database& database, const fs::path& file) {
+/// A copy of all that was committed, in the folder of `file`, or where that is gone among the temporary files; what
+/// says where.
+Message rescue(const CommittedPages& pages, SQLite::Database& database, const fs::path& file) {
   std::string why;
   std::error_code error;
   for (const fs::path& folder : {file.parent_path(), fs::temp_directory_path(error)}) {
@@ -77,9 +78,13 @@ Message rescue(SQLite::Database& database, const fs::path& file) {
     try {
       const fs::path name = rescue_name(folder, file);
       TemporaryFile copy(name);
-      SQLite::Statement vacuum(database, "VACUUM INTO ?");
-      vacuum.bind(1, copy.path().string());
-      vacuum.exec();
+      if (pages.whole()) {
+        pages.write_to(copy.descriptor());
+      } else {  // what the connection still sees
+        SQLite::Statement vacuum(database, "VACUUM INTO ?");
+        vacuum.bind(1, copy.path().string());
+        vacuum.exec();
+      }
       copy.publish(TemporaryFile::Over::nothing);
       return say::file::rescued{.rescue = name.string()};
     } catch (const std::exception& failure) {
@@ -169,8 +174,29 @@ void fold_logs(const std::filesystem::path& file) {
   for (const char* suffix : {log_suffix, "-shm", journal_suffix}) ::unlink(beside(file, suffix).c_str());
 }
 
-FileGuard::FileGuard(std::filesystem::path file)
-    : file_(std::move(file)), database_(stamp_of(file_)), log_(stamp_of(beside(file_, log_suffix))) {}
+FileGuard::FileGuard(std::filesystem::path file, SQLite::Database& database)
+    : file_(std::move(file)), database_(stamp_of(file_)), log_(stamp_of(beside(file_, log_suffix))), pages_(file_) {
+  const auto count_frames = [](void* frames, sqlite3*, const char*, int count) {
+    *static_cast<int*>(frames) = count;
+    return SQLITE_OK;
+  };
+  if (write_back(database, false)) {
+    pages_.take(frames_);
+  } else {
+    pages_.give_up();
+  }
+  sqlite3_wal_hook(database.getHandle(), count_frames, &frames_);
+}
+
+bool FileGuard::write_back(SQLite::Database& database, bool ends_log) {
+  int frames = -1;
+  int written = -1;
+  const int mode = ends_log ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
+  const int error = sqlite3_wal_checkpoint_v2(database.getHandle(), nullptr, mode, &frames, &written);
+  if (error == SQLITE_OK || frames > 0) frames_ = std::max(frames, 0);
+  pages_.written_back(error == SQLITE_OK && written == frames);
+  return error == SQLITE_OK && frames >= 0;
+}
 
 void FileGuard::require_in_place(SQLite::Database& database) {
   if (displaced_) throw *displaced_;
@@ -178,20 +204,27 @@ void FileGuard::require_in_place(SQLite::Database& database) {
   const FileStamp log = stamp_of(beside(file_, log_suffix));
   const bool database_stays = there.size >= 0 && there.same_file(database_);
   const bool log_stays = log.size >= 0 && log.same_file(log_);
-  if (database_stays && log_stays) return;
-  const Message where = rescue(database, file_);
+  const bool database_is_ours = !database_stays || pages_.file_is_ours();
+  const bool log_is_ours = !log_stays || pages_.log_is_ours(frames_);
+  if (database_is_ours && log_is_ours) pages_.take(frames_);
+  if (database_stays && log_stays && database_is_ours && log_is_ours) {
+    constexpr int many_frames = 1000;
+    if (frames_ >= many_frames) (void)write_back(database, false);
+    return;
+  }
+  const Message where = rescue(pages_, database, file_);
+  // Nothing of ours goes into what somebody else wrote.
+  if (!database_is_ours) sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   // Ours no longer belongs to anything: SQLite would play it into whatever file gets the name next.
-  if (!database_stays && log_stays) {
+  if (log_stays) {
     for (const char* suffix : {log_suffix, "-shm"}) ::unlink(beside(file_, suffix).c_str());
   }
-  if (database_stays) {
-    displaced_.emplace(Kind::displaced, say::file::log_lost{.file = file_.string(), .where = where});
-  } else if (there.size < 0) {
-    displaced_.emplace(Kind::displaced, say::file::gone{.file = file_.string(), .where = where});
-  } else {
-    displaced_.emplace(Kind::displaced, say::file::replaced{.file = file_.string(), .where = where});
-  }
-  throw *displaced_;
+  const std::string name = file_.string();
+  const Message what = !database_stays     ? there.size < 0 ? Message(say::file::gone{.file = name, .where = where})
+                                                            : Message(say::file::replaced{.file = name, .where = where})
+                           : !database_is_ours ? Message(say::file::written_over{.file = name, .where = where})
+                                           : Message(say::file::log_lost{.file = name, .where = where});
+  throw displaced_.emplace(Kind::displaced, what);
 }
 
 void LockPatience::attach(SQLite::Database& database) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "storage/committed_pages.h"
 #include "storage/database.h"
 
 namespace attnscope {
@@ -36,20 +37,31 @@ void settle_logs(const std::filesystem::path& file);
 /// Brings what logs hold into the file, as far as they can be read, and removes them: before it is replaced.
 void fold_logs(const std::filesystem::path& file);
 
-/// Tells when what a connection writes is no longer what its name stands for.
+/// Tells when what a connection writes is no longer what its name stands for, or is no longer there.
 class FileGuard {
  public:
-  /// Of a file that a connection in WAL mode has read from.
-  explicit FileGuard(std::filesystem::path file);
+  /// Of a file that a connection in WAL mode has read from. Outlives the connection, whose checkpoints are its own from
+  /// here on.
+  FileGuard(std::filesystem::path file, SQLite::Database&);
+  FileGuard(const FileGuard&) = delete;
+  FileGuard& operator=(const FileGuard&) = delete;
+  ~FileGuard() = default;
 
-  /// Throws StorageError (Kind::displaced) if the file, or its log, was removed, moved away or replaced. Everything
-  /// that the connection sees is then in a file beside it, which the message names. From then on throws at each call.
+  /// After each commit, and after what failed. Throws StorageError (Kind::displaced) if the file, or its log, was
+  /// removed, moved away or replaced, emptied or written over. Everything that was committed is then in a file beside
+  /// it, which the message names; but for the last commit where that may have read what somebody else wrote. From then
+  /// on throws at each call.
   void require_in_place(SQLite::Database&);
+  /// The log into the file itself, as much of it as readers let; with `ends_log` nothing is left of it. Whether that
+  /// was done.
+  bool write_back(SQLite::Database&, bool ends_log);
 
  private:
   std::filesystem::path file_;
   FileStamp database_;
   FileStamp log_;
+  CommittedPages pages_;
+  int frames_ = 0;  ///< that the log has
   std::optional<StorageError> displaced_;
 };
 

@@ -74,7 +74,7 @@ void RunStore::Impl::open_for_collecting() {
     // The lock is ours: whoever left a run `running` is gone.
     end_abandoned_runs();
   });
-  guard.emplace(file);
+  guard.emplace(file, *database);
   stamp = stamp_of(file);
 }
 
@@ -117,7 +117,7 @@ void RunStore::Impl::checkpoint() {
   // A reader that stays holds the log back. What is in it is not lost by that, so nobody waits for his end.
   constexpr int moment_ms = 1000;
   database->setBusyTimeout(moment_ms);
-  database->tryExec("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (guard) (void)guard->write_back(*database, true);
   if (patience) {
     patience->attach(*database);
   } else {

@@ -160,8 +160,8 @@ class RunStore {
   ~RunStore();
 
   // Writing (Mode::collect). Each call is one transaction: what it returned from outlives this process, however it
-  // ends; after finish_run() also a loss of power. Each finds out whether the file still is where it was: if not, all
-  // that it would hold is saved beside it, and Kind::displaced says where.
+  // ends; after finish_run() also a loss of power. Each finds out whether the file still is where it was and what it
+  // was: if not, all that it would hold is saved beside it, and Kind::displaced says where.
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
   /// What one more round found of a point that add_point() gave (profiler/metrics/rounds.h: add_round()); its id, which

@@ -50,10 +50,10 @@ inline constexpr std::array<std::string_view, 4> stated_rates{"clock_ghz", "l2_b
 struct RunStore::Impl {
   std::filesystem::path file;
   Mode mode = Mode::read_only;
-  std::optional<CollectorLock> lock;  // this and the next outlive the connection
+  std::optional<CollectorLock> lock;  // this and the next two outlive the connection
   std::optional<LockPatience> patience;
-  std::unique_ptr<SQLite::Database> database;
   std::optional<FileGuard> guard;
+  std::unique_ptr<SQLite::Database> database;
   bool immutable = false;
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statements;
@@ -133,8 +133,8 @@ struct RunStore::Impl {
   template <class Change>
   auto write_or_throw(Change&& change) {
     return with_storage_errors(file, [&] {
-      SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
       try {
+        SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
         auto answer = change();
         transaction.commit();
         if (guard) guard->require_in_place(*database);
@@ -142,6 +142,7 @@ struct RunStore::Impl {
       } catch (...) {  // what was counted is not there
         written.clear();
         counts_later = false;
+        if (guard) guard->require_in_place(*database);  // whatever was said of a file that is not ours any more
         throw;
       }
     });

@@ -10,9 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "storage/merge.h"
 #include "storage/output_file.h"
@@ -67,13 +70,16 @@ class Displaced : public ::testing::Test {
     return error;
   }
 
-  void expect_rescued(const StorageError& error) const {
+  void expect_rescued(const StorageError& error, std::vector<std::int64_t> lengths = {100, 200, 300}) const {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("run.attnscope"), HasSubstr("--resume -o " + rescued_.string())));
-    EXPECT_THAT(lengths_in(rescued_), ElementsAre(100, 200, 300)) << "the point at hand, too";
-    EXPECT_EQ(RunStore::open(rescued_, Mode::read_only).runs().at(0).state, StoredRunState::interrupted);
+    EXPECT_EQ(lengths_in(rescued_), lengths) << "the point at hand, too, unless it may be made of what others wrote";
+    EXPECT_THAT(RunStore::open(rescued_, Mode::read_only).structural_damage(), ::testing::IsEmpty());
+    EXPECT_EQ(RunStore::open(rescued_, Mode::read_only).runs().back().state, StoredRunState::interrupted);
     RunStore again = RunStore::open(rescued_, Mode::collect);
-    EXPECT_EQ(again.resume_run(full_header()), 1);
-    EXPECT_THAT(again.finished_indices(1), ElementsAre(0, 1, 2));
+    const auto run = again.resume_run(full_header());
+    ASSERT_TRUE(run);
+    const auto of_the_run = std::ranges::count_if(lengths, [](std::int64_t n) { return n >= 100; });
+    EXPECT_EQ(std::ssize(again.finished_indices(*run)), of_the_run);
   }
 
   TemporaryFolder folder_;
@@ -117,6 +123,70 @@ TEST_F(Displaced, a_log_that_was_removed_counts_as_well) {
   const StorageError error = collect_while([&] { fs::remove(file_.string() + "-wal"); });
   EXPECT_THAT(error.what(), HasSubstr("lost its write-ahead log"));
   expect_rescued(error);
+}
+
+TEST_F(Displaced, an_emptied_file_loses_nothing_that_was_announced) {
+  write_run(file_, 7);
+  const StorageError error = collect_while([&] { std::ofstream(file_, std::ios::trunc).close(); });
+  EXPECT_THAT(error.what(), HasSubstr("emptied or written over"));
+  expect_rescued(error, {7, 100, 200});
+  EXPECT_EQ(names_in(folder_.path()), (std::set<std::string>{"run-rescued.attnscope", "run.attnscope"}));
+  EXPECT_EQ(fs::file_size(file_), 0U);
+}
+
+TEST_F(Displaced, nor_does_one_that_is_emptied_with_its_log) {
+  write_run(file_, 7);
+  expect_rescued(collect_while([&] {
+                   for (const char* suffix : {"", "-wal"}) std::ofstream(file_.string() + suffix, std::ios::trunc);
+                 }),
+                 {7, 100, 200});
+}
+
+TEST_F(Displaced, nor_does_one_whose_log_is_emptied) {
+  const StorageError error = collect_while([&] { std::ofstream(file_.string() + "-wal", std::ios::trunc).close(); });
+  EXPECT_THAT(error.what(), HasSubstr("lost its write-ahead log"));
+  expect_rescued(error, {100, 200});
+}
+
+TEST_F(Displaced, what_was_written_over_the_file_is_not_touched) {
+  for (const int n : {1, 2, 3}) write_run(folder_ / "other.attnscope", n);
+  const std::string other = content(folder_ / "other.attnscope");
+  write_run(file_, 7);
+  // As cp does it: the same file, with other bytes.
+  const StorageError error = collect_while([&] { std::ofstream(file_, std::ios::binary | std::ios::trunc) << other; });
+  expect_rescued(error, {7, 100, 200});
+  EXPECT_EQ(content(file_), other);
+  EXPECT_THAT(lengths_in(file_), ElementsAre(1, 2, 3));
+}
+
+TEST_F(Displaced, one_page_that_was_written_over_counts_as_well) {
+  write_run(file_, 7);
+  expect_rescued(collect_while([&] {
+                   std::fstream page(file_, std::ios::binary | std::ios::in | std::ios::out);
+                   page.seekp(static_cast<std::streamoff>(fs::file_size(file_)) - 512);
+                   page << std::string(512, 'x');
+                 }),
+                 {7, 100, 200});
+}
+
+// More than SQLite keeps in its log before it writes that back, and another program that writes it back as well.
+TEST(Collecting, is_not_disturbed_by_who_writes_the_log_back) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  RunStore store = RunStore::open(file, Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  constexpr std::size_t points = 300;
+  for (std::size_t i = 0; i < points; ++i) {
+    store.add_point(run, i, full_record());
+    if (i % 50 != 10) continue;
+    SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
+    other.exec(i % 100 == 10 ? "PRAGMA wal_checkpoint(PASSIVE)" : "PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  fs::remove(file);
+  EXPECT_EQ(storage_error_of([&] { store.finish_run(run, StoredRunState::complete); }).kind(), Kind::displaced);
+  const RunStore rescued = RunStore::open(folder / "a-rescued.attnscope", Mode::read_only);
+  EXPECT_EQ(rescued.points().size(), points);
+  EXPECT_THAT(rescued.structural_damage(), ::testing::IsEmpty());
 }
 
 TEST_F(Displaced, an_earlier_rescue_is_left_alone) {
