@@ -230,6 +230,10 @@ class RunStore {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The point as a device gave it; where that holds what no file may, a crashed one that says so: one wrong value ends
+/// no sweep.
+[[nodiscard]] PointRecord storable(PointRecord measured);
+
 /// The schema since which RunStore::each_setting() reads a file.
 inline constexpr int settings_since = 4;
 

@@ -16,6 +16,7 @@
 
 #include "kernels/model/gpu_values.h"
 #include "messages/file.h"
+#include "messages/point.h"
 #include "profiler/metrics/rounds.h"
 #include "storage/bounds.h"
 #include "storage/point_rows.h"
@@ -78,6 +79,18 @@ void bind_environment(Binder& out, const Environment& environment) {
 
 std::string now_utc() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+PointRecord storable(PointRecord measured) {
+  Message wrong = out_of_bounds(as_stored(measured));
+  if (wrong.empty()) return measured;
+  PointRecord refused;
+  refused.spec = std::move(measured.spec);
+  refused.disposition = Disposition::crashed;
+  refused.reason = say::point::no_measurement{.why = std::move(wrong)};
+  refused.provenance = measured.provenance == Provenance::simulated ? Provenance::simulated : Provenance::measured;
+  refused.kernels.emplace_back();
+  return refused;
 }
 
 std::int64_t RunStore::Impl::device_id(const DeviceInfo& device) {

@@ -176,7 +176,8 @@ class Collection {
     }
   }
 
-  void keep(std::size_t index, const PointRecord& record, const RunCounts& counts) {
+  void keep(std::size_t index, const PointRecord& measured, const RunCounts& counts) {
+    const PointRecord record = storable(measured);
     const bool has_rounds = kept_.contains(index);
     // Cancelled in a later round: what the others found stays as it is, and the round is as if never begun.
     if (has_rounds && record.disposition == Disposition::cancelled) return;

@@ -250,7 +250,8 @@ class Session {
     observer.on_point_started = [&](std::size_t, const PointSpec& spec) {
       reporter_.report(StartedEvent{.index = next_index_, .point = describe(spec), .id = request.id});
     };
-    observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
+    observer.on_point = [&](std::size_t, const PointRecord& measured, const RunCounts&) {
+      const PointRecord record = storable(measured);
       if (record.disposition == Disposition::cancelled) return;  // nobody wants it: nothing of it is kept
       PointEvent event = point_event(next_index_, store_.add_point(run_, next_index_, record), record);
       event.id = request.id;

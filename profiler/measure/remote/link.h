@@ -27,6 +27,8 @@ class Link {
   /// Waits so long for a line, which `line` then holds without its newline. After `end` there is none any more; so it
   /// is with one that is longer than any that is meant.
   virtual Got receive(std::string& line, std::chrono::milliseconds patience) = 0;
+  /// By which waiting is bounded.
+  [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const { return std::chrono::steady_clock::now(); }
 
   /// How the other side ended, once it has.
   struct End {

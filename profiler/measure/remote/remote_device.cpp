@@ -21,17 +21,33 @@ constexpr std::chrono::milliseconds between_looks{50};
 constexpr std::chrono::seconds patience_after_cancel{20};
 /// A line of so many stays far below longest_line.
 constexpr std::size_t points_of_a_line = 4096;
-/// To connect, log in, open a GPU and its counters.
-constexpr std::chrono::seconds patience_for_hello{90};
+/// To connect, log in, open a GPU and its counters; and for what is answered from what is known.
+constexpr std::chrono::seconds patience_for_words{90};
+/// Between two steps of what takes long and tells of them: a kernel that compiles, a load of a ceiling.
+constexpr std::chrono::minutes patience_for_steps{10};
+
+/// A point there ends by its timeout, more than once: its set-up, its first run, its samples, what is judged and what
+/// is counted each may take that long. The rest is what a kernel that is not there yet takes to compile.
+std::chrono::milliseconds patience_for_points(const MeasureOptions& options, std::size_t points) {
+  constexpr int parts = 5;
+  constexpr std::chrono::seconds margin{30};
+  return parts * options.timeout * static_cast<std::int64_t>(points) + margin;
+}
+
+std::string in_seconds(std::chrono::milliseconds time) {
+  return fmt::format("{:g}", std::chrono::duration<double>(time).count());
+}
 
 class RemoteDevice : public Device {
  public:
-  RemoteDevice(std::unique_ptr<Link> link, std::string host, Hello hello, bool any_version, const Registry& registry)
+  RemoteDevice(std::unique_ptr<Link> link, std::string host, Hello hello, bool any_version, const Registry& registry,
+               const CancelToken& session)
       : link_(std::move(link)),
         host_(std::move(host)),
         hello_(std::move(hello)),
         any_version_(any_version),
-        registry_(registry) {}
+        registry_(registry),
+        session_(session) {}
 
   [[nodiscard]] const DeviceInfo& info() const override { return hello_.device; }
   [[nodiscard]] const Registry& algorithms() const override { return registry_; }
@@ -42,12 +58,12 @@ class RemoteDevice : public Device {
   [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const override {
     Request request{.ask = std::string(ask::unknown_metrics)};
     request.names.assign(names.begin(), names.end());
-    auto answered = ask_for(std::move(request), {});
+    auto answered = ask_for(std::move(request), session_, patience_for_words);
     return answered ? std::move(answered->unknown) : std::vector<UnknownMetric>{};
   }
 
   [[nodiscard]] std::int64_t free_bytes() const override {
-    const auto answered = ask_for({.ask = std::string(ask::free)}, {});
+    const auto answered = ask_for({.ask = std::string(ask::free)}, session_, patience_for_words);
     return answered ? answered->bytes : 0;
   }
 
@@ -56,7 +72,7 @@ class RemoteDevice : public Device {
       const auto part = points.subspan(begin, std::min(points_of_a_line, points.size() - begin));
       Request request{.ask = std::string(ask::prepare)};
       request.points.assign(part.begin(), part.end());
-      ask_for(std::move(request), cancel, [&](const Answer& answer) {
+      ask_for(std::move(request), cancel, patience_for_steps, [&](const Answer& answer) {
         if (progress && answer.build && answer.done >= 0 && answer.total >= answer.done) {
           progress(static_cast<std::size_t>(answer.done), static_cast<std::size_t>(answer.total), *answer.build);
         }
@@ -78,13 +94,15 @@ class RemoteDevice : public Device {
   }
 
   [[nodiscard]] bool counts_with(std::span<const PointSpec>, const PointSpec& next) const override {
-    const auto answered = ask_for({.ask = std::string(ask::counts_with), .points = {next}}, {});
+    const auto answered =
+        ask_for({.ask = std::string(ask::counts_with), .points = {next}}, session_, patience_for_words);
     return answered && answered->answer == answer::yes;
   }
 
   [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions& options,
                               const CancelToken& cancel) override {
-    auto answered = ask_for({.ask = std::string(ask::count), .options = options}, cancel);
+    auto answered = ask_for({.ask = std::string(ask::count), .options = options}, cancel,
+                            patience_for_points(options, records.size()));
     Counted counted{.whole = std::vector<bool>(records.size(), false)};
     if (!answered) return counted;
     if (answered->records.size() != records.size()) {
@@ -113,8 +131,9 @@ class RemoteDevice : public Device {
 
   [[nodiscard]] Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions& options, const CancelToken& cancel,
                                                             const CeilingProgress& progress) override {
-    auto answered =
-        ask_for({.ask = std::string(ask::ceilings), .ceilings = options}, cancel, [&](const Answer& answer) {
+    auto answered = ask_for(
+        {.ask = std::string(ask::ceilings), .ceilings = options}, cancel, patience_for_steps,
+        [&](const Answer& answer) {
           if (progress && answer.answer == answer::progress && answer.done >= 0 && answer.total >= answer.done) {
             progress(static_cast<std::size_t>(answer.done), static_cast<std::size_t>(answer.total));
           }
@@ -126,8 +145,9 @@ class RemoteDevice : public Device {
 
  private:
   Uncounted asked_for(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel, bool whole) {
-    auto answered =
-        ask_for({.ask = std::string(ask::measure), .points = {spec}, .options = options, .whole = whole}, cancel);
+    const auto patience = patience_for_points(options, 1);
+    auto answered = ask_for({.ask = std::string(ask::measure), .points = {spec}, .options = options, .whole = whole},
+                            cancel, patience);
     if (answered && answered->records.size() == 1 && answered->records.front().spec == spec) {
       return {std::move(answered->records.front()), !answered->left.empty()};
     }
@@ -147,7 +167,12 @@ class RemoteDevice : public Device {
     }
     none.provenance = info().simulated ? Provenance::simulated : Provenance::measured;
     none.kernels.emplace_back();
-    return {std::move(none), !lacks};
+    if (!silent_) return {std::move(none), !lacks};
+    // As a launch that does not end: it is not measured again.
+    none.disposition = Disposition::timeout;
+    none.reason = say::remote::no_result{
+        .host = host_, .point = describe(spec), .seconds = in_seconds(patience), .limit = in_seconds(options.timeout)};
+    return {std::move(none), false};
   }
 
   /// Of a point that came back as another one.
@@ -162,13 +187,15 @@ class RemoteDevice : public Device {
     return say::remote::unknown_fields{.fields = names};
   }
 
-  /// The answer that ends the request; those before it go to `meanwhile`. Nothing where the link is lost.
-  std::optional<Answer> ask_for(Request request, const CancelToken& cancel,
+  /// The answer that ends the request; those before it go to `meanwhile`, and let it wait as long again. Nothing where
+  /// the link is lost, or nothing comes for so long.
+  std::optional<Answer> ask_for(Request request, const CancelToken& cancel, std::chrono::milliseconds patience,
                                 const std::function<void(const Answer&)>& meanwhile = {}) const {
     if (lost_) return std::nullopt;
     request.number = ++number_;
     if (!link_->send(to_line(request))) return lost();
-    std::optional<Clock::time_point> given_up_at;
+    bool told_to_stop = false;
+    Clock::time_point given_up_at = link_->now() + patience;
     for (std::string line;;) {
       const Link::Got got = link_->receive(line, between_looks);
       if (got == Link::Got::end) return lost();
@@ -184,13 +211,20 @@ class RemoteDevice : public Device {
         if (ours && !answer->usable) usable_ = false;
         const bool ends = answer->answer != answer::built && answer->answer != answer::progress;
         if (ours && ends) return std::move(answer).value();
-        if (ours && meanwhile) meanwhile(*answer);
+        if (ours && meanwhile) {
+          meanwhile(*answer);
+          if (!told_to_stop) given_up_at = link_->now() + patience;
+        }
       }
-      if (cancel.cancelled() && !given_up_at) {
-        given_up_at = Clock::now() + patience_after_cancel;
+      if ((cancel.cancelled() || session_.cancelled()) && !told_to_stop) {
+        told_to_stop = true;
+        given_up_at = link_->now() + patience_after_cancel;
         if (!link_->send(to_line(Request{.ask = std::string(ask::cancel), .number = request.number}))) return lost();
       }
-      if (given_up_at && Clock::now() > *given_up_at) return lose(say::remote::silent{.host = host_});
+      if (link_->now() > given_up_at) {
+        silent_ = !told_to_stop;
+        return lose(say::remote::silent{.host = host_});
+      }
     }
   }
 
@@ -213,9 +247,11 @@ class RemoteDevice : public Device {
   Hello hello_;
   bool any_version_;
   const Registry& registry_;
+  const CancelToken& session_;  ///< with which it was opened: of what is asked without a token
   mutable std::uint64_t number_ = 0;
   mutable bool usable_ = true;
   mutable bool lost_ = false;
+  mutable bool silent_ = false;  ///< lost because nothing came in time
   mutable Message why_;
 };
 
@@ -225,12 +261,12 @@ Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::s
                                               std::string_view app_version, const Registry& registry,
                                               const CancelToken& cancel) {
   OpenFailure failure;
-  const auto given_up_at = Clock::now() + patience_for_hello;
+  const auto given_up_at = link->now() + patience_for_words;
   std::string line;
   // A login shell may greet before it runs what it is told to.
   while (!line.starts_with("{\"answer\"")) {
     const Link::Got got = link->receive(line, between_looks);
-    if (got == Link::Got::end || cancel.cancelled() || Clock::now() > given_up_at) {
+    if (got == Link::Got::end || cancel.cancelled() || link->now() > given_up_at) {
       failure.end = link->end();
       return Failure{failure};
     }
@@ -252,7 +288,7 @@ Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::s
   OpenedRemote opened;
   opened.simulated_because = answer->hello->simulated_because;
   opened.device = std::make_unique<RemoteDevice>(std::move(link), std::move(host), std::move(*answer->hello),
-                                                 any_version, registry);
+                                                 any_version, registry, cancel);
   return opened;
 }
 

@@ -31,10 +31,11 @@ struct OpenedRemote {
   std::string simulated_because;  ///< as OpenedDevice has it, of the other machine
 };
 
-/// The device behind a link, whose first line says what it is. `host` is what messages call it; the registry outlives
-/// the device. `app_version`: the one that is spoken with; empty for any of this protocol, of which a point that the
-/// other program does not know is `infeasible`. A link that ends later, or answers what cannot be read, makes the
-/// device unusable: a point in flight then waits for ever, and is no result.
+/// The device behind a link, whose first line says what it is. `host` is what messages call it; the registry and
+/// `cancel`, with which is cancelled what is asked without a token, outlive the device. `app_version`: the one that is
+/// spoken with; empty for any of this protocol, of which a point that the other program does not know is `infeasible`.
+/// A link that ends later, or answers what cannot be read, makes the device unusable: a point in flight then waits for
+/// ever, and is no result. So does one that is silent for much longer than a point may take, which then is a `timeout`.
 [[nodiscard]] Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::string host,
                                                             std::string_view app_version, const Registry& registry,
                                                             const CancelToken& cancel);

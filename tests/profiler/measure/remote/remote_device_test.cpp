@@ -63,21 +63,25 @@ class WireLink : public Link {
     return true;
   }
   void end_input() override {}
-  Got receive(std::string& line, std::chrono::milliseconds) override {
+  Got receive(std::string& line, std::chrono::milliseconds patience) override {
     if (wire_.cut) return Got::end;
     if (wire_.lines.empty()) {
       // Nobody is there to answer later: what is silent is cut once it was told to stop.
       if (!wire_.cancelled.empty()) wire_.cut = true;
+      waited_ += patience;
       return Got::nothing;
     }
     line = std::move(wire_.lines.front());
     wire_.lines.pop_front();
     return Got::line;
   }
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const override { return begin_ + waited_; }
   End end() override { return {.exit_code = 255, .last_words = "first\nConnection reset by peer\n"}; }
 
  private:
   Wire& wire_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::milliseconds waited_{0};
 };
 
 /// One that runs.
@@ -95,16 +99,15 @@ PointSpec point_of(std::int64_t n) {
 class Remote : public ::testing::Test {
  protected:
   Remote() {
-    auto opened =
-        open_remote(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), CancelToken());
+    auto opened = open_remote(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
     if (opened) device = std::move(opened->device);
   }
   void SetUp() override { ASSERT_NE(device, nullptr); }
 
   FakeDevice there;
   Wire wire{there};
-  std::unique_ptr<Device> device;
   CancelToken cancel;
+  std::unique_ptr<Device> device;
 };
 
 TEST_F(Remote, DeviceIsTheOneThere) {
@@ -271,6 +274,31 @@ TEST_F(Remote, ACancelIsOfTheRequestInFlight) {
   EXPECT_THAT(wire.cancelled, ElementsAre(2));
 }
 
+TEST_F(Remote, ASilentPointEndsAsALaunchThatDoesNotEnd) {
+  wire.silent = true;
+  MeasureOptions options;
+  options.timeout = std::chrono::milliseconds(500);
+  const Device::Uncounted point = device->measure_uncounted(point_of(256), options, cancel);
+  EXPECT_FALSE(point.waits);
+  EXPECT_EQ(point.record.disposition, Disposition::timeout);
+  EXPECT_THAT(text(point.record.reason), HasSubstr("gpubox gave no result of fa2"));
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(Remote, WhatIsAskedWithoutATokenEndsWithTheSession) {
+  wire.silent = true;
+  EXPECT_EQ(device->free_bytes(), 0) << "nothing comes for long";
+  EXPECT_FALSE(device->usable());
+  FakeDevice fresh;
+  Wire other(fresh);
+  const auto opened = open_remote(std::make_unique<WireLink>(other), "gpubox", version, built_in_algorithms(), cancel);
+  ASSERT_TRUE(opened.ok());
+  other.silent = true;
+  cancel.cancel();
+  EXPECT_FALSE(opened->device->counts_with({}, point_of(256)));
+  EXPECT_THAT(other.cancelled, ElementsAre(1));
+}
+
 // A line that could not be read there is of the request that waits for its answer.
 TEST_F(Remote, ARefusalWithoutANumberEndsTheWait) {
   wire.silent = true;
@@ -312,35 +340,39 @@ TEST_F(Remote, LinesThatCannotBeReadEndIt) {
   }
 }
 
-TEST(RemoteOpening, AGreetingBeforeTheFirstLineIsPassedOver) {
+class RemoteOpening : public ::testing::Test {
+ protected:
+  CancelToken cancel;
+};
+
+TEST_F(RemoteOpening, AGreetingBeforeTheFirstLineIsPassedOver) {
   FakeDevice there;
   Wire wire(there);
   wire.lines.emplace_front("Welcome to gpubox!");
-  EXPECT_TRUE(
-      open_remote(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), CancelToken()).ok());
+  EXPECT_TRUE(open_remote(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel).ok());
 }
 
-TEST(RemoteOpening, AnotherVersionIsRefusedByName) {
+TEST_F(RemoteOpening, AnotherVersionIsRefusedByName) {
   FakeDevice there;
   Wire wire(there);
-  auto opened = open_remote(std::make_unique<WireLink>(wire), "gpubox", "9.9", built_in_algorithms(), CancelToken());
+  auto opened = open_remote(std::make_unique<WireLink>(wire), "gpubox", "9.9", built_in_algorithms(), cancel);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().kind, OpenFailure::Kind::other_version);
   EXPECT_EQ(opened.error().words, version);
 }
 
 /// Another build, of which any version will do.
-std::unique_ptr<Device> another_build(Wire& wire) {
+std::unique_ptr<Device> another_build(Wire& wire, const CancelToken& cancel) {
   auto opened =
-      open_remote(std::make_unique<WireLink>(wire), "old/attnscope", {}, built_in_algorithms(), CancelToken());
+      open_remote(std::make_unique<WireLink>(wire), "old/attnscope", {}, built_in_algorithms(), cancel);
   return opened ? std::move(opened->device) : nullptr;
 }
 
 // A build that does not know a field measures the point without it; one that does not know a word refuses the line.
-TEST(RemoteOpening, WhatAnotherBuildLacksIsSaidOfThePoint) {
+TEST_F(RemoteOpening, WhatAnotherBuildLacksIsSaidOfThePoint) {
   FakeDevice there;
   Wire wire(there);
-  const auto device = another_build(wire);
+  const auto device = another_build(wire, cancel);
   ASSERT_NE(device, nullptr);
   there.answer = [](PointRecord& record) { record.spec.problem.dropout = 0; };
   PointSpec dropping = point_of(256);
@@ -360,36 +392,36 @@ TEST(RemoteOpening, WhatAnotherBuildLacksIsSaidOfThePoint) {
 }
 
 // The first line as the program said it when another build could first be measured with.
-TEST(RemoteOpening, ABuildFromThatDayOnIsMeasuredWith) {
-  const auto opens = [](const char* protocol) {
+TEST_F(RemoteOpening, ABuildFromThatDayOnIsMeasuredWith) {
+  const auto opens = [&](const char* protocol) {
     FakeDevice there;
     Wire wire(there);
     wire.lines.clear();
     wire.lines.push_back(std::string(R"({"answer":"device","number":0,"hello":{"protocol":)") + protocol +
                          R"(,"app_version":"0.1.0","device":{"uuid":"GPU-1","limits":{"name":"NVIDIA H100"}}}})");
-    return another_build(wire) != nullptr;
+    return another_build(wire, cancel) != nullptr;
   };
   EXPECT_TRUE(opens("1"));
   EXPECT_TRUE(opens("2")) << "a later one, too";
   EXPECT_FALSE(opens("0"));
 }
 
-TEST(RemoteOpening, WhatWasSaidThereIsTheReason) {
+TEST_F(RemoteOpening, WhatWasSaidThereIsTheReason) {
   FakeDevice there;
   Wire wire(there);
   wire.lines.clear();
   wire.lines.push_back(to_line(Answer{.answer = "failed", .reason = Message::verbatim("no driver")}));
-  auto opened = open_remote(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), CancelToken());
+  auto opened = open_remote(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().kind, OpenFailure::Kind::no_device);
   EXPECT_EQ(text(opened.error().reason), "no driver");
 }
 
-TEST(RemoteOpening, AnEndIsNoAnswer) {
+TEST_F(RemoteOpening, AnEndIsNoAnswer) {
   FakeDevice there;
   Wire wire(there);
   wire.cut = true;
-  auto opened = open_remote(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), CancelToken());
+  auto opened = open_remote(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().kind, OpenFailure::Kind::no_answer);
   EXPECT_EQ(opened.error().end.exit_code, 255);
