@@ -183,7 +183,9 @@ std::filesystem::path behind_links(const std::filesystem::path& name) {
     file = next.is_absolute() ? next : folder_of(file) / next;
   }
   const fs::path folder = fs::canonical(folder_of(file), error);
-  return error ? name : folder / file.filename();
+  if (!error) return folder / file.filename();
+  if (file == name) return name;
+  throw StorageError(Kind::not_writable, say::file::link_nowhere{.file = name.string(), .target = file.string()});
 }
 
 void remove_leftovers(const fs::path& place) {

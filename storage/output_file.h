@@ -85,7 +85,8 @@ class OutputFile {
 /// holds. Never goes through a link.
 void remove_leftovers(const std::filesystem::path& place);
 /// Where the file is that a name stands for, or would be: symlinks followed, also one that leads nowhere yet. So all
-/// names but hard links are one. The name itself where its folder is not to be found.
+/// names but hard links are one. The name itself where its folder is not to be found; throws StorageError where it
+/// leads into such a one.
 [[nodiscard]] std::filesystem::path behind_links(const std::filesystem::path&);
 /// Throws StorageError (Kind::not_a_database) where something is there that is no regular file: a device, whose size is
 /// 0 as well, is no empty file to be replaced.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/model/gpu_values.h"
+#include "messages/file.h"
 #include "messages/gpu_value.h"
 #include "profiler/measure/host_environment.h"
 #include "storage/output_file.h"
@@ -103,15 +104,17 @@ Gpus read_own_gpus(const std::filesystem::path& file) {
   std::error_code missing;
   if (file.empty() || !std::filesystem::exists(file, missing)) return std::vector<OwnGpu>();
   std::error_code error;
-  const std::uintmax_t size =
-      std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
+  // Who opens a pipe waits for somebody who writes into it.
+  const bool regular = std::filesystem::is_regular_file(file, error);
+  if (!error && !regular) return Failure{Message(say::file::no_regular_file{.file = file.string()})};
+  const std::uintmax_t size = regular ? std::filesystem::file_size(file, error) : 0;
   if (!error && size > largest_kib * 1024) {
     return Failure{Message(say::gpu_value::too_large{.file = file.string(), .most = largest_kib})};
   }
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
-  if (!error && std::filesystem::is_regular_file(file, error) && in) text << in.rdbuf();
-  if (error || !in || !std::filesystem::is_regular_file(file, error)) {
+  if (!error && in) text << in.rdbuf();
+  if (error || !in) {
     const std::string why = error ? error.message() : std::generic_category().message(errno != 0 ? errno : EIO);
     return Failure{Message(say::gpu_value::unreadable{.file = file.string(), .why = why})};
   }

@@ -70,7 +70,8 @@ std::string read(const std::string& file) {
   if (std::filesystem::is_directory(file, error)) {
     throw CommandError(ExitCode::error, say::file::is_folder{.file = file});
   }
-  constexpr std::size_t largest = std::size_t{1} << 30;  // of a device that does not end, all the memory would be read
+  constexpr std::size_t largest_mib = 256;  // of a device that does not end, all the memory would be read
+  constexpr std::size_t largest = largest_mib << 20U;
   std::ifstream in(file, std::ios::binary);
   std::string text;
   const auto size = std::filesystem::file_size(file, error);
@@ -78,10 +79,14 @@ std::string read(const std::string& file) {
   std::array<char, std::size_t{1} << 16> piece{};
   while (in && text.size() <= largest) {
     in.read(piece.data(), piece.size());
-    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    const std::string_view got(piece.data(), static_cast<std::size_t>(in.gcount()));
+    if (const std::size_t zero = got.find('\0'); zero != std::string_view::npos) {
+      throw CommandError(ExitCode::error, say::command::import_no_text{.file = file, .byte = text.size() + zero + 1});
+    }
+    text += got;
   }
   if (text.size() > largest) {
-    throw CommandError(ExitCode::error, say::command::import_too_large{.file = file});
+    throw CommandError(ExitCode::error, say::command::import_too_large{.file = file, .most = largest_mib});
   }
   if (!in.eof())
     throw CommandError(ExitCode::error, say::file::unreadable{.file = file, .error = std::strerror(errno)});

@@ -427,6 +427,17 @@ TEST(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
   EXPECT_EQ(content(folder / "below/a.csv"), "algorithm\n");
 }
 
+TEST(OutputFiles, a_link_into_a_folder_that_is_not_there_stays_and_is_named) {
+  const TemporaryFolder folder;
+  fs::create_symlink("gone/a.attnscope", folder / "link");
+  const auto require_named = [](const StorageError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("link is a symlink to"), HasSubstr("gone/a.attnscope, and there is no")));
+  };
+  require_named(storage_error_of([&] { write_table(folder / "link", "algorithm\n"); }));
+  require_named(storage_error_of([&] { RunStore::open(folder / "link", Mode::collect); }));
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+}
+
 TEST(OutputFiles, go_over_no_file_of_another_kind) {
   const TemporaryFolder folder;
   const std::string notes = "dear diary, today I measured attention\n";

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -85,6 +86,19 @@ TEST(OwnGpus, ComeBackAsTheyWereWritten) {
     EXPECT_EQ((*again)[i].limits.name, gpus[i].limits.name);
     EXPECT_EQ((*again)[i].from, gpus[i].from);
     EXPECT_EQ(digest_of_values((*again)[i].limits), digest_of_values(gpus[i].limits));
+  }
+}
+
+// Whoever opens a pipe waits for a writer.
+TEST(OwnGpus, WhatIsNoFileIsNotOpened) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path pipe = folder / "gpus.json";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", folder / "device.json");
+  for (const std::filesystem::path& file : {pipe, folder / "device.json"}) {
+    const auto read = read_own_gpus(file);
+    ASSERT_FALSE(read);
+    EXPECT_THAT(text(read.error()), HasSubstr("no regular file"));
   }
 }
 
