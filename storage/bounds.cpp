@@ -94,6 +94,14 @@ Message wrong_kernel(const KernelRecord& kernel) {
   return kernel.launch ? wrong_launch(*kernel.launch) : Message();
 }
 
+/// Of one round: those of all are as many as there are rounds.
+Message many_samples(const std::vector<KernelRecord>& kernels) {
+  for (const KernelRecord& kernel : kernels) {
+    if (kernel.samples_ns.size() > most_samples) return say::row::many_samples{.most = most_samples};
+  }
+  return {};
+}
+
 Message wrong_clocks(const ClockReading& clocks) {
   constexpr double fastest_hz = 1e15;
   constexpr double hottest = 1e6;
@@ -108,6 +116,7 @@ Message wrong_round(const RoundRecord& round) {
   for (const KernelRecord& kernel : round.kernels) {
     if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
   }
+  if (Message wrong = many_samples(round.kernels); !wrong.empty()) return wrong;
   return round.clocks ? wrong_clocks(*round.clocks) : Message();
 }
 
@@ -151,6 +160,7 @@ Message out_of_bounds(const PointRecord& point) {
   for (const KernelRecord& kernel : point.kernels) {
     if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
   }
+  if (Message wrong = many_samples(point.kernels); point.rounds.empty() && !wrong.empty()) return wrong;
   constexpr double longest_seconds = longest_ns / 1e9;
   Message wrong = first_of({wrong_error("max_abs_error", point.max_abs_error),
                             wrong_error("error_bound", point.error_bound), wrong_error("rms_error", point.rms_error),

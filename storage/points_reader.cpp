@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "messages/row.h"
 #include "profiler/metrics/rounds.h"
 #include "storage/bounds.h"
 #include "storage/migrations.h"
@@ -252,7 +253,11 @@ void PointsReader::read_samples() {
       version_ >= rounds_since ? "t.round" : "0"));
   each_row(query, place_of_kernel_, [this](const KernelPlace& place, Reader& in) {
     const std::int64_t round = in.integer();
-    auto of_round = parsed<std::vector<double>>(in.text());
+    const std::string list = in.text();
+    if (std::ranges::count(list, ',') >= static_cast<std::ptrdiff_t>(most_samples)) {
+      throw RowError(say::row::many_samples{.most = most_samples});
+    }
+    auto of_round = parsed<std::vector<double>>(list);
     count_in(place.point, digest_of_samples(place.name, round, of_round));
     kernel_of_round(place, round).samples_ns = std::move(of_round);
   });

@@ -99,6 +99,9 @@ class Reader {
   std::string text() {
     const SQLite::Column column = next();
     if (!column.isText()) wrong(said<say::row::no_text>);
+    // What is made of a list takes many times its text.
+    constexpr int longest = 16 << 20;
+    if (column.getBytes() > longest) wrong(said<say::row::long_text>);
     std::string read = column.getString();
     const bool whole = read.find('\0') == std::string::npos && first_invalid_utf8(read) == std::string::npos;
     if (!whole) wrong(said<say::row::no_utf8>);

@@ -107,6 +107,13 @@ INSTANTIATE_TEST_SUITE_P(
                "a list in it is none"},
         Damage{"UPDATE timing_samples SET samples_ns = '[1e999]' WHERE kernel_id = 3", without_second, "point 2",
                "a list in it is none"},
+        Damage{
+            "UPDATE timing_samples SET samples_ns = '[1' || replace(hex(zeroblob(1000000)), '00', ',1') || ']' WHERE "
+            "kernel_id = 3",
+            without_second, "point 2", "more than 1000000 timing samples"},
+        Damage{"UPDATE launches SET defines = '[' || replace(hex(zeroblob(4200000)), '00', '\"\", ') || '\"\"]' WHERE "
+               "kernel_id = 3",
+               without_second, "point 2", "defines is a text of more than 16 MiB"},
         Damage{"UPDATE point_knobs SET value = 1000000000000 WHERE name = 'warps'", without_second, "point 2", "warps"},
         Damage{"UPDATE clocks SET power_w = -1.0", without_second, "point 2", "power_w -1"},
         Damage{"UPDATE clocks SET throttled = 7", without_second, "point 2", "throttled is neither"},
@@ -137,6 +144,11 @@ TEST(HostileRows, none_is_written) {
   PointRecord record = simple_record(64);
   record.kernels[0].samples_ns = {std::numeric_limits<double>::quiet_NaN()};
   EXPECT_THAT(storage_error_of([&] { store.add_point(run, 0, record); }).what(), HasSubstr("a timing sample of nan"));
+  const PointRecord said = storable(record);
+  EXPECT_EQ(said.spec, record.spec);
+  EXPECT_EQ(said.disposition, Disposition::crashed);
+  EXPECT_THAT(text(said.reason), HasSubstr("no measurement: a timing sample of nan"));
+  EXPECT_EQ(storable(simple_record(64)).disposition, Disposition::ok);
   header.options.max_noise = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(storage_error_of([&] { store.begin_run(header); }).what(), HasSubstr("max_noise nan"));
   EXPECT_EQ(store.points().size(), 0U);
