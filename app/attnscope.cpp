@@ -14,7 +14,7 @@
 #include "app/command.h"
 #include "app/language.h"
 #include "app/standard_streams.h"
-
+#include "app/terminal_output.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
@@ -154,6 +154,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
+  attnscope::spell_out_for_a_terminal();
   // A file that hits a size limit is an error to report, not an end without a word.
   std::signal(SIGXFSZ, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));

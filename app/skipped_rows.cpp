@@ -12,8 +12,11 @@ namespace attnscope {
 
 ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
   const std::vector<BadRow> rows = store.bad_rows();
-  if (rows.empty()) return code;
   const std::string file = printable(store.file().string());
+  if (const std::size_t unchecked = store.unchecked_points(); unchecked > 0) {
+    spdlog::warn("{}", text(say::command::points_unchecked{.file = file, .points = unchecked}));
+  }
+  if (rows.empty()) return code;
   const std::string where = printable(text(rows.front().where));
   const std::string why = printable(text(rows.front().why));
   if (rows.size() == 1) {

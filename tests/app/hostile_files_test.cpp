@@ -44,10 +44,19 @@ TEST_F(HostileFile, check_does_not_call_whole_what_it_cannot_judge) {
   const Outcome signed_rows = run(folder_, {"check", file_});
   EXPECT_EQ(signed_rows.exit_code, 0);
   EXPECT_THAT(signed_rows.out, HasSubstr(": ok\n"));
-  const Outcome before_digests = run(folder_, {"check", ATTNSCOPE_SAMPLE});
+  const Outcome before_digests = run(folder_, {"check", ATTNSCOPE_SAMPLE_OF_SCHEMA_3});
   EXPECT_EQ(before_digests.exit_code, 0);
-  EXPECT_THAT(before_digests.out, AllOf(HasSubstr("891 of them without a digest"), HasSubstr("would not be noticed"),
+  EXPECT_THAT(before_digests.out, AllOf(HasSubstr("26 of them without a digest"), HasSubstr("would not be noticed"),
                                         Not(HasSubstr(": ok\n"))));
+}
+
+TEST_F(HostileFile, who_reads_points_without_a_digest_is_told) {
+  for (const char* command : {"export", "info", "paper"}) {
+    const Outcome outcome = run(folder_, {command, ATTNSCOPE_SAMPLE_OF_SCHEMA_3});
+    EXPECT_EQ(outcome.exit_code, 0) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("points without a digest, from before there were any")) << command;
+    EXPECT_THAT(run(folder_, {command, ATTNSCOPE_SAMPLE}).err, Not(HasSubstr("digest"))) << command;
+  }
 }
 
 TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
