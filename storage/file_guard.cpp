@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 using Kind = StorageError::Kind;
 
 constexpr const char* log_suffix = "-wal";
+constexpr const char* index_suffix = "-shm";
 constexpr const char* journal_suffix = "-journal";
 
 fs::path beside(const fs::path& file, const char* suffix) {
@@ -152,7 +153,7 @@ void settle_logs(const std::filesystem::path& file) {
     if (size <= 0) ::unlink(log.c_str());
   }
   if (size <= 0) {
-    ::unlink(beside(file, "-shm").c_str());
+    ::unlink(beside(file, index_suffix).c_str());
     return;
   }
   for (const fs::path& name : other_names(file)) {
@@ -171,7 +172,7 @@ void fold_logs(const std::filesystem::path& file) {
       // No database, or a damaged one: its logs go with it.
     }
   }
-  for (const char* suffix : {log_suffix, "-shm", journal_suffix}) ::unlink(beside(file, suffix).c_str());
+  for (const char* suffix : {log_suffix, index_suffix, journal_suffix}) ::unlink(beside(file, suffix).c_str());
 }
 
 FileGuard::FileGuard(std::filesystem::path file, SQLite::Database& database)
@@ -180,12 +181,24 @@ FileGuard::FileGuard(std::filesystem::path file, SQLite::Database& database)
     *static_cast<int*>(frames) = count;
     return SQLITE_OK;
   };
+  mend_index();
   if (write_back(database, false)) {
     pages_.take(frames_);
   } else {
     pages_.give_up();
   }
   sqlite3_wal_hook(database.getHandle(), count_frames, &frames_);
+}
+
+void FileGuard::mend_index() {
+  const fs::path index = beside(file_, index_suffix);
+  const FileStamp there = stamp_of(index);
+  if (there.size < 0 || (index_.size >= 0 && !there.same_file(index_))) return;  // that of another file
+  if (there.size >= index_.size) {
+    index_ = there;
+  } else {
+    [[maybe_unused]] const int failed = ::truncate(index.c_str(), index_.size);
+  }
 }
 
 bool FileGuard::write_back(SQLite::Database& database, bool ends_log) {
@@ -217,7 +230,7 @@ void FileGuard::require_in_place(SQLite::Database& database) {
   if (!database_is_ours) sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   // Ours no longer belongs to anything: SQLite would play it into whatever file gets the name next.
   if (log_stays) {
-    for (const char* suffix : {log_suffix, "-shm"}) ::unlink(beside(file_, suffix).c_str());
+    for (const char* suffix : {log_suffix, index_suffix}) ::unlink(beside(file_, suffix).c_str());
   }
   const std::string name = file_.string();
   const Message what = !database_stays     ? there.size < 0 ? Message(say::file::gone{.file = name, .where = where})

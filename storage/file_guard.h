@@ -47,6 +47,9 @@ class FileGuard {
   FileGuard& operator=(const FileGuard&) = delete;
   ~FileGuard() = default;
 
+  /// Before each use of the connection. It has the index of its log mapped: where somebody cut that short, looking at
+  /// it would end the process. With its length back, SQLite makes it anew.
+  void mend_index();
   /// After each commit, and after what failed. Throws StorageError (Kind::displaced) if the file, or its log, was
   /// removed, moved away or replaced, emptied or written over. Everything that was committed is then in a file beside
   /// it, which the message names; but for the last commit where that may have read what somebody else wrote. From then
@@ -60,6 +63,7 @@ class FileGuard {
   std::filesystem::path file_;
   FileStamp database_;
   FileStamp log_;
+  FileStamp index_;
   CommittedPages pages_;
   int frames_ = 0;  ///< that the log has
   std::optional<StorageError> displaced_;

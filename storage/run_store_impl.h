@@ -97,6 +97,7 @@ struct RunStore::Impl {
             immutable ? now != stamp || CollectorLock::held(file) || has_journal(file) : !now.same_file(stamp);
         if (stale) open_for_reading();
       }
+      if (guard) guard->mend_index();
       const auto untouched = [&] { return !immutable || attempt >= 3 || stamp_of(file) == stamp; };
       try {
         auto answer = query();
@@ -134,6 +135,7 @@ struct RunStore::Impl {
   auto write_or_throw(Change&& change) {
     return with_storage_errors(file, [&] {
       try {
+        if (guard) guard->mend_index();
         SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
         auto answer = change();
         transaction.commit();

@@ -134,12 +134,29 @@ TEST_F(Displaced, an_emptied_file_loses_nothing_that_was_announced) {
   EXPECT_EQ(fs::file_size(file_), 0U);
 }
 
-TEST_F(Displaced, nor_does_one_that_is_emptied_with_its_log) {
+TEST_F(Displaced, nor_does_one_that_is_emptied_with_all_that_lies_beside_it) {
   write_run(file_, 7);
   expect_rescued(collect_while([&] {
-                   for (const char* suffix : {"", "-wal"}) std::ofstream(file_.string() + suffix, std::ios::trunc);
+                   for (const char* suffix : {"", "-wal", "-shm", "-lock"}) {
+                     std::ofstream(file_.string() + suffix, std::ios::trunc);
+                   }
                  }),
                  {7, 100, 200});
+}
+
+// SQLite has it mapped.
+TEST(Collecting, goes_on_where_the_index_of_the_log_is_emptied) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "a.attnscope";
+  RunStore store = RunStore::open(file, Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  store.add_point(run, 0, simple_record(100));
+  std::ofstream(file.string() + "-shm", std::ios::trunc).close();
+  store.add_point(run, 1, simple_record(200));
+  std::ofstream(file.string() + "-shm", std::ios::trunc).close();
+  EXPECT_EQ(store.points().size(), 2U);
+  store.finish_run(run, StoredRunState::complete);
+  EXPECT_THAT(lengths_in(file), ElementsAre(100, 200));
 }
 
 TEST_F(Displaced, nor_does_one_whose_log_is_emptied) {
