@@ -109,10 +109,16 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
   return titles;
 }
 
-std::optional<std::size_t> original_of(const std::vector<LoadedRun>& runs, std::size_t copy, bool ticked_only) {
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (i == copy || (ticked_only && !runs[i].visible) || !is_copy(runs[copy], runs[i])) continue;
-    if (runs[i].size() > runs[copy].size() || i < copy) return i;
+Originals::Originals(const std::vector<LoadedRun>& runs) : runs_(runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i) of_uid_[runs[i].info->summary.uid].push_back(i);
+}
+
+std::optional<std::size_t> Originals::of(std::size_t copy, bool ticked_only) const {
+  const LoadedRun& run = runs_[copy];
+  if (run.info->summary.uid.empty()) return {};
+  for (const std::size_t i : of_uid_.at(run.info->summary.uid)) {
+    if (i == copy || (ticked_only && !runs_[i].visible) || !is_copy(run, runs_[i])) continue;
+    if (runs_[i].size() > run.size() || i < copy) return i;
   }
   return {};
 }

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ui/runs/point_selection.h"
@@ -35,8 +37,17 @@ struct LoadedRun {
 /// By path: the file's name, with as many folders before it as set it apart from the others' ("a/sweep.attnscope").
 [[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
 
-/// Of a run and its copies the one that holds most stands for all, of equal ones the first: its place, for the others.
-[[nodiscard]] std::optional<std::size_t> original_of(const std::vector<LoadedRun>& runs, std::size_t copy,
-                                                     bool ticked_only);
+/// Of a run and its copies the one that holds most stands for all, of equal ones the first. The runs, as they were
+/// given, outlive this.
+class Originals {
+ public:
+  explicit Originals(const std::vector<LoadedRun>& runs);
+  /// Its place, for the others.
+  [[nodiscard]] std::optional<std::size_t> of(std::size_t copy, bool ticked_only) const;
+
+ private:
+  const std::vector<LoadedRun>& runs_;
+  std::unordered_map<std::string, std::vector<std::size_t>> of_uid_;
+};
 
 }  // namespace attnscope::ui

@@ -11,6 +11,7 @@
 #include <new>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "messages/run_list.h"
@@ -356,10 +357,13 @@ void Workspace::replace_runs(const FileContents& contents) {
 
 bool Workspace::take_runs(const FileContents& contents) {
   bool differ = false;
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i].info->file == contents.path) places.emplace(runs_[i].info->summary.id, i);
+  }
   for (const RunSummary& summary : contents.runs) {
-    const auto known = std::find_if(runs_.begin(), runs_.end(), [&](const LoadedRun& run) {
-      return run.info->file == contents.path && run.info->summary.id == summary.id;
-    });
+    const auto place = places.find(summary.id);
+    const auto known = place == places.end() ? runs_.end() : runs_.begin() + static_cast<std::ptrdiff_t>(place->second);
     if (known == runs_.end()) {
       runs_.push_back(
           {std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(), true});
@@ -399,8 +403,9 @@ void Workspace::name_runs() {
   std::vector<StoredNoise> noise;
   for (const auto& [path, of_file] : noise_) noise.insert(noise.end(), of_file.begin(), of_file.end());
   std::vector<QString> titles = distinct_titles(runs_);
+  const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const auto original = original_of(runs_, i, false);
+    const auto original = originals.of(i, false);
     if (original) titles[i] = qtext(say::run_list::copy_of{.run = titles[*original].toStdString()});
   }
   std::vector<analysis::Run> devices;
@@ -421,9 +426,10 @@ void Workspace::name_runs() {
 
 std::vector<PointSet::Part> Workspace::ticked_parts() const {
   std::vector<PointSet::Part> shown;
+  const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
-    if (run.visible && !original_of(runs_, i, true)) shown.push_back({run.info, &run.points, analysis_run(*run.info)});
+    if (run.visible && !originals.of(i, true)) shown.push_back({run.info, &run.points, analysis_run(*run.info)});
   }
   return shown;
 }
@@ -518,8 +524,9 @@ void Workspace::announce_points(bool goes_on) {
 std::size_t Workspace::ticked_points() const {
   if (ticked_points_) return *ticked_points_;
   std::size_t points = 0;
+  const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (runs_[i].visible && !original_of(runs_, i, true)) points += runs_[i].size();
+    if (runs_[i].visible && !originals.of(i, true)) points += runs_[i].size();
   }
   ticked_points_ = points;
   return points;

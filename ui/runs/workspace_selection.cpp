@@ -22,9 +22,10 @@ QString Workspace::selected_share() const {
 SelectionAsk Workspace::selection_ask(bool goes_on) const {
   SelectionAsk ask;
   std::set<const RunInfo*> large_runs;
+  const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
-    if (!run.visible || run.settings == nullptr || original_of(runs_, i, true)) continue;
+    if (!run.visible || run.settings == nullptr || originals.of(i, true)) continue;
     ask.large.push_back({run.info, run.settings, analysis_run(*run.info), run.points.ids()});
     large_runs.insert(run.info.get());
   }
