@@ -11,6 +11,7 @@
 
 #include "kernels/block_orders.h"
 #include "kernels/model/integer.h"
+#include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 #include "messages/load_order.h"
@@ -22,11 +23,21 @@ std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
   return ceil_div(p.n_q, tile.br);
 }
 
+/// LSE and D, of which a warp loads a row a thread.
+RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
+  return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 32};
+}
+
+/// D as dot stores it.
+RowNumbers delta_of(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
+  return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = kernels.delta_request_rows};
+}
+
 /// What dot and convert have in common: a block owns Q tile i of one instance.
 class RowProgram : public TileProgram {
  public:
-  RowProgram(const AttentionProblem& p, const TileShape& tile, bool whole_tiles)
-      : p_(p), br_(tile.br), whole_tiles_(whole_tiles) {}
+  RowProgram(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels)
+      : p_(p), br_(tile.br), whole_tiles_(kernels.whole_tiles), delta_(delta_of(p, tile, kernels)) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.instances() * ceil_div(p_.n_q, br_); }
 
@@ -38,6 +49,11 @@ class RowProgram : public TileProgram {
     out.push_back(
         {tensor, access, block / tiles, block % tiles * br_, whole ? br_ : rows(block), 0, columns, element, phase});
   }
+  void push_delta(std::vector<TileAccess>& out, std::int64_t block) const {
+    const std::int64_t tiles = ceil_div(p_.n_q, br_);
+    out.push_back(delta_.access(Tensor::delta, Access::store, block / tiles, block % tiles * br_, rows(block),
+                                Phase::store_delta, no_part));
+  }
   /// Of the block's tile, inside the matrix.
   [[nodiscard]] std::int64_t rows(std::int64_t block) const {
     return std::min<std::int64_t>(br_, p_.n_q - block % ceil_div(p_.n_q, br_) * br_);
@@ -46,6 +62,7 @@ class RowProgram : public TileProgram {
   AttentionProblem p_;
   int br_;
   bool whole_tiles_;
+  RowNumbers delta_;
 };
 
 /// Step 0 loads O_i and dO_i, step 1 stores D_i and the cleared dq_acc_i.
@@ -59,7 +76,7 @@ class DotProgram final : public RowProgram {
       push(out, block, Tensor::o, Access::load, p_.d, output_bytes(p_.dtype), Phase::load_o);
       push(out, block, Tensor::dout, Access::load, p_.d, bytes_per_element(p_.dtype), Phase::load_dout);
     } else {
-      push(out, block, Tensor::delta, Access::store, 1, fp32_bytes, Phase::store_delta);
+      push_delta(out, block);
       push(out, block, Tensor::dq_acc, Access::store, p_.d, fp32_bytes, Phase::clear_dq);
     }
   }
@@ -144,8 +161,10 @@ class MainProgram final : public TileProgram {
     };
     load(Tensor::q, p_.d, element, Phase::load_q, parts_.q);
     load(Tensor::dout, p_.d, element, Phase::load_dout, parts_.dout);
-    load(Tensor::lse, 1, fp32_bytes, Phase::load_statistics, parts_.statistics);
-    load(Tensor::delta, 1, fp32_bytes, Phase::load_statistics, parts_.statistics);
+    for (const Tensor tensor : {Tensor::lse, Tensor::delta}) {
+      out.push_back(numbers_of(p_, tile_).access(tensor, Access::load, instance, row, rows, Phase::load_statistics,
+                                                 parts_.statistics));
+    }
     out.push_back(
         {Tensor::dq_acc, Access::reduce, instance, row, dq_rows(rows), 0, p_.d, fp32_bytes, Phase::add_dq, parts_.dq});
   }
@@ -186,36 +205,36 @@ class MainProgram final : public TileProgram {
   BatchGrid grids_;
 };
 
-/// Rows of dq_acc that dot clears and convert reads.
-std::int64_t accumulator_rows(const AttentionProblem& p, const TileShape& tile, bool whole_tiles) {
-  return p.instances() * (whole_tiles ? round_up(p.n_q, tile.br) : p.n_q);
+/// Of dq_acc, what dot clears and convert reads.
+std::int64_t accumulator_bytes_of(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
+  return p.instances() * (kernels.whole_tiles ? round_up(p.n_q, tile.br) : p.n_q) * p.d * fp32_bytes;
 }
 
 using Operands = std::vector<OperandTraffic>;
 
-Operands dot_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
+Operands dot_traffic(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
   const std::int64_t rows = p.instances() * p.n_q;
   return {{Tensor::o, {.l2_to_sm_bytes = rows * p.d * output_bytes(p.dtype)}},
           {Tensor::dout, {.l2_to_sm_bytes = rows * p.d * bytes_per_element(p.dtype)}},
-          {Tensor::delta, {.sm_to_l2_bytes = rows * fp32_bytes}},
-          {Tensor::dq_acc, {.sm_to_l2_bytes = accumulator_rows * p.d * fp32_bytes}}};
+          {Tensor::delta, {.sm_to_l2_bytes = delta_of(p, tile, kernels).bytes_once(p.instances())}},
+          {Tensor::dq_acc, {.sm_to_l2_bytes = accumulator_bytes_of(p, tile, kernels)}}};
 }
 
-Operands convert_traffic(const AttentionProblem& p, std::int64_t accumulator_rows) {
-  return {{Tensor::dq_acc, {.l2_to_sm_bytes = accumulator_rows * p.d * fp32_bytes}},
+Operands convert_traffic(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
+  return {{Tensor::dq_acc, {.l2_to_sm_bytes = accumulator_bytes_of(p, tile, kernels)}},
           {Tensor::dq, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
 }
 
 /// K and V once where any query sees them; Q, dO and their two statistics for each tile of the grid, and dQ's
 /// additions, which go to L2 and do not come back; dK and dV once.
-Operands main_traffic(const AttentionProblem& p, const TileShape& tile, const TileCounts& counts,
-                      const ColumnCounts& columns, bool whole_tiles) {
+Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::span<const std::vector<TileRun>> rows,
+                      const TileCounts& counts, const ColumnCounts& columns, bool whole_tiles) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t query_rows = counts.query_rows_seen;
   const std::int64_t added_rows = whole_tiles ? counts.tiles * tile.br : query_rows;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
   const Traffic queries{.l2_to_sm_bytes = query_rows * row};
-  const Traffic statistics{.l2_to_sm_bytes = query_rows * fp32_bytes};
+  const Traffic statistics{.l2_to_sm_bytes = numbers_of(p, tile).bytes_seen(p, rows)};
   const Traffic key_gradients{.sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype)};
   return {{Tensor::q, queries},
           {Tensor::k, keys},
@@ -270,11 +289,11 @@ KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<
 }
 
 /// Of dot and convert: each byte passes once.
-KernelWork rows_work(const AttentionProblem& p, std::int64_t blocks, const Traffic& traffic) {
+KernelWork rows_work(const AttentionProblem& p, std::int64_t blocks, std::int64_t bytes) {
   return {.steps = static_cast<double>(2 * blocks),
           .rounds = static_cast<double>(blocks),
           .fp32_values = static_cast<double>(p.instances() * p.n_q * p.d),
-          .distinct_bytes = static_cast<double>(traffic.total())};
+          .distinct_bytes = static_cast<double>(bytes)};
 }
 
 /// Of dot and convert, which hold nothing but the rows that pass through.
@@ -286,23 +305,24 @@ KernelNeeds row_needs(const Kernels& kernels) {
 
 std::vector<KernelModel> models(const AttentionProblem& p, const Config& config, const Kernels& kernels) {
   const TileShape& tile = config.tile;
-  const std::int64_t accumulator = accumulator_rows(p, tile, kernels.whole_tiles);
   const std::int64_t row_blocks = p.instances() * q_tiles(p, tile);
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
-  const LoadOrder rows{.why = say::load_order::rows{}};
+  const LoadOrder passing{.why = say::load_order::rows{}};
   const BatchGrid grids(p, tile);
-  const TileCounts counts = grids.counts();
+  const std::vector<std::vector<TileRun>> rows = grids.row_runs();
+  const TileCounts counts = grids.counts(rows);
   const std::vector<std::vector<TileRun>> runs = grids.column_runs();
   const ColumnCounts columns = grids.columns_kv(runs);
-  const Operands dot = dot_traffic(p, accumulator);
-  const Operands convert = convert_traffic(p, accumulator);
-  return {kernel_model("dot", row_blocks, row_needs(kernels), dot, 0, {}, rows, rows_work(p, row_blocks, sum_of(dot)),
-                       kernels.dot_timing),
-          kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, counts, columns, kernels.whole_tiles),
+  const std::int64_t accumulator = accumulator_bytes_of(p, tile, kernels);
+  const std::int64_t row = p.d * output_bytes(p.dtype);
+  const std::int64_t dot_bytes = p.instances() * p.n_q * (row + p.d * bytes_per_element(p.dtype) + fp32_bytes);
+  return {kernel_model("dot", row_blocks, row_needs(kernels), dot_traffic(p, tile, kernels), 0, {}, passing,
+                       rows_work(p, row_blocks, dot_bytes + accumulator), kernels.dot_timing),
+          kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, rows, counts, columns, kernels.whole_tiles),
                        backward_flops(p), kernels.on_chip, kernels.load_order,
                        main_work(p, config, runs, counts, columns, kernels), kernels.timing),
-          kernel_model("convert", row_blocks, row_needs(kernels), convert, 0, {}, rows,
-                       rows_work(p, row_blocks, sum_of(convert)), kernels.convert_timing)};
+          kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, tile, kernels), 0, {}, passing,
+                       rows_work(p, row_blocks, accumulator + p.instances() * p.n_q * row), kernels.convert_timing)};
 }
 
 std::vector<BufferSpec> append_buffers(std::vector<BufferSpec> buffers, const AttentionProblem& p,
@@ -329,7 +349,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Config
       std::move(kernel_models[0]),
       KernelSource{std::string(kernels.rows_file), fmt::format("{}_dot", kernels.entry), row_defines},
       kernel_arguments({"o", "dout", "delta", "dq_acc", turns}, {p.n_q}),
-      std::make_shared<const DotProgram>(p, tile, kernels.whole_tiles));
+      std::make_shared<const DotProgram>(p, tile, kernels));
 
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "dout", "lse", "delta", "dq_acc", "dk", "dv", turns},
@@ -348,7 +368,7 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Config
   plan.launches.emplace_back(
       std::move(kernel_models[2]),
       KernelSource{std::string(kernels.rows_file), fmt::format("{}_convert", kernels.entry), row_defines},
-      std::move(arguments), std::make_shared<const ConvertProgram>(p, tile, kernels.whole_tiles));
+      std::move(arguments), std::make_shared<const ConvertProgram>(p, tile, kernels));
   return plan;
 }
 

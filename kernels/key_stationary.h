@@ -29,6 +29,7 @@ struct Kernels {
   KernelTiming timing{};           ///< the main kernel's
   KernelTiming dot_timing{};
   KernelTiming convert_timing{};
+  int delta_request_rows = 8;  ///< of D, that one request of a warp of dot stores
   /// Cleared, added to and read in whole tiles of Br rows, also at the ragged end.
   bool whole_tiles = false;
 };

@@ -9,6 +9,7 @@
 #include "kernels/block_orders.h"
 #include "kernels/device/row_blocks_shape.h"
 #include "kernels/model/integer.h"
+#include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 
@@ -18,6 +19,11 @@ namespace {
 /// Whether launches begin with the last Q tiles: where those see more keys.
 bool hands_out_last_first(const AttentionProblem& p) {
   return p.mask.right != Mask::unlimited && p.mask.left == Mask::unlimited;
+}
+
+/// LSE, of which a warp stores half of its 16 rows at a time.
+RowNumbers lse_of(const AttentionProblem& p, const TileShape& tile) {
+  return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 8};
 }
 
 /// Of a block whose Q tile sees so many K tiles.
@@ -48,8 +54,8 @@ class Program final : public TileProgram {
     if (step == steps_of_tile(at) - 1) {
       const int bytes = output_bytes(p_.dtype);
       out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, bytes, Phase::store_o, parts_.o});
-      out.push_back(
-          {Tensor::lse, Access::store, at.instance, row, rows, 0, 1, fp32_bytes, Phase::store_lse, parts_.statistics});
+      out.push_back(lse_of(p_, tile_).access(Tensor::lse, Access::store, at.instance, row, rows, Phase::store_lse,
+                                             parts_.statistics));
     } else if (step == 0) {
       out.push_back({Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q});
     } else {
@@ -107,7 +113,8 @@ class Program final : public TileProgram {
 };
 
 /// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them.
-std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileCounts& counts) {
+std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileShape& tile,
+                                            const TileCounts& counts) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t rows = p.instances() * p.n_q;
   const Traffic keys{.l2_to_sm_bytes = counts.key_rows_seen * row};
@@ -115,7 +122,7 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
           {Tensor::k, keys},
           {Tensor::v, keys},
           {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
-          {Tensor::lse, {.sm_to_l2_bytes = rows * fp32_bytes}}};
+          {Tensor::lse, {.sm_to_l2_bytes = lse_of(p, tile).bytes_once(p.instances())}}};
 }
 
 /// As Program::place() has it.
@@ -155,7 +162,7 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
           .fp32_values = tiles * tile.br * static_cast<double>(p.d),
           .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, execution.operand_rows)) * 2 * tile.bc * row,
           .distinct_bytes = static_cast<double>(read_once) * row +
-                            static_cast<double>(sum_of(forward_traffic(p, counts)).sm_to_l2_bytes)};
+                            static_cast<double>(p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes))};
 }
 
 }  // namespace
@@ -165,9 +172,9 @@ KernelModel model(const AttentionProblem& p, const Config& config, const KernelN
   const BatchGrid grids(p, config.tile);
   const std::vector<std::vector<TileRun>> rows = grids.row_runs();
   const TileCounts counts = grids.counts(rows);
-  return kernel_model("fwd", p.instances() * ceil_div(p.n_q, config.tile.br), needs, forward_traffic(p, counts),
-                      forward_flops(p), std::move(on_chip), std::move(load_order),
-                      forward_work(p, config, grids, rows, counts, execution), execution.timing);
+  return kernel_model("fwd", p.instances() * ceil_div(p.n_q, config.tile.br), needs,
+                      forward_traffic(p, config.tile, counts), forward_flops(p), std::move(on_chip),
+                      std::move(load_order), forward_work(p, config, grids, rows, counts, execution), execution.timing);
 }
 
 std::vector<BufferSpec> buffers(const AttentionProblem& p) {

@@ -16,6 +16,7 @@
 #include "kernels/growth_laws.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/io_model.h"
+#include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 #include "messages/load_order.h"
@@ -24,13 +25,21 @@
 namespace attnscope {
 namespace {
 
+/// l and m, of which a warp loads and stores half of its 16 rows at a time; and how they are cleared, by all warps.
+RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
+  return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = fa1::warp_rows / 2};
+}
+RowNumbers cleared_numbers_of(const AttentionProblem& p) {
+  return {.head_rows = p.n_q, .tile_rows = p.n_q, .request_rows = 32};
+}
+
 /// One block does a whole instance. Step 0 initialises O, l and m (and writes the 16-bit O of Q tiles that see no key);
 /// then each K/V tile that is seen has one step that loads it and one for each Q tile that visits it. The last pass
 /// over a Q tile stores the 16-bit O instead of the fp32 accumulator. `on_chip` is the model's.
 class Fa1Program final : public TileProgram {
  public:
   Fa1Program(const AttentionProblem& problem, const TileShape& tile, std::span<const OnChipPart> on_chip)
-      : p_(problem), tile_(tile), parts_(on_chip), grids_(problem, tile) {
+      : p_(problem), tile_(tile), numbers_(numbers_of(problem, tile)), parts_(on_chip), grids_(problem, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
       walks_.push_back(walk_of(grids_.of(entry * p_.heads_q)));
     }
@@ -44,16 +53,15 @@ class Fa1Program final : public TileProgram {
     const Walk& walk = this->walk(instance);
     const int element = bytes_per_element(p_.dtype);
     if (step == 0) {
-      const auto clear = [&](Tensor tensor, std::int64_t columns) {
-        out.push_back({tensor, Access::store, instance, 0, p_.n_q, 0, columns, fp32_bytes, Phase::clear_state});
-      };
-      clear(Tensor::o_acc, p_.d);
+      out.push_back({Tensor::o_acc, Access::store, instance, 0, p_.n_q, 0, p_.d, fp32_bytes, Phase::clear_state});
       for (const std::int64_t i : walk.empty_q_tiles) {
         out.push_back({Tensor::o, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d,
                        output_bytes(p_.dtype), Phase::store_o});
       }
-      clear(Tensor::l, 1);
-      clear(Tensor::m, 1);
+      for (const Tensor tensor : {Tensor::l, Tensor::m}) {
+        out.push_back(
+            cleared_numbers_of(p_).access(tensor, Access::store, instance, 0, p_.n_q, Phase::clear_state, no_part));
+      }
       return;
     }
     const auto [pass, inner] = at(walk, step);
@@ -68,22 +76,24 @@ class Fa1Program final : public TileProgram {
     const std::int64_t i = q_tile(grid, pass, inner);
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
-    const auto state = [&](Tensor tensor, Access access, std::int64_t columns, std::uint8_t part) {
-      out.push_back({tensor, access, instance, row, rows, 0, columns, fp32_bytes,
-                     access == Access::load ? Phase::load_state : Phase::store_state, part});
+    const auto state = [&](Access access) {
+      out.push_back({Tensor::o_acc, access, instance, row, rows, 0, p_.d, fp32_bytes, phase_of(access), parts_.o});
+    };
+    const auto statistics = [&](Access access) {
+      for (const Tensor tensor : {Tensor::l, Tensor::m}) {
+        out.push_back(numbers_.access(tensor, access, instance, row, rows, phase_of(access), parts_.statistics));
+      }
     };
     out.push_back({Tensor::q, Access::load, instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q});
-    state(Tensor::o_acc, Access::load, p_.d, parts_.o);
-    state(Tensor::l, Access::load, 1, parts_.statistics);
-    state(Tensor::m, Access::load, 1, parts_.statistics);
+    state(Access::load);
+    statistics(Access::load);
     if (pass.k_tile == walk.last_k_tile.at(static_cast<std::size_t>(i))) {
       out.push_back(
           {Tensor::o, Access::store, instance, row, rows, 0, p_.d, output_bytes(p_.dtype), Phase::store_o, parts_.o});
     } else {
-      state(Tensor::o_acc, Access::store, p_.d, parts_.o);
+      state(Access::store);
     }
-    state(Tensor::l, Access::store, 1, parts_.statistics);
-    state(Tensor::m, Access::store, 1, parts_.statistics);
+    statistics(Access::store);
   }
 
   void compute(std::int64_t instance, std::int64_t step, std::vector<Computation>& out) const override {
@@ -112,6 +122,8 @@ class Fa1Program final : public TileProgram {
     std::vector<std::int64_t> empty_q_tiles;
     std::int64_t steps = 1;
   };
+
+  static Phase phase_of(Access access) { return access == Access::load ? Phase::load_state : Phase::store_state; }
 
   /// A step after the first: of which pass it is, and which one of it.
   struct At {
@@ -153,6 +165,7 @@ class Fa1Program final : public TileProgram {
 
   AttentionProblem p_;
   TileShape tile_;
+  RowNumbers numbers_;
   ForwardParts parts_;
   BatchGrid grids_;
   std::vector<Walk> walks_;  ///< one where the grids are equal
@@ -160,15 +173,17 @@ class Fa1Program final : public TileProgram {
 
 /// K and V once where any query sees them; Q and the fp32 state of every Q tile again for each K/V tile it visits; the
 /// state once more to initialise it; O once, in place of the accumulator's last store.
-std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileCounts& counts,
-                                            const ColumnCounts& columns) {
+std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileShape& tile, const BatchRuns& runs,
+                                            const TileCounts& counts, const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
   const std::int64_t rows = p.instances() * p.n_q;
   const std::int64_t passes = counts.query_rows_seen;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * group_size(p) * row};
-  const Traffic statistics{.l2_to_sm_bytes = passes * fp32_bytes, .sm_to_l2_bytes = (rows + passes) * fp32_bytes};
+  const std::int64_t numbers = numbers_of(p, tile).bytes_seen(p, runs.rows);
+  const Traffic statistics{.l2_to_sm_bytes = numbers,
+                           .sm_to_l2_bytes = numbers + cleared_numbers_of(p).bytes_once(p.instances())};
   return {{Tensor::q, {.l2_to_sm_bytes = passes * row}},
           {Tensor::k, keys},
           {Tensor::v, keys},
@@ -264,7 +279,7 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
   const std::int64_t chunk = fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0);
   const std::int64_t kv = std::int64_t{tile.bc} * d * element;
   return kernel_model(
-      "fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, counts, columns), forward_flops(p),
+      "fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, tile, runs, counts, columns), forward_flops(p),
       {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
        in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},

@@ -12,6 +12,7 @@
 #include "kernels/device/gradient_shape.h"
 #include "kernels/fa1/fa1_timing.h"
 #include "kernels/model/integer.h"
+#include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
 #include "kernels/tile_computations.h"
 #include "messages/load_order.h"
@@ -28,6 +29,11 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
           .threads = gradient::threads(tile.br, tile.bc, d),
           .registers = gradient::register_estimate(tile.br, tile.bc, d),
           .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), operands)};
+}
+
+/// l and m, of which a warp loads a row a thread.
+RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
+  return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 32};
 }
 
 /// One block does a whole K/V head. Step 0 clears dq_acc of the group's query heads (and writes the 16-bit dQ of Q
@@ -87,8 +93,10 @@ class Fa1BackwardProgram final : public TileProgram {
     load(Tensor::q, p_.d, element, Phase::load_q, parts_.q);
     load(Tensor::dout, p_.d, element, Phase::load_dout, parts_.dout);
     load(Tensor::o, p_.d, output_bytes(p_.dtype), Phase::load_o, parts_.o);
-    load(Tensor::l, 1, fp32_bytes, Phase::load_statistics, parts_.statistics);
-    load(Tensor::m, 1, fp32_bytes, Phase::load_statistics, parts_.statistics);
+    for (const Tensor tensor : {Tensor::l, Tensor::m}) {
+      out.push_back(numbers_of(p_, tile_).access(tensor, Access::load, instance, row, rows, Phase::load_statistics,
+                                                 parts_.statistics));
+    }
     load(Tensor::dq_acc, p_.d, fp32_bytes, Phase::load_dq, parts_.dq);
     const bool finished = at.k_tile == walk.last_k_tile[static_cast<std::size_t>(i)];
     out.push_back({finished ? Tensor::dq : Tensor::dq_acc, Access::store, instance, row, rows, 0, p_.d,
@@ -159,8 +167,8 @@ class Fa1BackwardProgram final : public TileProgram {
 /// K and V once where any query sees them; Q, O, dO, their statistics and the accumulator of dQ for each tile of the
 /// grid; the accumulator's stores for each tile, and once more to clear it; dQ once, in place of the accumulator's last
 /// store; dK and dV once.
-std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const TileCounts& counts,
-                                             const ColumnCounts& columns) {
+std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const TileShape& tile, const BatchRuns& runs,
+                                             const TileCounts& counts, const ColumnCounts& columns) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t output = p.d * output_bytes(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
@@ -169,7 +177,7 @@ std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const Ti
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
   const Traffic queries{.l2_to_sm_bytes = passes * row};
-  const Traffic statistics{.l2_to_sm_bytes = passes * fp32_bytes};
+  const Traffic statistics{.l2_to_sm_bytes = numbers_of(p, tile).bytes_seen(p, runs.rows)};
   const Traffic key_gradients{.sm_to_l2_bytes = p.kv_instances() * p.n_k * output};
   return {
       {Tensor::q, queries},
@@ -243,8 +251,8 @@ KernelModel model(const AttentionProblem& p, const TileShape& tile, const Device
   const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
   const TileCounts counts = grids.counts(runs.rows);
   const ColumnCounts columns = grids.columns_kv(runs.columns);
-  return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, counts, columns), backward_flops(p),
-                      gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
+  return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, tile, runs, counts, columns),
+                      backward_flops(p), gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
                       {.unordered = {Tensor::dq_acc}, .steps_ahead = 1, .why = say::load_order::dq_behind{}},
                       backward_work(p, tile, runs, counts, columns, device), fa1::backward_timing);
 }

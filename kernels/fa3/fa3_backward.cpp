@@ -51,6 +51,7 @@ key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile
           .timing = fa3::backward_timing,
           .dot_timing = fa3::dot_timing,
           .convert_timing = fa3::convert_timing,
+          .delta_request_rows = 32,
           .whole_tiles = true};
 }
 

@@ -27,6 +27,7 @@ Message message_of(Phase phase) {
       {Phase::load_dq, say::phase::load_dq{}},
       {Phase::load_partial, say::phase::load_partial{}},
       {Phase::load_block_table, say::phase::load_block_table{}},
+      {Phase::load_key_length, say::phase::load_key_length{}},
       {Phase::load_kv_state, say::phase::load_kv_state{}},
       {Phase::clear_o, say::phase::clear_o{}},
       {Phase::clear_statistics, say::phase::clear_statistics{}},

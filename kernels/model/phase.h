@@ -31,6 +31,7 @@ enum class Phase : std::uint8_t {
   load_dq,          ///< the fp32 accumulator of dQ
   load_partial,     ///< O and LSE of a split
   load_block_table,
+  load_key_length,
   load_kv_state,
 
   // On chip, forward.

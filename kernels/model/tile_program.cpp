@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/model/integer.h"
+
 namespace attnscope {
 
 std::string_view to_string(Tensor tensor) {
@@ -49,10 +51,24 @@ std::string_view to_string(Tensor tensor) {
       return "LSE_part";
     case Tensor::block_table:
       return "block table";
+    case Tensor::key_lengths:
+      return "key lengths";
     case Tensor::kv_state:
       return "KV";
   }
   return "?";
+}
+
+std::int64_t TileAccess::moved_bytes() const {
+  if (request_rows == 0) return bytes();
+  const std::int64_t row_bytes = cols * element_bytes;
+  std::int64_t sectors = 0;
+  for (std::int64_t first = 0; first < rows; first += request_rows) {
+    const std::int64_t begin = (place + first) * row_bytes;
+    const std::int64_t end = (place + std::min<std::int64_t>(first + request_rows, rows)) * row_bytes;
+    sectors += std::max<std::int64_t>(0, ceil_div(end, sector_bytes) - begin / sector_bytes);
+  }
+  return sectors * sector_bytes;
 }
 
 Traffic sum_of(std::span<const OperandTraffic> operands) {
@@ -84,7 +100,7 @@ Traffic walk(const TileProgram& program) {
       accesses.clear();
       program.visit(block, step, accesses);
       for (const TileAccess& access : accesses) {
-        (access.access == Access::load ? sum.l2_to_sm_bytes : sum.sm_to_l2_bytes) += access.bytes();
+        (access.access == Access::load ? sum.l2_to_sm_bytes : sum.sm_to_l2_bytes) += access.moved_bytes();
       }
     }
   }

@@ -17,8 +17,9 @@ namespace attnscope {
 
 /// A matrix in global memory, as the papers name it. `o_acc` is FA1's fp32 output accumulator, `m` and `l` its running
 /// row maximum and row sum; `delta` is D = rowsum(dO o O), `dq_acc` the fp32 accumulator of dQ; `o_part` and `lse_part`
-/// are the partial results of split-KV, `block_table` the pages of a paged cache, `kv_state` the sum of phi(K)^T V that
-/// linear attention keeps of the keys before a chunk, with the sum z of phi(K) as its last row.
+/// are the partial results of split-KV, `block_table` the pages of a paged cache, `key_lengths` those of a mask,
+/// `kv_state` the sum of phi(K)^T V that linear attention keeps of the keys before a chunk, with the sum z of phi(K) as
+/// its last row.
 enum class Tensor : std::uint8_t {
   q,
   k,
@@ -41,6 +42,7 @@ enum class Tensor : std::uint8_t {
   o_part,
   lse_part,
   block_table,
+  key_lengths,
   kv_state
 };
 inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::kv_state) + 1;
@@ -49,6 +51,9 @@ inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::kv_
 /// `reduce` adds to what is there, in L2 (red.global.add): for the SM it is a store. Measured on an H200, sm_to_l2
 /// counts its bytes like a store's, and l2_to_sm none.
 enum class Access : std::uint8_t { load, store, reduce };
+
+/// What passes between SM and L2 is whole sectors.
+inline constexpr std::int64_t sector_bytes = 32;
 
 /// No part of KernelModel::on_chip.
 inline constexpr std::uint8_t no_part = 255;
@@ -68,8 +73,13 @@ struct TileAccess {
   /// The part of KernelModel::on_chip that a load fills and a store empties, by index; no_part where rows pass through
   /// registers without a name.
   std::uint8_t on_chip = no_part;
+  // Where rows are less than a sector (RowNumbers::access()); else 0, and rows are whole sectors.
+  std::uint8_t request_rows = 0;  ///< of one request of a warp, which moves each sector that it touches
+  std::int8_t place = 0;  ///< of the first row in its sector; negative: left of a sector that a request has moved
 
   [[nodiscard]] std::int64_t bytes() const { return rows * cols * element_bytes; }
+  /// That pass between SM and L2 for them.
+  [[nodiscard]] std::int64_t moved_bytes() const;
 };
 static_assert(sizeof(TileAccess) == 56, "the simulator copies millions of them");
 

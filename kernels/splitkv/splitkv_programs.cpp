@@ -6,10 +6,24 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/block_orders.h"
+#include "kernels/model/row_numbers.h"
 #include "kernels/tile_computations.h"
 
 namespace attnscope::splitkv {
 namespace {
+
+constexpr std::int64_t key_lengths_a_sector = 8;
+
+/// Under key lengths a block loads its entry's first, past the L1: a sector.
+void append_key_length(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
+  if (!grid.problem().mask.padded()) return;
+  const std::int64_t row = kv / grid.problem().heads_kv / key_lengths_a_sector;
+  out.push_back({Tensor::key_lengths, Access::load, 0, row, 1, 0, 1, static_cast<int>(sector_bytes),
+                 Phase::load_key_length, no_part});
+}
+Traffic key_length_traffic(const SplitGrid& grid, std::int64_t blocks) {
+  return {.l2_to_sm_bytes = grid.problem().mask.padded() ? blocks * sector_bytes : 0};
+}
 
 /// Block (split, K/V head): load Q, then K_j and V_j a step, store the partial results. Paged, the entries of the block
 /// table come first, a window at a time. A split without keys stores its partial LSE alone. Each group of warps has
@@ -48,6 +62,7 @@ class PartialProgram final : public TileProgram {
     const AttentionProblem& p = grid_.problem();
     const int element = bytes_per_element(p.dtype);
     const KeyRange keys = grid_.keys(kv, split);
+    if (step == 0) append_key_length(out, grid_, kv);
     if (step == steps(block) - 1) {
       const std::int64_t part = grid_.part(split, kv);
       const bool any = keys.first < keys.last;
@@ -149,11 +164,16 @@ class PartialProgram final : public TileProgram {
   std::uint8_t table_;
 };
 
+/// LSE, of which a block stores its rows at once: of heads of so many rows.
+RowNumbers lse_of(std::int64_t rows) {
+  return {.head_rows = rows, .tile_rows = combine_rows, .request_rows = combine_rows};
+}
+
 /// Block (K/V head, eight packed rows, 16 columns): load what the splits with keys say of them, several splits a step;
 /// store O, and LSE beside the first columns.
 class CombineProgram final : public TileProgram {
  public:
-  explicit CombineProgram(SplitGrid grid) : grid_(std::move(grid)) {}
+  explicit CombineProgram(SplitGrid grid) : grid_(std::move(grid)), numbers_(lse_of(grid_.problem().n_q)) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return grid_.problem().kv_instances() * blocks_of_head(); }
 
@@ -168,6 +188,7 @@ class CombineProgram final : public TileProgram {
     const std::int64_t kv = block / blocks_of_head();
     const std::int64_t rows = std::min<std::int64_t>(combine_rows, grid_.rows() - first);
     const std::int64_t column = slice * combine_columns;
+    if (step == 0) append_key_length(out, grid_, kv);
     if (step < steps(block) - 1) {
       const std::int64_t end = std::min(grid_.used(kv / p.heads_kv), (step + 1) * at_once);
       for (std::int64_t split = step * at_once; split < end; ++split) {
@@ -186,7 +207,11 @@ class CombineProgram final : public TileProgram {
       out.push_back({Tensor::o, Access::store, instance, row % p.n_q, count, column, combine_columns,
                      output_bytes(p.dtype), Phase::store_o});
       if (slice == 0) {
-        out.push_back({Tensor::lse, Access::store, instance, row % p.n_q, count, 0, 1, fp32_bytes, Phase::store_lse});
+        out.push_back(
+            numbers_.access(Tensor::lse, Access::store, instance, row % p.n_q, count, Phase::store_lse, no_part));
+        // One request stores those of all its heads.
+        TileAccess& lse = out.back();
+        if (row > first && lse.place > 0) lse.place = static_cast<std::int8_t>(lse.place - combine_rows);
       }
       row += count;
     }
@@ -207,6 +232,7 @@ class CombineProgram final : public TileProgram {
   [[nodiscard]] std::int64_t blocks_of_head() const { return slices() * row_groups(); }
 
   SplitGrid grid_;
+  RowNumbers numbers_;
 };
 
 }  // namespace
@@ -249,6 +275,7 @@ std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
           {Tensor::k, {.l2_to_sm_bytes = keys * row}},
           {Tensor::v, {.l2_to_sm_bytes = keys * row}},
           {Tensor::block_table, {.l2_to_sm_bytes = sectors * sector_bytes}},
+          {Tensor::key_lengths, key_length_traffic(grid, grid.splits() * p.kv_instances())},
           {Tensor::o_part, {.sm_to_l2_bytes = used * grid.rows() * p.d * fp32_bytes}},
           {Tensor::lse_part, {.sm_to_l2_bytes = grid.splits() * p.kv_instances() * grid.lse_rows() * fp32_bytes}}};
 }
@@ -260,8 +287,9 @@ std::vector<OperandTraffic> combine_traffic(const SplitGrid& grid) {
   const std::int64_t rows = p.instances() * p.n_q;
   return {{Tensor::o_part, {.l2_to_sm_bytes = grid.all_used() * grid.rows() * p.d * fp32_bytes}},
           {Tensor::lse_part, {.l2_to_sm_bytes = grid.all_used() * slices * grid.lse_rows() * fp32_bytes}},
+          {Tensor::key_lengths, key_length_traffic(grid, combine_blocks(grid))},
           {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
-          {Tensor::lse, {.sm_to_l2_bytes = rows * fp32_bytes}}};
+          {Tensor::lse, {.sm_to_l2_bytes = lse_of(grid.rows()).bytes_once(p.kv_instances())}}};
 }
 
 KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
@@ -304,7 +332,9 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   work.fp32_values = cells / static_cast<double>(chunk) * static_cast<double>(p.d);
   const std::int64_t fragments = tile.br / fragment;
   work.shared_bytes = keys_worked_on * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype) * fragments);
-  work.distinct_bytes = static_cast<double>(traffic.total());  // but for Q, some rows for each split
+  // But for Q, some rows for each split.
+  const Traffic lengths = key_length_traffic(grid, grid.splits() * p.kv_instances());
+  work.distinct_bytes = static_cast<double>(traffic.total() - lengths.total());
   return work;
 }
 
@@ -327,7 +357,7 @@ KernelWork combine_work(const SplitGrid& grid) {
   const std::int64_t column_groups = p.d / combine_columns;
   work.exponentials = static_cast<double>(grid.all_used() * grid.lse_rows() * column_groups);
   work.distinct_bytes = static_cast<double>(grid.all_used() * (grid.rows() * p.d + grid.lse_rows()) * fp32_bytes +
-                                            sum_of(combine_traffic(grid)).sm_to_l2_bytes);
+                                            p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes));
   return work;
 }
 

@@ -16,7 +16,6 @@
 
 namespace attnscope::splitkv {
 
-inline constexpr std::int64_t sector_bytes = 32;
 inline constexpr std::int64_t table_entry_bytes = 4;
 
 /// Query rows that one K/V head's block packs into its Q tile: all that share the head, contiguous in memory.

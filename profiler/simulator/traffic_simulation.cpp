@@ -221,7 +221,7 @@ class LaunchPlayer {
         accesses_.clear();
         program_.visit(place.block, place.step++, accesses_);
         for (const TileAccess& access : accesses_) {
-          (access.access == Access::load ? played_.l2_to_sm_bytes : played_.sm_to_l2_bytes) += access.bytes();
+          (access.access == Access::load ? played_.l2_to_sm_bytes : played_.sm_to_l2_bytes) += access.moved_bytes();
           if (observe_) {
             play_observed(access, place.block, place.step - 1);
           } else {
@@ -244,7 +244,7 @@ class LaunchPlayer {
               .block = block,
               .step = step,
               .access = access,
-              .l2_bytes = access.bytes() - fetched,
+              .l2_bytes = access.moved_bytes() - fetched,
               .dram_read_bytes = fetched,
               .dram_write_bytes = after.written - before.written});
   }

@@ -36,7 +36,7 @@ struct PlayedAccess {
   std::int64_t block = 0;
   std::int64_t step = 0;
   const TileAccess& access;
-  std::int64_t l2_bytes = 0;          ///< of access.bytes(): found in L2, or stored to it
+  std::int64_t l2_bytes = 0;          ///< of access.moved_bytes(): found in L2, or stored to it
   std::int64_t dram_read_bytes = 0;   ///< the rest of them, fetched from DRAM
   std::int64_t dram_write_bytes = 0;  ///< of other lines, dirty ones, that had to make room
 };

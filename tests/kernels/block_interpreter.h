@@ -85,7 +85,7 @@ class BlockInterpreter {
   }
 
   void load(const TileAccess& a) {
-    if (a.tensor == Tensor::block_table) return;
+    if (a.tensor == Tensor::block_table || a.tensor == Tensor::key_lengths) return;
     // FA1 has O as it stands in the accumulator.
     const Tensor to = a.tensor == Tensor::o_acc ? Tensor::o : a.tensor == Tensor::dq_acc ? Tensor::dq : a.tensor;
     std::vector<RowId> rows;

@@ -113,6 +113,7 @@ const std::vector<MatrixPhases>& matrix_phases() {
       {Tensor::o_part, Access::load, {Phase::load_partial}, {""}},
       {Tensor::lse_part, Access::load, {Phase::load_partial}, {""}},
       {Tensor::block_table, Access::load, {Phase::load_block_table}, {"block table"}},
+      {Tensor::key_lengths, Access::load, {Phase::load_key_length}, {""}},
       {Tensor::kv_state, Access::load, {Phase::load_kv_state}, {"KV"}},
       {Tensor::kv_state, Access::store, {Phase::store_kv_state}, {"KV", ""}},
       {Tensor::o, Access::store, {Phase::store_o}, {"O", ""}},
@@ -136,13 +137,13 @@ const std::vector<MatrixPhases>& matrix_phases() {
 }
 
 /// Where matrices pass through without a name: rows alone, what is cleared, zeros of what sees no key, dQ where it
-/// takes the registers of S and dP, and copies of a state that goes on.
+/// takes the registers of S and dP, copies of a state that goes on, and a key length.
 bool may_pass_through(const std::string& kernel, const TileAccess& a) {
   if (a.phase == Phase::store_kv_state) return true;
   if (kernel == "dot" || kernel == "convert" || kernel == "combine") return true;
   if (a.phase == Phase::clear_state || a.phase == Phase::clear_dq) return true;
   if (kernel == "bwd") return a.tensor == Tensor::dq || a.tensor == Tensor::dq_acc;
-  return a.tensor == Tensor::o || a.tensor == Tensor::lse_part;
+  return a.tensor == Tensor::o || a.tensor == Tensor::lse_part || a.tensor == Tensor::key_lengths;
 }
 
 TEST(Phases, EveryAccessHasItsLineAndItsPlace) {

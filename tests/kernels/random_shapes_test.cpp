@@ -56,6 +56,19 @@ class Shapes {
     p.mask = parse_mask(mask(p.n_k)).value();
     return p;
   }
+  /// One whose programs are walked in no time.
+  [[nodiscard]] AttentionProblem small_problem() {
+    AttentionProblem p = problem();
+    p.batch = extent(3);
+    p.heads_kv = extent(3);
+    p.heads_q = p.heads_kv * extent(3);
+    p.n_q = extent(9);
+    p.n_k = extent(9);
+    p.d = one_of<std::int64_t>({16, 48, 64, 80, 128});
+    p.page = one_of<std::int64_t>({0, 0, 16, 64});
+    p.mask = parse_mask(mask(p.n_k)).value();
+    return p;
+  }
   [[nodiscard]] TileShape tile() {
     return {.br = 16 * static_cast<int>(extent(4)), .bc = 16 * static_cast<int>(extent(4))};
   }
@@ -110,6 +123,31 @@ TEST(RandomShapes, NoCountOverflows) {
   }
   EXPECT_GT(posed, 150);
   EXPECT_GT(modelled, 100);
+}
+
+/// Heads and tiles begin anywhere in a sector, and end anywhere.
+TEST(RandomShapes, ClosedFormsAreTheProgramsToTheSector) {
+  Shapes shapes(20261126);
+  const DeviceLimits& device = known_gpus().front();
+  int walked = 0;
+  for (int i = 0; i < 400; ++i) {
+    const AttentionProblem p = shapes.small_problem();
+    if (!invalid_reason(p).empty()) continue;
+    const TileShape tile = shapes.tile();
+    for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+      Config config(tile, {});
+      if (algorithm->refusal(p, config, device)) config = algorithm->default_config(p, device);
+      if (algorithm->refusal(p, config, device)) continue;
+      for (const KernelLaunch& launch : algorithm->plan(p, config, device).launches) {
+        EXPECT_EQ(launch.traffic, walk(*launch.program))
+            << algorithm->name() << ' ' << launch.name << ' ' << describe(p) << ' ' << describe(config);
+        EXPECT_EQ(launch.traffic.l2_to_sm_bytes % sector_bytes, 0) << algorithm->name() << ' ' << launch.name;
+        EXPECT_EQ(launch.traffic.sm_to_l2_bytes % sector_bytes, 0) << algorithm->name() << ' ' << launch.name;
+        ++walked;
+      }
+    }
+  }
+  EXPECT_GT(walked, 1000);
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
       EXPECT_LE(elements[Tensor::o_part], bytes_of("o_part"));
       elements.clear();
       for (const TileAccess& a : test::all_accesses(*plan.launches[1].program)) {
+        if (a.tensor == Tensor::key_lengths) continue;
         if (a.access == Access::load) {
           cells(a, [&](std::int64_t cell) { ASSERT_TRUE(written.contains(cell)); });
         } else {

@@ -140,7 +140,7 @@ void TilePlayer::add(Tally& tally, std::size_t index, std::vector<TileAccess>& s
     const AccessResult& result = results_[moment.first_result + i];
     Traffic& traffic = tally.by_tensor.at(static_cast<std::size_t>(access.tensor));
     const bool load = access.access == Access::load;
-    (load ? traffic.l2_to_sm_bytes : traffic.sm_to_l2_bytes) += access.bytes();
+    (load ? traffic.l2_to_sm_bytes : traffic.sm_to_l2_bytes) += access.moved_bytes();
     if (load) tally.l2_hit_bytes += result.l2;
     tally.dram_read_bytes += result.read;
     tally.dram_write_bytes += result.write;

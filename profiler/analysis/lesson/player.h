@@ -43,7 +43,7 @@ struct Tally {
 
 struct FrameAccess {
   TileAccess access{};
-  std::int64_t l2_bytes = 0;         ///< of access.bytes(): found in L2, or stored to it
+  std::int64_t l2_bytes = 0;         ///< of access.moved_bytes(): found in L2, or stored to it
   std::int64_t dram_read_bytes = 0;  ///< the rest of them
   std::int64_t dram_write_bytes = 0;
 

@@ -115,6 +115,7 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
     case Tensor::o_part:
     case Tensor::lse_part:
     case Tensor::block_table:
+    case Tensor::key_lengths:
     case Tensor::dout:
     case Tensor::dq:
     case Tensor::q:

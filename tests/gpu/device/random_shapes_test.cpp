@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes between SM and L2 of shapes drawn at random, as counters have them, against the closed forms. On a real GPU;
+// skipped, with the reason, where there is none.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/model/integer.h"
+#include "kernels/registry.h"
+#include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t shapes = 200;
+constexpr double tolerance = 0.001;
+
+/// What of a launch's bytes is not the closed form's to say.
+struct Unsaid {
+  double more = 0;  ///< at most
+  double fewer = 0;
+};
+
+/// Where no operand is made of them, key lengths and block masks are read through the L1, each SM what its blocks need.
+/// And numbers of neighbouring rows that two requests of a block store to one sector may meet on their way to L2: seen
+/// of D alone, where a block stores little else between them.
+Unsaid unsaid_of(const KernelLaunch& launch, const AttentionProblem& p, const DeviceLimits& limits) {
+  const auto sms = static_cast<double>(std::min<std::int64_t>(launch.blocks(), limits.sm_count));
+  const auto sectors = [](std::int64_t bytes) { return static_cast<double>(ceil_div(bytes, sector_bytes)); };
+  const bool said =
+      std::ranges::find(launch.operands, Tensor::key_lengths, &OperandTraffic::tensor) != launch.operands.end();
+  double metadata = p.mask.padded() && !said ? sectors(4 * p.batch) : 0;
+  if (p.mask.sparse()) metadata += sectors(ceil_div(p.n_q, p.mask.block_size) * ceil_div(p.n_k, p.mask.block_size));
+  Unsaid unsaid{.more = sms * metadata * static_cast<double>(sector_bytes)};
+  std::vector<TileAccess> accesses;
+  for (std::int64_t block = 0; launch.name == "dot" && block < launch.program->blocks(); ++block) {
+    for (std::int64_t step = 0; step < launch.program->steps(block); ++step) {
+      launch.program->visit(block, step, accesses);
+    }
+  }
+  for (const TileAccess& access : accesses) {
+    if (access.tensor != Tensor::delta) continue;
+    unsaid.fewer += static_cast<double>(access.moved_bytes()) -
+                    sectors((access.place + access.rows) * 4) * static_cast<double>(sector_bytes);
+  }
+  return unsaid;
+}
+
+/// Small and odd. Draws by hand: standard distributions differ from library to library.
+class Draw {
+ public:
+  [[nodiscard]] std::int64_t between(std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most - least + 1));
+  }
+  template <class T>
+  [[nodiscard]] const T& one_of(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(between(0, std::ssize(values) - 1))];
+  }
+
+  /// What the algorithm may refuse.
+  [[nodiscard]] PointSpec point(const Algorithm& algorithm, const DeviceLimits& limits) {
+    PointSpec spec{.algorithm = algorithm.name(), .problem = problem(algorithm.facts())};
+    spec.set_config(algorithm.default_config(spec.problem, limits));
+    if (between(0, 2) == 0) {
+      spec.tile = {.br = 16 * static_cast<int>(between(1, 8)), .bc = 16 * static_cast<int>(between(1, 8))};
+    }
+    return spec;
+  }
+
+ private:
+  [[nodiscard]] AttentionProblem problem(const Facts& facts) {
+    AttentionProblem p{.pass = one_of<Pass>({Pass::fwd, Pass::bwd}),
+                       .batch = between(1, 5),
+                       .heads_kv = between(1, 5),
+                       .n_q = between(1, 700),
+                       .n_k = between(1, 1200),
+                       .d = one_of(facts.head_dims)};
+    const std::int64_t group = between(1, 3);
+    p.heads_q = p.heads_kv * group;
+    if (facts.decodes) {
+      p.pass = Pass::fwd;
+      p.n_q = between(1, 64 / group);
+      p.n_k = between(1, 20'000);
+      p.page = one_of<std::int64_t>({0, 16, 128});
+    }
+    const std::string side = std::to_string(between(0, p.n_k));
+    p.mask = parse_mask(one_of<std::string>({"none", "none", "causal", "window:" + side + ":0", "window:70:" + side,
+                                             "lengths:ramp", "causal+lengths:ramp", "blocks:128:butterfly"}))
+                 .value();
+    return p;
+  }
+
+  std::mt19937_64 random_{20261126};
+};
+
+std::vector<PointSpec> drawn(const Registry& registry, const DeviceLimits& limits) {
+  Draw draw;
+  std::vector<PointSpec> points;
+  for (int tried = 0; points.size() < shapes && tried < 10'000; ++tried) {
+    const Algorithm& algorithm = *registry.algorithms()[points.size() % registry.algorithms().size()];
+    const PointSpec spec = draw.point(algorithm, limits);
+    if (invalid_reason(spec.problem).empty() && !algorithm.refusal(spec.problem, spec.config(), limits)) {
+      points.push_back(spec);
+    }
+  }
+  return points;
+}
+
+std::vector<PointRecord> counted(Device& device, const std::vector<PointSpec>& points) {
+  MeasureOptions options;
+  options.verify = false;
+  options.min_samples = 1;
+  options.max_samples = 1;
+  device.prepare(points, {}, {});
+  std::vector<PointRecord> records(points.size());
+  std::vector<PointSpec> waiting;
+  std::vector<PointRecord*> uncounted;
+  const auto count = [&] {
+    if (!uncounted.empty()) (void)device.count(uncounted, options, {});
+    waiting.clear();
+    uncounted.clear();
+  };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!waiting.empty() && !device.counts_with(waiting, points[i])) count();
+    Device::Uncounted point = device.measure_uncounted(points[i], options, {});
+    records[i] = std::move(point.record);
+    if (!point.waits) continue;
+    waiting.push_back(points[i]);
+    uncounted.push_back(&records[i]);
+  }
+  count();
+  return records;
+}
+
+/// How far off the closed forms of an algorithm's kernel are, over all shapes.
+struct Off {
+  int kernels = 0;
+  int beyond = 0;
+  double most = 0;
+};
+
+TEST(RandomShapes, CountersMeetTheClosedForms) {
+  auto opened = open_gpu_device();
+  if (!opened) GTEST_SKIP() << text(opened.error().message());
+  Device& device = **opened;
+  if (device.counters().state != CounterState::available) GTEST_SKIP() << device.counters().reason;
+
+  const std::vector<PointSpec> points = drawn(device.algorithms(), device.info().limits);
+  ASSERT_EQ(points.size(), shapes);
+  std::map<std::string, Off> all;
+  for (const PointRecord& record : counted(device, points)) {
+    ASSERT_EQ(record.disposition, Disposition::ok) << describe(record.spec) << ": " << record.reason;
+    const AttentionProblem& p = record.spec.problem;
+    const AttentionPlan plan =
+        device.algorithms().find(record.spec.algorithm)->plan(p, record.spec.config(), device.info().limits);
+    for (const KernelRecord& kernel : record.kernels) {
+      if (record.kernels.size() > 1 && kernel.kernel == "all") continue;
+      const auto value = [&](std::string_view key) {
+        const auto found = kernel.metric(key);
+        EXPECT_TRUE(found) << describe(record.spec) << ' ' << kernel.kernel << ' ' << key;
+        return found.value_or(0);
+      };
+      const double loads = value(metric_key::l2_to_sm_bytes);
+      const double stores = value(metric_key::sm_to_l2_bytes);
+      const double model_loads = value(metric_key::model_l2_to_sm_bytes);
+      const double model_stores = value(metric_key::model_sm_to_l2_bytes);
+      const double model = model_loads + model_stores;
+      const auto launch = std::ranges::find_if(plan.launches, [&](const KernelLaunch& each) {
+        return !each.setup && (kernel.kernel == "all" || each.name == kernel.kernel);
+      });
+      ASSERT_NE(launch, plan.launches.end()) << kernel.kernel;
+      const Unsaid unsaid = unsaid_of(*launch, p, device.info().limits);
+      const double more = std::max(0.0, loads + stores - model - unsaid.more);
+      const double fewer = std::max(0.0, model - loads - stores - unsaid.fewer);
+      const double off = (more - fewer) / model;
+      Off& of = all[record.spec.algorithm + " " + kernel.kernel];
+      ++of.kernels;
+      if (std::abs(off) > std::abs(of.most)) of.most = off;
+      if (std::abs(off) <= tolerance) continue;
+      ++of.beyond;
+      ADD_FAILURE() << describe(record.spec) << ", kernel " << kernel.kernel
+                    << fmt::format(
+                           ": loads {:.0f}, by the closed form {:.0f} ({:+.0f}); stores {:.0f}, {:.0f} ({:+.0f})",
+                           loads, model_loads, loads - model_loads, stores, model_stores, stores - model_stores);
+    }
+  }
+  for (const auto& [kernel, off] : all) {
+    fmt::print("{:20} {:4} kernels, {:3} beyond, at most {:+.4f}%\n", kernel, off.kernels, off.beyond, 100 * off.most);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
