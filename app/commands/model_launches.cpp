@@ -32,6 +32,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
   Numbers numbers{{"blocks", load.blocks},
                   {"warps", load.warps},
                   {"blocks_per_sm", load.blocks_per_sm},
+                  {"l1_bytes", load.l1_bytes},
                   {"steps", load.work.steps},
                   {"steps_at_once", load.work.steps_at_once},
                   {"rounds", load.work.rounds},
@@ -40,6 +41,8 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"exponentials", load.work.exponentials},
                   {"fp32_values", load.work.fp32_values},
                   {"shared_bytes", load.work.shared_bytes},
+                  {"register_bytes", load.work.register_bytes},
+                  {"loaded_at_once", load.work.loaded_at_once},
                   {"l2_sm_bytes", load.l2_sm_bytes},
                   {"dram_bytes", load.dram_bytes},
                   {"distinct_bytes", load.work.distinct_bytes},
@@ -62,7 +65,8 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                                  {"block_latency", load.timing.block_latency},
                                  {"step_latency", load.timing.step_latency},
                                  {"round_latency", load.timing.round_latency},
-                                 {"square_latency", load.timing.square_latency}});
+                                 {"square_latency", load.timing.square_latency},
+                                 {"refill_latency", load.timing.refill_latency}});
   append_costs(numbers, "alone", load.timing.alone);
   append_costs(numbers, "busy", load.timing.busy);
   numbers.insert(numbers.end(),

@@ -244,6 +244,7 @@ KernelWork forward_work(const AttentionProblem& p, const TileShape& tile, const 
   const std::int64_t read_once = counts.query_rows_touched + 2 * columns.key_rows_touched;
   const auto rows = static_cast<double>(p.instances() * p.n_q);
   const double state = static_cast<double>(p.d + 2) * fp32_bytes;
+  const std::int64_t rows_at_once = std::int64_t{fa1::warps(tile.br)} * fa1::warp_rows * teams;
   return {
       .steps = static_cast<double>(p.instances() + columns.k_tiles_touched * group_size(p) + counts.tiles),
       .order = forward_order(p, runs, static_cast<double>(rounds_of_tile) / teams, slices, teams),
@@ -255,6 +256,8 @@ KernelWork forward_work(const AttentionProblem& p, const TileShape& tile, const 
       .exponentials = cells,
       .fp32_values = 3 * tiles * tile.br * d,  // O is multiplied by l, rescaled and divided again
       .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, fa1::warp_rows)) * 2 * tile.bc * row,
+      .register_bytes = static_cast<double>(counts.query_rows_seen) * state,
+      .loaded_at_once = static_cast<double>(rows_at_once) * state,
       .distinct_bytes =
           static_cast<double>(read_once) * row + rows * (state + static_cast<double>(p.d * output_bytes(p.dtype))),
       .cycled_bytes = static_cast<double>(fa1::working_set_bytes(p, resident_blocks(device, needs(p, tile, teams))))};

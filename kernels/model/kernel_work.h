@@ -19,6 +19,8 @@ struct KernelWork {
   double exponentials = 0;    ///< ex2
   double fp32_values = 0;     ///< of accumulators that are rescaled, converted or added up
   double shared_bytes = 0;    ///< that warps read from shared memory as operands
+  double register_bytes = 0;  ///< that are loaded into registers and have a place in the L1 on their way
+  double loaded_at_once = 0;  ///< bytes of these that a block loads at a time, where the L1 has room for them
   double distinct_bytes = 0;  ///< of global memory, each read or written byte once: what DRAM sees with an endless L2
   double cycled_bytes = 0;    ///< that the blocks at work pass through again and again; 0: what is reread is near by
 
@@ -55,6 +57,7 @@ struct KernelTiming {
   double step_latency = 0;    ///< of a step: what waiting for its loads takes, while other blocks of the SM work
   double round_latency = 0;   ///< of a round: dependent instructions that no other warp of the block covers
   double square_latency = 0;  ///< of a square of the block mask that is read
+  double refill_latency = 0;  ///< of a fill of the L1 from DRAM, beyond those that loads need if it has room for all
   UnitCosts alone{};          ///< of work by one warp a scheduler that no other warp hides
   UnitCosts busy{};           ///< of work while warps compete for the unit
   double skew = 0;            ///< of a block by itself: warps wait for one another at barriers, over its work

@@ -2,6 +2,7 @@
 #include "kernels/model/pipeline_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernels/model/block_deal.h"
@@ -85,7 +86,7 @@ class Sm {
     const double share = work_share(block);
     const double work = share * std::max(of_schedulers(busy_) * imbalance(warps_, at_once), of_sm(busy_));
     const double waits = std::max(0.0, waits_of_steps(block) - (at_once - 1) * work);
-    return norm(latency_of(block, share), at_once * work, load_.timing.overlap) + waits +
+    return norm(latency_of(block, share), at_once * work, load_.timing.overlap) + waits + waits_for_l1(share, at_once) +
            load_.timing.skew * work / at_once;
   }
 
@@ -101,6 +102,16 @@ class Sm {
   }
   [[nodiscard]] double waits_of_steps(const BlockRun& block) const {
     return load_.timing.step_latency * block.steps / load_.work.steps_at_once;
+  }
+
+  /// Fills of the L1 from DRAM, beyond those that a block's loads take with room for all of them.
+  [[nodiscard]] double waits_for_l1(double share, double at_once) const {
+    const KernelWork& work = load_.work;
+    if (work.loaded_at_once <= 0 || load_.l1_bytes <= 0) return 0;
+    const double fills = at_once / load_.l1_bytes - 1 / work.loaded_at_once;
+    const double from_dram = std::min(1.0, over(load_.dram_bytes, load_.l2_sm_bytes));
+    return load_.timing.refill_latency * from_dram * share * work.register_bytes / std::max(1.0, load_.blocks) *
+           std::max(0.0, fills);
   }
 
   const LaunchLoad& load_;
@@ -164,6 +175,18 @@ UnitValues busy_cycles(const LaunchLoad& load, const DeviceRates& rates) {
           over(wavefronts * wavefront_bytes, rates.per_cycle.shared), over(load.l2_to_sm_bytes, rates.per_cycle.l2), 0};
 }
 
+/// Of the memory that both share, what the L1 has beside blocks that take so much: shared memory gets the next larger
+/// of these sizes, and never 28 KiB of it (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
+double l1_beside(std::int64_t shared_bytes, const DeviceLimits& limits) {
+  constexpr std::array sizes{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+  constexpr std::int64_t kib = 1024;
+  std::int64_t taken = limits.shared_bytes_per_sm;
+  for (const std::int64_t size : sizes) {
+    if (size * kib >= shared_bytes) taken = std::min(taken, size * kib);
+  }
+  return static_cast<double>(limits.shared_bytes_per_sm + 28 * kib - taken);
+}
+
 }  // namespace
 
 std::string_view to_string(GpuUnit unit) {
@@ -175,11 +198,13 @@ std::string_view to_string(GpuUnit unit) {
 LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, double dram_bytes) {
   constexpr int threads_per_warp = 32;
   const Occupancy occupancy = theoretical_occupancy(limits, kernel.footprint());
+  const std::int64_t shared = kernel.dynamic_shared_bytes + limits.shared_bytes_reserved;
   return {.work = kernel.work,
           .timing = kernel.timing,
           .blocks = static_cast<double>(kernel.blocks()),
           .warps = std::ceil(static_cast<double>(kernel.threads_per_block()) / threads_per_warp),
           .blocks_per_sm = static_cast<double>(std::max(1, occupancy.blocks_per_sm)),
+          .l1_bytes = l1_beside(std::max(1, occupancy.blocks_per_sm) * shared, limits),
           .l2_sm_bytes = static_cast<double>(kernel.traffic.total()),
           .l2_to_sm_bytes = static_cast<double>(kernel.traffic.l2_to_sm_bytes),
           .dram_bytes = dram_bytes,

@@ -7,11 +7,12 @@
 // four schedulers, shared memory and the port to L2 to all of it; the longer of the two sums is what a block keeps the
 // SM busy with, more where its warps do not divide evenly among the schedulers. R blocks take
 //   t(R) = (alone^p + (R busy)^p)^(1/p)
-// To it comes what waiting for the loads of its steps takes, beyond the other blocks' work; and what its warps wait for
-// one another at barriers, a share of its work that the others fill: a block by itself has all of it, each of R an
-// R-th. Equal blocks come in waves of R on every SM, the last one as full as it is. Unequal ones are dealt out in the
-// launch's order (KernelWork::order, block_deal.h), each to the place that is free first; a block's work and waits go
-// with its rounds and steps. Beside all that stand the device's L2 and DRAM: the 4-norm of the three, so that two of
+// To it comes what waiting for the loads of its steps takes, beyond the other blocks' work; what loads into registers
+// wait where the L1, which has what shared memory leaves, has no room for all of them at a time; and what its warps
+// wait for one another at barriers, a share of its work that the others fill: a block by itself has all of it, each of
+// R an R-th. Equal blocks come in waves of R on every SM, the last one as full as it is. Unequal ones are dealt out in
+// the launch's order (KernelWork::order, block_deal.h), each to the place that is free first; a block's work and waits
+// go with its rounds and steps. Beside all that stand the device's L2 and DRAM: the 4-norm of the three, so that two of
 // them near each other cost some more than one. Launching adds to it.
 //
 // The clock is the highest that the launches of a point hold, run again and again (ClockLimits).
@@ -48,6 +49,7 @@ struct LaunchLoad {
   double blocks = 1;
   double warps = 1;           ///< of a block
   double blocks_per_sm = 1;   ///< that it holds at once: Occupancy
+  double l1_bytes = 0;        ///< that these leave of an SM's L1; 0: as many as are needed
   double l2_sm_bytes = 0;     ///< both ways
   double l2_to_sm_bytes = 0;  ///< of those
   double dram_bytes = 0;      ///< both ways, settled: with what is written back when the launch is over

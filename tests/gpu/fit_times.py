@@ -22,12 +22,12 @@ from scipy.optimize import least_squares
 from scipy.stats import spearmanr
 
 UNITS = ("tensor", "exponential", "fp32", "shared", "l2")
-NAMES = (["block_latency", "step_latency", "round_latency", "square_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
+NAMES = (["block_latency", "step_latency", "round_latency", "square_latency", "refill_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
          + ["skew", "overlap", "launch_ns"])
 #          latencies          alone                    busy                     skew, overlap, launch
-LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
-HIGHEST = [20000, 8000, 8000, 4000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
-USUAL = [1500, 300, 500, 100, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
+LOWEST = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
+HIGHEST = [20000, 8000, 8000, 4000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
+USUAL = [1500, 300, 500, 100, 1500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
 PULL = 0.1          # towards what is usual, of what few launches do not tell
 LEAST_LAUNCHES = 4  # of one half, for a fit
 LEAST_TILES = 12    # of one problem, for a rank
@@ -95,8 +95,12 @@ class Sm:
         dealt = np.where(self.warps > 4, self.warps, self.warps * count)
         work = share * np.maximum(self.of_schedulers * np.ceil(dealt / 4) / (dealt / 4), self.of_sm)
         waits = c["step_latency"] * steps / self.t["steps_at_once"]
+        at_once = self.t["loaded_at_once"]
+        fills = np.where(at_once > 0, count / self.t["l1_bytes"] - over(np.ones_like(at_once), at_once), 0)
+        from_dram = np.minimum(1, over(self.t["dram_bytes"], self.t["l2_sm_bytes"]))
+        refills = from_dram * share * self.t["register_bytes"] / self.blocks * np.maximum(0, fills)
         return (norm(latency, count * work, c["overlap"]) + np.maximum(0, waits - (count - 1) * work)
-                + c["skew"] * work / count)
+                + c["refill_latency"] * refills + c["skew"] * work / count)
 
 
 def turns_of(order):
@@ -263,7 +267,8 @@ def fit(t, clock, before, starts):
     work = {"tensor": "tensor_flops", "exponential": "exponentials", "fp32": "fp32_values", "shared": "shared_bytes",
             "l2": "l2_sm_bytes"}
     used = np.array([t[work[name.split("_")[1]]].any() if name.split("_")[0] in ("alone", "busy")
-                     else t["squares_read"].any() if name == "square_latency" else True for name in NAMES])
+                     else t["squares_read"].any() if name == "square_latency"
+                     else t["register_bytes"].any() if name == "refill_latency" else True for name in NAMES])
     usual = np.array(USUAL, float)
 
     def misses(x):
@@ -297,7 +302,7 @@ def in_source(constants):
         return f"    .{name} = {{{', '.join(parts)}}},\n"
 
     return (f"{{\n    .block_latency = {number(c['block_latency'])},\n    .step_latency = {number(c['step_latency'])},\n    .round_latency = {number(c['round_latency'])},\n"
-            + (f"    .square_latency = {number(c['square_latency'])},\n" if c["square_latency"] > 0 else "")
+            + "".join(f"    .{name} = {number(c[name])},\n" for name in ("square_latency", "refill_latency") if c[name] > 0)
             + costs("alone") + costs("busy") + f"    .skew = {number(c['skew'])},\n    .overlap = {number(c['overlap'])},\n"
             f"    .launch_ns = {number(c['launch_ns'])},\n    // .use stays: fit_use.py\n}}")
 

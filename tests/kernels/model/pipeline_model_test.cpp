@@ -81,6 +81,30 @@ TEST(PipelineModel, ALatencyThatFewWarpsHide) {
   EXPECT_NEAR(ns(load), 10 + 21 + 25 + 200 + 30, 1e-9);
 }
 
+TEST(PipelineModel, LoadsIntoRegistersWaitForRoomInTheL1) {
+  LaunchLoad load = products(4);
+  const double before = ns(load);
+  load.work.register_bytes = 4 * 6000;
+  load.work.loaded_at_once = 1000;
+  load.timing.refill_latency = 7;
+  load.dram_bytes = load.l2_sm_bytes = 1;
+  load.l1_bytes = 1000;
+  EXPECT_NEAR(ns(load), before, 1e-9) << "there is room for all of a time";
+  load.l1_bytes = 400;
+  EXPECT_NEAR(ns(load), before + 7 * (15 - 6), 1e-9) << "15 fills of the L1 for 6 times";
+  load.l2_sm_bytes = 4;
+  EXPECT_NEAR(ns(load), before + 7 * (15 - 6) / 4.0, 1e-9) << "a fourth of them from DRAM";
+  load.l2_sm_bytes = 1;
+  // Both blocks of an SM want the room at the same time.
+  LaunchLoad two = load;
+  two.blocks = 8;
+  two.blocks_per_sm = 2;
+  LaunchLoad unlimited = two;
+  unlimited.timing.refill_latency = 0;
+  two.work.register_bytes = 8 * 6000;
+  EXPECT_NEAR(ns(two), ns(unlimited) + 7 * (30 - 6), 1e-9);
+}
+
 TEST(PipelineModel, TheLongerOfSchedulersAndSharedUnitsDecides) {
   LaunchLoad load = products(4);
   load.work.exponentials = 4 * 500;   // 50 cycles
