@@ -81,7 +81,7 @@ TEST(TilePlayer, AnyFrameIsWhatSteppingThereGives) {
       for (const FrameAccess& access : frame.accesses) {
         Traffic& traffic = sum.by_tensor.at(static_cast<std::size_t>(access.access.tensor));
         (access.access.access == Access::load ? traffic.l2_to_sm_bytes : traffic.sm_to_l2_bytes) +=
-            access.access.bytes();
+            access.access.moved_bytes();
       }
       ASSERT_EQ(frame.so_far.by_tensor, sum.by_tensor) << each.algorithm->name() << ' ' << index;
     }

@@ -249,11 +249,11 @@ TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
       std::map<std::pair<std::string, std::int64_t>, std::int64_t> last_step;
       const auto observe = [&](const PlayedAccess& played) {
         Observed& of = seen[played.launch.name];
-        EXPECT_EQ(played.l2_bytes + played.dram_read_bytes, played.access.bytes());
+        EXPECT_EQ(played.l2_bytes + played.dram_read_bytes, played.access.moved_bytes());
         EXPECT_GE(played.l2_bytes, 0);
         EXPECT_TRUE(played.access.access != Access::store || played.dram_read_bytes == 0);
         (played.access.access == Access::load ? of.traffic.l2_to_sm_bytes : of.traffic.sm_to_l2_bytes) +=
-            played.access.bytes();
+            played.access.moved_bytes();
         of.dram_read_bytes += played.dram_read_bytes;
         of.dram_write_bytes += played.dram_write_bytes;
         ++of.accesses;
