@@ -163,7 +163,7 @@ ExitCode run_import(const ImportOptions& options) {
     run.header.argv = {options.arguments.begin(), options.arguments.end()};
     run.header.plan_hash = "imported";
     run.header.planned_points = device.points.size();
-    run.header.imported = true;
+    run.header.imported = !device.info.simulated;
     for (const PointRecord& point : device.points) {
       if (!point.rounds.empty()) run.header.rounds = std::max(run.header.rounds, point.rounds.back().round + 1);
     }

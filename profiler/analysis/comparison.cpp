@@ -79,9 +79,9 @@ struct RoundAt {
   std::optional<double> moment = std::nullopt;  ///< how far in its round
 };
 
+/// Of what is imported, also where its samples did not come along.
 bool has_time(const PointTable& table, Row row) {
-  const std::optional<KernelOfRow> sum = table.points().sum(row);
-  return has_values(table.disposition(row)) && sum && sum->times() && sum->times()->median > 0;
+  return has_values(table.disposition(row)) && table.values(metric_key::time_median_ns).at(row).value_or(0) > 0;
 }
 
 /// What is looked at of every pair, found once.
@@ -105,16 +105,25 @@ std::optional<RoundAt> only_round(Looked& looked, Row row, std::size_t nth) {
                  .moment = looked.moments.of(row, 0)};
 }
 
+std::optional<double> median_over(const std::vector<double>& values) {
+  if (values.size() == 1) return values.front();
+  const std::optional<SampleSummary> summary = summarize(values);
+  return summary ? std::optional(summary->median) : std::nullopt;
+}
+
 std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
   const PointTable& table = looked.table;
   std::vector<RoundAt> rounds;
+  std::map<RunIndex, std::vector<RoundAt>> again;  // of imports: nobody says that what stands twice are two rounds
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row row = rows[i];
     const RunIndex run = table.run_index(row);
     const auto of_run = [&](Row before) { return table.run_index(before) == run; };
     const auto nth = static_cast<std::size_t>(std::ranges::count_if(rows.first(i), of_run));
     if (table.points().sum(row)->rounds() == 0) {
-      if (const std::optional<RoundAt> round = only_round(looked, row, nth)) rounds.push_back(*round);
+      const std::optional<RoundAt> round = only_round(looked, row, nth);
+      if (round && table.run(row).provenance == Provenance::imported) again[run].push_back(*round);
+      if (round && table.run(row).provenance != Provenance::imported) rounds.push_back(*round);
       continue;
     }
     const std::vector<std::optional<double>> times = table.points().round_times(row);
@@ -126,6 +135,13 @@ std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
                         .hz = clocks[k].sm_hz,
                         .moment = looked.moments.of(row, clocks[k].round)});
     }
+  }
+  for (const auto& [run, of_run] : again) {
+    std::vector<double> times;
+    for (const RoundAt& round : of_run) times.push_back(round.ns);
+    rounds.push_back(of_run.front());
+    rounds.back().ns = *median_over(times);
+    if (of_run.size() > 1) rounds.back().hz = 0;
   }
   return rounds;
 }
@@ -152,12 +168,6 @@ double published_time_error(const PointTable& table, Row row) {
     of_few = error.p95;
   }
   return std::max({of_few, of_all, unknown_spread_floor});
-}
-
-std::optional<double> median_over(const std::vector<double>& values) {
-  if (values.size() == 1) return values.front();
-  const std::optional<SampleSummary> summary = summarize(values);
-  return summary ? std::optional(summary->median) : std::nullopt;
 }
 
 void push(RoundsOfSide& side, const RoundAt& round) {
@@ -277,12 +287,12 @@ bool repeats(const PointTable& table, const std::vector<Row>& rows) {
   const Row first = rows.front();
   const std::string& sources = table.points().sources(first);
   const bool computed = is_computed(table, rows);
+  const ValueColumn& times = table.values(metric_key::time_median_ns);
   return std::ranges::all_of(rows, [&](Row row) {
     const std::string& of_row = table.points().sources(row);
     return same_spec(table, row, first) && table.run(row).device_name == table.run(first).device_name &&
            table.points().origin(row) == table.points().origin(first) &&
-           (of_row.empty() || sources.empty() || of_row == sources) &&
-           (!computed || table.points().sum(row)->times()->median == table.points().sum(first)->times()->median);
+           (of_row.empty() || sources.empty() || of_row == sources) && (!computed || times.at(row) == times.at(first));
   });
 }
 

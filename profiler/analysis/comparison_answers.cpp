@@ -23,12 +23,14 @@ struct ToldPair {
 
 RatioInterval mean_of(std::span<const ToldPair> told) {
   double sum = 0;
+  bool assumed = false;
   std::map<const ComparisonResult*, double> squares;  // by result, of the half-widths of points in the same rounds
   double half = 0;                                    // of the others
   for (const auto& [pair, result] : told) {
     const RatioInterval& time = pair->verdict.time;
     const double width = std::log(time.interval.high / time.interval.low) / 2;
     sum += std::log(time.ratio);
+    assumed = assumed || time.assumed;
     if (pair->paired && pair->verdict.floor == SpreadFloor::none) {
       squares[result] += width * width;
     } else {
@@ -38,7 +40,8 @@ RatioInterval mean_of(std::span<const ToldPair> told) {
   for (const auto& [result, of_result] : squares) half += std::sqrt(of_result);
   const auto count = static_cast<double>(told.size());
   return {.ratio = std::exp(sum / count),
-          .interval = {.low = std::exp((sum - half) / count), .high = std::exp((sum + half) / count)}};
+          .interval = {.low = std::exp((sum - half) / count), .high = std::exp((sum + half) / count)},
+          .assumed = assumed};
 }
 
 ComparisonAnswer answer_of(const PointTable& table, std::span<const ToldPair> told) {
@@ -160,6 +163,9 @@ Table answer_data(std::vector<ComparisonAnswer> answers) {
   table.add({.key = "mean_ratio"}, [](const ComparisonAnswer& answer) { return answer.mean.ratio; });
   table.add({.key = "mean_low"}, [](const ComparisonAnswer& answer) { return answer.mean.interval.low; });
   table.add({.key = "mean_high"}, [](const ComparisonAnswer& answer) { return answer.mean.interval.high; });
+  table.add({.key = "floor"}, [](const ComparisonAnswer& answer) {
+    return answer.mean.assumed ? to_string(SpreadFloor::of_percent) : std::string_view();
+  });
   for (const auto& [key, value] :
        {std::pair("slower_by", &ComparisonAnswer::slower_by), std::pair("faster_by", &ComparisonAnswer::faster_by),
         std::pair("detectable", &ComparisonAnswer::detectable),

@@ -124,7 +124,9 @@ Message verdict_title(Verdict verdict) {
 
 std::string ratio_text(const RatioInterval& ratio) {
   if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
-  return fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
+  const std::string words =
+      fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
+  return ratio.assumed ? text(say::compare::assumed{.ratio = words}) : words;
 }
 
 std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& results, std::size_t looks) {

@@ -49,7 +49,8 @@ RatioInterval ratio_of(const RatioEstimate& estimate, Quantiles& quantiles) {
   const double half = estimate.error > 0 ? quantiles.of(estimate.freedom) * estimate.error : 0;
   return {.ratio = std::exp(estimate.centre),
           .interval = {.low = std::exp(std::min(estimate.mean - half, estimate.centre)),
-                       .high = std::exp(std::max(estimate.mean + half, estimate.centre))}};
+                       .high = std::exp(std::max(estimate.mean + half, estimate.centre))},
+          .assumed = estimate.floor == SpreadFloor::of_percent};
 }
 
 struct Corrected {
@@ -218,7 +219,7 @@ std::string_view to_string(SpreadFloor floor) {
     case SpreadFloor::of_rounds:
       return "rounds";
     case SpreadFloor::of_percent:
-      return "5%";
+      return "assumed";
     case SpreadFloor::of_model:
       return "model";
     case SpreadFloor::calibrated:

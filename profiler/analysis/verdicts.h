@@ -102,6 +102,8 @@ struct ComparedRow {
 struct RatioInterval {
   double ratio = 1;   ///< other / base
   Interval interval;  ///< 95% unless the options say another, of this row alone
+  /// Nothing that was measured says how wide it is: too few rounds, and `unknown_spread_floor` stands for their spread.
+  bool assumed = false;
 };
 
 struct RowVerdict {

@@ -2,6 +2,7 @@
 #include "storage/exchange/cells.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -42,6 +43,10 @@ Cell knob_cell(const KnobValue& value) {
 
 Cell reason_arguments(const PointRecord& record) {
   return record.reason.id.empty() ? Cell() : text_cell(arguments_json(record.reason));
+}
+
+Cell samples_cell(const PointRecord& record, const KernelRecord& kernel) {
+  return record.rounds.empty() ? text_cell(fmt::format("{}", fmt::join(kernel.samples_ns, " "))) : Cell();
 }
 
 std::string csv_field(const Cell& cell) {

@@ -32,6 +32,13 @@ inline constexpr std::string_view words = "reason";
 inline constexpr std::string_view id = "reason_id";
 inline constexpr std::string_view arguments = "reason_arguments";
 }  // namespace reason_column
+/// In tables of rows.
+namespace round_column {
+inline constexpr std::string_view round = "round";
+inline constexpr std::string_view samples = "samples_ns";
+}  // namespace round_column
+/// In the order taken, with spaces between them; of several rounds none, for they stand with their rounds.
+[[nodiscard]] Cell samples_cell(const PointRecord& record, const KernelRecord& kernel);
 /// The arguments of the reason, as JSON; none where it has no id.
 [[nodiscard]] Cell reason_arguments(const PointRecord& record);
 

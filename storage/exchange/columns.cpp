@@ -7,6 +7,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
+#include "storage/exchange/long_columns.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -27,6 +28,12 @@ Column of_fact(std::string_view key) {
             return fact.about == PointFact::About::device || row.is_all() ? number_cell(fact.get(row.record()))
                                                                           : Cell();
           }};
+}
+
+void visit_rows(const RunSummary& run, const StoredPoint& point, const std::function<void(const Row&)>& visit) {
+  static const KernelRecord nothing;
+  if (point.record.kernels.empty()) visit(Row{run, point, nothing});
+  for (const KernelRecord& kernel : point.record.kernels) visit(Row{run, point, kernel});
 }
 
 }  // namespace
@@ -92,7 +99,18 @@ std::vector<Column> common_columns() {
   add_since([](int since) { return since > 2; });
   columns.push_back({std::string(reason_column::id), [](const Row& r) { return text_cell(r.record().reason.id); }});
   columns.push_back({std::string(reason_column::arguments), [](const Row& r) { return reason_arguments(r.record()); }});
+  columns.push_back({std::string(long_column::run_uid), [](const Row& r) { return text_cell(r.run.uid); }});
+  columns.push_back({std::string(long_column::plan_index),
+                     [](const Row& r) { return Cell(static_cast<std::int64_t>(r.point.index)); }});
   return columns;
+}
+
+std::vector<Column> round_columns() {
+  return {
+      {std::string(round_column::round),
+       [](const Row& r) { return r.round ? Cell(static_cast<std::int64_t>(*r.round)) : Cell(); }},
+      {std::string(round_column::samples), [](const Row& r) { return samples_cell(r.record(), r.kernel); }},
+  };
 }
 
 bool is_column(const std::vector<Column>& columns, std::string_view name) {
@@ -115,11 +133,32 @@ std::vector<Column> columns_for(std::span<const Selection> selections) {
   return columns;
 }
 
+StoredPoint in_round(const StoredPoint& point, const RoundRecord& round) {
+  StoredPoint alone;
+  alone.id = point.id;
+  alone.index = point.index;
+  alone.record.spec = point.record.spec;
+  alone.record.disposition = point.record.disposition;
+  alone.record.provenance = point.record.provenance;
+  alone.record.kernels = round.kernels;
+  alone.record.clocks = round.clocks;
+  for (KernelRecord& kernel : alone.record.kernels) {
+    std::erase_if(kernel.metrics, [](const MetricValue& metric) { return metric.provenance == Provenance::modelled; });
+  }
+  return alone;
+}
+
 void for_each_row(const Selection& selection, const std::function<void(const Row&)>& visit) {
-  static const KernelRecord nothing;
+  for_each_point(selection, [&](const RunSummary& run, const StoredPoint& point) { visit_rows(run, point, visit); });
+}
+
+void for_each_row_and_round(const Selection& selection, const std::function<void(const Row&)>& visit) {
   for_each_point(selection, [&](const RunSummary& run, const StoredPoint& point) {
-    if (point.record.kernels.empty()) visit(Row{run, point, nothing});
-    for (const KernelRecord& kernel : point.record.kernels) visit(Row{run, point, kernel});
+    visit_rows(run, point, visit);
+    for (const RoundRecord& round : point.record.rounds) {
+      const StoredPoint alone = in_round(point, round);
+      for (const KernelRecord& kernel : alone.record.kernels) visit(Row{run, alone, kernel, round.round});
+    }
   });
 }
 

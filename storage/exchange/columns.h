@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ struct Row {
   const RunSummary& run;
   const StoredPoint& point;
   const KernelRecord& kernel;
+  std::optional<int> round = std::nullopt;  ///< none: of all rounds together
 
   [[nodiscard]] const PointRecord& record() const { return point.record; }
   /// What is true of the point as a whole stands in its first row only, so that a sum over rows counts it once.
@@ -32,11 +34,17 @@ struct Column {
 
 /// What every export has, whatever knobs its points were given.
 [[nodiscard]] std::vector<Column> common_columns();
+/// What a table of rows says of rounds: which one, and its samples.
+[[nodiscard]] std::vector<Column> round_columns();
 /// The common columns, and one for each other knob that a point of the selections has.
 [[nodiscard]] std::vector<Column> columns_for(std::span<const Selection> selections);
 [[nodiscard]] bool is_column(const std::vector<Column>& columns, std::string_view name);
 
+/// What one round found, as a point of its own; what is modelled is the point's, whatever round it is stored with.
+[[nodiscard]] StoredPoint in_round(const StoredPoint&, const RoundRecord&);
 /// A point that never got as far as a kernel still has its row.
 void for_each_row(const Selection& selection, const std::function<void(const Row&)>& visit);
+/// The same, and after the rows of a point that was measured in several rounds those of each round.
+void for_each_row_and_round(const Selection& selection, const std::function<void(const Row&)>& visit);
 
 }  // namespace attnscope::exchange

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <ostream>
 #include <set>
 #include <string>
@@ -28,7 +30,8 @@ ExportCount export_csv(std::span<const ExportSource> sources, std::ostream& out)
     if (source.points) keep_points(selections.back(), *source.points);
     count.points += selections.back().points.size();
   }
-  const std::vector<Column> columns = columns_for(selections);
+  std::vector<Column> columns = columns_for(selections);
+  std::ranges::move(round_columns(), std::back_inserter(columns));
   std::set<std::string> extra;
   for (const Selection& selection : selections) {
     for_each_row(selection, [&](const Row& row) {
@@ -44,7 +47,7 @@ ExportCount export_csv(std::span<const ExportSource> sources, std::ostream& out)
   for (const std::string& name : extra) fields.push_back(csv_field(name));
   write_line();
   for (const Selection& selection : selections) {
-    for_each_row(selection, [&](const Row& row) {
+    for_each_row_and_round(selection, [&](const Row& row) {
       fields.clear();
       for (const Column& column : columns) fields.push_back(csv_field(column.of(row)));
       for (const std::string& name : extra) fields.push_back(csv_field(number_cell(row.kernel.metric(name))));

@@ -16,6 +16,7 @@ namespace attnscope {
 
 /// A header row, then one row per point and kernel; quoted as RFC 4180 has it, lines end in LF, absent values are empty
 /// fields. The fixed columns come first, then where the row comes from, then every other stored metric by its name.
+/// After the rows of a point of several rounds, whose `round` is empty, come those of each round.
 /// `runs` empty: all of them.
 void export_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
 
@@ -35,9 +36,9 @@ ExportCount export_csv(std::span<const ExportSource>, std::ostream&);
 /// One row a value: run_uid, plan_index and device say whose, then come the fields of the point, the knobs that a point
 /// of the export was given or its algorithm states (empty where it has none of that name), disposition, reason and
 /// throttled; then kernel (empty: the whole point), metric, value, unit and provenance, and with a time or a rate the
-/// quartiles q1 and q3 of its samples and how many these are. Values are every metric of the metrics table that the
-/// point has, stored or derived, in the table's order, counters asked for by name, and the numbers of point_facts(). A
-/// point without any has one row that says so by what it leaves empty.
+/// quartiles q1 and q3 of its samples and how many these are, round and samples_ns. Values are every metric of the
+/// metrics table that the point has, stored or derived, in the table's order, counters asked for by name, and the
+/// numbers of point_facts(). A point without any has one row that says so by what it leaves empty.
 void export_long_csv(std::span<const ExportSource>, std::ostream&, const Registry& = built_in_algorithms());
 void export_long_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostream&,
                      const Registry& = built_in_algorithms());

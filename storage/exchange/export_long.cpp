@@ -12,7 +12,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
-#include "storage/exchange/cells.h"
+#include "storage/exchange/columns.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/long_columns.h"
 #include "storage/exchange/selection.h"
@@ -45,14 +45,12 @@ class LongTableWriter {
   void write_point(const RunSummary& run, const StoredPoint& stored) {
     const PointRecord& point = stored.record;
     begin_ = beginning(run, stored);
-    bool silent = true;
-    for (const KernelRecord& kernel : point.kernels) silent = !write_kernel(point, kernel) && silent;
-    for (const PointFact& fact : point_facts()) {
-      if (const auto value = value_of(fact, point)) {
-        write_value({}, *value);
-        silent = false;
-      }
+    const bool silent = !write_values(point);
+    for (const RoundRecord& round : point.rounds) {
+      round_ = Cell(static_cast<std::int64_t>(round.round));
+      write_values(in_round(stored, round).record);
     }
+    round_ = {};
     if (silent) out_ << fmt::format("{}{}\n", begin_, std::string(long_column::of_a_value.size(), ','));
   }
 
@@ -111,6 +109,18 @@ class LongTableWriter {
   }
 
   /// Whether there was a value.
+  bool write_values(const PointRecord& point) {
+    bool any = false;
+    for (const KernelRecord& kernel : point.kernels) any = write_kernel(point, kernel) || any;
+    for (const PointFact& fact : point_facts()) {
+      if (const auto value = value_of(fact, point)) {
+        write_value({}, *value);
+        any = true;
+      }
+    }
+    return any;
+  }
+
   bool write_kernel(const PointRecord& point, const KernelRecord& kernel) {
     const std::string name = kernel.kernel == "all" ? std::string() : kernel.kernel;
     const std::optional<Cell> samples = kernel.samples_ns.empty()
@@ -123,7 +133,8 @@ class LongTableWriter {
       const auto spread = quartiles(metric.key, point, kernel.kernel);
       Cell of = samples && metric.follows_clocks ? *samples : Cell();
       if (spread && !metric.follows_clocks) of = static_cast<std::int64_t>(point.rounds.size());
-      write_value(name, *value, spread, of);
+      write_value(name, *value, spread, of,
+                  metric.key == metric_key::time_median_ns ? samples_cell(point, kernel) : Cell());
       any = true;
     }
     for (const MetricValue& value : kernel.metrics) {
@@ -135,7 +146,7 @@ class LongTableWriter {
   }
 
   void write_value(std::string_view kernel, const MetricValue& value, const std::optional<Quartiles>& spread = {},
-                   const Cell& samples = {}) {
+                   const Cell& samples = {}, const Cell& samples_ns = {}) {
     const auto quartile = [&](double Quartiles::*which) { return spread ? Cell((*spread).*which) : Cell(); };
     const std::array cells{text_cell(kernel),
                            text_cell(value.name),
@@ -144,7 +155,9 @@ class LongTableWriter {
                            text_cell(to_string(value.provenance)),
                            quartile(&Quartiles::q1),
                            quartile(&Quartiles::q3),
-                           samples};
+                           samples,
+                           round_,
+                           samples_ns};
     static_assert(cells.size() == long_column::of_a_value.size());
     out_ << begin_;
     for (const Cell& cell : cells) out_ << ',' << csv_field(cell);
@@ -155,6 +168,7 @@ class LongTableWriter {
   std::vector<std::string> knobs_;
   std::ostream& out_;
   std::string begin_;
+  Cell round_;  ///< of what is written; none: of all rounds together
 };
 
 }  // namespace

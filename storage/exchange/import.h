@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other programs measured, as points of ours: every value of them has provenance `imported`.
+// What other programs measured, as points of ours: every value of them has provenance `imported`, but for what a file
+// says is simulated.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ enum class ImportFormat { json, csv, ncu };
 /// By the first characters and the header.
 [[nodiscard]] ImportFormat detect_import_format(std::string_view text);
 
-/// The points that a file holds of one device.
+/// The points that a file holds of one recording on one device: its rows tell recordings apart by run_uid or run.
 struct ImportedDevice {
   DeviceInfo info;  ///< limits as the file or the table of known GPUs has them, else only the name
   std::vector<PointRecord> points;
@@ -58,9 +59,9 @@ struct ImportRequest {
 /// json: what export_json() writes ({"points": [...]}, optionally "devices"), or a bare array of such points. csv: what
 /// export_csv() writes. Of both, columns by name, any of them absent: algorithm (any word), pass, dtype, mask, batch,
 /// heads_q (or heads), heads_kv, n_q and n_k (or N), d, dropout, page, deterministic, br, bc, ..., kernel, device,
-/// disposition, reason, and as numbers time_ns, keys of the metrics table, or Nsight Compute's names, all in base
-/// units. Needed are algorithm, the lengths, the heads, d and one number. csv with a column `metric` is what
-/// export_long_csv() writes: a value a row, in any order.
+/// disposition, reason, round (of rows that are one point's rounds), and as numbers time_ns, keys of the metrics table,
+/// or Nsight Compute's names, all in base units. Needed are algorithm, the lengths, the heads, d and one number. csv
+/// with a column `metric` is what export_long_csv() writes: a value a row, in any order.
 ///
 /// ncu: what `ncu --csv` prints, the raw page or the page of details, the program's own output around it included. Its
 /// launches are one point: a sequence of them that repeats as a whole k times is k samples; what stands in it more than

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "messages/import.h"
@@ -13,6 +14,7 @@
 #include "profiler/metrics/point_facts.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
+#include "storage/exchange/cells.h"
 #include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
@@ -60,13 +62,33 @@ bool is_of_a_value(std::string_view column) {
   return std::ranges::find(long_column::of_a_value, column) != long_column::of_a_value.end();
 }
 
+/// The samples of a row, with spaces between them; a spreadsheet that cut them short is found out by their number.
+void read_samples(ImportRow& row) {
+  const auto field = row.fields.find(round_column::samples);
+  if (field == row.fields.end()) return;
+  const Place place = row.at(round_column::samples);
+  std::istringstream words(field->second);
+  for (std::string word; words >> word;) {
+    const auto time = checked(place, number(word));
+    if (!time) fail(place, say::import::no_sample{});
+    require_possible(place, metric_key::time_median_ns, *time);
+    row.samples_ns.push_back(*time);
+  }
+  const auto said = row.integer("samples");
+  if (said && *said != static_cast<std::int64_t>(row.samples_ns.size())) {
+    fail(place, say::import::samples_missing{.held = row.samples_ns.size(), .said = *said});
+  }
+  row.fields.erase(field);
+}
+
 /// A table of one row a value becomes one row a point and kernel; rows may stand in any order.
 class LongTableReader {
  public:
   explicit LongTableReader(const CsvLine& header) : header_(header) {}
 
   void add(const CsvLine& line) {
-    ImportRow& row = row_of(line);
+    Point& point = point_of(line);
+    ImportRow& row = row_of(point, line);
     const std::string metric = field(line, long_column::metric);
     const std::string text = field(line, long_column::value);
     if (text.empty()) return;  // of a point that has none
@@ -100,6 +122,11 @@ class LongTableReader {
     }
     row.fields[stored.name] = fmt::format("{}", stored.value);
     if (stored.name != metric_key::time_median_ns) return;
+    const auto said = parse_provenance(field(line, long_column::provenance));
+    if (said.ok() && is_simulated(*said)) point.simulated = *said;
+    for (const std::string_view column : {long_column::samples, round_column::samples}) {
+      if (std::string its = field(line, column); !its.empty()) row.fields[std::string(column)] = std::move(its);
+    }
     // Where rows of their own say it, these say the same.
     for (const auto& [column, key] :
          {std::pair{long_column::q1, metric_key::time_q1_ns}, std::pair{long_column::q3, metric_key::time_q3_ns}}) {
@@ -113,12 +140,22 @@ class LongTableReader {
   }
 
   void give(PointBuilder& builder) const {
-    for (const std::map<std::string, ImportRow>& kernels : points_) {
-      for (const auto& [kernel, row] : kernels) builder.add(row);  // the whole point, which has no name, first
+    for (const Point& point : points_) {
+      for (const auto& [name, of_point] : point.rows) {  // the whole point, which has no name, first
+        ImportRow row = of_point;
+        if (point.simulated) row.fields[std::string(long_column::provenance)] = to_string(*point.simulated);
+        read_samples(row);
+        builder.add(row);
+      }
     }
   }
 
  private:
+  struct Point {
+    std::map<std::pair<std::string, std::string>, ImportRow> rows;  ///< by round and kernel
+    std::optional<Provenance> simulated = std::nullopt;             ///< what its times are said to be
+  };
+
   [[nodiscard]] std::string field(const CsvLine& line, std::string_view name) const {
     const auto found = std::ranges::find(header_.fields, name);
     return found == header_.fields.end() ? std::string()
@@ -126,29 +163,34 @@ class LongTableReader {
   }
 
   /// Rows are of one point where all that is not said of the value is equal.
-  ImportRow& row_of(const CsvLine& line) {
-    std::vector<std::string> point;
+  Point& point_of(const CsvLine& line) {
+    std::vector<std::string> said;
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
-      if (!is_of_a_value(header_.fields[i])) point.push_back(line.fields[i]);
+      if (!is_of_a_value(header_.fields[i])) said.push_back(line.fields[i]);
     }
-    const auto [place, is_new] = place_of_.try_emplace(std::move(point), points_.size());
+    const auto [place, is_new] = place_of_.try_emplace(std::move(said), points_.size());
     if (is_new) points_.emplace_back();
+    return points_[place->second];
+  }
+
+  ImportRow& row_of(Point& point, const CsvLine& line) {
     std::string kernel = field(line, long_column::kernel);
     if (kernel == "all") kernel.clear();
-    auto& kernels = points_[place->second];
-    const auto found = kernels.find(kernel);
-    if (found != kernels.end()) return found->second;
-    ImportRow row{.place = line_place(line.number)};
+    const std::string round = field(line, round_column::round);
+    const auto [place, is_new] = point.rows.try_emplace({round, kernel}, ImportRow{.place = line_place(line.number)});
+    ImportRow& row = place->second;
+    if (!is_new) return row;
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
       if (!is_of_a_value(header_.fields[i]) && !line.fields[i].empty()) row.fields[header_.fields[i]] = line.fields[i];
     }
     if (!kernel.empty()) row.fields[std::string(long_column::kernel)] = kernel;
-    return kernels.emplace(kernel, std::move(row)).first->second;
+    if (!round.empty()) row.fields[std::string(round_column::round)] = round;
+    return row;
   }
 
   const CsvLine& header_;
   std::map<std::vector<std::string>, std::size_t> place_of_;
-  std::deque<std::map<std::string, ImportRow>> points_;     ///< kernels by name, points as the file has them
+  std::deque<Point> points_;                                ///< as the file has them
   std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metrics
 };
 
@@ -180,6 +222,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
     for (std::size_t i = 0; i < line->fields.size(); ++i) {
       if (!line->fields[i].empty()) row.fields[header.fields[i]] = line->fields[i];
     }
+    read_samples(row);
     builder.add(row);
   }
   table.give(builder);

@@ -16,6 +16,7 @@
 #include "profiler/metrics/combine.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
+#include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "storage/bounds.h"
 #include "storage/exchange/cells.h"
@@ -125,6 +126,31 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel)
   kernel.occupancy_limiter = row.text("occupancy_limiter");
 }
 
+/// What a file says was simulated stays so; all else is somebody's word.
+Provenance origin_of(const ImportRow& row) {
+  const auto said = parse_provenance(row.text("provenance"));
+  return said.ok() && is_simulated(*said) ? *said : Provenance::imported;
+}
+
+void label(KernelRecord& kernel, Provenance origin) {
+  if (!is_simulated(origin)) return;
+  if (origin == Provenance::extrapolated) kernel.complete = false;
+  for (MetricValue& metric : kernel.metrics) metric.provenance = origin;
+}
+
+std::optional<int> round_of(const ImportRow& row) {
+  const auto round = row.integer(round_column::round);
+  if (!round) return std::nullopt;
+  if (*round < 0 || *round >= most_rounds) {
+    fail(row.at(round_column::round), say::import::no_round{.most = most_rounds});
+  }
+  return static_cast<int>(*round);
+}
+
+bool is_of_times(std::string_view metric) {
+  return metric == metric_key::time_median_ns || metric == metric_key::time_q1_ns || metric == metric_key::time_q3_ns;
+}
+
 /// What holds of the point as a whole; our own export says it in the first of its rows.
 void add_point_facts(const ImportRow& row, PointRecord& point) {
   if (const std::string* word = row.find("disposition")) {
@@ -154,35 +180,38 @@ void require_storable(const Place& place, PointRecord point, const KernelRecord&
   if (Message wrong = out_of_bounds(point); !wrong.empty()) fail(place, std::move(wrong));
 }
 
-/// Every point has "all": where the file has only its parts, their sum.
+/// There is always "all": where the file has only its parts, their sum.
+void complete_sum(std::vector<KernelRecord>& parts) {
+  if (std::ranges::find(parts, "all", &KernelRecord::kernel) != parts.end()) return;
+  KernelRecord all;
+  const std::size_t samples = parts.front().samples_ns.size();
+  const bool timed = samples > 0 && std::ranges::all_of(parts, [&](const KernelRecord& part) {
+                       return part.samples_ns.size() == samples;
+                     });
+  if (timed) all.samples_ns.assign(samples, 0);
+  std::vector<double> weights;
+  for (const KernelRecord& part : parts) {
+    const auto summary = summarize(part.samples_ns);
+    weights.push_back(timed && summary && summary->median > 0 ? summary->median : 1);
+    for (std::size_t i = 0; timed && i < samples; ++i) all.samples_ns[i] += part.samples_ns[i];
+  }
+  for (const MetricValue& metric : parts.front().metrics) {
+    std::vector<double> values;
+    for (const KernelRecord& part : parts) {
+      if (const auto value = part.metric(metric.name)) values.push_back(*value);
+    }
+    if (values.size() != parts.size()) continue;  // a sum of some would pass for the whole
+    all.metrics.push_back({metric.name, combine(combine_rule(metric.name, metric.unit), values, weights), metric.unit,
+                           metric.provenance});
+  }
+  if (parts.size() == 1) all.occupancy_limiter = parts.front().occupancy_limiter;
+  all.complete = parts.front().complete;
+  parts.insert(parts.begin(), std::move(all));
+}
+
 void complete_kernels(PointRecord& point) {
   if (point.kernels.empty()) point.kernels.emplace_back();
-  if (point.kernel("all") == nullptr) {
-    KernelRecord all;
-    const std::vector<KernelRecord>& parts = point.kernels;
-    const std::size_t samples = parts.front().samples_ns.size();
-    const bool timed = samples > 0 && std::ranges::all_of(parts, [&](const KernelRecord& part) {
-                         return part.samples_ns.size() == samples;
-                       });
-    if (timed) all.samples_ns.assign(samples, 0);
-    std::vector<double> weights;
-    for (const KernelRecord& part : parts) {
-      const auto summary = summarize(part.samples_ns);
-      weights.push_back(timed && summary && summary->median > 0 ? summary->median : 1);
-      for (std::size_t i = 0; timed && i < samples; ++i) all.samples_ns[i] += part.samples_ns[i];
-    }
-    for (const MetricValue& metric : parts.front().metrics) {
-      std::vector<double> values;
-      for (const KernelRecord& part : parts) {
-        if (const auto value = part.metric(metric.name)) values.push_back(*value);
-      }
-      if (values.size() != parts.size()) continue;  // a sum of some would pass for the whole
-      all.metrics.push_back({metric.name, combine(combine_rule(metric.name, metric.unit), values, weights), metric.unit,
-                             Provenance::imported});
-    }
-    if (parts.size() == 1) all.occupancy_limiter = parts.front().occupancy_limiter;
-    point.kernels.insert(point.kernels.begin(), std::move(all));
-  }
+  complete_sum(point.kernels);
   // Theory needs no kernel of ours for this one.
   KernelRecord& all = *std::ranges::find(point.kernels, "all", &KernelRecord::kernel);
   if (!has(all, metric_key::model_compulsory_bytes)) {
@@ -192,29 +221,29 @@ void complete_kernels(PointRecord& point) {
   }
 }
 
-/// A row's rounds go to its point's, each kernel under its name.
-void add_rounds(const ImportRow& row, const KernelRecord& kernel, PointRecord& point) {
-  for (const RoundRecord& given : row.rounds) {
-    auto found = std::ranges::lower_bound(point.rounds, given.round, {}, &RoundRecord::round);
-    if (found == point.rounds.end() || found->round != given.round) {
-      found = point.rounds.insert(found, {.round = given.round, .kernels = {}, .clocks = given.clocks});
-    }
-    found->kernels.push_back(given.kernels.front());
-    found->kernels.back().kernel = kernel.kernel;
+/// A kernel in one round goes to its point's.
+void add_to_round(const Place& place, RoundRecord given, PointRecord& point) {
+  auto found = std::ranges::lower_bound(point.rounds, given.round, {}, &RoundRecord::round);
+  if (found == point.rounds.end() || found->round != given.round) {
+    point.rounds.insert(found, std::move(given));
+    return;
   }
+  KernelRecord& kernel = given.kernels.front();
+  if (std::ranges::count(found->kernels, kernel.kernel, &KernelRecord::kernel) > 0) {
+    fail(place, say::import::round_twice{.round = given.round});
+  }
+  found->kernels.push_back(std::move(kernel));
 }
 
-bool has_samples(const RoundRecord& round, std::string_view kernel) {
-  const auto found = std::ranges::find(round.kernels, kernel, &KernelRecord::kernel);
-  return found != round.kernels.end() && !found->samples_ns.empty();
+bool has_time(const RoundRecord& round) {
+  const auto found = std::ranges::find(round.kernels, "all", &KernelRecord::kernel);
+  return found != round.kernels.end() && (!found->samples_ns.empty() || has(*found, metric_key::time_median_ns));
 }
 
 /// Rounds are what a point's values are made of: they stay where each has the times of the whole, else the values that
 /// the file gives beside them stand alone. What those hold and no round does is the first round's.
 void complete_rounds(PointRecord& point) {
-  if (!std::ranges::all_of(point.rounds, [](const RoundRecord& round) { return has_samples(round, "all"); })) {
-    point.rounds.clear();
-  }
+  if (!std::ranges::all_of(point.rounds, has_time)) point.rounds.clear();
   if (point.rounds.empty()) return;
   std::vector<KernelRecord>& first = point.rounds.front().kernels;
   for (const KernelRecord& kernel : point.kernels) {
@@ -226,15 +255,19 @@ void complete_rounds(PointRecord& point) {
     for (const MetricValue& metric : kernel.metrics) {
       const bool in_rounds = std::ranges::any_of(point.rounds, [&](const RoundRecord& round) {
         const auto found = std::ranges::find(round.kernels, kernel.kernel, &KernelRecord::kernel);
-        return found != round.kernels.end() && has(*found, metric.name);
+        const bool timed = found != round.kernels.end() && !found->samples_ns.empty();
+        return (timed && is_of_times(metric.name)) || (found != round.kernels.end() && has(*found, metric.name));
       });
       if (!in_rounds) of_first->metrics.push_back(metric);
     }
   }
+  const auto has_clocks = [](const RoundRecord& round) { return round.clocks.has_value(); };
+  if (std::ranges::none_of(point.rounds, has_clocks)) point.rounds.front().clocks = point.clocks;
+  sum_up_rounds(point);
 }
 
 /// What a file may say beside the fields of a point, knobs, metrics and the numbers of a point.
-constexpr std::array<std::string_view, 20> known_columns{"kernel",
+constexpr std::array<std::string_view, 21> known_columns{"kernel",
                                                          "disposition",
                                                          reason_column::words,
                                                          reason_column::id,
@@ -247,7 +280,8 @@ constexpr std::array<std::string_view, 20> known_columns{"kernel",
                                                          "point",
                                                          "time_ns",
                                                          "metrics",
-                                                         "samples_ns",
+                                                         round_column::round,
+                                                         round_column::samples,
                                                          "uid",
                                                          "simulated",
                                                          "planned_points",
@@ -305,50 +339,74 @@ bool is_known_column(std::string_view name, const Registry& registry) {
 void PointBuilder::add(const ImportRow& row) {
   PointRecord point;
   point.spec = spec_of(row, registry_);
-  point.provenance = Provenance::imported;
+  const Provenance origin = origin_of(row);
+  point.provenance = is_simulated(origin) ? Provenance::simulated : origin;
   KernelRecord kernel;
   if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
   check_word(row.place, said<say::noun::kernel>, kernel.kernel);
   add_point_facts(row, point);
   add_numbers(row, point, kernel);
+  label(kernel, origin);
   require_storable(row.place, point, kernel);
   std::string device = device_name_.empty() ? row.text("device") : device_name_;
   if (device.empty()) device = "unnamed GPU";
   check_word(row.place, said<say::noun::device>, device);
 
+  const std::optional<int> round = round_of(row);
   const bool silent = kernel.metrics.empty() && kernel.samples_ns.empty();
-  if (silent && point.disposition == Disposition::ok) {
+  if (silent && (round || point.disposition == Disposition::ok)) {
     ++import_.empty_rows;
     return;
   }
-  std::vector<std::string> identity{device};
-  for (const std::string_view name :
-       {std::string_view("run"), std::string_view("point"), long_column::run_uid, long_column::plan_index}) {
-    identity.push_back(row.text(name));
+  const std::string* uid = row.find(long_column::run_uid);
+  ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), is_simulated(origin));
+  std::vector<PointRecord>& points = of_device.points;
+  const auto [known, is_new] =
+      latest_.try_emplace(Identity{static_cast<std::size_t>(&of_device - import_.devices.data()), row.text("point"),
+                                   row.text(long_column::plan_index), identity_text(point.spec)},
+                          points.size());
+  PointRecord* before = is_new ? nullptr : &points[known->second];
+  if (round) {
+    RoundRecord found{.round = *round, .kernels = {std::move(kernel)}, .clocks = point.clocks};
+    if (before == nullptr) before = &points.emplace_back(std::move(point));
+    add_to_round(row.at(round_column::round), std::move(found), *before);
+    return;
   }
-  std::vector<PointRecord>& points = device_of(device).points;
-  const bool same = !points.empty() && identity == identity_ && points.back().spec == point.spec &&
-                    points.back().kernel(kernel.kernel) == nullptr;
-  if (!same) points.push_back(std::move(point));
-  add_rounds(row, kernel, points.back());
-  points.back().kernels.push_back(std::move(kernel));
-  identity_ = std::move(identity);
+  if (before != nullptr && before->kernel(kernel.kernel) != nullptr) {
+    ++repeated_;
+    known->second = points.size();
+    before = nullptr;
+  }
+  if (before == nullptr) {
+    before = &points.emplace_back(std::move(point));
+  } else if (before->kernels.empty()) {  // its rounds stood above it
+    point.rounds = std::move(before->rounds);
+    *before = std::move(point);
+  }
+  for (RoundRecord given : row.rounds) {
+    given.kernels.front().kernel = kernel.kernel;
+    add_to_round(row.at("rounds"), std::move(given), *before);
+  }
+  before->kernels.push_back(std::move(kernel));
 }
 
-ImportedDevice& PointBuilder::device_of(const std::string& name) {
-  const auto found =
-      std::ranges::find(import_.devices, name, [](const ImportedDevice& device) { return device.info.limits.name; });
-  if (found != import_.devices.end()) return *found;
+ImportedDevice& PointBuilder::device_of(const std::string& name, const std::string& run, bool simulated) {
+  const auto [place, is_new] = devices_.try_emplace({name, run, simulated}, import_.devices.size());
+  if (!is_new) return import_.devices[place->second];
   ImportedDevice& device = import_.devices.emplace_back();
   if (const DeviceLimits* known = find_gpu(name)) device.info.limits = *known;
   device.info.limits.name = name;
-  device.info.uuid = "IMPORTED-" + name;  // not the device's own: its row stays what our measurements say
+  device.info.simulated = simulated;
+  // Not the device's own: its row stays what our measurements say.
+  device.info.uuid = (simulated ? "IMPORTED-SIM-" : "IMPORTED-") + name;
   return device;
 }
 
 Import PointBuilder::take() {
   for (ImportedDevice& device : import_.devices) {
     for (PointRecord& point : device.points) {
+      for (RoundRecord& round : point.rounds) complete_sum(round.kernels);
+      if (point.kernels.empty()) sum_up_rounds(point);
       complete_kernels(point);
       complete_rounds(point);
       // Sums of what was in bounds may not be.
@@ -359,6 +417,7 @@ Import PointBuilder::take() {
           .why = std::move(wrong)});
     }
   }
+  if (repeated_ > 0) import_.notes.emplace_back(say::import::repeated{.rows = repeated_});
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
   if (import_.devices.empty()) {
     if (ignored_.empty()) fail(say::import::no_numbers{});

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "storage/exchange/import.h"
@@ -46,19 +47,26 @@ class PointBuilder {
 
   [[nodiscard]] const Registry& registry() const { return registry_; }
 
-  /// A row is a kernel of a point; one that follows a row of the same point belongs to it.
+  /// A row is a kernel of a point, or of one of its rounds. Rows that a file does not tell apart are one point's, but
+  /// for a kernel that comes again without a round: that is another point.
   void add(const ImportRow& row);
-  [[nodiscard]] ImportedDevice& device_of(const std::string& name);
+  /// `run`: the file's name for the recording; of a device a run each.
+  [[nodiscard]] ImportedDevice& device_of(const std::string& name, const std::string& run = {}, bool simulated = false);
   /// Notes a column that means nothing here.
   void ignore(std::string_view column);
   [[nodiscard]] Import take();
 
  private:
+  /// What tells points apart: their device and run, their names in the file, all that they were asked for.
+  using Identity = std::tuple<std::size_t, std::string, std::string, std::string>;
+
   std::string device_name_;
   const Registry& registry_;
   Import import_;
+  std::map<std::tuple<std::string, std::string, bool>, std::size_t> devices_;
   std::set<std::string> ignored_;
-  std::vector<std::string> identity_;  ///< of the last row: device, run, point
+  std::map<Identity, std::size_t> latest_;  ///< by place among their device's points
+  std::size_t repeated_ = 0;                ///< rows that say a point again
 };
 
 }  // namespace attnscope::exchange

@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "storage/exchange/cells.h"
+
 namespace attnscope::exchange::long_column {
 
 inline constexpr std::string_view run_uid = "run_uid";
@@ -22,6 +24,7 @@ inline constexpr std::string_view q3 = "q3";
 inline constexpr std::string_view samples = "samples";
 
 /// These differ between the rows of one point.
-inline constexpr std::array of_a_value{kernel, metric, value, unit, provenance, q1, q3, samples};
+inline constexpr std::array of_a_value{
+    kernel, metric, value, unit, provenance, q1, q3, samples, round_column::round, round_column::samples};
 
 }  // namespace attnscope::exchange::long_column

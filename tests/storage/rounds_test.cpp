@@ -3,9 +3,11 @@
 #include "profiler/metrics/rounds.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -278,41 +280,46 @@ TEST(StoredRounds, HolesBetweenRoundsAreRoundsThatFoundNothing) {
   EXPECT_THAT(store.measured_rounds(1).at(0).rounds, ElementsAre(0, 5, 999'999));
 }
 
-TEST(Rounds, go_through_a_json_export_and_back) {
+TEST(Rounds, go_through_every_export_and_back) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "rounds.attnscope";
   write_rounds(file, 3, StoredRunState::complete);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   const PointRecord wanted = store.points().at(0).record;
-  std::ostringstream text;
-  export_json(store, {}, text);
-  const Result<Import, Message> import = import_points(text.str(), ImportFormat::json, {});
-  ASSERT_TRUE(import.ok()) << attnscope::text(import.error());
-  ASSERT_EQ(import->devices.size(), 1U);
-  CompleteRun run{.header = full_header(), .points = import->devices[0].points};
-  run.header.rounds = 3;
-  run.header.imported = true;
-  RunStore again = RunStore::open(folder / "again.attnscope", RunStore::Mode::collect);
-  again.add_complete_runs({&run, 1});
-  const PointRecord got = again.points().at(0).record;
-  ASSERT_EQ(got.rounds.size(), 3U);
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(got.rounds[i].round, wanted.rounds[i].round);
-    ASSERT_TRUE(got.rounds[i].clocks);
-    EXPECT_EQ(got.rounds[i].clocks->sm_clock_hz, wanted.rounds[i].clocks->sm_clock_hz);
-    EXPECT_EQ(got.rounds[i].clocks->throttled, wanted.rounds[i].clocks->throttled);
-  }
-  for (const KernelRecord& kernel : wanted.kernels) {
-    const KernelRecord* there = got.kernel(kernel.kernel);
-    ASSERT_NE(there, nullptr) << kernel.kernel;
-    EXPECT_EQ(there->samples_ns, kernel.samples_ns);
-    EXPECT_EQ(round_values(metric_key::time_median_ns, got, kernel.kernel),
-              round_values(metric_key::time_median_ns, wanted, kernel.kernel));
-    for (const MetricValue& metric : kernel.metrics) {
-      EXPECT_EQ(there->metric(metric.name), metric.value) << kernel.kernel << " " << metric.name;
-      if (metric.provenance == Provenance::modelled) continue;  // stands with the first round
-      EXPECT_EQ(round_values(metric.name, got, kernel.kernel), round_values(metric.name, wanted, kernel.kernel))
-          << kernel.kernel << " " << metric.name;
+  std::array<std::ostringstream, 3> written;
+  export_json(store, {}, written[0]);
+  export_csv(store, {}, written[1]);
+  export_long_csv(store, {}, written[2]);
+  for (const std::ostringstream& text : written) {
+    const Result<Import, Message> import = import_points(text.str(), detect_import_format(text.str()), {});
+    ASSERT_TRUE(import.ok()) << attnscope::text(import.error());
+    ASSERT_EQ(import->devices.size(), 1U);
+    CompleteRun run{.header = full_header(), .points = import->devices[0].points};
+    run.header.rounds = 3;
+    run.header.imported = true;
+    RunStore again =
+        RunStore::open(folder / fmt::format("again {}.attnscope", &text - written.data()), RunStore::Mode::collect);
+    again.add_complete_runs({&run, 1});
+    const PointRecord got = again.points().at(0).record;
+    ASSERT_EQ(got.rounds.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(got.rounds[i].round, wanted.rounds[i].round);
+      ASSERT_TRUE(got.rounds[i].clocks);
+      EXPECT_EQ(got.rounds[i].clocks->sm_clock_hz, wanted.rounds[i].clocks->sm_clock_hz);
+      EXPECT_EQ(got.rounds[i].clocks->throttled, wanted.rounds[i].clocks->throttled);
+    }
+    for (const KernelRecord& kernel : wanted.kernels) {
+      const KernelRecord* there = got.kernel(kernel.kernel);
+      ASSERT_NE(there, nullptr) << kernel.kernel;
+      EXPECT_EQ(there->samples_ns, kernel.samples_ns);
+      EXPECT_EQ(round_values(metric_key::time_median_ns, got, kernel.kernel),
+                round_values(metric_key::time_median_ns, wanted, kernel.kernel));
+      for (const MetricValue& metric : kernel.metrics) {
+        EXPECT_EQ(there->metric(metric.name), metric.value) << kernel.kernel << " " << metric.name;
+        if (metric.provenance == Provenance::modelled) continue;  // stands with the first round
+        EXPECT_EQ(round_values(metric.name, got, kernel.kernel), round_values(metric.name, wanted, kernel.kernel))
+            << kernel.kernel << " " << metric.name;
+      }
     }
   }
 }

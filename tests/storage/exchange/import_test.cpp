@@ -264,11 +264,12 @@ TEST(Import, ReadsOurOwnExports) {
   EXPECT_EQ(imported(json.str(), ImportFormat::json).devices[0].info.limits.max_threads_per_block, 1023);
 }
 
-/// Points by device, as imports hold them.
-std::map<std::string, std::vector<PointRecord>> points_by_device(const RunStore& store) {
-  std::map<std::string, std::vector<PointRecord>> points;
+/// As imports hold them.
+std::vector<std::vector<PointRecord>> points_by_run(const RunStore& store) {
+  std::vector<std::vector<PointRecord>> points;
   for (const RunSummary& run : store.runs()) {
-    for (const StoredPoint& point : store.points({{run.id}})) points[run.device_name].push_back(point.record);
+    points.emplace_back();
+    for (const StoredPoint& point : store.points({{run.id}})) points.back().push_back(point.record);
   }
   return points;
 }
@@ -298,7 +299,7 @@ Compared compare(const PointRecord& got, const PointRecord& want) {
 
 TEST(Import, TheSampleComesBackFromEveryFormat) {
   const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
-  const auto stored = points_by_device(store);
+  const auto stored = points_by_run(store);
   std::ostringstream csv;
   std::ostringstream rows;
   std::ostringstream json;
@@ -311,8 +312,9 @@ TEST(Import, TheSampleComesBackFromEveryFormat) {
     EXPECT_EQ(import.empty_rows, 0U);
     ASSERT_EQ(import.devices.size(), stored.size());
     Compared all;
-    for (const ImportedDevice& device : import.devices) {
-      const std::vector<PointRecord>& want = stored.at(device.info.limits.name);
+    for (std::size_t run = 0; run < stored.size(); ++run) {
+      const ImportedDevice& device = import.devices[run];
+      const std::vector<PointRecord>& want = stored[run];
       ASSERT_EQ(device.points.size(), want.size());
       for (std::size_t i = 0; i < want.size(); ++i) {
         ASSERT_EQ(device.points[i].spec, want[i].spec);

@@ -77,7 +77,7 @@ TEST_F(LongExport, ColumnsAreThoseOfFieldsAndKnobs) {
   for (const Field& field : point_fields()) names.emplace_back(field.name);
   for (const Knob& knob : built_in_algorithms().find("fa2")->facts().knobs) names.push_back(knob.name);
   for (const char* name : {"cluster", "disposition", "reason", "reason_id", "reason_arguments", "throttled", "kernel",
-                           "metric", "value", "unit", "provenance", "q1", "q3", "samples"}) {
+                           "metric", "value", "unit", "provenance", "q1", "q3", "samples", "round", "samples_ns"}) {
     names.emplace_back(name);
   }
   EXPECT_THAT(parse_csv(text())[0], ElementsAreArray(names));

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is exported and imported again is compared as the recordings themselves are.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "storage/run_store.h"
+#include "subprocess.h"
+#include "sweeps.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int rounds = 6;
+
+/// In [-1, 1], the same for the same numbers.
+double scatter(int point, int round, int sample, int recording) {
+  return std::sin(1 + 12.9898 * point + 78.233 * round + 37.719 * sample + 4.581 * recording);
+}
+
+/// Two algorithms at six lengths; what `factors` has is so many times as slow.
+fs::path recorded(const fs::path& file, int recording, const std::map<int, double>& factors) {
+  CompleteRun run;
+  run.header.device = {.uuid = "GPU-1", .simulated = false, .ordinal = 0, .limits = {}};
+  run.header.device.limits.name = "GPU X";
+  run.header.preset = "custom";
+  run.header.plan_hash = "1";
+  run.header.rounds = rounds;
+  run.header.order_seed = 7;
+  for (int place = 0; place < 12; ++place) {
+    PointRecord& point = run.points.emplace_back();
+    point.spec.algorithm = place % 2 == 0 ? "fa1" : "fa2";
+    const std::int64_t n = 512 << (place / 2);
+    point.spec.problem.n_q = point.spec.problem.n_k = n;
+    point.spec.problem.heads_q = point.spec.problem.heads_kv = 16;
+    point.spec.problem.d = 64;
+    point.spec.tile = {.br = 64, .bc = 64};
+    const auto factor = factors.find(place);
+    const double ns = (place % 2 == 0 ? 1.2 : 1.0) * static_cast<double>(n * n) / 100 *
+                      (factor == factors.end() ? 1 : factor->second);
+    point.kernels.emplace_back();
+    for (int round = 0; round < rounds; ++round) {
+      RoundRecord& found = point.rounds.emplace_back(RoundRecord{.round = round, .kernels = {}});
+      KernelRecord& kernel = found.kernels.emplace_back();
+      kernel.metrics = {{"dram_read_bytes", 1e6 * static_cast<double>(round + place), "byte", Provenance::measured}};
+      for (int sample = 0; sample < 4; ++sample) {
+        const double slow = sample == 3 ? 1.01 : 1;  // a round's median is not that of all samples
+        kernel.samples_ns.push_back(ns * slow * (1 + 0.002 * scatter(place, round, sample, recording)));
+      }
+      found.clocks.emplace().sm_clock_hz = 1.7e9 + 1e6 * scatter(place, round, 9, recording);
+    }
+  }
+  run.header.planned_points = run.points.size();
+  RunStore::open(file, RunStore::Mode::collect).add_complete_runs({&run, 1});
+  return file;
+}
+
+class RoundTrip : public ::testing::Test {
+ protected:
+  /// Out in that form, and in again.
+  fs::path again(const fs::path& file, const Words& form) {
+    const fs::path table = folder_ / fmt::format("{}-{}.txt", file.stem().string(), form.back());
+    const fs::path import = folder_ / fmt::format("{}-{}.attnscope", file.stem().string(), form.back());
+    EXPECT_EQ(run(folder_, Words{"export", file, "-o", table} + form).exit_code, 0);
+    const Outcome outcome = run(folder_, {"import", table, "--into", import});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "") << "nothing of it is unknown";
+    return import;
+  }
+  /// A table of somebody's own.
+  fs::path imported(const std::string& name, const std::string& text, const std::string& says = "") {
+    std::ofstream(folder_ / (name + ".csv")) << text;
+    const fs::path file = folder_ / (name + ".attnscope");
+    const Outcome outcome = run(folder_, {"import", folder_ / (name + ".csv"), "--into", file});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(says));
+    return file;
+  }
+  nlohmann::json rows(const std::string& base, const std::string& other) {
+    const Outcome outcome = run(folder_, {"compare", base, "--with", other, "--format", "json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out)["rows"];
+  }
+
+  TemporaryFolder folder_;
+};
+
+constexpr std::array<std::string_view, 12> of_a_verdict{"verdict",   "base_ns",    "other_ns", "ratio",
+                                                        "ratio_low", "ratio_high", "rounds",   "floor",
+                                                        "spread",    "p_same",     "p_change", "base_cycles"};
+
+TEST_F(RoundTrip, verdicts_of_imports_are_those_of_the_recordings) {
+  const fs::path before = recorded(folder_ / "before.attnscope", 1, {});
+  const fs::path after = recorded(folder_ / "after.attnscope", 2, {{1, 1.05}, {4, 0.9}, {7, 1.012}});
+  const nlohmann::json wanted = rows(before, after);
+  ASSERT_EQ(wanted.size(), 12U);
+  std::map<std::string, int> verdicts;
+  for (const nlohmann::json& row : wanted) ++verdicts[row["verdict"].get<std::string>()];
+  EXPECT_EQ(verdicts, (std::map<std::string, int>{{"AMBIGUOUS", 1}, {"FASTER", 1}, {"SAME", 9}, {"SLOWER", 1}}));
+  EXPECT_EQ(wanted[0]["floor"], "rounds");
+  const nlohmann::json in_turns = rows(before.string() + ":algo:fa1", before.string() + ":algo:fa2");
+  for (const Words& form : {Words{"--format", "csv"}, {"--format", "csv", "--long"}, {"--format", "json"}}) {
+    SCOPED_TRACE(form.back());
+    const fs::path base = again(before, form);
+    const nlohmann::json got = rows(base, again(after, form));
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      for (const std::string_view key : of_a_verdict) EXPECT_EQ(got[i][key], wanted[i][key]) << key << " of row " << i;
+    }
+    const nlohmann::json turns = rows(base.string() + ":algo:fa1", base.string() + ":algo:fa2");
+    ASSERT_EQ(turns.size(), 6U);
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      EXPECT_EQ(turns[i]["interleaved"], "yes");
+      EXPECT_EQ(turns[i]["verdict"], in_turns[i]["verdict"]);
+      EXPECT_EQ(turns[i]["ratio"], in_turns[i]["ratio"]);
+    }
+    for (const nlohmann::json& row : rows(before, base)) {
+      EXPECT_EQ(row["verdict"], "SAME");
+      EXPECT_EQ(row["ratio"], 1);
+      EXPECT_EQ(row["floor"], "rounds");
+      EXPECT_EQ(row["base_ns"], row["other_ns"]);
+    }
+  }
+}
+
+TEST_F(RoundTrip, a_simulation_stays_one) {
+  const fs::path file = folder_ / "simulated.attnscope";
+  ASSERT_EQ(
+      run(folder_, {"collect", "--device", "simulated", "--algorithms", "fa2", "-a", "N=1024", "-o", file}).exit_code,
+      0);
+  for (const Words& form : {Words{"--format", "csv"}, {"--format", "csv", "--long"}, {"--format", "json"}}) {
+    const nlohmann::json got = rows(file, again(file, form));
+    ASSERT_EQ(got.size(), 1U);
+    EXPECT_EQ(got[0]["other_provenance"], "simulated");
+    EXPECT_EQ(got[0]["verdict"], "SAME");
+  }
+}
+
+TEST_F(RoundTrip, without_rounds_an_interval_is_assumed) {
+  const std::string header = "device,algorithm,N,heads,d,time_median_ns,time_q1_ns,time_q3_ns\n";
+  const fs::path one = imported("one", header + "GPU X,mine,512,16,64,1000,990,1010\n");
+  const fs::path two = imported("two", header + "GPU X,mine,512,16,64,1200,1190,1210\n");
+  const auto compared = [&](const char* format) {
+    return run(folder_, {"compare", one, "--with", two, "--format", format}).out;
+  };
+  EXPECT_THAT(compared("text"), AllOf(HasSubstr("1.2000 [1.1429, 1.2600] assumed"), HasSubstr("interval is assumed"),
+                                      Not(HasSubstr("no times"))));
+  for (const char* format : {"md", "html"}) EXPECT_THAT(compared(format), HasSubstr("1.2600] assumed"));
+  EXPECT_THAT(compared("csv"), HasSubstr(",assumed,"));
+  const nlohmann::json document = nlohmann::json::parse(compared("json"));
+  EXPECT_EQ(document["rows"][0]["floor"], "assumed");
+  EXPECT_EQ(document["answers"][0]["floor"], "assumed");
+}
+
+TEST_F(RoundTrip, rows_that_say_a_point_again_are_no_rounds) {
+  const std::string header = "device,algorithm,N,heads,d,time_ns\n";
+  std::string rows_of_one;
+  std::string rows_of_two;
+  std::string declared = "round,device,algorithm,N,heads,d,time_ns\n";
+  std::string declared_other = declared;
+  for (int round = 0; round < 6; ++round) {
+    rows_of_one += fmt::format("GPU X,mine,512,16,64,{}\n", 1000 + round % 3);
+    rows_of_two += fmt::format("GPU X,mine,512,16,64,{}\n", 1050 + round % 3);
+    declared += fmt::format("{},GPU X,mine,512,16,64,{}\n", 5 - round, 1000 + round % 3);
+    declared_other += fmt::format("{},GPU X,mine,512,16,64,{}\n", round, 1050 + round % 3);
+  }
+  const std::string says = "Rows that say a point again and not of which round: 5.";
+  const nlohmann::json undeclared =
+      rows(imported("one", header + rows_of_one, says), imported("two", header + rows_of_two, says));
+  ASSERT_EQ(undeclared.size(), 1U);
+  EXPECT_EQ(undeclared[0]["rounds"], 1);
+  EXPECT_EQ(undeclared[0]["floor"], "assumed");
+  EXPECT_EQ(undeclared[0]["base_ns"], 1001);
+  const nlohmann::json of_rounds = rows(imported("three", declared), imported("four", declared_other));
+  ASSERT_EQ(of_rounds.size(), 1U);
+  EXPECT_EQ(of_rounds[0]["rounds"], 6);
+  EXPECT_EQ(of_rounds[0]["floor"], "rounds");
+  EXPECT_EQ(of_rounds[0]["verdict"], "SLOWER");
+
+  std::ofstream(folder_ / "twice.csv") << declared << "3,GPU X,mine,512,16,64,1003\n";
+  const Outcome twice = run(folder_, {"import", folder_ / "twice.csv", "--into", folder_ / "twice.attnscope"});
+  EXPECT_EQ(twice.exit_code, 1);
+  EXPECT_THAT(twice.err, HasSubstr("line 8, column 'round': round 3 is there twice"));
+  std::ofstream(folder_ / "cut.csv") << "algorithm,N,heads,d,samples,samples_ns\nmine,512,16,64,3,10 20\n";
+  EXPECT_THAT(run(folder_, {"import", folder_ / "cut.csv", "--into", folder_ / "cut.attnscope"}).err,
+              HasSubstr("line 2, column 'samples_ns': it holds 2 samples, and 'samples' says 3"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing
