@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points as `attnscope export` has them, and what follows from their numbers: for recompute_report.py."""
+import math
+
+# What `attnscope ceilings` finds of an H200's L2 (assets/docs/measurements.md), and its boost clock by the datasheet.
+L2_BYTES_PER_CYCLE = 32
+BOOST_HZ = 1.98e9
+
+
+def median(values):
+    return quantile(values, 0.5)
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def student(freedom):
+    """What |t| stays below 95 times of 100: by the density, summed."""
+    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+
+    def within(t):
+        steps = 4000
+        step = t / steps
+        inner = [constant * (1 + (k * step) ** 2 / freedom) ** (-(freedom + 1) / 2) for k in range(steps + 1)]
+        return 2 * step / 3 * (inner[0] + inner[-1] + 4 * sum(inner[1:-1:2]) + 2 * sum(inner[2:-1:2]))
+
+    low, high = 0.0, 1000.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle) < 0.95 else (low, middle)
+    return low
+
+
+def power_law(points):
+    """Exponent of y = c x^a, and half of its 95% interval."""
+    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
+    count = len(points)
+    mx, my = sum(xs) / count, sum(ys) / count
+    sxx = sum((x - mx) ** 2 for x in xs)
+    slope = sum((x - mx) * (y - my) for x, y in zip(xs, ys)) / sxx
+    if count < 3:
+        return slope, None
+    rest = sum((y - my - slope * (x - mx)) ** 2 for x, y in zip(xs, ys))
+    return slope, student(count - 2) * math.sqrt(rest / (count - 2) / sxx)
+
+
+class Kernel:
+    """A row of the export."""
+
+    def __init__(self, row):
+        self.row = row
+
+    def number(self, name):
+        return float(self.row[name]) if self.row.get(name) else None
+
+    def sum_of(self, *names):
+        values = [self.number(name) for name in names]
+        return None if values[0] is None else sum(value for value in values if value is not None)
+
+    @property
+    def samples(self):
+        return [float(word) for word in self.row['samples_ns'].split()]
+
+    @property
+    def time(self):
+        return median(self.samples) if self.samples else self.number('time_median_ns')
+
+    def quartile(self, share):
+        if len(self.samples) > 1:
+            return quantile(self.samples, share)
+        return None
+
+    @property
+    def dram(self):
+        return self.sum_of('dram_read_bytes', 'dram_write_bytes', 'dram_writeback_bytes')
+
+    @property
+    def l2(self):
+        return self.sum_of('l2_to_sm_bytes', 'sm_to_l2_bytes')
+
+    @property
+    def model_l2(self):
+        return self.sum_of('model_l2_to_sm_bytes', 'model_sm_to_l2_bytes')
+
+
+class Point(Kernel):
+    def __init__(self, rows):
+        whole = [row for row in rows if row['kernel'] in ('all', '')]
+        super().__init__(whole[0])
+        self.kernels = {row['kernel']: Kernel(row) for row in rows}
+        self.algorithm = self.row['algorithm']
+        for name in ('batch', 'heads_q', 'heads_kv', 'n_q', 'n_k', 'd', 'br', 'bc', 'run'):
+            setattr(self, name, int(self.row[name]))
+
+    @property
+    def ran(self):
+        return self.row['disposition'] in ('ok', 'no-counters')
+
+    @property
+    def matrices(self):
+        """Floating-point operations of one product of an n_q x n_k matrix, over all heads."""
+        return 2 * self.n_q * self.n_k * self.d * self.batch * self.heads_q
+
+    @property
+    def flops(self):
+        if self.row['mask'] == 'none':
+            return self.matrices * {'fwd': 2, 'bwd': 5, 'fwd+bwd': 7}[self.row['pass']]
+        # What masks leave is the export's own count.
+        return self.number('tflops') * 1e12 * self.time / 1e9
+
+    @property
+    def tflops(self):
+        return self.flops / self.time / 1e3 if self.time else None
+
+    @property
+    def problem(self):
+        mask = 'full' if self.row['mask'] == 'none' else self.row['mask']
+        heads = self.heads_q if self.heads_q == self.heads_kv else f'{self.heads_q}/{self.heads_kv}'
+        return (f'd {self.d} · pass {self.row["pass"]} · mask {mask} · type {self.row["dtype"]} · batch × heads '
+                f'{self.batch} × {heads} · L2 at start {self.row["cache"]}')
+
+    @property
+    def named(self):
+        """As points are named in sentences."""
+        words = [self.algorithm, self.row['dtype']]
+        words += [self.row['pass']] if self.row['pass'] != 'fwd' else []
+        words += [self.row['mask']] if self.row['mask'] != 'none' else []
+        heads = self.heads_q if self.heads_q == self.heads_kv else f'{self.heads_q}/{self.heads_kv}'
+        n = self.n_q if self.n_q == self.n_k else f'{self.n_q}x{self.n_k}'
+        words += [f'batch {self.batch} heads {heads} N {n} d {self.d}']
+        words += [f'tile {self.br}x{self.bc}'] if self.br else []
+        for name, fallback in (('page', '0'), ('dropout', '0'), ('splits', '0'), ('warps', '0'), ('stages', '0')):
+            words += [f'{name} {self.row[name]}'] if self.row[name] not in ('', fallback) else []
+        return ' '.join(words)
+
+    def bounds(self, device):
+        """The share of each roof that was reached."""
+        seconds = self.time / 1e9
+        # Tensor cores multiply whole tiles, also those that reach over the edge.
+        whole = math.ceil(self.n_q / self.br) * self.br * math.ceil(self.n_k / self.bc) * self.bc
+        return {'DRAM': self.dram / seconds / device['dram_bytes_per_second'],
+                'L2': self.l2 / seconds / (device['sm_count'] * L2_BYTES_PER_CYCLE * BOOST_HZ),
+                'tensor cores': self.flops * whole / (self.n_q * self.n_k) / seconds / device['tensor_flops']}
+
+    def nearest(self, device):
+        return max(self.bounds(device).items(), key=lambda bound: bound[1])
