@@ -262,7 +262,8 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
   }
   if (base.empty()) return all;
   const std::vector<analysis::RunConditions> conditions = conditions_of(input);
-  std::size_t next_place = 1;
+  std::vector<analysis::AlignedSides> aligned;
+  double margin = 0;
   // What was measured, simulated and imported are never rounds of one side.
   for (const auto& [kind, rows] : others) {
     const auto of_kind = base.find(kind);
@@ -276,7 +277,14 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
     compared.other = name_of_side(input.table, rows);
     compared.alignment = asked.alignment;
     compared.verdicts = asked.verdicts;
-    compared.result = analysis::compare(input.table, asked);
+    aligned.push_back(analysis::align(input.table, asked));
+    margin = std::max(margin, aligned.back().result.margin);
+  }
+  // One margin on a page: that of the sides that need the wider one.
+  std::size_t next_place = 1;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Compared& compared = all[i];
+    compared.result = analysis::judged(std::move(aligned[i]), {}, margin);
     compared.order.resize(compared.result.pairs.size());
     std::iota(compared.order.begin(), compared.order.end(), std::size_t{0});
     std::ranges::stable_sort(compared.order, {},

@@ -201,6 +201,10 @@ TEST(ReportBaseline, WhatIsSimulatedIsASideOfItsOwn) {
   const std::vector<std::string> told = documents::sentences(document);
   EXPECT_EQ(count_of(told, "that after and the baseline"), 1U);
   EXPECT_EQ(count_of(told, "that played and the baseline"), 1U);
+  const std::string compared = documents::words_of(*documents::find(document, "comparison"));
+  const std::string margin = "Verdicts hold at a margin of ";
+  EXPECT_THAT(compared, HasSubstr(margin + "1.5%"));
+  EXPECT_THAT(compared, Not(HasSubstr(margin + "1%"))) << "what was simulated would have it by itself";
   std::size_t figures = 0;
   for (const Figure& figure : documents::figures(document, "comparison")) {
     const auto& lines = std::get<LineChart>(figure.chart.picture).lines;
