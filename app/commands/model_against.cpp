@@ -23,6 +23,7 @@
 #include "messages/point.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/prediction_error.h"
+#include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/use_error.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/plan/text.h"
@@ -213,7 +214,8 @@ Line left_out(std::string algorithm, std::string pass, std::string quantity, std
 std::vector<Line> lines_of(const analysis::PredictionErrors& errors) {
   std::vector<Line> lines;
   for (const auto& [quantity, value] :
-       {std::pair("dram_bytes", &analysis::ErrorRow::dram), std::pair("time", &analysis::ErrorRow::time)}) {
+       {std::pair("dram_bytes", &analysis::ErrorRow::dram), std::pair("time", &analysis::ErrorRow::time),
+        std::pair("tile_ratio", &analysis::ErrorRow::tiles)}) {
     for (const analysis::ErrorRow& row : errors.rows) {
       const std::optional<ErrorFigures>& figures = row.*value;
       if (!figures) continue;
@@ -290,7 +292,7 @@ void print_for_people(std::span<const Line> lines, const DeviceNames& names, Tab
   if (names.size() > 1) ranks.columns.push_back({"device"});
   for (const Line& line : lines) {
     if (line.errors) {
-      errors.rows.push_back({line.quantity == "time" ? "time" : "DRAM bytes", line.algorithm, line.pass, line.half,
+      errors.rows.push_back({text(analysis::title_of_quantity(line.quantity)), line.algorithm, line.pass, line.half,
                              fmt::to_string(line.errors->problems), fmt::to_string(line.points),
                              text(Share(line.errors->median)), text(Share(line.errors->p95)),
                              fmt::format("{:.2f}", line.errors->worst_factor),

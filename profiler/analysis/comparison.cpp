@@ -24,10 +24,6 @@ namespace {
 constexpr std::array<std::string_view, compared_level_count> level_keys{
     metric_key::dram_bytes, metric_key::dram_settled_bytes, metric_key::l2_sm_bytes};
 
-std::string field_text(const PointTable& table, std::string_view field, Row row) {
-  return attnscope::to_string(table.points().field(field).value(row));
-}
-
 /// What decides who is a partner of whom.
 std::vector<RowKey> partner_keys(const PointTable& table, const Alignment& alignment) {
   std::vector<RowKey> keys;
@@ -105,6 +101,18 @@ std::optional<RoundAt> only_round(Looked& looked, Row row, std::size_t nth) {
                  .moment = looked.moments.of(row, 0)};
 }
 
+/// Of the ratio of two simulated times. Tiles of one problem are off by much the same, of which less is left in their
+/// ratio; all else is off as far as either is.
+double error_of_ratio(const PointTable& table, Row base, Row other) {
+  const PointSpec a = table.spec(base);
+  const PointSpec b = table.spec(other);
+  const bool tiles = a.algorithm == b.algorithm && a.problem == b.problem && a.cache == b.cache &&
+                     table.run(base).device_name == table.run(other).device_name;
+  if (tiles) return published_tile_error(a.algorithm, a.problem.pass);
+  return std::expm1(std::hypot(std::log1p(published_time_error(a.algorithm, a.problem.pass)),
+                               std::log1p(published_time_error(b.algorithm, b.problem.pass))));
+}
+
 std::optional<double> median_over(const std::vector<double>& values) {
   if (values.size() == 1) return values.front();
   const std::optional<SampleSummary> summary = summarize(values);
@@ -151,23 +159,6 @@ bool is_computed(const PointTable& table, std::span<const Row> rows) {
     const Provenance origin = table.points().origin(row);
     return is_simulated(origin) || origin == Provenance::modelled;
   });
-}
-
-/// What 95 of 100 simulated times are off by, as it is published: of that algorithm and pass, of few points
-/// of it no less than of all; of problems that nothing was fitted to.
-double published_time_error(const PointTable& table, Row row) {
-  constexpr std::size_t enough_points = 20;  // of fewer the 95th of 100 is not known
-  const std::string pass = field_text(table, "pass", row);
-  double of_few = 0;
-  double of_all = 0;
-  for (const PublishedError& error : published_errors()) {
-    if (error.quantity != "time" || error.half != "held out") continue;
-    if (error.algorithm == "all") of_all = std::max(of_all, error.p95);
-    if (error.algorithm != table.algorithm(row) || error.pass != pass) continue;
-    if (error.points >= enough_points) return error.p95;
-    of_few = error.p95;
-  }
-  return std::max({of_few, of_all, unknown_spread_floor});
 }
 
 void push(RoundsOfSide& side, const RoundAt& round) {
@@ -230,9 +221,18 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
   const bool base_computed = is_computed(table, pair.base);
   const bool other_computed = is_computed(table, pair.other);
   if (base_computed || other_computed) row.paired = false;
-  row.exact = base_computed && other_computed;
-  if (base_computed != other_computed) {
-    row.model_error = published_time_error(table, base_computed ? pair.base.front() : pair.other.front());
+  if (base_computed && other_computed) {
+    const Row first = pair.base.front();
+    const Row second = pair.other.front();
+    // One simulator with one GPU's rates is off by the same in both.
+    const bool one_simulation =
+        table.run_index(first) == table.run_index(second) ||
+        (row.base.ns == row.other.ns && table.run(first).device_name == table.run(second).device_name);
+    row.exact = one_simulation && same_spec(table, first, second);
+    if (!row.exact) row.model_error = error_of_ratio(table, first, second);
+  } else if (base_computed || other_computed) {
+    const PointSpec spec = table.spec(base_computed ? pair.base.front() : pair.other.front());
+    row.model_error = published_time_error(spec.algorithm, spec.problem.pass);
   }
   for (RoundsOfSide* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
@@ -269,6 +269,7 @@ void summarize_pair(const Looked& looked, const ComparedRow& row, ComparedPair& 
   pair.base_cycles = median_over(row.base.cycles);
   pair.other_cycles = median_over(row.other.cycles);
   pair.paired = row.paired;
+  pair.computed = !row.exact && is_computed(table, pair.base) && is_computed(table, pair.other);
   pair.recordings = different(row.base.recordings, row.other.recordings);
   for (std::size_t level = 0; level < level_keys.size(); ++level) {
     const ValueColumn& column = *looked.levels.at(level);

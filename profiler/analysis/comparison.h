@@ -51,6 +51,7 @@ struct ComparedPair {
   std::optional<double> base_cycles;
   std::optional<double> other_cycles;
   bool paired = false;         ///< both sides in the same rounds
+  bool computed = false;       ///< both sides, of two points: what their ratio may be off by stands for the spread
   std::size_t recordings = 0;  ///< of both sides together; one where they are paired
   bool same_point = false;     ///< in all fields and knobs: what differs is the build, the device or the time
   std::array<ComparedLevel, compared_level_count> levels;

@@ -124,9 +124,9 @@ Message verdict_title(Verdict verdict) {
 
 std::string ratio_text(const RatioInterval& ratio) {
   if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
-  const std::string words =
-      fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
-  return ratio.assumed ? text(say::compare::assumed{.ratio = words}) : words;
+  const std::string interval = fmt::format("{:.4f}, {:.4f}", ratio.interval.low, ratio.interval.high);
+  return fmt::format("{:.4f} [{}]", ratio.ratio,
+                     ratio.assumed ? text(say::compare::assumed{.interval = interval}) : interval);
 }
 
 std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& results, std::size_t looks) {
@@ -136,6 +136,7 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
   std::size_t by_rounds = 0;
   std::size_t by_percent = 0;
   std::size_t by_model = 0;
+  std::size_t by_tiles = 0;
   std::size_t calibrated = 0;
   std::size_t steadied = 0;
   std::size_t one_clock = 0;
@@ -156,7 +157,7 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
       } else if (pair.verdict.floor == SpreadFloor::of_percent) {
         ++by_percent;
       } else if (pair.verdict.floor == SpreadFloor::of_model) {
-        ++by_model;
+        ++(pair.computed ? by_tiles : by_model);
       } else if (pair.verdict.floor == SpreadFloor::calibrated) {
         ++calibrated;
       } else {
@@ -170,6 +171,7 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
   if (by_rounds > 0) words.emplace_back(say::compare::floor_rounds{.rows = by_rounds});
   if (calibrated > 0) words.emplace_back(say::compare::floor_calibrated{.rows = calibrated});
   if (by_model > 0) words.emplace_back(say::compare::floor_model{.rows = by_model});
+  if (by_tiles > 0) words.emplace_back(say::compare::floor_tiles{.rows = by_tiles});
   if (often > 0) words.emplace_back(say::compare::many_recordings{.rows = often});
   if (paired > 0) words.emplace_back(say::compare::interleaved{.rows = paired});
   if (steadied > 0) words.emplace_back(say::compare::steadied{.rows = steadied});

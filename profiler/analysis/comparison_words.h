@@ -25,7 +25,7 @@ namespace attnscope::analysis {
 [[nodiscard]] Message left_out_words(const PointTable&, const LeftOut&);
 /// "FASTER"
 [[nodiscard]] Message verdict_title(Verdict);
-/// "0.9520 [0.9490, 0.9550]", with "assumed" behind it where it is; without an interval where there is none.
+/// "0.9520 [0.9490, 0.9550]", "[0.9490, 0.9550; assumed]" where it is; without an interval where there is none.
 [[nodiscard]] std::string ratio_text(const RatioInterval&);
 /// What stands below the spreads of these pairs, a sentence each.
 [[nodiscard]] std::vector<Message> floor_words(const std::vector<const ComparisonResult*>&, std::size_t looks);

@@ -121,6 +121,42 @@ std::vector<const JudgedPoint*> distinct_tiles(std::span<const JudgedPoint* cons
   return result;
 }
 
+/// Of the ratios of two of these tiles' times. Pre: two of them.
+ErrorFigures pair_figures(std::span<const double> measured, std::span<const double> predicted) {
+  std::vector<double> errors;
+  errors.reserve(measured.size() * (measured.size() - 1) / 2);
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    for (std::size_t k = i + 1; k < measured.size(); ++k) {
+      const double off = predicted[i] / predicted[k] * measured[k] / measured[i];
+      errors.push_back(std::max(off, 1 / off) - 1);
+    }
+  }
+  return {.points = errors.size(),
+          .problems = 1,
+          .median = quantile(errors, 0.5),
+          .p95 = quantile(errors, 0.95),
+          .worst_factor = 1 + std::ranges::max(errors)};
+}
+
+/// Over the problems of such a row.
+std::optional<ErrorFigures> figures_of_tiles(std::span<const TileRanks> ranks, const ErrorRow& row) {
+  ErrorFigures result;
+  std::vector<double> medians;
+  for (const TileRanks& of_problem : ranks) {
+    const PointSpec& spec = of_problem.problem;
+    if (!row.algorithm.empty() && row.algorithm != spec.algorithm) continue;
+    if ((row.pass && *row.pass != spec.problem.pass) || (row.half && *row.half != of_problem.half)) continue;
+    result.points += of_problem.pairs.points;
+    result.p95 = std::max(result.p95, of_problem.pairs.p95);
+    result.worst_factor = std::max(result.worst_factor, of_problem.pairs.worst_factor);
+    medians.push_back(of_problem.pairs.median);
+  }
+  if (medians.empty()) return std::nullopt;
+  result.problems = medians.size();
+  result.median = quantile(std::move(medians), 0.5);
+  return result;
+}
+
 std::vector<TileRanks> ranks_of(std::span<const JudgedPoint> judged) {
   std::map<std::string_view, std::vector<const JudgedPoint*>> problems;
   for (const JudgedPoint& point : judged) {
@@ -143,7 +179,8 @@ std::vector<TileRanks> ranks_of(std::span<const JudgedPoint> judged) {
                      .half = tiles.front()->half,
                      .tiles = tiles.size(),
                      .spearman = rank_correlation(measured, predicted),
-                     .chosen_over = measured[chosen] / std::ranges::min(measured)});
+                     .chosen_over = measured[chosen] / std::ranges::min(measured),
+                     .pairs = pair_figures(measured, predicted)});
   }
   return ranks;
 }
@@ -214,17 +251,19 @@ PredictionErrors prediction_errors(std::span<const PredictedPoint> points) {
     sums[std::nullopt].push_back(&point);
   }
   PredictionErrors result;
+  result.ranks = ranks_of(judged);
   const auto add = [&](ErrorRow row, std::span<const JudgedPoint* const> of) {
     row.dram = figures(of, &JudgedPoint::dram);
     row.time = figures(of, &JudgedPoint::time);
+    row.tiles = figures_of_tiles(result.ranks, row);
     result.rows.push_back(std::move(row));
   };
   for (const auto& [key, of] : groups) {
     const auto& [algorithm, pass, half] = key;
-    add({.algorithm = algorithm, .pass = pass, .half = half, .dram = {}, .time = {}}, of);
+    add({.algorithm = algorithm, .pass = pass, .half = half, .dram = {}, .time = {}, .tiles = {}}, of);
   }
-  for (const auto& [half, of] : sums) add({.algorithm = {}, .pass = {}, .half = half, .dram = {}, .time = {}}, of);
-  result.ranks = ranks_of(judged);
+  for (const auto& [half, of] : sums)
+    add({.algorithm = {}, .pass = {}, .half = half, .dram = {}, .time = {}, .tiles = {}}, of);
   result.unsettled = static_cast<std::size_t>(std::ranges::count_if(points, [](const PredictedPoint& point) {
     const auto bytes = value_of(*point.measured, metric_key::dram_bytes);
     return bytes && *bytes > least_dram_bytes && !settled_of(*point.measured);

@@ -50,6 +50,7 @@ struct TileRanks {
   std::size_t tiles = 0;
   double spearman = 0;     ///< correlation of the ranks by time; ties share theirs
   double chosen_over = 1;  ///< measured time of the tile that is predicted to be the fastest, over that of the fastest
+  ErrorFigures pairs;      ///< of the ratio of two of these tiles' times: what both are off by alike is not in it
 };
 
 /// Errors of one algorithm and pass in one half, or of several.
@@ -59,6 +60,9 @@ struct ErrorRow {
   std::optional<Half> half;          ///< none: both
   std::optional<ErrorFigures> dram;  ///< of points that move more than `least_dram_bytes`
   std::optional<ErrorFigures> time;
+  /// Of the ratio of two tiles' times, over problems with ranks; points are pairs, p95 is that of the problem with the
+  /// largest, for few problems have maps.
+  std::optional<ErrorFigures> tiles;
 };
 
 struct PredictionErrors {

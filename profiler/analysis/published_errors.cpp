@@ -5,7 +5,9 @@
 #include <charconv>
 #include <optional>
 
+#include "messages/prediction.h"
 #include "profiler/analysis/published_errors_text.h"
+#include "profiler/analysis/verdicts.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -71,9 +73,40 @@ std::vector<PublishedError> parse_published_errors(std::string_view csv) {
   return rows;
 }
 
+Message title_of_quantity(std::string_view quantity) {
+  if (quantity == "time") return say::prediction::time{};
+  if (quantity == "tile_ratio") return say::prediction::tile_ratio{};
+  return say::prediction::dram{};
+}
+
 std::span<const PublishedError> published_errors() {
   static const std::vector<PublishedError> rows = parse_published_errors(published_errors_text());
   return rows;
+}
+
+double published_time_error(std::string_view algorithm, Pass pass) {
+  constexpr std::size_t enough_points = 20;  // of fewer the 95th of 100 is not known
+  double of_few = 0;
+  double of_all = 0;
+  for (const PublishedError& error : published_errors()) {
+    if (error.quantity != "time" || error.half != "held out") continue;
+    if (error.algorithm == "all") of_all = std::max(of_all, error.p95);
+    if (error.algorithm != algorithm || error.pass != to_string(pass)) continue;
+    if (error.points >= enough_points) return error.p95;
+    of_few = error.p95;
+  }
+  return std::max({of_few, of_all, unknown_spread_floor});
+}
+
+double published_tile_error(std::string_view algorithm, Pass pass) {
+  double own = 0;
+  double worst = 0;
+  for (const PublishedError& error : published_errors()) {
+    if (error.quantity != "tile_ratio") continue;
+    worst = std::max(worst, error.p95);
+    if (error.algorithm == algorithm && error.pass == to_string(pass)) own = std::max(own, error.p95);
+  }
+  return own > 0 ? own : worst;
 }
 
 }  // namespace attnscope::analysis

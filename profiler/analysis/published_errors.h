@@ -9,13 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/model/attention.h"
+#include "kernels/model/message.h"
+
 namespace attnscope::analysis {
 
 struct PublishedError {
   std::string algorithm;
   std::string pass;
   std::string half;      ///< "fitted", "held out"
-  std::string quantity;  ///< "dram_bytes", "time"
+  std::string quantity;  ///< "dram_bytes", "time", "tile_ratio": ErrorRow's
   std::size_t points = 0;
   std::size_t problems = 0;
   double median = 0;  ///< relative, like what follows: ErrorFigures
@@ -28,7 +31,16 @@ struct PublishedError {
 /// A row for each algorithm, pass, half and quantity, then the sums over all of them, by the names that the table has:
 /// "all", "both". Rows that are not of this shape are left out.
 [[nodiscard]] std::vector<PublishedError> parse_published_errors(std::string_view csv);
+/// "DRAM bytes"; of a quantity that such a row may have.
+[[nodiscard]] Message title_of_quantity(std::string_view quantity);
 /// Of the table that is built in.
 [[nodiscard]] std::span<const PublishedError> published_errors();
+
+/// What 95 of 100 simulated times are off by, relative: of that algorithm and pass, of few points of it no less than of
+/// all; of problems that nothing was fitted to.
+[[nodiscard]] double published_time_error(std::string_view algorithm, Pass pass);
+/// What 95 of 100 ratios of two tiles' simulated times are off by: of that algorithm and pass in the worse half, where
+/// none was published the worst of all.
+[[nodiscard]] double published_tile_error(std::string_view algorithm, Pass pass);
 
 }  // namespace attnscope::analysis

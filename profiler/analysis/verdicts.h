@@ -18,7 +18,7 @@
 // `fewest_rounds` the spread is not known: a floor of 5% stands for it. Where repeated recordings of one build told
 // what a recording does to a point (recording_noise.h), that is the spread, and a side is where its recordings put the
 // point: the mean of the faster half of the rounds, for the slow ones at the power cap say nothing of the kernel. Where
-// one side was computed and the other was not, what the computation is known to be off by stands for it.
+// a side was computed, what such a ratio is known to be off by stands for it.
 //
 // Of one point, in builds or at times that differ, both sides' times are brought to one clock first (one_clock.h): its
 // clock is what its rounds mostly differ by.
@@ -89,13 +89,12 @@ struct ComparedRow {
   RoundsOfSide other;
   /// Whether base.ns[k] and other.ns[k] are of one round of one recording, which shuffles its points.
   bool paired = false;
-  /// Both sides are computed and have no spread: a single value each, and the verdict is that of the margin.
+  /// Both sides are one computation: they have no spread, and the verdict is that of the margin.
   bool exact = false;
   bool one_clock = false;  ///< both sides' `ns` are as at one clock (one_clock.h)
   /// Of these: log of what the sides' clocks move the time by, other over base, and `ns` leaves out; 0 within chance.
   double clock_shift = 0;
-  /// One side is computed, the other is not: what 95 of 100 such times are off by at most, relative; 0 where it is not
-  /// so.
+  /// A side is computed: what 95 of 100 such ratios are off by at most, relative; 0 where it is not so.
   double model_error = 0;
 };
 

@@ -66,12 +66,12 @@ Table error_table(const Context& context, std::set<std::string>& never, std::set
   std::size_t points = 0;
   std::set<std::pair<std::string, std::string>> known;
   for (const PublishedError& error : analysis::published_errors()) {
-    if (error.algorithm == "all" && error.pass == "all" && error.half == "both")
+    if (error.algorithm == "all" && error.pass == "all" && error.half == "both" && error.quantity != "tile_ratio")
       points = std::max(points, error.points);
     if (!simulated.contains({error.algorithm, error.pass})) continue;
     known.emplace(error.algorithm, error.pass);
     judges.insert(error.devices);
-    table.rows.push_back({{error.quantity == "time" ? text(say::prediction::time{}) : text(say::prediction::dram{})},
+    table.rows.push_back({{text(analysis::title_of_quantity(error.quantity))},
                           {error.algorithm},
                           {error.pass},
                           {error.half},

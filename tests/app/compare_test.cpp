@@ -56,13 +56,13 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\n");
   const Outcome plain = compared({before_, "--with", after});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
-  EXPECT_THAT(plain.out, AllOf(HasSubstr("1.2000 [1.1429, 1.2600]"), HasSubstr("SLOWER"), HasSubstr("AMBIGUOUS"),
-                               HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 AMBIGUOUS"),
+  EXPECT_THAT(plain.out, AllOf(HasSubstr("1.2000 [1.1429, 1.2600; assumed]"), HasSubstr("SLOWER"),
+                               HasSubstr("AMBIGUOUS"), HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 AMBIGUOUS"),
                                HasSubstr("their interval is assumed, of 5%")));
   const Outcome failed = compared({before_, "--with", after, "--fail-on-regression", "10%"});
   EXPECT_EQ(failed.exit_code, 4);
   EXPECT_THAT(failed.err, HasSubstr("SLOWER by more than 10%: 1 row: mine fp16 batch 1 heads 16 N 512 d 64"));
-  EXPECT_THAT(failed.err, HasSubstr(": 1.2000 [1.1429, 1.2600]"));
+  EXPECT_THAT(failed.err, HasSubstr(": 1.2000 [1.1429, 1.2600; assumed]"));
   EXPECT_THAT(failed.out, AllOf(HasSubstr("SLOWER"), HasSubstr("1 of the 2 points that were compared; open: 1"),
                                 HasSubstr("slower by at least 13.5%")));
   // The near end of the interval is at 1.143, for both rows together at 1.135.
@@ -72,7 +72,7 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   EXPECT_EQ(compared({before_, "--with", after, "--fail-on-proven-regression", "14"}).exit_code, 0);
   const Outcome junit = compared({before_, "--with", after, "--format", "junit"});
   EXPECT_THAT(junit.out, AllOf(HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""),
-                               HasSubstr("<failure message=\"SLOWER 1.2000 [1.1429, 1.2600] assumed\"/>"),
+                               HasSubstr("<failure message=\"SLOWER 1.2000 [1.1429, 1.2600; assumed]\"/>"),
                                HasSubstr("<skipped message=\"AMBIGUOUS")));
   const nlohmann::json answers =
       nlohmann::json::parse(compared({before_, "--with", after, "--format", "json"}).out)["answers"];

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
+#include "profiler/analysis/comparison.h"
 #include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/use_error.h"
@@ -93,13 +95,14 @@ ErrorFigures times_of(const PredictionErrors& errors, Half half) {
 }
 
 /// assets/samples/h200-errors.csv, which reports quote, is of this model: after a change of it,
-/// `attnscope model --against assets/samples/h200.attnscope --csv` writes it anew, of which the rows of bytes and times
-/// stay.
+/// `attnscope model --against assets/samples/h200.attnscope --csv` writes it anew, of which the rows of bytes, times
+/// and ratios stay.
 void expect_published(const PredictionErrors& errors) {
   std::size_t compared = 0;
   for (const analysis::ErrorRow& row : errors.rows) {
     if (row.algorithm.empty() || !row.pass || row.half != Half::held_out) continue;
-    for (const auto& [quantity, figures] : {std::pair("dram_bytes", &row.dram), std::pair("time", &row.time)}) {
+    for (const auto& [quantity, figures] :
+         {std::pair("dram_bytes", &row.dram), std::pair("time", &row.time), std::pair("tile_ratio", &row.tiles)}) {
       if (!*figures) continue;
       const auto published = std::ranges::find_if(
           analysis::published_errors(), [&, quantity = quantity](const analysis::PublishedError& each) {
@@ -163,6 +166,59 @@ TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
     EXPECT_LT(error->median, 0.05) << to_string(unit);
     EXPECT_LT(error->p95, 0.12) << to_string(unit);
   }
+}
+
+/// Of two tiles of one problem, played for a GPU that nothing was fitted to: what is decided is what was measured.
+TEST(SamplePredictions, VerdictsOfSimulatedTilesAreThoseOfMeasuredOnes) {
+  const RunStore store = RunStore::open(ATTNSCOPE_SECOND_SAMPLE, RunStore::Mode::read_only);
+  constexpr std::int64_t of_tiles = 3;  // the preset's run
+  const std::vector<StoredPoint> measured = store.points({{of_tiles}});
+  const RunSummary run = store.runs().at(of_tiles - 1);
+  const std::unique_ptr<Device> device = make_simulated_device(run.limits, built_in_algorithms(), {});
+  const CancelToken cancel;
+  analysis::PointTableBuilder builder;
+  analysis::Run played;
+  played.device_name = run.device_name;
+  played.provenance = Provenance::simulated;
+  played.limits = run.limits;
+  builder.add_run(played);
+  std::vector<double> times;
+  for (std::size_t i = 0; i < measured.size(); i += 3) {
+    const PointRecord& record = measured[i].record;
+    if (record.disposition != Disposition::ok) continue;
+    builder.add(0, device->measure(record.spec, {}, cancel));
+    times.push_back(summarize(record.kernel("all")->samples_ns)->median);
+  }
+  const analysis::PointTable table = std::move(builder).finish();
+  const std::array<std::string, 2> words{"problem", "algorithm"};
+  std::map<analysis::Verdict, std::size_t> verdicts;
+  std::size_t opposite = 0;
+  for (analysis::Row base = 0; base < table.size(); ++base) {
+    for (analysis::Row other = base + 1; other < table.size(); ++other) {
+      if (table.algorithm(base) != table.algorithm(other)) continue;
+      analysis::ComparisonRequest request;
+      request.base = {base};
+      request.other = {other};
+      request.alignment = analysis::alignment_of(words, table, request.base, request.other).value();
+      const analysis::ComparisonResult result = compare(table, request);
+      ASSERT_EQ(result.pairs.size(), 1U);
+      const analysis::RowVerdict& row = result.pairs[0].verdict;
+      const double error = analysis::published_tile_error(table.algorithm(base), Pass::fwd);
+      EXPECT_NEAR(row.time.interval.high / row.time.ratio, 1 + error, 1e-9);
+      EXPECT_NEAR(row.time.ratio / row.time.interval.low, 1 + error, 1e-9);
+      const bool within = row.time.ratio <= 1 + error && row.time.ratio >= 1 / (1 + error);
+      EXPECT_TRUE(!within || row.verdict == analysis::Verdict::ambiguous) << row.time.ratio;
+      ++verdicts[row.verdict];
+      if (row.verdict == analysis::Verdict::faster && times[other] > times[base]) ++opposite;
+      if (row.verdict == analysis::Verdict::slower && times[other] < times[base]) ++opposite;
+    }
+  }
+  const std::size_t decided = verdicts[analysis::Verdict::faster] + verdicts[analysis::Verdict::slower];
+  RecordProperty("decided", static_cast<int>(decided));
+  RecordProperty("opposite", static_cast<int>(opposite));
+  EXPECT_GT(decided, 1000U);
+  EXPECT_LE(20 * opposite, decided) << "at most 5 of 100";
+  EXPECT_EQ(verdicts[analysis::Verdict::same], 0U) << "no two of them are known so well";
 }
 
 TEST(SamplePredictions, TimesWithoutPlayingAnything) {

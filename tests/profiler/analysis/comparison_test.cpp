@@ -437,16 +437,17 @@ TEST(Comparison, WhatRanAndDoesNoMoreIsCounted) {
   EXPECT_EQ(compare(table, request_for(table, {2, 3}, {0, 1})).no_longer_run(table), 0U);
 }
 
-TEST(Comparison, SimulationsAreExact) {
+TEST(Comparison, OneSimulationTwiceIsExact) {
   fixtures::Points points;
   points.add({fixtures::ok_point(fixtures::spec("fa1", 1024), true)});
-  points.add({fixtures::ok_point(fixtures::spec("fa2", 1024), true)});
+  points.add({fixtures::ok_point(fixtures::spec("fa1", 1024), true)});
   const PointTable table = points.table();
   const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
   ASSERT_EQ(result.pairs.size(), 1U);
   const RowVerdict& verdict = result.pairs[0].verdict;
   EXPECT_DOUBLE_EQ(verdict.time.interval.low, verdict.time.ratio);
-  EXPECT_NE(verdict.verdict, Verdict::ambiguous);
+  EXPECT_EQ(verdict.verdict, Verdict::same);
+  EXPECT_FALSE(result.pairs[0].computed);
 }
 
 // Of few points of an algorithm no less than of all.
@@ -477,6 +478,50 @@ TEST(Comparison, OfOneComputedSideTheErrorIsThatOfItsAlgorithm) {
     EXPECT_NEAR(time.interval.high / time.ratio, 1 + published_error_of("naive"), 1e-9);
     EXPECT_NEAR(time.ratio / time.interval.low, 1 + published_error_of("naive"), 1e-9);
   }
+}
+
+/// A simulated point of that time.
+PointRecord played(PointSpec spec, double ns) {
+  PointRecord record = timed(std::move(spec), ns);
+  record.provenance = Provenance::simulated;
+  return record;
+}
+
+TEST(Comparison, OfTwoTilesTheErrorIsThatOfTheirRatio) {
+  PointSpec tile = fixtures::spec("fa2", 1024);
+  PointSpec other_tile = tile;
+  other_tile.tile.br *= 2;
+  const double error = published_tile_error("fa2", Pass::fwd);
+  ASSERT_GT(error, 0.02);
+  for (const auto& [ratio, verdict] : {std::pair(1 + error * 0.9, Verdict::ambiguous),
+                                       {1.0, Verdict::ambiguous},
+                                       {(1 + error) * 1.1, Verdict::slower},
+                                       {0.5, Verdict::faster}}) {
+    fixtures::Points points;
+    points.add({played(tile, 1000)}, fixtures::run(Provenance::simulated, "played"));
+    points.add({played(other_tile, 1000 * ratio)}, fixtures::run(Provenance::simulated, "played"));
+    const PointTable table = points.table();
+    const ComparisonResult result = compare(table, request_for(table, {0}, {1}, {"problem", "algorithm"}));
+    ASSERT_EQ(result.pairs.size(), 1U);
+    const RowVerdict& row = result.pairs[0].verdict;
+    EXPECT_TRUE(result.pairs[0].computed);
+    EXPECT_EQ(row.verdict, verdict) << ratio;
+    EXPECT_EQ(row.floor, SpreadFloor::of_model);
+    EXPECT_NEAR(row.time.interval.high, ratio * (1 + error), 1e-9);
+    EXPECT_NEAR(row.time.interval.low, ratio / (1 + error), 1e-9);
+  }
+}
+
+TEST(Comparison, OfTwoSimulatedAlgorithmsBothMayBeOff) {
+  fixtures::Points points;
+  points.add({played(fixtures::spec("naive", 1024), 1000)}, fixtures::run(Provenance::simulated, "played"));
+  points.add({played(fixtures::spec("fa2", 1024), 700)}, fixtures::run(Provenance::simulated, "played"));
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  const double naive = std::log(1 + published_error_of("naive"));
+  const double fa2 = std::log(1 + published_error_of("fa2"));
+  EXPECT_NEAR(std::log(result.pairs[0].verdict.time.interval.high / 0.7), std::sqrt(naive * naive + fa2 * fa2), 1e-9);
 }
 
 TEST(Comparison, CircumstancesThatDifferComeByName) {

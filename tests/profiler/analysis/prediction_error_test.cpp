@@ -154,6 +154,24 @@ TEST(PredictionError, TilesOfAProblemAreRanked) {
   EXPECT_NEAR(errors.ranks[0].chosen_over, 1.1, 1e-12);
 }
 
+TEST(PredictionError, WhatAllTilesAreOffByAlikeIsNotInTheirRatios) {
+  Prediction points;
+  for (int i = 0; i < 12; ++i) {
+    points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + 10 * i, 2 * (100 + 10 * i) * (i == 3 ? 1.2 : 1));
+  }
+  for (int i = 0; i < 13; ++i) {  // no two of these are off
+    points.add(2048, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 300 + 3 * i);
+  }
+  const ErrorRow row = points.sum();
+  ASSERT_TRUE(row.tiles);
+  EXPECT_EQ(row.tiles->points, 66U + 78U);
+  EXPECT_EQ(row.tiles->problems, 2U);
+  EXPECT_NEAR(row.tiles->median, 0, 1e-12);
+  EXPECT_NEAR(row.tiles->p95, 0.2, 1e-12) << "of the worse problem: 11 of its 66 pairs";
+  EXPECT_NEAR(row.tiles->worst_factor, 1.2, 1e-12);
+  EXPECT_NEAR(row.time->worst_factor, 3, 1e-12);
+}
+
 TEST(PredictionError, TiesShareTheirRank) {
   EXPECT_NEAR(rank_correlation(std::vector<double>{1, 2, 2, 3}, std::vector<double>{1, 2, 3, 4}), 0.948683298, 1e-9);
   EXPECT_EQ(rank_correlation(std::vector<double>{1, 1, 1}, std::vector<double>{1, 2, 3}), 0);
