@@ -221,18 +221,23 @@ void complete_kernels(PointRecord& point) {
   }
 }
 
-/// A kernel in one round goes to its point's.
-void add_to_round(const Place& place, RoundRecord given, PointRecord& point) {
-  auto found = std::ranges::lower_bound(point.rounds, given.round, {}, &RoundRecord::round);
-  if (found == point.rounds.end() || found->round != given.round) {
-    point.rounds.insert(found, std::move(given));
-    return;
+/// Rows of a kernel in a round, in whatever order, become rounds in theirs. The number of one whose kernel is there
+/// twice.
+std::optional<int> join_rounds(std::vector<RoundRecord>& rounds) {
+  std::ranges::stable_sort(rounds, {}, &RoundRecord::round);
+  std::vector<RoundRecord> joined;
+  for (RoundRecord& given : rounds) {
+    if (joined.empty() || joined.back().round != given.round) {
+      joined.push_back(std::move(given));
+      continue;
+    }
+    std::vector<KernelRecord>& kernels = joined.back().kernels;
+    KernelRecord& kernel = given.kernels.front();
+    if (std::ranges::count(kernels, kernel.kernel, &KernelRecord::kernel) > 0) return given.round;
+    kernels.push_back(std::move(kernel));
   }
-  KernelRecord& kernel = given.kernels.front();
-  if (std::ranges::count(found->kernels, kernel.kernel, &KernelRecord::kernel) > 0) {
-    fail(place, say::import::round_twice{.round = given.round});
-  }
-  found->kernels.push_back(std::move(kernel));
+  rounds = std::move(joined);
+  return std::nullopt;
 }
 
 bool has_time(const RoundRecord& round) {
@@ -369,7 +374,7 @@ void PointBuilder::add(const ImportRow& row) {
   if (round) {
     RoundRecord found{.round = *round, .kernels = {std::move(kernel)}, .clocks = point.clocks};
     if (before == nullptr) before = &points.emplace_back(std::move(point));
-    add_to_round(row.at(round_column::round), std::move(found), *before);
+    before->rounds.push_back(std::move(found));
     return;
   }
   if (before != nullptr && before->kernel(kernel.kernel) != nullptr) {
@@ -385,7 +390,7 @@ void PointBuilder::add(const ImportRow& row) {
   }
   for (RoundRecord given : row.rounds) {
     given.kernels.front().kernel = kernel.kernel;
-    add_to_round(row.at("rounds"), std::move(given), *before);
+    before->rounds.push_back(std::move(given));
   }
   before->kernels.push_back(std::move(kernel));
 }
@@ -405,16 +410,18 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
 Import PointBuilder::take() {
   for (ImportedDevice& device : import_.devices) {
     for (PointRecord& point : device.points) {
+      const auto refuse = [&](Message why) {
+        fail(say::import::at{
+            .place = say::import::point_on{.point = describe(point.spec), .device = device.info.limits.name},
+            .why = std::move(why)});
+      };
+      if (const auto twice = join_rounds(point.rounds)) refuse(say::import::round_twice{.round = *twice});
       for (RoundRecord& round : point.rounds) complete_sum(round.kernels);
       if (point.kernels.empty()) sum_up_rounds(point);
       complete_kernels(point);
       complete_rounds(point);
       // Sums of what was in bounds may not be.
-      Message wrong = out_of_bounds(point);
-      if (wrong.empty()) continue;
-      fail(say::import::at{
-          .place = say::import::point_on{.point = describe(point.spec), .device = device.info.limits.name},
-          .why = std::move(wrong)});
+      if (Message wrong = out_of_bounds(point); !wrong.empty()) refuse(std::move(wrong));
     }
   }
   if (repeated_ > 0) import_.notes.emplace_back(say::import::repeated{.rows = repeated_});

@@ -193,7 +193,7 @@ TEST_F(RoundTrip, rows_that_say_a_point_again_are_no_rounds) {
   std::ofstream(folder_ / "twice.csv") << declared << "3,GPU X,mine,512,16,64,1003\n";
   const Outcome twice = run(folder_, {"import", folder_ / "twice.csv", "--into", folder_ / "twice.attnscope"});
   EXPECT_EQ(twice.exit_code, 1);
-  EXPECT_THAT(twice.err, HasSubstr("line 8, column 'round': round 3 is there twice"));
+  EXPECT_THAT(twice.err, HasSubstr("mine fp16 batch 1 heads 16 N 512 d 64 on GPU X: round 3 is there twice"));
   std::ofstream(folder_ / "cut.csv") << "algorithm,N,heads,d,samples,samples_ns\nmine,512,16,64,3,10 20\n";
   EXPECT_THAT(run(folder_, {"import", folder_ / "cut.csv", "--into", folder_ / "cut.attnscope"}).err,
               HasSubstr("line 2, column 'samples_ns': it holds 2 samples, and 'samples' says 3"));

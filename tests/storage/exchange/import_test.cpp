@@ -12,6 +12,7 @@
 
 #include "kernels/model/io_model.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/rounds.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import_values.h"
 #include "tests/storage/samples.h"
@@ -102,6 +103,29 @@ TEST(ImportCsv, KernelsOfOnePointBelongTogether) {
   EXPECT_EQ(value_of(point, metric_key::tensor_pipe_pct), 40) << "weighted by time";
   EXPECT_EQ(value_of(point, "sm__cycles_active.avg"), 1600) << "as a collector adds them up";
   EXPECT_EQ(value_of(point, metric_key::dram_read_bytes, "pv"), 500);
+}
+
+TEST(ImportCsv, RoundsStandInAnyOrderAndRunsApart) {
+  const Import import = imported(
+      "run,round,algorithm,kernel,N,heads,d,time_ns,dram_read_bytes,sm_clock_hz\n"
+      "a,2,eager,pv,64,1,64,302,30,1.7e9\na,0,eager,qk,64,1,64,100,10,1.5e9\na,2,eager,qk,64,1,64,104,12,1.7e9\n"
+      "a,0,eager,pv,64,1,64,300,20,1.5e9\nb,0,eager,,64,1,64,900,7,\n",
+      ImportFormat::csv);
+  ASSERT_EQ(import.devices.size(), 2U) << "a recording each";
+  ASSERT_EQ(import.devices[0].points.size(), 1U);
+  const PointRecord& point = import.devices[0].points[0];
+  ASSERT_EQ(point.rounds.size(), 2U);
+  EXPECT_EQ(point.rounds[0].round, 0);
+  EXPECT_EQ(point.rounds[1].round, 2);
+  EXPECT_EQ(point.rounds[1].clocks->sm_clock_hz, 1.7e9);
+  EXPECT_EQ(point.clocks->sm_clock_hz, 1.6e9);
+  EXPECT_THAT(round_values(metric_key::time_median_ns, point), ElementsAre(400, 406)) << "parts of a round add up";
+  EXPECT_EQ(value_of(point, metric_key::time_median_ns), 403);
+  EXPECT_EQ(value_of(point, metric_key::dram_read_bytes), 36) << "the median of 30 and 42";
+  EXPECT_EQ(value_of(point, metric_key::time_median_ns, "qk"), 102);
+  const PointRecord& alone = import.devices[1].points.at(0);
+  EXPECT_TRUE(alone.rounds.empty()) << "one round is the point itself";
+  EXPECT_EQ(value_of(alone, metric_key::time_median_ns), 900);
 }
 
 TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
