@@ -26,7 +26,7 @@ QString state_words(const MeasuredPoint& point) {
     case MeasuredPoint::State::waiting:
       return qtext(say::explorer_page::waiting{});
     case MeasuredPoint::State::running:
-      return qtext(say::explorer_page::measuring{});
+      return point.simulated ? qtext(say::explorer_page::simulating{}) : qtext(say::explorer_page::measuring{});
     case MeasuredPoint::State::refused:
       return qtext(say::explorer_page::not_measured{});
     case MeasuredPoint::State::cancelled:

@@ -116,7 +116,12 @@ QString MeasuringCard::state_words() const {
 }
 
 void MeasuringCard::show_state() {
-  const bool device = device_->count() > 0;
+  const std::optional<ListedDevice> chosen = this->device();
+  const bool device = chosen.has_value();
+  const bool simulates = device && chosen->simulated;
+  measure_->setText(simulates ? qtext(say::explorer_page::simulate{}) : qtext(say::explorer_page::measure{}));
+  measure_->setToolTip(
+      plain_tip(simulates ? qtext(say::explorer_page::simulate_help{}) : qtext(say::explorer_page::measure_help{})));
   device_->setEnabled(device);
   measure_->setEnabled(device && runs_ && !padded() && !supposed());
   around_->setEnabled(device && runs_ && !padded() && !supposed());
@@ -137,11 +142,16 @@ void MeasuringCard::sweep_around() {
 }
 
 void MeasuringCard::ask(const QPushButton& button, Ask how) {
-  const std::vector<ListedDevice> devices = measurer_.devices_of(choices_.device);
-  const int place = device_->currentIndex();
-  if (!button.isEnabled() || place < 0 || static_cast<std::size_t>(place) >= devices.size()) return;
+  const std::optional<ListedDevice> chosen = device();
+  if (!button.isEnabled() || !chosen) return;
   trouble_.clear();
-  (measurer_.*how)(choices_, devices[static_cast<std::size_t>(place)]);
+  (measurer_.*how)(choices_, *chosen);
+}
+
+std::optional<ListedDevice> MeasuringCard::device() const {
+  const std::vector<ListedDevice> devices = measurer_.devices_of(choices_.device);
+  const auto found = std::ranges::find(devices, device_->currentData().toString(), &ListedDevice::argument);
+  return found == devices.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace attnscope::ui

@@ -44,6 +44,8 @@ class MeasuringCard : public QWidget {
  private:
   using Ask = void (PointMeasurer::*)(const ExplorerChoices&, const ListedDevice&);
   void ask(const QPushButton& button, Ask how);
+  /// The device that is chosen; nothing without one.
+  [[nodiscard]] std::optional<ListedDevice> device() const;
   void follow_measurer();
   void show_devices();
   void show_state();

@@ -81,7 +81,9 @@ void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& devi
   idle_.stop();
   (void)QDir().mkpath(QFileInfo(database_).absolutePath());
   session_.set_target({.device = device.argument, .database = database_, .why = !device.simulated});
-  points_.insert(points_.begin(), MeasuredPoint{.choices = choices, .device = device.name, .around = around});
+  points_.insert(
+      points_.begin(),
+      MeasuredPoint{.choices = choices, .device = device.name, .simulated = device.simulated, .around = around});
   // The oldest go, but never one that is waited for.
   while (points_.size() > most_points && points_.back().state != MeasuredPoint::State::waiting &&
          points_.back().state != MeasuredPoint::State::running) {

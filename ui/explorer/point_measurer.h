@@ -21,6 +21,7 @@ struct MeasuredPoint {
   State state = State::waiting;
   ExplorerChoices choices;
   QString device;                                 ///< that measures: its name for people
+  bool simulated = false;                         ///< that device is
   bool around = false;                            ///< of a neighbourhood
   PointEvent event{};                             ///< of what is finished
   QString why{};                                  ///< of what was refused

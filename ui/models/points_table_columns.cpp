@@ -100,8 +100,8 @@ Column of_traffic(const Message& heading, const QString& key, const Message& hel
 ColumnKeys keys_of_result(const PointSet& p) {
   return {[&p](Row row) {
     const analysis::PointColumns& points = p.table().points();
-    return static_cast<std::uint64_t>(points.disposition(row)) << 2U | (points.throttled(row) ? 2U : 0U) |
-           (points.origin(row) == Provenance::extrapolated ? 1U : 0U);
+    return static_cast<std::uint64_t>(points.disposition(row)) << 8U |
+           static_cast<std::uint64_t>(points.origin(row)) << 1U | (points.throttled(row) ? 1U : 0U);
   }};
 }
 
@@ -111,9 +111,9 @@ Column result_column() {
                   const analysis::PointColumns& points = p.table().points();
                   QString text = to_qstring(to_string(points.disposition(row)));
                   if (points.throttled(row)) text += QStringLiteral(", ") + qtext(say::points_table::throttled{});
-                  if (points.origin(row) == Provenance::extrapolated) {
-                    text += QStringLiteral(", ") + qtext(say::points_table::extrapolated{});
-                  }
+                  const Provenance origin = points.origin(row);
+                  const bool of_a_gpu = origin == Provenance::measured || origin == Provenance::derived;
+                  if (!of_a_gpu) text += QStringLiteral(", ") + to_qstring(origin);
                   return text_value(text);
                 }};
   result.tip = [](const PointSet& p, Row row) {

@@ -2,6 +2,7 @@
 #include "ui/models/points_table_model.h"
 
 #include <QColor>
+#include <QFont>
 #include <QGuiApplication>
 #include <QLocale>
 #include <QPalette>
@@ -350,6 +351,13 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
       if (!spec.metric.empty()) return QVariant::fromValue<Qt::Alignment>(Qt::AlignRight | Qt::AlignVCenter);
       return QVariant::fromValue<Qt::Alignment>((value_of_cell(spec, row).number ? Qt::AlignRight : Qt::AlignLeft) |
                                                 Qt::AlignVCenter);
+    case Qt::FontRole: {
+      // A simulated value looks like none that was measured.
+      if (spec.metric.empty() || !is_simulated(points_->table().points().origin(shown))) return {};
+      QFont italic;
+      italic.setItalic(true);
+      return italic;
+    }
     case Qt::ForegroundRole: {
       const bool dark = plot_colors(QGuiApplication::palette()).dark;
       if (column == 0) return algorithm_color(points_->table().algorithm(shown), dark);

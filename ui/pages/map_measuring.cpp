@@ -57,6 +57,7 @@ MapMeasuring::MapMeasuring(PointMeasurer& measurer, QWidget* parent) : QWidget(p
     forget_area();
     emit closed();
   });
+  connect(device_, &QComboBox::activated, this, &MapMeasuring::refresh);
   connect(&measurer_, &PointMeasurer::devices_changed, this, &MapMeasuring::show_devices);
   connect(&measurer_, &PointMeasurer::changed, this, &MapMeasuring::refresh);
   connect(&measurer_, &PointMeasurer::trouble, this, [this](const QString& why) {
@@ -71,12 +72,33 @@ const ListedDevice* MapMeasuring::device() const {
   return found == devices_.end() ? nullptr : &*found;
 }
 
-void MapMeasuring::show_devices() {
-  devices_ = measurer_.devices_of(gpu_);
+std::vector<ListedDevice> MapMeasuring::devices_for(const std::string& gpu, bool simulated) const {
+  std::vector<ListedDevice> devices = measurer_.devices_of(gpu);
   // What stands beside the map's values comes first: another kind of value makes a map of its own.
-  std::ranges::stable_sort(devices_, [&](const ListedDevice& a, const ListedDevice& b) {
-    return (a.simulated == simulated_) > (b.simulated == simulated_);
+  std::ranges::stable_sort(devices, [&](const ListedDevice& a, const ListedDevice& b) {
+    return (a.simulated == simulated) > (b.simulated == simulated);
   });
+  return devices;
+}
+
+QString MapMeasuring::words_of_place(const analysis::Run& of, bool again) const {
+  const bool shown = area_shown_ && gpu_ == of.device_name && simulated_ == is_simulated(of.provenance);
+  const std::vector<ListedDevice> devices = devices_for(of.device_name, is_simulated(of.provenance));
+  const ListedDevice* device = shown ? this->device() : devices.empty() ? nullptr : &devices.front();
+  if (device == nullptr) return again ? qtext(say::tile_map::menu_again{}) : qtext(say::tile_map::menu_measure{});
+  if (device->simulated && !is_simulated(of.provenance)) {
+    return qtext(say::tile_map::menu_simulate_elsewhere{.gpu = device->gpu.toStdString()});
+  }
+  if (device->simulated) {
+    return again ? qtext(say::tile_map::menu_simulate_again{}) : qtext(say::tile_map::menu_simulate{});
+  }
+  const std::string name = device->name.toStdString();
+  return again ? qtext(say::tile_map::menu_again_on{.device = name})
+               : qtext(say::tile_map::menu_measure_on{.device = name});
+}
+
+void MapMeasuring::show_devices() {
+  devices_ = devices_for(gpu_, simulated_);
   const QString before = device_->currentData().toString();
   device_->clear();
   for (const ListedDevice& each : devices_) device_->addItem(each.name, each.argument);
@@ -90,10 +112,7 @@ void MapMeasuring::show_area(const HeatmapGrid& grid, const analysis::MapArea& a
   all_ = analysis::points_in(table, grid, area, analysis::Wanted::all);
   between_ = analysis::points_between(table, grid, area);
   title_->setText(qtext(say::tile_map::area{.rows = area.rows(), .columns = area.columns()}));
-  const auto of = [](const std::vector<PointSpec>& points) { return static_cast<std::int64_t>(points.size()); };
-  missing_button_->setText(qtext(say::tile_map::area_measure{.points = of(missing_)}));
-  again_button_->setText(qtext(say::tile_map::area_again{.points = of(all_)}));
-  between_button_->setText(qtext(say::tile_map::area_refine{.points = of(between_)}));
+  between_button_->setText(qtext(say::tile_map::area_refine{.points = static_cast<std::int64_t>(between_.size())}));
   // The map is drawn anew with every point that comes: what was said and chosen of the same area stays.
   if (!area_shown_ || area != area_) {
     trouble_.clear();
@@ -133,6 +152,12 @@ void MapMeasuring::ask_for(const std::vector<PointSpec>& points) {
 
 void MapMeasuring::refresh() {
   const ListedDevice* chosen = device();
+  const auto count = [](const std::vector<PointSpec>& points) { return static_cast<std::int64_t>(points.size()); };
+  const bool simulates = chosen != nullptr && chosen->simulated;
+  missing_button_->setText(simulates ? qtext(say::tile_map::area_simulate{.points = count(missing_)})
+                                     : qtext(say::tile_map::area_measure{.points = count(missing_)}));
+  again_button_->setText(simulates ? qtext(say::tile_map::area_simulate_again{.points = count(all_)})
+                                   : qtext(say::tile_map::area_again{.points = count(all_)}));
   for (const auto& [button, points] : {std::pair{missing_button_, &missing_}, std::pair{again_button_, &all_},
                                        std::pair{between_button_, &between_}}) {
     button->setVisible(area_shown_ && !points->empty());
@@ -152,7 +177,7 @@ void MapMeasuring::refresh() {
                      : qtext(say::tile_map::area_kept{.device = asked_on_.toStdString(), .file = file});
   }
   if (words.isEmpty() && chosen != nullptr && chosen->simulated != simulated_) {
-    words = qtext(say::tile_map::area_elsewhere{.device = chosen->name.toStdString()});
+    words = qtext(say::tile_map::area_elsewhere{.device = chosen->name.toStdString(), .tiles = fewest_tiles_of_a_map});
   }
   state_->setText(words);
   state_->setVisible(!words.isEmpty());

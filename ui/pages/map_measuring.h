@@ -27,6 +27,9 @@ class MapMeasuring : public QWidget {
   void forget_area();
   /// One place, before all others; `grid` says on which GPU.
   void measure_place(const HeatmapGrid& grid, HeatmapGrid::Place place);
+  /// What that is, of a map of that run, where a value stands already (`again`) or none: whether it is measured, on
+  /// which device, or simulated.
+  [[nodiscard]] QString words_of_place(const analysis::Run& of, bool again) const;
 
   [[nodiscard]] const std::vector<PointSpec>& missing() const { return missing_; }
   [[nodiscard]] const std::vector<PointSpec>& all() const { return all_; }
@@ -39,6 +42,8 @@ class MapMeasuring : public QWidget {
 
  private:
   [[nodiscard]] const ListedDevice* device() const;
+  /// Those of a map's GPU, what makes the map's kind of values first.
+  [[nodiscard]] std::vector<ListedDevice> devices_for(const std::string& gpu, bool simulated) const;
   void show_devices();
   void ask_for(const std::vector<PointSpec>& points);
   void refresh();

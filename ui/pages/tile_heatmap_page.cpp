@@ -17,6 +17,7 @@
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
+#include "profiler/plan/fields.h"
 #include "ui/models/facet_words.h"
 #include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"
@@ -39,6 +40,22 @@ ProblemFilter new_map_filter() {
   ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
   filter.narrow_by(analysis::facets_beside(tiles), analysis::facet_of_both(tiles.x, tiles.y));
   return filter;
+}
+
+/// Whether that facet says what was computed, or where; a knob, which each algorithm has its own of, does not.
+bool says_problem(const ProblemFilter& filter, std::size_t facet) {
+  if (!filter.narrows(facet) || filter.state(facet).current < 0) return false;
+  const std::string& key = filter.facets()[facet]->key;
+  return key == analysis::device_facet_key || find_field(key) != nullptr ||
+         std::ranges::find(analysis::field_groups(), key, &analysis::FieldGroup::key) != analysis::field_groups().end();
+}
+
+bool same_problem(const ProblemFilter& a, const ProblemFilter& b, std::size_t but_for) {
+  for (std::size_t f = 0; f < a.facets().size(); ++f) {
+    if (f == but_for || (!says_problem(a, f) && !says_problem(b, f))) continue;
+    if (!says_problem(a, f) || !says_problem(b, f) || a.state(f).value().id() != b.state(f).value().id()) return false;
+  }
+  return true;
 }
 
 /// Nothing where there are no such axes, or no map lies over both.
@@ -363,6 +380,7 @@ analysis::MapRequest TileHeatmapPage::request() const {
 
 std::vector<HeatmapGrid> TileHeatmapPage::build_maps() {
   maps_there_ = 1;
+  of_other_problems_ = 0;
   std::vector<HeatmapGrid> maps;
   const std::size_t place = beside_.empty() ? filter().facets().size() : filter().place_of(beside_.key());
   const bool several =
@@ -375,8 +393,15 @@ std::vector<HeatmapGrid> TileHeatmapPage::build_maps() {
   for (const analysis::FacetValue& value : filter().state(place).options) {
     if (maps.size() == most_maps) break;
     ProblemFilter one = filter();
+    for (std::size_t f = 0; f < one.facets().size(); ++f) {
+      if (f != place && says_problem(filter(), f)) one.choose(f, filter().state(f).value().id());
+    }
     one.choose(place, value.id());
     one.update(points()->table(), candidates());
+    if (!same_problem(one, filter(), place)) {
+      ++of_other_problems_;
+      continue;
+    }
     HeatmapGrid map = build_heatmap(points(), one, request());
     map.beside = QStringLiteral("%1 %2").arg(qtext(filter().facets()[place]->label),
                                              value_words(*filter().facets()[place], value));
@@ -402,7 +427,9 @@ void TileHeatmapPage::show_maps(std::vector<HeatmapGrid> maps) {
     // An algorithm leads the title anyway.
     if (!maps[i].beside.isEmpty() && beside_.id() != QLatin1String("algorithm"))
       title.what = maps[i].beside + QStringLiteral(" · ") + title.what;
-    if (i + 1 == maps.size() && maps_there_ > most_maps) {
+    if (i + 1 == maps.size() && of_other_problems_ > 0) {
+      title.of = qtext(say::tile_map::maps_of_others{.maps = of_other_problems_}) + QStringLiteral(" · ") + title.of;
+    } else if (i + 1 == maps.size() && maps_there_ > most_maps) {
       title.of = qtext(say::tile_map::more_maps{.shown = maps.size(), .all = maps_there_});
     }
     // One bar of colours serves all: the last map's.
@@ -474,7 +501,6 @@ void TileHeatmapPage::show_area() {
 
 void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, const QPoint& at) {
   const HeatmapGrid& grid = view->grid();
-  const HeatmapCell& cell = grid.at(place);
   const bool ours = analysis::point_of(grid.points->table(), grid, place).has_value();
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
@@ -482,13 +508,19 @@ void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, con
     QAction* entry = menu->addAction(text);
     entry->setEnabled(enabled);
     connect(entry, &QAction::triggered, this, [this, view, place, action] { do_with(*view, place, action); });
+    return entry;
   };
-  measurer_of(workspace()).find_devices();
-  add(cell.disposition ? qtext(say::tile_map::menu_again{}) : qtext(say::tile_map::menu_measure{}), CellAction::measure,
-      ours);
+  PointMeasurer& measurer = measurer_of(workspace());
+  measurer.find_devices();
+  const analysis::Run& run = grid.points->table().run(grid.shown_rows().front());
+  const bool again = grid.at(place).disposition.has_value();
+  QAction* measure = add(measuring_->words_of_place(run, again), CellAction::measure, ours);
+  // GPUs are found after the simulated devices.
+  connect(&measurer, &PointMeasurer::devices_changed, measure,
+          [this, run, again, measure] { measure->setText(measuring_->words_of_place(run, again)); });
   add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
   menu->addSeparator();
-  add(qtext(say::tile_map::menu_value{}), CellAction::value, cell.value.has_value());
+  add(qtext(say::tile_map::menu_value{}), CellAction::value, grid.at(place).value.has_value());
   add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
   add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
   menu->popup(at);

@@ -97,6 +97,7 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   IdChoice beside_;
   analysis::RunIndex simulated_run_ = 0;  ///< what "÷ simulated" divides by
   std::size_t maps_there_ = 1;            ///< of which most_maps are shown
+  std::size_t of_other_problems_ = 0;     ///< of these: not of the problem that is shown, so not beside it
   std::map<const IdChoice*, FacetChip*> chip_of_;
   QCheckBox* log_ = nullptr;
   QWidget* maps_ = nullptr;

@@ -197,7 +197,7 @@ QString short_word(Disposition disposition) {
 HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   const ShownPoint any = (*grid.points)[grid.shown_rows().front()];
   const PointSpec& spec = any.spec;
-  const QString unit = to_qstring(unit_scale(grid.maximum.value_or(1), grid.unit).suffix);
+  const QString unit = to_qstring(unit_scale(grid.colors ? grid.colors->high : 1, grid.unit).suffix);
   const QString provenance = origin_words(grid);
   // What stands on an axis is said there.
   const auto on_axis = [&](std::string_view name) { return on_axes(grid, name); };

@@ -46,6 +46,17 @@ std::string differs_in(const PointTable& points, const ComparedPair& pair) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+/// What sets a side's time apart from one that a GPU took at its own clocks: "simulated", "throttled"; else nothing.
+std::string remark_of(const PointTable& points, const std::vector<Row>& rows) {
+  std::vector<std::string> words;
+  const Provenance origin = points.points().origin(rows.front());
+  if (origin != Provenance::measured) words.push_back(text(title(origin)));
+  if (std::ranges::any_of(rows, [&](Row row) { return points.throttled(row); })) {
+    words.push_back(text(say::compare::throttled{}));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
 /// Columns for people.
 class PeopleColumns {
  public:
@@ -145,17 +156,25 @@ class PeopleColumns {
         });
   }
 
+  /// The median time of one side. That it was not measured, or at throttled clocks, stands beside it.
+  void add_time(Column column, double ComparedPair::*ns, std::vector<Row> ComparedPair::*rows) {
+    add_number(
+        std::move(column), [ns](const ComparedPair& pair) { return pair.*ns; },
+        [of = of_, ns, rows](const ComparedPair& pair) {
+          const std::string time = text(Nanoseconds(pair.*ns));
+          const std::string remark = remark_of(*of.points, pair.*rows);
+          return remark.empty() ? time : text(say::compare::time_of{.time = time, .remark = remark});
+        },
+        [rows](const ComparedPair& pair) { return (pair.*rows).front(); });
+  }
+
   void add_times() {
-    add_number(
+    add_time(
         {.key = "base_time", .title = text(say::compare::base_time{}), .help = text(say::compare::base_time_help{})},
-        [](const ComparedPair& pair) { return pair.base_ns; },
-        [](const ComparedPair& pair) { return text(Nanoseconds(pair.base_ns)); },
-        [](const ComparedPair& pair) { return pair.base.front(); });
-    add_number(
+        &ComparedPair::base_ns, &ComparedPair::base);
+    add_time(
         {.key = "other_time", .title = text(say::compare::other_time{}), .help = text(say::compare::other_time_help{})},
-        [](const ComparedPair& pair) { return pair.other_ns; },
-        [](const ComparedPair& pair) { return text(Nanoseconds(pair.other_ns)); },
-        [](const ComparedPair& pair) { return pair.other.front(); });
+        &ComparedPair::other_ns, &ComparedPair::other);
     const PairNumber cycles = [](const ComparedPair& pair) {
       return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number();
     };

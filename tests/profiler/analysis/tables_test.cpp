@@ -187,6 +187,26 @@ TEST_F(ComparisonTables, PeopleReadEachPairAndWhatStandsAlone) {
   EXPECT_EQ(table.find("other_time")->cell(1).row, result_.pairs[1].other.front());
 }
 
+TEST_F(ComparisonTables, ATimeThatNoGpuTookAtItsOwnClocksSaysSo) {
+  fixtures::Points two;
+  PointRecord throttled = timed_at(512, 1000);
+  throttled.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
+  two.add({throttled}, fixtures::run(Provenance::measured, "before"));
+  PointRecord simulated = timed_at(512, 1300);
+  simulated.provenance = Provenance::simulated;
+  two.add({simulated}, fixtures::run(Provenance::simulated, "after"));
+  const PointTable points = two.table();
+  ComparisonRequest request{.base = {0}, .other = {1}, .alignment = {}, .margin = {}, .verdicts = {}, .conditions = {}};
+  request.alignment = alignment_of({}, points, request.base, request.other).value();
+  const ComparisonResult result = compare(points, request);
+  std::vector<ComparisonLine> lines;
+  add_pairs(lines, result);
+  const Table table = comparison_table(lines, {.points = &points, .margin = 0.01, .others = {"after"}});
+  EXPECT_THAT(texts(table, "base_time"), ElementsAre("1 µs (throttled)"));
+  EXPECT_THAT(texts(table, "other_time"), ElementsAre("1.30 µs (simulated)"));
+  EXPECT_EQ(table.find("other_time")->number(0), 1300) << "sorted by the time";
+}
+
 TEST_F(ComparisonTables, SeveralSidesAreNamed) {
   std::vector<ComparisonLine> lines;
   add_pairs(lines, result_, 0);

@@ -63,9 +63,9 @@ TEST_F(Extrapolated, InTheTable) {
     return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role).toString();
   };
   EXPECT_EQ(at(0, "Values"), "simulated");
-  EXPECT_EQ(at(0, "Result"), "ok");
+  EXPECT_EQ(at(0, "Result"), "ok, simulated");
   EXPECT_EQ(at(2, "Values"), "simulated, extrapolated");
-  EXPECT_EQ(at(2, "Result"), "ok, extrapolated");
+  EXPECT_EQ(at(2, "Result"), "ok, simulated, extrapolated");
   for (const char* column : {"Time", "DRAM", "Occupancy", "Rate"}) {
     EXPECT_TRUE(at(2, column, Qt::ToolTipRole).contains("extrapolated")) << column;
     EXPECT_FALSE(at(0, column, Qt::ToolTipRole).contains("extrapolated")) << column;
@@ -75,6 +75,24 @@ TEST_F(Extrapolated, InTheTable) {
   EXPECT_EQ(analysis::PointQuery::parse("extrapolated", table)->rows(table).size(), 1U);
   EXPECT_EQ(analysis::PointQuery::parse("simulated", table)->rows(table).size(), 3U);
   EXPECT_EQ(analysis::PointQuery::parse("from:simulated", table)->rows(table).size(), 3U);
+}
+
+TEST(SimulatedRows, LookLikeNoneThatWasMeasured) {
+  std::vector<fixtures::GivenPoint> points = fixtures::shown({fixtures::ok_point(fixtures::spec("fa2", 512))});
+  const auto simulated = fixtures::shown({fixtures::ok_point(fixtures::spec("fa2", 512), true)}, true, 2);
+  points.insert(points.end(), simulated.begin(), simulated.end());
+  PointsTableModel model;
+  model.set_points(fixtures::set_of(points));
+  const auto at = [&](int row, const char* column, int role) {
+    return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role);
+  };
+  EXPECT_EQ(at(0, "Result", Qt::DisplayRole).toString(), "ok");
+  EXPECT_EQ(at(1, "Result", Qt::DisplayRole).toString(), "ok, simulated");
+  for (const char* column : {"Time", "DRAM", "Rate"}) {
+    EXPECT_FALSE(at(0, column, Qt::FontRole).isValid()) << column;
+    EXPECT_TRUE(qvariant_cast<QFont>(at(1, column, Qt::FontRole)).italic()) << column;
+  }
+  EXPECT_FALSE(at(1, "N", Qt::FontRole).isValid()) << "what was asked for is no value";
 }
 
 TEST_F(Extrapolated, OnCurvesAndInTheirReadOut) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of maps: axes, comparisons, colours, maps side by side, slices, areas and what a cell can be asked.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,6 +44,12 @@ std::vector<PointRecord> four_by_four() {
     }
   }
   return records;
+}
+
+bool has_gpu_here() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY);
+  if (driver != nullptr) ::dlclose(driver);
+  return driver != nullptr;
 }
 
 class HeatmapPageTest : public WindowTest {
@@ -270,6 +277,47 @@ TEST_F(HeatmapPageTest, MapsSideBySideShareTheirColours) {
   EXPECT_EQ(page.heatmaps().size(), 1U);
 }
 
+TEST_F(HeatmapPageTest, BesideAnotherDeviceStandsTheSameProblemAlone) {
+  // The other device has the problem that is shown, in microseconds, and more tiles of another one.
+  std::vector<PointRecord> elsewhere;
+  for (PointRecord record : four_by_four()) {
+    record.kernels[0].samples_ns[0] /= 1000;
+    elsewhere.push_back(record);
+  }
+  for (int br = 16; br <= 128; br += 16) {
+    for (int bc = 16; bc <= 128; bc += 16) {
+      PointRecord record = at_tile(br, bc, 9e6);
+      record.spec.problem.n_q = record.spec.problem.n_k = 2048;
+      elsewhere.push_back(record);
+    }
+  }
+  const auto other = fixtures::RunOf{.preset = "tiles", .points = elsewhere, .gpu = "h100"};
+  open({{"tiles", four_by_four(), false}, other});
+  page.choose("Device", "H200");
+  page.set_beside("device");
+  settle();
+  const std::vector<HeatmapView*> maps = page.heatmaps();
+  ASSERT_EQ(maps.size(), 2U);
+  for (const HeatmapView* map : maps) {
+    EXPECT_EQ(map->grid().source({0, 0}).spec.problem.n_k, 1024);
+    EXPECT_EQ(map->grid().colors->high, 4.3e6) << "of both";
+    EXPECT_TRUE(map->title().what.contains("[ms]")) << "as its cells are: " << map->title().what.toStdString();
+  }
+}
+
+TEST_F(HeatmapPageTest, OfADeviceWithOtherProblemsItIsSaidThatTheyStandElsewhere) {
+  std::vector<PointRecord> elsewhere = four_by_four();
+  for (PointRecord& record : elsewhere) record.spec.problem.n_q = record.spec.problem.n_k = 2048;
+  open({{"tiles", four_by_four(), false}, fixtures::RunOf{.preset = "tiles", .points = elsewhere, .gpu = "h100"}});
+  page.choose("Device", "H200");
+  page.set_beside("device");
+  settle();
+  ASSERT_EQ(page.heatmaps().size(), 1U);
+  EXPECT_EQ(page.heatmap()->grid().source({0, 0}).spec.problem.n_k, 1024);
+  EXPECT_TRUE(page.heatmap()->title().of.startsWith("not of this problem, so not beside it: 1 · N 1024"))
+      << page.heatmap()->title().of.toStdString();
+}
+
 TEST_F(HeatmapPageTest, ADragAlongARowIsASlice) {
   open({{"tiles", four_by_four(), false}});
   EXPECT_FALSE(page.slice()->isVisible());
@@ -343,6 +391,21 @@ TEST_F(HeatmapPageTest, WhatIsMeasuredFromTheMapIsKeptAndShown) {
   measurer_of(workspace).find_devices();
   if (measurer_of(workspace).devices_of("NVIDIA H200").empty()) (void)found.wait(a_while_ms);
   ASSERT_FALSE(page.heatmap()->grid().at({1, 1}).disposition);
+  // What simulates does not say that it measures, and a measured map that it would leave as it is says so.
+  const HeatmapGrid& grid = page.heatmap()->grid();
+  analysis::Run run = grid.points->table().run(grid.shown_rows().front());
+  EXPECT_EQ(page.measuring().words_of_place(run, true), "Simulate anew");
+  EXPECT_EQ(page.measuring().words_of_place(run, false), "Simulate");
+  run.provenance = Provenance::measured;
+  if (!has_gpu_here()) {
+    EXPECT_EQ(page.measuring().words_of_place(run, true), "Simulate NVIDIA H200: a map of its own");
+  }
+  run.device_name = "no such GPU";
+  EXPECT_EQ(page.measuring().words_of_place(run, true), "Measure anew");
+  drag({0, 0}, {1, 1});
+  EXPECT_EQ(page.findChild<QPushButton*>("area-missing")->text(), "Simulate 1 missing");
+  EXPECT_EQ(page.findChild<QPushButton*>("area-again")->text(), "Simulate all 4");
+  page.measuring().forget_area();
   page.do_with(*page.heatmap(), {1, 1}, TileHeatmapPage::CellAction::measure);
   EXPECT_TRUE(page.measuring().state_words().contains("explored.attnscope"))
       << page.measuring().state_words().toStdString();
