@@ -16,6 +16,8 @@ constexpr std::int64_t most_blocks_asked = std::int64_t{1} << 22;
 constexpr std::int64_t few_tiles = 4096;
 constexpr std::int64_t few_blocks = 8192;
 constexpr std::int64_t steps_between_looks = 4096;
+constexpr std::int64_t most_rows_counted = std::int64_t{1} << 20;
+constexpr std::int64_t most_tiles_counted = std::int64_t{1} << 21;
 
 /// Which pairs of a rectangle the mask leaves, by its rules: windows never leave a gap between what two rows see.
 class Sight {
@@ -60,6 +62,41 @@ class Sight {
   std::int64_t length_;
   std::shared_ptr<const BlockPattern> pattern_;
 };
+
+/// Tiles of each kind. A mask without a pattern of blocks leaves each row of tiles one run of keys, of which the inner
+/// part is seen by all of its rows: of such a row they are counted without a look at each.
+std::optional<std::array<std::int64_t, 3>> count_tiles(const AttentionProblem& problem, const TileShape& tile,
+                                                       std::int64_t entry, const Sight& sight,
+                                                       const std::function<bool()>& cancelled) {
+  const std::int64_t q_tiles = ceil_div(problem.n_q, tile.br);
+  const std::int64_t k_tiles = ceil_div(problem.n_k, tile.bc);
+  if (q_tiles > most_rows_counted || (problem.mask.sparse() && q_tiles > most_tiles_counted / k_tiles)) return {};
+  std::array<std::int64_t, 3> counts{};
+  const auto add = [&](TileSight kind, std::int64_t count) { counts.at(static_cast<std::size_t>(kind)) += count; };
+  const std::int64_t length = key_length(problem, entry);
+  for (std::int64_t row = 0; row < problem.n_q; row += tile.br) {
+    if (cancelled && cancelled()) return {};
+    const std::int64_t row_end = std::min<std::int64_t>(row + tile.br, problem.n_q);
+    if (problem.mask.sparse()) {
+      for (std::int64_t key = 0; key < problem.n_k; key += tile.bc) {
+        add(sight.of(row, row_end, key, std::min<std::int64_t>(key + tile.bc, problem.n_k)), 1);
+      }
+      continue;
+    }
+    const KeyRange first = visible_keys_of_length(problem, length, row);
+    const KeyRange last = visible_keys_of_length(problem, length, row_end - 1);
+    const std::int64_t seen_by_any =
+        std::max<std::int64_t>(0, last.last > first.first ? ceil_div(last.last, tile.bc) - first.first / tile.bc : 0);
+    // A last tile that the matrix cuts ends with it.
+    const std::int64_t whole_end = first.last >= problem.n_k ? k_tiles : first.last / tile.bc;
+    const std::int64_t seen_by_all =
+        std::clamp<std::int64_t>(whole_end - ceil_div(last.first, tile.bc), 0, seen_by_any);
+    add(TileSight::visible, seen_by_all);
+    add(TileSight::partial, seen_by_any - seen_by_all);
+    add(TileSight::masked, k_tiles - seen_by_any);
+  }
+  return counts;
+}
 
 bool of_queries(Tensor tensor) {
   return tensor == Tensor::q || tensor == Tensor::dout;
@@ -163,7 +200,7 @@ bool meets(const KernelLaunch& launch) {
 
 }  // namespace
 
-std::int64_t TilePicture::count(TileSight sight) const {
+std::int64_t TilePicture::cells_of(TileSight sight) const {
   return std::ranges::count(cells, sight, &TileCellSight::sight);
 }
 
@@ -195,6 +232,7 @@ std::optional<TilePicture> tile_picture(const Algorithm& algorithm, const Attent
     }
   }
   const Sight sight(problem, entry);
+  picture.tiles = count_tiles(problem, tile, entry, sight, cancelled);
   const std::int64_t height = picture.group * tile.br;
   const std::int64_t width = picture.group * tile.bc;
   auto cell = picture.cells.begin();

@@ -2,6 +2,7 @@
 // The Q x K grid of tiles of one head: what the mask leaves of each tile, and in which order the tile program comes by.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,12 +39,14 @@ struct TilePicture {
   std::string kernel;                ///< whose program gave the order; empty: no order is known
   std::int64_t visits = 0;           ///< of tiles, in that order; a tile may be visited again
   bool too_long = false;             ///< the program has more steps than are walked for a picture
+  /// Tiles of each TileSight; nothing where a cell is of several and asking each takes too long.
+  std::optional<std::array<std::int64_t, 3>> tiles;
 
   [[nodiscard]] const TileCellSight& at(int row, int column) const {
     return cells[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)];
   }
   /// Cells of that kind.
-  [[nodiscard]] std::int64_t count(TileSight sight) const;
+  [[nodiscard]] std::int64_t cells_of(TileSight sight) const;
 };
 
 /// Of the first query head of a batch entry. Walks the program of one head, and looks at the first access of every

@@ -90,15 +90,17 @@ void TileGridView::draw_image() {
 QString TileGridView::caption() const {
   if (!picture_) return {};
   const TilePicture& p = *picture_;
-  const std::int64_t visible = p.count(TileSight::visible);
-  const std::int64_t partial = p.count(TileSight::partial);
-  const std::int64_t masked = p.count(TileSight::masked);
+  const auto tiles = [&](TileSight sight) { return p.tiles->at(static_cast<std::size_t>(sight)); };
   QStringList parts{qtext(say::explorer_page::grid_size{.rows = p.q_tiles, .columns = p.k_tiles})};
-  if (p.group > 1) {
-    parts << qtext(say::explorer_page::aggregated{.group = p.group})
-          << qtext(say::explorer_page::cell_counts{.visible = visible, .partial = partial, .masked = masked});
+  if (p.group > 1) parts << qtext(say::explorer_page::aggregated{.group = p.group});
+  if (p.tiles) {
+    parts << qtext(say::explorer_page::grid_counts{.visible = tiles(TileSight::visible),
+                                                   .partial = tiles(TileSight::partial),
+                                                   .masked = tiles(TileSight::masked)});
   } else {
-    parts << qtext(say::explorer_page::grid_counts{.visible = visible, .partial = partial, .masked = masked});
+    parts << qtext(say::explorer_page::cell_counts{.visible = p.cells_of(TileSight::visible),
+                                                   .partial = p.cells_of(TileSight::partial),
+                                                   .masked = p.cells_of(TileSight::masked)});
   }
   if (p.too_long) {
     parts << qtext(say::explorer_page::order_too_long{});

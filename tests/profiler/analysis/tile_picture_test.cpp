@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/tile_picture.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "kernels/model/integer.h"
@@ -54,16 +56,20 @@ TEST(TilePicture, SightIsWhatThePairsSay) {
         const TilePicture got = picture("fa2", problem, TileShape{.br = 64, .bc = 32}, entry);
         ASSERT_EQ(got.rows, ceil_div(n_q, 64));
         ASSERT_EQ(got.columns, ceil_div(n_k, 32));
+        std::array<std::int64_t, 3> counts{};
         for (int i = 0; i < got.rows; ++i) {
           for (int j = 0; j < got.columns; ++j) {
             const KeyRange rows{i * 64, std::min<std::int64_t>((i + 1) * 64, n_q)};
             const KeyRange keys{j * 32, std::min<std::int64_t>((j + 1) * 32, n_k)};
-            ASSERT_EQ(got.at(i, j).sight, by_pairs(problem, entry, rows, keys))
+            const TileSight expected = by_pairs(problem, entry, rows, keys);
+            ++counts.at(static_cast<std::size_t>(expected));
+            ASSERT_EQ(got.at(i, j).sight, expected)
                 << mask << " " << n_q << "x" << n_k << " entry " << entry << " tile " << i << "," << j;
             EXPECT_EQ(got.at(i, j).visited, got.at(i, j).sight != TileSight::masked)
                 << "FlashAttention leaves out what is masked, and nothing else";
           }
         }
+        EXPECT_EQ(got.tiles, counts) << mask << " " << n_q << "x" << n_k << " entry " << entry;
       }
     }
   }
@@ -89,9 +95,9 @@ TEST(TilePicture, OrderIsTheLoopOrders) {
   EXPECT_EQ(causal.at(7, 0).order, 0);
   EXPECT_EQ(causal.at(0, 0).order, 35);
   EXPECT_EQ(causal.at(0, 1).order, -1);
-  EXPECT_EQ(causal.count(TileSight::partial), 8);
-  EXPECT_EQ(causal.count(TileSight::visible), 28);
-  EXPECT_EQ(causal.count(TileSight::masked), 28);
+  EXPECT_EQ(causal.cells_of(TileSight::partial), 8);
+  EXPECT_EQ(causal.cells_of(TileSight::visible), 28);
+  EXPECT_EQ(causal.cells_of(TileSight::masked), 28);
 }
 
 TEST(TilePicture, EveryVisitedTileHasAPlaceOfItsOwn) {
@@ -147,6 +153,18 @@ TEST(TilePicture, LargeGridsAreAggregated) {
       ASSERT_EQ(got.at(i, j).sight, expected) << i << "," << j;
     }
   }
+  // Tiles, not cells: row i of 512 sees 2 i of them whole and 2 in part.
+  EXPECT_THAT(got.tiles.value(), ::testing::ElementsAre(261'632, 1024, 261'632));
+}
+
+TEST(TilePicture, TilesOfAPatternThatAreTooManyAreNotCounted) {
+  AttentionProblem problem = problem_of("blocks:64:butterfly", 1 << 15, 1 << 15);
+  problem.heads_q = problem.heads_kv = 1;
+  EXPECT_FALSE(picture("fa2", problem, TileShape{.br = 16, .bc = 16}).tiles) << "2048 x 2048, each a look";
+  const TilePicture fewer = picture("fa2", problem, TileShape{.br = 64, .bc = 64});
+  EXPECT_EQ(fewer.group, 2);
+  // Squares whose distance is 0 or a power of two: 512 and, to either side, 511, 510, 508, ... 256.
+  EXPECT_THAT(fewer.tiles.value(), ::testing::ElementsAre(512 * 512 - 8706, 0, 8706));
 }
 
 TEST(TilePicture, ProgramsThatAreTooLongHaveNoOrder) {
@@ -155,7 +173,8 @@ TEST(TilePicture, ProgramsThatAreTooLongHaveNoOrder) {
   const TilePicture got = picture("fa2", problem, TileShape{.br = 16, .bc = 16});
   EXPECT_TRUE(got.too_long);
   EXPECT_TRUE(got.kernel.empty());
-  EXPECT_EQ(got.count(TileSight::visible), 256 * 256);
+  EXPECT_EQ(got.cells_of(TileSight::visible), 256 * 256);
+  EXPECT_THAT(got.tiles.value(), ::testing::ElementsAre(0, 0, 8192 * 8192));
   EXPECT_TRUE(std::ranges::all_of(got.cells, [](const TileCellSight& c) { return c.visited && c.order == -1; }));
 }
 

@@ -464,8 +464,8 @@ TEST_F(ExplorerPageTest, BlockMasksAreWorkedOutAsideAndTheLatestWins) {
   ASSERT_TRUE(expected);
   const analysis::TilePicture& got = *page.grid()->picture();
   ASSERT_EQ(got.cells.size(), expected->cells.size());
-  EXPECT_EQ(got.count(analysis::TileSight::masked), expected->count(analysis::TileSight::masked));
-  EXPECT_GT(got.count(analysis::TileSight::masked), 0);
+  EXPECT_EQ(got.cells_of(analysis::TileSight::masked), expected->cells_of(analysis::TileSight::masked));
+  EXPECT_GT(got.cells_of(analysis::TileSight::masked), 0);
   EXPECT_EQ(figure("Time"), qtext(Nanoseconds(exploration().ns)));
 }
 
@@ -476,6 +476,7 @@ TEST_F(ExplorerPageTest, LargeGridsComeAsideAndAggregated) {
   wait_until_drawn();
   EXPECT_EQ(page.grid()->picture()->rows, 256);
   EXPECT_TRUE(page.grid()->caption().contains("a cell is 4 × 4 tiles")) << page.grid()->caption().toStdString();
+  EXPECT_TRUE(page.grid()->caption().contains("1,048,576 visible, 0 partly")) << page.grid()->caption().toStdString();
 }
 
 TEST_F(ExplorerPageTest, ShowsAPointFromElsewhere) {
@@ -673,7 +674,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
 TEST(MeasuredModel, WhatIsShownComesFirstAndWhatWaitsLast) {
   const ExplorerChoices shown = default_choices();
   const auto point = [&](int br, MeasuredPoint::State state) {
-    MeasuredPoint made{.state = state, .choices = shown, .device = {}};
+    MeasuredPoint made{.state = state, .choices = shown, .device = {}, .simulated = br == 80};
     EXPECT_TRUE(choose(made.choices, QStringLiteral("br"), QString::number(br)).ok());
     return made;
   };
@@ -681,17 +682,19 @@ TEST(MeasuredModel, WhatIsShownComesFirstAndWhatWaitsLast) {
   MeasuredModel model;
   const QAbstractItemModelTester tester(&model);
   model.set_points({point(32, State::waiting), point(48, State::cancelled), point(64, State::running),
-                    point(shown.point.spec.tile.br, State::waiting)},
+                    point(80, State::running), point(shown.point.spec.tile.br, State::waiting)},
                    shown);
   QStringList order;
   for (int row = 0; row < model.rowCount(); ++row) order << model.index(row, 1).data().toString();
-  EXPECT_EQ(order, (QStringList{"waits", "cancelled", "is measured …", "waits"}));
+  EXPECT_EQ(order, (QStringList{"waits", "cancelled", "is measured …", "is simulated …", "waits"}));
   EXPECT_EQ(model.index(0, 0).data().toString(), short_title(shown));
 }
 
 TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   const QAbstractItemModelTester tester(page.measuring().table()->model());
   ASSERT_TRUE(button("measure")->isEnabled());
+  const bool simulates = page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated");
+  EXPECT_EQ(button("measure")->text(), simulates ? "Simulate" : "Measure");
   const PointSpec spec = page.chosen().choices.point.spec;
   button("measure")->click();
   EXPECT_TRUE(button("cancel-measuring")->isEnabled());
