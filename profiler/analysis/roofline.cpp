@@ -54,15 +54,21 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
                     : rates.inherited          ? RoofSource::as_elsewhere
                                                : RoofSource::usual_of_kind;
       break;
-    case Bound::mma_sync:
     case Bound::wgmma:
       return std::nullopt;
+    case Bound::mma_sync:
+      if (rates.mma_sync_share >= 1) return std::nullopt;
+      [[fallthrough]];
     case Bound::tensor:
       roof.rate = limits.tensor_flops;
       if (limits.stated.tensor_flops > 0) roof.source = RoofSource::stated;
       // Datasheets state this peak at a clock of its own, below the boost: 989.4 TFLOP/s of an H200 are 132 SMs of 4096
       // a cycle at 1.83 GHz, not at 1.98.
       roof.clock_hz = roof.rate / (rates.per_cycle.tensor * rates.sm_count);
+      if (bound == Bound::mma_sync) {
+        roof.rate *= rates.mma_sync_share;
+        roof.source = RoofSource::counted_share;
+      }
       break;
     case Bound::exp2:
       roof.rate = rates.per_cycle.exponential * rates.sm_count * rates.boost_hz;
@@ -85,8 +91,8 @@ bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceil
   });
 }
 
-/// Of the algorithm's instruction; where nobody measured it, or nobody stated it and one of them was not measured, the
-/// datasheet's, which no instruction exceeds; else the fastest that was measured.
+/// Of the algorithm's instruction; where nothing is known of it, or nobody stated it and one of them was not measured,
+/// the datasheet's, which no instruction exceeds; else the fastest that is known.
 const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm) {
   const Roof* its_own = algorithm == nullptr ? nullptr : find_roof(roofs, bound_of(algorithm->facts().instruction));
   if (its_own != nullptr) return its_own;

@@ -46,6 +46,7 @@ enum class RoofSource : std::uint8_t {
   stated,         ///< by who made this GPU up
   as_elsewhere,   ///< bytes a cycle and SM as they were measured on another GPU (device_rates())
   usual_of_kind,  ///< bytes a cycle and SM as they were measured on GPUs of this very kind
+  counted_share,  ///< of the datasheet's peak, as counters of a GPU of this architecture have it (DeviceRates)
 };
 
 /// A bound of a device. Rates: bytes a second of a memory, FLOP/s of a matrix instruction, ex2 a second.
@@ -66,7 +67,8 @@ struct KnownCeilings {
 
 /// In the order of all_bounds, without those that nothing is known of: an instruction has a ceiling where it was
 /// measured, and the tensor cores their datasheet's where one that the device has was not. DRAM's is the rate of reads,
-/// which is the higher one. exp2 without a measurement: 16 a clock and SM.
+/// which is the higher one. exp2 without a measurement: 16 a clock and SM. mma.sync without one: its share of the
+/// tensor cores' peak, where that is known to be less than all of it.
 [[nodiscard]] std::vector<Roof> roofs_of(const DeviceLimits&, const KnownCeilings&, DType);
 [[nodiscard]] const Roof* find_roof(std::span<const Roof>, Bound);
 /// The rate in FLOP/s at which points meet a unit's ceiling, with so many FLOPs for each of their exponentials. Pre:

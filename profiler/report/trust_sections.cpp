@@ -198,6 +198,8 @@ std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, con
       return text(say::report::roof_architecture{});
     case analysis::RoofSource::stated:
       return text(say::report::roof_stated{});
+    case analysis::RoofSource::counted_share:
+      return text(say::report::roof_share{});
     case analysis::RoofSource::usual_of_kind:
       return text(say::report::roof_usual{});
     case analysis::RoofSource::as_elsewhere:

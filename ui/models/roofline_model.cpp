@@ -49,6 +49,8 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
       return say::roofline_page::source_architecture{};
     case analysis::RoofSource::stated:
       return say::roofline_page::source_stated{};
+    case analysis::RoofSource::counted_share:
+      return say::roofline_page::source_share{};
     case analysis::RoofSource::as_elsewhere:
     case analysis::RoofSource::usual_of_kind:
       break;

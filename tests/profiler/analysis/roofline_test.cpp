@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "kernels/model/io_model.h"
+#include "kernels/registry.h"
+#include "profiler/analysis/exploration.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
@@ -111,7 +113,10 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   EXPECT_EQ(find_roof(roofs, Bound::tensor)->rate, 989.4e12);
   EXPECT_EQ(to_string(Bound::tensor), "tensor cores");
   EXPECT_EQ(find_roof(roofs, Bound::wgmma), nullptr) << "a datasheet's peak is no measured instruction's";
-  EXPECT_EQ(find_roof(roofs, Bound::mma_sync), nullptr);
+  // Hopper's tensor cores are busy for 1.5 cycles of mma.sync where wgmma keeps them busy for one.
+  EXPECT_NEAR(find_roof(roofs, Bound::mma_sync)->rate, 659.6e12, 1e3);
+  EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->source, RoofSource::counted_share);
+  EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->clock_hz, find_roof(roofs, Bound::tensor)->clock_hz);
   // 4096 a cycle on 132 SMs: not at the boost clock, where they would be 1070.5 TFLOP/s.
   ASSERT_TRUE(find_roof(roofs, Bound::tensor)->clock_hz);
   EXPECT_THAT(*find_roof(roofs, Bound::tensor)->clock_hz, DoubleNear(1.83e9, 1e6));
@@ -194,14 +199,30 @@ TEST(Roofline, EachAlgorithmIsHeldToItsInstruction) {
   };
   EXPECT_EQ(matrix_bound("fa2", ceilings), Bound::mma_sync);
   EXPECT_EQ(matrix_bound("fa3", ceilings), Bound::wgmma);
-  EXPECT_EQ(matrix_bound("fa2", {}), Bound::tensor) << "fa2 runs no wgmma";
+  EXPECT_EQ(matrix_bound("fa2", {}), Bound::mma_sync) << "fa2 runs no wgmma";
   EXPECT_EQ(matrix_bound("fa3", {}), Bound::tensor);
   EXPECT_EQ(matrix_bound("elsewhere", {}), Bound::tensor);
   const std::vector<Ceiling> wgmma_alone{measured_ceiling(ceiling_key::wgmma_fp16, 800e12)};
-  EXPECT_EQ(matrix_bound("fa2", wgmma_alone), Bound::tensor);
+  EXPECT_EQ(matrix_bound("fa2", wgmma_alone), Bound::mma_sync);
   EXPECT_EQ(matrix_bound("fa3", wgmma_alone), Bound::wgmma);
   EXPECT_EQ(matrix_bound("elsewhere", ceilings), Bound::wgmma) << "whose instruction nobody stated";
   EXPECT_EQ(matrix_bound("elsewhere", wgmma_alone), Bound::tensor) << "which may be the other one";
+}
+
+TEST(Roofline, WhatIsPredictedKeepsTheTensorCoresAsBusyAsTheExplorerSays) {
+  const PointSpec spec = fixtures::spec("fa2", 4096, 128, 64);
+  const Exploration explored = explore({.spec = spec}, h200(), built_in_algorithms());
+  Points points;
+  points.add({timed_point(spec, explored.ns, 1e6, 1e6)}, fixtures::run());
+  const RooflineReport report = report_of(points);
+  const std::vector<BoundShare>& shares = report.series.at(0).points.at(0).shares;
+  const auto of_mma = std::ranges::find(shares, Bound::mma_sync, &BoundShare::bound);
+  ASSERT_NE(of_mma, shares.end());
+  // By the roof's clock here, by the one that the launch is predicted to hold there.
+  const double roof_hz = *find_roof(report.roofs, Bound::mma_sync)->clock_hz;
+  const LaunchTime& launch = explored.kernels.at(explored.longest()).time;
+  EXPECT_NEAR(of_mma->ns / explored.ns * roof_hz / launch.clock_hz, speed_of_light({&launch, 1}).of(GpuUnit::tensor),
+              0.01);
 }
 
 TEST(Roofline, MaskedTilesAreExecutedWholeAndKeepTheUnitsBusy) {
