@@ -221,7 +221,13 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
   } else {
     sides.base = rows_of_side(base, files, sides.table);
     sides.other = rows_of_side(other, files, sides.table);
-    if (sides.base == sides.other) throw CommandError(ExitCode::usage, say::compare::one_side{});
+    if (sides.base == sides.other) {
+      const bool copies = base.front() != other.front();
+      throw CommandError(ExitCode::usage,
+                         copies ? Message(say::compare::copies{.base = fmt::format("{}", fmt::join(base, ", ")),
+                                                               .other = fmt::format("{}", fmt::join(other, ", "))})
+                                : say::compare::one_side{});
+    }
     sides.base_name = fmt::format("{}", fmt::join(base, ", "));
     sides.other_name = fmt::format("{}", fmt::join(other, ", "));
   }

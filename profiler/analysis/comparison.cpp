@@ -526,6 +526,13 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
   result.on_both_sides = request.other.size() - others.size();
   const RowGroups groups(partner_keys(table, request.alignment), request.base, others);
   for (std::size_t group = 0; group < groups.size(); ++group) sort_out(table, groups[group], result);
+  if (result.on_both_sides > 0) {
+    const std::set<Row> of_other(request.other.begin(), request.other.end());
+    for (LeftOut& left : result.left_out) {
+      if (left.why != LeftOut::Why::no_partner || left.of_other) continue;
+      left.shared = std::ranges::any_of(left.rows, [&](Row row) { return of_other.contains(row); });
+    }
+  }
   sides.rows.reserve(result.pairs.size());
   Looked looked(table);
   for (ComparedPair& pair : result.pairs) {

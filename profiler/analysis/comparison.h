@@ -69,6 +69,7 @@ struct LeftOut {
   Why why = Why::no_partner;
   bool of_other = false;  ///< of which side
   std::vector<Row> rows;
+  bool shared = false;  ///< no partner but itself: the very row, of one run, stands on both sides
 };
 [[nodiscard]] std::string_view to_string(LeftOut::Why);
 

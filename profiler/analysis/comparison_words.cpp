@@ -105,6 +105,7 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
 Message left_out_words(const PointTable& table, const LeftOut& left) {
   if (left.why == LeftOut::Why::several) return say::compare::several{.points = left.rows.size()};
   if (left.why != LeftOut::Why::no_partner) return failure_words(table, left);
+  if (left.shared) return say::compare::shared{};
   return left.of_other ? Message(say::compare::not_in_baseline{}) : say::compare::only_in_baseline{};
 }
 

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "profiler/analysis/comparison_words.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/recording_noise.h"
 #include "profiler/metrics/rounds.h"
@@ -376,6 +377,17 @@ TEST(Comparison, ARowOfBothSidesIsTheBasesAlone) {
   EXPECT_NEAR(result.pairs[0].verdict.time.ratio, 1.3, 1e-12);
   EXPECT_EQ(result.pairs[0].verdict.verdict, Verdict::slower);
   EXPECT_EQ(result.on_both_sides, 1U);
+  // What failed in a run that both files hold has no partner, and is not the baseline's alone.
+  fixtures::Points failed;
+  failed.add({fixtures::failed_point(fixtures::spec("fa1", 512), Disposition::crashed, "it fell")});
+  failed.add({fixtures::failed_point(fixtures::spec("fa1", 1024), Disposition::crashed, "it fell")});
+  failed.add({timed(fixtures::spec("fa1", 2048), 1000)});
+  const PointTable of_failed = failed.table();
+  const ComparisonResult both = compare(of_failed, request_for(of_failed, {0, 1}, {0, 2}));
+  ASSERT_EQ(both.left_out.size(), 3U);
+  EXPECT_EQ(text(left_out_words(of_failed, both.left_out[0])), "the same point of one run stands on both sides");
+  EXPECT_EQ(text(left_out_words(of_failed, both.left_out[1])), "the baseline alone has this point");
+  EXPECT_EQ(text(left_out_words(of_failed, both.left_out[2])), "the baseline has no such point");
 }
 
 TEST(Comparison, ASimulationIsNoFurtherRoundOfAMeasurement) {
