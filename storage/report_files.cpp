@@ -91,6 +91,7 @@ class ReportReader {
       wanted.push_back(run.id);
     }
     if (!wanted.empty()) read_points(store, wanted, runs, std::move(run_facts));
+    note_damage(store, name);
     for (StoredNoise& set : store.noise()) noise_.push_back(std::move(set));
     for (const StoredCeilings& set : store.ceilings()) {
       if (!sets_.insert(set.uid).second) continue;
@@ -131,6 +132,16 @@ class ReportReader {
   }
 
  private:
+  void note_damage(const RunStore& store, const std::string& name) {
+    const std::vector<BadRow> bad = store.bad_rows();
+    report::Input& input = points_.input;
+    if (!bad.empty() && input.damaged_rows == 0) {
+      input.first_damage = say::output::damage_at{.file = name, .where = bad.front().where, .why = bad.front().why};
+    }
+    input.damaged_rows += bad.size();
+    input.without_digest += store.unchecked_points();
+  }
+
   /// What was read of one file.
   struct Piece {
     analysis::PointColumns columns;
@@ -318,6 +329,35 @@ ReportPoints read_report_points(const std::vector<ReportSource>& sources, const 
     if (read) read(store);
   }
   return std::move(reader).finish(version);
+}
+
+ReportPoints only_rows(ReportPoints points, std::span<const analysis::Row> rows, std::string filter) {
+  const analysis::PointTable& all = points.input.table;
+  std::set<analysis::RunIndex> kept;
+  for (const analysis::Row row : rows) kept.insert(all.run_index(row));
+  analysis::PointTableBuilder builder(all.algorithms());
+  std::map<analysis::RunIndex, analysis::RunIndex> now;
+  std::vector<report::RunFacts> runs;
+  for (const analysis::RunIndex run : kept) {
+    now[run] = builder.add_run(all.runs()[run]);
+    runs.push_back(std::move(points.input.runs[run]));
+  }
+  std::vector<report::PointFacts> facts;
+  for (auto first = rows.begin(); first != rows.end();) {
+    const analysis::RunIndex run = all.run_index(*first);
+    const auto last = std::find_if(first, rows.end(), [&](analysis::Row row) { return all.run_index(row) != run; });
+    builder.add(now[run], all.points(), {first, last});
+    first = last;
+  }
+  for (const analysis::Row row : rows) facts.push_back(std::move(points.input.points[row]));
+  std::erase_if(points.places, [&](const auto& place) { return !kept.contains(place.second); });
+  for (auto& [place, run] : points.places) run = now[run];
+  points.input.filtered_from = all.size();
+  points.input.filter = std::move(filter);
+  points.input.table = std::move(builder).finish();
+  points.input.runs = std::move(runs);
+  points.input.points = std::move(facts);
+  return points;
 }
 
 bool is_report_name(const fs::path& output) {

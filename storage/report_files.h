@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,8 @@ struct ReportPoints {
 /// Throws StorageError. `read` is called with each file that was read, for what reading skipped.
 [[nodiscard]] ReportPoints read_report_points(const std::vector<ReportSource>& sources, const std::string& version,
                                               const std::function<void(const RunStore&)>& read = {});
+/// Leaves the points of these rows, ascending, and the runs that they are of; `filter` is what chose them.
+[[nodiscard]] ReportPoints only_rows(ReportPoints, std::span<const analysis::Row> rows, std::string filter);
 
 /// Whether a report has a name that says what it is: .html or .md.
 [[nodiscard]] bool is_report_name(const std::filesystem::path&);

@@ -51,7 +51,7 @@ void write(const RunStore& store, const ExportOptions& options, std::ostream& ou
   } else if (options.format == "csv") {
     export_csv(source, out);
   } else {
-    export_json(store, options.runs, out);
+    export_json(source.front(), out);
   }
 }
 
@@ -78,10 +78,8 @@ ExitCode run_export(const ExportOptions& options) {
   if (options.long_rows && options.format != "csv") {
     throw CommandError(ExitCode::usage, say::command::long_is_csv{.format = options.format});
   }
-  if (!options.filter.empty() && options.format != "csv") {
-    throw CommandError(ExitCode::usage, say::command::filter_is_csv{.format = options.format});
-  }
   if (options.format == "attnscope") {
+    if (!options.filter.empty()) throw CommandError(ExitCode::usage, say::command::copy_is_not_filtered{});
     if (options.output.empty()) throw CommandError(ExitCode::usage, say::command::copy_needs_file{});
     if (!options.runs.empty()) {
       throw CommandError(ExitCode::usage, say::command::copy_is_whole{});
@@ -133,7 +131,7 @@ Action add_export(CLI::App& command) {
       ->allow_extra_args(false);
   command
       .add_option("--filter", options->filter,
-                  "Of csv: only points that fit these words, as in the window: \"d:128 N>=4096\"")
+                  "Of csv and json: only points that fit these words, as in the window: \"d:128 N>=4096\"")
       ->type_name("WORDS");
   return [options] { return run_export(*options); };
 }

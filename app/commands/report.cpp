@@ -18,6 +18,7 @@
 #include "app/command.h"
 #include "app/skipped_rows.h"
 #include "messages/report.h"
+#include "profiler/analysis/point_query.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "storage/report_files.h"
@@ -31,6 +32,7 @@ struct ReportOptions {
   std::vector<std::string> files;
   std::string output;
   std::string baseline;
+  std::string filter;
   report::Request request;
   bool force = false;
 };
@@ -98,6 +100,25 @@ std::vector<ReportSource> sources_of(const ReportOptions& options, const std::op
   return sources;
 }
 
+/// Those that fit the filter. The baseline is named among all.
+ReportPoints filtered(ReportPoints points, const ReportOptions& options, const std::optional<BaselineWord>& baseline) {
+  const analysis::PointTable& table = points.input.table;
+  const auto query = analysis::PointQuery::parse(options.filter, table);
+  if (!query) throw CommandError(ExitCode::usage, query.error());
+  const std::vector<analysis::Row> rows = query->rows(table);
+  if (rows.empty() && !table.empty()) {
+    throw CommandError(ExitCode::error, say::report::none_fits{.filter = options.filter});
+  }
+  if (baseline && !table.empty()) {
+    const std::vector<analysis::RunIndex> runs = baseline_runs(points, *baseline, options.baseline);
+    const auto of_it = [&](analysis::Row row) { return std::ranges::count(runs, table.run_index(row)) > 0; };
+    if (std::ranges::none_of(rows, of_it)) {
+      throw CommandError(ExitCode::error, say::report::baseline_empty{.word = options.baseline});
+    }
+  }
+  return only_rows(std::move(points), rows, options.filter);
+}
+
 ExitCode report_on(ReportOptions options) {
   const fs::path output(options.output);
   std::optional<BaselineWord> baseline;
@@ -108,8 +129,9 @@ ExitCode report_on(ReportOptions options) {
     throw CommandError(ExitCode::usage, say::report::holds_measurements{.file = options.output});
   if (!is_report_name(output)) throw CommandError(ExitCode::usage, say::report::no_file_kind{.file = options.output});
   ExitCode code = ExitCode::ok;
-  const ReportPoints points = read_report_points(sources, program_version(),
-                                                 [&](const RunStore& store) { code = with_skipped_rows(store, code); });
+  ReportPoints points = read_report_points(sources, program_version(),
+                                           [&](const RunStore& store) { code = with_skipped_rows(store, code); });
+  if (!options.filter.empty()) points = filtered(std::move(points), options, baseline);
   if (baseline && !points.input.table.empty())
     options.request.baseline = baseline_runs(points, *baseline, options.baseline);
   const Result<report::Document, Message> document = report::make_report(points.input, options.request);
@@ -144,6 +166,9 @@ Action add_report(CLI::App& command) {
                   fmt::format("Only these, with commas between: {}", fmt::join(report::section_keys(), ", ")))
       ->delimiter(',')
       ->type_name("KEYS");
+  command
+      .add_option("--filter", options->filter, "Only points that fit these words, as in the window: \"d:128 N>=4096\"")
+      ->type_name("WORDS");
   command.add_option("--title", options->request.title, "Its title (default: of the GPUs)");
   command
       .add_option("--figures", options->request.figures, "Problems drawn in each section, those of most points first")

@@ -5,6 +5,7 @@
 // filled, hollow with a dotted outline, or filled with a dash-dotted outline.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
@@ -32,9 +33,16 @@ struct Mark {
   std::string said;  ///< the read-out; marks without one are not drawn, lines go on through them
 };
 
+/// Hues of the palette, of which each comes in two shades, with marks of other shapes.
+inline constexpr int palette_hues = 6;
+/// Of the palette: what belongs together has one hue, an older run of it the other shade.
+[[nodiscard]] constexpr int palette_color(std::size_t hue, bool older) {
+  return static_cast<int>(hue % palette_hues) + (older ? palette_hues : 0);
+}
+
 struct Line {
   std::string label;  ///< at its end
-  int color = 0;      ///< of the palette: equal for what belongs together
+  int color = 0;      ///< of the palette
   Provenance provenance = Provenance::measured;
   std::vector<Mark> marks;  ///< by x
 };

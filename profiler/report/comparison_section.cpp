@@ -69,8 +69,12 @@ std::string other_point(const Context& context, const ComparedPair& pair) {
 }
 
 std::string origins_of(const analysis::PointTable& table, const ComparedPair& pair) {
-  const std::string base = origin_text(table.points().origin(pair.base.front()));
-  const std::string other = origin_text(table.points().origin(pair.other.front()));
+  const auto origin = [&](const std::vector<Row>& rows) {
+    const bool throttled = std::ranges::any_of(rows, [&](Row row) { return table.throttled(row); });
+    return origin_text(table.points().origin(rows.front()), throttled);
+  };
+  const std::string base = origin(pair.base);
+  const std::string other = origin(pair.other);
   return base == other ? base : fmt::format("{}, {}", other, base);
 }
 
@@ -86,6 +90,25 @@ Table pair_table(const Context& context, const Compared& compared) {
                       {.key = "entry", .title = text(say::report::column_entry{}), .cell = [&](std::size_t row) {
                          return analysis::Cell{.text = compared.place_of(row)};
                        }});
+  // What a reader sorts by, beside the whole point.
+  const auto spec = [&](std::size_t row) {
+    return context.table().spec(compared.result.pairs[compared.order[row]].other.front());
+  };
+  const auto beside = std::ranges::find(told.columns, "point", &analysis::Column::key) + 1;
+  told.columns.insert(
+      beside, {{.key = "n",
+                .title = "N",
+                .kind = analysis::ColumnKind::number,
+                .cell =
+                    [spec](std::size_t row) {
+                      const AttentionProblem problem = spec(row).problem;
+                      return analysis::Cell{.text = analysis::lengths_text(problem),
+                                            .number = static_cast<double>(problem.n_k)};
+                    }},
+               {.key = "d", .title = "d", .kind = analysis::ColumnKind::number, .cell = [spec](std::size_t row) {
+                  const std::int64_t d = spec(row).problem.d;
+                  return analysis::Cell{.text = std::to_string(d), .number = static_cast<double>(d)};
+                }}});
   Table table = written_out(told, text(say::report::pairs_caption{.other = compared.other, .base = compared.base}));
   for (std::size_t row = 0; row < rows; ++row) table.places.push_back(compared.place_of(row));
   return table;

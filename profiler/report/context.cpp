@@ -99,4 +99,9 @@ std::string origin_text(Provenance provenance) {
   return text(title(provenance));
 }
 
+std::string origin_text(Provenance provenance, bool throttled) {
+  const std::string origin = origin_text(provenance);
+  return throttled ? text(say::report::origin_throttled{.origin = origin}) : origin;
+}
+
 }  // namespace attnscope::report

@@ -165,6 +165,7 @@ class CurveFigure {
     const std::string series = kind_text(context_, curve);
     has_values_ = has_values_ || (curve.kind == CurveKind::measured && !curve.points.empty());
     Line line{series, color_of(curve), curve.provenance, {}};
+    const bool follows_clocks = quantity_ == Shown::time || quantity_ == Shown::rate;
     for (const CurvePoint& point : curve.points) {
       const std::string said = said_of(series, curve, point);
       line.marks.push_back({point.n, point.value, point.low, point.high, said});
@@ -178,7 +179,7 @@ class CurveFigure {
                              {exact_text(point.value)},
                              {spread ? exact_text(point.low) : ""},
                              {spread ? exact_text(point.high) : ""},
-                             {origin_text(point.provenance)},
+                             {origin_text(point.provenance, point.throttled && follows_clocks)},
                              point.row ? Cell{row_name(*point.row), point.row} : Cell{}});
     }
     chart_.lines.push_back(std::move(line));
@@ -187,10 +188,9 @@ class CurveFigure {
   [[nodiscard]] int color_of(const Curve& curve) {
     if (curve.kind == CurveKind::compulsory) return 5;
     const std::string key = curve.name.algorithm + '\n' + curve.name.label + '\n' + curve.name.device;
-    const auto found = std::ranges::find(keys_, key);
-    if (found != keys_.end()) return static_cast<int>(found - keys_.begin());
-    keys_.push_back(key);
-    return static_cast<int>(keys_.size()) - 1;
+    const auto place = static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
+    if (place == keys_.size()) keys_.push_back(key);
+    return palette_color(place, curve.name.age > 0);
   }
 
   const Context& context_;

@@ -238,6 +238,8 @@ std::vector<Block> appendix_section(const Context& context) {
               {{text(say::report::column_row{}), true},
                {text(say::report::column_run{})},
                {text(say::report::column_point{}), false, true},
+               {"N", true},
+               {"d", true},
                {text(say::report::column_outcome{})},
                {text(say::report::column_time{}), true},
                {text(say::report::column_q1{}), true},
@@ -263,6 +265,8 @@ std::vector<Block> appendix_section(const Context& context) {
         {{row_name(row)},
          {points.run(row).title},
          {describe(points.spec(row))},
+         {analysis::lengths_text(points.problem(row)), std::nullopt, static_cast<double>(points.n_k(row))},
+         {std::to_string(points.problem(row).d)},
          {std::string(to_string(points.disposition(row)))},
          nanoseconds(time, row),
          several ? nanoseconds(q1, row) : Cell{},
@@ -271,7 +275,9 @@ std::vector<Block> appendix_section(const Context& context) {
          value(dram, row),
          value(sm_l2, row),
          {over.has(row) ? fmt::format("{:.4f}", over.value(row)) : ""},
-         {analysis::has_values(points.disposition(row)) ? origin_text(points.points().origin(row)) : ""}});
+         {analysis::has_values(points.disposition(row))
+              ? origin_text(points.points().origin(row), points.throttled(row))
+              : ""}});
   }
   return {std::move(table)};
 }

@@ -112,10 +112,12 @@ void drop_lost_links(Document& document) {
   }
 }
 
-/// What nobody may read past: that values are of a simulation or of another program.
+/// What nobody may read past: what is left out, and which values are of a simulation, of another program, of throttled
+/// clocks or of rows that nobody can check.
 std::vector<Paragraph> notices(const Input& input) {
   std::size_t simulated = 0;
   std::size_t imported = 0;
+  std::size_t throttled = 0;
   std::size_t with_values = 0;
   for (const analysis::Row row : input.table.rows()) {
     const Provenance provenance = input.table.run(row).provenance;
@@ -123,11 +125,20 @@ std::vector<Paragraph> notices(const Input& input) {
     ++with_values;
     if (is_simulated(provenance)) ++simulated;
     if (provenance == Provenance::imported) ++imported;
+    if (input.table.throttled(row)) ++throttled;
   }
   std::vector<Paragraph> all;
   const auto add = [&](const Message& message) { all.push_back({{{text(message)}}, true}); };
+  if (!input.filter.empty()) {
+    add(say::report::is_filtered{.filter = input.filter, .points = input.table.size(), .all = input.filtered_from});
+  }
+  if (input.damaged_rows > 0) {
+    add(say::report::is_damaged{.rows = input.damaged_rows, .damage = input.first_damage});
+  }
   if (simulated > 0) add(say::report::is_simulated{.points = simulated, .all = with_values});
   if (imported > 0) add(say::report::is_imported{.points = imported, .all = with_values});
+  if (throttled > 0) add(say::report::is_throttled{.points = throttled, .all = with_values});
+  if (input.without_digest > 0) add(say::report::is_unchecked{.points = input.without_digest});
   return all;
 }
 

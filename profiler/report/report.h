@@ -69,7 +69,14 @@ struct Input {
   std::vector<CeilingFacts> ceilings;
   /// Points that several files hold, of which the copy with more rounds than the first one's is the one here.
   std::size_t fuller_copies = 0;
-  std::string version;  ///< of the program that writes the report
+  /// Rows of the files that are not what was written, left out with all that belongs to them; of the first where it
+  /// stands and what is wrong with it.
+  std::size_t damaged_rows = 0;
+  Message first_damage;
+  std::size_t without_digest = 0;  ///< points as read: whether they are what was written is not known
+  std::string filter;              ///< that the points fit; empty: all of them
+  std::size_t filtered_from = 0;   ///< with a filter: as many points there are without it
+  std::string version;             ///< of the program that writes the report
 };
 
 struct Request {

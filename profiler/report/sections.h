@@ -100,5 +100,7 @@ void say_left_out(std::vector<Block>&, std::size_t left);
 [[nodiscard]] std::string joined(const std::set<std::string>&);
 /// "measured": the word for people.
 [[nodiscard]] std::string origin_text(Provenance);
+/// Of what follows the clocks: "measured at throttled clocks".
+[[nodiscard]] std::string origin_text(Provenance, bool throttled);
 
 }  // namespace attnscope::report

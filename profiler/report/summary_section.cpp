@@ -52,9 +52,11 @@ std::string gpu_of(const Context& context, Row row) {
                                                               : device;
 }
 
-std::string origins_text(Provenance one, Provenance other) {
-  if (one == other) return origin_text(one);
-  return fmt::format("{}, {}", origin_text(one), origin_text(other));
+/// Of two values that follow the clocks, or of two that do not.
+std::string origins_text(const CurvePoint& one, const CurvePoint& other, bool of_clocks) {
+  const std::string first = origin_text(one.provenance, of_clocks && one.throttled);
+  const std::string second = origin_text(other.provenance, of_clocks && other.throttled);
+  return first == second ? first : fmt::format("{}, {}", first, second);
 }
 
 /// Counted or timed points of one device at the longest N that at least two of its series have, the largest value
@@ -120,7 +122,7 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
     const std::string ratio = number_text(most.point.value / less.point.value);
     const std::string own = value_text(less.point.value, unit);
     const std::string other = value_text(most.point.value, unit);
-    const std::string origin = origins_text(less.point.provenance, most.point.provenance);
+    const std::string origin = origins_text(less.point, most.point, !bytes);
     const std::string words = bytes ? text(say::report::fewer_bytes{.series = words_of(less),
                                                                     .ratio = ratio,
                                                                     .other = words_of(most),
@@ -178,7 +180,7 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
                                                         .fast = with_tile(context, fast->first, *best.row),
                                                         .slow_time = own,
                                                         .fast_time = other,
-                                                        .origin = origins_text(slow.provenance, best.provenance)};
+                                                        .origin = origins_text(slow, best, true)};
         told.emplace_back(sentence(text(words), {{own, slow.row}, {other, best.row}}));
       }
     }
@@ -223,10 +225,11 @@ void tell_points(const Context& context, std::vector<Block>& blocks) {
     if (++told > most_points) return;
     if (first.empty()) first = facts.front();
     blocks.emplace_back(
-        sentence(text(say::report::point_told{.point = describe(context.table().spec(row)),
-                                              .device = gpu_of(context, row),
-                                              .origin = origin_text(context.table().points().origin(row)),
-                                              .facts = fmt::format("{}", fmt::join(facts, "; "))}),
+        sentence(text(say::report::point_told{
+                     .point = describe(context.table().spec(row)),
+                     .device = gpu_of(context, row),
+                     .origin = origin_text(context.table().points().origin(row), context.table().throttled(row)),
+                     .facts = fmt::format("{}", fmt::join(facts, "; "))}),
                  {{first, row}}));
   }
 }
@@ -261,7 +264,7 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       const analysis::RooflinePoint& longest = *points.back();
       const std::string last_n = exact_text(static_cast<double>(longest.n));
       const std::string first_n = exact_text(static_cast<double>(points.front()->n));
-      const std::string origin = origin_text(longest.provenance);
+      const std::string origin = origin_text(longest.provenance, longest.throttled);
       const auto name_bound = [&](const analysis::RooflinePoint& point) {
         const analysis::Bound bound = point.shares.front().bound;
         by_datasheet = by_datasheet || bound == analysis::Bound::tensor;

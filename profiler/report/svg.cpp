@@ -13,11 +13,14 @@
 namespace attnscope::report {
 namespace {
 
-/// Okabe and Ito's, which people with any colour vision tell apart; brighter ones on dark.
-constexpr std::array<std::string_view, palette_size> on_light{"#0072b2", "#b84a00", "#007a5a",
-                                                              "#a3447f", "#8a6500", "#444444"};
-constexpr std::array<std::string_view, palette_size> on_dark{"#56b4e9", "#ff8c42", "#2fc79a",
-                                                             "#e69ac7", "#e8b730", "#c0c0c0"};
+/// Okabe and Ito's, which people with any colour vision tell apart; brighter ones on dark. The second shades are
+/// farther from the paper.
+constexpr std::array<std::string_view, palette_size> on_light{"#0072b2", "#b84a00", "#007a5a", "#a3447f",
+                                                              "#8a6500", "#444444", "#003a5c", "#662900",
+                                                              "#003d2d", "#571f42", "#473400", "#111111"};
+constexpr std::array<std::string_view, palette_size> on_dark{"#56b4e9", "#ff8c42", "#2fc79a", "#e69ac7",
+                                                             "#e8b730", "#c0c0c0", "#c4e6fb", "#ffd5b8",
+                                                             "#b5f0de", "#f9e0ef", "#f9ebb8", "#f2f2f2"};
 
 std::string colors(const std::array<std::string_view, palette_size>& palette, std::string_view paper,
                    std::string_view ink, std::string_view faint) {

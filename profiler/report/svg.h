@@ -11,7 +11,7 @@
 namespace attnscope::report {
 
 inline constexpr double picture_width = 760;
-inline constexpr int palette_size = 6;
+inline constexpr int palette_size = 2 * palette_hues;
 
 /// A picture in the making. Classes are those of chart_style().
 class Svg {

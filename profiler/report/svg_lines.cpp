@@ -47,10 +47,17 @@ char stroke_of(Provenance provenance) {
   return 's';
 }
 
-/// One of as many shapes as there are colours.
+/// One of four shapes; in the second shades one of four others.
 std::string shape(double x, double y, int color, std::string_view classes) {
   const std::string at_x = coordinate(x);
   const std::string at_y = coordinate(y);
+  if (color % palette_size >= palette_hues) {
+    constexpr std::array<std::string_view, 4> others{"m-1.7 -5h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3v-3.4h3.3z",
+                                                     "m-5.4 -2.6h10.8v5.2h-10.8z", "m0 5l-4.6 -8.4h9.2z",
+                                                     "m-5.4 0l2.7 -4.6h5.4l2.7 4.6l-2.7 4.6h-5.4z"};
+    return fmt::format(R"(<path d="M{} {}{}" class="{}"/>)", at_x, at_y,
+                       others.at(static_cast<std::size_t>(color % palette_hues) % others.size()), classes);
+  }
   switch (color % 4) {
     case 0:
       return fmt::format(R"(<circle cx="{}" cy="{}" r="4" class="{}"/>)", at_x, at_y, classes);

@@ -174,7 +174,7 @@ void add_point(Line& line, Table& table, const analysis::RooflinePoint& point, d
     bound = to_string(point.shares.front().bound);
     reached = text(Share(point.reached()));
   }
-  const std::string origin = origin_text(point.provenance);
+  const std::string origin = origin_text(point.provenance, point.throttled);
   line.marks.push_back({intensity, rate, 0, 0,
                         text(say::report::point_read_out{.series = line.label,
                                                          .n = n,
@@ -217,13 +217,19 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
   std::string name;
+  std::vector<std::string> algorithms;
   std::set<analysis::RunIndex> runs;
   for (const analysis::RooflineSeries& series : report.series) runs.insert(series.run);
   for (const analysis::RooflineSeries& series : report.series) {
     std::string words = analysis::short_title(context.table().algorithms(), series.algorithm);
     if (runs.size() > 1) words += " · " + context.table().runs()[series.run].title;
     name = context.table().runs()[series.run].device_name;
-    const auto color = static_cast<int>(chart.lines.size());
+    const auto hue = static_cast<std::size_t>(std::ranges::find(algorithms, series.algorithm) - algorithms.begin());
+    if (hue == algorithms.size()) algorithms.push_back(series.algorithm);
+    const int color = palette_color(hue, std::ranges::any_of(report.series, [&](const analysis::RooflineSeries& other) {
+                                      return other.algorithm == series.algorithm &&
+                                             analysis::newer(context.table(), other.run, series.run);
+                                    }));
     Line line{words, color, Provenance::derived, {}};
     for (const analysis::RooflinePoint& point : series.points) {
       const std::optional<double> intensity = point.intensity(analysis::RooflineLevel::dram);

@@ -47,5 +47,7 @@ void export_long_csv(const RunStore&, std::span<const std::int64_t> runs, std::o
 /// points as in the CSV, absent values null; beside them "metrics" (every stored number with unit and provenance) and
 /// "samples_ns". Where all runs are asked for, "ceilings" too: a block a set, as it is stored.
 void export_json(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
+/// Of these points alone, where some are given.
+void export_json(const ExportSource&, std::ostream&);
 
 }  // namespace attnscope

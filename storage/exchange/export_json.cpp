@@ -104,7 +104,12 @@ OrderedJson ceilings_block(const StoredCeilings& set) {
 }  // namespace
 
 void export_json(const RunStore& store, std::span<const std::int64_t> runs, std::ostream& out) {
-  const Selection selection = select(store, runs);
+  export_json({.store = &store, .runs = {runs.begin(), runs.end()}}, out);
+}
+
+void export_json(const ExportSource& source, std::ostream& out) {
+  Selection selection = select(*source.store, source.runs);
+  if (source.points) keep_points(selection, *source.points);
   const std::vector<Column> columns = columns_for({&selection, 1});
   OrderedJson document{{"schema_version", 1},
                        {"created_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
@@ -144,8 +149,8 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
     if (!row.record().rounds.empty()) point["rounds"] = rounds_block(row.record(), row.kernel.kernel);
     document["points"].push_back(std::move(point));
   });
-  if (runs.empty()) {
-    const std::vector<StoredCeilings> sets = store.ceilings();
+  if (source.runs.empty()) {
+    const std::vector<StoredCeilings> sets = source.store->ceilings();
     if (!sets.empty()) document["ceilings"] = OrderedJson::array();
     for (const StoredCeilings& set : sets) document["ceilings"].push_back(ceilings_block(set));
   }

@@ -175,7 +175,10 @@ class LongTableWriter {
 
 void export_long_csv(std::span<const ExportSource> sources, std::ostream& out, const Registry& registry) {
   std::vector<Selection> selections;
-  for (const ExportSource& source : sources) selections.push_back(select(*source.store, source.runs));
+  for (const ExportSource& source : sources) {
+    selections.push_back(select(*source.store, source.runs));
+    if (source.points) keep_points(selections.back(), *source.points);
+  }
   LongTableWriter table(selections, registry, out);
   table.write_header();
   for (const Selection& selection : selections) {

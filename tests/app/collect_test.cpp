@@ -596,8 +596,15 @@ TEST(Export, a_filter_leaves_the_points_that_fit) {
   }
   EXPECT_GT(expected.size(), 10U);
   EXPECT_EQ(lines({"--filter", "algo:fa2 d:128 N>=4096 status:ok"}), expected);
+  std::vector<std::string> values = lines({"--long", "--filter", "algo:fa2 d:128 N>=4096 status:ok"});
+  ASSERT_GT(values.size(), 10 * expected.size());
+  values.erase(values.begin());
+  for (const std::string& value : values) ASSERT_THAT(value, ::testing::HasSubstr(",fa2,"));
   EXPECT_EQ(run(folder, {"export", ATTNSCOPE_SAMPLE, "--filter", "N>"}).exit_code, 2);
-  EXPECT_EQ(run(folder, {"export", ATTNSCOPE_SAMPLE, "--filter", "d:64", "--format", "json"}).exit_code, 2);
+  EXPECT_EQ(run(folder,
+                {"export", ATTNSCOPE_SAMPLE, "--filter", "d:64", "--format", "attnscope", "-o", folder / "x.attnscope"})
+                .exit_code,
+            2);
 }
 
 TEST_F(Collect, info_and_export_read_it_back) {

@@ -15,6 +15,7 @@ namespace attnscope::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -48,6 +49,12 @@ TEST_F(HostileFile, check_does_not_call_whole_what_it_cannot_judge) {
   EXPECT_EQ(before_digests.exit_code, 0);
   EXPECT_THAT(before_digests.out, AllOf(HasSubstr("26 of them without a digest"), HasSubstr("would not be noticed"),
                                         Not(HasSubstr(": ok\n"))));
+  // Nor does a report, on its first page.
+  const std::string report = folder_ / "a.html";
+  ASSERT_EQ(run(folder_, {"report", ATTNSCOPE_SAMPLE, "-o", report, "--sections", "environment"}).exit_code, 0);
+  EXPECT_THAT(content(report), HasSubstr("without a digest, by an older version or by hand: 891."));
+  ASSERT_EQ(run(folder_, {"report", file_, "-o", report, "--sections", "environment"}).exit_code, 0);
+  EXPECT_THAT(content(report), Not(AnyOf(HasSubstr("without a digest"), HasSubstr("were damaged"))));
 }
 
 TEST_F(HostileFile, who_reads_points_without_a_digest_is_told) {
@@ -73,6 +80,9 @@ TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   const Outcome info = run(folder_, {"info", file_});
   EXPECT_EQ(info.exit_code, 5);
   EXPECT_THAT(info.out, AllOf(HasSubstr("paper"), HasSubstr("1 row skipped:\npoint 1 (run 1, place 0): bc 0")));
+  const std::string report = folder_ / "a.html";
+  EXPECT_EQ(run(folder_, {"report", file_, "-o", report, "--sections", "environment"}).exit_code, 5);
+  EXPECT_THAT(content(report), HasSubstr("belongs to them: 1. The first: a.attnscope, point 1 (run 1, place 0): bc 0"));
   const Outcome paper = run(folder_, {"paper", file_});
   EXPECT_EQ(paper.exit_code, 5) << paper.err;
   EXPECT_THAT(paper.err, HasSubstr("1 row of"));

@@ -77,6 +77,43 @@ TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
   EXPECT_THAT(text, Not(HasSubstr("All points")));
 }
 
+TEST_F(ReportCommand, a_filter_leaves_the_points_that_fit_and_says_so) {
+  const std::vector<std::string> narrowed{"report", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2 d:128 N>=4096 status:ok"};
+  const auto with = [](std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  const Outcome outcome = run(folder_, with(narrowed, {"-o", folder_ / "a.md"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string text = content(folder_ / "a.md");
+  // As many rows as the export by the same words has points.
+  const Outcome table = run(folder_, {"export", ATTNSCOPE_SAMPLE, "--filter", narrowed.back(), "--format", "json"});
+  std::set<std::pair<std::int64_t, std::int64_t>> points;
+  const nlohmann::json exported = nlohmann::json::parse(table.out);
+  for (const nlohmann::json& row : exported.at("points")) {
+    EXPECT_EQ(row.at("algorithm"), "fa2");
+    EXPECT_EQ(row.at("d"), 128);
+    EXPECT_GE(row.at("n_k").get<std::int64_t>(), 4096);
+    points.emplace(row.at("run"), row.at("point"));
+  }
+  ASSERT_GT(points.size(), 5U);
+  EXPECT_THAT(text, HasSubstr("are in this report: " + std::to_string(points.size()) + " of 891."));
+  const std::string appendix = text.substr(text.find("## All points"));
+  const std::regex row("\n\\| [^\n]*fa2 ");
+  EXPECT_EQ(std::distance(std::sregex_iterator(appendix.begin(), appendix.end(), row), std::sregex_iterator()),
+            static_cast<std::ptrdiff_t>(points.size()));
+  EXPECT_THAT(appendix, Not(HasSubstr("naive")));
+  const Outcome none = run(folder_, {"report", ATTNSCOPE_SAMPLE, "--filter", "N>1e9", "-o", folder_ / "b.md"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("no point of these files fits N>1e9"));
+  EXPECT_EQ(run(folder_, {"report", ATTNSCOPE_SAMPLE, "--filter", "N>", "-o", folder_ / "b.md"}).exit_code, 2);
+  const Outcome lost =
+      run(folder_, {"report", ATTNSCOPE_SAMPLE, "--filter", "pass:bwd", "--baseline", "1", "-o", folder_ / "b.md"});
+  EXPECT_EQ(lost.exit_code, 1);
+  EXPECT_THAT(lost.err, HasSubstr("'1' holds no point"));
+  EXPECT_FALSE(fs::exists(folder_ / "b.md"));
+}
+
 TEST_F(ReportCommand, a_shorter_report_leaves_no_picture_of_a_longer_one) {
   const fs::path file = collected();
   ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.md"}).exit_code, 0);
@@ -279,8 +316,8 @@ TEST_F(ReportCommand, in_a_browser_shows_on_hover_what_the_export_has) {
 document.querySelectorAll('figure').forEach(function(f){f.querySelectorAll('svg .m').forEach(function(m){
 m.firstElementChild.dispatchEvent(new MouseEvent('mouseover',{bubbles:true}));out.push(f.querySelector('.said').textContent)});
 var s=f.querySelector('svg');s.dispatchEvent(new KeyboardEvent('keydown',{key:'Home',bubbles:true}));out.push('home '+f.querySelector('.said').textContent)});
-var h=document.querySelectorAll('#appendix th button')[4];h.click();
-var c=document.querySelectorAll('#appendix tbody tr td:nth-child(5)');out.push('first '+c[0].textContent);
+var h=document.querySelectorAll('#appendix th button')[6];h.click();
+var c=document.querySelectorAll('#appendix tbody tr td:nth-child(7)');out.push('first '+c[0].textContent);
 var r=performance.getEntriesByType('resource');out.push('requests '+r.length);
 var p=document.createElement('pre');p.id='heard';p.textContent='\n'+out.join('\n')+'\n';document.body.appendChild(p)})</script>)");
   std::ofstream(folder_ / "b.html") << page;

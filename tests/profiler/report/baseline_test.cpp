@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
 
 #include "kernels/model/ceilings.h"
 #include "profiler/analysis/published_errors.h"
@@ -128,6 +131,59 @@ TEST(ReportBaseline, EachAmbiguousFindsWhatWouldSettleIt) {
     if (undecided) ++ambiguous;
   }
   EXPECT_GT(ambiguous, 3U);
+}
+
+TEST(ReportBaseline, RowsSayNAndDAndWhichSideWasThrottled) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  std::vector<PointRecord> after = slowed(before, "fa2", 2);
+  for (PointRecord& record : after) record.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
+  const Document document = compared_document(before_and_after(before, after));
+  const std::vector<Table> tables = documents::tables(document, "comparison");
+  const auto pairs = std::ranges::find_if(tables, [](const Table& table) { return !table.places.empty(); });
+  ASSERT_NE(pairs, tables.end());
+  const auto column = [&](const char* title) {
+    const auto found = std::ranges::find(pairs->columns, title, &Column::title);
+    EXPECT_NE(found, pairs->columns.end()) << title;
+    return static_cast<std::size_t>(found - pairs->columns.begin());
+  };
+  std::set<std::string> lengths;
+  for (const std::vector<Cell>& row : pairs->rows) {
+    lengths.insert(row[column("N")].text);
+    EXPECT_EQ(std::to_string(static_cast<int>(*row[column("N")].number)), row[column("N")].text);
+    EXPECT_EQ(row[column("d")].text, "128");
+    EXPECT_THAT(row[column("Baseline")].text, Not(HasSubstr("throttled")));
+    EXPECT_THAT(row[column("Other")].text, HasSubstr("(throttled)"));
+  }
+  EXPECT_EQ(lengths, (std::set<std::string>{"256", "512", "1024", "2048", "4096", "8192", "16384"}));
+  for (const std::string& sentence : documents::sentences(document)) {
+    if (sentence.find("SLOWER than in the baseline") == std::string::npos) continue;
+    EXPECT_THAT(sentence, HasSubstr("(measured at throttled clocks, measured)"));
+  }
+}
+
+TEST(ReportBaseline, BeforeAndAfterHaveColoursAndMarksOfTheirOwn) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  const Document document = compared_document(before_and_after(before, slowed(before, "fa2", 2)));
+  for (const char* section : {"io", "time", "roofline"}) {
+    std::map<std::string, std::array<int, 2>> colours;  // by algorithm: before, after
+    const Figure figure = documents::figures(document, section).at(0);
+    for (const Line& line : std::get<LineChart>(figure.chart.picture).lines) {
+      if (line.provenance == Provenance::modelled) continue;
+      const std::size_t dot = line.label.find(" · ");
+      const bool of_before = line.label.find("before") != std::string::npos;
+      ASSERT_TRUE(of_before || line.label.find("after") != std::string::npos) << line.label;
+      colours[line.label.substr(0, dot)].at(of_before ? 0 : 1) = line.color;
+    }
+    ASSERT_EQ(colours.size(), 3U) << section;
+    std::set<int> all;
+    for (const auto& [algorithm, of] : colours) {
+      EXPECT_EQ(of[0], of[1] + palette_hues) << section << ": the older run's is the other shade of " << algorithm;
+      all.insert(of.begin(), of.end());
+    }
+    EXPECT_EQ(all.size(), 6U) << section;
+    const std::string svg = to_svg(figure.chart, "x", Placed::alone);
+    EXPECT_THAT(svg, AllOf(HasSubstr("class=\"f0\""), HasSubstr("class=\"f6\"")));
+  }
 }
 
 TEST(ReportBaseline, ARunThatAllAreOfIsNamedOnce) {
