@@ -127,10 +127,17 @@ class PeopleColumns {
       if (line.pair->verdict.verdict == Verdict::same) return Tone::plain;
       return line.pair->verdict.verdict == Verdict::faster ? Tone::better : Tone::worse;
     });
-    table_.add(std::move(column), [order](const Line& line) {
-      const Message words =
-          line.pair == nullptr ? Message(say::compare::not_compared{}) : verdict_title(line.pair->verdict.verdict);
-      return Cell{.text = text(words), .number = order(line)};
+    table_.add(std::move(column), [order, of = of_](const Line& line) {
+      if (line.pair == nullptr) return Cell{.text = text(say::compare::not_compared{}), .number = order(line)};
+      const std::string verdict = text(verdict_title(line.pair->verdict.verdict));
+      const auto simulated = [&](const std::vector<Row>& rows) {
+        return is_simulated(of.points->points().origin(rows.front()));
+      };
+      if (simulated(line.pair->base) || simulated(line.pair->other)) {  // it is no verdict on a GPU
+        return Cell{.text = text(say::compare::with_remark{.what = verdict, .remark = title(Provenance::simulated)}),
+                    .number = order(line)};
+      }
+      return Cell{.text = verdict, .number = order(line)};
     });
   }
 
@@ -163,7 +170,7 @@ class PeopleColumns {
         [of = of_, ns, rows](const ComparedPair& pair) {
           const std::string time = text(Nanoseconds(pair.*ns));
           const std::string remark = remark_of(*of.points, pair.*rows);
-          return remark.empty() ? time : text(say::compare::time_of{.time = time, .remark = remark});
+          return remark.empty() ? time : text(say::compare::with_remark{.what = time, .remark = remark});
         },
         [rows](const ComparedPair& pair) { return (pair.*rows).front(); });
   }

@@ -202,6 +202,7 @@ TEST_F(ComparisonTables, ATimeThatNoGpuTookAtItsOwnClocksSaysSo) {
   std::vector<ComparisonLine> lines;
   add_pairs(lines, result);
   const Table table = comparison_table(lines, {.points = &points, .margin = 0.01, .others = {"after"}});
+  EXPECT_THAT(texts(table, "verdict"), ElementsAre("AMBIGUOUS (simulated)"));
   EXPECT_THAT(texts(table, "base_time"), ElementsAre("1 µs (throttled)"));
   EXPECT_THAT(texts(table, "other_time"), ElementsAre("1.30 µs (simulated)"));
   EXPECT_EQ(table.find("other_time")->number(0), 1300) << "sorted by the time";

@@ -22,7 +22,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -405,49 +404,6 @@ TEST(Report, ADatasheetsPeakIsOfNoInstructionAndSaidToBeAnUpperBound) {
   }
   EXPECT_TRUE(named);
   EXPECT_TRUE(told) << "where some sentence names them";
-}
-
-TEST(Report, ItsFirstPageSaysWhatNobodyMayReadPast) {
-  std::vector<PointRecord> records = fixtures::memory_wall();
-  records[0].clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
-  records[1].clocks = ClockReading{.sm_clock_hz = 1.9e9};
-  Input input = input_of(fixtures::Points(records));
-  const auto notices = [&] {
-    std::vector<std::string> words;
-    const Result<Document, Message> document = make_report(input, {});
-    for (const Paragraph& notice : document->notices) words.push_back(words_of(notice));
-    return words;
-  };
-  const std::string throttled = "Clocks were throttled: 1 of 20 points";
-  EXPECT_THAT(notices(), ElementsAre(HasSubstr(throttled)));
-  input.damaged_rows = 2;
-  input.first_damage = Message::verbatim("a.attnscope, point 12: wall_seconds inf");
-  input.without_digest = 3;
-  input.filter = "d:128";
-  input.filtered_from = 99;
-  EXPECT_THAT(notices(),
-              ElementsAre(AllOf(HasSubstr("d:128"), HasSubstr("21 of 99")),
-                          AllOf(HasSubstr("left out"), HasSubstr(": 2."), HasSubstr("a.attnscope, point 12")),
-                          HasSubstr(throttled), AllOf(HasSubstr("without a digest"), HasSubstr(": 3."))));
-}
-
-TEST(Report, ThrottledClocksAreSaidOfTimesAndNotOfBytes) {
-  std::vector<PointRecord> records = fixtures::memory_wall();
-  for (PointRecord& record : records) {
-    if (record.spec.algorithm == "fa2") record.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
-  }
-  std::size_t of_times = 0;
-  for (const std::string& sentence : sentences(document_of(records))) {
-    const bool said = sentence.find("at throttled clocks") != std::string::npos;
-    if (sentence.find("times faster than") != std::string::npos) {
-      EXPECT_EQ(said, sentence.find("FA2") != std::string::npos) << sentence;
-      of_times += said ? 1 : 0;
-    }
-    if (sentence.find("fewer DRAM bytes") != std::string::npos) {
-      EXPECT_FALSE(said) << sentence;
-    }
-  }
-  EXPECT_GT(of_times, 0U);
 }
 
 TEST(Report, AKeyNamesWhatItsPictureHasAndNothingElse) {
