@@ -47,11 +47,11 @@ Message first_of(std::initializer_list<Message> findings) {
   return {};
 }
 
-Message wrong_spec(const PointSpec& spec, bool measured_here) {
+Message wrong_spec(const PointSpec& spec, bool imported) {
   if (Message wrong = no_name(said<say::noun::algorithm>, spec.algorithm); !wrong.empty()) return wrong;
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
-    const bool unsaid = field.role == FieldRole::tile && !measured_here;  // another program need not say it
+    const bool unsaid = field.role == FieldRole::tile && imported;  // another program need not say it
     const std::int64_t least = unsaid ? 0 : field.smallest;
     if (Message wrong = outside(field.name, std::get<std::int64_t>(field.get(spec)), least, field.largest);
         !wrong.empty()) {
@@ -152,7 +152,8 @@ Message out_of_bounds(const MetricValue& metric) {
 }
 
 Message out_of_bounds(const PointRecord& point) {
-  if (Message wrong = wrong_spec(point.spec, point.provenance == Provenance::measured); !wrong.empty()) return wrong;
+  const bool imported = point.provenance == Provenance::imported;
+  if (Message wrong = wrong_spec(point.spec, imported); !wrong.empty()) return wrong;
   if (point.provenance == Provenance::derived || point.provenance == Provenance::modelled) {
     return say::row::never{.provenance = to_string(point.provenance)};
   }

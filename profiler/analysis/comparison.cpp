@@ -109,8 +109,9 @@ double error_of_ratio(const PointTable& table, Row base, Row other) {
   const bool tiles = a.algorithm == b.algorithm && a.problem == b.problem && a.cache == b.cache &&
                      table.run(base).device_name == table.run(other).device_name;
   if (tiles) return published_tile_error(a.algorithm, a.problem.pass);
-  return std::expm1(std::hypot(std::log1p(published_time_error(a.algorithm, a.problem.pass)),
-                               std::log1p(published_time_error(b.algorithm, b.problem.pass))));
+  const double of_a = std::log1p(published_time_error(a.algorithm, a.problem.pass));
+  const double of_b = std::log1p(published_time_error(b.algorithm, b.problem.pass));
+  return std::expm1(std::sqrt(of_a * of_a + of_b * of_b));
 }
 
 std::optional<double> median_over(const std::vector<double>& values) {

@@ -271,9 +271,9 @@ void RatioPlot::draw_ratios(std::size_t place) {
     if (!decided) bars->setWhiskerWidth(0);
     for (const auto& [x, pair] : curve.points) {
       if ((pair->verdict.verdict != Verdict::ambiguous) != decided) continue;
-      const auto& [ratio, interval] = pair->verdict.time;
-      at->addData(x, ratio);
-      bars->addData(ratio - interval.low, interval.high - ratio);
+      const analysis::RatioInterval& time = pair->verdict.time;
+      at->addData(x, time.ratio);
+      bars->addData(time.ratio - time.interval.low, time.interval.high - time.ratio);
     }
   }
   std::vector<std::pair<Provenance, Mark>> values;
