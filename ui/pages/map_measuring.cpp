@@ -179,6 +179,7 @@ void MapMeasuring::refresh() {
   if (words.isEmpty() && chosen != nullptr && chosen->simulated != simulated_) {
     words = qtext(say::tile_map::area_elsewhere{.device = chosen->name.toStdString(), .tiles = fewest_tiles_of_a_map});
   }
+  if (words.isEmpty() && chosen == nullptr && area_shown_) words = qtext(say::tile_map::area_no_device{});
   state_->setText(words);
   state_->setVisible(!words.isEmpty());
   setVisible(area_shown_ || (asked_ && open > 0));

@@ -30,6 +30,10 @@ class MapMeasuring : public QWidget {
   /// What that is, of a map of that run, where a value stands already (`again`) or none: whether it is measured, on
   /// which device, or simulated.
   [[nodiscard]] QString words_of_place(const analysis::Run& of, bool again) const;
+  /// Whether a device that is found by now does that.
+  [[nodiscard]] bool can_measure(const analysis::Run& of) const {
+    return !devices_for(of.device_name, is_simulated(of.provenance)).empty();
+  }
 
   [[nodiscard]] const std::vector<PointSpec>& missing() const { return missing_; }
   [[nodiscard]] const std::vector<PointSpec>& all() const { return all_; }

@@ -514,10 +514,13 @@ void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, con
   measurer.find_devices();
   const analysis::Run& run = grid.points->table().run(grid.shown_rows().front());
   const bool again = grid.at(place).disposition.has_value();
-  QAction* measure = add(measuring_->words_of_place(run, again), CellAction::measure, ours);
+  QAction* measure =
+      add(measuring_->words_of_place(run, again), CellAction::measure, ours && measuring_->can_measure(run));
   // GPUs are found after the simulated devices.
-  connect(&measurer, &PointMeasurer::devices_changed, measure,
-          [this, run, again, measure] { measure->setText(measuring_->words_of_place(run, again)); });
+  connect(&measurer, &PointMeasurer::devices_changed, measure, [this, run, again, ours, measure] {
+    measure->setText(measuring_->words_of_place(run, again));
+    measure->setEnabled(ours && measuring_->can_measure(run));
+  });
   add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
   menu->addSeparator();
   add(qtext(say::tile_map::menu_value{}), CellAction::value, grid.at(place).value.has_value());

@@ -402,6 +402,7 @@ TEST_F(HeatmapPageTest, WhatIsMeasuredFromTheMapIsKeptAndShown) {
   }
   run.device_name = "no such GPU";
   EXPECT_EQ(page.measuring().words_of_place(run, true), "Measure anew");
+  EXPECT_FALSE(page.measuring().can_measure(run));
   drag({0, 0}, {1, 1});
   EXPECT_EQ(page.findChild<QPushButton*>("area-missing")->text(), "Simulate 1 missing");
   EXPECT_EQ(page.findChild<QPushButton*>("area-again")->text(), "Simulate all 4");
