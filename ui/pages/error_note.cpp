@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/error_note.h"
 
+#include <fmt/format.h>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QEvent>
@@ -9,6 +10,7 @@
 #include <QStyleOptionFocusRect>
 #include <QTextBrowser>
 #include <QVBoxLayout>
+
 #include <algorithm>
 #include <utility>
 
@@ -55,6 +57,23 @@ QString figures_of(const PredictionTable& table, const SimulatedPart& part, cons
   const QString title = short_title(part.algorithm);
   if (figures.isEmpty()) return qtext(say::prediction::never_compared{.what = title.toStdString()});
   return title + QLatin1Char(' ') + figures.join(QStringLiteral(", "));
+}
+
+/// What the tile that is simulated as the fastest costs on recorded maps, at most.
+QString chosen_of(const PredictionTable& table, const SimulatedPart& part) {
+  double most = 0;
+  std::size_t maps = 0;
+  for (const PredictionRow& row : table.rows) {
+    if (row.quantity != QLatin1String("tile_ranks") || !row.chosen_over ||
+        row.algorithm != to_qstring(part.algorithm)) {
+      continue;
+    }
+    most = std::max(most, *row.chosen_over);
+    ++maps;
+  }
+  if (maps == 0) return {};
+  return QStringLiteral(", ") +
+         qtext(say::prediction::chosen_at_most{.chosen = fmt::format("{:.3f}", most), .maps = maps});
 }
 
 class TableHtml {
@@ -113,8 +132,9 @@ ErrorNote::ErrorNote(SimulationErrors& errors, QWidget* parent) : QAbstractButto
   connect(this, &QAbstractButton::clicked, this, [this] { show_prediction_table(window(), errors_); });
 }
 
-void ErrorNote::show_for(std::set<SimulatedPart> parts, First first) {
+void ErrorNote::show_for(std::set<SimulatedPart> parts, First first, std::optional<OfMap> map) {
   parts_ = std::move(parts);
+  map_ = map;
   first_ = first;
   setVisible(!parts_.empty());
   refresh();
@@ -140,6 +160,7 @@ QString ErrorNote::line(const QStringList& quantities, bool brief) const {
   QStringList inherited;
   for (const SimulatedPart& part : parts_) {
     figures << figures_of(table, part, quantities, brief);
+    if (map_ && !map_->own && !brief) figures.back() += chosen_of(table, part);
     const QString gpu = QString::fromStdString(part.gpu);
     if (!table.devices.contains(gpu)) never_compared << short_gpu(gpu);
     if (!part.l2_from.empty()) {
@@ -157,7 +178,13 @@ QString ErrorNote::line(const QStringList& quantities, bool brief) const {
     text += QStringLiteral(" · ") + qtext(say::prediction::never_compared{.what = gpu.toStdString()});
   }
   for (const QString& each : inherited) text += QStringLiteral(" · ") + each;
-  return text;
+  if (!map_ || !map_->own) return text;
+  const analysis::MapError& own = *map_->own;
+  return qtext(say::prediction::own_map{.tiles = own.tiles,
+                                        .median = attnscope::text(Share(own.median)),
+                                        .worst = attnscope::text(Share(own.worst)),
+                                        .chosen = fmt::format("{:.3f}", own.chosen_over)}) +
+         QStringLiteral(" · ") + text;
 }
 
 void ErrorNote::refresh() {

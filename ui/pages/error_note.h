@@ -6,11 +6,13 @@
 #include <QAbstractButton>
 #include <QString>
 #include <QStringList>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <tuple>
 
+#include "profiler/analysis/map_error.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/simulation_errors.h"
 
@@ -37,8 +39,13 @@ class ErrorNote : public QAbstractButton {
   enum class First { bytes, time };
 
   explicit ErrorNote(SimulationErrors& errors, QWidget* parent = nullptr);
+  /// Of a map of tiles: what it is off by itself where some of it was recorded, else what the tile that is chosen costs
+  /// on recorded maps.
+  struct OfMap {
+    std::optional<analysis::MapError> own;
+  };
   /// Hidden while there are none. The first that somebody sees has the table computed.
-  void show_for(std::set<SimulatedPart> parts, First first);
+  void show_for(std::set<SimulatedPart> parts, First first, std::optional<OfMap> map = std::nullopt);
   /// The line, of both quantities, however wide it is.
   [[nodiscard]] QString words() const;
   [[nodiscard]] QSize sizeHint() const override;
@@ -59,6 +66,7 @@ class ErrorNote : public QAbstractButton {
   SimulationErrors& errors_;
   std::set<SimulatedPart> parts_;
   First first_ = First::bytes;
+  std::optional<OfMap> map_;
 };
 
 /// The whole table, in a dialog of its own.

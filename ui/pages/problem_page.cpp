@@ -60,8 +60,9 @@ void ProblemPage::set_content(QWidget* content, QWidget* below) {
   column->addWidget(note_);
 }
 
-void ProblemPage::show_content(std::set<SimulatedPart> parts, ErrorNote::First first) {
-  note_->show_for(std::move(parts), first);
+void ProblemPage::show_content(std::set<SimulatedPart> parts, ErrorNote::First first,
+                               std::optional<ErrorNote::OfMap> map) {
+  note_->show_for(std::move(parts), first, map);
   stack_->setCurrentIndex(0);
 }
 
