@@ -94,15 +94,15 @@ class Loader {
       const std::string uid = run.uid.empty() ? fmt::format("{} of {}", run.id, file) : run.uid;
       const auto [known, first] = runs_.try_emplace(uid);
       if (first) {
-        known->second = builder_.add_run({.device_id = run.device_uuid,
-                                          .device_name = run.device_name,
-                                          .title = fmt::format("{} ({})", run.id, run.preset),
-                                          .label = {},
-                                          .started_at = run.started_at,
-                                          .provenance = run.provenance,
-                                          .limits = run.limits,
-                                          .planned_points = run.planned_points,
-                                          .rounds = rounds_of(run)});
+        analysis::Run row{.device_id = run.device_uuid,
+                          .device_name = run.device_name,
+                          .title = fmt::format("{} ({})", run.id, run.preset),
+                          .label = {},
+                          .started_at = run.started_at,
+                          .provenance = run.provenance,
+                          .limits = run.limits};
+        set_rounds(run, row);
+        known->second = builder_.add_run(std::move(row));
         conditions_.push_back(conditions_of(run));
         run_files_.push_back(file);
         summaries_.push_back(run);
@@ -216,6 +216,10 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
   }
   ComparedSides sides;
   files.finish(sides);
+  const auto has_noise = [](const analysis::Run& run) { return run.noise != nullptr; };
+  if (!noise.empty() && std::ranges::none_of(sides.table.runs(), has_noise)) {
+    throw CommandError(ExitCode::error, say::compare::other_noise{.file = noise});
+  }
   if (other.empty()) {
     sides_of_word(parse_side(base.front()), files, sides);
   } else {

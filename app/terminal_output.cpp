@@ -41,7 +41,7 @@ class SpelledOut : public std::streambuf {
 
 void spell_out_for_a_terminal() {
   if (::isatty(STDOUT_FILENO) == 0) return;
-  static SpelledOut spelled_out;
+  static SpelledOut& spelled_out = *new SpelledOut;  // outlives the last flush
   std::cout.rdbuf(&spelled_out);
 }
 

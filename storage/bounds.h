@@ -15,7 +15,8 @@ inline constexpr double longest_ns = 1e18;        ///< of a time: 31 years
 inline constexpr double largest_value = 1e30;     ///< of any other amount: sums and products of a few stay finite
 inline constexpr std::size_t longest_name = 200;  ///< bytes of the name of a device, kernel, metric, algorithm or knob
 
-inline constexpr std::size_t most_samples = 1'000'000;  ///< of a kernel in a round: ten times what --min-samples takes
+inline constexpr std::size_t most_samples =
+    800'000;  ///< of a kernel in a round: eight times what --min-samples takes, and 16 MiB of text
 
 inline constexpr int most_rounds = 1'000'000;  ///< of a run; a round's number, from 0, is below it
 

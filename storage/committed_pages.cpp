@@ -39,6 +39,9 @@ bool read_at(int descriptor, void* bytes, std::size_t size, std::size_t offset) 
   return true;
 }
 
+/// What is larger is not kept in memory, and not rescued where it is written over.
+constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+
 }  // namespace
 
 CommittedPages::CommittedPages(const std::filesystem::path& file)
@@ -49,8 +52,8 @@ CommittedPages::CommittedPages(const std::filesystem::path& file)
   if (!whole_) return;
   const std::size_t size = std::size_t{head[16]} << 8U | head[17];
   page_size_ = size == 1 ? 65'536 : size;
-  whole_ = page_size_ >= 512;
   seen_ = state();
+  whole_ = page_size_ >= 512 && static_cast<std::size_t>(seen_.size) <= most_bytes;
   if (whole_) pages_.resize(static_cast<std::size_t>(seen_.size) / page_size_);
   for (std::size_t i = 0; i < pages_.size() && whole_; ++i) {
     pages_[i].resize(page_size_);
@@ -92,6 +95,7 @@ void CommittedPages::take(int frames) {
     const std::size_t number = big_endian(head);
     whole_ = whole_ && number > 0 && std::ranges::equal(salts, head.subspan(8, 8));
     if (!whole_) return;
+    if (number * page_size_ > most_bytes) return give_up();
     if (pages_.size() < number) pages_.resize(number);
     std::string& page = pages_[number - 1];
     before_.try_emplace(number - 1, std::hash<std::string>()(page));

@@ -24,13 +24,16 @@ std::optional<double> seconds_of(const std::string& time) {
   return static_cast<double>(::timegm(&parts));
 }
 
+bool of_two_programs(const RunSummary& run) {
+  return run.preset == base_program_preset || run.preset == other_program_preset;
+}
+
 }  // namespace
 
 bool has_two_sides(const RunSummary& run) {
   // A file may say anything of itself.
   return run.planned_points > 0 && run.planned_points % 2 == 0 &&
-         (run.preset == planted_preset || run.preset == programs_preset ||
-          (run.preset == ab_preset && run.planned_points == 2));
+         (run.preset == planted_preset || (run.preset == ab_preset && run.planned_points == 2));
 }
 
 bool of_other_side(const RunSummary& run, std::size_t place) {
@@ -38,13 +41,19 @@ bool of_other_side(const RunSummary& run, std::size_t place) {
 }
 
 std::size_t looks_of(const RunSummary& run) {
-  if (!has_two_sides(run) || run.preset == planted_preset || run.rounds < 1) return 1;
+  const bool of_ab = has_two_sides(run) && run.preset == ab_preset;
+  if ((!of_ab && !of_two_programs(run)) || run.rounds < 1) return 1;
   return analysis::looks_of_turns(static_cast<std::size_t>(run.rounds));
 }
 
-SweepRounds rounds_of(const RunSummary& run) {
-  const bool in_own_order = run.provenance == Provenance::measured && run.order_seed != 0;
-  return in_own_order ? SweepRounds{.count = run.rounds, .seed = run.order_seed} : SweepRounds{};
+void set_rounds(const RunSummary& run, analysis::Run& row) {
+  if (of_two_programs(run)) row.turns = run.order_seed;
+  row.planned_points = run.planned_points;
+  if (run.provenance != Provenance::measured || run.order_seed == 0) return;
+  row.rounds = {.count = run.rounds, .seed = run.order_seed};
+  if (!of_two_programs(run)) return;
+  if (run.preset == other_program_preset) row.first_place = run.planned_points;
+  row.planned_points *= 2;
 }
 
 std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary& run, std::span<const StoredNoise> sets) {

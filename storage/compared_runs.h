@@ -15,11 +15,14 @@
 namespace attnscope {
 
 /// Presets of runs that hold two sides of one length in the same rounds, the base first: what `attnscope ab` measured,
-/// a plan measured by two
-/// programs, and a plan measured twice, some of it slowed by a known share (PlantedChange).
+/// and a plan measured twice, some of it slowed by a known share (PlantedChange).
 inline constexpr std::string_view ab_preset = "ab";
-inline constexpr std::string_view programs_preset = "programs";
 inline constexpr std::string_view planted_preset = "planted";
+
+/// Presets of the two runs of `attnscope ab --base-program`, which measured one plan in the same rounds: they have one
+/// order of points, those of the base first.
+inline constexpr std::string_view base_program_preset = "base program";
+inline constexpr std::string_view other_program_preset = "other program";
 
 [[nodiscard]] bool has_two_sides(const RunSummary&);
 /// Of a run of two sides. `place`: the point's, in the run's plan.
@@ -29,8 +32,8 @@ inline constexpr std::string_view planted_preset = "planted";
 /// so many. 1 where it did not depend on what was found.
 [[nodiscard]] std::size_t looks_of(const RunSummary&);
 
-/// What the order of the points in each round comes of; one round where that is not known.
-[[nodiscard]] SweepRounds rounds_of(const RunSummary&);
+/// Sets what the order of the points in each round comes of, where that is known, and whose rounds it shares.
+void set_rounds(const RunSummary&, analysis::Run&);
 
 /// What repeated recordings tell of this one: those of its GPU and driver within a day of it, the nearest in time. Null
 /// where there are none.

@@ -81,7 +81,9 @@ class ReportReader {
       const std::string uid = run.uid.empty() ? fmt::format("{} of {}", run.id, source.file.string()) : run.uid;
       const auto [known, first] = by_uid_.try_emplace(uid);
       if (first) {
-        known->second = builder_.add_run(run_of(run, several_files_, name));
+        analysis::Run row = run_of(run, several_files_, name);
+        set_rounds(run, row);
+        known->second = builder_.add_run(std::move(row));
         summaries_.push_back(run);
         points_.input.runs.push_back(facts_of(run, name));
       }

@@ -26,6 +26,7 @@
 #include "kernels/registry.h"
 #include "messages/ab.h"
 #include "messages/terminal.h"
+#include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/verdicts.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/fields.h"
@@ -96,6 +97,10 @@ struct Rounds {
   bool cancelled = false;
 };
 
+bool is_simulated(const Rounds& rounds) {
+  return rounds.row.model_error > 0;
+}
+
 MeasureOptions measure_options(const AbOptions& options) {
   MeasureOptions measure;
   measure.counters = false;
@@ -165,8 +170,10 @@ class Turns {
         measure_(measure_options(options)),
         random_(measure_.seed) {
     rounds_.points = points;
-    rounds_.row.paired = true;
-    rounds_.row.exact = device.info().simulated;
+    rounds_.row.paired = !device.info().simulated;
+    if (device.info().simulated) {
+      rounds_.row.model_error = analysis::published_ratio_error(points[0], points[1], true);
+    }
   }
 
   /// Both points once, in random order; the first round has them checked against the reference.
@@ -206,6 +213,7 @@ class Turns {
                                                           .reason = record.reason});
     }
     side.ns.push_back(times->median);
+    side.recordings.push_back(0);
     if (record.clocks && record.clocks->sm_clock_hz > 0) {
       side.cycles.push_back(times->median * record.clocks->sm_clock_hz / 1e9);
     }
@@ -236,8 +244,8 @@ Rounds take_turns(Device& device, const AbOptions& options, const std::array<Poi
   Turns turns(device, options, points, kept, cancel);
   const std::vector<std::size_t> looks =
       device.info().simulated ? std::vector<std::size_t>{1} : analysis::rounds_to_look_at(options.rounds);
-  const analysis::VerdictOptions each =
-      analysis::of_each_look({.margin = options.margin_percent / 100}, analysis::looks_of_turns(options.rounds));
+  const analysis::VerdictOptions each = analysis::of_each_look(
+      {.margin = options.margin_percent / 100}, analysis::looks_of_turns(device.info().simulated ? 1 : options.rounds));
   Rounds& rounds = turns.rounds();
   for (const std::size_t look : looks) {
     while (rounds.row.base.ns.size() < look && !rounds.out_of_time && !rounds.cancelled) {
@@ -265,6 +273,9 @@ std::vector<std::string> undecided_words(const Rounds& rounds, const AbOptions& 
   const RowVerdict& verdict = rounds.verdict;
   std::vector<std::string> words;
   if (verdict.verdict != Verdict::ambiguous) return words;
+  if (is_simulated(rounds)) {
+    return {text(say::ab::within_error{.error = text(Share(rounds.row.model_error))})};
+  }
   if (rounds.out_of_time) {
     words.push_back(text(say::ab::out_of_time{.seconds = fmt::format("{}", options.timeout_seconds)}));
   } else {
@@ -294,7 +305,7 @@ void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const Ab
   if (const std::string fields = fields_apart(rounds.points); !fields.empty()) {
     std::cout << text(say::ab::two_problems{.fields = fields}) << '\n';
   }
-  if (rounds.row.exact) {
+  if (is_simulated(rounds)) {
     std::cout << text(say::ab::computed{}) << "\n\n";
   } else {
     std::cout << text(say::ab::rule{
@@ -333,9 +344,9 @@ void print_json(const Rounds& rounds, const Device& device, const AbOptions& opt
   document["format"] = "attnscope-ab";
   document["version"] = 1;
   document["device"] = {{"name", device.info().limits.name}, {"uuid", device.info().uuid}};
-  document["provenance"] = to_string(rounds.row.exact ? Provenance::simulated : Provenance::measured);
+  document["provenance"] = to_string(is_simulated(rounds) ? Provenance::simulated : Provenance::measured);
   document["margin"] = options.margin_percent / 100;
-  if (!rounds.row.exact) document["looks"] = analysis::rounds_to_look_at(options.rounds);
+  if (!is_simulated(rounds)) document["looks"] = analysis::rounds_to_look_at(options.rounds);
   document["base"] = side_json(rounds.points[0], rounds.row.base);
   document["other"] = side_json(rounds.points[1], rounds.row.other);
   const auto ratio_json = [](const RatioInterval& ratio) {

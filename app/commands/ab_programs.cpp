@@ -37,7 +37,7 @@ using Clock = std::chrono::steady_clock;
 /// Both programs, each in the process that was started last.
 class Programs {
  public:
-  Programs(const ProgramsOptions& options, const CancelToken& cancel) : options_(options), cancel_(cancel) {}
+  Programs(const ProgramsOptions& options, const CancelToken& cancel) : options_(options), cancel_(cancel) { start(); }
 
   /// Ends the processes that are there, and starts new ones.
   void start() {
@@ -49,24 +49,37 @@ class Programs {
       });
     }
     for (const std::size_t side : {0U, 1U}) sides_.at(side) = opening.at(side).get();
-    const DeviceInfo& base = sides_[0]->info();
-    const DeviceInfo& other = sides_[1]->info();
-    if (base.uuid != other.uuid || base.simulated != other.simulated) {
-      throw CommandError(ExitCode::error, say::ab::two_devices{.base = base.limits.name, .other = other.limits.name});
-    }
+    for (const std::size_t side : {0U, 1U}) hold_to_one_device(side);
   }
 
   [[nodiscard]] Device& of(std::size_t side) { return *sides_.at(side); }
   /// A new process where the last one lost its device.
   void mend(std::size_t side) {
-    if (!of(side).usable()) sides_.at(side) = open_child_device(options_.programs.at(side), options_.device, cancel_);
+    if (of(side).usable()) return;
+    sides_.at(side) = open_child_device(options_.programs.at(side), options_.device, cancel_);
+    hold_to_one_device(side);
   }
 
  private:
+  /// All of both programs' processes measure on the device of the first.
+  void hold_to_one_device(std::size_t side) {
+    const DeviceInfo& device = of(side).info();
+    if (!first_) first_ = device;
+    if (device.uuid == first_->uuid && device.simulated == first_->simulated) return;
+    throw CommandError(ExitCode::error, say::ab::two_devices{.base = first_->limits.name, .other = device.limits.name});
+  }
+
   const ProgramsOptions& options_;
   const CancelToken& cancel_;
   std::array<std::unique_ptr<Device>, 2> sides_;
+  std::optional<DeviceInfo> first_;
 };
+
+/// Whether a result says that a program is wrong, and not that the point does not fit.
+bool is_wrong(Disposition disposition) {
+  return disposition == Disposition::incorrect || disposition == Disposition::compile_error ||
+         disposition == Disposition::timeout || disposition == Disposition::crashed;
+}
 
 /// "1.4.0 (0b51a03c2d4e)": the digest tells two builds of one version apart.
 std::string build_of(const std::string& program, const Device& device) {
@@ -74,7 +87,6 @@ std::string build_of(const std::string& program, const Device& device) {
   return fmt::format("{} ({})", device.environment().app_version, file_digest(program).substr(0, digits));
 }
 
-/// Every point twice: the first half is the base's, as has_two_sides() has it.
 SweepPlan plan_of(const ProgramsOptions& options, const DeviceLimits& limits) {
   SweepRequest request{.preset = options.preset, .axes = {}, .algorithms = {}, .cache = options.cache};
   for (const std::string& word : options.axes) {
@@ -84,9 +96,6 @@ SweepPlan plan_of(const ProgramsOptions& options, const DeviceLimits& limits) {
   }
   Result<SweepPlan, Message> plan = make_plan(request, limits, built_in_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
-  plan->preset = programs_preset;
-  const std::vector<PointSpec> once = plan->points;
-  plan->points.insert(plan->points.end(), once.begin(), once.end());
   return std::move(plan).value();
 }
 
@@ -97,7 +106,6 @@ class ProgramTurns {
         cancel_(cancel),
         programs_(options, cancel),
         store_(RunStore::open(options.output, RunStore::Mode::collect)) {
-    programs_.start();
     Device& base = programs_.of(0);
     device_name_ = base.info().limits.name;
     plan_ = plan_of(options, base.info().limits);
@@ -106,100 +114,117 @@ class ProgramTurns {
                .seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) %
                        (1ULL << 53U)};
     looks_ = analysis::rounds_to_look_at(static_cast<std::size_t>(rounds_.count));
-    RunHeader header{.device = base.info(),
-                     .environment = base.environment(),
-                     .preset = plan_.preset,
-                     .argv = {arguments.begin(), arguments.end()},
-                     .plan_hash = plan_hash(plan_, plan_.preset),
-                     .planned_points = plan_.points.size(),
-                     .options = options.measure,
-                     .rounds = rounds_.count,
-                     .order_seed = rounds_.count > 1 ? rounds_.seed : 0};
-    builds_ = say::ab::builds{.base = build_of(options.programs[0], base),
-                              .other = build_of(options.programs[1], programs_.of(1))};
-    header.environment.app_version = text(builds_);
-    run_ = store_.begin_run(header);
+    for (const std::size_t side : {0U, 1U}) {
+      const std::string preset(side == 0 ? base_program_preset : other_program_preset);
+      RunHeader header{.device = base.info(),
+                       .environment = programs_.of(side).environment(),
+                       .preset = preset,
+                       .argv = {arguments.begin(), arguments.end()},
+                       .plan_hash = plan_hash(plan_, preset),
+                       .planned_points = plan_.points.size(),
+                       .options = options.measure,
+                       .rounds = rounds_.count,
+                       .order_seed = rounds_.seed};
+      header.environment.app_version = builds_.at(side) = build_of(options.programs.at(side), programs_.of(side));
+      runs_.at(side) = store_.begin_run(header);
+    }
   }
 
-  /// Until a verdict stands everywhere; whether that was not cancelled.
-  bool run() {
+  /// Until a verdict stands everywhere, time is out, or it is cancelled.
+  void run() {
     const auto end = Clock::now() + std::chrono::duration<double>(options_.timeout_seconds);
     for (int round = 0; round < rounds_.count; ++round) {
-      if (round > 0) programs_.start();
       if (!take(round)) break;
-      const bool out_of_time = round + 1 >= fewest_starts && Clock::now() >= end;
-      if (out_of_time) break;
+      whole_rounds_ = round + 1;
       if (std::ranges::find(looks_, static_cast<std::size_t>(round) + 1) != looks_.end() && decided()) break;
+      out_of_time_ = whole_rounds_ >= fewest_starts && whole_rounds_ < rounds_.count && Clock::now() >= end;
+      if (out_of_time_) break;
     }
     line_.clear();
-    store_.finish_run(run_, cancel_.cancelled() ? StoredRunState::cancelled : StoredRunState::complete);
-    return !cancel_.cancelled();
+    for (const std::int64_t run : runs_) {
+      store_.finish_run(run, cancel_.cancelled() ? StoredRunState::cancelled : StoredRunState::complete);
+    }
   }
+
+  [[nodiscard]] ExitCode code() const { return wrong_ || cancel_.cancelled() ? ExitCode::partial : ExitCode::ok; }
 
   /// What the file says of it.
   void print(std::ostream& out) const {
+    if (whole_rounds_ == 0) return;  // cancelled before there was anything
     if (!options_.json) {
       out << text(say::terminal::device{.device = Message::verbatim(device_name_)}) << '\n'
-          << text(builds_) << '\n'
-          << text(rounds_.count == 1 ? Message(say::ab::computed{}) : say::ab::rule_of_programs{.samples = options_.measure.max_samples,
-                                            .looks = fmt::format("{}", fmt::join(looks_, ", "))})
+          << text(say::ab::builds{.base = builds_[0], .other = builds_[1]}) << '\n'
+          << text(rounds_.count == 1 ? Message(say::ab::computed{})
+                                     : say::ab::rule_of_programs{.samples = options_.measure.max_samples,
+                                                                 .looks = fmt::format("{}", fmt::join(looks_, ", "))})
           << "\n\n";
     }
     judge([&](const ComparisonOutput& output) {
       attnscope::print(output, options_.json ? ComparisonFormat::json : ComparisonFormat::text, out);
     });
     if (options_.json) return;
-    out << text(say::ab::kept{.run = run_, .file = store_.file().string(), .word = shell_word(side_word())}) << '\n';
+    if (out_of_time_) out << text(say::ab::out_of_time{.seconds = fmt::format("{}", options_.timeout_seconds)}) << '\n';
+    out << text(say::ab::kept_both{
+               .file = store_.file().string(), .base = shell_word(side_word(0)), .other = shell_word(side_word(1))})
+        << '\n';
   }
 
  private:
   /// One round: both programs, all points; false where it was cancelled.
   bool take(int round) {
+    try {
+      if (round > 0) programs_.start();
+    } catch (const CommandError&) {
+      if (cancel_.cancelled()) return false;  // they were ended while they started
+      throw;
+    }
     MeasureOptions measure = options_.measure;
     measure.verify = measure.verify && round == 0;
     measure.placement = rounds_.seed + static_cast<std::uint64_t>(round) + 1;
-    const std::size_t points = plan_.points.size() / 2;
+    const std::size_t points = plan_.points.size();
     if (round == 0) {
-      for (const std::size_t side : {0U, 1U}) {
-        programs_.of(side).prepare(std::span(plan_.points).first(points), cancel_, {});
-      }
+      for (const std::size_t side : {0U, 1U}) programs_.of(side).prepare(plan_.points, cancel_, {});
     }
     std::size_t done = 0;
-    for (const std::size_t place : round_order(plan_.points.size(), round, rounds_)) {
-      line_.show(text(say::ab::progress{.round = round + 1, .percent = 100 * done++ / plan_.points.size()}));
+    for (const std::size_t place : round_order(2 * points, round, rounds_)) {
+      line_.show(text(say::ab::progress{.round = round + 1, .percent = 100 * done++ / (2 * points)}));
       if (round > 0 && ended_[place % points]) continue;
       const std::size_t side = place / points;
       programs_.mend(side);
-      const PointRecord record = programs_.of(side).measure(plan_.points[place], of_place(measure, place), cancel_);
+      const PointRecord record =
+          storable(programs_.of(side).measure(plan_.points[place % points], of_place(measure, place), cancel_));
       if (record.disposition == Disposition::cancelled || cancel_.cancelled()) return false;
-      keep(place, round, record);
+      keep(side, place % points, round, record);
     }
     return true;
   }
 
-  void keep(std::size_t place, int round, const PointRecord& record) {
+  void keep(std::size_t side, std::size_t place, int round, const PointRecord& record) {
     if (round == 0) {
-      store_.add_point(run_, place, record);
+      store_.add_point(runs_.at(side), place, record);
     } else {
-      store_.add_round(run_, place, round, record);
+      store_.add_round(runs_.at(side), place, round, record);
     }
-    if (!measured_again(record.disposition)) ended_[place % (plan_.points.size() / 2)] = true;
+    wrong_ = wrong_ || is_wrong(record.disposition);
+    if (!measured_again(record.disposition)) ended_[place] = true;
   }
 
   [[nodiscard]] MeasureOptions of_place(MeasureOptions measure, std::size_t place) const {
-    if (!measure.planted.changes(place, plan_.points.size())) measure.planted.share = 0;
+    if (!measure.planted.changes(place, 2 * plan_.points.size())) measure.planted.share = 0;
     return measure;
   }
 
-  [[nodiscard]] std::string side_word() const { return fmt::format("{}:{}", store_.file().string(), run_); }
+  [[nodiscard]] std::string side_word(std::size_t side) const {
+    return fmt::format("{}:{}", store_.file().string(), runs_.at(side));
+  }
 
   template <class Use>
   void judge(Use use) const {
-    const ComparedSides sides = compared_sides({side_word()}, {}, {});
+    const ComparedSides sides = compared_sides({side_word(0)}, {side_word(1)}, {});
     const analysis::ComparisonRequest request{
         .base = sides.base,
         .other = sides.other,
-        .alignment = analysis::alignment_of_halves(sides.table, sides.base, sides.other),
+        .alignment = analysis::alignment_of({}, sides.table, sides.base, sides.other).value(),
         .margin = options_.margin_percent / 100,
         .verdicts = {},
         .looks = sides.looks,
@@ -221,9 +246,12 @@ class ProgramTurns {
   SweepRounds rounds_;
   std::vector<std::size_t> looks_;
   std::vector<bool> ended_;  ///< of a point: a side of it did not run
+  bool wrong_ = false;       ///< a result of either program is
+  int whole_rounds_ = 0;
+  bool out_of_time_ = false;
   std::string device_name_;
-  Message builds_;
-  std::int64_t run_ = 0;
+  std::array<std::string, 2> builds_;
+  std::array<std::int64_t, 2> runs_{};
   StatusLine line_;
 };
 
@@ -234,9 +262,9 @@ ExitCode ab_programs(const ProgramsOptions& options, Arguments arguments) {
   if (options.output.empty()) throw CommandError(ExitCode::usage, say::ab::programs_want_file{});
   if (options.rounds < fewest_starts) throw CommandError(ExitCode::usage, say::ab::few_rounds{.fewest = fewest_starts});
   ProgramTurns turns(options, arguments, cancel);
-  const bool whole = turns.run();
+  turns.run();
   turns.print(std::cout);
-  return whole ? ExitCode::ok : ExitCode::partial;
+  return turns.code();
 }
 
 }  // namespace attnscope

@@ -122,7 +122,9 @@ std::string percent(double share) {
 
 void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
   std::vector<double> spreads;
+  bool one_clock = true;
   for (const auto& [name, point] : noise.points) {
+    one_clock = one_clock && point.at_one_clock > 0;
     spreads.push_back(std::sqrt(point.at_one_clock > 0 ? point.at_one_clock : point.variance));
   }
   std::ranges::sort(spreads);
@@ -131,6 +133,7 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
                                       .points = noise.points.size(),
                                       .device = recordings.device.limits.name,
                                       .driver = recordings.environment.driver_version,
+                                      .how = one_clock ? Message(say::noise::at_one_clock{}) : say::noise::as_timed{},
                                       .median = percent(spreads[spreads.size() / 2]),
                                       .p95 = percent(spreads[spreads.size() * 95 / 100])})
             << '\n';

@@ -44,7 +44,7 @@ class Moments {
     constexpr std::size_t most_points = 1'000'000;  // a file may say anything
     constexpr std::size_t most_places = 50'000'000;
     const Run& run = table_.run(row);
-    const std::size_t place = table_.points().place(row);
+    const std::size_t place = run.first_place + table_.points().place(row);
     if (run.rounds.count < 2 || round < 0 || round >= run.rounds.count || place >= run.planned_points ||
         run.planned_points > most_points) {
       return std::nullopt;
@@ -69,7 +69,8 @@ class Moments {
 
 /// One round of a row.
 struct RoundAt {
-  std::tuple<RunIndex, std::size_t, int> place;  ///< run, which of its rows at this key, round
+  /// Run (the first of those that were measured in turns), which of its rows at this key, round.
+  std::tuple<RunIndex, std::size_t, int> place;
   double ns = 0;
   double hz = 0;                                ///< 0: not known
   std::optional<double> moment = std::nullopt;  ///< how far in its round
@@ -85,6 +86,12 @@ struct Looked {
   explicit Looked(const PointTable& of) : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
     std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
   }
+  /// The run whose rounds a row's are.
+  [[nodiscard]] RunIndex session(Row row) const {
+    const std::uint64_t turns = table.run(row).turns;
+    if (turns == 0) return table.run_index(row);
+    return static_cast<RunIndex>(std::ranges::find(table.runs(), turns, &Run::turns) - table.runs().begin());
+  }
   const PointTable& table;
   Moments moments;
   const ValueColumn& times;
@@ -95,23 +102,10 @@ struct Looked {
 std::optional<RoundAt> only_round(Looked& looked, Row row, std::size_t nth) {
   const double ns = looked.times.at(row).value_or(0);
   if (!(ns > 0)) return std::nullopt;
-  return RoundAt{.place = {looked.table.run_index(row), nth, 0},
+  return RoundAt{.place = {looked.session(row), nth, 0},
                  .ns = ns,
                  .hz = looked.table.points().sm_clock_hz(row),
                  .moment = looked.moments.of(row, 0)};
-}
-
-/// Of the ratio of two simulated times. Tiles of one problem are off by much the same, of which less is left in their
-/// ratio; all else is off as far as either is.
-double error_of_ratio(const PointTable& table, Row base, Row other) {
-  const PointSpec a = table.spec(base);
-  const PointSpec b = table.spec(other);
-  const bool tiles = a.algorithm == b.algorithm && a.problem == b.problem && a.cache == b.cache &&
-                     table.run(base).device_name == table.run(other).device_name;
-  if (tiles) return published_tile_error(a.algorithm, a.problem.pass);
-  const double of_a = std::log1p(published_time_error(a.algorithm, a.problem.pass));
-  const double of_b = std::log1p(published_time_error(b.algorithm, b.problem.pass));
-  return std::expm1(std::sqrt(of_a * of_a + of_b * of_b));
 }
 
 std::optional<double> median_over(const std::vector<double>& values) {
@@ -139,7 +133,7 @@ std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
     const std::vector<RoundClock> clocks = table.points().round_clocks(row);
     for (std::size_t k = 0; k < std::min(times.size(), clocks.size()); ++k) {
       if (!times[k] || !(*times[k] > 0)) continue;
-      rounds.push_back({.place = {run, nth, clocks[k].round},
+      rounds.push_back({.place = {looked.session(row), nth, clocks[k].round},
                         .ns = *times[k],
                         .hz = clocks[k].sm_hz,
                         .moment = looked.moments.of(row, clocks[k].round)});
@@ -227,10 +221,13 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
     const Row second = pair.other.front();
     // One simulator with one GPU's rates is off by the same in both.
     const bool one_simulation =
-        table.run_index(first) == table.run_index(second) ||
+        looked.session(first) == looked.session(second) ||
         (row.base.ns == row.other.ns && table.run(first).device_name == table.run(second).device_name);
     row.exact = one_simulation && same_spec(table, first, second);
-    if (!row.exact) row.model_error = error_of_ratio(table, first, second);
+    if (!row.exact) {
+      const bool one_device = table.run(first).device_name == table.run(second).device_name;
+      row.model_error = published_ratio_error(table.spec(first), table.spec(second), one_device);
+    }
   } else if (base_computed || other_computed) {
     const PointSpec spec = table.spec(base_computed ? pair.base.front() : pair.other.front());
     row.model_error = published_time_error(spec.algorithm, spec.problem.pass);

@@ -37,6 +37,14 @@ Message undecided_words(Undecided undecided) {
   return say::compare::spread{};
 }
 
+bool is_ours(const PointTable& table, const ComparedPair& pair) {
+  const auto ours = [&](Row row) {
+    return table.points().origin(row) == Provenance::measured &&
+           table.algorithms().find(table.algorithm(row)) != nullptr;
+  };
+  return ours(pair.base.front()) && ours(pair.other.front());
+}
+
 bool in_turns(const PointTable& table, const ComparedPair& pair) {
   if (pair.paired) return true;
   const Row base = pair.base.front();
@@ -46,11 +54,6 @@ bool in_turns(const PointTable& table, const ComparedPair& pair) {
 }
 
 namespace {
-
-/// Whether this program measured it, and can do so again.
-bool is_ours(const PointTable& table, Row row) {
-  return table.points().origin(row) == Provenance::measured && table.algorithms().find(table.algorithm(row)) != nullptr;
-}
 
 /// Of what failed, or has no time.
 Message failure_words(const PointTable& table, const LeftOut& left) {
@@ -72,7 +75,7 @@ std::string settling_command(const PointTable& table, const ComparedPair& pair, 
   const RowVerdict& verdict = pair.verdict;
   const Row base = pair.base.front();
   const Row other = pair.other.front();
-  if (verdict.undecided == Undecided::decided || !is_ours(table, base) || !is_ours(table, other)) return {};
+  if (verdict.undecided == Undecided::decided || !is_ours(table, pair)) return {};
   if (in_turns(table, pair)) {
     if (!verdict.rounds_needed || pair.same_point) return {};
     return turns_command(table.spec(base), table.spec(other),
@@ -90,7 +93,7 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
   const Message reason = undecided_words(verdict.undecided);
   if (verdict.undecided == Undecided::clocks) return say::compare::settle_clocks{.reason = reason};
   if (verdict.undecided == Undecided::computed) return say::compare::settle_measure{.reason = reason};
-  if (!is_ours(table, pair.base.front()) || !is_ours(table, pair.other.front())) {
+  if (!is_ours(table, pair)) {
     return say::compare::settle_elsewhere{.reason = reason};
   }
   if (pair.paired && pair.same_point && verdict.rounds_needed) {
@@ -149,8 +152,10 @@ std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& res
     for (const ComparedPair& pair : result->pairs) {
       if (pair.verdict.steadied) ++steadied;
       if (pair.verdict.one_clock) ++one_clock;
-      if (pair.verdict.clock_shift != 0) ++shifted;
-      most_shifted = std::max(most_shifted, std::abs(pair.verdict.clock_shift));
+      if (pair.verdict.clocks_differ) {
+        ++shifted;
+        most_shifted = std::max(most_shifted, std::abs(pair.verdict.clock_shift));
+      }
       if (is_computed(pair)) {
         ++exact;
       } else if (pair.verdict.floor == SpreadFloor::of_rounds) {

@@ -12,6 +12,8 @@ namespace attnscope::analysis {
 
 /// Both sides were computed: they have no spread, and no interval.
 [[nodiscard]] bool is_computed(const ComparedPair&);
+/// Whether this program measured both sides, and can do so again.
+[[nodiscard]] bool is_ours(const PointTable&, const ComparedPair&);
 /// Whether one process can measure both in the same rounds.
 [[nodiscard]] bool in_turns(const PointTable&, const ComparedPair&);
 /// "recorded one after the other".

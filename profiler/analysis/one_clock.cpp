@@ -16,6 +16,10 @@ constexpr double usual_slope = -0.7;
 constexpr double spread_of_slopes = 0.35;
 /// Standard errors by which clocks differ in one of a thousand rows where nothing is.
 constexpr double beyond_chance = 3.3;
+/// The same in one of twenty.
+constexpr double seldom_by_chance = 2;
+/// Of a log time, by a slope that is not known better: far inside any margin.
+constexpr double most_unknown = 0.002;
 /// Rounds agree no better than a clock tells.
 constexpr double least_variance = 1e-7;
 
@@ -79,7 +83,9 @@ std::optional<ClockLine> clock_line(std::span<const RoundsOfSide* const> sides) 
   if (scatter.clocks > 0) left -= scatter.both * scatter.both / scatter.clocks;
   const double variance = std::max(left / std::max(scatter.freedom - 1, 1.0), least_variance);
   const double weight = variance / (spread_of_slopes * spread_of_slopes);
-  return ClockLine{.slope = (scatter.both + weight * usual_slope) / (scatter.clocks + weight),
+  const double slope = (scatter.both + weight * usual_slope) / (scatter.clocks + weight);
+  return ClockLine{.slope = std::clamp(slope, -1.0, 0.0),
+                   .slope_error = std::sqrt(variance / (scatter.clocks + weight)),
                    .log_ghz = clock / rounds};
 }
 
@@ -102,7 +108,10 @@ void hold_clock(ComparedRow& row) {
     if (scatter.freedom > 0) error += scatter.clocks / scatter.freedom / static_cast<double>(side->ns.size());
   }
   const double apart = mean_clock(row.other) - mean_clock(row.base);
-  if (std::abs(apart) > beyond_chance * std::sqrt(error)) row.clock_shift = line->slope * apart;
+  if (std::abs(apart) * line->slope_error > most_unknown) return;
+  if (row.paired && std::abs(apart) > seldom_by_chance * std::sqrt(error)) return;
+  row.clock_shift = line->slope * apart;
+  row.clocks_differ = std::abs(apart) > beyond_chance * std::sqrt(error);
   std::vector<double> base = times_at(*line, row.base);
   row.other.ns = times_at(*line, row.other);
   row.base.ns = std::move(base);

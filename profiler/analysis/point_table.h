@@ -39,8 +39,10 @@ struct Run {
   DeviceLimits limits;
   std::string l2_from = {};  ///< of a simulation: DeviceInfo's
   /// Of a run of several rounds, where they are known: what the order of its points in each comes of.
-  std::size_t planned_points = 0;
+  std::size_t planned_points = 0;  ///< in that order
+  std::size_t first_place = 0;     ///< of this run's own points in it
   SweepRounds rounds = {};
+  std::uint64_t turns = 0;  ///< equal for runs that were measured in the same rounds; 0: in rounds of its own
   /// What tells its device from those of all runs that are known, of which a table may have some: name_devices().
   /// Empty: those of the table are all.
   std::string device = {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "messages/prediction.h"
@@ -107,6 +108,15 @@ double published_tile_error(std::string_view algorithm, Pass pass) {
     if (error.algorithm == algorithm && error.pass == to_string(pass)) own = std::max(own, error.p95);
   }
   return own > 0 ? own : worst;
+}
+
+double published_ratio_error(const PointSpec& base, const PointSpec& other, bool one_device) {
+  const bool tiles =
+      one_device && base.algorithm == other.algorithm && base.problem == other.problem && base.cache == other.cache;
+  if (tiles) return published_tile_error(base.algorithm, base.problem.pass);
+  const double of_base = std::log1p(published_time_error(base.algorithm, base.problem.pass));
+  const double of_other = std::log1p(published_time_error(other.algorithm, other.problem.pass));
+  return std::expm1(std::sqrt(of_base * of_base + of_other * of_other));
 }
 
 }  // namespace attnscope::analysis

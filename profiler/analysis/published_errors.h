@@ -11,6 +11,7 @@
 
 #include "kernels/model/attention.h"
 #include "kernels/model/message.h"
+#include "profiler/plan/point_spec.h"
 
 namespace attnscope::analysis {
 
@@ -42,5 +43,8 @@ struct PublishedError {
 /// What 95 of 100 ratios of two tiles' simulated times are off by: of that algorithm and pass in the worse half, where
 /// none was published the worst of all.
 [[nodiscard]] double published_tile_error(std::string_view algorithm, Pass pass);
+/// The same of two simulated points. Tiles of one problem on one device are off by much the same, of which less is left
+/// in their ratio; all else is off as far as both times are together.
+[[nodiscard]] double published_ratio_error(const PointSpec& base, const PointSpec& other, bool one_device);
 
 }  // namespace attnscope::analysis

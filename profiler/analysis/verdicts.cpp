@@ -286,20 +286,24 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     row.steadied = times[i].steadied;
     row.one_clock = rows[i].one_clock;
     row.clock_shift = rows[i].clock_shift;
+    row.clocks_differ = rows[i].clocks_differ;
     row.rounds = std::min(rows[i].base.ns.size(), rows[i].other.ns.size());
     row.spread = times[i].spread;
     row.p_change = confirmed[i];
     row.p_same = same[i];
     row.detectable = detectable_change(times[i], margin, options.level / looks, tails);
-    if (changed.found[i] || (rows[i].exact && change[i] <= 0)) {
+    const double as_timed = times[i].mean + rows[i].clock_shift;
+    const bool inside = std::abs(as_timed) <= margin;
+    const bool beyond = !inside && (as_timed < 0) == (times[i].mean < 0);
+    if ((changed.found[i] && beyond) || (rows[i].exact && change[i] <= 0)) {
       row.verdict = times[i].mean < 0 ? Verdict::faster : Verdict::slower;
-    } else if (alike.found[i] || (rows[i].exact && same[i] <= 0)) {
+    } else if ((alike.found[i] && inside) || (rows[i].exact && same[i] <= 0)) {
       row.verdict = Verdict::same;
     } else {
       const bool by_time = change[i] <= changed.next;
       row.undecided = row.floor == SpreadFloor::of_percent   ? Undecided::few_rounds
                       : row.floor == SpreadFloor::of_model   ? Undecided::computed
-                      : by_time                              ? Undecided::clocks
+                      : by_time || alike.found[i]            ? Undecided::clocks
                       : row.floor == SpreadFloor::of_rounds  ? Undecided::apart
                       : row.floor == SpreadFloor::calibrated ? Undecided::noise
                                                              : Undecided::spread;

@@ -21,7 +21,8 @@
 // a side was computed, what such a ratio is known to be off by stands for it.
 //
 // Of one point, in builds or at times that differ, both sides' times are brought to one clock first (one_clock.h): its
-// clock is what its rounds mostly differ by.
+// clock is what its rounds mostly differ by. A verdict then stands where the ratio as timed says the same: for SAME it
+// lies inside the margin, for a change beyond it on that side.
 //
 // FASTER and SLOWER: a test of |log ratio| <= log(1 + margin), and, where clocks are known and not held, one that the
 // cycles changed in the same direction; the larger of the two probabilities goes through Benjamini and Hochberg (1995)
@@ -53,9 +54,9 @@ enum class Undecided {
   few_rounds,  ///< fewer than `fewest_rounds`, and within the floor that stands for their spread
   apart,       ///< recordings made one after the other: more rounds of them would not tell
   spread,      ///< the rounds scatter too much for their number
-  clocks,      ///< the time changed, the cycles did not, or the other way
-  computed,    ///< one side was computed, and may be as far off as the other seems
-  noise,       ///< calibrated recordings differ too much for their number
+  clocks,    ///< the time changed, the cycles did not, or the other way; or one clock says another thing than as timed
+  computed,  ///< one side was computed, and may be as far off as the other seems
+  noise,     ///< calibrated recordings differ too much for their number
 };
 [[nodiscard]] std::string_view to_string(Undecided);
 
@@ -92,8 +93,9 @@ struct ComparedRow {
   /// Both sides are one computation: they have no spread, and the verdict is that of the margin.
   bool exact = false;
   bool one_clock = false;  ///< both sides' `ns` are as at one clock (one_clock.h)
-  /// Of these: log of what the sides' clocks move the time by, other over base, and `ns` leaves out; 0 within chance.
+  /// Of these: log of what the sides' clocks move the time by, other over base, and `ns` leaves out.
   double clock_shift = 0;
+  bool clocks_differ = false;  ///< by more than they scatter
   /// A side is computed: what 95 of 100 such ratios are off by at most, relative; 0 where it is not so.
   double model_error = 0;
 };
@@ -114,10 +116,11 @@ struct RowVerdict {
   std::size_t rounds = 0;  ///< of the side that has fewer
   bool steadied = false;   ///< what all rows went through alike was taken off its times
   bool one_clock = false;  ///< the ratio is of times at one clock
-  double clock_shift = 0;  ///< ComparedRow::clock_shift
-  double spread = 0;       ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
-  double p_change = 1;     ///< that it lies inside the margin, uncorrected
-  double p_same = 1;       ///< that it lies outside
+  double clock_shift = 0;  ///< ComparedRow's, and so is the next
+  bool clocks_differ = false;
+  double spread = 0;    ///< standard deviation of one round's log ratio, as moderated; 0 where it is not known
+  double p_change = 1;  ///< that it lies inside the margin, uncorrected
+  double p_same = 1;    ///< that it lies outside
   /// The least change in the verdict's direction that holds at the interval's level for all rows together (Bonferroni):
   /// 0.05 is 5%; below 0 where none does.
   double sure = 0;

@@ -5,6 +5,8 @@ import math
 # What `attnscope ceilings` finds of an H200's L2 (assets/docs/measurements.md), and its boost clock by the datasheet.
 L2_BYTES_PER_CYCLE = 32
 BOOST_HZ = 1.98e9
+# Cycles of Hopper's tensor cores that wgmma takes, over those of mma.sync for the same product (measurements.md).
+MMA_SYNC_SHARE = 1 / 1.5
 
 
 def median(values):
@@ -145,7 +147,9 @@ class Point(Kernel):
         whole = math.ceil(self.n_q / self.br) * self.br * math.ceil(self.n_k / self.bc) * self.bc
         return {'DRAM': self.dram / seconds / device['dram_bytes_per_second'],
                 'L2': self.l2 / seconds / (device['sm_count'] * L2_BYTES_PER_CYCLE * BOOST_HZ),
-                'tensor cores': self.flops * whole / (self.n_q * self.n_k) / seconds / device['tensor_flops']}
+                'tensor cores' if self.algorithm == 'fa3' else 'mma.sync':
+                    self.flops * whole / (self.n_q * self.n_k) / seconds / device['tensor_flops'] /
+                    (1 if self.algorithm == 'fa3' else MMA_SYNC_SHARE)}
 
     def nearest(self, device):
         return max(self.bounds(device).items(), key=lambda bound: bound[1])

@@ -318,8 +318,11 @@ class Report:
         same_text(cells['Run'], f'{run["run"]} ({run["preset"]})')
         same_text((cells['Point'], cells['Outcome']), (point.named, point.row['disposition']))
         self.numbers += len(NUMBER.findall(cells['Run'] + cells['Point']))
+        self.count(cells['N'], point.n_q if point.n_q == point.n_k else f'{point.n_q} × {point.n_k}')
+        self.count(cells['d'], point.d)
         if not point.ran:
-            return same_text(''.join(list(cells.values())[4:11]), '')
+            return same_text(''.join(cells[name] for name in ('Time [ns]', 'Q1', 'Q3', 'TFLOP/s', 'DRAM [byte]',
+                                                              'SM↔L2 [byte]', '÷ model')), '')
         self.number(cells['Time [ns]'], point.time)
         self.cell(cells['Q1'], point.quartile(0.25))
         self.cell(cells['Q3'], point.quartile(0.75))
@@ -352,7 +355,14 @@ class Report:
         self.number(found['times'], of(more) / of(less))
         self.quantity(found['less_value'], of(less))
         self.quantity(found['more_value'], of(more))
+        # Bytes follow no clock.
+        origins = ['measured' + self.throttled(point, found['what'] == 'is') for point in (less, more)]
+        same_text(found['origin'], ', '.join(dict.fromkeys(origins)))
         self.numbers += 4
+
+    @staticmethod
+    def throttled(point, follows_clocks=True):
+        return ' at throttled clocks' if follows_clocks and point.row['throttled'] == 'true' else ''
 
     def bound(self, place, found):
         point = self.point(found['row'])
@@ -360,6 +370,8 @@ class Report:
         same_text((NAMES[point.algorithm], point.problem), (found['name'], self.problem_of(place)))
         alike = [other for other in self.points if other.problem == point.problem and other.run == point.run and
                  other.algorithm == point.algorithm and other.ran]
+        of_longest = [other for other in alike if other.n_q == max(each.n_q for each in alike)]
+        same_text(found['origin'], 'derived' + self.throttled(min(of_longest, key=lambda other: other.time)))
         if 'longest' in found.string:
             expect(point.n_q == max(other.n_q for other in alike), 'there is a longer one')
             same_text(point.nearest(self.device)[0], found['roof'])
@@ -369,11 +381,11 @@ class Report:
             expect(last.n_q == max(other.n_q for other in alike), 'there is a longer one')
             for n in {other.n_q for other in alike}:
                 fastest = min((other for other in alike if other.n_q == n), key=lambda other: other.time)
-                same_text(fastest.nearest(self.device)[0], 'tensor cores')
+                expect(fastest.nearest(self.device)[0] in SM_UNITS, 'a memory is nearer')
         else:
             for n in sorted({other.n_q for other in alike}):
                 fastest = min((other for other in alike if other.n_q == n), key=lambda other: other.time)
-                expect((fastest.nearest(self.device)[0] == 'tensor cores') == (n >= point.n_q), f'not at N {n}')
+                expect((fastest.nearest(self.device)[0] in SM_UNITS) == (n >= point.n_q), f'not at N {n}')
 
     def closed_form(self, _, found):
         off = {number: abs(point.l2 / point.model_l2 - 1) for number, point in enumerate(self.points, 1)
@@ -453,6 +465,11 @@ class Report:
         self.count(found[1], sum(point.row['provenance'] == 'imported' for point in with_values))
         self.count(found[2], len(with_values))
 
+    def of_throttled(self, _, found):
+        with_values = [point for point in self.points if point.ran]
+        self.count(found[1], sum(point.row['throttled'] == 'true' for point in with_values))
+        self.count(found[2], len(with_values))
+
     def run_names(self, _, found):
         for number, preset in re.findall(r'(\d+) \(([^)]*)\)', found[0]):
             same_text(preset, next(run['preset'] for run in self.document['runs'] if str(run['run']) == number))
@@ -488,22 +505,25 @@ class Report:
         pass
 
 
+SM_UNITS = ('tensor cores', 'mma.sync')
 ROW = r'\(#row-(?P<%s>\d+)\)'
 SENTENCES = [
     (r'# Attention on NVIDIA H200', Report.constant),
     (r'From h200\.attnscope, recorded (\S+) to (\S+)\. Runs: (\d+)\. Points: (\d+)\.', Report.top),
     (r'> Imported data are in this report: (\d+) of (\d+) points with values come from another program\.',
      Report.imported),
+    (r'> Clocks were throttled: (\d+) of (\d+) points with values were measured while the GPU slowed its clocks\.',
+     Report.of_throttled),
     (r'### .* on H200(?: at N (?P<n>\d+))? \((?P<problem>d .*? · L2 at start \w+)(?:; .*)?\)', Report.heading),
     (r'(?P<less>\S+ \(\d+ × \d+\)) (?P<what>moves|is) (?P<times>\S+) times (?:fewer DRAM bytes|faster) than '
      r'(?P<more>\S+ \(\d+ × \d+\)): \[(?P<less_value>[^]]*)\]' + ROW % 'less_row' +
-     r' instead of \[(?P<more_value>[^]]*)\]' + ROW % 'more_row' + r' \(measured\)\.', Report.fewer),
+     r' instead of \[(?P<more_value>[^]]*)\]' + ROW % 'more_row' + r' \((?P<origin>[^)]*)\)\.', Report.fewer),
     (r'(?P<name>\S+): at the longest \[N, (?P<n>\d+)\]' + ROW % 'row' +
-     r', the nearest bound is still memory \((?P<roof>\S+); derived\)\.', Report.bound),
+     r', the nearest bound is still memory \((?P<roof>\S+); (?P<origin>[^)]*)\)\.', Report.bound),
     (r'(?P<name>\S+): at every \[N from (?P<n>\d+)\]' + ROW % 'row' + r' to \[(?P<last>\d+)\]' + ROW % 'last_row' +
-     r' a unit of the SMs is nearer than any memory \(derived\)\.', Report.bound),
+     r' a unit of the SMs is nearer than any memory \((?P<origin>[^)]*)\)\.', Report.bound),
     (r'(?P<name>\S+) stops being memory-bound at \[N (?P<n>\d+)\]' + ROW % 'row' +
-     r': from there on the nearest bound is tensor cores \(derived\)\.', Report.bound),
+     r': from there on the nearest bound is (?:tensor cores|mma\.sync) \((?P<origin>[^)]*)\)\.', Report.bound),
     (r'The largest distance of counted SM↔L2 bytes from the closed form is \[(?P<share>[^]]*)\]' + ROW % 'row' +
      r', of (?P<points>\d+) points: (?P<point>.*)\.', Report.closed_form),
     (r'(?P<count>\d+) of (?P<all>\d+) points ended (?P<how>\S+)\. The most frequent reason, of (?P<often>\d+) of them, '

@@ -2,10 +2,10 @@
 // A remote device that answers late, never, or what no device measures: a program in ssh's place changes what goes
 // over the wire.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
 #include "attacks.h"
@@ -24,8 +24,10 @@ Process::Options with_remote(const Programs& programs, const TemporaryFolder& fo
   std::string line = fmt::format("'{}' remote --device simulated:H200", programs.command.string());
   if (!asked.empty()) line = asked + " | " + line;
   if (!answered.empty()) line += " | " + answered;
-  std::ofstream(bin / "ssh") << "#!/bin/sh\n" << line << '\n';
-  ::chmod((bin / "ssh").c_str(), 0755);
+  std::ofstream(bin / "script") << "#!/bin/sh\n" << line << '\n';
+  // By a process of its own: a file that a fork of another thread still has open for writing cannot be run.
+  const std::string install = fmt::format("install -m 755 '{0}/script' '{0}/ssh'", bin.string());
+  if (std::system(install.c_str()) != 0) throw std::runtime_error(install);
   const char* path = std::getenv("PATH");
   return {.environment = {{"PATH", bin.string() + ":" + (path != nullptr ? path : "/usr/bin:/bin")}}};
 }

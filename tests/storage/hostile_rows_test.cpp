@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{
             "UPDATE timing_samples SET samples_ns = '[1' || replace(hex(zeroblob(1000000)), '00', ',1') || ']' WHERE "
             "kernel_id = 3",
-            without_second, "point 2", "more than 1000000 timing samples"},
+            without_second, "point 2", "more than 800000 timing samples"},
         Damage{"UPDATE launches SET defines = '[' || replace(hex(zeroblob(4200000)), '00', '\"\", ') || '\"\"]' WHERE "
                "kernel_id = 3",
                without_second, "point 2", "defines is a text of more than 16 MiB"},

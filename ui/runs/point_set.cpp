@@ -27,7 +27,7 @@ analysis::Run analysis_run(const RunInfo& info) {
   if (own != nullptr && simulated_uuid(own->limits) == summary.device_uuid) run.limits = own->limits;
   run.l2_from = summary.l2_from;
   run.planned_points = summary.planned_points;
-  run.rounds = rounds_of(summary);
+  set_rounds(summary, run);
   run.device = info.device;
   run.noise = info.noise;
   return run;

@@ -273,6 +273,10 @@ void add_judgement(ProgramColumns& columns) {
   columns.number("recordings", [](const ComparedPair& pair) { return static_cast<double>(pair.recordings); });
   columns.word("interleaved", [](const ComparedPair& pair) { return pair.paired ? "yes" : "no"; });
   columns.word("floor", [](const ComparedPair& pair) { return to_string(pair.verdict.floor); });
+  columns.word("one_clock", [](const ComparedPair& pair) { return pair.verdict.one_clock ? "yes" : "no"; });
+  columns.number("clock_shift", [](const ComparedPair& pair) {
+    return pair.verdict.one_clock ? Number(std::expm1(pair.verdict.clock_shift)) : Number();
+  });
   columns.number("spread", [](const ComparedPair& pair) {
     return pair.verdict.spread > 0 ? Number(pair.verdict.spread) : Number();
   });

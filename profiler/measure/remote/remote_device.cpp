@@ -83,7 +83,7 @@ class RemoteDevice : public Device {
   [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
                                     const CancelToken& cancel) override {
     PointRecord record = asked_for(spec, options, cancel, true).record;
-    if (lost_) record.disposition = Disposition::crashed;  // who asks so expects a result
+    if (lost_ && !silent_) record.disposition = Disposition::crashed;  // who asks so expects a result
     return record;
   }
 
@@ -146,6 +146,7 @@ class RemoteDevice : public Device {
  private:
   Uncounted asked_for(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel, bool whole) {
     const auto patience = patience_for_points(options, 1);
+    const bool lost_before = lost_;
     auto answered = ask_for({.ask = std::string(ask::measure), .points = {spec}, .options = options, .whole = whole},
                             cancel, patience);
     if (answered && answered->records.size() == 1 && answered->records.front().spec == spec) {
@@ -167,7 +168,7 @@ class RemoteDevice : public Device {
     }
     none.provenance = info().simulated ? Provenance::simulated : Provenance::measured;
     none.kernels.emplace_back();
-    if (!silent_) return {std::move(none), !lacks};
+    if (!silent_ || lost_before) return {std::move(none), !lacks};
     // As a launch that does not end: it is not measured again.
     none.disposition = Disposition::timeout;
     none.reason = say::remote::no_result{

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <vector>
 
 namespace attnscope::analysis {
 namespace {
@@ -48,7 +49,7 @@ TEST(OneClock, WhatTheClockDoesIsTakenOff) {
     const double before = scatter(row.other);
     hold_clock(row);
     EXPECT_TRUE(row.one_clock);
-    EXPECT_EQ(row.clock_shift, 0) << bound;
+    EXPECT_FALSE(row.clocks_differ) << bound;
     EXPECT_NEAR(std::exp(log_ratio(row)), 1.02, 0.0012) << bound;
     EXPECT_LT(scatter(row.other), 0.0012) << bound;
     if (bound >= 0.8) {
@@ -66,15 +67,28 @@ TEST(OneClock, AClockThatDiffersBetweenSidesIsTold) {
   hold_clock(row);
   EXPECT_NEAR(log_ratio(row), 0, 0.003);
   EXPECT_NEAR(row.clock_shift, as_timed, 0.003);
+  EXPECT_TRUE(row.clocks_differ);
 }
 
-// A clock that is held tells no slope, and nothing is taken off.
-TEST(OneClock, AHeldClockMovesNothing) {
+// Clocks that are held tell no slope: what two of them do to a time is not known, and times stay as they are.
+TEST(OneClock, HeldClocksThatDifferMoveNothing) {
   std::mt19937_64 random(9);
-  ComparedRow row{.base = side(random, 1e5, 0.2, 1.8, 1e-6, 0), .other = side(random, 1.03e5, 0.2, 1.8, 1e-6, 1)};
-  const double before = log_ratio(row);
+  ComparedRow row{.base = side(random, 1e5, 0, 1.98, 1e-6, 0), .other = side(random, 1e5, 0, 1.6, 1e-6, 1)};
+  const std::vector<double> before = row.other.ns;
   hold_clock(row);
-  EXPECT_NEAR(log_ratio(row), before, 1e-5);
+  EXPECT_FALSE(row.one_clock);
+  EXPECT_EQ(row.other.ns, before);
+}
+
+// In the same rounds a clock that is lower is what the other build does.
+TEST(OneClock, AClockThatABuildLowersIsPartOfItsTime) {
+  std::mt19937_64 random(11);
+  ComparedRow row{.base = side(random, 1e5, 0.9, 1.9, 0.01, 0), .other = side(random, 1e5, 0.9, 1.8, 0.01, 0)};
+  row.paired = true;
+  const double as_timed = log_ratio(row);
+  hold_clock(row);
+  EXPECT_FALSE(row.one_clock);
+  EXPECT_EQ(log_ratio(row), as_timed);
 }
 
 TEST(OneClock, WithoutClocksTimesStayAsTheyAre) {
@@ -87,13 +101,14 @@ TEST(OneClock, WithoutClocksTimesStayAsTheyAre) {
   EXPECT_FALSE(clock_line(std::array<const RoundsOfSide*, 1>{&row.base}));
 }
 
-// One round a side has no slope of its own: that of other points stands for it.
-TEST(OneClock, OneRoundFollowsWhatOthersDo) {
+// One round a side has no slope of its own.
+TEST(OneClock, OneRoundStaysAsItWasTimed) {
   ComparedRow row;
   row.base = {.ns = {1000}, .cycles = {2000}, .recordings = {0}};
   row.other = {.ns = {1000}, .cycles = {1000}, .recordings = {1}};
   hold_clock(row);
-  EXPECT_NEAR(log_ratio(row), 0.7 * std::log(0.5), 1e-9);
+  EXPECT_FALSE(row.one_clock);
+  EXPECT_EQ(log_ratio(row), 0);
 }
 
 }  // namespace

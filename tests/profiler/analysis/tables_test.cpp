@@ -227,10 +227,10 @@ TEST_F(ComparisonTables, ProgramsReadEachRowThatStandsAlone) {
       ElementsAre("base_file", "other_file", "base_run", "other_run", "base_device", "other_device", "base_point",
                   "other_point", "base_provenance", "other_provenance", "base_ns", "other_ns", "ratio", "ratio_low",
                   "ratio_high", "base_cycles", "other_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
-                  "recordings", "interleaved", "floor", "spread", "p_change", "p_same", "verdict", "undecided",
-                  "rounds_needed", "settle", "left_out", "reason", "base_dram_bytes", "other_dram_bytes",
-                  "ratio_dram_bytes", "base_dram_settled_bytes", "other_dram_settled_bytes", "ratio_dram_settled_bytes",
-                  "base_l2_sm_bytes", "other_l2_sm_bytes", "ratio_l2_sm_bytes"));
+                  "recordings", "interleaved", "floor", "one_clock", "clock_shift", "spread", "p_change", "p_same",
+                  "verdict", "undecided", "rounds_needed", "settle", "left_out", "reason", "base_dram_bytes",
+                  "other_dram_bytes", "ratio_dram_bytes", "base_dram_settled_bytes", "other_dram_settled_bytes",
+                  "ratio_dram_settled_bytes", "base_l2_sm_bytes", "other_l2_sm_bytes", "ratio_l2_sm_bytes"));
   EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1000", "4000", "8000", "", ""));
   EXPECT_THAT(texts(table, "base_file"), ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));
   EXPECT_THAT(texts(table, "other_run"), ElementsAre("after", "after", "after", "", "after"));

@@ -363,8 +363,7 @@ TEST_F(RemoteOpening, AnotherVersionIsRefusedByName) {
 
 /// Another build, of which any version will do.
 std::unique_ptr<Device> another_build(Wire& wire, const CancelToken& cancel) {
-  auto opened =
-      open_remote(std::make_unique<WireLink>(wire), "old/attnscope", {}, built_in_algorithms(), cancel);
+  auto opened = open_remote(std::make_unique<WireLink>(wire), "old/attnscope", {}, built_in_algorithms(), cancel);
   return opened ? std::move(opened->device) : nullptr;
 }
 
