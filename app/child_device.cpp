@@ -18,7 +18,9 @@ Message why_not(const std::string& program, const remote::OpenFailure& failure) 
   if (failure.kind == Kind::other_version) {
     return say::remote::program_of_other_version{.program = program, .there = failure.words};
   }
-  return say::remote::program_gives_no_device{.program = program, .words = remote::last_line(failure.end.last_words)};
+  const std::string words = remote::last_line(failure.end.last_words);
+  if (words.empty()) return say::remote::program_says_nothing{.program = program};
+  return say::remote::program_gives_no_device{.program = program, .words = words};
 }
 
 }  // namespace
@@ -32,6 +34,8 @@ std::unique_ptr<Device> open_child_device(const std::string& program, const std:
     throw CommandError(ExitCode::error, say::remote::program_not_started{.program = program, .error = link.error()});
   }
   auto opened = remote::open_remote(std::move(link).value(), program, {}, built_in_algorithms(), cancel);
+  if (!opened && cancel.cancelled())
+    throw CommandError(ExitCode::partial, say::remote::program_cancelled{.program = program});
   if (!opened) throw CommandError(ExitCode::error, why_not(program, opened.error()));
   return std::move(opened->device);
 }

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <iostream>
 #include <optional>
+#include <set>
 
 #include "app/child_device.h"
 #include "app/interrupt.h"
@@ -93,11 +94,15 @@ Recordings measured(const NoiseOptions& options) {
 /// Each measured run of the files is a recording.
 Recordings recorded(const NoiseOptions& options) {
   Recordings recordings;
+  std::set<std::string> known;
   const std::string day_ago = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr) - 86'400));
   for (const std::string& file : options.from) {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
     for (const RunSummary& run : store.runs()) {
       if (run.provenance != Provenance::measured) continue;
+      if (!run.uid.empty() && !known.insert(run.uid).second) {
+        throw CommandError(ExitCode::usage, say::noise::copy{.file = file, .run = run.id});
+      }
       // What is kept is dated now, and holds for a day.
       if (!options.output.empty() && run.started_at < day_ago) {
         throw CommandError(ExitCode::error, say::noise::too_old{.file = file, .time = run.started_at});

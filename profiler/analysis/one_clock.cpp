@@ -15,13 +15,13 @@ namespace {
 constexpr double usual_slope = -0.7;
 constexpr double spread_of_slopes = 0.35;
 /// Standard errors by which clocks differ in one of a thousand rows where nothing is.
-constexpr double beyond_chance = 3.3;
+constexpr double hardly_by_chance = 3.3;
 /// The same in one of twenty.
 constexpr double seldom_by_chance = 2;
 /// Of a log time, by a slope that is not known better: far inside any margin.
 constexpr double most_unknown = 0.002;
 /// Rounds agree no better than a clock tells.
-constexpr double least_variance = 1e-7;
+constexpr double least_residual = 1e-7;
 
 double log_ghz(const RoundsOfSide& side, std::size_t round) {
   return std::log(side.cycles[round] / side.ns[round]);
@@ -81,7 +81,7 @@ std::optional<ClockLine> clock_line(std::span<const RoundsOfSide* const> sides) 
   // Normal slope, normal rounds: the mean of what is known of the slope after both (ridge regression).
   double left = scatter.times;
   if (scatter.clocks > 0) left -= scatter.both * scatter.both / scatter.clocks;
-  const double variance = std::max(left / std::max(scatter.freedom - 1, 1.0), least_variance);
+  const double variance = std::max(left / std::max(scatter.freedom - 1, 1.0), least_residual);
   const double weight = variance / (spread_of_slopes * spread_of_slopes);
   const double slope = (scatter.both + weight * usual_slope) / (scatter.clocks + weight);
   return ClockLine{.slope = std::clamp(slope, -1.0, 0.0),
@@ -111,7 +111,7 @@ void hold_clock(ComparedRow& row) {
   if (std::abs(apart) * line->slope_error > most_unknown) return;
   if (row.paired && std::abs(apart) > seldom_by_chance * std::sqrt(error)) return;
   row.clock_shift = line->slope * apart;
-  row.clocks_differ = std::abs(apart) > beyond_chance * std::sqrt(error);
+  row.clocks_differ = std::abs(apart) > hardly_by_chance * std::sqrt(error);
   std::vector<double> base = times_at(*line, row.base);
   row.other.ns = times_at(*line, row.other);
   row.base.ns = std::move(base);

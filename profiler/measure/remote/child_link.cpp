@@ -54,8 +54,8 @@ class ChildLink : public Link {
   ChildLink& operator=(const ChildLink&) = delete;
 
   ~ChildLink() override {
-    input_.close();  // the sign to end
-    if (!wait_for_end(patience_at_end)) ::kill(child_, SIGKILL);
+    input_.close();                                                // the sign to end
+    if (!wait_for_end(patience_at_end)) ::kill(-child_, SIGKILL);  // with what it started
     if (child_ > 0) ::waitpid(child_, nullptr, 0);
   }
 
