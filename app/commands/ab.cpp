@@ -416,15 +416,16 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(built_in_algorithms())));
   CLI::Option* base =
       command.add_option("--base", options->sides[0], "What the one is: algorithm=NAME tile=128x64 ...");
-  command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...");
+  CLI::Option* with =
+      command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...");
   CLI::Option* program =
       command
           .add_option("--base-program", options->programs[0],
                       "Another build of this program: both measure the same points, each started anew in every round. "
-                      "AXES may have several values then")
+                      "AXES may have several values then; -o says where both runs go")
           ->type_name("PROGRAM")
           ->check(CLI::ExistingFile)
-          ->excludes(base);
+          ->excludes(base, with);
   command.add_option("--with-program", options->programs[1], "The build that is held to it (default: this program)")
       ->type_name("PROGRAM")
       ->check(CLI::ExistingFile)
