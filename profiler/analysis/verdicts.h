@@ -63,7 +63,7 @@ enum class Undecided {
 /// What stands below a row's spread.
 enum class SpreadFloor {
   none,        ///< measured in the same rounds, or enough recordings to know what they differ by
-  of_rounds,   ///< recordings differ by no less than a single round does
+  of_rounds,   ///< recordings differ by no less than a single round does, nor than is assumed of any two
   of_percent,  ///< too few rounds: 5%
   of_model,    ///< one side was computed: what that is off by
   calibrated,  ///< what repeated recordings of one build differ by
@@ -135,7 +135,7 @@ struct RowVerdict {
 };
 
 /// The margin unless one is given: of sides in the same rounds, and of recordings made one after the other, of which
-/// six rounds tell a change of 3% from none, but not one of 2%.
+/// six rounds tell a change of 3% from none in three of four rows.
 inline constexpr double usual_margin_paired = 0.01;
 inline constexpr double usual_margin_apart = 0.015;
 

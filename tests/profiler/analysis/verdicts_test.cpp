@@ -124,16 +124,30 @@ TEST(Verdicts, ARatioLiesInItsInterval) {
 }
 
 TEST(Verdicts, ApartTheMarginIsTheOneThatIsGiven) {
-  const std::vector<std::tuple<double, double, Verdict>> cases{{1.005, 0.001, Verdict::slower},
-                                                               {1.005, 0.01, Verdict::same},
+  const std::vector<std::tuple<double, double, Verdict>> cases{{1.015, 0.001, Verdict::slower},
+                                                               {1.005, 0.015, Verdict::same},
                                                                {1.03, 0.001, Verdict::slower},
                                                                {1.03, 0.05, Verdict::same}};
-  const std::vector<double> tight{100, 100.001, 99.999, 100.0005, 99.9995};
+  const std::vector<double> tight{1e6, 1.00001e6, 0.99999e6, 1.000005e6, 0.999995e6};
   for (const auto& [by, margin, verdict] : cases) {
     std::vector<double> other = tight;
     for (double& ns : other) ns *= by;
     EXPECT_EQ(judge_one(apart_row(tight, other), {.margin = margin}).verdict, verdict) << by << ", margin " << margin;
   }
+}
+
+// However well the rounds of two recordings agree, what a process does to a point stays, and more to a short one.
+TEST(Verdicts, ApartRecordingsAreNotTrustedBelowWhatAnyTwoDifferBy) {
+  const auto half_width = [](double ns, bool paired) {
+    const std::vector<double> base{ns, ns * 1.00001, ns * 0.99999, ns, ns};
+    const RowVerdict row = judge_one(paired ? paired_row(base, base) : apart_row(base, base));
+    return std::log(row.time.interval.high);
+  };
+  // Student's t of eight degrees of freedom, 97.5%, of the difference of two recordings.
+  EXPECT_NEAR(half_width(1e6, false), 2.306 * std::sqrt(2) * 0.0015, 1e-6);
+  EXPECT_NEAR(half_width(5.5e4, false), 2.306 * std::sqrt(2) * 0.002, 1e-6);
+  EXPECT_NEAR(half_width(1e3, false), 2.306 * std::sqrt(2) * 0.008, 1e-5);
+  EXPECT_LT(half_width(1e3, true), 2e-4) << "in the same rounds there is no other process";
 }
 
 TEST(Verdicts, RoundsAreThoseOfTheSideWithFewer) {
