@@ -15,6 +15,7 @@
 #include "app/language.h"
 #include "app/standard_streams.h"
 #include "app/terminal_output.h"
+#include "kernels/user/known_kernels.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
@@ -138,6 +139,9 @@ int run(int argc, char** argv) {
     attnscope::refuse_empty_values(*command);
   }
 
+  if (const attnscope::Message error = attnscope::user::load_inherited_kernels(); !error.empty()) {
+    return fail(ExitCode::usage, text(error));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

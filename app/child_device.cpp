@@ -33,7 +33,7 @@ std::unique_ptr<Device> open_child_device(const std::string& program, const std:
   if (!link) {
     throw CommandError(ExitCode::error, say::remote::program_not_started{.program = program, .error = link.error()});
   }
-  auto opened = remote::open_remote(std::move(link).value(), program, {}, built_in_algorithms(), cancel);
+  auto opened = remote::open_remote(std::move(link).value(), program, {}, known_algorithms(), cancel);
   if (!opened && cancel.cancelled())
     throw CommandError(ExitCode::partial, say::remote::program_cancelled{.program = program});
   if (!opened) throw CommandError(ExitCode::error, why_not(program, opened.error()));

@@ -41,7 +41,7 @@ OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) 
   if (const L2Behaviour behaviour = l2_behaviour(limits); behaviour.inherited) {
     announcement = say::terminal::simulated_with_l2_of{.simulated = announcement, .measured = behaviour.measured_on};
   }
-  return {make_simulated_device(limits, built_in_algorithms()), std::move(announcement), why};
+  return {make_simulated_device(limits, known_algorithms()), std::move(announcement), why};
 }
 
 /// Throws CommandError (usage) where their file is not understood.
@@ -62,7 +62,7 @@ Result<OpenedDevice, NotElsewhere> open_elsewhere(std::string_view word, bool co
   if (!target) return Failure{NotElsewhere{ExitCode::usage, target.error()}};
   auto link = remote::connect(*target, counters);
   if (!link) return Failure{NotElsewhere{ExitCode::error, link.error()}};
-  auto opened = remote::open_remote(std::move(link).value(), target->host, program_version(), built_in_algorithms(),
+  auto opened = remote::open_remote(std::move(link).value(), target->host, program_version(), known_algorithms(),
                                     cancel_on_signals());
   if (!opened) {
     const remote::OpenFailure& failure = opened.error();
@@ -167,7 +167,7 @@ OpenedDevice open_device(std::string_view word, bool counters, const std::string
     throw CommandError(ExitCode::usage, say::command::ceilings_of_simulated{.device = limits.name});
   }
   const StoredCeilings measured = rates_of_file(ceilings, limits);
-  opened.device = make_simulated_device(limits, built_in_algorithms(), measured_ceilings(measured));
+  opened.device = make_simulated_device(limits, known_algorithms(), measured_ceilings(measured));
   opened.announcement =
       say::terminal::simulated_with_rates{.simulated = opened.announcement, .rates = rates_said(measured, limits)};
   return opened;
@@ -175,12 +175,12 @@ OpenedDevice open_device(std::string_view word, bool counters, const std::string
 
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters) {
   for (const DeviceLimits& limits : known_gpus()) {
-    auto stand_in = make_simulated_device(limits, built_in_algorithms());
+    auto stand_in = make_simulated_device(limits, known_algorithms());
     if (stand_in->info().uuid == uuid) return simulated(limits);
   }
   if (const auto own = read_own_gpus(own_gpus_file())) {
     for (const OwnGpu& gpu : *own) {
-      auto stand_in = make_simulated_device(gpu.limits, built_in_algorithms());
+      auto stand_in = make_simulated_device(gpu.limits, known_algorithms());
       if (stand_in->info().uuid == uuid) return simulated(gpu.limits);
     }
   }

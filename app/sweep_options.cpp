@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/command.h"
+#include "app/own_kernels.h"
 #include "kernels/registry.h"
 
 namespace attnscope {
@@ -15,6 +16,7 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
   for (const PresetInfo& preset : presets())
     preset_help += fmt::format("\n  {}: {}", preset.name, text(preset.description));
   if (!default_preset_.empty()) preset_help += fmt::format("\n  (default: {}, unless axes are given)", default_preset_);
+  add_kernel_option(command);
   command.add_option("--preset", preset_, preset_help)->type_name("NAME");
   command
       .add_option(
@@ -24,7 +26,7 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
               "\"N=[1024:4096:1024]\", \"mask=[full,causal]\", \"d=64\"; names: {}\n"
               "Masks: full (or none), causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
               "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'",
-              axis_help(built_in_algorithms())))
+              axis_help(known_algorithms())))
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
@@ -51,14 +53,14 @@ SweepPlan SweepOptions::plan(const DeviceLimits& limits, const std::function<boo
   SweepRequest request;
   request.preset = preset_.empty() && axes_.empty() ? default_preset_ : preset_;
   for (const std::string& text : axes_) {
-    Result<Axis, Message> axis = parse_axis(text, built_in_algorithms());
+    Result<Axis, Message> axis = parse_axis(text, known_algorithms());
     if (!axis) throw CommandError(ExitCode::usage, axis.error());
     request.axes.push_back(std::move(axis).value());
   }
   request.algorithms = algorithms_;
   request.cancelled = cancelled;
   request.cache = cache();
-  Result<SweepPlan, Message> plan = make_plan(request, limits, built_in_algorithms());
+  Result<SweepPlan, Message> plan = make_plan(request, limits, known_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   return std::move(plan).value();
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -55,11 +56,15 @@ class HostBytes {
   mutable std::vector<std::byte> bytes_;
 };
 
+/// How a matrix of many heads lies in memory: batch x heads x N x d, or batch x N x heads x d.
+enum class Layout { bhnd, bnhd };
+
 struct BufferSpec {
   std::string name;  ///< "q", "k", "v", "o", "lse", "s", ...: what arguments refer to
   std::int64_t bytes = 0;
   BufferFill fill = BufferFill::poison;
   std::shared_ptr<const HostBytes> contents{};  ///< `bytes` of them, for BufferFill::contents
+  Layout layout = Layout::bhnd;                 ///< of q, k, v, dout and the outputs that are judged
 };
 
 /// Of all of them together.
@@ -71,12 +76,23 @@ struct BufferArgument {
 };
 using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float>;
 
+/// A kernel's source that is not part of this program: files of a user's.
+struct OwnSource {
+  enum class Kind { cuda, ptx, cubin };
+  Kind kind = Kind::cuda;
+  std::filesystem::path file;
+  std::vector<std::filesystem::path> include_folders;
+  std::vector<std::string> options;  ///< of the compiler
+  std::string statement;             ///< the text that names it, which decides how it is launched
+};
+
 /// What the compiler needs to make one kernel; equal objects give equal cubins, whatever the problem's N, batch or
 /// heads.
 struct KernelSource {
   std::string file;                  ///< path below kernels/, as embedded: "fa2/fa2_forward.cuh"
   std::string entry;                 ///< extern "C" name
   std::vector<std::string> defines;  ///< "ATTN_BR=64"
+  std::shared_ptr<const OwnSource> own = nullptr;  ///< where it is not embedded: then `file` is for people
 
   bool operator==(const KernelSource&) const = default;
 };
@@ -101,6 +117,7 @@ struct KernelLaunch : KernelModel {
 struct AttentionPlan {
   std::vector<BufferSpec> buffers;
   std::vector<KernelLaunch> launches;
+  bool lse_base_2 = false;  ///< "lse" holds logarithms to base 2, else natural ones
 
   [[nodiscard]] std::int64_t buffer_bytes() const;
   /// Of the measured launches.
@@ -149,6 +166,9 @@ struct Facts {
   std::vector<Group> groups = {};
   std::vector<int> head_dims = {};  ///< d that the kernels are written for, ascending
   std::vector<Knob> knobs = {};
+  /// Not of this program: it has no tile program to play and no time to predict, and is judged more strictly.
+  bool foreign = false;
+  bool states_bytes = true;  ///< model() and plan() say what it moves; else their traffic is 0 and means nothing
 
   [[nodiscard]] bool in(Group group) const;
   /// Of fwd+bwd the backward pass's, which moves more.

@@ -49,6 +49,13 @@ Multiple side_of(const Facts& facts, Pass pass) {
 
 }  // namespace
 
+Law no_law(const Facts& /*facts*/, const AttentionProblem& /*like*/, const Config& /*config*/,
+           const DeviceLimits& /*limits*/) {
+  Law law;
+  law.bytes = [](std::int64_t) { return 0.0; };
+  return law;
+}
+
 Law linear_law(const Facts& /*facts*/, const AttentionProblem& like, const Config& /*config*/,
                const DeviceLimits& /*limits*/) {
   Law law;

@@ -6,6 +6,8 @@
 
 namespace attnscope {
 
+/// Of what states none: nothing is said, and it is 0 everywhere.
+[[nodiscard]] Law no_law(const Facts&, const AttentionProblem&, const Config&, const DeviceLimits&);
 /// N·d: everything is read and written once, whatever the tile.
 [[nodiscard]] Law linear_law(const Facts&, const AttentionProblem& like, const Config&, const DeviceLimits&);
 /// N²: every score is in memory, whatever the mask leaves of it.

@@ -59,18 +59,37 @@ const Knob* Registry::find_knob(std::string_view name) const {
   return found == knobs_.end() ? nullptr : &*found;
 }
 
-const Registry& built_in_algorithms() {
-  static const Registry registry = [] {
-    Registry all;
-    all.add(std::make_unique<NaiveAttention>());
-    all.add(std::make_unique<FlashAttention1>());
-    all.add(std::make_unique<FlashAttention2>());
-    all.add(std::make_unique<SplitKv>());
-    all.add(std::make_unique<FlashAttention3>());
-    all.add(std::make_unique<LinearAttention>());
-    return all;
-  }();
+namespace {
+
+Registry all_built_in() {
+  Registry all;
+  all.add(std::make_unique<NaiveAttention>());
+  all.add(std::make_unique<FlashAttention1>());
+  all.add(std::make_unique<FlashAttention2>());
+  all.add(std::make_unique<SplitKv>());
+  all.add(std::make_unique<FlashAttention3>());
+  all.add(std::make_unique<LinearAttention>());
+  return all;
+}
+
+Registry& of_this_process() {
+  static Registry registry = all_built_in();
   return registry;
+}
+
+}  // namespace
+
+const Registry& built_in_algorithms() {
+  static const Registry registry = all_built_in();
+  return registry;
+}
+
+const Registry& known_algorithms() {
+  return of_this_process();
+}
+
+void add_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {
+  of_this_process().add(std::move(algorithm));
 }
 
 }  // namespace attnscope

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms that a program works with. An object that is passed in: tests and, one day, kernels that are loaded at
-// run time make registries of their own.
+// The algorithms that a program works with. An object that is passed in: tests make registries of their own.
 #pragma once
 
 #include <memory>
@@ -41,5 +40,9 @@ class Registry {
 
 /// The algorithms of this program: softmax attention in the order in which the papers came, then what else there is.
 [[nodiscard]] const Registry& built_in_algorithms();
+/// What this process works with: these, and what it loaded.
+[[nodiscard]] const Registry& known_algorithms();
+/// Throws as Registry::add() does. Pre: no other thread looks.
+void add_known_algorithm(std::unique_ptr<const Algorithm>);
 
 }  // namespace attnscope

@@ -22,6 +22,7 @@
 #include "app/commands/collect.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/own_kernels.h"
 #include "app/point_words.h"
 #include "kernels/registry.h"
 #include "messages/ab.h"
@@ -64,7 +65,7 @@ struct AbOptions {
 };
 
 Axis axis_of(const std::string& word) {
-  Result<Axis, Message> axis = parse_axis(word, built_in_algorithms());
+  Result<Axis, Message> axis = parse_axis(word, known_algorithms());
   if (!axis) throw CommandError(ExitCode::usage, axis.error());
   if (axis->values.size() != 1) throw CommandError(ExitCode::usage, say::ab::several_values{.axis = word});
   return std::move(axis).value();
@@ -83,7 +84,7 @@ PointSpec point_of_side(const AbOptions& options, std::size_t side, const Device
     }
   }
   const CacheState cache = options.cache_control == "none" ? CacheState::warm : CacheState::cold;
-  Result<PointSpec, Message> point = make_point(axes, cache, limits, built_in_algorithms());
+  Result<PointSpec, Message> point = make_point(axes, cache, limits, known_algorithms());
   if (!point) throw CommandError(ExitCode::usage, point.error());
   return std::move(point).value();
 }
@@ -410,10 +411,11 @@ ExitCode ab(const AbOptions& options) {
 
 Action add_ab(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<AbOptions>();
+  add_kernel_option(command);
   options->arguments = arguments;
   command.add_option(
       "AXES", options->axes,
-      fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(built_in_algorithms())));
+      fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(known_algorithms())));
   CLI::Option* base =
       command.add_option("--base", options->sides[0], "What the one is: algorithm=NAME tile=128x64 ...");
   CLI::Option* with =

@@ -90,11 +90,11 @@ std::string build_of(const std::string& program, const Device& device) {
 SweepPlan plan_of(const ProgramsOptions& options, const DeviceLimits& limits) {
   SweepRequest request{.preset = options.preset, .axes = {}, .algorithms = {}, .cache = options.cache};
   for (const std::string& word : options.axes) {
-    Result<Axis, Message> axis = parse_axis(word, built_in_algorithms());
+    Result<Axis, Message> axis = parse_axis(word, known_algorithms());
     if (!axis) throw CommandError(ExitCode::usage, axis.error());
     request.axes.push_back(std::move(axis).value());
   }
-  Result<SweepPlan, Message> plan = make_plan(request, limits, built_in_algorithms());
+  Result<SweepPlan, Message> plan = make_plan(request, limits, known_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   return std::move(plan).value();
 }

@@ -51,7 +51,7 @@ std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits, const
   std::int64_t most = 0;
   for (const PointSpec& point : plan.points) {
     stop_if_cancelled(cancel, reporter);
-    most = std::max(most, memory_need_bytes(point, limits, built_in_algorithms()));
+    most = std::max(most, memory_need_bytes(point, limits, known_algorithms()));
   }
   return most;
 }
@@ -71,15 +71,15 @@ std::string hashed_options(const CollectOptions& options) {
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format,
                 const CancelToken& cancel, Reporter& reporter) {
   Table table{{{"index", true}, {"algorithm"}}, {}};
-  append(table.columns, point_columns(built_in_algorithms()));
+  append(table.columns, point_columns(known_algorithms()));
   append(table.columns, {{"cache"}, {"memory_bytes", true}, {"expected"}});
   const bool people = format == TableFormat::text || format == TableFormat::markdown;
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     stop_if_cancelled(cancel, reporter);
     const PointSpec& point = plan.points[i];
     const auto refusal =
-        built_in_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
-    const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, built_in_algorithms());
+        known_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
+    const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, known_algorithms());
     const std::string expected =
         refusal ? "infeasible: " + text(refusal->reason)
         : need > free_bytes
@@ -87,10 +87,10 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
             : "";
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
-    append(row, point_texts(point, built_in_algorithms(), people));
+    append(row, point_texts(point, known_algorithms(), people));
     append(row, {std::string(to_string(point.cache)), people ? text(Capacity(need)) : fmt::to_string(need), expected});
   }
-  print(people ? without_defaults(table, built_in_algorithms()) : table, format, std::cout);
+  print(people ? without_defaults(table, known_algorithms()) : table, format, std::cout);
 }
 
 }  // namespace

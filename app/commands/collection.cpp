@@ -106,7 +106,7 @@ class Collection {
       times.push_back(point.ended ? 0 : static_cast<std::size_t>(rounds_.count) - point.rounds.size());
       skipped_ += static_cast<std::size_t>(rounds_.count) - times.back();
     }
-    estimator_.emplace(plan.points, built_in_algorithms(), std::move(times), [&] { return cancel.cancelled(); });
+    estimator_.emplace(plan.points, known_algorithms(), std::move(times), [&] { return cancel.cancelled(); });
   }
 
   ExitCode run(CancelToken& cancel) {

@@ -98,11 +98,11 @@ std::optional<PointSpec> spec_of(const ImportOptions& options) {
   if (options.algorithm.empty() && options.axes.empty()) return std::nullopt;
   std::vector<Axis> axes;
   for (const std::string& text : options.axes) {
-    Result<Axis, Message> axis = parse_axis(text, built_in_algorithms());
+    Result<Axis, Message> axis = parse_axis(text, known_algorithms());
     if (!axis) throw CommandError(ExitCode::usage, axis.error());
     axes.push_back(std::move(axis).value());
   }
-  Result<PointSpec, Message> spec = make_spec(options.algorithm, axes, built_in_algorithms());
+  Result<PointSpec, Message> spec = make_spec(options.algorithm, axes, known_algorithms());
   if (!spec) throw CommandError(ExitCode::usage, spec.error());
   if (spec->algorithm.empty()) {
     throw CommandError(ExitCode::usage, say::command::axis_without_algorithm{});

@@ -23,7 +23,7 @@ namespace {
 
 ExitCode list(TableFormat format) {
   Table table{{{"algorithm"}, {"title"}, {"head_dims"}, {"tile"}, {"source"}}, {}};
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     table.rows.push_back({std::string(algorithm->name()), std::string(algorithm->facts().title),
                           fmt::format("{}", fmt::join(algorithm->facts().head_dims, " ")),
                           text(algorithm->facts().tile_meaning), std::string(algorithm->facts().source)});
@@ -68,7 +68,7 @@ ExitCode build(const BuildOptions& options) {
   const SweepPlan plan = options.sweep.plan(limits);
   std::vector<KernelLaunch> launches;
   for (const PointSpec& point : plan.points) {
-    const Algorithm& algorithm = *built_in_algorithms().find(point.algorithm);
+    const Algorithm& algorithm = *known_algorithms().find(point.algorithm);
     if (algorithm.refusal(point.problem, point.config(), limits)) continue;
     for (KernelLaunch& launch : algorithm.plan(point.problem, point.config(), limits).launches) {
       launches.push_back(std::move(launch));

@@ -16,6 +16,7 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/own_kernels.h"
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
@@ -41,7 +42,7 @@ struct LaunchOptions {
 SweepRequest request_of(const LaunchOptions& options) {
   SweepRequest request;
   for (const std::string& text : options.axes) {
-    Result<Axis, Message> axis = parse_axis(text, built_in_algorithms());
+    Result<Axis, Message> axis = parse_axis(text, known_algorithms());
     if (!axis) throw CommandError(ExitCode::usage, axis.error());
     request.axes.push_back(std::move(axis).value());
   }
@@ -67,7 +68,7 @@ std::vector<std::string> varied(const std::vector<PointSpec>& points) {
 }
 
 PointSpec one_point(const SweepRequest& request, const DeviceLimits& limits) {
-  Result<SweepPlan, Message> plan = make_plan(request, limits, built_in_algorithms());
+  Result<SweepPlan, Message> plan = make_plan(request, limits, known_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   const std::vector<PointSpec>& points = plan->points;
   if (points.empty()) throw CommandError(ExitCode::usage, say::command::launch_no_point{});
@@ -151,7 +152,7 @@ ExitCode launch(const LaunchOptions& options) {
   const PointRecord record = device.measure(point, measure, cancel);
   if (record.disposition != Disposition::ok) fail(record, device);
 
-  const AttentionPlan plan = built_in_algorithms().find(point.algorithm)->plan(point.problem, point.config(), limits);
+  const AttentionPlan plan = known_algorithms().find(point.algorithm)->plan(point.problem, point.config(), limits);
   if (options.format == TableFormat::text) {
     std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n' << describe(point) << "\n\n";
   }
@@ -175,10 +176,11 @@ ExitCode launch(const LaunchOptions& options) {
 
 Action add_launch(CLI::App& command) {
   auto options = std::make_shared<LaunchOptions>();
+  add_kernel_option(command);
   command
       .add_option(
           "AXES", options->axes,
-          fmt::format("One value each: algorithm=NAME N=4096 d=128 ...; names: {}", axis_help(built_in_algorithms())))
+          fmt::format("One value each: algorithm=NAME N=4096 d=128 ...; names: {}", axis_help(known_algorithms())))
       ->required();
   command.add_option("-d,--device", options->device, "GPU number, or 'gpu' (the first, as without it)")
       ->type_name("DEVICE");

@@ -47,7 +47,7 @@ struct Theory {
 
 std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
   const AttentionModel model =
-      built_in_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
+      known_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
   if (model.refusal) {
     return {{.kernel = "all",
              .grid = {},
@@ -140,7 +140,7 @@ ExitCode model(const ModelOptions& options) {
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
   Table table{{{"algorithm"}, {"kernel"}}, {}};
-  append(table.columns, point_columns(built_in_algorithms()));
+  append(table.columns, point_columns(known_algorithms()));
   append(table.columns, {{"feasible"},
                          {"grid"},
                          {"block"},
@@ -163,12 +163,12 @@ ExitCode model(const ModelOptions& options) {
   }
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
-    const std::int64_t memory_need = memory_need_bytes(point, limits, built_in_algorithms());
+    const std::int64_t memory_need = memory_need_bytes(point, limits, known_algorithms());
     for (const Theory& row : theory_of(point, limits, rates)) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = table.rows.emplace_back();
       fields = {point.algorithm, row.kernel};
-      append(fields, point_texts(point, built_in_algorithms(), people));
+      append(fields, point_texts(point, known_algorithms(), people));
       append(fields,
              {row.traffic ? "yes" : "no", row.grid, row.block,
               row.shared_bytes ? people ? text(Capacity(*row.shared_bytes)) : fmt::to_string(*row.shared_bytes) : "",
@@ -188,7 +188,7 @@ ExitCode model(const ModelOptions& options) {
     }
   }
   if (people) std::cout << text(whose_rates) << "\n\n";
-  print(people ? without_defaults(table, built_in_algorithms()) : table, options.format, std::cout);
+  print(people ? without_defaults(table, known_algorithms()) : table, options.format, std::cout);
   return ExitCode::ok;
 }
 

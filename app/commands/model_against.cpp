@@ -97,7 +97,7 @@ std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, con
       std::unique_ptr<Device>& device = devices[points[i].run];
       if (!device) {
         const StoredCeilings* measured = rates.at(points[i].run);
-        device = make_simulated_device(points[i].run->limits, built_in_algorithms(),
+        device = make_simulated_device(points[i].run->limits, known_algorithms(),
                                        measured != nullptr ? measured_ceilings(*measured) : MeasuredCeilings{});
       }
       predicted[i] = play(points[i].record.spec, *device, cancel);

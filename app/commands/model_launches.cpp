@@ -109,7 +109,7 @@ std::vector<LaunchRow> rows_of(std::size_t index, const MeasuredPoints::Point& p
                                const CancelToken& cancel) {
   const PointSpec& spec = point.record.spec;
   const DeviceLimits& limits = point.run->limits;
-  const Algorithm* algorithm = built_in_algorithms().find(spec.algorithm);
+  const Algorithm* algorithm = known_algorithms().find(spec.algorithm);
   if (algorithm == nullptr || algorithm->refusal(spec.problem, spec.config(), limits)) return {};
   const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), limits);
   const auto played = simulate_traffic(plan, limits, {.cache = spec.cache}, cancel);

@@ -13,6 +13,7 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/own_kernels.h"
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
@@ -48,11 +49,11 @@ constexpr double allowed_ratio = 1.03;
 TuneRequest request_of(const TuneOptions& options) {
   TuneRequest request;
   request.algorithms = options.algorithms;
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     if (options.algorithms.empty()) request.algorithms.emplace_back(algorithm->name());
   }
   for (const std::string& name : request.algorithms) {
-    if (built_in_algorithms().find(name) == nullptr) {
+    if (known_algorithms().find(name) == nullptr) {
       throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
     }
   }
@@ -103,7 +104,7 @@ Table comparison(const std::vector<TuneResult>& results) {
 }
 
 std::string samples_csv(const std::vector<TuneResult>& results) {
-  const std::vector<Knob> knobs = tuned_knobs(built_in_algorithms());
+  const std::vector<Knob> knobs = tuned_knobs(known_algorithms());
   std::string text = "algorithm,pass,mask,d,N,br,bc";
   for (const Knob& knob : knobs) text += fmt::format(",{}", knob.name);
   text += ",median_ns\n";
@@ -124,13 +125,13 @@ std::size_t cells_nobody_takes(const TuneRequest& request) {
   std::size_t cells = 0;
   for (const std::int64_t d : request.head_dims) {
     const auto takes = [&](const std::string& name) {
-      const auto dims = built_in_algorithms().find(name)->facts().head_dims;
+      const auto dims = known_algorithms().find(name)->facts().head_dims;
       return std::ranges::find(dims, d) != dims.end();
     };
     if (std::ranges::any_of(request.algorithms, takes)) continue;
     spdlog::warn("{}", text(say::command::nobody_takes{.d = d}));
     for (const std::string& name : request.algorithms) {
-      const bool decodes = built_in_algorithms().find(name)->facts().decodes;
+      const bool decodes = known_algorithms().find(name)->facts().decodes;
       const std::size_t lengths = decodes ? request.decode_lengths.size() : request.lengths.size();
       cells += request.passes.size() * request.masks.size() * lengths;
     }
@@ -240,6 +241,7 @@ ExitCode run(const TuneOptions& options) {
 
 Action add_tune(CLI::App& command) {
   auto options = std::make_shared<TuneOptions>();
+  add_kernel_option(command);
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   const auto list = [&](const char* name, auto& target, const char* help, const char* type) {
     command.add_option(name, target, help)->type_name(type)->delimiter(',');

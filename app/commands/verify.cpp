@@ -14,6 +14,7 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/own_kernels.h"
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
@@ -104,7 +105,7 @@ Table summary_table(const std::map<Group, Counts>& groups) {
 
 ExitCode verify(const VerifyOptions& options) {
   for (const std::string& name : options.algorithms) {
-    if (built_in_algorithms().find(name) == nullptr) {
+    if (known_algorithms().find(name) == nullptr) {
       throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
     }
   }
@@ -178,6 +179,7 @@ ExitCode verify(const VerifyOptions& options) {
 
 Action add_verify(CLI::App& command) {
   auto options = std::make_shared<VerifyOptions>();
+  add_kernel_option(command);
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   command.add_option("--algorithms", options->algorithms, "Only these, separated by commas")
       ->type_name("NAMES")

@@ -54,6 +54,8 @@ struct KernelModel {
   /// Its blocks may start while the launch before it still runs (programmatic dependent launch, compute
   /// capability 9.0): the kernel itself waits before it touches what that one writes, see device/early_start.cuh.
   bool starts_early = false;
+  bool cooperative = false;  ///< all its blocks run at once and may wait for one another
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared_bytes = 0;

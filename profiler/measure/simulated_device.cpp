@@ -120,6 +120,9 @@ class SimulatedDevice final : public Device {
     if (algorithm == nullptr) {
       return fail(record, Disposition::infeasible, say::point::no_algorithm{.algorithm = spec.algorithm});
     }
+    if (algorithm->facts().foreign) {
+      return fail(record, Disposition::infeasible, say::point::not_simulated{.algorithm = spec.algorithm});
+    }
     if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       return fail(record, Disposition::infeasible, refusal->reason);
     }

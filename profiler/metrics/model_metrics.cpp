@@ -33,13 +33,14 @@ KernelRecord& kernel_record(PointRecord& record, std::string_view name) {
 void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, const AttentionProblem& problem,
                        PointRecord& record) {
   KernelRecord& all = kernel_record(record, "all");
-  add(all, plan.traffic());
+  const bool states_bytes = algorithm.facts().states_bytes;
+  if (states_bytes) add(all, plan.traffic());
   add(all, metric_key::model_compulsory_bytes, static_cast<double>(compulsory_traffic(problem).total()));
   if (algorithm.facts().flops != pass_flops) add(all, metric_key::model_flops, algorithm.flops(problem));
   const auto is_measured = [](const KernelLaunch& launch) { return !launch.setup; };
   if (std::ranges::count_if(plan.launches, is_measured) < 2) return;
   for (const KernelLaunch& launch : plan.launches) {
-    if (is_measured(launch)) add(kernel_record(record, launch.name), launch.traffic);
+    if (is_measured(launch) && states_bytes) add(kernel_record(record, launch.name), launch.traffic);
   }
 }
 

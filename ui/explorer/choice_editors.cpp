@@ -69,7 +69,7 @@ ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : Q
   };
   add_those([](const Field& field) { return field.role == FieldRole::tile; });
   add_m();
-  for (const Knob& knob : built_in_algorithms().knobs()) add_field(knob_field(knob));
+  for (const Knob& knob : known_algorithms().knobs()) add_field(knob_field(knob));
   add_those([](const Field& field) { return field.told_by_number; });
   add_those([](const Field& field) { return field.role != FieldRole::algorithm; });
   add_padding();
@@ -198,7 +198,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
       }
     }
     if (field.written_for != nullptr) {
-      const std::vector<int>& values = field.written_for(built_in_algorithms().find(spec.algorithm)->facts());
+      const std::vector<int>& values = field.written_for(known_algorithms().find(spec.algorithm)->facts());
       if (!values.empty()) editor->set_stops(values);
     }
     editor->show_value(to_int(std::get<std::int64_t>(field.get(spec))));
@@ -280,10 +280,10 @@ void ChoiceEditors::add_what_if() {
 }
 
 void ChoiceEditors::show_choices(const ExplorerChoices& choices) {
-  const auto& stated = built_in_algorithms().find(choices.point.spec.algorithm)->facts().knobs;
+  const auto& stated = known_algorithms().find(choices.point.spec.algorithm)->facts().knobs;
   for (auto& [name, row] : rows_) {
     const std::string plain = name.toStdString();
-    const bool foreign = built_in_algorithms().find_knob(plain) != nullptr &&
+    const bool foreign = known_algorithms().find_knob(plain) != nullptr &&
                          std::ranges::find(stated, plain, &Knob::name) == stated.end();
     if (row.label->isHidden() != foreign) {
       row.label->setVisible(!foreign);

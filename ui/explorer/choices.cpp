@@ -26,7 +26,7 @@ const QString padding_key = QStringLiteral("padding");
 const QString algorithm_key = QStringLiteral("algorithm");
 
 const Algorithm& algorithm_of(const ExplorerChoices& choices) {
-  return *built_in_algorithms().find(choices.point.spec.algorithm);
+  return *known_algorithms().find(choices.point.spec.algorithm);
 }
 
 const Knob* knob_of(const Algorithm& algorithm, std::string_view name) {
@@ -46,7 +46,7 @@ void drop_foreign_knobs(ExplorerChoices& choices) {
 }
 
 Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
-  if (built_in_algorithms().find(name) == nullptr) {
+  if (known_algorithms().find(name) == nullptr) {
     return Failure{Message(say::explorer_page::no_such_algorithm{.name = name})};
   }
   choices.point.spec.algorithm = name;
@@ -136,7 +136,7 @@ ExplorerChoices default_choices() {
   ExplorerChoices choices;
   choices.device = known_gpus().front().name;
   PointSpec& spec = choices.point.spec;
-  const auto& all = built_in_algorithms().algorithms();
+  const auto& all = known_algorithms().algorithms();
   const auto usual = std::ranges::find_if(all, [](const Algorithm* algorithm) {
     return algorithm->facts().traffic_side(Pass::fwd) == TileSide::br && algorithm->facts().in(Group::tile_maps);
   });
@@ -239,7 +239,7 @@ Explored work_out(ExplorerChoices choices) {
   }
   const std::span<const Ceiling> measured =
       choices.rates != nullptr ? std::span<const Ceiling>(choices.rates->ceilings) : std::span<const Ceiling>();
-  explored.exploration = analysis::explore(choices.point, limits, built_in_algorithms(), measured);
+  explored.exploration = analysis::explore(choices.point, limits, known_algorithms(), measured);
   explored.choices = std::move(choices);
   return explored;
 }
@@ -259,7 +259,7 @@ std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,
       if (key_length(spec.problem, entry) > key_length(spec.problem, longest)) longest = entry;
     }
   }
-  return analysis::tile_picture(*built_in_algorithms().find(spec.algorithm), spec.problem, spec.config(),
+  return analysis::tile_picture(*known_algorithms().find(spec.algorithm), spec.problem, spec.config(),
                                 limits_of(choices), longest, cancelled);
 }
 

@@ -56,11 +56,11 @@ std::vector<FiguresModel::Line> FiguresModel::lines_of(const std::vector<Column>
   all.reserve(columns.size());
   for (const Column& column : columns) all.push_back(column.exploration);
   std::vector<Line> lines;
-  for (const analysis::DifferingChoice& choice : analysis::differing_choices(all, built_in_algorithms())) {
+  for (const analysis::DifferingChoice& choice : analysis::differing_choices(all, known_algorithms())) {
     Line line{.label = qtext(choice.label), .help = qtext(say::explorer_page::chosen_help{}), .cells = {}};
     for (const std::string& text : choice.texts) {
       const bool own =
-          choice.name != "padding" && text == "0" && built_in_algorithms().find_knob(choice.name) != nullptr;
+          choice.name != "padding" && text == "0" && known_algorithms().find_knob(choice.name) != nullptr;
       line.cells.push_back({.text = own ? qtext(say::common::chosen{}) : QString::fromStdString(text)});
     }
     lines.push_back(std::move(line));

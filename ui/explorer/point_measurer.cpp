@@ -165,7 +165,7 @@ void PointMeasurer::finish(const QString& id, const PointEvent& event) {
     point->event = event;
     const ExplorerChoices& choices = point->choices;
     analysis::Exploration theory =
-        analysis::explore({.spec = choices.point.spec}, limits_of(choices), built_in_algorithms());
+        analysis::explore({.spec = choices.point.spec}, limits_of(choices), known_algorithms());
     if (!theory.refusal) point->theory = std::move(theory);
     point->file = session_.target().database;
   }

@@ -109,7 +109,7 @@ std::vector<Row> ordered_by_value(const analysis::ValueColumn& values, const std
 
 }  // namespace
 
-PointsTableModel::PointsTableModel(QObject* parent) : PointsTableModel(built_in_algorithms(), parent) {}
+PointsTableModel::PointsTableModel(QObject* parent) : PointsTableModel(known_algorithms(), parent) {}
 
 PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent, std::span<const Field> fields)
     : TableModel(parent), registry_(registry), fields_(fields) {

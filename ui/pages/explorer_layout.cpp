@@ -42,7 +42,7 @@ void ExplorerPage::build_bar() {
   };
   algorithm_ =
       combo(QStringLiteral("algorithm"), qtext(say::field::algorithm{}), qtext(say::explorer_page::algorithm_help{}));
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     algorithm_->addItem(to_qstring(algorithm->facts().title), QString::fromStdString(algorithm->name()));
   }
   device_ = combo(QStringLiteral("device"), qtext(say::explorer::device{}), qtext(say::explorer_page::device_help{}));

@@ -508,7 +508,7 @@ void ExplorerPage::take_default_tile() {
   State next = chosen_;
   PointSpec& spec = next.choices.point.spec;
   next.choices.m_bytes.reset();
-  spec.set_config(auto_config(*built_in_algorithms().find(spec.algorithm), spec.problem, limits_of(next.choices)));
+  spec.set_config(auto_config(*known_algorithms().find(spec.algorithm), spec.problem, limits_of(next.choices)));
   if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_take_default{}));
 }
 

@@ -38,7 +38,7 @@ QString word_of(Ordinate ordinate) {
 }
 
 QString about_algorithm(const std::string& name) {
-  const Algorithm* algorithm = built_in_algorithms().find(name);
+  const Algorithm* algorithm = known_algorithms().find(name);
   return algorithm == nullptr ? qtext(say::curve_page::foreign_algorithm{.algorithm = short_title(name).toStdString()})
                               : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
                                                               to_qstring(algorithm->facts().source));
@@ -463,7 +463,7 @@ void IoCurvePage::refresh_chips() {
     entry.shown = entry.shown || !over_n() || analysis::shows_on(table, row, ordinate());
     entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
   }
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) add_chip(std::string(algorithm->name()));
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) add_chip(std::string(algorithm->name()));
   for (const auto& [name, entry] : present) add_chip(name);
   const bool bytes = ordinate() == Ordinate::bytes;
   for (const auto& [name, chip] : chip_of_) {
@@ -471,7 +471,7 @@ void IoCurvePage::refresh_chips() {
     const bool there = entry != present.end();
     chip->setEnabled(there && entry->second.shown);
     // What is not ours is offered only while it is there.
-    chip->setVisible(chip->isEnabled() || (!compact_ && (there || built_in_algorithms().find(name) != nullptr)));
+    chip->setVisible(chip->isEnabled() || (!compact_ && (there || known_algorithms().find(name) != nullptr)));
     QString tip = about_algorithm(name);
     if (!there) {
       tip += QLatin1Char('\n') + qtext(say::curve_page::no_point{});

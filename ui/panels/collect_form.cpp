@@ -142,7 +142,7 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
 
   auto* boxes = new QWidget(this);
   auto* flow = new FlowLayout(boxes, 8);
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     auto* box = new QCheckBox(short_title(algorithm->name()), boxes);
     box->setToolTip(to_qstring(algorithm->facts().title));
     box->setProperty("algorithm", to_qstring(algorithm->name()));
@@ -299,7 +299,7 @@ void CollectForm::take_algorithms_of_preset() {
   SweepRequest request;
   request.preset = preset_->currentData().toString().toStdString();
   if (request.preset.empty()) return;
-  const auto plan = make_plan(request, devices_.limits_of(device_->currentData().toString()), built_in_algorithms());
+  const auto plan = make_plan(request, devices_.limits_of(device_->currentData().toString()), known_algorithms());
   if (!plan) return;
   for (QCheckBox* box : algorithms_) {
     const std::string name = box->property("algorithm").toString().toStdString();
@@ -329,7 +329,7 @@ SweepRequest CollectForm::sweep_request(QString* error) const {
     }
   }
   for (const QString& text : axes()) {
-    auto axis = parse_axis(text.toStdString(), built_in_algorithms());
+    auto axis = parse_axis(text.toStdString(), known_algorithms());
     if (!axis) {
       *error = qtext(axis.error());
       return request;
@@ -378,7 +378,7 @@ CollectForm::Verdict CollectForm::check() const {
   const QString device = device_->currentData().toString();
   const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
-  const auto plan = make_plan(request, devices_.limits_of(device), built_in_algorithms());
+  const auto plan = make_plan(request, devices_.limits_of(device), known_algorithms());
   if (!plan) return {qtext(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
   QString words = qtext(say::collect_panel::plan{

@@ -108,7 +108,7 @@ QString origin_of(const PointRecord& record) {
 }
 
 void add_title(Html& html, const std::string& name) {
-  const Algorithm* algorithm = built_in_algorithms().find(name);
+  const Algorithm* algorithm = known_algorithms().find(name);
   html.title(algorithm == nullptr ? QString::fromStdString(name) : to_qstring(algorithm->facts().title),
              algorithm_color(name, html.colors().dark));
 }

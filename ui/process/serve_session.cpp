@@ -101,7 +101,7 @@ void ServeSession::start() {
 }
 
 void ServeSession::send(const QString& id, Request& request) {
-  const std::string line = measure_line(id.toStdString(), request.priority, request.spec, built_in_algorithms());
+  const std::string line = measure_line(id.toStdString(), request.priority, request.spec, known_algorithms());
   if (line.size() > longest_request) {
     // Its refusal could not name it. Queued: whoever called measure() has no id yet.
     const auto refuse = [this, id] {

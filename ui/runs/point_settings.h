@@ -42,7 +42,7 @@ struct PointSetting {
 
 /// One for every field, alone or together with others, and for every knob of the registry; then knobs of these names,
 /// which no algorithm of it has. The table of fields has to outlive them.
-[[nodiscard]] std::vector<PointSetting> point_settings(const Registry& registry = built_in_algorithms(),
+[[nodiscard]] std::vector<PointSetting> point_settings(const Registry& registry = known_algorithms(),
                                                        const std::set<std::string>& foreign_knobs = {},
                                                        std::span<const Field> fields = point_fields());
 

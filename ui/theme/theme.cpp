@@ -221,7 +221,7 @@ QColor category_color(std::size_t place, bool dark) {
 }
 
 QColor algorithm_color(std::string_view algorithm, bool dark) {
-  const auto all = built_in_algorithms().algorithms();
+  const auto all = known_algorithms().algorithms();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });
   if (found == all.end()) return QColor((dark ? foreign_on_dark : foreign_on_light)[foreign_place(algorithm)]);

@@ -47,7 +47,7 @@ bool write_file(const fs::path& file, const std::string& content) {
 }  // namespace
 
 std::string CubinKey::digest() const {
-  const SourceName name = source_name(source.file);
+  const SourceName name = source.own ? SourceName{.file = {}, .digest = own_digest} : source_name(source.file);
   std::string text = name.digest;
   const auto add = [&](std::string_view part) { text.append("\n").append(part); };
   add(name.file);

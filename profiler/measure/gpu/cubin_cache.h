@@ -19,6 +19,7 @@ struct CubinKey {
   std::string arch;
   std::string nvrtc_version;
   std::vector<std::string> options;
+  std::string own_digest = {};  ///< OwnText's, of a source that is not embedded
 
   /// 36 characters, equal for equal keys and sources that the compiler reads as equal (source_text.h).
   [[nodiscard]] std::string digest() const;

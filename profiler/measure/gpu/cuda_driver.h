@@ -36,6 +36,7 @@
   X(cuMemcpyHtoDAsync)              \
   X(cuMemcpyDtoH)                   \
   X(cuMemcpyDtoDAsync)              \
+  X(cuMemcpy2DAsync)                \
   X(cuMemsetD8Async)                \
   X(cuStreamCreate)                 \
   X(cuStreamDestroy)                \

@@ -15,6 +15,7 @@
 #include "messages/gpu.h"
 #include "profiler/measure/gpu/cubin_cache.h"
 #include "profiler/measure/gpu/nvrtc.h"
+#include "profiler/measure/gpu/own_source.h"
 #include "profiler/measure/host_environment.h"
 
 namespace attnscope {
@@ -28,15 +29,29 @@ class NvrtcBuilder final : public KernelBuilder {
   [[nodiscard]] Message refuses(std::string_view arch) const override { return nvrtc_.refuses(arch); }
 
   [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh) const override {
-    const gpu::CubinKey key{.source = launch.source,
-                            .arch = std::string(arch),
-                            .nvrtc_version = nvrtc_.version(),
-                            .options = gpu::compile_options(launch.source, arch)};
-    if (fresh) cache_.erase(key);
+    gpu::CubinKey key{.source = launch.source,
+                      .arch = std::string(arch),
+                      .nvrtc_version = nvrtc_.version(),
+                      .options = gpu::compile_options(launch.source, arch)};
     BuiltKernel built;
     built.report.kernel = describe(launch);
     built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    gpu::OwnText own;
+    if (launch.source.own) {
+      auto read = own_sources_.read(launch.source.own, nvrtc_.include_folders());
+      if (!read) {
+        built.report.error = read.error();
+        return built;
+      }
+      own = std::move(read).value();
+      key.own_digest = own.digest;
+    }
+    if (fresh) cache_.erase(key);
     built.report.digest = key.digest();
+    if (launch.source.own && launch.source.own->kind != OwnSource::Kind::cuda) {
+      built.cubin = std::move(own.text);  // as it is
+      return built;
+    }
     if (Message error = earlier_failure(launch.source, arch); !error.empty()) {
       built.report.error = std::move(error);
       return built;
@@ -44,7 +59,7 @@ class NvrtcBuilder final : public KernelBuilder {
     auto compiled = cache_.find(key);
     built.report.cached = compiled.has_value();
     if (!compiled) {
-      auto result = nvrtc_.compile(launch.source, key.options);
+      auto result = nvrtc_.compile(launch.source, key.options, own.text);
       if (!result) {
         built.report.error = result.error();
         const std::lock_guard lock(failures_mutex_);
@@ -80,6 +95,7 @@ class NvrtcBuilder final : public KernelBuilder {
 
   gpu::Nvrtc nvrtc_;
   gpu::CubinCache cache_;
+  gpu::OwnSources own_sources_;
   mutable std::mutex failures_mutex_;
   mutable std::vector<CompileFailure> failures_;
 };

@@ -36,7 +36,9 @@ KernelLaunch service_launch() {
 }
 
 std::string key_of(const KernelSource& source) {
-  return fmt::format("{} {} {}", source.file, source.entry, fmt::join(source.defines, " "));
+  // Of two statements that a process loads one after the other, a file may have the same name.
+  return fmt::format("{} {} {} {}", source.file, source.entry, fmt::join(source.defines, " "),
+                     static_cast<const void*>(source.own.get()));
 }
 
 /// The line of a compiler's log that says what is wrong: for a reason, which is one sentence.
@@ -79,9 +81,22 @@ PreparedLaunch::PreparedLaunch(const KernelLaunch& launch, const LoadedKernel& k
 void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
   std::vector<void*> pointers;
   for (std::uint64_t& value : values_) pointers.push_back(&value);
-  CUlaunchAttribute early{};
-  early.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  early.value.programmaticStreamSerializationAllowed = 1;
+  std::vector<CUlaunchAttribute> attributes;
+  const auto add = [&](CUlaunchAttributeID id) -> CUlaunchAttributeValue& {
+    attributes.push_back({});
+    attributes.back().id = id;
+    return attributes.back().value;
+  };
+  if (launch_->starts_early) {
+    add(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).programmaticStreamSerializationAllowed = 1;
+  }
+  if (launch_->cooperative) add(CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative = 1;
+  if (const auto& [x, y, z] = launch_->cluster; x * y * z > 1) {
+    auto& cluster = add(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
+    cluster.x = x;
+    cluster.y = y;
+    cluster.z = z;
+  }
   CUlaunchConfig config{};
   config.gridDimX = launch_->grid[0];
   config.gridDimY = launch_->grid[1];
@@ -91,8 +106,8 @@ void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
   config.blockDimZ = launch_->block[2];
   config.sharedMemBytes = static_cast<unsigned>(launch_->dynamic_shared_bytes);
   config.hStream = stream;
-  config.attrs = &early;
-  config.numAttrs = launch_->starts_early ? 1 : 0;
+  config.attrs = attributes.data();
+  config.numAttrs = static_cast<unsigned>(attributes.size());
   cuda.check(cuda.cuLaunchKernelEx(&config, kernel_->function, pointers.data(), nullptr), "cuLaunchKernelEx");
 }
 
@@ -142,14 +157,24 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
       try {
         kernel.module = load_module(cuda_, built.cubin);
       } catch (const DriverError& again) {
+        if (launch.source.own) {
+          throw PointEnd(Disposition::compile_error,
+                         say::point::own_module_refused{
+                             .driver = driver_api_version(cuda_), .file = launch.source.file, .error = again.what()});
+        }
         throw PointEnd(Disposition::compile_error, say::point::cubin_refused{.driver = driver_api_version(cuda_),
                                                                              .nvrtc = builder_.nvrtc_version(),
                                                                              .arch = arch_,
                                                                              .error = again.what()});
       }
     }
-    cuda_.check(cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str()),
-                "cuModuleGetFunction");
+    const CUresult found =
+        cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str());
+    if (launch.source.own && found == CUDA_ERROR_NOT_FOUND) {
+      throw PointEnd(Disposition::compile_error,
+                     say::point::no_entry{.file = launch.source.file, .entry = launch.source.entry});
+    }
+    cuda_.check(found, "cuModuleGetFunction");
     const auto ask = [&](CUfunction_attribute which) {
       int value = 0;
       cuda_.check(cuda_.cuFuncGetAttribute(&value, which, kernel.function), "cuFuncGetAttribute");
@@ -159,6 +184,12 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     kernel.registers = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
     kernel.static_shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
     kernel.local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  }
+  constexpr unsigned portable_cluster = 8;
+  if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > portable_cluster) {
+    cuda_.check(
+        cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+        "cuFuncSetAttribute");
   }
   if (launch.dynamic_shared_bytes > 0) {  // needed above 48 KiB
     const CUresult result = cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

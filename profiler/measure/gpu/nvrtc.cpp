@@ -12,6 +12,7 @@
 #include "messages/compile.h"
 #include "messages/library.h"
 #include "profiler/measure/gpu/dynamic_library.h"
+#include "profiler/measure/gpu/own_source.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -99,11 +100,25 @@ Message Nvrtc::refuses(std::string_view arch) const {
       .arch = arch, .version = version_, .known = fmt::format("sm_{}", fmt::join(known, ", sm_"))};
 }
 
-Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options) const {
-  const char* main_text = nullptr;
+std::vector<std::filesystem::path> Nvrtc::include_folders() const {
+  std::vector<std::filesystem::path> folders;
+  std::error_code error;
+  const std::filesystem::path library = std::filesystem::weakly_canonical(path_, error).parent_path();
+  for (const char* relative : {"../include", "../../../include", "../../cuda_runtime/include"}) {
+    const auto folder = (library / relative).lexically_normal();
+    if (std::filesystem::is_regular_file(folder / "cuda_fp16.h", error)) folders.push_back(folder);
+  }
+  return folders;
+}
+
+Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options,
+                                         const std::string& own_text) const {
+  const char* main_text = source.own ? own_text.c_str() : nullptr;
+  const std::string name = source.own ? source.own->file.string() : source.file;
   std::vector<std::string> names;
   std::vector<const char*> texts;
   for (const EmbeddedSource& embedded : embedded_sources()) {
+    if (source.own) break;  // a user's may have the names of ours
     if (embedded.path == source.file) {
       main_text = embedded.text.data();
     } else if (!embedded.path.ends_with(".csv")) {
@@ -119,10 +134,16 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
     return result;
   };
   const auto name_pointers = pointers(names);
-  const auto option_pointers = pointers(options);
+  std::vector<std::string> all_options = options;
+  if (source.own) {  // where files lie says nothing of what they are: it is no part of what identifies a cubin
+    for (const auto& folder : include_folders_of(*source.own, include_folders())) {
+      all_options.push_back("-I" + folder.string());
+    }
+  }
+  const auto option_pointers = pointers(all_options);
 
   nvrtcProgram program = nullptr;
-  nvrtcResult result = api_.nvrtcCreateProgram(&program, main_text, source.file.c_str(), static_cast<int>(texts.size()),
+  nvrtcResult result = api_.nvrtcCreateProgram(&program, main_text, name.c_str(), static_cast<int>(texts.size()),
                                                texts.data(), name_pointers.data());
   const auto answer = [&](const char* call) {
     return Message::verbatim(failed(call, api_.nvrtcGetErrorString(result)));
@@ -155,8 +176,9 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   // Registers, spills and what the assembler warns of stand there alone: a kernel without a log has none of them, and
   // must not look as if it had no spills.
   if (result != NVRTC_SUCCESS) return Failure{answer(call)};
-  // ptxas runs such a kernel, at a fraction of its speed: a measurement of it would mislead.
-  if (compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
+  // ptxas runs such a kernel, at a fraction of its speed: a measurement of it would mislead, unless it is what a user
+  // wants to see.
+  if (!source.own && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
     return fail(say::compile::serialized{});
   }
   result = api_.nvrtcGetCUBINSize(program, &size);
@@ -173,6 +195,7 @@ std::vector<std::string> compile_options(const KernelSource& source, std::string
   std::vector<std::string> options{fmt::format("--gpu-architecture={}", arch), "--std=c++17",
                                    "--device-as-default-execution-space", "--ptxas-options=-v"};
   for (const std::string& define : source.defines) options.push_back("-D" + define);
+  if (source.own) options.insert(options.end(), source.own->options.begin(), source.own->options.end());
   return options;
 }
 

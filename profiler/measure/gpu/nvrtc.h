@@ -55,8 +55,12 @@ class Nvrtc {
   /// Why `arch` ("sm_90a") cannot be compiled for; empty when it can.
   [[nodiscard]] Message refuses(std::string_view arch) const;
 
-  /// The error is what went wrong, and on the lines after it the compiler's log. Safe to call from several threads.
-  [[nodiscard]] Result<Compiled, Message> compile(const KernelSource&, const std::vector<std::string>& options) const;
+  /// Folders of CUDA's own headers that belong to this NVRTC, for sources of users.
+  [[nodiscard]] std::vector<std::filesystem::path> include_folders() const;
+  /// `own_text`: of a source that is not embedded. The error is what went wrong, and on the lines after it the
+  /// compiler's log. Safe to call from several threads.
+  [[nodiscard]] Result<Compiled, Message> compile(const KernelSource&, const std::vector<std::string>& options,
+                                                  const std::string& own_text = {}) const;
 
  private:
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)

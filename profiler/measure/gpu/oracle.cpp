@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <set>
 #include <vector>
@@ -142,7 +143,7 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
   }
   StatisticsSource statistics;
   const bool pages_or_blocks =
-      problem.page > 0 || (problem.mask.sparse() && find_buffer(plan, "block_mask") == nullptr);
+      problem.page > 0 || find_buffer(plan, "q")->layout != Layout::bhnd || (problem.mask.sparse() && find_buffer(plan, "block_mask") == nullptr);
   constexpr std::int64_t largest_d = 256;
   if (!pages_or_blocks && problem.d <= largest_d) {
     statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
@@ -189,9 +190,12 @@ std::int64_t Oracle::count_nonfinite(CUdeviceptr data, std::int64_t count, DType
 
 template <class T>
 void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, std::int64_t matrix_rows,
-                  std::size_t row_elements) const {
+                  std::size_t row_elements, std::int64_t heads_between) const {
   target.resize(rows.size() * row_elements);
-  const auto place = [&](std::size_t i) { return rows[i].instance * matrix_rows + rows[i].row; };
+  const auto place = [&](std::size_t i) {
+    const auto& [instance, row] = rows[i];
+    return (instance / heads_between * matrix_rows + row) * heads_between + instance % heads_between;
+  };
   const std::size_t row_bytes = row_elements * sizeof(T);
   // Rows that follow one another come in one copy.
   for (std::size_t begin = 0; begin < rows.size();) {
@@ -232,10 +236,15 @@ CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan,
     if (nonfinite > 0 && broken.empty()) {
       broken = say::oracle::not_finite{.count = nonfinite, .elements = elements, .tensor = matrix.name};
     }
-    read(seen_.*matrix.seen, address, matrix.rows, matrix.matrix_rows, d);
+    const std::int64_t heads = matrix.instances / problem.batch;
+    read(seen_.*matrix.seen, address, matrix.rows, matrix.matrix_rows, d,
+         find_buffer(plan, matrix.buffer)->layout == Layout::bhnd ? 1 : heads);
   }
   if (find_buffer(plan, "lse") != nullptr) {
-    read(seen_.lse, buffers.address("lse"), reference.rows, problem.n_q, 1);
+    read(seen_.lse, buffers.address("lse"), reference.rows, problem.n_q, 1, 1);
+    if (plan.lse_base_2) {
+      for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
+    }
   }
 
   CheckResult result = check(reference, seen_);

@@ -51,10 +51,11 @@ class Oracle {
                                              const SlotBuffers& buffers, std::chrono::milliseconds limit);
   [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
                                              std::chrono::milliseconds limit);
-  /// Rows `rows` (elements of `row_elements`) of matrices of `matrix_rows` rows.
+  /// Rows `rows` (elements of `row_elements`) of matrices of `matrix_rows` rows, where the same rows of so many heads
+  /// follow one another: 1 where a matrix is in one piece.
   template <class T>
   void read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, std::int64_t matrix_rows,
-            std::size_t row_elements) const;
+            std::size_t row_elements, std::int64_t heads_between) const;
 
   const CudaApi& cuda_;
   KernelRunner& runner_;

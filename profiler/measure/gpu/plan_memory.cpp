@@ -82,8 +82,9 @@ bool PlanMemory::allocate_missing(const std::vector<Wanted>& wanted) {
   return true;
 }
 
-PlanMemory::Inputs PlanMemory::inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed) {
-  Inputs inputs{problem, kind, seed};
+PlanMemory::Inputs PlanMemory::inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
+                                         Layout layout) {
+  Inputs inputs{problem, kind, seed, layout};
   inputs.problem.mask = Mask::none;
   inputs.problem.dropout = 0;
   inputs.problem.deterministic = false;
@@ -156,8 +157,8 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   }
 }
 
-void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
-                        CUdeviceptr target) {
+void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const Inputs& inputs, CUdeviceptr target) {
+  const AttentionProblem& problem = inputs.problem;
   const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
   const std::int64_t instances = of_queries ? problem.instances() : problem.kv_instances();
   const std::int64_t elements = (of_queries ? problem.n_q : problem.n_k) * problem.d;
@@ -166,13 +167,31 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const At
     upload_pages(generator, tensor, problem, target);
     return;
   }
+  const std::int64_t heads = of_queries ? problem.heads_q : problem.heads_kv;
+  const bool whole = inputs.layout == Layout::bhnd;  // a matrix is in one piece
+  const DeviceMemory piece = whole ? DeviceMemory() : allocate(cuda_, elements * size);
+  const auto place = [&](std::int64_t i) {
+    return whole ? target + static_cast<CUdeviceptr>(i * elements * size) : piece.get();
+  };
+  const auto spread = [&](std::int64_t i) {
+    if (whole) return;
+    const std::int64_t first = i / heads * heads * elements + i % heads * problem.d;
+    CUDA_MEMCPY2D copy{};
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = piece.get();
+    copy.dstDevice = target + static_cast<CUdeviceptr>(first * size);
+    copy.WidthInBytes = copy.srcPitch = static_cast<std::size_t>(problem.d * size);
+    copy.dstPitch = static_cast<std::size_t>(heads * problem.d * size);
+    copy.Height = static_cast<std::size_t>(elements / problem.d);
+    cuda_.check(cuda_.cuMemcpy2DAsync(&copy, stream_), "cuMemcpy2DAsync");
+  };
   if (!generator.uses_pool(tensor)) {
     std::vector<std::uint16_t> matrix(static_cast<std::size_t>(elements));
     for (std::int64_t i = 0; i < instances; ++i) {
       generator.fill(tensor, i, matrix);
-      cuda_.check(cuda_.cuMemcpyHtoDAsync(target + static_cast<CUdeviceptr>(i * elements * size), matrix.data(),
-                                          matrix.size() * size, stream_),
+      cuda_.check(cuda_.cuMemcpyHtoDAsync(place(i), matrix.data(), matrix.size() * size, stream_),
                   "cuMemcpyHtoDAsync");
+      spread(i);
     }
     return;
   }
@@ -185,13 +204,14 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const At
     std::int64_t from = generator.shift(tensor, i);
     for (std::int64_t done = 0; done < elements;) {
       const std::int64_t count = std::min(elements - done, pool_elements - from);
-      cuda_.check(cuda_.cuMemcpyDtoDAsync(target + static_cast<CUdeviceptr>((i * elements + done) * size),
+      cuda_.check(cuda_.cuMemcpyDtoDAsync(place(i) + static_cast<CUdeviceptr>(done * size),
                                           pool_.get() + static_cast<CUdeviceptr>(from * size),
                                           static_cast<std::size_t>(count * size), stream_),
                   "cuMemcpyDtoDAsync");
       done += count;
       from = 0;
     }
+    spread(i);
   }
 }
 
@@ -240,16 +260,16 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
     if (keep) continue;
     switch (buffer.fill) {
       case BufferFill::input_q:
-        upload(*generator, Tensor::q, problem, start);
+        upload(*generator, Tensor::q, inputs, start);
         break;
       case BufferFill::input_k:
-        upload(*generator, Tensor::k, problem, start);
+        upload(*generator, Tensor::k, inputs, start);
         break;
       case BufferFill::input_v:
-        upload(*generator, Tensor::v, problem, start);
+        upload(*generator, Tensor::v, inputs, start);
         break;
       case BufferFill::input_dout:
-        upload(*generator, Tensor::dout, problem, start);
+        upload(*generator, Tensor::dout, inputs, start);
         break;
       case BufferFill::contents:
         cuda_.check(

@@ -30,10 +30,12 @@ class PlanMemory {
     AttentionProblem problem;
     InputKind kind;
     std::uint64_t seed;
+    Layout layout = Layout::bhnd;
     bool operator==(const Inputs&) const = default;
   };
   /// Without what of the problem is not in them.
-  [[nodiscard]] static Inputs inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed);
+  [[nodiscard]] static Inputs inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
+                                        Layout layout);
 
   /// From another number on all buffers are allocated anew, behind a gap and at offsets that come of it, so that the
   /// rounds of a recording sample what addresses do to a time, as another process would.
@@ -91,7 +93,7 @@ class PlanMemory {
   /// K or V of a paged cache, as block_table() places its pages.
   void upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
                     CUdeviceptr target);
-  void upload(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem, CUdeviceptr target);
+  void upload(const InputGenerator& generator, Tensor tensor, const Inputs& inputs, CUdeviceptr target);
 
   const CudaApi& cuda_;
   KernelRunner& runner_;

@@ -143,7 +143,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const std::size_t slot = waiting_;
   PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
   add_model_metrics(*algorithm, point.plan, spec.problem, record);
-  if (counts_units(options)) predict_uses(*algorithm, info_.limits, record);
+  if (counts_units(options) && !algorithm->facts().foreign) predict_uses(*algorithm, info_.limits, record);
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_facts(cuda_, info_.limits, loaded, record);
   session_->workspace.place(options.placement);
@@ -166,10 +166,12 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
 GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
                                              const MeasureOptions& options) {
   auto& place = prepared_[slot];
+  AttentionPlan plan = algorithm.plan(spec.problem, spec.config(), info_.limits);
+  const Layout layout = plan.buffers.front().layout;
   place = std::make_unique<PreparedPoint>(
       PreparedPoint{.spec = spec,
-                    .plan = algorithm.plan(spec.problem, spec.config(), info_.limits),
-                    .inputs = PlanMemory::inputs_of(spec.problem, options.input_kind, options.seed),
+                    .plan = std::move(plan),
+                    .inputs = PlanMemory::inputs_of(spec.problem, options.input_kind, options.seed, layout),
                     .setup = {},
                     .launches = {}});
   return *place;

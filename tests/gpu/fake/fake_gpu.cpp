@@ -554,6 +554,14 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, std::size_t b
   device.clock_ns += static_cast<std::int64_t>(bytes / 4);  // 8 GB/s, read and written
   return CUDA_SUCCESS;
 }
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream) {
+  if (state() != CUDA_SUCCESS) return state();
+  for (std::size_t row = 0; row < copy->Height; ++row) {
+    std::memcpy(reinterpret_cast<void*>(copy->dstDevice + row * copy->dstPitch),
+                reinterpret_cast<void*>(copy->srcDevice + row * copy->srcPitch), copy->WidthInBytes);
+  }
+  return CUDA_SUCCESS;
+}
 CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream) {
   if (state() != CUDA_SUCCESS) return state();
   std::memset(reinterpret_cast<void*>(target), value, bytes);

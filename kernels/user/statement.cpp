@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/user/statement.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/oracle/references.h"
+#include "kernels/registry.h"
+#include "kernels/user/json_lines.h"
+#include "messages/own_kernel.h"
+
+namespace attnscope::user {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int most_values = 64;
+constexpr std::size_t longest_name = 40;
+
+/// Ends the parsing: caught in parse_statement().
+struct Wrong {
+  Message what;
+};
+
+bool is_word(std::string_view text, std::string_view beside) {
+  return !text.empty() && text.size() <= longest_name && text.front() >= 'a' && text.front() <= 'z' &&
+         std::ranges::all_of(text, [&](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || beside.find(c) != std::string_view::npos;
+         });
+}
+
+/// A value, and where it stands.
+class Value {
+ public:
+  Value(const JsonWithLines& all, const Json& json, std::string pointer)
+      : all_(&all), json_(&json), pointer_(std::move(pointer)) {}
+
+  [[noreturn]] void wrong(Message what) const {
+    throw Wrong{say::own_kernel::at_line{.line = all_->lines.at(pointer_), .what = std::move(what)}};
+  }
+  [[noreturn]] void not_a(Message kind) const {
+    wrong(say::own_kernel::not_a{.key = key(), .kind = std::move(kind)});
+  }
+  [[nodiscard]] std::string key() const { return pointer_.empty() ? "/" : pointer_.substr(pointer_.rfind('/') + 1); }
+
+  /// An object's member, where it has it.
+  [[nodiscard]] std::optional<Value> find(const char* name) const {
+    const auto found = json_->find(name);
+    if (found == json_->end()) return std::nullopt;
+    return Value(*all_, *found, pointer_ + "/" + name);
+  }
+  [[nodiscard]] Value at(const char* name) const {
+    if (auto found = find(name)) return *found;
+    wrong(say::own_kernel::missing{.key = name});
+  }
+  /// Refuses what is no object, and members of other names.
+  const Value& object(std::initializer_list<std::string_view> known) const {
+    if (!json_->is_object()) not_a(say::own_kernel::object{});
+    for (const auto& [name, value] : json_->items()) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      Value(*all_, value, pointer_ + "/" + name)
+          .wrong(say::own_kernel::unknown_key{.key = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+    }
+    return *this;
+  }
+  void each_member(const std::function<void(const std::string&, const Value&)>& use) const {
+    if (!json_->is_object()) not_a(say::own_kernel::object{});
+    for (const auto& [name, value] : json_->items()) use(name, Value(*all_, value, pointer_ + "/" + name));
+  }
+  [[nodiscard]] std::vector<Value> list() const {
+    if (!json_->is_array() || json_->empty() || json_->size() > most_values) not_a(say::own_kernel::list{});
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < json_->size(); ++i) {
+      values.emplace_back(*all_, (*json_)[i], pointer_ + "/" + std::to_string(i));
+    }
+    return values;
+  }
+  [[nodiscard]] const std::string& text() const {
+    if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a(say::own_kernel::words{});
+    return json_->get_ref<const std::string&>();
+  }
+  [[nodiscard]] bool flag() const {
+    if (!json_->is_boolean()) not_a(say::own_kernel::flag{});
+    return json_->get<bool>();
+  }
+  [[nodiscard]] std::int64_t number(std::int64_t least, std::int64_t most) const {
+    const bool whole = json_->is_number_integer() &&
+                       (!json_->is_number_unsigned() ||
+                        json_->get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
+    if (!whole || json_->get<std::int64_t>() < least || json_->get<std::int64_t>() > most) {
+      not_a(say::own_kernel::number{.least = least, .most = most});
+    }
+    return json_->get<std::int64_t>();
+  }
+  /// A number is an expression, too.
+  [[nodiscard]] Expression expression(const std::vector<std::string>& known) const {
+    auto parsed = Expression::parse(json_->is_number_integer() ? json_->dump() : text());
+    if (!parsed) wrong(parsed.error());
+    for (const std::string& name : parsed->names()) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      wrong(say::own_kernel::bad_name{
+          .expression = parsed->text(), .name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+    }
+    return std::move(parsed).value();
+  }
+  /// One of these words.
+  [[nodiscard]] std::string word(std::initializer_list<std::string_view> known) const {
+    if (!json_->is_string() || std::ranges::find(known, text()) == known.end()) {
+      not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
+    }
+    return text();
+  }
+
+ private:
+  const JsonWithLines* all_;
+  const Json* json_;
+  std::string pointer_;
+};
+
+class Parser {
+ public:
+  Parser(const JsonWithLines& json, std::filesystem::path folder)
+      : root_(json, json.json, ""), folder_(std::move(folder)), names_(known_names()) {}
+
+  Statement parse(std::string_view text) {
+    root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
+                  "tile", "knobs", "requires", "scratch", "launches", "law"});
+    (void)root_.at("attnscope_kernel").number(1, 1);
+    identity(text);
+    computes();
+    supports();
+    tile();
+    if (const auto knobs = root_.find("knobs")) knobs->each_member([&](const auto& name, const Value& v) { knob(name, v); });
+    if (const auto all = root_.find("requires")) {
+      for (const Value& each : all->list()) {
+        each.object({"that", "else"});
+        result_.requirements.push_back({each.at("that").expression(names_), each.at("else").text()});
+      }
+    }
+    if (const auto all = root_.find("scratch")) all->each_member([&](const auto& name, const Value& v) { scratch(name, v); });
+    for (const Value& each : root_.at("launches").list()) launch(each);
+    law();
+    check_passes();
+    return std::move(result_);
+  }
+
+ private:
+  void identity(std::string_view text) {
+    const Value name = root_.at("name");
+    result_.name = name.text();
+    if (!is_word(result_.name, "-_.")) name.not_a(say::own_kernel::kernel_name{});
+    if (built_in_algorithms().find(result_.name) != nullptr) {
+      name.wrong(say::own_kernel::taken{.name = result_.name});
+    }
+    const auto title = root_.find("title");
+    result_.title = title ? title->text() : result_.name;
+    const Value source = root_.at("source");
+    OwnSource& own = result_.source;
+    own.file = (folder_ / source.text()).lexically_normal();
+    const std::string suffix = own.file.extension().string();
+    if (suffix == ".ptx") {
+      own.kind = OwnSource::Kind::ptx;
+    } else if (suffix == ".cubin") {
+      own.kind = OwnSource::Kind::cubin;
+    } else if (suffix != ".cu" && suffix != ".cuh") {
+      source.not_a(say::own_kernel::source_file{});
+    }
+    own.statement = text;
+    if (const auto folders = root_.find("include")) {
+      for (const Value& each : folders->list()) own.include_folders.push_back((folder_ / each.text()).lexically_normal());
+    }
+    if (const auto options = root_.find("options")) {
+      for (const Value& each : options->list()) own.options.push_back(option(each));
+    }
+  }
+
+  /// Of the compiler's those that change the code and write no file.
+  static std::string option(const Value& value) {
+    static constexpr std::array known{"--use_fast_math", "--maxrregcount=", "--ftz=", "--prec-div=", "--prec-sqrt=",
+                                      "--fmad=", "--std=", "--extra-device-vectorization", "-D"};
+    const std::string& text = value.text();
+    if (std::ranges::none_of(known, [&](std::string_view each) { return text.starts_with(each); })) {
+      value.not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
+    }
+    return text;
+  }
+
+  void computes() {
+    if (const auto computes = root_.find("computes")) {
+      computes->object({"reference", "lse"});
+      if (const auto reference = computes->find("reference")) {
+        result_.reference = reference->text();
+        if (find_reference(result_.reference) == nullptr) {
+          std::vector<std::string_view> known;
+          for (const ReferenceKind& each : references()) known.push_back(each.name);
+          reference->not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
+        }
+      }
+      if (const auto lse = computes->find("lse")) result_.lse_base_2 = lse->word({"e", "2"}) == "2";
+    }
+    if (const auto layout = root_.find("layout")) {
+      result_.layout = layout->word({"bhnd", "bnhd"}) == "bnhd" ? Layout::bnhd : Layout::bhnd;
+    }
+  }
+
+  void supports() {
+    const Value all = root_.at("supports").object({"dtype", "pass", "d", "mask", "gqa"});
+    for (const Value& each : all.at("dtype").list()) {
+      result_.dtypes.push_back(parse_dtype(each.word({"fp16", "bf16"})).value());
+    }
+    for (const Value& each : all.at("d").list()) result_.head_dims.push_back(static_cast<int>(each.number(1, 1024)));
+    std::ranges::sort(result_.head_dims);
+    result_.passes = {Pass::fwd};
+    if (const auto passes = all.find("pass")) {
+      result_.passes.clear();
+      for (const Value& each : passes->list()) result_.passes.push_back(parse_pass(each.word({"fwd", "bwd"})).value());
+    }
+    if (const auto masks = all.find("mask")) {
+      for (const Value& each : masks->list()) {
+        const std::string word = each.word({"none", "causal", "window", "lengths", "blocks"});
+        result_.causal = result_.causal || word == "causal";
+        result_.features.window = result_.features.window || word == "window";
+        result_.features.lengths = result_.features.lengths || word == "lengths";
+        result_.features.blocks = result_.features.blocks || word == "blocks";
+      }
+    }
+    const auto gqa = all.find("gqa");
+    result_.gqa = gqa && gqa->flag();
+    result_.features.backward = std::ranges::find(result_.passes, Pass::bwd) != result_.passes.end();
+  }
+
+  void tile() {
+    const Value tile = root_.at("tile").object({"br", "bc"});
+    for (const auto& [key, sides] : {std::pair{"br", &result_.br}, std::pair{"bc", &result_.bc}}) {
+      for (const Value& each : tile.at(key).list()) sides->push_back(static_cast<int>(each.number(1, 1 << 16)));
+    }
+  }
+
+  void knob(const std::string& name, const Value& value) {
+    if (!is_word(name, "_") || std::ranges::find(names_, name) != names_.end()) {
+      value.wrong(say::own_kernel::knob_name{.name = name});
+    }
+    value.object({"values", "means"});
+    KnobStatement knob{.name = name, .meaning = value.at("means").text(), .values = {}};
+    for (const Value& each : value.at("values").list()) knob.values.push_back(each.number(1, 1 << 20));
+    result_.knobs.push_back(std::move(knob));
+    names_.push_back(name);
+  }
+
+  void scratch(const std::string& name, const Value& value) {
+    static constexpr std::array own{"q", "k", "v", "o", "lse", "dout", "dq", "dk", "dv", "key_lengths", "block_mask", "null"};
+    if (!is_word(name, "_") || std::ranges::find(own, name) != own.end()) {
+      value.wrong(say::own_kernel::scratch_name{.name = name});
+    }
+    value.object({"bytes", "zero"});
+    const auto zero = value.find("zero");
+    result_.scratch.push_back({name, value.at("bytes").expression(names_), zero && zero->flag()});
+  }
+
+  std::array<std::optional<Expression>, 3> extents(const Value& value, const std::vector<std::string>& known) const {
+    std::array<std::optional<Expression>, 3> all;
+    const std::vector<Value> list = value.list();
+    if (list.size() > all.size()) value.not_a(say::own_kernel::extents{});
+    for (std::size_t i = 0; i < list.size(); ++i) all.at(i) = list[i].expression(known);
+    return all;
+  }
+
+  void launch(const Value& value) {
+    value.object({"name", "entry", "pass", "defines", "grid", "block", "cluster", "shared_bytes", "registers",
+                  "cooperative", "starts_early", "arguments", "bytes"});
+    LaunchStatement launch;
+    launch.entry = value.at("entry").text();
+    const auto name = value.find("name");
+    launch.name = name ? name->text() : launch.entry;
+    if (launch.name == "all" || std::ranges::find(result_.launches, launch.name, &LaunchStatement::name) != result_.launches.end()) {
+      (name ? *name : value).wrong(say::own_kernel::launch_name{.name = launch.name});
+    }
+    if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->word({"fwd", "bwd"})).value();
+    if (const auto defines = value.find("defines")) {
+      defines->each_member([&](const std::string& macro, const Value& each) {
+        launch.defines.push_back({macro, each.expression(names_)});
+      });
+    }
+    std::vector<std::string> of_grid = names_;
+    of_grid.emplace_back("blocks_per_sm");
+    launch.grid = extents(value.at("grid"), of_grid);
+    launch.block = extents(value.at("block"), names_);
+    if (const auto cluster = value.find("cluster")) launch.cluster = extents(*cluster, names_);
+    if (const auto bytes = value.find("shared_bytes")) launch.shared_bytes = bytes->expression(names_);
+    if (const auto registers = value.find("registers")) launch.registers = static_cast<int>(registers->number(1, 255));
+    const auto flag = [&](const char* key) {
+      const auto found = value.find(key);
+      return found && found->flag();
+    };
+    launch.cooperative = flag("cooperative");
+    launch.starts_early = flag("starts_early");
+    for (const Value& each : value.at("arguments").list()) launch.arguments.push_back(argument(each));
+    if (const auto bytes = value.find("bytes")) {
+      bytes->each_member([&](const std::string& tensor, const Value& each) { of_tensor(tensor, each, launch); });
+    }
+    result_.launches.push_back(std::move(launch));
+  }
+
+  ArgumentStatement argument(const Value& value) const {
+    using Type = ArgumentStatement::Type;
+    const std::string& text = value.text();
+    for (const auto& [word, type] : {std::pair{"int ", Type::int32}, std::pair{"long ", Type::int64}, std::pair{"float ", Type::float32}}) {
+      if (!text.starts_with(word)) continue;
+      auto parsed = Expression::parse(std::string_view(text).substr(std::string_view(word).size()));
+      if (!parsed) value.wrong(parsed.error());
+      for (const std::string& name : parsed->names()) {
+        if (std::ranges::find(names_, name) == names_.end()) {
+          value.wrong(say::own_kernel::bad_name{.expression = parsed->text(), .name = name, .known = fmt::format("{}", fmt::join(names_, ", "))});
+        }
+      }
+      return {.type = type, .buffer = {}, .value = std::move(parsed).value()};
+    }
+    if (text == "null") return {};
+    const std::vector<std::string> buffers = known_buffers();
+    if (std::ranges::find(buffers, text) == buffers.end()) {
+      value.wrong(say::own_kernel::no_buffer{.name = text, .known = fmt::format("{}", fmt::join(buffers, ", "))});
+    }
+    return {.type = Type::buffer, .buffer = text, .value = {}};
+  }
+
+  [[nodiscard]] std::vector<std::string> known_buffers() const {
+    std::vector<std::string> known{"q", "k", "v", "o", "lse"};
+    const auto add = [&](bool there, std::initializer_list<const char*> names) {
+      if (there) known.insert(known.end(), names.begin(), names.end());
+    };
+    add(result_.features.backward, {"dout", "dq", "dk", "dv"});
+    add(result_.features.lengths, {"key_lengths"});
+    add(result_.features.blocks, {"block_mask"});
+    for (const ScratchStatement& each : result_.scratch) known.push_back(each.name);
+    return known;
+  }
+
+  void of_tensor(const std::string& name, const Value& value, LaunchStatement& launch) const {
+    std::vector<std::string_view> known;
+    for (std::size_t i = 0; i < tensor_count; ++i) {
+      known.push_back(to_string(static_cast<Tensor>(i)));
+      if (known.back() != name) continue;
+      value.object({"load", "store"});
+      BytesStatement bytes{.tensor = static_cast<Tensor>(i), .load = {}, .store = {}};
+      if (const auto load = value.find("load")) bytes.load = load->expression(names_);
+      if (const auto store = value.find("store")) bytes.store = store->expression(names_);
+      launch.bytes.push_back(std::move(bytes));
+      return;
+    }
+    value.wrong(say::own_kernel::no_tensor{.name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+  }
+
+  void law() {
+    const auto law = root_.find("law");
+    if (!law) return;
+    law->object({"like", "br", "bc"});
+    const Value like = law->at("like");
+    LikeStatement stated{.algorithm = like.text(), .br = {}, .bc = {}};
+    if (built_in_algorithms().find(stated.algorithm) == nullptr) {
+      std::vector<std::string_view> known;
+      for (const Algorithm* each : built_in_algorithms().algorithms()) known.push_back(each->name());
+      like.not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
+    }
+    if (const auto br = law->find("br")) stated.br = br->expression(names_);
+    if (const auto bc = law->find("bc")) stated.bc = bc->expression(names_);
+    if (std::ranges::any_of(result_.launches, [](const LaunchStatement& each) { return !each.bytes.empty(); })) {
+      like.wrong(say::own_kernel::two_laws{});
+    }
+    result_.like = std::move(stated);
+  }
+
+  void check_passes() const {
+    for (const Pass pass : result_.passes) {
+      if (std::ranges::find(result_.launches, pass, &LaunchStatement::pass) != result_.launches.end()) continue;
+      root_.at("launches").wrong(say::own_kernel::pass_without_launch{.pass = to_string(pass)});
+    }
+  }
+
+  Value root_;
+  std::filesystem::path folder_;
+  std::vector<std::string> names_;
+  Statement result_;
+};
+
+}  // namespace
+
+bool Statement::states_bytes() const {
+  return like || std::ranges::all_of(launches, [](const LaunchStatement& each) { return !each.bytes.empty(); });
+}
+
+const std::vector<std::string>& known_names() {
+  static const std::vector<std::string> names{"batch", "heads", "heads_q", "heads_kv", "n_q", "n_k", "d", "br", "bc",
+                                              "element_bytes", "bf16", "causal", "window_left", "window_right",
+                                              "backward", "sms"};
+  return names;
+}
+
+Result<Statement, Message> parse_statement(std::string_view text, const std::filesystem::path& folder) {
+  const auto json = parse_json_with_lines(text);
+  if (!json) return Failure{json.error()};
+  try {
+    return Parser(*json, folder).parse(text);
+  } catch (const Wrong& wrong) {
+    return Failure{wrong.what};
+  }
+}
+
+}  // namespace attnscope::user

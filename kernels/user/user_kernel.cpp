@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/user/user_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/growth_laws.h"
+#include "kernels/model/integer.h"
+#include "kernels/registry.h"
+#include "messages/own_kernel.h"
+#include "messages/refusal.h"
+
+namespace attnscope::user {
+namespace {
+
+constexpr std::int64_t most_scratch = std::int64_t{1} << 40;
+
+std::vector<Knob> knobs_of(const Statement& statement) {
+  std::vector<Knob> knobs;
+  for (const KnobStatement& each : statement.knobs) {
+    knobs.push_back({.name = each.name,
+                     .label = Message::verbatim(each.name),
+                     .meaning = Message::verbatim(each.meaning),
+                     .largest = std::ranges::max(each.values)});
+  }
+  return knobs;
+}
+
+Facts facts_of(const Statement& statement) {
+  Facts facts{.name = statement.name,
+              .title = statement.title,
+              .short_title = statement.title,
+              .source = statement.source.file.filename().string(),
+              .tile_meaning = say::own_kernel::tile_meaning{.kernel = statement.title},
+              .law = no_law,
+              .reference = statement.reference,
+              .groups = {Group::prefill, Group::tile_maps},
+              .head_dims = statement.head_dims,
+              .knobs = knobs_of(statement),
+              .foreign = true,
+              .states_bytes = statement.states_bytes()};
+  if (!statement.like) return facts;
+  const Facts& like = built_in_algorithms().find(statement.like->algorithm)->facts();
+  facts.law = like.law;
+  facts.forward_side = like.forward_side;
+  facts.backward_side = like.backward_side;
+  return facts;
+}
+
+Refusal of_shape(Message reason) {
+  return {Refusal::Cause::shape, std::move(reason)};
+}
+
+/// Throws Message.
+std::int64_t value_of(const Expression& expression, const Variables& variables, std::int64_t least,
+                      std::int64_t most) {
+  const auto value = expression.integer(variables);
+  if (!value) throw value.error();
+  if (*value < least || *value > most) {
+    throw Message(say::own_kernel::out_of_range{
+        .expression = expression.text(), .value = *value, .least = least, .most = most});
+  }
+  return *value;
+}
+
+std::array<std::uint32_t, 3> extents_of(const std::array<std::optional<Expression>, 3>& stated,
+                                        const Variables& variables, const std::array<std::int64_t, 3>& most) {
+  std::array<std::uint32_t, 3> extents{1, 1, 1};
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (stated.at(i)) extents.at(i) = static_cast<std::uint32_t>(value_of(*stated.at(i), variables, 1, most.at(i)));
+  }
+  return extents;
+}
+
+Argument argument_of(const ArgumentStatement& stated, const Variables& variables) {
+  using Type = ArgumentStatement::Type;
+  using Int = std::numeric_limits<std::int32_t>;
+  using Long = std::numeric_limits<std::int64_t>;
+  switch (stated.type) {
+    case Type::int32:
+      return static_cast<std::int32_t>(value_of(stated.value, variables, Int::min(), Int::max()));
+    case Type::int64:
+      return value_of(stated.value, variables, Long::min(), Long::max());
+    case Type::float32: {
+      const auto value = stated.value.real(variables);
+      if (!value) throw value.error();
+      return static_cast<float>(*value);
+    }
+    case Type::buffer:
+      break;
+  }
+  return BufferArgument{stated.buffer};
+}
+
+bool takes(const LaunchStatement& launch, std::string_view buffer) {
+  return std::ranges::find(launch.arguments, buffer, &ArgumentStatement::buffer) != launch.arguments.end();
+}
+
+}  // namespace
+
+UserKernel::UserKernel(Statement statement)
+    : Algorithm(facts_of(statement)),
+      statement_(std::move(statement)),
+      source_(std::make_shared<const OwnSource>(statement_.source)),
+      like_(statement_.like ? built_in_algorithms().find(statement_.like->algorithm) : nullptr) {}
+
+std::vector<const LaunchStatement*> UserKernel::launches_of(const AttentionProblem& p) const {
+  std::vector<const LaunchStatement*> launches;
+  for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+    if (pass == Pass::bwd && p.pass == Pass::fwd) break;
+    for (const LaunchStatement& each : statement_.launches) {
+      if (each.pass == pass) launches.push_back(&each);
+    }
+  }
+  return launches;
+}
+
+Variables UserKernel::variables(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  Variables all{{"batch", p.batch},
+                {"heads", p.heads_q},
+                {"heads_q", p.heads_q},
+                {"heads_kv", p.heads_kv},
+                {"n_q", p.n_q},
+                {"n_k", p.n_k},
+                {"d", p.d},
+                {"br", config.tile.br},
+                {"bc", config.tile.bc},
+                {"element_bytes", bytes_per_element(p.dtype)},
+                {"bf16", p.dtype == DType::bf16 ? 1 : 0},
+                {"causal", p.mask.right == 0 ? 1 : 0},
+                {"window_left", p.mask.left},
+                {"window_right", p.mask.right},
+                {"backward", p.pass != Pass::fwd ? 1 : 0},
+                {"sms", device.sm_count}};
+  for (const KnobStatement& knob : statement_.knobs) {
+    const std::int64_t given = config.knobs.number(knob.name);
+    all[knob.name] = given == 0 ? knob.values.front() : given;
+  }
+  return all;
+}
+
+std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, const Config& config) const {
+  const std::string& name = facts().name;
+  const auto refuse_value = [&](const char* what, auto given, const auto& supported) -> std::optional<Refusal> {
+    if (std::ranges::find(supported, given) != supported.end()) return std::nullopt;
+    return of_shape(say::own_kernel::not_supported{
+        .kernel = name, .what = what, .value = fmt::format("{}", given), .supported = fmt::format("{}", fmt::join(supported, ", "))});
+  };
+  const auto words = [](const auto& values) {
+    std::vector<std::string_view> all;
+    for (const auto each : values) all.push_back(to_string(each));
+    return all;
+  };
+  if (Message reason = invalid_reason(p); !reason.empty()) return of_shape(std::move(reason));
+  if (auto refused = refuse_value("d", p.d, facts().head_dims)) return refused;
+  if (auto refused = refuse_value("dtype", to_string(p.dtype), words(statement_.dtypes))) return refused;
+  if (p.pass == Pass::fwd_bwd && statement_.passes.size() < 2) {
+    return of_shape(say::refusal::feature{.kernel = name, .feature = to_string(p.pass)});
+  }
+  if (p.pass == Pass::fwd) {
+    if (auto refused = refuse_value("pass", to_string(p.pass), words(statement_.passes))) return refused;
+  }
+  if (auto refused = refuse_value("Br", config.tile.br, statement_.br)) return refused;
+  if (auto refused = refuse_value("Bc", config.tile.bc, statement_.bc)) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+  for (const KnobStatement& knob : statement_.knobs) {
+    const std::int64_t given = config.knobs.number(knob.name);
+    if (given == 0) continue;
+    if (auto refused = refuse_value(knob.name.c_str(), given, knob.values)) return refused;
+  }
+  if (auto refused = refuse_features(name, p, config.tile, statement_.features, false)) return refused;
+  if (p.mask.right == 0 && p.mask.left == Mask::unlimited && !statement_.causal) {
+    return of_shape(say::refusal::feature{.kernel = name, .feature = say::own_kernel::causal_mask{}});
+  }
+  if (p.heads_q != p.heads_kv && !statement_.gqa) {
+    return of_shape(say::refusal::feature{.kernel = name, .feature = say::own_kernel::grouped_heads{}});
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Config& config,
+                                           const DeviceLimits& device) const {
+  if (auto refused = refuse_problem(p, config)) return refused;
+  try {
+    const Variables known = variables(p, config, device);
+    for (const RequirementStatement& each : statement_.requirements) {
+      const auto holds = each.that.integer(known);
+      if (!holds) return of_shape(holds.error());
+      if (*holds == 0) return of_shape(Message::verbatim(each.otherwise));
+    }
+    (void)own_buffers(p, known);
+    for (const LaunchStatement* launch : launches_of(p)) {
+      const KernelModel model = model_of(*launch, p, known, device);
+      if (auto refused = refuse_needs({{.kernel = model.name,
+                                        .threads = model.threads_per_block(),
+                                        .registers = 0,
+                                        .shared_bytes = model.dynamic_shared_bytes}},
+                                      device)) {
+        return refused;
+      }
+      for (const ArgumentStatement& argument : launch->arguments) (void)argument_of(argument, known);
+      for (const DefineStatement& define : launch->defines) {
+        if (const auto value = define.value.integer(known); !value) throw value.error();
+      }
+    }
+  } catch (const Message& reason) {
+    return of_shape(reason);
+  }
+  return std::nullopt;
+}
+
+Config UserKernel::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
+  for (const int br : statement_.br) {
+    for (const int bc : statement_.bc) {
+      const TileShape tile{.br = br, .bc = bc};
+      if (!refusal(p, tile, device)) return tile;
+    }
+  }
+  return TileShape{.br = statement_.br.front(), .bc = statement_.bc.front()};
+}
+
+std::int64_t UserKernel::working_set_bytes(const AttentionProblem& p, const Config& config,
+                                           const DeviceLimits& device) const {
+  return like_ == nullptr ? 0 : like_->working_set_bytes(p, config.tile, device);
+}
+
+std::vector<OperandTraffic> UserKernel::like_traffic(const AttentionProblem& p, const Variables& known,
+                                                     const DeviceLimits& device) const {
+  const auto side = [&](const std::optional<Expression>& stated, const char* own) {
+    return static_cast<int>(stated ? value_of(*stated, known, 1, std::numeric_limits<int>::max()) : known.at(own));
+  };
+  const TileShape tile{.br = side(statement_.like->br, "br"), .bc = side(statement_.like->bc, "bc")};
+  const AttentionModel model = like_->model(p, tile, device);
+  if (model.refusal) throw model.refusal->reason;
+  std::vector<OperandTraffic> sums;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    for (const OperandTraffic& operand : kernel.operands) {
+      const auto same = std::ranges::find(sums, operand.tensor, &OperandTraffic::tensor);
+      if (same == sums.end()) {
+        sums.push_back(operand);
+      } else {
+        same->traffic += operand.traffic;
+      }
+    }
+  }
+  return sums;
+}
+
+KernelModel UserKernel::model_of(const LaunchStatement& launch, const AttentionProblem& p, const Variables& known,
+                                 const DeviceLimits& device) const {
+  constexpr std::int64_t most_grid_x = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t most_grid_yz = 65535;
+  constexpr std::int64_t most_cluster = 16;
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 60;
+  KernelModel model;
+  model.name = launch.name;
+  model.setup = p.pass == Pass::bwd && launch.pass == Pass::fwd;
+  model.starts_early = launch.starts_early;
+  model.cooperative = launch.cooperative;
+  model.block = extents_of(launch.block, known, {1024, 1024, 64});
+  model.cluster = extents_of(launch.cluster, known, {most_cluster, most_cluster, most_cluster});
+  if (launch.shared_bytes) {
+    model.dynamic_shared_bytes = value_of(*launch.shared_bytes, known, 0, std::numeric_limits<std::int32_t>::max());
+  }
+  model.registers_per_thread = launch.registers;
+  Variables of_grid = known;
+  of_grid["blocks_per_sm"] = theoretical_occupancy(device, model.footprint()).blocks_per_sm;
+  model.grid = extents_of(launch.grid, of_grid, {most_grid_x, most_grid_yz, most_grid_yz});
+  for (std::size_t i = 0; i < model.grid.size(); ++i) {
+    if (model.grid.at(i) % model.cluster.at(i) == 0) continue;
+    throw Message(say::own_kernel::ragged_cluster{
+        .kernel = launch.name, .blocks = model.grid.at(i), .cluster = model.cluster.at(i)});
+  }
+  for (const BytesStatement& each : launch.bytes) {
+    const auto bytes = [&](const std::optional<Expression>& stated) {
+      return stated ? value_of(*stated, known, 0, most_bytes) : 0;
+    };
+    model.operands.push_back({each.tensor, {.l2_to_sm_bytes = bytes(each.load), .sm_to_l2_bytes = bytes(each.store)}});
+  }
+  model.traffic = sum_of(model.operands);
+  return model;
+}
+
+std::vector<KernelModel> UserKernel::models(const AttentionProblem& p, const Config& config,
+                                            const DeviceLimits& device) const {
+  const Variables known = variables(p, config, device);
+  std::vector<KernelModel> all;
+  for (const LaunchStatement* launch : launches_of(p)) all.push_back(model_of(*launch, p, known, device));
+  const auto measured = std::ranges::find(all, false, &KernelModel::setup);
+  measured->matrix_flops = flops(p);
+  if (like_ != nullptr) {
+    measured->operands = like_traffic(p, known, device);
+    measured->traffic = sum_of(measured->operands);
+  }
+  return all;
+}
+
+std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Config& config,
+                                             const DeviceLimits& device) const {
+  return models(p, config, device);
+}
+
+std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const Variables& known) const {
+  std::vector<BufferSpec> buffers = input_buffers(p);
+  const bool lse = std::ranges::any_of(launches_of(p), [](const auto* each) { return takes(*each, "lse"); });
+  buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
+  if (lse) buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
+  for (BufferSpec& buffer : buffers) buffer.layout = statement_.layout;
+  for (const ScratchStatement& each : statement_.scratch) {
+    const std::int64_t bytes = value_of(each.bytes, known, 1, most_scratch);
+    if (!each.zero) {
+      buffers.push_back({each.name, bytes});
+      continue;
+    }
+    buffers.push_back(contents_buffer(each.name, bytes, [bytes] {
+      return std::vector<std::byte>(static_cast<std::size_t>(bytes));
+    }));
+  }
+  return buffers;
+}
+
+AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  const Variables known = variables(p, config, device);
+  AttentionPlan plan;
+  plan.buffers = own_buffers(p, known);
+  plan.lse_base_2 = statement_.lse_base_2;
+  std::vector<KernelModel> all = models(p, config, device);
+  const std::vector<const LaunchStatement*> stated = launches_of(p);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const LaunchStatement& launch = *stated[i];
+    KernelSource source{.file = facts().name + "/" + source_->file.filename().string(),
+                        .entry = launch.entry,
+                        .defines = {},
+                        .own = source_};
+    for (const DefineStatement& define : launch.defines) {
+      source.defines.push_back(fmt::format("{}={}", define.macro, define.value.integer(known).value()));
+    }
+    std::vector<Argument> arguments;
+    for (const ArgumentStatement& each : launch.arguments) arguments.push_back(argument_of(each, known));
+    plan.launches.emplace_back(std::move(all[i]), std::move(source), std::move(arguments), nullptr);
+  }
+  return plan;
+}
+
+Result<std::unique_ptr<const Algorithm>, Message> load_kernel(const std::filesystem::path& file) {
+  const auto failed = [&](Message what) {
+    return Failure<Message>{say::own_kernel::in_file{.file = file.string(), .what = std::move(what)}};
+  };
+  constexpr std::uintmax_t most_bytes = 1 << 20;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return failed(say::own_kernel::no_file{});
+  if (std::filesystem::file_size(file, error) > most_bytes || error) return failed(say::own_kernel::large_file{});
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return failed(say::own_kernel::unreadable{});
+  auto statement = parse_statement(text.str(), file.parent_path());
+  if (!statement) return failed(statement.error());
+  if (!std::filesystem::is_regular_file(statement->source.file, error)) {
+    return failed(say::own_kernel::no_source{.source = statement->source.file.string()});
+  }
+  return std::unique_ptr<const Algorithm>(std::make_unique<UserKernel>(std::move(statement).value()));
+}
+
+}  // namespace attnscope::user

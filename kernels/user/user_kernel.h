@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user's kernel as an algorithm: what its statement says, for a problem.
+#pragma once
+
+#include <memory>
+
+#include "kernels/algorithm.h"
+#include "kernels/user/statement.h"
+
+namespace attnscope::user {
+
+class UserKernel final : public Algorithm {
+ public:
+  explicit UserKernel(Statement);
+
+  [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
+                                               const DeviceLimits&) const override;
+  [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
+                                               const DeviceLimits&) const override;
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
+
+ protected:
+  [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
+                                                 const DeviceLimits&) const override;
+
+ private:
+  /// The launches of the problem's pass, forward first.
+  [[nodiscard]] std::vector<const LaunchStatement*> launches_of(const AttentionProblem&) const;
+  [[nodiscard]] std::optional<Refusal> refuse_problem(const AttentionProblem&, const Config&) const;
+  [[nodiscard]] Variables variables(const AttentionProblem&, const Config&, const DeviceLimits&) const;
+  /// Throws Message where an expression has no value, or none that a launch can have.
+  [[nodiscard]] KernelModel model_of(const LaunchStatement&, const AttentionProblem&, const Variables&,
+                                     const DeviceLimits&) const;
+  [[nodiscard]] std::vector<KernelModel> models(const AttentionProblem&, const Config&, const DeviceLimits&) const;
+  [[nodiscard]] std::vector<BufferSpec> own_buffers(const AttentionProblem&, const Variables&) const;
+  [[nodiscard]] std::vector<OperandTraffic> like_traffic(const AttentionProblem&, const Variables&,
+                                                         const DeviceLimits&) const;
+
+  Statement statement_;
+  std::shared_ptr<const OwnSource> source_;
+  const Algorithm* like_ = nullptr;  ///< whose law it has
+};
+
+/// Of a statement's file. The error is one line: file, line, what is wrong.
+[[nodiscard]] Result<std::unique_ptr<const Algorithm>, Message> load_kernel(const std::filesystem::path& file);
+
+}  // namespace attnscope::user
