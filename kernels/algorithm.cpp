@@ -26,6 +26,8 @@ std::string_view to_string(Refusal::Cause cause) {
 AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& config,
                                 const DeviceLimits& device) const {
   AttentionModel model;
+  model.states_bytes = facts_.states_bytes;
+  model.predicts_time = !facts_.foreign;
   model.refusal = refusal(problem, config, device);
   if (model.refusal) return model;
   model.kernels = kernels(problem, config, device);

@@ -13,6 +13,7 @@
 #include "app/sweep_options.h"
 #include "app/table.h"
 #include "kernels/registry.h"
+#include "kernels/user/new_kernel.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/measure/gpu/kernel_builder.h"
@@ -122,6 +123,21 @@ ExitCode build(const BuildOptions& options) {
   return failed > 0 ? ExitCode::error : ExitCode::ok;
 }
 
+struct NewOptions {
+  std::string name;
+  std::string like = "fa2";
+  std::string folder = ".";
+};
+
+ExitCode begin(const NewOptions& options) {
+  const auto statement = user::write_new_kernel(options.name, options.folder);
+  if (!statement) throw CommandError(ExitCode::usage, statement.error());
+  std::cout << text(say::terminal::kernel_begun{
+                   .folder = statement->parent_path().string(), .name = options.name, .statement = statement->string()})
+            << '\n';
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 Action add_kernels(CLI::App& command) {
@@ -138,7 +154,18 @@ Action add_kernels(CLI::App& command) {
       ->type_name("FOLDER");
   below->add_option("-j,--jobs", options->jobs, "Compilers at work at once (default: one a core)");
   add_format_options(*below, options->format);
-  return [format, options, below] { return below->parsed() ? build(*options) : list(*format); };
+
+  CLI::App* beginning =
+      command.add_subcommand("new", "Write a folder to begin a kernel of your own from; it works as it is");
+  auto place = std::make_shared<NewOptions>();
+  beginning->add_option("NAME", place->name, "The kernel's name, and the folder's")->required();
+  beginning->add_option("--like", place->like, "What it computes as: FlashAttention-2, in plain arithmetic")
+      ->check(CLI::IsMember({"fa2"}))
+      ->capture_default_str();
+  beginning->add_option("-o,--output", place->folder, "Where the folder is to lie")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  return [=] { return beginning->parsed() ? begin(*place) : below->parsed() ? build(*options) : list(*format); };
 }
 
 }  // namespace attnscope

@@ -40,20 +40,21 @@ struct Theory {
   std::string block;
   std::string reason;
   std::optional<std::int64_t> shared_bytes;
+  bool feasible = false;
   std::optional<Traffic> traffic;
   std::optional<double> predicted_ns;
   std::optional<LaunchTime> time;  ///< of one measured kernel
 };
 
 std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
-  const AttentionModel model =
-      known_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
+  const AttentionModel model = known_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
   if (model.refusal) {
     return {{.kernel = "all",
              .grid = {},
              .block = {},
              .reason = text(model.refusal->reason),
              .shared_bytes = {},
+             .feasible = false,
              .traffic = {},
              .predicted_ns = {},
              .time = {}}};
@@ -62,6 +63,8 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
   };
   const std::vector<LaunchTime> times = predict_times(model, limits, rates);
+  const auto of_bytes = [&](const Traffic& t) { return model.states_bytes ? std::optional(t) : std::nullopt; };
+  const auto of_time = [&](double ns) { return model.predicts_time ? std::optional(ns) : std::nullopt; };
   std::vector<Theory> rows;
   if (model.kernels.size() > 1) {
     rows.push_back({.kernel = "all",
@@ -69,8 +72,9 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
                     .block = {},
                     .reason = {},
                     .shared_bytes = {},
-                    .traffic = model.traffic(),
-                    .predicted_ns = point_ns(times),
+                    .feasible = true,
+                    .traffic = of_bytes(model.traffic()),
+                    .predicted_ns = of_time(point_ns(times)),
                     .time = {}});
   }
   auto next = times.begin();
@@ -80,10 +84,11 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
                     .block = extent(kernel.block),
                     .reason = {},
                     .shared_bytes = kernel.dynamic_shared_bytes,
-                    .traffic = kernel.traffic,
+                    .feasible = true,
+                    .traffic = of_bytes(kernel.traffic),
                     .predicted_ns = {},
                     .time = {}});
-    if (kernel.setup) continue;
+    if (kernel.setup || !model.predicts_time) continue;
     rows.back().time = *next++;
     rows.back().predicted_ns = rows.back().time->ns;
   }
@@ -170,9 +175,9 @@ ExitCode model(const ModelOptions& options) {
       fields = {point.algorithm, row.kernel};
       append(fields, point_texts(point, known_algorithms(), people));
       append(fields,
-             {row.traffic ? "yes" : "no", row.grid, row.block,
+             {row.feasible ? "yes" : "no", row.grid, row.block,
               row.shared_bytes ? people ? text(Capacity(*row.shared_bytes)) : fmt::to_string(*row.shared_bytes) : "",
-              all && row.traffic ? people ? text(Capacity(memory_need)) : integer(memory_need) : "",
+              all && row.feasible ? people ? text(Capacity(memory_need)) : integer(memory_need) : "",
               row.traffic ? integer(row.traffic->l2_to_sm_bytes) : "",
               row.traffic ? integer(row.traffic->sm_to_l2_bytes) : "",
               all ? integer(compulsory_traffic(problem).total()) : "",

@@ -87,6 +87,8 @@ struct AttentionModel {
   /// Bytes that what runs at once on the device passes through again and again: while they fit in its L2, DRAM sees
   /// little of it. 0 when nothing that grows with N is cycled through.
   std::int64_t working_set_bytes = 0;
+  bool states_bytes = true;   ///< else traffic and operands mean nothing
+  bool predicts_time = true;  ///< else work and timing mean nothing
 
   /// Of the measured kernels.
   [[nodiscard]] Traffic traffic() const;

@@ -32,7 +32,7 @@ class ExpressionParser {
     if (error_.empty() && at_ < text_.size()) fail(say::own_kernel::unexpected{.found = text_.substr(at_, 1)});
     if (error_.empty()) return std::move(result_);
     return Failure<Message>{
-        say::own_kernel::bad_expression{.expression = std::string(text_), .place = at_ + 1, .why = error_}};
+        say::own_kernel::bad_expression{.expression = std::string(text_), .place = error_at_ + 1, .why = error_}};
   }
 
  private:
@@ -47,7 +47,9 @@ class ExpressionParser {
   static constexpr std::size_t longest = 1000;
 
   void fail(Message why) {
-    if (error_.empty()) error_ = std::move(why);
+    if (!error_.empty()) return;
+    error_ = std::move(why);
+    error_at_ = at_;
   }
   void skip_blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
@@ -188,6 +190,7 @@ class ExpressionParser {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t error_at_ = 0;
   int depth_ = 0;
   Message error_;
   Expression result_;
@@ -234,13 +237,27 @@ std::optional<std::int64_t> square_root(std::int64_t a) {
   return root;
 }
 
-std::optional<double> times(double a, double b) { return a * b; }
-std::optional<double> plus(double a, double b) { return a + b; }
-std::optional<double> minus(double a, double b) { return a - b; }
-std::optional<double> divided(double a, double b) { return a / b; }
-std::optional<double> remainder(double a, double b) { return std::fmod(a, b); }
-std::optional<double> ceil_divided(double a, double b) { return std::ceil(a / b); }
-std::optional<double> square_root(double a) { return std::sqrt(a); }
+std::optional<double> times(double a, double b) {
+  return a * b;
+}
+std::optional<double> plus(double a, double b) {
+  return a + b;
+}
+std::optional<double> minus(double a, double b) {
+  return a - b;
+}
+std::optional<double> divided(double a, double b) {
+  return a / b;
+}
+std::optional<double> remainder(double a, double b) {
+  return std::fmod(a, b);
+}
+std::optional<double> ceil_divided(double a, double b) {
+  return std::ceil(a / b);
+}
+std::optional<double> square_root(double a) {
+  return std::sqrt(a);
+}
 
 /// `a` is 0 where there is one operand.
 template <class T>
@@ -318,7 +335,8 @@ Result<T, Message> Expression::evaluate(const Variables& variables) const {
     } else {
       const std::optional<T> last = pop();
       const std::optional<T> first = is_unary(node.op) ? T{0} : pop();
-      const bool decided = first && ((node.op == Op::both && *first == T{0}) || (node.op == Op::either && *first != T{0}));
+      const bool decided =
+          first && ((node.op == Op::both && *first == T{0}) || (node.op == Op::either && *first != T{0}));
       if (decided) {
         value = T(node.op == Op::either);
       } else if (first && last) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic on a problem's numbers, as a user's statement writes it: "ceil_div(n_q, br)". It is parsed and evaluated,
 // never executed. From weak to strong: a ? b : c; ||; &&; == != < <= > >=; + -; * / %; - !; min(a, b), max(a, b),
-// ceil_div(a, b), sqrt(a), parentheses. Integers have 64 bits, `/` leaves out what remains, and a number with a point has
-// no value; as real numbers (`real()`) `/` divides, and sqrt() is exact.
+// ceil_div(a, b), sqrt(a), parentheses. Integers have 64 bits, `/` leaves out what remains, and a number with a point
+// has no value; as real numbers (`real()`) `/` divides, and sqrt() is exact.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The line of the last character that was read. A line's end is still on it: a number is known to end by what follows.
+struct Line {
+  std::size_t number = 1;
+  bool ends = false;
+};
+
 /// Counts lines as it is read.
 class CountingIterator {
  public:
@@ -23,10 +29,11 @@ class CountingIterator {
   using pointer = const char*;
   using reference = const char&;
 
-  CountingIterator(const char* at, std::size_t* line) : at_(at), line_(line) {}
+  CountingIterator(const char* at, Line* line) : at_(at), line_(line) {}
   reference operator*() const { return *at_; }
   CountingIterator& operator++() {
-    if (*at_++ == '\n') ++*line_;
+    if (line_->ends) ++line_->number;
+    line_->ends = *at_++ == '\n';
     return *this;
   }
   bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
@@ -34,12 +41,12 @@ class CountingIterator {
 
  private:
   const char* at_;
-  std::size_t* line_;
+  Line* line_;
 };
 
 class Builder {
  public:
-  explicit Builder(const std::size_t& line) : line_(line) {}
+  explicit Builder(const Line& line) : line_(line) {}
 
   // What nlohmann::json_sax asks for, by its names.
   bool null() { return put(nullptr) != nullptr; }
@@ -78,13 +85,13 @@ class Builder {
   static constexpr std::size_t deepest = 32;
 
   bool fail(Message why) {
-    if (error_.empty()) error_ = say::own_kernel::at_line{.line = line_, .what = std::move(why)};
+    if (error_.empty()) error_ = say::own_kernel::at_line{.line = line_.number, .what = std::move(why)};
     return false;
   }
   template <class T>
   Json* put(T&& value) {
     if (open_.empty()) {
-      result_.lines.emplace("", line_);
+      result_.lines.emplace("", line_.number);
       result_.json = std::forward<T>(value);
       pointer_ = "";
       return &result_.json;
@@ -92,7 +99,7 @@ class Builder {
     Json& parent = *open_.back().value;
     const std::string name = parent.is_array() ? std::to_string(parent.size()) : key_;
     pointer_ = open_.back().pointer + "/" + name;
-    result_.lines.emplace(pointer_, line_);
+    result_.lines.emplace(pointer_, line_.number);
     if (parent.is_array()) {
       parent.push_back(std::forward<T>(value));
       return &parent.back();
@@ -110,7 +117,7 @@ class Builder {
     return true;
   }
 
-  const std::size_t& line_;
+  const Line& line_;
   JsonWithLines result_;
   std::vector<Open> open_;
   std::string key_;
@@ -121,7 +128,7 @@ class Builder {
 }  // namespace
 
 Result<JsonWithLines, Message> parse_json_with_lines(std::string_view text) {
-  std::size_t line = 1;
+  Line line;
   Builder builder(line);
   Json::sax_parse(CountingIterator(text.data(), &line), CountingIterator(text.data() + text.size(), &line), &builder);
   if (!builder.error().empty()) return Failure{builder.error()};

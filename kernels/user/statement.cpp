@@ -43,9 +43,7 @@ class Value {
   [[noreturn]] void wrong(Message what) const {
     throw Wrong{say::own_kernel::at_line{.line = all_->lines.at(pointer_), .what = std::move(what)}};
   }
-  [[noreturn]] void not_a(Message kind) const {
-    wrong(say::own_kernel::not_a{.key = key(), .kind = std::move(kind)});
-  }
+  [[noreturn]] void not_a(Message kind) const { wrong(say::own_kernel::not_a{.key = key(), .kind = std::move(kind)}); }
   [[nodiscard]] std::string key() const { return pointer_.empty() ? "/" : pointer_.substr(pointer_.rfind('/') + 1); }
 
   /// An object's member, where it has it.
@@ -135,14 +133,16 @@ class Parser {
     computes();
     supports();
     tile();
-    if (const auto knobs = root_.find("knobs")) knobs->each_member([&](const auto& name, const Value& v) { knob(name, v); });
+    if (const auto knobs = root_.find("knobs"))
+      knobs->each_member([&](const auto& name, const Value& v) { knob(name, v); });
     if (const auto all = root_.find("requires")) {
       for (const Value& each : all->list()) {
         each.object({"that", "else"});
         result_.requirements.push_back({each.at("that").expression(names_), each.at("else").text()});
       }
     }
-    if (const auto all = root_.find("scratch")) all->each_member([&](const auto& name, const Value& v) { scratch(name, v); });
+    if (const auto all = root_.find("scratch"))
+      all->each_member([&](const auto& name, const Value& v) { scratch(name, v); });
     for (const Value& each : root_.at("launches").list()) launch(each);
     law();
     check_passes();
@@ -172,7 +172,8 @@ class Parser {
     }
     own.statement = text;
     if (const auto folders = root_.find("include")) {
-      for (const Value& each : folders->list()) own.include_folders.push_back((folder_ / each.text()).lexically_normal());
+      for (const Value& each : folders->list())
+        own.include_folders.push_back((folder_ / each.text()).lexically_normal());
     }
     if (const auto options = root_.find("options")) {
       for (const Value& each : options->list()) own.options.push_back(option(each));
@@ -181,8 +182,15 @@ class Parser {
 
   /// Of the compiler's those that change the code and write no file.
   static std::string option(const Value& value) {
-    static constexpr std::array known{"--use_fast_math", "--maxrregcount=", "--ftz=", "--prec-div=", "--prec-sqrt=",
-                                      "--fmad=", "--std=", "--extra-device-vectorization", "-D"};
+    static constexpr std::array known{"--use_fast_math",
+                                      "--maxrregcount=",
+                                      "--ftz=",
+                                      "--prec-div=",
+                                      "--prec-sqrt=",
+                                      "--fmad=",
+                                      "--std=",
+                                      "--extra-device-vectorization",
+                                      "-D"};
     const std::string& text = value.text();
     if (std::ranges::none_of(known, [&](std::string_view each) { return text.starts_with(each); })) {
       value.not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
@@ -253,7 +261,8 @@ class Parser {
   }
 
   void scratch(const std::string& name, const Value& value) {
-    static constexpr std::array own{"q", "k", "v", "o", "lse", "dout", "dq", "dk", "dv", "key_lengths", "block_mask", "null"};
+    static constexpr std::array own{"q",  "k",  "v",  "o",           "lse",        "dout",
+                                    "dq", "dk", "dv", "key_lengths", "block_mask", "null"};
     if (!is_word(name, "_") || std::ranges::find(own, name) != own.end()) {
       value.wrong(say::own_kernel::scratch_name{.name = name});
     }
@@ -277,7 +286,8 @@ class Parser {
     launch.entry = value.at("entry").text();
     const auto name = value.find("name");
     launch.name = name ? name->text() : launch.entry;
-    if (launch.name == "all" || std::ranges::find(result_.launches, launch.name, &LaunchStatement::name) != result_.launches.end()) {
+    if (launch.name == "all" ||
+        std::ranges::find(result_.launches, launch.name, &LaunchStatement::name) != result_.launches.end()) {
       (name ? *name : value).wrong(say::own_kernel::launch_name{.name = launch.name});
     }
     if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->word({"fwd", "bwd"})).value();
@@ -309,13 +319,15 @@ class Parser {
   ArgumentStatement argument(const Value& value) const {
     using Type = ArgumentStatement::Type;
     const std::string& text = value.text();
-    for (const auto& [word, type] : {std::pair{"int ", Type::int32}, std::pair{"long ", Type::int64}, std::pair{"float ", Type::float32}}) {
+    for (const auto& [word, type] :
+         {std::pair{"int ", Type::int32}, std::pair{"long ", Type::int64}, std::pair{"float ", Type::float32}}) {
       if (!text.starts_with(word)) continue;
       auto parsed = Expression::parse(std::string_view(text).substr(std::string_view(word).size()));
       if (!parsed) value.wrong(parsed.error());
       for (const std::string& name : parsed->names()) {
         if (std::ranges::find(names_, name) == names_.end()) {
-          value.wrong(say::own_kernel::bad_name{.expression = parsed->text(), .name = name, .known = fmt::format("{}", fmt::join(names_, ", "))});
+          value.wrong(say::own_kernel::bad_name{
+              .expression = parsed->text(), .name = name, .known = fmt::format("{}", fmt::join(names_, ", "))});
         }
       }
       return {.type = type, .buffer = {}, .value = std::move(parsed).value()};
@@ -394,9 +406,9 @@ bool Statement::states_bytes() const {
 }
 
 const std::vector<std::string>& known_names() {
-  static const std::vector<std::string> names{"batch", "heads", "heads_q", "heads_kv", "n_q", "n_k", "d", "br", "bc",
-                                              "element_bytes", "bf16", "causal", "window_left", "window_right",
-                                              "backward", "sms"};
+  static const std::vector<std::string> names{
+      "batch", "heads",         "heads_q", "heads_kv", "n_q",         "n_k",          "d",        "br",
+      "bc",    "element_bytes", "bf16",    "causal",   "window_left", "window_right", "backward", "sms"};
   return names;
 }
 

@@ -60,13 +60,12 @@ Refusal of_shape(Message reason) {
 }
 
 /// Throws Message.
-std::int64_t value_of(const Expression& expression, const Variables& variables, std::int64_t least,
-                      std::int64_t most) {
+std::int64_t value_of(const Expression& expression, const Variables& variables, std::int64_t least, std::int64_t most) {
   const auto value = expression.integer(variables);
   if (!value) throw value.error();
   if (*value < least || *value > most) {
-    throw Message(say::own_kernel::out_of_range{
-        .expression = expression.text(), .value = *value, .least = least, .most = most});
+    throw Message(
+        say::own_kernel::out_of_range{.expression = expression.text(), .value = *value, .least = least, .most = most});
   }
   return *value;
 }
@@ -151,8 +150,10 @@ std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, con
   const std::string& name = facts().name;
   const auto refuse_value = [&](const char* what, auto given, const auto& supported) -> std::optional<Refusal> {
     if (std::ranges::find(supported, given) != supported.end()) return std::nullopt;
-    return of_shape(say::own_kernel::not_supported{
-        .kernel = name, .what = what, .value = fmt::format("{}", given), .supported = fmt::format("{}", fmt::join(supported, ", "))});
+    return of_shape(say::own_kernel::not_supported{.kernel = name,
+                                                   .what = what,
+                                                   .value = fmt::format("{}", given),
+                                                   .supported = fmt::format("{}", fmt::join(supported, ", "))});
   };
   const auto words = [](const auto& values) {
     std::vector<std::string_view> all;
@@ -322,9 +323,8 @@ std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const
       buffers.push_back({each.name, bytes});
       continue;
     }
-    buffers.push_back(contents_buffer(each.name, bytes, [bytes] {
-      return std::vector<std::byte>(static_cast<std::size_t>(bytes));
-    }));
+    buffers.push_back(
+        contents_buffer(each.name, bytes, [bytes] { return std::vector<std::byte>(static_cast<std::size_t>(bytes)); }));
   }
   return buffers;
 }

@@ -141,10 +141,16 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.dram_rate_measured = rates.dram_measured;
   result.l2_rate_measured = rates.l2_measured;
   result.rates_inherited = rates.inherited;
-  const std::vector<LaunchLoad> loads = predict_loads(model, limits);
-  const std::vector<LaunchTime> times = launch_times(loads, rates);
-  result.ns = point_ns(times);
-  result.light = speed_of_light(times);
+  std::vector<LaunchLoad> loads = predict_loads(model, limits);
+  std::vector<LaunchTime> times = launch_times(loads, rates);
+  result.predicts_time = model.predicts_time;
+  if (model.predicts_time) {
+    result.ns = point_ns(times);
+    result.light = speed_of_light(times);
+  } else {
+    std::ranges::fill(loads, LaunchLoad());
+    std::ranges::fill(times, LaunchTime());
+  }
   std::size_t measured = 0;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;

@@ -63,6 +63,8 @@ std::vector<ComparedFigure> compare(std::span<const Exploration* const> all) {
     for (const Exploration* each : all) {
       ComparedValue value;
       if (!each->refusal) value.value = figure.value(*each);
+      // Of a kernel that states no time or no bytes, these are 0.
+      if (value.value == 0 && !each->predicts_time) value.value.reset();
       const std::optional<double> first = row.values.empty() ? value.value : row.values.front().value;
       if (value.value && first) {
         // Of different problems neither is the better one.

@@ -187,9 +187,8 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
   }
   constexpr unsigned portable_cluster = 8;
   if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > portable_cluster) {
-    cuda_.check(
-        cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
-        "cuFuncSetAttribute");
+    cuda_.check(cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+                "cuFuncSetAttribute");
   }
   if (launch.dynamic_shared_bytes > 0) {  // needed above 48 KiB
     const CUresult result = cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

@@ -142,8 +142,8 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
     return found->reference;
   }
   StatisticsSource statistics;
-  const bool pages_or_blocks =
-      problem.page > 0 || find_buffer(plan, "q")->layout != Layout::bhnd || (problem.mask.sparse() && find_buffer(plan, "block_mask") == nullptr);
+  const bool pages_or_blocks = problem.page > 0 || find_buffer(plan, "q")->layout != Layout::bhnd ||
+                               (problem.mask.sparse() && find_buffer(plan, "block_mask") == nullptr);
   constexpr std::int64_t largest_d = 256;
   if (!pages_or_blocks && problem.d <= largest_d) {
     statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };

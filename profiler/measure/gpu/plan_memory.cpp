@@ -189,8 +189,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
     std::vector<std::uint16_t> matrix(static_cast<std::size_t>(elements));
     for (std::int64_t i = 0; i < instances; ++i) {
       generator.fill(tensor, i, matrix);
-      cuda_.check(cuda_.cuMemcpyHtoDAsync(place(i), matrix.data(), matrix.size() * size, stream_),
-                  "cuMemcpyHtoDAsync");
+      cuda_.check(cuda_.cuMemcpyHtoDAsync(place(i), matrix.data(), matrix.size() * size, stream_), "cuMemcpyHtoDAsync");
       spread(i);
     }
     return;

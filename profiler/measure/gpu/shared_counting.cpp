@@ -113,7 +113,8 @@ bool GpuDevice::is_ready(std::size_t slot, const PointRecord& record, const Meas
   if (found == prepared_.end() || !session_->workspace.holds(slot)) return false;
   const PreparedPoint& point = *found->second;
   return point.spec == record.spec &&
-         point.inputs == PlanMemory::inputs_of(record.spec.problem, options.input_kind, options.seed, point.inputs.layout) &&
+         point.inputs ==
+             PlanMemory::inputs_of(record.spec.problem, options.input_kind, options.seed, point.inputs.layout) &&
          (!counts_write_back(record, options) || session_->workspace.holds_noise());
 }
 

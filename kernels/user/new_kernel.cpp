@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/user/new_kernel.h"
+
+#include <fstream>
+#include <system_error>
+
+#include "kernels/user/new_kernel_files.h"
+#include "kernels/user/statement.h"
+#include "messages/own_kernel.h"
+
+namespace attnscope::user {
+namespace {
+
+std::string with_name(std::string text, const std::string& name) {
+  constexpr std::string_view place = "@NAME@";
+  for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + name.size())) {
+    text.replace(at, place.size(), name);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::filesystem::path, Message> write_new_kernel(const std::string& name, const std::filesystem::path& parent) {
+  const std::filesystem::path folder = parent / name;
+  std::error_code error;
+  for (const NewKernelFile& each : new_kernel_files()) {
+    if (!each.path.ends_with(".json")) continue;
+    const auto statement = parse_statement(with_name(std::string(each.text), name), folder);
+    if (!statement) return Failure<Message>{say::own_kernel::no_such_name{.name = name, .why = statement.error()}};
+  }
+  std::filesystem::create_directories(parent, error);
+  if (!std::filesystem::create_directory(folder, error)) {
+    return Failure<Message>{
+        error ? Message(say::own_kernel::not_written{.file = folder.string(), .error = error.message()})
+              : Message(say::own_kernel::folder_there{.folder = folder.string()})};
+  }
+  for (const NewKernelFile& each : new_kernel_files()) {
+    const std::filesystem::path file = folder / with_name(std::string(each.path), name);
+    std::ofstream out(file, std::ios::binary);
+    out << with_name(std::string(each.text), name);
+    out.close();
+    if (!out) return Failure<Message>{say::own_kernel::not_written{.file = file.string(), .error = ""}};
+  }
+  return folder / (name + ".json");
+}
+
+}  // namespace attnscope::user

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder to begin a kernel of one's own from: source, statement, and a page that says what to change.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "kernels/model/message.h"
+#include "kernels/model/result.h"
+
+namespace attnscope::user {
+
+/// Writes `parent`/`name`, which must not be there; the statement's path. The error is one line.
+[[nodiscard]] Result<std::filesystem::path, Message> write_new_kernel(const std::string& name,
+                                                                      const std::filesystem::path& parent);
+
+}  // namespace attnscope::user

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/user/expression.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace attnscope::user {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Variables known{{"n", 1000}, {"br", 64}, {"zero", 0}, {"huge", std::numeric_limits<std::int64_t>::max()}};
+
+std::int64_t integer(const std::string& text) {
+  const auto parsed = Expression::parse(text);
+  if (!parsed) {
+    ADD_FAILURE() << text << ": " << parsed.error();
+    return -1;
+  }
+  const auto value = parsed->integer(known);
+  if (value) return *value;
+  ADD_FAILURE() << text << ": " << value.error();
+  return -1;
+}
+
+std::string refusal(const std::string& text) {
+  const auto parsed = Expression::parse(text);
+  if (!parsed) return english_text(parsed.error());
+  const auto value = parsed->integer(known);
+  return value ? "it is " + std::to_string(*value) : english_text(value.error());
+}
+
+TEST(Expression, HasTheValueThatCGivesIt) {
+  const std::pair<const char*, std::int64_t> cases[] = {
+      {"7", 7},
+      {"2 + 3 * 4", 14},
+      {"(2 + 3) * 4", 20},
+      {"20 - 6 - 4", 10},
+      {"100 / 7 / 2", 7},
+      {"17 % 5", 2},
+      {"-br + 1", -63},
+      {"- -3", 3},
+      {"!0 + !5", 1},
+      {"n / br", 15},
+      {"ceil_div(n, br)", 16},
+      {"ceil_div(-n, br)", -15},
+      {"ceil_div(1024, br)", 16},
+      {"min(n, br) + max(n, br)", 1064},
+      {"sqrt(1023)", 31},
+      {"sqrt(1024)", 32},
+      {"n > 999 && n >= 1000 && br < 65 && br <= 64 && br != n && br == 64", 1},
+      {"n < 999 || n > 1000", 0},
+      {"1 < 2 == 1", 1},
+      {"10 - 3 > 2 * 3", 1},
+      {"10 - 4 > 2 * 3", 0},
+      {"n % br == 0 ? 1 : 2", 2},
+      {"1 ? 2 ? 3 : 4 : 5", 3},
+      {"0 ? 1 : 0 ? 2 : 3", 3},
+  };
+  for (const auto& [text, value] : cases) EXPECT_EQ(integer(text), value) << text;
+}
+
+TEST(Expression, WhatIsNotAskedForNeedsNoValue) {
+  EXPECT_EQ(integer("zero > 0 ? n / zero : n"), 1000);
+  EXPECT_EQ(integer("zero != 0 && n / zero > 3"), 0);
+  EXPECT_EQ(integer("zero == 0 || n / zero > 3"), 1);
+  EXPECT_THAT(refusal("zero == 0 ? n / zero : n"), HasSubstr("divides by zero"));
+  EXPECT_THAT(refusal("n / zero > 3 || 1"), HasSubstr("divides by zero"));
+}
+
+TEST(Expression, OfRealNumbersDivisionIsExact) {
+  const auto scale = Expression::parse("1 / sqrt(br + 2) * 1.5");
+  ASSERT_TRUE(scale.ok());
+  EXPECT_DOUBLE_EQ(*scale->real(known), 1.5 / std::sqrt(66.0));
+  EXPECT_THAT(english_text(scale->integer(known).error()), HasSubstr("no whole one"));
+  EXPECT_FALSE(Expression::parse("1 / zero")->real(known).ok());
+}
+
+TEST(Expression, NoNumberIsWrongWithoutAWord) {
+  for (const char* text : {"huge + 1", "-huge - 2", "huge * 2", "n % zero", "ceil_div(n, zero)", "sqrt(-1)",
+                           "(-huge - 1) / -1", "1.5 + 1"}) {
+    EXPECT_THAT(refusal(text), HasSubstr("has no value")) << text;
+  }
+  EXPECT_EQ(integer("huge - 1 + 1"), std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(Expression, SaysWhereItIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "character 1: a number, a name or '(' is missing"},
+      {"n +", "character 4: a number"},
+      {"n br", "character 3: 'b' does not belong there"},
+      {"(n", "character 3: ')' is missing"},
+      {"min(n)", "character 6: ',' is missing"},
+      {"system(n)", "there is no function 'system'"},
+      {"n ? 1", "':' is missing"},
+      {"n = 1", "character 3: '=' does not belong there"},
+      {"99999999999999999999", "too large"},
+      {"n; n", "';' does not belong there"},
+  };
+  for (const auto& [text, why] : cases) EXPECT_THAT(refusal(text), HasSubstr(why)) << text;
+  EXPECT_THAT(refusal("unknown + n"), HasSubstr("nothing is known of 'unknown'"));
+}
+
+TEST(Expression, SomebodysBracketsDoNotExhaustTheStack) {
+  const std::string many(100'000, '(');
+  EXPECT_THAT(refusal(many), HasSubstr("too long"));
+  EXPECT_THAT(refusal(std::string(100'000, '-') + "1"), HasSubstr("too long"));
+  std::string sum = "1";
+  for (int i = 0; i < 100'000; ++i) sum += "+1";
+  EXPECT_THAT(refusal(sum), HasSubstr("too long"));
+}
+
+TEST(Expression, KnowsItsNames) {
+  EXPECT_THAT(Expression::parse("min(b, a) + a * 2")->names(), ElementsAre("b", "a"));
+}
+
+}  // namespace
+}  // namespace attnscope::user

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/user/statement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels/user/new_kernel_files.h"
+#include "statement_text.h"
+
+namespace attnscope::user {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string error_of(const std::string& text) {
+  const auto parsed = parse_statement(text, "/somewhere");
+  return parsed ? "accepted" : english_text(parsed.error());
+}
+
+TEST(Statement, OfANewKernelIsWhole) {
+  const auto parsed = parse_statement(template_text(), "/somewhere");
+  ASSERT_TRUE(parsed.ok()) << parsed.error();
+  EXPECT_EQ(parsed->name, "my-kernel");
+  EXPECT_EQ(parsed->source.file, "/somewhere/my-kernel.cu");
+  EXPECT_EQ(parsed->source.kind, OwnSource::Kind::cuda);
+  EXPECT_THAT(parsed->head_dims, ElementsAre(32, 64, 128));
+  EXPECT_THAT(parsed->dtypes, ElementsAre(DType::fp16, DType::bf16));
+  EXPECT_TRUE(parsed->causal);
+  EXPECT_TRUE(parsed->states_bytes());
+  ASSERT_EQ(parsed->launches.size(), 1U);
+  EXPECT_EQ(parsed->launches[0].arguments.size(), 10U);
+  EXPECT_EQ(parsed->launches[0].arguments[9].type, ArgumentStatement::Type::float32);
+}
+
+TEST(Statement, SaysTheLineOfWhatIsWrong) {
+  struct Case {
+    const char* from;
+    const char* to;
+    int line;
+    const char* why;
+  };
+  const Case cases[] = {
+      {"\"attnscope_kernel\": 1", "\"attnscope_kernel\": 2", 2,
+       "'attnscope_kernel' must be a whole number from 1 to 1"},
+      {"\"name\": \"my-kernel\"", "\"name\": \"My Kernel\"", 3, "'name' must be a name"},
+      {"\"name\": \"my-kernel\"", "\"name\": \"fa2\"", 3, "a built-in algorithm 'fa2'"},
+      {"my-kernel.cu", "my-kernel.py", 4, "'source' must be a file .cu, .cuh, .ptx or .cubin"},
+      {"\"supports\"", "\"suports\"", 6, "'suports' means nothing here"},
+      {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "'1' must be one of fp16, bf16"},
+      {"[32, 64, 128]", "[32, \"64\"]", 8, "must be a whole number from 1 to 1024"},
+      {"[\"none\", \"causal\"]", "[]", 10, "'mask' must be a list"},
+      {"\"gqa\": true", "\"gqa\": 1", 11, "'gqa' must be true or false"},
+      {"[64, 16, 32, 128]", "[64, -16]", 15, "must be a whole number from 1"},
+      {"\"entry\": \"own_forward\",", "", 20, "'entry' is missing"},
+      {"\"BR\": \"br\"", "\"BR\": \"bz\"", 23, "'bz': there is no 'bz'; known are batch"},
+      {"\"ceil_div(n_q, br)\"", "\"ceil_div(n_q, br\"", 24, "')' is missing"},
+      {"[\"4 * br\"]", "[\"1\", \"1\", \"1\", \"1\"]", 25, "'block' must be a list of 1 to 3 expressions"},
+      {"\"lse\", \"int n_q\"", "\"lss\", \"int n_q\"", 27, "there is no buffer 'lss'; known are q, k, v, o, lse, null"},
+      {"\"like\": \"fa2\"", "\"like\": \"fa9\"", 31, "'like' must be one of naive"},
+      {"\"bc\": [32", "\"br\": [32", 16, "'br' stands there twice"},
+      {"\"gqa\": true", "\"gqa\": true, \"paged\": true", 11, "'paged' means nothing here"},
+  };
+  for (const Case& each : cases) {
+    std::string text = template_text();
+    const std::size_t at = text.find(each.from);
+    ASSERT_NE(at, std::string::npos) << each.from;
+    text.replace(at, std::string(each.from).size(), each.to);
+    EXPECT_THAT(error_of(text), AllOf(StartsWith("line " + std::to_string(each.line) + ": "), HasSubstr(each.why)))
+        << each.to;
+  }
+}
+
+TEST(Statement, WhatIsNoJsonIsSaidWithItsLine) {
+  EXPECT_THAT(error_of(""), HasSubstr("no JSON"));
+  EXPECT_THAT(error_of("{\n\"attnscope_kernel\": 1,\n}"), StartsWith("line 3: no JSON: "));
+  EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("32 levels"));
+  EXPECT_THAT(error_of("[1]"), HasSubstr("must be an object"));
+  EXPECT_THAT(error_of("\xff\xfe{\0}"), HasSubstr("no JSON"));
+}
+
+TEST(Statement, OptionsThatWriteFilesAreRefused) {
+  const auto with_option = [](const std::string& option) {
+    std::string text = template_text();
+    return text.insert(text.find("\"supports\""), "\"options\": [\"" + option + "\"], ");
+  };
+  EXPECT_EQ(error_of(with_option("--use_fast_math")), "accepted");
+  EXPECT_EQ(error_of(with_option("--maxrregcount=128")), "accepted");
+  for (const char* option : {"--time=/etc/passwd", "--create-pch=x", "-I/etc", "x"}) {
+    EXPECT_THAT(error_of(with_option(option)), HasSubstr("must be one of --use_fast_math")) << option;
+  }
+}
+
+TEST(Statement, KnobsAreNamesInExpressions) {
+  std::string text = template_text();
+  text.insert(text.find("\"launches\""), "\"knobs\": { \"unroll\": { \"values\": [8, 4], \"means\": \"keys\" } },\n  ");
+  text.replace(text.find("\"BR\": \"br\""), 10, "\"BR\": \"br * unroll / unroll\"");
+  EXPECT_EQ(error_of(text), "accepted");
+  text.replace(text.find("unroll"), 6, "n_q___");
+  EXPECT_THAT(error_of(text), HasSubstr("there is no 'unroll'"));
+  text.replace(text.find("n_q___"), 6, "n_q");
+  EXPECT_THAT(error_of(text), HasSubstr("'n_q' is no name for a knob"));
+}
+
+TEST(Statement, AKernelHasOneLaw) {
+  std::string text = template_text();
+  text.insert(text.find("\"arguments\""), "\"bytes\": { \"Q\": { \"load\": \"n_q\" } }, ");
+  EXPECT_THAT(error_of(text), HasSubstr("a kernel has one law"));
+  text.replace(text.find("\"Q\": {"), 6, "\"X\": {");
+  EXPECT_THAT(error_of(text), HasSubstr("there is no matrix 'X'; known are Q, K, V, O"));
+}
+
+TEST(Statement, APassNeedsALaunch) {
+  std::string text = template_text();
+  text.replace(text.find("[\"fwd\"]"), 7, "[\"fwd\", \"bwd\"]");
+  EXPECT_THAT(error_of(text), HasSubstr("pass bwd is supported, and no launch is of it"));
+}
+
+}  // namespace
+}  // namespace attnscope::user
