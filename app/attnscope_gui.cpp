@@ -14,6 +14,7 @@
 
 #include "app/language.h"
 #include "app/standard_streams.h"
+#include "kernels/user/known_kernels.h"
 #include "messages/command.h"
 #include "messages/gui.h"
 #include "messages/output.h"
@@ -124,6 +125,9 @@ struct Switches {
                             QStringLiteral("step")};
   QCommandLineOption language{QStringLiteral("lang"), QStringLiteral("Language of the lesson: en or zh."),
                               QStringLiteral("language")};
+  QCommandLineOption kernel{QStringLiteral("kernel"),
+                            QStringLiteral("A kernel of your own to work with: its statement, a JSON file."),
+                            QStringLiteral("file")};
   QCommandLineOption force{
       QStringLiteral("force"),
       QStringLiteral("Let --plots and --screenshot replace files that are no pictures of theirs, too.")};
@@ -198,7 +202,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
   parser.addOptions({known.help, known.plots, known.only, known.screenshot, known.page, known.size, known.theme,
-                     known.filter, known.lesson, known.language, known.force});
+                     known.filter, known.lesson, known.language, known.kernel, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, the recorded sample."),
                                QStringLiteral("[FILE...]"));
@@ -219,6 +223,11 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     return output_code();
   }
   if (const QString wrong = read_options(parser, known, options); !wrong.isEmpty()) return misused(wrong);
+  attnscope::Message wrong = attnscope::user::load_inherited_kernels();
+  for (const QString& file : parser.values(known.kernel)) {
+    if (wrong.empty()) wrong = attnscope::user::load_known_kernel(file.toStdString());
+  }
+  if (!wrong.empty()) return misused(qtext(wrong));
   return {};
 }
 

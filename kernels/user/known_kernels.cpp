@@ -2,6 +2,7 @@
 #include "kernels/user/known_kernels.h"
 
 #include <cstdlib>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,9 @@ std::string inherited() {
 }
 
 Message add(const std::filesystem::path& file) {
+  // A process that goes on in a fresh one hands over its words and its environment: both name the same files.
+  static std::set<std::filesystem::path> loaded;
+  if (!loaded.insert(file).second) return {};
   auto kernel = load_kernel(file);
   if (!kernel) return kernel.error();
   try {
@@ -36,7 +40,7 @@ Message add(const std::filesystem::path& file) {
 }  // namespace
 
 Message load_known_kernel(const std::filesystem::path& file) {
-  const std::filesystem::path whole = std::filesystem::absolute(file);
+  const std::filesystem::path whole = std::filesystem::absolute(file).lexically_normal();
   Message error = add(whole);
   if (error.empty()) ::setenv(variable, (inherited() + whole.string() + '\n').c_str(), 1);
   return error;

@@ -17,7 +17,7 @@ class Algorithms {
  public:
   Algorithms() = default;
   explicit Algorithms(const Registry& registry);
-  [[nodiscard]] static Algorithms built_in() { return Algorithms(built_in_algorithms()); }
+  [[nodiscard]] static Algorithms known() { return Algorithms(known_algorithms()); }
 
   /// nullptr for a name that is not among them.
   [[nodiscard]] const Algorithm* find(std::string_view name) const {

@@ -28,9 +28,9 @@ struct AxisCurveRequest {
 /// algorithm and the device, which are curves of their own. Knobs only where the axis, or the group, is a knob or a
 /// side of the tile; else a tile stands for its algorithm with all that it was told.
 [[nodiscard]] std::vector<FacetPtr> facets_beside_curves(const PointAxis& axis, const FacetPtr& group,
-                                                         const Algorithms& = Algorithms::built_in());
+                                                         const Algorithms& = Algorithms::known());
 /// What facets_beside_curves() may give, each once.
-[[nodiscard]] std::vector<FacetPtr> all_curve_facets(const Algorithms& = Algorithms::built_in());
+[[nodiscard]] std::vector<FacetPtr> all_curve_facets(const Algorithms& = Algorithms::known());
 /// The memory on chip that the paper's rule makes the point's tile of, in elements (memory_of_tile()): an axis of
 /// curves, which no field states.
 [[nodiscard]] const PointAxis& memory_axis();

@@ -50,7 +50,7 @@ struct FieldGroup {
 /// tile stands for its algorithm with all that it was told.
 [[nodiscard]] std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields = point_fields());
 /// What the points of a map of tiles have in common: every field but the tile, and every knob of these algorithms.
-[[nodiscard]] std::vector<FacetPtr> map_facets(const Algorithms& = Algorithms::built_in(),
+[[nodiscard]] std::vector<FacetPtr> map_facets(const Algorithms& = Algorithms::known(),
                                                std::span<const attnscope::Field> fields = point_fields());
 /// The key of the facet that says where points come from: no field, and no part of a configuration.
 inline constexpr std::string_view device_facet_key = "device";
@@ -65,17 +65,17 @@ struct PointAxis {
   [[nodiscard]] bool speaks_for(std::string_view name) const;
 };
 /// Every field by itself and every knob, and N, batch x heads and the tile, which stand for several fields each.
-[[nodiscard]] std::vector<PointAxis> point_axes(const Algorithms& = Algorithms::built_in(),
+[[nodiscard]] std::vector<PointAxis> point_axes(const Algorithms& = Algorithms::known(),
                                                 std::span<const attnscope::Field> fields = point_fields());
 /// By its key; nullptr for an unknown one.
 [[nodiscard]] const PointAxis* find_axis(std::span<const PointAxis>, std::string_view key);
 /// What points have in common that are laid out by these axes: every field and knob that none of them speaks for. Of
 /// fields that are one choice elsewhere each is one by itself where an axis has taken another of them.
 [[nodiscard]] std::vector<FacetPtr> facets_beside(std::span<const PointAxis> axes,
-                                                  const Algorithms& = Algorithms::built_in(),
+                                                  const Algorithms& = Algorithms::known(),
                                                   std::span<const attnscope::Field> fields = point_fields());
 /// All that facets_beside() may give, each once.
-[[nodiscard]] std::vector<FacetPtr> all_map_facets(const Algorithms& = Algorithms::built_in(),
+[[nodiscard]] std::vector<FacetPtr> all_map_facets(const Algorithms& = Algorithms::known(),
                                                    std::span<const attnscope::Field> fields = point_fields());
 /// Of two axes together: a value each pair that there is.
 [[nodiscard]] FacetPtr facet_of_both(const PointAxis& a, const PointAxis& b);

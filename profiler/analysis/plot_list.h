@@ -20,7 +20,7 @@ namespace attnscope::analysis {
 /// What narrows points to the problem of curves over N.
 [[nodiscard]] ProblemFilter curve_filter();
 /// The same for a map of tiles.
-[[nodiscard]] ProblemFilter map_filter(const Algorithms& = Algorithms::built_in());
+[[nodiscard]] ProblemFilter map_filter(const Algorithms& = Algorithms::known());
 
 /// "io", "time", "tflops": the beginning of file names.
 [[nodiscard]] std::string_view to_string(Ordinate);

@@ -177,7 +177,7 @@ class PointTable {
 class PointTableBuilder {
  public:
   /// The table of fields has to outlive the table of points.
-  explicit PointTableBuilder(Algorithms algorithms = Algorithms::built_in(),
+  explicit PointTableBuilder(Algorithms algorithms = Algorithms::known(),
                              std::span<const Field> fields = point_fields())
       : algorithms_(std::move(algorithms)), points_(fields) {}
 

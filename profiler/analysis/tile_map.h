@@ -38,7 +38,7 @@ struct MapLayout {
 [[nodiscard]] const MapLayout& tile_layout();
 /// What narrows points to one map of that layout. Where no axis says the tile, neither it nor a knob does: at each
 /// place the fastest of those given stands for its algorithm.
-[[nodiscard]] std::vector<FacetPtr> facets_beside(const MapLayout&, const Algorithms& = Algorithms::built_in());
+[[nodiscard]] std::vector<FacetPtr> facets_beside(const MapLayout&, const Algorithms& = Algorithms::known());
 
 struct MapRequest {
   MapLayout layout = tile_layout();

@@ -39,9 +39,9 @@ ExportCount export_csv(std::span<const ExportSource>, std::ostream&);
 /// quartiles q1 and q3 of its samples and how many these are, round and samples_ns. Values are every metric of the
 /// metrics table that the point has, stored or derived, in the table's order, counters asked for by name, and the
 /// numbers of point_facts(). A point without any has one row that says so by what it leaves empty.
-void export_long_csv(std::span<const ExportSource>, std::ostream&, const Registry& = built_in_algorithms());
+void export_long_csv(std::span<const ExportSource>, std::ostream&, const Registry& = known_algorithms());
 void export_long_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostream&,
-                     const Registry& = built_in_algorithms());
+                     const Registry& = known_algorithms());
 
 /// {"schema_version":1,"created_at":...,"devices":[...],"environments":[...],"runs":[{...,"argv":[...]}],"points":[{...}]};
 /// points as in the CSV, absent values null; beside them "metrics" (every stored number with unit and provenance) and

@@ -51,7 +51,7 @@ struct ImportRequest {
   std::optional<PointSpec> spec = std::nullopt;
   NcuSelection ncu = {};
   /// Whose knobs are columns.
-  const Registry* registry = &built_in_algorithms();
+  const Registry* registry = &known_algorithms();
 };
 
 /// The error is one sentence with the line or the place in the document, and the column.

@@ -204,7 +204,7 @@ QString format_quantity(double value, Quantity quantity) {
 }
 
 QString short_title(std::string_view algorithm) {
-  static const analysis::Algorithms known = analysis::Algorithms::built_in();
+  static const analysis::Algorithms known = analysis::Algorithms::known();
   return QString::fromStdString(analysis::short_title(known, algorithm));
 }
 

@@ -34,21 +34,21 @@ analysis::Run analysis_run(const RunInfo& info) {
 }
 
 PointSet::PointSet(const std::vector<Part>& parts, std::span<const Field> fields) {
-  analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
+  analysis::PointTableBuilder builder(analysis::Algorithms::known(), fields);
   add(builder, parts);
   table_ = std::move(builder).finish();
 }
 
 PointSet::PointSet(const std::vector<Part>& parts, const PointSet& more, std::span<const Row> rows_of_more,
                    std::span<const Field> fields) {
-  analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
+  analysis::PointTableBuilder builder(analysis::Algorithms::known(), fields);
   add(builder, parts);
   add(builder, more, rows_of_more);
   table_ = std::move(builder).finish();
 }
 
 PointSet::PointSet(const PointSet& all, std::span<const Row> rows, std::span<const Field> fields) {
-  analysis::PointTableBuilder builder(analysis::Algorithms::built_in(), fields);
+  analysis::PointTableBuilder builder(analysis::Algorithms::known(), fields);
   add(builder, all, rows);
   table_ = std::move(builder).finish();
   table_.take_values(all.table(), rows);  // a filter asks for the same ones again

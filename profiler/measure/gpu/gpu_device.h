@@ -56,7 +56,7 @@ struct GpuOptions {
 /// After Device::usable() has turned false, end the process with std::quick_exit or std::_Exit: the driver's own exit
 /// handlers may wait for a kernel that never ends.
 [[nodiscard]] Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& options = {},
-                                                                        const Registry& = built_in_algorithms());
+                                                                        const Registry& = known_algorithms());
 
 struct GpuListing {
   int ordinal = 0;

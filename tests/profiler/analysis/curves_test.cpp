@@ -693,7 +693,7 @@ TEST(Curves, NothingInNothingOut) {
 }
 
 TEST(Curves, AlgorithmsAreCalledAsTheirTitlesWriteThem) {
-  const Algorithms ours = Algorithms::built_in();
+  const Algorithms ours = Algorithms::known();
   EXPECT_EQ(short_title(ours, "fa2"), "FA2");
   EXPECT_EQ(short_title(ours, "naive"), "Naive");
   EXPECT_EQ(short_title(ours, "splitkv"), "Split-KV");

@@ -193,8 +193,8 @@ TEST(Facets, AFieldThatComesLaterIsOfferedAsItStatesItself) {
   PointSpec told = fixtures::spec("fa2", 1024);
   told.problem.page = 64;
   const Points points({fixtures::ok_point(told), fixtures::ok_point(fixtures::spec("fa2", 1024))});
-  const PointTable table = points.table(Algorithms::built_in(), fields);
-  for (const auto& facets : {curve_facets(fields), map_facets(Algorithms::built_in(), fields)}) {
+  const PointTable table = points.table(Algorithms::known(), fields);
+  for (const auto& facets : {curve_facets(fields), map_facets(Algorithms::known(), fields)}) {
     const auto found = std::ranges::find(facets, "strip", [](const FacetPtr& each) { return std::string(each->key); });
     ASSERT_NE(found, facets.end());
     EXPECT_EQ(text((*found)->label), "Strip");

@@ -52,7 +52,7 @@ class Points {
   Points& add(const std::vector<PointRecord>& records, const analysis::Run& run);
   /// A run with the first record's provenance.
   Points& add(const std::vector<PointRecord>& records);
-  [[nodiscard]] analysis::PointTable table(const analysis::Algorithms& algorithms = analysis::Algorithms::built_in(),
+  [[nodiscard]] analysis::PointTable table(const analysis::Algorithms& algorithms = analysis::Algorithms::known(),
                                            std::span<const Field> fields = point_fields()) const;
   /// By row of the table.
   [[nodiscard]] const std::vector<PointRecord>& records() const { return records_; }

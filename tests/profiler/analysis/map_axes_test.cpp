@@ -86,7 +86,7 @@ TEST(MapAxes, WhatIsOnNoAxisIsAFacet) {
 }
 
 TEST(MapAxes, AFieldThatComesLaterIsAnAxis) {
-  const auto axes = point_axes(Algorithms::built_in(), test::fields_with_a_later_one());
+  const auto axes = point_axes(Algorithms::known(), test::fields_with_a_later_one());
   const PointAxis* strip = find_axis(axes, "strip");
   ASSERT_NE(strip, nullptr);
   EXPECT_TRUE(strip->number);
