@@ -267,9 +267,7 @@ int write_pictures(const Options& options) {
       error = write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped);
     }
     if (error.isEmpty() && options.take_screenshot) {
-      Screenshot shot = options.screenshot;
-      shot.notice = complain;
-      error = write_screenshot(options.files, shot, &skipped);
+      error = write_screenshot(options.files, options.screenshot, &skipped);
     }
   } catch (const std::bad_alloc&) {
     error = no_memory;

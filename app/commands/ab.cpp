@@ -94,6 +94,7 @@ struct Rounds {
   std::array<PointSpec, 2> points;
   ComparedRow row;
   RowVerdict verdict;
+  std::string judge;  ///< the GPU whose published error a simulation's is
   bool out_of_time = false;
   bool cancelled = false;
 };
@@ -173,7 +174,9 @@ class Turns {
     rounds_.points = points;
     rounds_.row.paired = !device.info().simulated;
     if (device.info().simulated) {
-      rounds_.row.model_error = analysis::published_ratio_error(points[0], points[1], true);
+      const analysis::PublishedErrors& errors = analysis::published_errors(device.info().limits.name);
+      rounds_.row.model_error = analysis::published_ratio_error({points[0], errors}, {points[1], errors}, true);
+      rounds_.judge = errors.device;
     }
   }
 
@@ -275,7 +278,7 @@ std::vector<std::string> undecided_words(const Rounds& rounds, const AbOptions& 
   std::vector<std::string> words;
   if (verdict.verdict != Verdict::ambiguous) return words;
   if (is_simulated(rounds)) {
-    return {text(say::ab::within_error{.error = text(Share(rounds.row.model_error))})};
+    return {text(say::ab::within_error{.error = text(Share(rounds.row.model_error)), .gpu = rounds.judge})};
   }
   if (rounds.out_of_time) {
     words.push_back(text(say::ab::out_of_time{.seconds = fmt::format("{}", options.timeout_seconds)}));

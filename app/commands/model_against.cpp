@@ -159,6 +159,11 @@ struct Line {
   std::optional<analysis::TileRanks> ranks;
 };
 
+/// Of tiles either may stand above the other: what their ratios are off by has no direction.
+bool has_direction(const Line& line) {
+  return line.quantity != "tile_ratio";
+}
+
 /// Errors of uses as lines of the same table: shares of a launch's time.
 void append_uses(Table& table, const analysis::UseErrors& uses, const std::string& devices) {
   const auto add = [&](const std::string& quantity, std::size_t launches, double median, const std::string& p95) {
@@ -262,8 +267,9 @@ Table whole_table(std::span<const Line> lines, const DeviceNames& names) {
     std::vector<std::string>& fields = table.rows.emplace_back(std::vector<std::string>{
         line.algorithm, line.pass, line.half, line.quantity, line.problem, fmt::to_string(line.points)});
     if (line.errors) {
-      append(fields, {fmt::to_string(line.errors->problems), number(line.errors->median), number(line.errors->p95),
-                      number(line.errors->worst_factor), number(line.errors->ratio), "", ""});
+      append(fields,
+             {fmt::to_string(line.errors->problems), number(line.errors->median), number(line.errors->p95),
+              number(line.errors->worst_factor), has_direction(line) ? number(line.errors->ratio) : "", "", ""});
     } else if (line.ranks) {
       append(fields, {"1", "", "", "", "", number(line.ranks->spearman), number(line.ranks->chosen_over)});
     } else {
@@ -296,7 +302,7 @@ void print_for_people(std::span<const Line> lines, const DeviceNames& names, Tab
                              fmt::to_string(line.errors->problems), fmt::to_string(line.points),
                              text(Share(line.errors->median)), text(Share(line.errors->p95)),
                              fmt::format("{:.2f}", line.errors->worst_factor),
-                             fmt::format("{:.3f}", line.errors->ratio)});
+                             has_direction(line) ? fmt::format("{:.3f}", line.errors->ratio) : ""});
     } else if (line.ranks) {
       ranks.rows.push_back({line.algorithm, line.pass, line.problem, line.half, fmt::to_string(line.points),
                             fmt::format("{:.3f}", line.ranks->spearman),

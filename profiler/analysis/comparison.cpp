@@ -86,6 +86,12 @@ struct Looked {
   explicit Looked(const PointTable& of) : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
     std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
   }
+  /// What is published of a simulated row's GPU.
+  [[nodiscard]] const PublishedErrors& errors(Row row) {
+    const PublishedErrors*& known = errors_[table.run_index(row)];
+    if (known == nullptr) known = &published_errors(table.run(row).device_name);
+    return *known;
+  }
   /// The run whose rounds a row's are.
   [[nodiscard]] RunIndex session(Row row) const {
     const std::uint64_t turns = table.run(row).turns;
@@ -96,6 +102,9 @@ struct Looked {
   Moments moments;
   const ValueColumn& times;
   std::array<const ValueColumn*, compared_level_count> levels{};
+
+ private:
+  std::map<RunIndex, const PublishedErrors*> errors_;
 };
 
 /// A row of one round, which most are.
@@ -226,11 +235,15 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
     row.exact = one_simulation && same_spec(table, first, second);
     if (!row.exact) {
       const bool one_device = table.run(first).device_name == table.run(second).device_name;
-      row.model_error = published_ratio_error(table.spec(first), table.spec(second), one_device);
+      const PointSpec base_spec = table.spec(first);
+      const PointSpec other_spec = table.spec(second);
+      row.model_error =
+          published_ratio_error({base_spec, looked.errors(first)}, {other_spec, looked.errors(second)}, one_device);
     }
   } else if (base_computed || other_computed) {
-    const PointSpec spec = table.spec(base_computed ? pair.base.front() : pair.other.front());
-    row.model_error = published_time_error(spec.algorithm, spec.problem.pass);
+    const Row computed = base_computed ? pair.base.front() : pair.other.front();
+    row.model_error =
+        published_time_error(looked.errors(computed), table.algorithm(computed), table.problem(computed).pass);
   }
   for (RoundsOfSide* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
@@ -537,6 +550,10 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
     pair.same_point = same_spec(table, pair.base.front(), pair.other.front());
     sides.rows.push_back(compared_row(looked, pair));
     summarize_pair(looked, sides.rows.back(), pair);
+    if (sides.rows.back().model_error <= 0) continue;
+    for (const std::vector<Row>* rows : {&pair.base, &pair.other}) {
+      if (is_computed(table, *rows)) result.judges.insert(looked.errors(rows->front()).device);
+    }
   }
   const bool together = std::ranges::all_of(
       sides.rows, [](const ComparedRow& row) { return row.paired || row.exact || row.model_error > 0; });

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,6 +86,7 @@ struct ComparisonResult {
   std::vector<Difference> differences;  ///< of the circumstances
   double margin = usual_margin_paired;  ///< that all verdicts are of
   std::size_t on_both_sides = 0;        ///< rows of the base that the other side has, too: the base's alone
+  std::set<std::string> judges = {};    ///< GPUs whose published errors stand for the spread of what is simulated
 
   [[nodiscard]] std::size_t count(Verdict) const;
   /// Of all that is left out.

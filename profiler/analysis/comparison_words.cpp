@@ -2,10 +2,13 @@
 #include "profiler/analysis/comparison_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "messages/compare.h"
 #include "profiler/analysis/compared_values.h"
@@ -134,60 +137,59 @@ std::string ratio_text(const RatioInterval& ratio) {
 }
 
 std::vector<Message> floor_words(const std::vector<const ComparisonResult*>& results, std::size_t looks) {
+  std::map<SpreadFloor, std::size_t> rows;
   std::size_t exact = 0;
-  std::size_t paired = 0;
-  std::size_t often = 0;
-  std::size_t by_rounds = 0;
-  std::size_t by_percent = 0;
-  std::size_t by_model = 0;
-  std::size_t by_tiles = 0;
-  std::size_t calibrated = 0;
+  std::size_t paired = 0;    // of those without a floor
+  std::size_t by_tiles = 0;  // of those of a model
   std::size_t steadied = 0;
   std::size_t one_clock = 0;
   std::size_t shifted = 0;
   double most_shifted = 0;
   std::size_t on_both_sides = 0;
+  std::set<std::string> judges;
   for (const ComparisonResult* result : results) {
     on_both_sides += result->on_both_sides;
+    judges.insert(result->judges.begin(), result->judges.end());
     for (const ComparedPair& pair : result->pairs) {
-      if (pair.verdict.steadied) ++steadied;
-      if (pair.verdict.one_clock) ++one_clock;
-      if (pair.verdict.clocks_differ) {
+      const RowVerdict& verdict = pair.verdict;
+      if (verdict.steadied) ++steadied;
+      if (verdict.one_clock) ++one_clock;
+      if (verdict.clocks_differ) {
         ++shifted;
-        most_shifted = std::max(most_shifted, std::abs(pair.verdict.clock_shift));
+        most_shifted = std::max(most_shifted, std::abs(verdict.clock_shift));
       }
       if (is_computed(pair)) {
         ++exact;
-      } else if (pair.verdict.floor == SpreadFloor::of_rounds) {
-        ++by_rounds;
-      } else if (pair.verdict.floor == SpreadFloor::of_percent) {
-        ++by_percent;
-      } else if (pair.verdict.floor == SpreadFloor::of_model) {
-        ++(pair.computed ? by_tiles : by_model);
-      } else if (pair.verdict.floor == SpreadFloor::calibrated) {
-        ++calibrated;
-      } else {
-        ++(pair.paired ? paired : often);
+        continue;
       }
+      ++rows[verdict.floor];
+      if (verdict.floor == SpreadFloor::none && pair.paired) ++paired;
+      if (verdict.floor == SpreadFloor::of_model && pair.computed) ++by_tiles;
     }
   }
+  const std::string gpus = fmt::format("{}", fmt::join(judges, ", "));
+  const std::size_t by_rounds = rows[SpreadFloor::of_rounds];
+  const std::size_t by_percent = rows[SpreadFloor::of_percent];
+  const std::size_t calibrated = rows[SpreadFloor::calibrated];
+  const std::size_t by_model = rows[SpreadFloor::of_model] - by_tiles;
+  const std::size_t often = rows[SpreadFloor::none] - paired;
   std::vector<Message> words;
-  if (on_both_sides > 0) words.emplace_back(say::compare::on_both_sides{.rows = on_both_sides});
-  if (by_percent > 0) words.emplace_back(say::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
-  if (by_rounds > 0) words.emplace_back(say::compare::floor_rounds{.rows = by_rounds});
-  if (calibrated > 0) words.emplace_back(say::compare::floor_calibrated{.rows = calibrated});
-  if (by_model > 0) words.emplace_back(say::compare::floor_model{.rows = by_model});
-  if (by_tiles > 0) words.emplace_back(say::compare::floor_tiles{.rows = by_tiles});
-  if (often > 0) words.emplace_back(say::compare::many_recordings{.rows = often});
-  if (paired > 0) words.emplace_back(say::compare::interleaved{.rows = paired});
-  if (steadied > 0) words.emplace_back(say::compare::steadied{.rows = steadied});
-  if (one_clock > 0) words.emplace_back(say::compare::one_clock{.rows = one_clock});
-  if (shifted > 0) {
-    words.emplace_back(say::compare::clock_shift{.rows = shifted, .most = text(Share(std::expm1(most_shifted)))});
-  }
-  if (looks > 1 && paired + often + by_rounds + by_percent > 0)
-    words.emplace_back(say::compare::looked{.looks = looks});
-  if (exact > 0) words.emplace_back(say::compare::computed{.rows = exact});
+  const auto add = [&](std::size_t count, Message said) {
+    if (count > 0) words.push_back(std::move(said));
+  };
+  add(on_both_sides, say::compare::on_both_sides{.rows = on_both_sides});
+  add(by_percent, say::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
+  add(by_rounds, say::compare::floor_rounds{.rows = by_rounds});
+  add(calibrated, say::compare::floor_calibrated{.rows = calibrated});
+  add(by_model, say::compare::floor_model{.rows = by_model, .gpus = gpus});
+  add(by_tiles, say::compare::floor_tiles{.rows = by_tiles, .gpus = gpus});
+  add(often, say::compare::many_recordings{.rows = often});
+  add(paired, say::compare::interleaved{.rows = paired});
+  add(steadied, say::compare::steadied{.rows = steadied});
+  add(one_clock, say::compare::one_clock{.rows = one_clock});
+  add(shifted, say::compare::clock_shift{.rows = shifted, .most = text(Share(std::expm1(most_shifted)))});
+  if (looks > 1) add(rows[SpreadFloor::none] + by_rounds + by_percent, say::compare::looked{.looks = looks});
+  add(exact, say::compare::computed{.rows = exact});
   return words;
 }
 

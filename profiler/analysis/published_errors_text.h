@@ -5,7 +5,8 @@
 
 namespace attnscope::analysis {
 
-/// assets/samples/h200-errors.csv, which the build puts in.
-[[nodiscard]] std::string_view published_errors_text();
+/// assets/samples/h200-errors.csv and h100-errors.csv, which the build puts in.
+[[nodiscard]] std::string_view h200_errors_text();
+[[nodiscard]] std::string_view h100_errors_text();
 
 }  // namespace attnscope::analysis

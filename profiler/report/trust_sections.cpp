@@ -43,9 +43,33 @@ bool has_simulated_values(const Context& context, Row row) {
   return is_simulated(context.table().points().origin(row)) && analysis::has_values(context.table().disposition(row));
 }
 
+/// What is simulated here of the GPUs that one published table stands for.
+struct Simulated {
+  std::set<std::pair<std::string, std::string>> parts;  ///< algorithm and pass
+  std::set<std::string> others;                         ///< GPUs that were not the table's own
+};
+
+std::map<std::string, Simulated> simulated_by_judge(const Context& context) {
+  std::map<RunIndex, Simulated*> of_run;
+  std::map<std::string, Simulated> all;
+  for (const Row row : context.table().rows()) {
+    if (!has_simulated_values(context, row)) continue;
+    Simulated*& simulated = of_run[context.table().run_index(row)];
+    if (simulated == nullptr) {
+      const std::string& gpu = context.table().run(row).device_name;
+      const std::string& judge = analysis::published_errors(gpu).device;
+      simulated = &all[judge];
+      if (!same_gpu(judge, gpu)) simulated->others.insert(gpu);
+    }
+    simulated->parts.emplace(context.table().algorithm(row), to_string(context.table().problem(row).pass));
+  }
+  return all;
+}
+
 /// Of the algorithms and passes that are simulated here: those of problems that nothing was fitted to, where there are
-/// some. Names of algorithms that were never compared go to `never`, the GPUs that measured to `judges`.
-Table error_table(const Context& context, std::set<std::string>& never, std::set<std::string>& judges) {
+/// some. Names of algorithms that were never compared go to `never`.
+Table error_table(const analysis::PublishedErrors& published, const Simulated& simulated,
+                  std::set<std::string>& never) {
   Table table{"",
               {{text(say::prediction::quantity{})},
                {text(say::prediction::algorithm{})},
@@ -58,19 +82,13 @@ Table error_table(const Context& context, std::set<std::string>& never, std::set
                {text(say::prediction::worst{}), true},
                {text(say::prediction::ratio{}), true}},
               {}};
-  std::set<std::pair<std::string, std::string>> simulated;
-  for (const Row row : context.table().rows()) {
-    if (!has_simulated_values(context, row)) continue;
-    simulated.emplace(context.table().algorithm(row), to_string(context.table().problem(row).pass));
-  }
   std::size_t points = 0;
   std::set<std::pair<std::string, std::string>> known;
-  for (const PublishedError& error : analysis::published_errors()) {
+  for (const PublishedError& error : published.errors) {
     if (error.algorithm == "all" && error.pass == "all" && error.half == "both" && error.quantity != "tile_ratio")
       points = std::max(points, error.points);
-    if (!simulated.contains({error.algorithm, error.pass})) continue;
+    if (!simulated.parts.contains({error.algorithm, error.pass})) continue;
     known.emplace(error.algorithm, error.pass);
-    judges.insert(error.devices);
     table.rows.push_back({{text(analysis::title_of_quantity(error.quantity))},
                           {error.algorithm},
                           {error.pass},
@@ -80,26 +98,15 @@ Table error_table(const Context& context, std::set<std::string>& never, std::set
                           {text(Share(error.median))},
                           {text(Share(error.p95))},
                           {fmt::format("{:.2f}", error.worst_factor)},
-                          {fmt::format("{:.3f}", error.ratio)}});
+                          {error.ratio ? fmt::format("{:.3f}", *error.ratio) : ""}});
   }
-  for (const auto& each : simulated) {
+  for (const auto& each : simulated.parts) {
     if (!known.contains(each)) never.insert(fmt::format("{} {}", each.first, each.second));
   }
   if (!table.rows.empty()) {
-    table.caption = text(say::report::errors_caption{.points = points, .devices = joined(judges)});
+    table.caption = text(say::report::errors_caption{.points = points, .devices = published.device});
   }
   return table;
-}
-
-/// GPUs that values were simulated of and that no error was measured on.
-std::set<std::string> never_judged(const Context& context, const std::set<std::string>& judges) {
-  std::set<std::string> others;
-  for (const Row row : context.table().rows()) {
-    if (!has_simulated_values(context, row)) continue;
-    const std::string& device = context.table().run(row).device_name;
-    if (!judges.contains(device)) others.insert(device);
-  }
-  return others;
 }
 
 constexpr std::array<std::string_view, 6> counted_keys{metric_key::l2_to_sm_bytes,  metric_key::sm_to_l2_bytes,
@@ -237,14 +244,13 @@ void add_ceilings(const Context& context, std::vector<Block>& blocks) {
 
 void add_trust(const Context& context, std::vector<Block>& blocks) {
   std::set<std::string> never;
-  std::set<std::string> judges;
-  Table errors = error_table(context, never, judges);
-  if (!errors.rows.empty()) {
+  for (const auto& [judge, simulated] : simulated_by_judge(context)) {
+    Table errors = error_table(analysis::published_errors(judge), simulated, never);
+    if (errors.rows.empty()) continue;
     blocks.emplace_back(std::move(errors));
-    const std::string others = joined(never_judged(context, judges));
+    const std::string others = joined(simulated.others);
     if (!others.empty())
-      blocks.emplace_back(
-          Paragraph{{{text(say::report::errors_elsewhere{.devices = joined(judges), .others = others})}}, true});
+      blocks.emplace_back(Paragraph{{{text(say::report::errors_elsewhere{.devices = judge, .others = others})}}, true});
   }
   if (!never.empty()) blocks.emplace_back(plain(say::report::errors_none{.algorithms = joined(never)}));
   add_imported(context, blocks);

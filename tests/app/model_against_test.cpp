@@ -77,6 +77,8 @@ TEST_F(ModelAgainst, a_problem_on_two_gpus_of_one_name_is_two_problems) {
   const json found = rows({file_});
   EXPECT_EQ(row(found, "time", "fa2").at("points"), 24);
   EXPECT_EQ(row(found, "time", "fa2").at("problems"), 2);
+  EXPECT_EQ(row(found, "tile_ratio", "fa2").at("median_ratio"), nullptr) << "either tile may stand above the other";
+  EXPECT_TRUE(row(found, "time", "fa2").at("median_ratio").is_number());
   std::vector<std::string> ranked;
   for (const json& each : found) {
     if (each.at("quantity") == "tile_ranks") ranked.push_back(each.at("devices"));

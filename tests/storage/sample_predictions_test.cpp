@@ -94,22 +94,20 @@ ErrorFigures times_of(const PredictionErrors& errors, Half half) {
   return {};
 }
 
-/// assets/samples/h200-errors.csv, which reports quote, is of this model: after a change of it,
-/// `attnscope model --against assets/samples/h200.attnscope --csv` writes it anew, of which the rows of bytes, times
-/// and ratios stay.
-void expect_published(const PredictionErrors& errors) {
+/// The tables in assets/samples that reports, verdicts and the window quote are of this model: after a change of it,
+/// `attnscope model --against assets/samples/h200.attnscope --csv` writes h200-errors.csv anew, and so on.
+void expect_published(const PredictionErrors& errors, std::string_view gpu) {
+  const analysis::PublishedErrors& all = analysis::published_errors(gpu);
+  EXPECT_EQ(all.device, gpu);
   std::size_t compared = 0;
   for (const analysis::ErrorRow& row : errors.rows) {
     if (row.algorithm.empty() || !row.pass || row.half != Half::held_out) continue;
     for (const auto& [quantity, figures] :
          {std::pair("dram_bytes", &row.dram), std::pair("time", &row.time), std::pair("tile_ratio", &row.tiles)}) {
       if (!*figures) continue;
-      const auto published = std::ranges::find_if(
-          analysis::published_errors(), [&, quantity = quantity](const analysis::PublishedError& each) {
-            return each.algorithm == row.algorithm && each.pass == to_string(*row.pass) &&
-                   each.half == to_string(Half::held_out) && each.quantity == quantity;
-          });
-      ASSERT_NE(published, analysis::published_errors().end()) << row.algorithm << " " << quantity;
+      const analysis::PublishedError* published = all.find(row.algorithm, *row.pass, quantity);
+      ASSERT_NE(published, nullptr) << row.algorithm << " " << quantity;
+      EXPECT_EQ(published->half, to_string(Half::held_out)) << row.algorithm << " " << quantity;
       EXPECT_EQ(published->points, (*figures)->points) << row.algorithm << " " << quantity;
       EXPECT_EQ(published->problems, (*figures)->problems) << row.algorithm << " " << quantity;
       EXPECT_NEAR(published->median, (*figures)->median, 5e-3) << row.algorithm << " " << quantity;
@@ -140,7 +138,7 @@ TEST(SamplePredictions, SimulatedTimesOfProblemsThatNothingWasFittedTo) {
     EXPECT_LT(row.time->median, 0.15) << row.algorithm;
     EXPECT_LT(row.time->worst_factor, 2.2) << row.algorithm;
   }
-  expect_published(errors);
+  expect_published(errors, "NVIDIA H200");
 }
 
 /// Constants of kernels were fitted to an H200; what they issue, and the clock, on other H100 than this one.
@@ -157,6 +155,7 @@ TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
   EXPECT_LT(time.median, 0.06);
   EXPECT_LT(time.p95, 0.20);
   EXPECT_NEAR(time.ratio, 1, 0.05);
+  expect_published(errors, "NVIDIA H100 80GB HBM3");
   const analysis::UseErrors& uses = h100.uses();
   EXPECT_GT(uses.bounds, 60U);
   EXPECT_GE(static_cast<double>(uses.confirmed), 0.9 * static_cast<double>(uses.bounds));
@@ -191,6 +190,7 @@ TEST(SamplePredictions, VerdictsOfSimulatedTilesAreThoseOfMeasuredOnes) {
   }
   const analysis::PointTable table = std::move(builder).finish();
   const std::array<std::string, 2> words{"problem", "algorithm"};
+  const analysis::PublishedErrors& published = analysis::published_errors(run.device_name);
   std::map<analysis::Verdict, std::size_t> verdicts;
   std::size_t opposite = 0;
   for (analysis::Row base = 0; base < table.size(); ++base) {
@@ -203,7 +203,7 @@ TEST(SamplePredictions, VerdictsOfSimulatedTilesAreThoseOfMeasuredOnes) {
       const analysis::ComparisonResult result = compare(table, request);
       ASSERT_EQ(result.pairs.size(), 1U);
       const analysis::RowVerdict& row = result.pairs[0].verdict;
-      const double error = analysis::published_tile_error(table.algorithm(base), Pass::fwd);
+      const double error = analysis::published_tile_error(published, table.algorithm(base), Pass::fwd);
       EXPECT_NEAR(row.time.interval.high / row.time.ratio, 1 + error, 1e-9);
       EXPECT_NEAR(row.time.ratio / row.time.interval.low, 1 + error, 1e-9);
       const bool within = row.time.ratio <= 1 + error && row.time.ratio >= 1 / (1 + error);

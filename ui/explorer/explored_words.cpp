@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "messages/explorer_page.h"
+#include "profiler/analysis/published_errors.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -106,25 +107,15 @@ QString verdict_words(const analysis::Exploration& e) {
   return line;
 }
 
-QString prediction_words(const SimulationErrors& errors, const Explored& explored) {
+QString prediction_words(const Explored& explored) {
   const PointSpec& spec = explored.exploration.point.spec;
-  switch (errors.state()) {
-    case SimulationErrors::State::unasked:
-    case SimulationErrors::State::computing:
-      return qtext(say::explorer_page::errors_computing{});
-    case SimulationErrors::State::unknown:
-      return qtext(say::explorer_page::errors_unknown{.why = errors.why_unknown().toStdString()});
-    case SimulationErrors::State::known:
-      break;
-  }
-  const PredictionRow* row = errors.table().figures(QString::fromStdString(spec.algorithm),
-                                                    to_qstring(to_string(spec.problem.pass)), QStringLiteral("time"));
+  const analysis::PublishedErrors& errors = analysis::published_errors(explored.exploration.device);
+  const analysis::PublishedError* row = errors.find(spec.algorithm, spec.problem.pass, "time");
   if (row == nullptr) return qtext(say::explorer_page::errors_none{});
-  QString words =
-      qtext(say::explorer_page::errors_line{.devices = errors.table().devices.join(QStringLiteral(", ")).toStdString(),
-                                            .median = text(Share(*row->median)),
-                                            .p95 = text(Share(row->p95.value_or(*row->median))),
-                                            .problems = row->problems});
+  QString words = qtext(say::explorer_page::errors_line{.devices = errors.device,
+                                                        .median = text(Share(row->median)),
+                                                        .p95 = text(Share(row->p95)),
+                                                        .problems = row->problems});
   // The sample is played without ceilings.
   if (explored.choices.rates == nullptr) return words;
   return words + QLatin1Char(' ') + qtext(say::explorer_page::errors_of_datasheet{});

@@ -6,7 +6,6 @@
 
 #include "ui/explorer/choices.h"
 #include "ui/explorer/recorded_points.h"
-#include "ui/runs/simulation_errors.h"
 
 namespace attnscope::ui {
 
@@ -22,6 +21,6 @@ namespace attnscope::ui {
 /// What the shares are of, and where the rates come from that they are worked out with.
 [[nodiscard]] QString rates_note(const Explored& explored);
 /// How far predictions of such points were off.
-[[nodiscard]] QString prediction_words(const SimulationErrors& errors, const Explored& explored);
+[[nodiscard]] QString prediction_words(const Explored& explored);
 
 }  // namespace attnscope::ui

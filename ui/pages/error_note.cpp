@@ -12,8 +12,10 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "kernels/model/device_limits.h"
 #include "messages/prediction.h"
 #include "messages/terminal.h"
 #include "ui/models/curve_series.h"
@@ -24,34 +26,42 @@
 namespace attnscope::ui {
 namespace {
 
-const QString dram_bytes = QStringLiteral("dram_bytes");
-const QString time_word = QStringLiteral("time");
+using analysis::PublishedError;
+using analysis::PublishedErrors;
+
+constexpr std::string_view dram_bytes = "dram_bytes";
+constexpr std::string_view time_word = "time";
 /// Below it, a 95th percentile says nothing.
-constexpr qint64 few_problems = 3;
+constexpr std::size_t few_problems = 3;
 constexpr int padding = 4;
 
-QString short_gpu(QString name) {
-  return name.remove(QStringLiteral("NVIDIA "));
+std::string short_gpu(const std::string& name) {
+  return QString::fromStdString(name).remove(QStringLiteral("NVIDIA ")).toStdString();
+}
+
+QString share(double value) {
+  return qtext(Share(value));
 }
 
 /// "DRAM ±0.4% (p95 1.4%)"
-Message figure(const PredictionRow& row, bool brief) {
-  const std::string median = text(Share(*row.median));
+Message figure(const PublishedError& row, bool brief) {
+  const std::string median = text(Share(row.median));
   const Message what = row.quantity == time_word ? Message(say::prediction::time{}) : Message(say::prediction::dram{});
   if (brief) return say::prediction::median_alone{.quantity = what, .median = median};
-  if (row.problems < few_problems || !row.p95) {
+  if (row.problems < few_problems) {
     return row.problems == 1
                ? Message(say::prediction::of_one_problem{.quantity = what, .median = median})
                : say::prediction::of_few_problems{.quantity = what, .median = median, .problems = row.problems};
   }
-  return say::prediction::figure{.quantity = what, .median = median, .p95 = text(Share(*row.p95))};
+  return say::prediction::figure{.quantity = what, .median = median, .p95 = text(Share(row.p95))};
 }
 
 /// "FA2 DRAM ±0.4% (p95 1.4%), time ±56% (p95 75%)"
-QString figures_of(const PredictionTable& table, const SimulatedPart& part, const QStringList& quantities, bool brief) {
+QString figures_of(const PublishedErrors& errors, const SimulatedPart& part,
+                   const std::vector<std::string_view>& quantities, bool brief) {
   QStringList figures;
-  for (const QString& quantity : quantities) {
-    const PredictionRow* row = table.figures(to_qstring(part.algorithm), to_qstring(to_string(part.pass)), quantity);
+  for (const std::string_view quantity : quantities) {
+    const PublishedError* row = errors.find(part.algorithm, part.pass, quantity);
     if (row != nullptr) figures << qtext(figure(*row, brief));
   }
   const QString title = short_title(part.algorithm);
@@ -60,15 +70,12 @@ QString figures_of(const PredictionTable& table, const SimulatedPart& part, cons
 }
 
 /// What the tile that is simulated as the fastest costs on recorded maps, at most.
-QString chosen_of(const PredictionTable& table, const SimulatedPart& part) {
+QString chosen_of(const PublishedErrors& errors, const SimulatedPart& part) {
   double most = 0;
   std::size_t maps = 0;
-  for (const PredictionRow& row : table.rows) {
-    if (row.quantity != QLatin1String("tile_ranks") || !row.chosen_over ||
-        row.algorithm != to_qstring(part.algorithm)) {
-      continue;
-    }
-    most = std::max(most, *row.chosen_over);
+  for (const analysis::PublishedRanks& row : errors.ranks) {
+    if (row.algorithm != part.algorithm) continue;
+    most = std::max(most, row.chosen_over);
     ++maps;
   }
   if (maps == 0) return {};
@@ -104,8 +111,8 @@ class TableHtml {
   qsizetype words_ = 0;
 };
 
-QString algorithm_word(const QString& algorithm) {
-  return algorithm == QLatin1String("all") ? algorithm : short_title(algorithm.toStdString());
+QString algorithm_word(const std::string& algorithm) {
+  return algorithm == "all" ? QString::fromStdString(algorithm) : short_title(algorithm);
 }
 
 }  // namespace
@@ -121,15 +128,14 @@ std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const 
   return parts;
 }
 
-ErrorNote::ErrorNote(SimulationErrors& errors, QWidget* parent) : QAbstractButton(parent), errors_(errors) {
+ErrorNote::ErrorNote(QWidget* parent) : QAbstractButton(parent) {
   setAttribute(Qt::WA_Hover);
   setFocusPolicy(Qt::TabFocus);
   setCursor(Qt::PointingHandCursor);
   // A long line must not widen the page.
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   hide();
-  connect(&errors_, &SimulationErrors::changed, this, &ErrorNote::refresh);
-  connect(this, &QAbstractButton::clicked, this, [this] { show_prediction_table(window(), errors_); });
+  connect(this, &QAbstractButton::clicked, this, [this] { show_prediction_tables(window(), parts_); });
 }
 
 void ErrorNote::show_for(std::set<SimulatedPart> parts, First first, std::optional<OfMap> map) {
@@ -144,63 +150,51 @@ QString ErrorNote::words() const {
   return line({dram_bytes, time_word});
 }
 
-QString ErrorNote::line(const QStringList& quantities, bool brief) const {
-  switch (errors_.state()) {
-    case SimulationErrors::State::unasked:
-    case SimulationErrors::State::computing:
-      return qtext(say::prediction::computing{});
-    case SimulationErrors::State::unknown:
-      return qtext(say::prediction::unknown{.why = errors_.why_unknown().toStdString()});
-    case SimulationErrors::State::known:
-      break;
-  }
-  const PredictionTable& table = errors_.table();
-  QStringList figures;
+QString ErrorNote::line(const std::vector<std::string_view>& quantities, bool brief) const {
+  std::map<std::string, QStringList> figures;  // by the GPU that judges them
   QStringList never_compared;
   QStringList inherited;
   for (const SimulatedPart& part : parts_) {
-    figures << figures_of(table, part, quantities, brief);
-    if (map_ && !map_->own && !brief) figures.back() += chosen_of(table, part);
-    const QString gpu = QString::fromStdString(part.gpu);
-    if (!table.devices.contains(gpu)) never_compared << short_gpu(gpu);
+    const PublishedErrors& errors = analysis::published_errors(part.gpu);
+    QString of_part = figures_of(errors, part, quantities, brief);
+    if (map_ && !map_->own && !brief) of_part += chosen_of(errors, part);
+    figures[errors.device] << of_part;
+    const std::string gpu = short_gpu(part.gpu);
+    if (!same_gpu(errors.device, part.gpu)) never_compared << qtext(say::prediction::never_compared{.what = gpu});
     if (!part.l2_from.empty()) {
-      inherited << qtext(say::prediction::l2_from{
-          .what = short_gpu(gpu).toStdString(), .gpu = short_gpu(QString::fromStdString(part.l2_from)).toStdString()});
+      inherited << qtext(say::prediction::l2_from{.what = gpu, .gpu = short_gpu(part.l2_from)});
     }
   }
-  figures.removeDuplicates();  // of several GPUs
+  QStringList lines;
+  if (map_ && map_->own) {
+    const analysis::MapError& own = *map_->own;
+    lines << qtext(say::prediction::own_map{.tiles = own.tiles,
+                                            .median = attnscope::text(Share(own.median)),
+                                            .worst = attnscope::text(Share(own.worst)),
+                                            .chosen = fmt::format("{:.3f}", own.chosen_over)});
+  }
+  for (auto& [gpu, of_gpu] : figures) {
+    of_gpu.removeDuplicates();  // of several GPUs without errors of their own
+    lines << qtext(
+        say::prediction::line{.devices = short_gpu(gpu), .figures = of_gpu.join(QStringLiteral(" · ")).toStdString()});
+  }
   never_compared.removeDuplicates();
   inherited.removeDuplicates();
-  QString text =
-      qtext(say::prediction::line{.devices = short_gpu(table.devices.join(QStringLiteral(", "))).toStdString(),
-                                  .figures = figures.join(QStringLiteral(" · ")).toStdString()});
-  for (const QString& gpu : never_compared) {
-    text += QStringLiteral(" · ") + qtext(say::prediction::never_compared{.what = gpu.toStdString()});
-  }
-  for (const QString& each : inherited) text += QStringLiteral(" · ") + each;
-  if (!map_ || !map_->own) return text;
-  const analysis::MapError& own = *map_->own;
-  return qtext(say::prediction::own_map{.tiles = own.tiles,
-                                        .median = attnscope::text(Share(own.median)),
-                                        .worst = attnscope::text(Share(own.worst)),
-                                        .chosen = fmt::format("{:.3f}", own.chosen_over)}) +
-         QStringLiteral(" · ") + text;
+  return (lines + never_compared + inherited).join(QStringLiteral(" · "));
 }
 
 void ErrorNote::refresh() {
   if (parts_.empty()) return;
-  const bool known = errors_.state() == SimulationErrors::State::known;
-  setEnabled(known);
   const QString whole = words();
   setAccessibleName(whole);
-  setToolTip(plain_tip(known ? whole + QLatin1Char('\n') + qtext(say::prediction::click{}) : whole));
+  setToolTip(plain_tip(whole + QLatin1Char('\n') + qtext(say::prediction::click{})));
   fit();
 }
 
 void ErrorNote::fit() {
   const QFontMetrics metrics = fontMetrics();
   const int room = width() - 2 * padding;
-  const QStringList first{first_ == First::bytes ? dram_bytes : time_word};
+  const std::vector<std::string_view> first{first_ == First::bytes ? dram_bytes : time_word};
   QString fitting = words();
   if (metrics.horizontalAdvance(fitting) > room) fitting = line(first);
   if (metrics.horizontalAdvance(fitting) > room) fitting = line(first, true);
@@ -214,7 +208,7 @@ QSize ErrorNote::sizeHint() const {
 
 void ErrorNote::paintEvent(QPaintEvent* /*event*/) {
   const PlotColors colors = plot_colors(palette());
-  const bool lit = isEnabled() && underMouse();
+  const bool lit = underMouse();
   QPainter painter(this);
   QFont font = this->font();
   font.setUnderline(lit);
@@ -238,17 +232,9 @@ void ErrorNote::resizeEvent(QResizeEvent* event) {
   if (!parts_.empty()) fit();
 }
 
-void ErrorNote::showEvent(QShowEvent* event) {
-  QAbstractButton::showEvent(event);
-  errors_.want();
-}
-
-QString prediction_table_html(const PredictionTable& table, const QColor& muted) {
-  const auto number = [](std::optional<double> value, int digits) {
-    return value ? QString::number(*value, 'f', digits) : QString();
-  };
-  const auto share = [](std::optional<double> value) { return value ? qtext(Share(*value)) : QString(); };
-  const QString ranks = QStringLiteral("tile_ranks");
+QString prediction_table_html(const PublishedErrors& errors, const QColor& muted) {
+  const auto number = [](double value, int digits) { return QString::number(value, 'f', digits); };
+  const auto word = [](const std::string& text) { return QString::fromStdString(text); };
   TableHtml html;
   html.paragraph(qtext(say::terminal::predicted_how{}), muted);
   html.begin(4);
@@ -257,44 +243,48 @@ QString prediction_table_html(const PredictionTable& table, const QColor& muted)
             qtext(say::prediction::median{}), qtext(say::prediction::p95{}), qtext(say::prediction::worst{}),
             qtext(say::prediction::ratio{})},
            true);
-  for (const PredictionRow& row : table.rows) {
-    // Ranks, points that were left out, and what a later program knows beside.
-    if (!row.median || (row.quantity != time_word && row.quantity != QLatin1String("dram_bytes"))) continue;
-    html.row({row.quantity == time_word ? qtext(say::prediction::time{}) : qtext(say::prediction::dram{}),
-              algorithm_word(row.algorithm), row.pass, row.half, QString::number(row.problems),
-              QString::number(row.points), share(row.median), share(row.p95), number(row.worst_factor, 2),
-              number(row.ratio, 3)});
+  for (const PublishedError& row : errors.errors) {
+    html.row({qtext(analysis::title_of_quantity(row.quantity)), algorithm_word(row.algorithm), word(row.pass),
+              word(row.half), QString::number(row.problems), QString::number(row.points), share(row.median),
+              share(row.p95), number(row.worst_factor, 2), row.ratio ? number(*row.ratio, 3) : QString()});
   }
   html.end();
-  if (std::none_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return row.quantity == ranks; })) {
-    return html.take();
-  }
+  if (errors.ranks.empty()) return html.take();
   html.paragraph(qtext(say::terminal::predicted_ranks{}), muted);
   html.begin(4);
   html.row({qtext(say::prediction::algorithm{}), qtext(say::prediction::pass{}), qtext(say::prediction::problem{}),
             qtext(say::prediction::half{}), qtext(say::prediction::tiles{}), qtext(say::prediction::spearman{}),
             qtext(say::prediction::chosen{})},
            true);
-  for (const PredictionRow& row : table.rows) {
-    if (row.quantity != ranks) continue;
-    html.row({algorithm_word(row.algorithm), row.pass, row.problem, row.half, QString::number(row.points),
-              number(row.spearman, 3), number(row.chosen_over, 3)});
+  for (const analysis::PublishedRanks& row : errors.ranks) {
+    html.row({algorithm_word(row.algorithm), word(row.pass), word(row.problem), word(row.half),
+              QString::number(row.tiles), number(row.spearman, 3), number(row.chosen_over, 3)});
   }
   html.end();
   return html.take();
 }
 
-void show_prediction_table(QWidget* window, const SimulationErrors& errors) {
+void show_prediction_tables(QWidget* window, const std::set<SimulatedPart>& parts) {
   auto* dialog = new QDialog(window);
   dialog->setObjectName(QStringLiteral("predictions"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(qtext(
-      say::prediction::title{.devices = short_gpu(errors.table().devices.join(QStringLiteral(", "))).toStdString()}));
+  const QColor muted = plot_colors(dialog->palette()).muted;
+  QStringList judges;
+  for (const SimulatedPart& part : parts) {
+    judges << QString::fromStdString(short_gpu(analysis::published_errors(part.gpu).device));
+  }
+  judges.removeDuplicates();
+  QString html;
+  for (const QString& gpu : judges) {
+    if (judges.size() > 1) html += QStringLiteral("<h3>%1</h3>").arg(gpu.toHtmlEscaped());
+    html += prediction_table_html(analysis::published_errors(gpu.toStdString()), muted);
+  }
+  dialog->setWindowTitle(qtext(say::prediction::title{.devices = judges.join(QStringLiteral(", ")).toStdString()}));
   auto* text = new QTextBrowser(dialog);
   text->setFrameShape(QFrame::NoFrame);
   text->setAccessibleName(dialog->windowTitle());
   text->document()->setDocumentMargin(10);
-  text->setHtml(prediction_table_html(errors.table(), plot_colors(dialog->palette()).muted));
+  text->setHtml(html);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
   QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
   auto* column = new QVBoxLayout(dialog);

@@ -5,16 +5,17 @@
 
 #include <QAbstractButton>
 #include <QString>
-#include <QStringList>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "profiler/analysis/map_error.h"
+#include "profiler/analysis/published_errors.h"
 #include "ui/runs/point_set.h"
-#include "ui/runs/simulation_errors.h"
 
 namespace attnscope::ui {
 
@@ -38,13 +39,13 @@ class ErrorNote : public QAbstractButton {
   /// Which of the two stays where there is room for one.
   enum class First { bytes, time };
 
-  explicit ErrorNote(SimulationErrors& errors, QWidget* parent = nullptr);
+  explicit ErrorNote(QWidget* parent = nullptr);
   /// Of a map of tiles: what it is off by itself where some of it was recorded, else what the tile that is chosen costs
   /// on recorded maps.
   struct OfMap {
     std::optional<analysis::MapError> own;
   };
-  /// Hidden while there are none. The first that somebody sees has the table computed.
+  /// Hidden while there are none.
   void show_for(std::set<SimulatedPart> parts, First first, std::optional<OfMap> map = std::nullopt);
   /// The line, of both quantities, however wide it is.
   [[nodiscard]] QString words() const;
@@ -55,23 +56,21 @@ class ErrorNote : public QAbstractButton {
   void paintEvent(QPaintEvent* event) override;
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void showEvent(QShowEvent* event) override;
 
  private:
   void refresh();
   void fit();
   /// `brief`: medians alone.
-  [[nodiscard]] QString line(const QStringList& quantities, bool brief = false) const;
+  [[nodiscard]] QString line(const std::vector<std::string_view>& quantities, bool brief = false) const;
 
-  SimulationErrors& errors_;
   std::set<SimulatedPart> parts_;
   First first_ = First::bytes;
   std::optional<OfMap> map_;
 };
 
-/// The whole table, in a dialog of its own.
-void show_prediction_table(QWidget* window, const SimulationErrors& errors);
-/// The same as rich text.
-[[nodiscard]] QString prediction_table_html(const PredictionTable& table, const QColor& muted);
+/// The whole tables of the GPUs that these are judged by, in a dialog of its own.
+void show_prediction_tables(QWidget* window, const std::set<SimulatedPart>& parts);
+/// One of them as rich text.
+[[nodiscard]] QString prediction_table_html(const analysis::PublishedErrors& errors, const QColor& muted);
 
 }  // namespace attnscope::ui

@@ -127,7 +127,6 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
   connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
-  connect(&workspace_.simulation_errors(), &SimulationErrors::changed, this, &ExplorerPage::show_errors);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
   connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::show_kernel);
   keep_choices();
@@ -434,7 +433,7 @@ void ExplorerPage::show_verdict() {
 }
 
 void ExplorerPage::show_errors() {
-  if (shown_ != nullptr) set_words(errors_, prediction_words(workspace_.simulation_errors(), *shown_));
+  if (shown_ != nullptr) set_words(errors_, prediction_words(*shown_));
 }
 
 void ExplorerPage::show_figures() {
@@ -534,7 +533,6 @@ void ExplorerPage::changeEvent(QEvent* event) {
 void ExplorerPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   fit_editors();  // what an algorithm asks for is known by now
-  workspace_.simulation_errors().want();
   measuring_->measurer().find_devices();
   figures_view_->fit();
   operands_view_->fit();

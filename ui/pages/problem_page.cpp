@@ -56,7 +56,7 @@ void ProblemPage::set_content(QWidget* content, QWidget* below) {
   auto* column = static_cast<QVBoxLayout*>(layout());
   column->addWidget(both, 1);
   if (below != nullptr) column->addWidget(below);
-  note_ = new ErrorNote(workspace_.simulation_errors(), this);
+  note_ = new ErrorNote(this);
   column->addWidget(note_);
 }
 

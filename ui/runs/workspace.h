@@ -29,7 +29,6 @@
 #include "ui/runs/point_selection.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/run_points.h"
-#include "ui/runs/simulation_errors.h"
 
 namespace attnscope::ui {
 
@@ -98,7 +97,6 @@ class Workspace : public QObject {
   /// What the devices of all open files were found to be capable of.
   [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
   /// Of what is simulated.
-  [[nodiscard]] SimulationErrors& simulation_errors() { return simulation_errors_; }
   /// What is supposed of the memories of all GPUs, as the explorer's sliders have it: what is drawn of theory follows.
   [[nodiscard]] const WhatIf& what_if() const { return what_if_; }
   void suppose(const WhatIf& factors);
@@ -197,7 +195,6 @@ class Workspace : public QObject {
   std::map<QString, QString> skipped_;                ///< path -> what was said of it
   std::map<QString, bool> followed_;                  ///< path -> a read of it is under way
   QTimer follow_timer_;
-  SimulationErrors simulation_errors_;
   std::size_t most_loaded_ = most_points_loaded;
   std::shared_ptr<const Listing> listing_;
   std::shared_ptr<ReadProgress> selected_;  ///< of the selection that is under way

@@ -7,7 +7,6 @@
 #include <QImageWriter>
 #include <QSvgGenerator>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "messages/output.h"
@@ -32,7 +31,6 @@ constexpr double single_scale = 2;
 constexpr double page_scale = 1.5;
 constexpr int page_columns = 3;
 /// For the errors beside simulated points: a picture is drawn once.
-constexpr std::chrono::minutes picture_patience{5};
 
 QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files = recorded_samples();
@@ -219,11 +217,6 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
     page->settle();
     page->pose();
   }
-  SimulationErrors& errors = window.workspace().simulation_errors();
-  if (shot.notice && errors.state() == SimulationErrors::State::computing) {
-    shot.notice(qtext(say::output::waits_for_errors{}));
-  }
-  errors.wait(picture_patience);
   settle();
   const QPixmap picture = window.grab();
   return save_image(shot.file, picture.toImage(), format.constData(), shot.existing);

@@ -5,7 +5,6 @@
 #include <QSize>
 #include <QString>
 #include <QStringList>
-#include <functional>
 
 #include "profiler/analysis/plot_list.h"
 #include "ui/process/save_file.h"
@@ -33,7 +32,6 @@ struct Screenshot {
   ThemeChoice theme = ThemeChoice::light;
   QString filter = {};  ///< as the window's query bar takes it
   Existing existing = Existing::of_its_kind;
-  std::function<void(const QString&)> notice = nullptr;  ///< told what takes long, before it does
 };
 /// Draws the whole window on these files. Returns the error, empty when it is written; `skipped` as above.
 [[nodiscard]] QString write_screenshot(const QStringList& files, const Screenshot& shot,

@@ -462,20 +462,12 @@ TEST(Comparison, OneSimulationTwiceIsExact) {
   EXPECT_FALSE(result.pairs[0].computed);
 }
 
-// Of few points of an algorithm no less than of all.
-double published_error_of(std::string_view algorithm) {
-  double most = unknown_spread_floor;
-  for (const PublishedError& error : published_errors()) {
-    if (error.quantity != "time" || error.half != "held out") continue;
-    if (error.algorithm == algorithm && error.pass == "fwd" && error.points >= 20) return error.p95;
-    if (error.algorithm == "all" || (error.algorithm == algorithm && error.pass == "fwd"))
-      most = std::max(most, error.p95);
-  }
-  return most;
+double time_error_of(std::string_view algorithm, std::string_view gpu = "NVIDIA H200") {
+  return published_time_error(published_errors(gpu), algorithm, Pass::fwd);
 }
 
 TEST(Comparison, OfOneComputedSideTheErrorIsThatOfItsAlgorithm) {
-  ASSERT_NE(published_error_of("naive"), published_error_of("fa2"));
+  ASSERT_NE(time_error_of("naive"), time_error_of("fa2"));
   fixtures::Points points;
   points.add({fixtures::ok_point(fixtures::spec("naive", 1024), true)});
   points.add({fixtures::ok_point(fixtures::spec("fa2", 1024))});
@@ -487,8 +479,8 @@ TEST(Comparison, OfOneComputedSideTheErrorIsThatOfItsAlgorithm) {
     ASSERT_EQ(result.pairs.size(), 1U);
     const RatioInterval& time = result.pairs[0].verdict.time;
     EXPECT_EQ(result.pairs[0].verdict.floor, SpreadFloor::of_model);
-    EXPECT_NEAR(time.interval.high / time.ratio, 1 + published_error_of("naive"), 1e-9);
-    EXPECT_NEAR(time.ratio / time.interval.low, 1 + published_error_of("naive"), 1e-9);
+    EXPECT_NEAR(time.interval.high / time.ratio, 1 + time_error_of("naive"), 1e-9);
+    EXPECT_NEAR(time.ratio / time.interval.low, 1 + time_error_of("naive"), 1e-9);
   }
 }
 
@@ -503,7 +495,7 @@ TEST(Comparison, OfTwoTilesTheErrorIsThatOfTheirRatio) {
   PointSpec tile = fixtures::spec("fa2", 1024);
   PointSpec other_tile = tile;
   other_tile.tile.br *= 2;
-  const double error = published_tile_error("fa2", Pass::fwd);
+  const double error = published_tile_error(published_errors("NVIDIA H200"), "fa2", Pass::fwd);
   ASSERT_GT(error, 0.02);
   for (const auto& [ratio, verdict] : {std::pair(1 + error * 0.9, Verdict::ambiguous),
                                        {1.0, Verdict::ambiguous},
@@ -531,9 +523,25 @@ TEST(Comparison, OfTwoSimulatedAlgorithmsBothMayBeOff) {
   const PointTable table = points.table();
   const ComparisonResult result = compare(table, request_for(table, {0}, {1}));
   ASSERT_EQ(result.pairs.size(), 1U);
-  const double naive = std::log(1 + published_error_of("naive"));
-  const double fa2 = std::log(1 + published_error_of("fa2"));
+  const double naive = std::log(1 + time_error_of("naive"));
+  const double fa2 = std::log(1 + time_error_of("fa2"));
   EXPECT_NEAR(std::log(result.pairs[0].verdict.time.interval.high / 0.7), std::sqrt(naive * naive + fa2 * fa2), 1e-9);
+}
+
+TEST(Comparison, WhatIsSimulatedIsTrustedAsFarAsItsOwnGpuSays) {
+  ASSERT_NE(time_error_of("fa2"), time_error_of("fa2", "H100"));
+  analysis::Run h100 = fixtures::run(Provenance::simulated, "played");
+  h100.device_name = "NVIDIA H100 SXM";
+  fixtures::Points points;
+  points.add({played(fixtures::spec("fa2", 1024), 1000)}, h100);
+  points.add({timed(fixtures::spec("fa2", 1024), 1000)});
+  const PointTable table = points.table();
+  const ComparisonResult result = compare(table, request_for(table, {0}, {1}, {"problem", "algorithm"}));
+  ASSERT_EQ(result.pairs.size(), 1U);
+  EXPECT_NEAR(result.pairs[0].verdict.time.interval.high, 1 + time_error_of("fa2", "H100"), 1e-9);
+  const std::vector<Message> words = floor_words({&result}, 1);
+  ASSERT_EQ(words.size(), 1U);
+  EXPECT_THAT(text(words[0]), HasSubstr("on NVIDIA H100 80GB HBM3"));
 }
 
 TEST(Comparison, CircumstancesThatDifferComeByName) {

@@ -43,7 +43,6 @@ constexpr int patience_ms = 60'000;
 class ExplorerPageTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    workspace.simulation_errors().set_sample({});  // nobody computes for what these tests do not read
     page.resize(1100, 800);
     page.show();
     settle();
@@ -205,6 +204,15 @@ TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
   settle();
   EXPECT_EQ(page.shown()->exploration.ns, by_table);
   EXPECT_FALSE(note->text().contains("measured of NVIDIA H200 ("));
+}
+
+TEST_F(ExplorerPageTest, SaysWhoseErrorsStandForItsGpu) {
+  for (const auto& [gpu, judge] : {std::pair("NVIDIA H100 SXM", "Against the recorded NVIDIA H100 80GB HBM3, "),
+                                   {"NVIDIA H200", "Against the recorded NVIDIA H200, "},
+                                   {"NVIDIA A100 80GB", "Against the recorded NVIDIA H200, "}}) {
+    choose("device", gpu);
+    EXPECT_TRUE(page.error_words().contains(QLatin1String(judge))) << page.error_words().toStdString();
+  }
 }
 
 TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
