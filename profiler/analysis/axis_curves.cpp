@@ -72,6 +72,10 @@ class AxisCurveBuilder {
 
   CurveSet build(std::span<const Row> rows) {
     for (const Strain& strain : strains_of(rows)) add(strain);
+    for (FailedPoint& failed : set_.failed) {
+      failed.ended = ended_[{failed.algorithm, table_.disposition(failed.row)}];
+      failed.asked = asked_[failed.algorithm];
+    }
     if (!request_.axis.number) {
       for (const FacetValue& value : column_.values) set_.places.push_back(value.text);
     }
@@ -210,6 +214,7 @@ class AxisCurveBuilder {
     Curve model = curve;
     model.kind = CurveKind::model;
     model.provenance = Provenance::modelled;
+    asked_[curve.name.algorithm] += at.size();
     for (const auto& [place, rows] : at) {
       std::vector<std::pair<Compared, Row>> readings;
       for (const Row row : rows) {
@@ -251,6 +256,7 @@ class AxisCurveBuilder {
   void note_failure(const std::string& algorithm, double place, Row row) {
     const Disposition ended = table_.disposition(row);
     if (ended == Disposition::ok || ended == Disposition::cancelled) return;
+    ++ended_[{algorithm, ended}];
     const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
       return other.algorithm == algorithm && other.n == place && table_.disposition(other.row) == ended;
     });
@@ -266,6 +272,8 @@ class AxisCurveBuilder {
   const CodeColumn& column_;
   bool name_devices_ = false;
   CurveSet set_;
+  std::map<std::string, std::size_t> asked_;  ///< points of an algorithm
+  std::map<std::pair<std::string, Disposition>, std::size_t> ended_;
 };
 
 }  // namespace

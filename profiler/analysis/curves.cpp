@@ -546,4 +546,10 @@ Message failure_words(Disposition disposition) {
   }
 }
 
+Message failure_words(const PointTable& table, const FailedPoint& mark) {
+  Message words = failure_words(table.disposition(mark.row));
+  if (mark.ended == mark.asked) return words;
+  return say::series::some{.count = mark.ended, .all = mark.asked, .ended = std::move(words)};
+}
+
 }  // namespace attnscope::analysis

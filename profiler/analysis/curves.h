@@ -110,6 +110,8 @@ struct FailedPoint {
   std::string algorithm;
   double n = 0;
   Row row = 0;
+  std::size_t ended = 0;  ///< of build_axis_curves(): points of that algorithm that ended so, at any place,
+  std::size_t asked = 0;  ///< and all of it that its lines are of
 };
 
 struct Boundary {
@@ -160,5 +162,7 @@ struct CurveSet {
 
 /// "could not run: out-of-memory", "ran, result incorrect": what a point's end without a value means.
 [[nodiscard]] Message failure_words(Disposition);
+/// The same of a mark; "3 of 8 could not run: infeasible" where others of its algorithm did.
+[[nodiscard]] Message failure_words(const PointTable&, const FailedPoint&);
 
 }  // namespace attnscope::analysis

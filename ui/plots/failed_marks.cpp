@@ -47,7 +47,7 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     cross->setFont(bold(plot.font()));
     cross->setPositionAlignment(Qt::AlignCenter);
     const Disposition disposition = set.table().disposition(point.row);
-    const QString why = qtext(analysis::failure_words(disposition));
+    const QString why = qtext(analysis::failure_words(set.table(), point));
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
     const auto [known, fresh] = named.try_emplace(label, point.n);

@@ -115,16 +115,18 @@ TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
   }
   // A source that does not say its tile is of no group.
   records.push_back(fixtures::imported_point("torch-flash", records.front().spec.problem, 5000));
-  const CurveSet by_bc = curves_over(Points(records), {.axis = axis_called("br"),
-                                                       .metric = "time_median_ns",
-                                                       .group = axis_called("bc").facet,
-                                                       .algorithms = {"fa2"},
-                                                       .model = false});
+  const Points points(records);
+  const CurveSet by_bc = curves_over(points, {.axis = axis_called("br"),
+                                              .metric = "time_median_ns",
+                                              .group = axis_called("bc").facet,
+                                              .algorithms = {"fa2"},
+                                              .model = false});
   ASSERT_EQ(by_bc.curves.size(), 2U);
   EXPECT_EQ(by_bc.curves[0].name.group, "Bc 32");
   EXPECT_EQ(by_bc.curves[1].name.group, "Bc 64");
   ASSERT_EQ(by_bc.failed.size(), 1U);
   EXPECT_EQ(by_bc.failed[0].n, 256);
+  EXPECT_EQ(text(failure_words(points.table(), by_bc.failed[0])), "2 of 6 could not run: infeasible");
   const CurveSet by_tile = curves_over(Points(records), {.axis = axis_called("n"),
                                                          .metric = "time_median_ns",
                                                          .group = tile_facet(),

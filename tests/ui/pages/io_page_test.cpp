@@ -366,6 +366,31 @@ TEST_F(IoPageTest, ACrossSaysWhatHappened) {
   EXPECT_EQ(fixtures::record_of(selected[0][0].value<ShownPoint>()).disposition, Disposition::out_of_memory);
 }
 
+TEST_F(IoPageTest, WhereSomeTilesRunTheLegendSaysHowManyDoNot) {
+  std::vector<PointRecord> sweep = fixtures::tile_sweep();
+  std::erase_if(sweep, [](const PointRecord& record) {
+    return record.spec.algorithm != "fa2" || record.disposition == Disposition::timeout ||
+           record.disposition == Disposition::incorrect;
+  });
+  int refused = 0;
+  for (PointRecord& record : sweep) {
+    if (record.spec.tile.br * record.spec.tile.bc < 192 * 192) continue;
+    record = attnscope::fixtures::failed_point(record.spec, Disposition::infeasible, "too much memory");
+    ++refused;
+  }
+  const QString tiles = folder.filePath("sweep.attnscope");
+  fixtures::write_file(tiles, {{"tiles", sweep, false}});
+  ASSERT_NO_FATAL_FAILURE(show({tiles}));
+  page.set_axis("br");
+  page.set_group("bc");
+  page.set_metric("time_median_ns");
+  settle();
+  QStringList legend;
+  for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
+  const QString words = QStringLiteral("FA2 · %1 of %2 could not run:\ninfeasible").arg(refused).arg(std::ssize(sweep));
+  EXPECT_TRUE(legend.contains(words)) << legend.join('\n').toStdString();
+}
+
 TEST_F(WindowTest, TheoryAtASingleLengthIsADash) {
   const QString single = folder.filePath("single.attnscope");
   fixtures::write_file(single, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 1024))}, false}});
