@@ -56,7 +56,8 @@ std::string name_of_side(const analysis::PointTable& table, const std::vector<Ro
   constexpr std::size_t most_named = 3;
   std::set<RunIndex> runs;
   for (const Row row : rows) runs.insert(table.run_index(row));
-  if (runs.size() > most_named) return text(say::report::runs_named{.count = runs.size()});
+  if (runs.size() > most_named)
+    return text(say::report::runs_named{.first = table.runs()[*runs.begin()].title, .more = runs.size() - 1});
   std::vector<std::string> titles;
   titles.reserve(runs.size());
   for (const RunIndex run : runs) titles.push_back(table.runs()[run].title);

@@ -214,6 +214,17 @@ TEST(ReportBaseline, WithoutPartnersItIsOneClearLine) {
   EXPECT_THAT(documents::sentences(document), Contains(document.warnings.front()));
 }
 
+TEST(ReportBaseline, SidesOfManyRunsAreNamedByTheirFirst) {
+  fixtures::Points points = before_and_after({fixtures::ok_point(fixtures::spec("fa2", 512))}, fixtures::tile_sweep());
+  for (const char* title : {"later", "latest", "last"}) {
+    points.add(fixtures::tile_sweep(), fixtures::run(Provenance::measured, title));
+  }
+  const Document document = compared_document(points);
+  ASSERT_EQ(document.warnings.size(), 1U);
+  EXPECT_THAT(document.warnings.front(),
+              HasSubstr("no point of after and 3 more has a partner in the baseline, before"));
+}
+
 TEST(ReportBaseline, ListsWhatHasNoPartnerAndWhatElseDiffers) {
   std::vector<PointRecord> before = fixtures::memory_wall();
   std::vector<PointRecord> after = before;
