@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -9,9 +11,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -65,6 +67,23 @@ void set_launches(NcuSelection& selection, const std::string& text) {
   if (selection.first_launch && selection.last_launch && *selection.first_launch > *selection.last_launch) wrong();
 }
 
+/// Whoever writes into a pipe may open it after its reader, and is waited for a moment, not for ever: until it comes
+/// the pipe reads as a file that is empty.
+std::unique_ptr<FILE, int (*)(FILE*)> open_to_read(const std::string& file, bool pipe) {
+  constexpr int patience_ms = 1000;
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
+  if (pipe && descriptor >= 0) {
+    pollfd ready{.fd = descriptor, .events = POLLIN, .revents = 0};
+    ::poll(&ready, 1, patience_ms);
+    ::fcntl(descriptor, F_SETFL, 0);
+  }
+  std::unique_ptr<FILE, int (*)(FILE*)> in(descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"), &std::fclose);
+  if (in == nullptr) {
+    throw CommandError(ExitCode::error, say::file::unreadable{.file = file, .error = std::strerror(errno)});
+  }
+  return in;
+}
+
 std::string read(const std::string& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
@@ -72,14 +91,14 @@ std::string read(const std::string& file) {
   }
   constexpr std::size_t largest_mib = 256;  // of a device that does not end, all the memory would be read
   constexpr std::size_t largest = largest_mib << 20U;
-  std::ifstream in(file, std::ios::binary);
+  const bool pipe = std::filesystem::is_fifo(file, error);
+  const auto in = open_to_read(file, pipe);
   std::string text;
   const auto size = std::filesystem::file_size(file, error);
   if (!error && size <= largest) text.reserve(size);
   std::array<char, std::size_t{1} << 16> piece{};
-  while (in && text.size() <= largest) {
-    in.read(piece.data(), piece.size());
-    const std::string_view got(piece.data(), static_cast<std::size_t>(in.gcount()));
+  while (std::feof(in.get()) == 0 && std::ferror(in.get()) == 0 && text.size() <= largest) {
+    const std::string_view got(piece.data(), std::fread(piece.data(), 1, piece.size(), in.get()));
     if (const std::size_t zero = got.find('\0'); zero != std::string_view::npos) {
       throw CommandError(ExitCode::error, say::command::import_no_text{.file = file, .byte = text.size() + zero + 1});
     }
@@ -88,8 +107,9 @@ std::string read(const std::string& file) {
   if (text.size() > largest) {
     throw CommandError(ExitCode::error, say::command::import_too_large{.file = file, .most = largest_mib});
   }
-  if (!in.eof())
+  if (std::ferror(in.get()) != 0)
     throw CommandError(ExitCode::error, say::file::unreadable{.file = file, .error = std::strerror(errno)});
+  if (pipe && text.empty()) throw CommandError(ExitCode::error, say::command::import_silent{.file = file});
   return text;
 }
 

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "findings.h"
 #include "kernels/common_knobs.h"
@@ -453,6 +455,27 @@ TEST_F(Collect, a_bad_file_imports_nothing) {
   EXPECT_EQ(full.exit_code, 1);
   EXPECT_THAT(full.err, HasSubstr("no space left"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b.attnscope"));
+}
+
+TEST_F(Collect, a_pipe_is_imported_once_somebody_writes_into_it) {
+  const auto pipe = folder_ / "peers.csv";
+  const std::string table = "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Outcome silent = run(folder_, {"import", pipe, "--into", file_});
+  EXPECT_EQ(silent.exit_code, 1);
+  EXPECT_THAT(silent.err, HasSubstr("peers.csv is a pipe that no program writes into"));
+  EXPECT_EQ(std::ranges::count(silent.err, '\n'), 1) << silent.err;
+
+  std::thread writer([&] { std::ofstream(pipe) << table; });
+  const Outcome written = run(folder_, {"import", pipe, "--into", file_});
+  writer.join();
+  EXPECT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_THAT(written.out, HasSubstr("1 point"));
+  Process of_stdin(folder_, {"import", "/dev/stdin", "--into", file_}, {});
+  of_stdin.write(table);
+  of_stdin.close_stdin();
+  EXPECT_EQ(of_stdin.wait().exit_code, 0);
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 2U);
 }
 
 TEST_F(Collect, an_ncu_table_is_one_point) {
