@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -40,6 +41,7 @@ struct Seen {
   std::set<std::int64_t> dims;
   std::set<std::int64_t> lengths;
   std::set<std::string> algorithms;
+  int rounds = 1;                              // that were run
   std::size_t extrapolated = 0;                // simulated in part
   std::map<std::string, std::size_t> busiest;  // units, of those that --why counted
   std::size_t bounds_agree = 0;                // what the model names and what was counted
@@ -53,6 +55,7 @@ struct Seen {
     dims.insert(spec.problem.d);
     lengths.insert(spec.problem.n_k);
     algorithms.insert(spec.algorithm);
+    if (!record.rounds.empty()) rounds = std::max(rounds, record.rounds.back().round + 1);
     if (record.origin() == Provenance::extrapolated) ++extrapolated;
     if (const auto bound = analysis::busiest_unit(record)) ++busiest[text(bound->metric->label())];
     const auto bounds = analysis::compare_bounds(record);
@@ -73,7 +76,7 @@ std::map<std::int64_t, Seen> look_at_points(const RunStore& store) {
 }
 
 /// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2": what tells runs of one name apart.
-std::string contents(const Seen& of_run, int rounds) {
+std::string contents(const Seen& of_run) {
   if (of_run.dispositions.empty()) return {};
   std::vector<std::string_view> passes;
   for (const Pass pass : of_run.passes) passes.push_back(to_string(pass));
@@ -85,7 +88,7 @@ std::string contents(const Seen& of_run, int rounds) {
                   fmt::join(of_run.dims, ", "), of_run.n_q.empty() ? "N" : "n_k",
                   first == last ? fmt::to_string(first) : text(say::terminal::range{.first = first, .last = last}),
                   fmt::join(of_run.algorithms, ", "));
-  if (rounds > 1) words += "; " + text(say::terminal::in_rounds{.rounds = rounds});
+  if (of_run.rounds > 1) words += "; " + text(say::terminal::in_rounds{.rounds = of_run.rounds});
   if (of_run.extrapolated > 0) {
     words += "; " + text(say::terminal::extrapolated{.points = counted_points(of_run.extrapolated)});
   }
@@ -158,7 +161,7 @@ ExitCode info(const InfoOptions& options) {
   for (const RunSummary& run : runs) {
     table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
                           std::string(to_string(run.provenance)), run.started_at, run.finished_at, planned(run),
-                          fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id], run.rounds),
+                          fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id]),
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   if (options.format == TableFormat::text) {

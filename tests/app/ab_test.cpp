@@ -241,6 +241,12 @@ TEST_F(Ab, rounds_go_on_until_a_look) {
   EXPECT_EQ(row["interleaved"], "yes");
   const Outcome notes = run(folder_, {"compare", in_folder("kept.attnscope")});
   EXPECT_THAT(notes.out, HasSubstr("Looked at up to 3 times"));
+  const std::string run_rounds = std::to_string(kept["rounds"].get<std::size_t>()) + " rounds";
+  EXPECT_THAT(run(folder_, {"info", in_folder("kept.attnscope")}).out, HasSubstr("; " + run_rounds));
+  ab(words + Words{"--timeout", "0.001", "-o", in_folder("short.attnscope")}, options);
+  EXPECT_THAT(run(folder_, {"info", in_folder("short.attnscope")}).out,
+              AllOf(HasSubstr("naive"), Not(HasSubstr("rounds"))))
+      << "one was run, of 7";
 }
 #endif
 
