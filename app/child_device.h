@@ -9,9 +9,6 @@
 
 namespace attnscope {
 
-/// This very program.
-inline constexpr const char* own_program = "/proc/self/exe";
-
 /// Starts `program` and opens there what `--device` takes. Throws CommandError.
 [[nodiscard]] std::unique_ptr<Device> open_child_device(const std::string& program, const std::string& device,
                                                         const CancelToken& cancel);

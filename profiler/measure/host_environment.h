@@ -10,6 +10,8 @@ namespace attnscope {
 
 /// As `--version` prints it: "0.1.0".
 [[nodiscard]] const char* program_version();
+/// This very program, as a file.
+inline constexpr const char* own_program = "/proc/self/exe";
 
 /// The parts of an Environment that need no GPU: this program's version and the operating system's name.
 [[nodiscard]] Environment host_environment();

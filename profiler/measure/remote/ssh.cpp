@@ -17,7 +17,6 @@
 namespace attnscope::remote {
 namespace {
 
-constexpr const char* own_program = "/proc/self/exe";
 constexpr std::chrono::milliseconds between_answers{100};
 constexpr std::chrono::minutes patience_for_copy{5};
 constexpr std::size_t longest_target = 512;
