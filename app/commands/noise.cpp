@@ -26,6 +26,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
+#include "profiler/plan/text.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
