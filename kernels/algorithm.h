@@ -74,11 +74,21 @@ struct BufferSpec {
 struct BufferArgument {
   std::string name;
 };
-using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float>;
+/// A map of a buffer, by which the tensor memory accelerator copies boxes of it: encoded for the buffer's address
+/// (CUtensorMap, compute capability 9.0).
+struct TensorMapArgument {
+  std::string buffer;
+  DType dtype = DType::fp16;
+  std::vector<std::int64_t> extents;  ///< elements, the innermost first; one to five
+  std::vector<std::int64_t> strides;  ///< bytes; of all but the innermost, whose elements follow one another
+  std::vector<std::int64_t> box;      ///< elements of what one copy takes
+  int swizzle_bytes = 0;              ///< 0, 32, 64 or 128
+};
+using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float, TensorMapArgument>;
 
 /// A kernel's source that is not part of this program: files of a user's.
 struct OwnSource {
-  enum class Kind { cuda, ptx, cubin };
+  enum class Kind { cuda, ptx, cubin, library };
   Kind kind = Kind::cuda;
   std::filesystem::path file;
   std::vector<std::filesystem::path> include_folders;
@@ -89,9 +99,9 @@ struct OwnSource {
 /// What the compiler needs to make one kernel; equal objects give equal cubins, whatever the problem's N, batch or
 /// heads.
 struct KernelSource {
-  std::string file;                  ///< path below kernels/, as embedded: "fa2/fa2_forward.cuh"
-  std::string entry;                 ///< extern "C" name
-  std::vector<std::string> defines;  ///< "ATTN_BR=64"
+  std::string file;                                ///< path below kernels/, as embedded: "fa2/fa2_forward.cuh"
+  std::string entry;                               ///< extern "C" name
+  std::vector<std::string> defines;                ///< "ATTN_BR=64"
   std::shared_ptr<const OwnSource> own = nullptr;  ///< where it is not embedded: then `file` is for people
 
   bool operator==(const KernelSource&) const = default;

@@ -78,6 +78,7 @@ class Value {
     }
     return values;
   }
+  [[nodiscard]] bool is_object() const { return json_->is_object(); }
   [[nodiscard]] const std::string& text() const {
     if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a(say::own_kernel::words{});
     return json_->get_ref<const std::string&>();
@@ -159,25 +160,29 @@ class Parser {
     }
     const auto title = root_.find("title");
     result_.title = title ? title->text() : result_.name;
-    const Value source = root_.at("source");
-    OwnSource& own = result_.source;
-    own.file = (folder_ / source.text()).lexically_normal();
+    shared_.statement = text;
+    if (const auto folders = root_.find("include")) {
+      for (const Value& each : folders->list())
+        shared_.include_folders.push_back((folder_ / each.text()).lexically_normal());
+    }
+    if (const auto options = root_.find("options")) {
+      for (const Value& each : options->list()) shared_.options.push_back(option(each));
+    }
+    if (const auto source = root_.find("source")) source_ = source_of(*source);
+  }
+
+  [[nodiscard]] std::shared_ptr<const OwnSource> source_of(const Value& value) const {
+    OwnSource own = shared_;
+    own.file = (folder_ / value.text()).lexically_normal();
     const std::string suffix = own.file.extension().string();
     if (suffix == ".ptx") {
       own.kind = OwnSource::Kind::ptx;
     } else if (suffix == ".cubin") {
       own.kind = OwnSource::Kind::cubin;
     } else if (suffix != ".cu" && suffix != ".cuh") {
-      source.not_a(say::own_kernel::source_file{});
+      value.not_a(say::own_kernel::source_file{});
     }
-    own.statement = text;
-    if (const auto folders = root_.find("include")) {
-      for (const Value& each : folders->list())
-        own.include_folders.push_back((folder_ / each.text()).lexically_normal());
-    }
-    if (const auto options = root_.find("options")) {
-      for (const Value& each : options->list()) own.options.push_back(option(each));
-    }
+    return std::make_shared<const OwnSource>(std::move(own));
   }
 
   /// Of the compiler's those that change the code and write no file.
@@ -280,14 +285,20 @@ class Parser {
   }
 
   void launch(const Value& value) {
-    value.object({"name", "entry", "pass", "defines", "grid", "block", "cluster", "shared_bytes", "registers",
-                  "cooperative", "starts_early", "arguments", "bytes"});
+    value.object({"name", "source", "entry", "when", "pass", "defines", "grid", "block", "cluster", "shared_bytes",
+                  "registers", "cooperative", "starts_early", "arguments", "bytes"});
     LaunchStatement launch;
     launch.entry = value.at("entry").text();
+    const auto source = value.find("source");
+    launch.source = source ? source_of(*source) : source_;
+    if (launch.source == nullptr) value.wrong(say::own_kernel::missing{.key = "source"});
+    if (const auto when = value.find("when")) launch.when = when->expression(names_);
     const auto name = value.find("name");
     launch.name = name ? name->text() : launch.entry;
-    if (launch.name == "all" ||
-        std::ranges::find(result_.launches, launch.name, &LaunchStatement::name) != result_.launches.end()) {
+    const bool taken = std::ranges::any_of(result_.launches, [&](const LaunchStatement& each) {
+      return each.name == launch.name && !(each.when && launch.when);
+    });
+    if (launch.name == "all" || taken) {
       (name ? *name : value).wrong(say::own_kernel::launch_name{.name = launch.name});
     }
     if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->word({"fwd", "bwd"})).value();
@@ -318,6 +329,7 @@ class Parser {
 
   ArgumentStatement argument(const Value& value) const {
     using Type = ArgumentStatement::Type;
+    if (value.is_object()) return tensor_map(value);
     const std::string& text = value.text();
     for (const auto& [word, type] :
          {std::pair{"int ", Type::int32}, std::pair{"long ", Type::int64}, std::pair{"float ", Type::float32}}) {
@@ -330,14 +342,49 @@ class Parser {
               .expression = parsed->text(), .name = name, .known = fmt::format("{}", fmt::join(names_, ", "))});
         }
       }
-      return {.type = type, .buffer = {}, .value = std::move(parsed).value()};
+      ArgumentStatement number;
+      number.type = type;
+      number.value = std::move(parsed).value();
+      return number;
     }
-    if (text == "null") return {};
+    ArgumentStatement pointer;
+    if (text != "null") pointer.buffer = buffer(value);
+    return pointer;
+  }
+
+  [[nodiscard]] const std::string& buffer(const Value& value) const {
     const std::vector<std::string> buffers = known_buffers();
-    if (std::ranges::find(buffers, text) == buffers.end()) {
-      value.wrong(say::own_kernel::no_buffer{.name = text, .known = fmt::format("{}", fmt::join(buffers, ", "))});
+    if (std::ranges::find(buffers, value.text()) == buffers.end()) {
+      value.wrong(
+          say::own_kernel::no_buffer{.name = value.text(), .known = fmt::format("{}", fmt::join(buffers, ", "))});
     }
-    return {.type = Type::buffer, .buffer = text, .value = {}};
+    return value.text();
+  }
+
+  [[nodiscard]] ArgumentStatement tensor_map(const Value& value) const {
+    value.object({"map", "extents", "strides", "box", "swizzle"});
+    ArgumentStatement map;
+    map.type = ArgumentStatement::Type::tensor_map;
+    map.buffer = buffer(value.at("map"));
+    const auto add = [&](const char* key, std::vector<Expression>& all) {
+      for (const Value& each : value.at(key).list()) all.push_back(each.expression(names_));
+    };
+    add("extents", map.extents);
+    add("box", map.box);
+    if (map.extents.size() > 1) add("strides", map.strides);
+    constexpr std::size_t most = 5;
+    if (map.extents.size() > most || map.box.size() != map.extents.size() ||
+        map.strides.size() != map.extents.size() - 1) {
+      value.wrong(say::own_kernel::map_sizes{});
+    }
+    if (const auto swizzle = value.find("swizzle")) {
+      const std::int64_t bytes = swizzle->number(0, 128);
+      if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128) {
+        swizzle->not_a(say::own_kernel::one_of{.words = "0, 32, 64, 128"});
+      }
+      map.swizzle_bytes = static_cast<int>(bytes);
+    }
+    return map;
   }
 
   [[nodiscard]] std::vector<std::string> known_buffers() const {
@@ -396,6 +443,8 @@ class Parser {
   Value root_;
   std::filesystem::path folder_;
   std::vector<std::string> names_;
+  OwnSource shared_;  ///< what all sources have in common
+  std::shared_ptr<const OwnSource> source_;
   Statement result_;
 };
 

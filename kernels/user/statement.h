@@ -5,6 +5,7 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,10 +21,14 @@ namespace attnscope::user {
 
 /// One argument of a kernel.
 struct ArgumentStatement {
-  enum class Type { buffer, int32, int64, float32 };
+  enum class Type { buffer, int32, int64, float32, tensor_map };
   Type type = Type::buffer;
-  std::string buffer;  ///< its name; empty: the null pointer
-  Expression value;    ///< of a number
+  std::string buffer;               ///< its name; empty: the null pointer
+  Expression value;                 ///< of a number
+  std::vector<Expression> extents;  ///< of a tensor map: TensorMapArgument's, and so are the next
+  std::vector<Expression> strides;
+  std::vector<Expression> box;
+  int swizzle_bytes = 0;
 };
 
 /// Bytes that a launch moves of one matrix between SMs and L2.
@@ -40,8 +45,10 @@ struct DefineStatement {
 
 struct LaunchStatement {
   std::string name;
+  std::shared_ptr<const OwnSource> source;
   std::string entry;
-  Pass pass = Pass::fwd;  ///< fwd or bwd: the pass that it is part of
+  std::optional<Expression> when;  ///< 0: it is left out; of several of one name one is in
+  Pass pass = Pass::fwd;           ///< fwd or bwd: the pass that it is part of
   std::vector<DefineStatement> defines;
   std::array<std::optional<Expression>, 3> grid;
   std::array<std::optional<Expression>, 3> block;
@@ -81,7 +88,6 @@ struct ScratchStatement {
 struct Statement {
   std::string name;
   std::string title;
-  OwnSource source;
   std::string reference = "softmax";
   bool lse_base_2 = false;
   Layout layout = Layout::bhnd;

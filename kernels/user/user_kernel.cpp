@@ -22,6 +22,11 @@ namespace attnscope::user {
 namespace {
 
 constexpr std::int64_t most_scratch = std::int64_t{1} << 40;
+constexpr std::int64_t most_stride = (std::int64_t{1} << 40) - 1;
+
+DType known_dtype(const Variables& variables) {
+  return variables.at("bf16") != 0 ? DType::bf16 : DType::fp16;
+}
 
 std::vector<Knob> knobs_of(const Statement& statement) {
   std::vector<Knob> knobs;
@@ -38,7 +43,7 @@ Facts facts_of(const Statement& statement) {
   Facts facts{.name = statement.name,
               .title = statement.title,
               .short_title = statement.title,
-              .source = statement.source.file.filename().string(),
+              .source = statement.launches.front().source->file.filename().string(),
               .tile_meaning = say::own_kernel::tile_meaning{.kernel = statement.title},
               .law = no_law,
               .reference = statement.reference,
@@ -93,6 +98,19 @@ Argument argument_of(const ArgumentStatement& stated, const Variables& variables
       if (!value) throw value.error();
       return static_cast<float>(*value);
     }
+    case Type::tensor_map: {
+      constexpr std::int64_t most_box = 256;
+      TensorMapArgument map{.buffer = stated.buffer,
+                            .dtype = known_dtype(variables),
+                            .extents = {},
+                            .strides = {},
+                            .box = {},
+                            .swizzle_bytes = stated.swizzle_bytes};
+      for (const Expression& each : stated.extents) map.extents.push_back(value_of(each, variables, 1, Int::max()));
+      for (const Expression& each : stated.strides) map.strides.push_back(value_of(each, variables, 16, most_stride));
+      for (const Expression& each : stated.box) map.box.push_back(value_of(each, variables, 1, most_box));
+      return map;
+    }
     case Type::buffer:
       break;
   }
@@ -108,16 +126,25 @@ bool takes(const LaunchStatement& launch, std::string_view buffer) {
 UserKernel::UserKernel(Statement statement)
     : Algorithm(facts_of(statement)),
       statement_(std::move(statement)),
-      source_(std::make_shared<const OwnSource>(statement_.source)),
       like_(statement_.like ? built_in_algorithms().find(statement_.like->algorithm) : nullptr) {}
 
-std::vector<const LaunchStatement*> UserKernel::launches_of(const AttentionProblem& p) const {
+std::vector<const LaunchStatement*> UserKernel::launches_of(const AttentionProblem& p, const Variables& known) const {
   std::vector<const LaunchStatement*> launches;
+  const auto is_in = [&](const LaunchStatement& launch) {
+    return !launch.when || value_of(*launch.when, known, std::numeric_limits<std::int64_t>::min(),
+                                    std::numeric_limits<std::int64_t>::max()) != 0;
+  };
   for (const Pass pass : {Pass::fwd, Pass::bwd}) {
     if (pass == Pass::bwd && p.pass == Pass::fwd) break;
+    const std::size_t before = launches.size();
     for (const LaunchStatement& each : statement_.launches) {
-      if (each.pass == pass) launches.push_back(&each);
+      if (each.pass != pass || !is_in(each)) continue;
+      if (std::ranges::find(launches, each.name, &LaunchStatement::name) != launches.end()) {
+        throw Message(say::own_kernel::two_launches{.name = each.name, .kernel = facts().name});
+      }
+      launches.push_back(&each);
     }
+    if (launches.size() == before) throw Message(say::own_kernel::no_launch{.kernel = facts().name});
   }
   return launches;
 }
@@ -198,7 +225,7 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
       if (*holds == 0) return of_shape(Message::verbatim(each.otherwise));
     }
     (void)own_buffers(p, known);
-    for (const LaunchStatement* launch : launches_of(p)) {
+    for (const LaunchStatement* launch : launches_of(p, known)) {
       const KernelModel model = model_of(*launch, p, known, device);
       if (auto refused = refuse_needs({{.kernel = model.name,
                                         .threads = model.threads_per_block(),
@@ -295,7 +322,7 @@ std::vector<KernelModel> UserKernel::models(const AttentionProblem& p, const Con
                                             const DeviceLimits& device) const {
   const Variables known = variables(p, config, device);
   std::vector<KernelModel> all;
-  for (const LaunchStatement* launch : launches_of(p)) all.push_back(model_of(*launch, p, known, device));
+  for (const LaunchStatement* launch : launches_of(p, known)) all.push_back(model_of(*launch, p, known, device));
   const auto measured = std::ranges::find(all, false, &KernelModel::setup);
   measured->matrix_flops = flops(p);
   if (like_ != nullptr) {
@@ -312,7 +339,7 @@ std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Co
 
 std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const Variables& known) const {
   std::vector<BufferSpec> buffers = input_buffers(p);
-  const bool lse = std::ranges::any_of(launches_of(p), [](const auto* each) { return takes(*each, "lse"); });
+  const bool lse = std::ranges::any_of(launches_of(p, known), [](const auto* each) { return takes(*each, "lse"); });
   buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   if (lse) buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
   if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
@@ -335,13 +362,13 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
   plan.buffers = own_buffers(p, known);
   plan.lse_base_2 = statement_.lse_base_2;
   std::vector<KernelModel> all = models(p, config, device);
-  const std::vector<const LaunchStatement*> stated = launches_of(p);
+  const std::vector<const LaunchStatement*> stated = launches_of(p, known);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaunchStatement& launch = *stated[i];
-    KernelSource source{.file = facts().name + "/" + source_->file.filename().string(),
+    KernelSource source{.file = facts().name + "/" + launch.source->file.filename().string(),
                         .entry = launch.entry,
                         .defines = {},
-                        .own = source_};
+                        .own = launch.source};
     for (const DefineStatement& define : launch.defines) {
       source.defines.push_back(fmt::format("{}={}", define.macro, define.value.integer(known).value()));
     }
@@ -366,8 +393,9 @@ Result<std::unique_ptr<const Algorithm>, Message> load_kernel(const std::filesys
   if (!in) return failed(say::own_kernel::unreadable{});
   auto statement = parse_statement(text.str(), file.parent_path());
   if (!statement) return failed(statement.error());
-  if (!std::filesystem::is_regular_file(statement->source.file, error)) {
-    return failed(say::own_kernel::no_source{.source = statement->source.file.string()});
+  for (const LaunchStatement& launch : statement->launches) {
+    if (std::filesystem::is_regular_file(launch.source->file, error)) continue;
+    return failed(say::own_kernel::no_source{.source = launch.source->file.string()});
   }
   return std::unique_ptr<const Algorithm>(std::make_unique<UserKernel>(std::move(statement).value()));
 }

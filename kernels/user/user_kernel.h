@@ -25,8 +25,8 @@ class UserKernel final : public Algorithm {
                                                  const DeviceLimits&) const override;
 
  private:
-  /// The launches of the problem's pass, forward first.
-  [[nodiscard]] std::vector<const LaunchStatement*> launches_of(const AttentionProblem&) const;
+  /// The launches of the problem's pass, forward first. Throws Message where none is to be measured.
+  [[nodiscard]] std::vector<const LaunchStatement*> launches_of(const AttentionProblem&, const Variables&) const;
   [[nodiscard]] std::optional<Refusal> refuse_problem(const AttentionProblem&, const Config&) const;
   [[nodiscard]] Variables variables(const AttentionProblem&, const Config&, const DeviceLimits&) const;
   /// Throws Message where an expression has no value, or none that a launch can have.
@@ -38,7 +38,6 @@ class UserKernel final : public Algorithm {
                                                          const DeviceLimits&) const;
 
   Statement statement_;
-  std::shared_ptr<const OwnSource> source_;
   const Algorithm* like_ = nullptr;  ///< whose law it has
 };
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -109,6 +110,23 @@ struct RoundRecord {
   std::optional<ClockReading> clocks = std::nullopt;
 };
 
+/// A file that a user's kernel was made of.
+struct StatementSource {
+  std::string name;                         ///< as the statement calls it, or as an #include does
+  std::string digest;                       ///< a UUID of its content
+  std::optional<std::string> content = {};  ///< where it was to be kept
+
+  bool operator==(const StatementSource&) const = default;
+};
+/// What a user's kernel was stated by, as far as a file keeps it. Whoever reads it runs nothing of it.
+struct KernelStatement {
+  std::string text;
+  bool host_code = false;  ///< a shared library: judged by outputs, canaries and counters alone
+  std::vector<StatementSource> sources;
+
+  bool operator==(const KernelStatement&) const = default;
+};
+
 struct PointRecord {
   PointSpec spec;
   Disposition disposition = Disposition::ok;
@@ -123,6 +141,7 @@ struct PointRecord {
   /// Ascending; empty where there was one round, which the point's own values are. With several rounds `kernels` and
   /// `clocks` sum them up (profiler/metrics/rounds.h).
   std::vector<RoundRecord> rounds = {};
+  std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user's kernel
 
   [[nodiscard]] const KernelRecord* kernel(std::string_view name) const;
   /// Where the times of a kernel come from: `provenance`, or extrapolated where its simulation was not played whole.

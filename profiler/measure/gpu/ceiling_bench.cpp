@@ -216,7 +216,7 @@ void CeilingBench::begin(const std::vector<CeilingLoad>& loads) {
   for (const auto& [ring, bytes] : {std::pair("ring_dram", sizes_.ring_bytes),
                                     std::pair("ring_l2", sizes_.l2_ring_bytes), std::pair("ring_l1", l1_ring_bytes)}) {
     const KernelLaunch link = ring_launch(ring, bytes);
-    PreparedLaunch(link, runner.load(link), [&](const std::string& name) {
+    PreparedLaunch(cuda_, link, runner.load(link), [&](const std::string& name) {
       return buffers_.at(name).get();
     }).enqueue(cuda_, runner.stream());
   }

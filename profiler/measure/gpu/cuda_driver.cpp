@@ -28,6 +28,7 @@ Result<CudaApi, LibraryError> CudaApi::load() {
 #undef ATTNSCOPE_BIND
 #undef ATTNSCOPE_BIND_NAME
   bind(api.elapsed_time, "cuEventElapsedTime");
+  (void)library->bind(api.encode_tensor_map, "cuTensorMapEncodeTiled");
   if (!missing.empty()) {
     return Failure{LibraryError{say::library::old_driver{.file = api.path.string(), .function = missing}}};
   }

@@ -62,6 +62,7 @@ struct CudaApi {
   ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_MEMBER)
 #undef ATTNSCOPE_MEMBER
   decltype(&::cuEventElapsedTime) elapsed_time = nullptr;  ///< the first version, which every driver has
+  decltype(&::cuTensorMapEncodeTiled) encode_tensor_map = nullptr;  ///< null where the driver is too old for it
   std::filesystem::path path;
 
   /// The error is one sentence.

@@ -60,27 +60,55 @@ MessageValue first_error(const Message& error) {
 
 }  // namespace
 
-PreparedLaunch::PreparedLaunch(const KernelLaunch& launch, const LoadedKernel& kernel, const Resolve& address_of)
+namespace {
+
+CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdeviceptr address) {
+  if (cuda.encode_tensor_map == nullptr) {
+    throw PointEnd(Disposition::infeasible, say::point::no_tensor_maps{.driver = driver_api_version(cuda)});
+  }
+  const std::vector<cuuint64_t> extents(map.extents.begin(), map.extents.end());
+  const std::vector<cuuint64_t> strides(map.strides.begin(), map.strides.end());
+  const std::vector<cuuint32_t> box(map.box.begin(), map.box.end());
+  const std::vector<cuuint32_t> steps(box.size(), 1);
+  const CUtensorMapSwizzle swizzle = map.swizzle_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : map.swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                     : map.swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                               : CU_TENSOR_MAP_SWIZZLE_NONE;
+  CUtensorMap result{};
+  cuda.check(cuda.encode_tensor_map(
+                 &result, map.dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                 static_cast<cuuint32_t>(extents.size()), reinterpret_cast<void*>(address), extents.data(),
+                 strides.data(), box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                 CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+             "cuTensorMapEncodeTiled");
+  return result;
+}
+
+}  // namespace
+
+PreparedLaunch::PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
+                               const Resolve& address_of)
     : launch_(&launch), kernel_(&kernel) {
   for (const Argument& argument : launch.arguments) {
-    std::uint64_t slot = 0;
-    std::visit(
-        [&](const auto& value) {
-          using T = std::decay_t<decltype(value)>;
-          if constexpr (std::is_same_v<T, BufferArgument>) {
-            if (!value.name.empty()) slot = address_of(value.name);
-          } else {
-            std::memcpy(&slot, &value, sizeof value);
-          }
-        },
-        argument);
-    values_.push_back(slot);
+    Slot& slot = slots_.emplace_back();
+    const auto put = [&](const auto& value) { std::memcpy(slot.bytes.data(), &value, sizeof value); };
+    if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
+      put(encoded(cuda, *map, address_of(map->buffer)));
+    } else if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
+      put(buffer->name.empty() ? CUdeviceptr{0} : address_of(buffer->name));
+    } else {
+      std::visit(
+          [&](const auto& value) {
+            if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) put(value);
+          },
+          argument);
+    }
   }
 }
 
 void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
   std::vector<void*> pointers;
-  for (std::uint64_t& value : values_) pointers.push_back(&value);
+  for (Slot& slot : slots_) pointers.push_back(slot.bytes.data());
   std::vector<CUlaunchAttribute> attributes;
   const auto add = [&](CUlaunchAttributeID id) -> CUlaunchAttributeValue& {
     attributes.push_back({});

@@ -2,7 +2,9 @@
 // Kernels on one device: compiled, loaded, launched, waited for.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -29,7 +31,9 @@ struct LoadedKernel {
 class PreparedLaunch {
  public:
   using Resolve = std::function<CUdeviceptr(const std::string& buffer)>;
-  PreparedLaunch(const KernelLaunch& launch, const LoadedKernel& kernel, const Resolve& address_of);
+  /// Throws DriverError where a tensor map cannot be encoded.
+  PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
+                 const Resolve& address_of);
 
   [[nodiscard]] const std::string& name() const { return launch_->name; }
   /// Throws DriverError. Returns when the launch is in the stream.
@@ -38,7 +42,11 @@ class PreparedLaunch {
  private:
   const KernelLaunch* launch_;
   const LoadedKernel* kernel_;
-  std::vector<std::uint64_t> values_;  ///< each argument's bytes, at the start of its own slot
+  /// An argument's bytes, at its start; as large as a tensor map, which is the largest.
+  struct alignas(64) Slot {
+    std::array<std::byte, sizeof(CUtensorMap)> bytes{};
+  };
+  std::vector<Slot> slots_;
 };
 
 class KernelRunner {

@@ -165,7 +165,7 @@ RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64
     return buffers.address(name) + static_cast<CUdeviceptr>(before * problem.d * bytes_per_element(problem.dtype));
   };
   const KernelLaunch launch = statistics_launch(problem, instance);
-  PreparedLaunch prepared(launch, runner_.load(launch), address_of);
+  PreparedLaunch prepared(cuda_, launch, runner_.load(launch), address_of);
   prepared.enqueue(cuda_, runner_.stream());
   runner_.wait(limit);
   std::vector<float> values(4 * rows);

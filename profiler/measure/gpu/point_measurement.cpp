@@ -188,7 +188,7 @@ void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<L
   session_->workspace.fill(slot, point.plan, point.inputs);
   for (const LoadedLaunch& each : loaded) {
     (each.launch->setup ? point.setup : point.launches)
-        .emplace_back(*each.launch, *each.kernel,
+        .emplace_back(cuda_, *each.launch, *each.kernel,
                       [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
   }
   session_->runner.wait(options.timeout);
