@@ -36,6 +36,7 @@ enum class BufferFill {
   input_v,
   input_dout,  ///< the generated inputs
   poison,      ///< NaN bytes, so that an element never written is seen
+  zeros,       ///< of scratch memory that is counted in
   contents,    ///< what BufferSpec::contents says: lengths, block masks, block tables
 };
 
@@ -58,6 +59,11 @@ class HostBytes {
 
 /// How a matrix of many heads lies in memory: batch x heads x N x d, or batch x N x heads x d.
 enum class Layout { bhnd, bnhd };
+
+/// Whether launches may write there.
+[[nodiscard]] constexpr bool is_written(BufferFill fill) {
+  return fill == BufferFill::poison || fill == BufferFill::zeros;
+}
 
 struct BufferSpec {
   std::string name;  ///< "q", "k", "v", "o", "lse", "s", ...: what arguments refer to
@@ -176,7 +182,8 @@ struct Facts {
   std::vector<Group> groups = {};
   std::vector<int> head_dims = {};  ///< d that the kernels are written for, ascending
   std::vector<Knob> knobs = {};
-  /// Not of this program: it has no tile program to play and no time to predict, and is judged more strictly.
+  /// Not of this program: it has no tile program to play and no time to predict, and measuring trusts it with less:
+  /// gpu/foreign_checks.cpp says what it has to show besides.
   bool foreign = false;
   bool states_bytes = true;  ///< model() and plan() say what it moves; else their traffic is 0 and means nothing
 

@@ -346,12 +346,7 @@ std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const
   for (BufferSpec& buffer : buffers) buffer.layout = statement_.layout;
   for (const ScratchStatement& each : statement_.scratch) {
     const std::int64_t bytes = value_of(each.bytes, known, 1, most_scratch);
-    if (!each.zero) {
-      buffers.push_back({each.name, bytes});
-      continue;
-    }
-    buffers.push_back(
-        contents_buffer(each.name, bytes, [bytes] { return std::vector<std::byte>(static_cast<std::size_t>(bytes)); }));
+    buffers.push_back({each.name, bytes, each.zero ? BufferFill::zeros : BufferFill::poison});
   }
   return buffers;
 }

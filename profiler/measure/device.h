@@ -85,7 +85,7 @@ struct MeasureOptions {
   InputKind input_kind = InputKind::normal;
   PlantedChange planted = {};  ///< of one point: `share` is its own
   /// Another number, other addresses of all buffers; 0: wherever they are. Where they lie moves a time by half a
-  /// percent.
+  /// percent. To an algorithm that is not built in, other inputs as well.
   std::uint64_t placement = 0;
 };
 

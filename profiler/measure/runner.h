@@ -47,8 +47,8 @@ struct DoneBefore {
 };
 
 /// Measures the plan as often as `rounds` says, each time in the order of round_order(); outputs are verified in the
-/// first round. A point that ends otherwise than measured_again() asks is not measured in later rounds. `done`: by
-/// place in the plan; empty for none.
+/// first round, those of algorithms that are not built in in every one. A point that ends otherwise than
+/// measured_again() asks is not measured in later rounds. `done`: by place in the plan; empty for none.
 [[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&, const SweepRounds& rounds,
                                    std::vector<DoneBefore> done, const RunObserver&, const CancelToken&);
 /// The same in one round. `already_done[i]` marks points that a resumed run skips (empty: none). An exception from an

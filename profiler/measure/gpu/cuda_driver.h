@@ -30,9 +30,19 @@
   X(cuDevicePrimaryCtxRetain)       \
   X(cuDevicePrimaryCtxRelease)      \
   X(cuCtxSetCurrent)                \
+  X(cuCtxSynchronize)               \
+  X(cuCtxResetPersistingL2Cache)    \
   X(cuMemGetInfo)                   \
   X(cuMemAlloc)                     \
   X(cuMemFree)                      \
+  X(cuMemGetAllocationGranularity)  \
+  X(cuMemAddressReserve)            \
+  X(cuMemAddressFree)               \
+  X(cuMemCreate)                    \
+  X(cuMemRelease)                   \
+  X(cuMemMap)                       \
+  X(cuMemUnmap)                     \
+  X(cuMemSetAccess)                 \
   X(cuMemcpyHtoDAsync)              \
   X(cuMemcpyDtoH)                   \
   X(cuMemcpyDtoDAsync)              \

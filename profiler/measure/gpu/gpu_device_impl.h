@@ -11,11 +11,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/measure/gpu/counting.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/measure/gpu/guarded_buffer.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/launch_values.h"
@@ -32,9 +34,10 @@ inline constexpr std::size_t most_together = 16;
 /// Everything that lives in the device's context. Members are in the order in which they are made; a device that was
 /// lost is never torn down, since every call into its context would wait for the launch that does not end.
 struct Session {
-  Session(const CudaApi& cuda_api, CUdevice device, std::unique_ptr<KernelBuilder> kernel_builder,
+  Session(const CudaApi& cuda_api, CUdevice of_device, std::unique_ptr<KernelBuilder> kernel_builder,
           const std::string& arch, const DeviceLimits& limits)
       : cuda(cuda_api),
+        device(of_device),
         builder(std::move(kernel_builder)),
         context(cuda, device),
         stream(make_stream(cuda)),
@@ -45,6 +48,7 @@ struct Session {
         end(make_event(cuda)) {}
 
   const CudaApi& cuda;
+  CUdevice device;
   std::unique_ptr<KernelBuilder> builder;
   Context context;
   Stream stream;
@@ -53,6 +57,8 @@ struct Session {
   Oracle oracle;
   Event begin;
   Event end;
+  /// By name; here, since those that a launch hangs on must not be given back.
+  std::map<std::string, GuardedBuffer> guarded;
   std::optional<CounterCollector> counters;
 };
 
@@ -93,6 +99,7 @@ class GpuDevice final : public Device {
     PlanMemory::Inputs inputs;
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;
+    std::vector<Oracle::Digest> uploaded;  ///< its inputs before the first launch, where a foreign point is verified
   };
 
   /// Points that wait for their counters; the slot of each is its place.
@@ -127,6 +134,31 @@ class GpuDevice final : public Device {
   /// Runs launches once, one behind the other as when they are timed: those that may start early do.
   void run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
   void verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  /// Of outputs that come of these inputs; the record keeps the errors of the run nearest to its bound.
+  CheckResult judge(PointRecord& record, std::size_t slot, const PreparedPoint& point, const PlanMemory::Inputs& inputs,
+                    const MeasureOptions& options);
+
+  // What kernels that are not built in have to show besides.
+  [[nodiscard]] bool is_foreign(const PointSpec& spec) const;
+  /// What the point runs on: of a foreign one inputs of the round's own.
+  [[nodiscard]] PlanMemory::Inputs inputs_of(const PointSpec& spec, const MeasureOptions& options,
+                                             Layout layout) const;
+  [[nodiscard]] PlanMemory::Besides besides(const PointRecord& record, const MeasureOptions& options) const;
+  [[nodiscard]] std::vector<Oracle::Digest> digest(Oracle::Part part, std::size_t slot, const PreparedPoint& point,
+                                                   const MeasureOptions& options);
+  /// Ends a foreign point where a launch wrote to an input.
+  void check_inputs(std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
+  /// Runs a plan once between guard pages, flush with those behind its buffers and then with those in front: a stray
+  /// access, a read too, ends the point as crashed, and this process's use of the device.
+  void run_guarded(std::size_t slot, const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
+                   GuardedBuffer::Flush flush, const MeasureOptions& options);
+  /// Poisons the outputs once more, so that after timing they are those of timed launches.
+  void poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  /// Looks beside the buffers and, where outputs are verified, judges the last timed launch and one on other inputs.
+  void check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  /// Why what was counted of a foreign point cannot be: empty where it can.
+  [[nodiscard]] Message too_few_bytes(const PointRecord& record) const;
+
   /// How long the spin at the end of each of a point's samples is.
   std::chrono::nanoseconds planted_spin(std::vector<PreparedLaunch>& launches, TimingRequest request,
                                         const PlantedChange& planted, const CancelToken& cancel);

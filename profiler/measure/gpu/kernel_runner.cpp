@@ -237,7 +237,7 @@ void KernelRunner::wait(std::chrono::milliseconds limit) {
   wait(last_.get(), limit);
 }
 
-void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit) const {
+void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit, bool spins) const {
   const auto begin = Clock::now();
   for (;;) {
     const CUresult state = cuda_.cuEventQuery(event);
@@ -246,7 +246,7 @@ void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit) const {
     const auto waited = Clock::now() - begin;
     if (waited > limit) throw LaunchTimeout(say::point::launch_still_running{.limit_ms = limit.count()});
     // Most launches end within the spin; for the others a sleep costs nothing that is measured.
-    if (waited > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (!spins && waited > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 

@@ -62,8 +62,8 @@ class KernelRunner {
 
   /// Waits until what is in the stream now has run. Throws DriverError, or LaunchTimeout after `limit`.
   void wait(std::chrono::milliseconds limit);
-  /// The same up to `event`.
-  void wait(CUevent event, std::chrono::milliseconds limit) const;
+  /// The same up to `event`; `spins`: the thread never sleeps meanwhile.
+  void wait(CUevent event, std::chrono::milliseconds limit, bool spins = false) const;
 
   /// Enqueues what leaves L2 without a line of any plan's and without dirty ones: a buffer of twice its size is
   /// written, then discarded. What a kernel leaves dirty in L2 at its end is thereby never counted, as under ncu.

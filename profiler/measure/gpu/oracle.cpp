@@ -8,6 +8,7 @@
 #include <numbers>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ constexpr std::int64_t sampled_instances = 8;
 constexpr std::int64_t sampled_key_instances = 4;
 constexpr std::int64_t least_keys = 8;  ///< of a K/V head: first and last key, and the last that is no padding
 constexpr std::size_t kept_references = 4;
+constexpr std::array<std::string_view, 4> output_names{"o", "dq", "dk", "dv"};
 
 /// Evenly spread, first and last among them.
 std::vector<std::int64_t> pick_instances(std::int64_t instances, std::int64_t most) {
@@ -177,6 +179,31 @@ RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64
           .delta16 = {part(3), part(4)}};
 }
 
+std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan, const SlotBuffers& buffers,
+                                           std::chrono::milliseconds limit) {
+  if (!counter_) counter_ = allocate(cuda_, sizeof(std::uint64_t));
+  std::vector<Digest> digests;
+  for (const BufferSpec& buffer : plan.buffers) {
+    const bool output = std::ranges::find(output_names, buffer.name) != output_names.end();
+    if (part == Part::outputs ? !output : is_written(buffer.fill)) continue;
+    KernelLaunch launch;
+    launch.name = "digest";
+    launch.source = {.file = "device/digest.cuh", .entry = "attn_digest", .defines = {}};
+    launch.grid = grid_of(512);
+    launch.block = block_of(256);
+    launch.arguments = {BufferArgument{"data"}, buffer.bytes, BufferArgument{"result"}};
+    PreparedLaunch prepared(launch, runner_.load(launch), [&](const std::string& name) {
+      return name == "data" ? buffers.address(buffer.name) : counter_.get();
+    });
+    cuda_.check(cuda_.cuMemsetD8Async(counter_.get(), 0, sizeof(std::uint64_t), runner_.stream()), "cuMemsetD8Async");
+    prepared.enqueue(cuda_, runner_.stream());
+    runner_.wait(limit);
+    Digest& digest = digests.emplace_back(Digest{buffer.name, 0});
+    cuda_.check(cuda_.cuMemcpyDtoH(&digest.value, counter_.get(), sizeof digest.value), "cuMemcpyDtoH");
+  }
+  return digests;
+}
+
 std::int64_t Oracle::count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
                                      std::chrono::milliseconds limit) {
   if (!counter_) counter_ = allocate(cuda_, sizeof(std::uint64_t));
@@ -256,9 +283,9 @@ CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan,
   } else if (problem.pass != Pass::fwd && (missing("dq") || missing("dk") || missing("dv"))) {
     result.pass = false;
     result.reason = say::oracle::no_gradients{};
-  } else if (const std::string buffer = buffers.overrun(plan); !buffer.empty()) {
+  } else if (Message stray = buffers.stray_write(plan); !stray.empty()) {
     result.pass = false;
-    result.reason = say::oracle::overrun{.buffer = buffer};
+    result.reason = std::move(stray);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/oracle/inputs.h"
@@ -16,7 +17,7 @@ namespace attnscope::gpu {
 
 /// Judges outputs against float64 on the host: everything of a small problem, a sample of a large one (first and last
 /// row and key of several heads, the rest at random), so that it takes some tenths of a second. Every element of
-/// O and of the gradients is looked at for being finite at all, and the space behind each buffer for being untouched.
+/// O and of the gradients is looked at for being finite at all, and the space beside each buffer for being untouched.
 class Oracle {
  public:
   Oracle(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner) {}
@@ -28,6 +29,20 @@ class Oracle {
   [[nodiscard]] CheckResult judge(std::string_view reference, const AttentionPlan& plan,
                                   const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
                                   const SlotBuffers& buffers, std::chrono::milliseconds limit);
+
+  struct Digest {
+    std::string buffer;
+    std::uint64_t value = 0;
+    bool operator==(const Digest&) const = default;
+  };
+  enum class Part {
+    inputs,   ///< lengths and masks too
+    outputs,  ///< O and the gradients
+  };
+  /// Of what these buffers of the plan hold now, every byte of them: for telling whether a kernel wrote there, or wrote
+  /// something else. Pre: the stream is idle.
+  [[nodiscard]] std::vector<Digest> digest(Part part, const AttentionPlan& plan, const SlotBuffers& buffers,
+                                           std::chrono::milliseconds limit);
 
   /// What the last judge() saw. Pre: judge() was called.
   [[nodiscard]] const KernelOutput& seen() const { return seen_; }

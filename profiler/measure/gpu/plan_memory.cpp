@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "messages/oracle.h"
 #include "messages/point.h"
 #include "profiler/measure/gpu/point_end.h"
 #include "profiler/units/spelling.h"
@@ -16,10 +17,10 @@
 namespace attnscope::gpu {
 namespace {
 
-/// Behind every buffer: more than any kernel loads or stores at once.
+/// Behind every buffer, and in front where there is room: more than any kernel loads or stores at once.
 constexpr std::int64_t guard_bytes = 4096;
 /// Addresses differ by whole pages of 4 KiB within one of 2 MiB, and by up to 64 of these.
-constexpr std::int64_t small_page = 4096;
+constexpr std::int64_t small_page = guard_bytes;
 constexpr std::int64_t large_page = std::int64_t{2} << 20U;
 constexpr std::uint64_t most_pages_of_gap = 64;
 constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
@@ -48,7 +49,7 @@ constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 constexpr std::size_t first_set = std::size_t{1} << 32;
 
 bool is_input(const BufferSpec& buffer) {
-  return buffer.fill != BufferFill::poison && buffer.fill != BufferFill::contents;
+  return !is_written(buffer.fill) && buffer.fill != BufferFill::contents;
 }
 
 }  // namespace
@@ -58,20 +59,25 @@ const PlanMemory::BufferKey PlanMemory::noise_key{std::numeric_limits<std::size_
 
 bool PlanMemory::fits(const Wanted& wanted) const {
   const auto found = buffers_.find(wanted.key);
-  return found != buffers_.end() && found->second.capacity >= wanted.bytes + guard_bytes;
+  return found != buffers_.end() && found->second.capacity >= wanted.bytes + guard_bytes &&
+         (!wanted.room_in_front || found->second.offset >= guard_bytes);
 }
 
 bool PlanMemory::allocate_missing(const std::vector<Wanted>& wanted) {
   std::int64_t missing = 0;
   const std::int64_t most_offset = placement_ == 0 ? 0 : large_page;
-  for (const Wanted& buffer : wanted) missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes + most_offset;
+  const auto least_offset = [](const Wanted& buffer) { return buffer.room_in_front ? guard_bytes : 0; };
+  for (const Wanted& buffer : wanted) {
+    missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes + std::max(most_offset, least_offset(buffer));
+  }
   if (missing > 0 && missing > free_device_bytes(cuda_)) return false;
   for (const Wanted& buffer : wanted) {
     if (fits(buffer)) continue;
     const std::int64_t bytes = buffer.bytes + guard_bytes;
     if (buffer.key == noise_key) noise_stored_ = false;
-    const auto offset =
+    const std::int64_t drawn =
         most_offset == 0 ? 0 : static_cast<std::int64_t>(random_() % (large_page / small_page)) * small_page;
+    const std::int64_t offset = std::max(drawn, least_offset(buffer));
     try {
       buffers_.insert_or_assign(buffer.key, Buffer{allocate(cuda_, offset + bytes), bytes, offset});
     } catch (const DriverError& error) {
@@ -95,10 +101,11 @@ PlanMemory::BufferKey PlanMemory::key_of(std::size_t slot, const BufferSpec& buf
   return {is_input(buffer) ? set_of_.at(slot) : slot, buffer.name};
 }
 
-std::size_t PlanMemory::choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) const {
+std::size_t PlanMemory::choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
+                                   bool room_in_front) const {
   const auto has_all = [&](std::size_t set) {
     return std::ranges::all_of(plan.buffers, [&](const BufferSpec& buffer) {
-      return !is_input(buffer) || fits({{set, buffer.name}, buffer.bytes, true});
+      return !is_input(buffer) || fits({{set, buffer.name}, buffer.bytes, true, room_in_front});
     });
   };
   for (const auto& [set, held] : inputs_) {
@@ -126,15 +133,21 @@ void PlanMemory::place(std::uint64_t placement) {
   if (gap < free_device_bytes(cuda_) / 2) gap_ = allocate(cuda_, gap);
 }
 
-void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, bool noise) {
+void PlanMemory::forget_inputs(std::size_t slot) {
+  const std::size_t set = set_of_.at(slot);
+  inputs_.erase(set);
+  std::erase_if(filled_, [&](std::size_t filled) { return set_of_.at(filled) == set; });
+}
+
+void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, Besides besides) {
   filled_.erase(slot);
-  set_of_[slot] = choose_set(slot, plan, inputs);
+  set_of_[slot] = choose_set(slot, plan, inputs, besides.room_in_front);
   std::vector<Wanted> wanted;
   for (const BufferSpec& buffer : plan.buffers) {
-    wanted.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer)});
+    wanted.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), besides.room_in_front});
   }
-  const std::int64_t noise_bytes = noise ? runner_.noise_bytes() : 0;
-  if (noise) wanted.push_back({noise_key, noise_bytes, false});
+  const std::int64_t noise_bytes = besides.noise ? runner_.noise_bytes() : 0;
+  if (besides.noise) wanted.push_back({noise_key, noise_bytes, false, false});
   // Buffers that are too small go first: what takes their place needs the room.
   for (const Wanted& buffer : wanted) {
     if (fits(buffer)) continue;
@@ -250,13 +263,14 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
   for (const BufferSpec& buffer : plan.buffers) {
     const CUdeviceptr start = address(slot, buffer.name);
     const bool keep = is_input(buffer) && reuse;
-    const std::int64_t from = is_input(buffer) ? buffer.bytes : 0;
-    if (!keep) {
-      cuda_.check(cuda_.cuMemsetD8Async(start + static_cast<CUdeviceptr>(from), poison,
-                                        static_cast<std::size_t>(buffer.bytes - from + guard_bytes), stream_),
-                  "cuMemsetD8Async");
-    }
     if (keep) continue;
+    const std::int64_t from = is_input(buffer) ? buffer.bytes : 0;
+    cuda_.check(cuda_.cuMemsetD8Async(start + static_cast<CUdeviceptr>(from), poison,
+                                      static_cast<std::size_t>(buffer.bytes - from + guard_bytes), stream_),
+                "cuMemsetD8Async");
+    if (buffer_of(slot, buffer.name).offset >= guard_bytes) {
+      cuda_.check(cuda_.cuMemsetD8Async(start - guard_bytes, poison, guard_bytes, stream_), "cuMemsetD8Async");
+    }
     switch (buffer.fill) {
       case BufferFill::input_q:
         upload(*generator, Tensor::q, inputs, start);
@@ -275,6 +289,9 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
             cuda_.cuMemcpyHtoDAsync(start, buffer.contents->bytes().data(), buffer.contents->bytes().size(), stream_),
             "cuMemcpyHtoDAsync");
         break;
+      case BufferFill::zeros:
+        cuda_.check(cuda_.cuMemsetD8Async(start, 0, static_cast<std::size_t>(buffer.bytes), stream_), "cuMemsetD8Async");
+        break;
       case BufferFill::poison:
         break;
     }
@@ -287,13 +304,18 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
   }
 }
 
-std::string PlanMemory::overrun(std::size_t slot, const AttentionPlan& plan) const {
+Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) const {
   std::array<unsigned char, guard_bytes> guard{};
+  const auto written = [&](CUdeviceptr at) {
+    cuda_.check(cuda_.cuMemcpyDtoH(guard.data(), at, guard.size()), "cuMemcpyDtoH");
+    return std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; });
+  };
   for (const BufferSpec& buffer : plan.buffers) {
-    cuda_.check(cuda_.cuMemcpyDtoH(guard.data(), address(slot, buffer.name) + static_cast<CUdeviceptr>(buffer.bytes),
-                                   guard.size()),
-                "cuMemcpyDtoH");
-    if (std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; })) return buffer.name;
+    const CUdeviceptr start = address(slot, buffer.name);
+    if (written(start + static_cast<CUdeviceptr>(buffer.bytes))) return say::oracle::overrun{.buffer = buffer.name};
+    if (buffer_of(slot, buffer.name).offset >= guard_bytes && written(start - guard_bytes)) {
+      return say::oracle::underrun{.buffer = buffer.name};
+    }
   }
   return {};
 }
@@ -302,10 +324,15 @@ bool PlanMemory::holds_noise() const {
   return noise_stored_ && buffers_.contains(noise_key);
 }
 
-CUdeviceptr PlanMemory::address(std::size_t slot, const std::string& buffer) const {
+const PlanMemory::Buffer& PlanMemory::buffer_of(std::size_t slot, const std::string& buffer) const {
   auto found = buffers_.find({slot, buffer});
   if (found == buffers_.end()) found = buffers_.find({set_of_.at(slot), buffer});
-  return found->second.memory.get() + static_cast<CUdeviceptr>(found->second.offset);
+  return found->second;
+}
+
+CUdeviceptr PlanMemory::address(std::size_t slot, const std::string& buffer) const {
+  const Buffer& found = buffer_of(slot, buffer);
+  return found.memory.get() + static_cast<CUdeviceptr>(found.offset);
 }
 
 CUdeviceptr PlanMemory::noise() const {

@@ -41,26 +41,36 @@ class PlanMemory {
   /// rounds of a recording sample what addresses do to a time, as another process would.
   void place(std::uint64_t placement);
 
-  /// Makes every buffer of the plan available in a slot, reusing what is there, and with `noise` what KernelRunner's
-  /// enqueue_write_back() reads, which all slots share. Where memory is short, other slots give up theirs. Throws
-  /// PointEnd (out_of_memory, with needed and free bytes) before or, where another process was faster, while
-  /// allocating.
-  void reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, bool noise);
+  struct Besides {
+    bool noise = false;  ///< what KernelRunner's enqueue_write_back() reads, which all slots share
+    /// Room in front of each buffer to see what is written there, too. Those of built-in algorithms have it where their
+    /// placement leaves it: it moves no buffer of theirs.
+    bool room_in_front = false;
+  };
+  /// Makes every buffer of the plan available in a slot, reusing what is there. Where memory is short, other slots give
+  /// up theirs. Throws PointEnd (out_of_memory, with needed and free bytes) before or, where another process was
+  /// faster, while allocating.
+  void reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, Besides besides);
 
   /// Enqueues what the buffers hold before the first launch: inputs (only when they are not there yet), NaN bytes in
-  /// all others, and NaN bytes right behind each, so that reading past an end shows in the output; the noise, where it
-  /// is new. Returns with the stream idle or busy; throws DriverError. Pre: reserved for these inputs.
+  /// all others, and NaN bytes right behind each and in front of it, so that reading past an end shows in the output;
+  /// the noise, where it is new. Returns with the stream idle or busy; throws DriverError. Pre: reserved for these
+  /// inputs.
   void fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs);
   /// Nobody needs what this slot and those behind it hold; it is there for others to use.
   void release_from(std::size_t slot) { filled_.erase(filled_.lower_bound(slot), filled_.end()); }
+
+  /// The slot's inputs, or what lies beside them, may have been written to: they are uploaded anew when they are next
+  /// asked for, to each slot that shares them.
+  void forget_inputs(std::size_t slot);
 
   /// Whether the slot still has the buffers that it was last filled with.
   [[nodiscard]] bool holds(std::size_t slot) const { return filled_.contains(slot); }
   /// Whether the noise is there.
   [[nodiscard]] bool holds_noise() const;
 
-  /// The name of a buffer that a kernel wrote past the end of; empty when there is none. Pre: the stream is idle.
-  [[nodiscard]] std::string overrun(std::size_t slot, const AttentionPlan& plan) const;
+  /// Which buffer a kernel wrote past the end of, or in front of; empty when there is none. Pre: the stream is idle.
+  [[nodiscard]] Message stray_write(std::size_t slot, const AttentionPlan& plan) const;
 
   /// Pre: a buffer of the plan that the slot was reserved for.
   [[nodiscard]] CUdeviceptr address(std::size_t slot, const std::string& buffer) const;
@@ -83,11 +93,14 @@ class PlanMemory {
     BufferKey key;
     std::int64_t bytes;
     bool input;
+    bool room_in_front;
   };
   [[nodiscard]] bool fits(const Wanted& wanted) const;
   /// A set that holds these inputs, or that no slot needs.
-  [[nodiscard]] std::size_t choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) const;
+  [[nodiscard]] std::size_t choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
+                                       bool room_in_front) const;
   [[nodiscard]] BufferKey key_of(std::size_t slot, const BufferSpec& buffer) const;
+  [[nodiscard]] const Buffer& buffer_of(std::size_t slot, const std::string& buffer) const;
   /// False when there is too little memory; what was allocated until then stays, and counts as held.
   [[nodiscard]] bool allocate_missing(const std::vector<Wanted>& wanted);
   /// K or V of a paged cache, as block_table() places its pages.
@@ -115,7 +128,7 @@ class SlotBuffers {
   /// Keeps a reference. Pre: the slot is reserved.
   SlotBuffers(const PlanMemory& workspace, std::size_t slot) : workspace_(workspace), slot_(slot) {}
   [[nodiscard]] CUdeviceptr address(const std::string& buffer) const { return workspace_.address(slot_, buffer); }
-  [[nodiscard]] std::string overrun(const AttentionPlan& plan) const { return workspace_.overrun(slot_, plan); }
+  [[nodiscard]] Message stray_write(const AttentionPlan& plan) const { return workspace_.stray_write(slot_, plan); }
 
  private:
   const PlanMemory& workspace_;

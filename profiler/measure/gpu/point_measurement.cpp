@@ -67,6 +67,8 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
     point.waits = options.counters;
   } catch (...) {
     end_by_exception(point.record);
+    // Whatever it did to its inputs, or beside them, is not to be another point's.
+    if (usable_ && session_->workspace.holds(waiting_)) session_->workspace.forget_inputs(waiting_);
   }
   point.record.wall_seconds = seconds_since(begin);
   if (point.waits && waiting_ + 1 < most_together) ++waiting_;
@@ -147,19 +149,28 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_facts(cuda_, info_.limits, loaded, record);
   session_->workspace.place(options.placement);
-  session_->workspace.reserve(slot, point.plan, point.inputs, counts_write_back(record, options));
+  session_->workspace.reserve(slot, point.plan, point.inputs, besides(record, options));
   add_value(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(point.plan.buffer_bytes()),
             Provenance::modelled);
   fill(slot, point, loaded, options);
+  const bool foreign = algorithm->facts().foreign;
+  const bool strict = foreign && options.verify && !options.bare;
+  if (strict) point.uploaded = digest(Oracle::Part::inputs, slot, point, options);
 
   stop_if_cancelled(say::point::cancelled_before_launch{});
   run_once(point.setup, options.timeout);
   // Under a profiler that runs each launch again and again, those that are queued behind it must not wait too long.
   const double first_ns = options.bare ? one_at_a_time_ns : run_once(point.launches, options.timeout);
   if (options.verify) verify(record, slot, point, options);
+  if (strict) {
+    run_guarded(slot, point, loaded, GuardedBuffer::Flush::end, options);
+    run_guarded(slot, point, loaded, GuardedBuffer::Flush::begin, options);
+  }
 
   stop_if_cancelled(say::point::cancelled_before_timing{});
+  if (strict) poison_again(slot, point, options);
   time(record, point.launches, options, cancel, first_ns);
+  if (foreign) check_after_timing(record, slot, point, options);
   stop_if_cancelled(say::point::cancelled_before_counting{});
 }
 
@@ -168,12 +179,12 @@ GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& 
   auto& place = prepared_[slot];
   AttentionPlan plan = algorithm.plan(spec.problem, spec.config(), info_.limits);
   const Layout layout = plan.buffers.front().layout;
-  place = std::make_unique<PreparedPoint>(
-      PreparedPoint{.spec = spec,
-                    .plan = std::move(plan),
-                    .inputs = PlanMemory::inputs_of(spec.problem, options.input_kind, options.seed, layout),
-                    .setup = {},
-                    .launches = {}});
+  place = std::make_unique<PreparedPoint>(PreparedPoint{.spec = spec,
+                                                        .plan = std::move(plan),
+                                                        .inputs = inputs_of(spec, options, layout),
+                                                        .setup = {},
+                                                        .launches = {},
+                                                        .uploaded = {}});
   return *place;
 }
 
@@ -224,23 +235,27 @@ void GpuDevice::run_together(std::vector<PreparedLaunch>& launches, std::chrono:
   session_->runner.wait(timeout);
 }
 
+CheckResult GpuDevice::judge(PointRecord& record, std::size_t slot, const PreparedPoint& point,
+                             const PlanMemory::Inputs& inputs, const MeasureOptions& options) {
+  const std::string& reference = registry_.find(record.spec.algorithm)->facts().reference;
+  current_work_ = say::point::checking_failed{};
+  CheckResult result = session_->oracle.judge(reference, point.plan, record.spec.problem, inputs.kind, inputs.seed,
+                                              SlotBuffers(session_->workspace, slot), options.timeout);
+  const double share = result.max_abs_error * record.error_bound.value_or(1);  // the run nearest to its bound counts
+  if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {
+    record.max_abs_error = result.max_abs_error;
+    record.error_bound = result.bound;
+    record.rms_error = result.rms_error;
+  }
+  return result;
+}
+
 void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
   const AttentionPlan& plan = point.plan;
   const AttentionProblem& problem = record.spec.problem;
-  const std::string& reference = registry_.find(record.spec.algorithm)->facts().reference;
-  const auto judge = [&] {
-    current_work_ = say::point::checking_failed{};
-    CheckResult result = session_->oracle.judge(reference, plan, problem, options.input_kind, options.seed,
-                                                SlotBuffers(session_->workspace, slot), options.timeout);
-    const double share = result.max_abs_error * record.error_bound.value_or(1);  // the run nearest to its bound counts
-    if (!record.max_abs_error || share >= *record.max_abs_error * result.bound) {
-      record.max_abs_error = result.max_abs_error;
-      record.error_bound = result.bound;
-      record.rms_error = result.rms_error;
-    }
-    return result;
-  };
-  if (const CheckResult result = judge(); !result.pass) throw PointEnd(Disposition::incorrect, result.reason);
+  const auto judged = [&] { return judge(record, slot, point, point.inputs, options); };
+  check_inputs(slot, point, options);
+  if (const CheckResult result = judged(); !result.pass) throw PointEnd(Disposition::incorrect, result.reason);
   const bool early = std::ranges::any_of(plan.launches, &KernelLaunch::starts_early);
   if (problem.pass == Pass::fwd && !early) return;
   // Gradients are added up in memory, from several blocks: a second run must start from zero again, and come to the
@@ -252,7 +267,7 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
     run_once(point.setup, options.timeout);
   }
   run_together(point.launches, options.timeout);
-  if (const CheckResult result = judge(); !result.pass) {
+  if (const CheckResult result = judged(); !result.pass) {
     throw PointEnd(Disposition::incorrect, say::point::run_again{.reason = result.reason});
   }
   if (problem.deterministic && first != session_->oracle.seen()) {
@@ -297,6 +312,8 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
     request.spin = planted_spin(launches, request, options.planted, cancel);
     kernel_record(record, planted_spin_name).samples_ns = {static_cast<double>(request.spin.count())};
   }
+  // Lines that a kernel asked L2 to keep outlast what makes it cold. Where no L2 can keep any, none has to be let go.
+  (void)cuda_.cuCtxResetPersistingL2Cache();
   LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, read_clocks);
   kernel_record(record, "all").samples_ns = std::move(samples.plan);
   if (record.clocks && samples.sm_clock_hz > 0) record.clocks->sm_clock_hz = samples.sm_clock_hz;

@@ -54,6 +54,9 @@ void GpuDevice::count_session(Batch& batch) {
     for (std::size_t i = 0; i < members.size(); ++i) {
       add_counts(counts[i].metrics, points[i].launches, counts[i].values, *batch.records[members[i]]);
       batch.whole[members[i]] = true;
+      if (Message cheat = too_few_bytes(*batch.records[members[i]]); !cheat.empty()) {
+        finish(batch, members[i], Disposition::incorrect, std::move(cheat));
+      }
     }
   } catch (const CuptiError& error) {
     if (members.size() > 1) {  // which of them it was, CUPTI does not say
@@ -112,9 +115,7 @@ bool GpuDevice::is_ready(std::size_t slot, const PointRecord& record, const Meas
   const auto found = prepared_.find(slot);
   if (found == prepared_.end() || !session_->workspace.holds(slot)) return false;
   const PreparedPoint& point = *found->second;
-  return point.spec == record.spec &&
-         point.inputs ==
-             PlanMemory::inputs_of(record.spec.problem, options.input_kind, options.seed, point.inputs.layout) &&
+  return point.spec == record.spec && point.inputs == inputs_of(record.spec, options, point.inputs.layout) &&
          (!counts_write_back(record, options) || session_->workspace.holds_noise());
 }
 
@@ -122,7 +123,7 @@ void GpuDevice::make_ready(std::size_t slot, const PointRecord& record, const Me
   current_work_ = say::point::preparing_failed{};
   PreparedPoint& point = plan_in(slot, *registry_.find(record.spec.algorithm), record.spec, options);
   const std::vector<LoadedLaunch> loaded = load(point);
-  session_->workspace.reserve(slot, point.plan, point.inputs, counts_write_back(record, options));
+  session_->workspace.reserve(slot, point.plan, point.inputs, besides(record, options));
   fill(slot, point, loaded, options);
   run_once(point.setup, options.timeout);
   run_once(point.launches, options.timeout);

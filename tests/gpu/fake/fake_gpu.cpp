@@ -69,6 +69,7 @@ bool Faults::matches(std::string_view name, std::string_view text) const {
 namespace {
 
 constexpr int million = 1'000'000;
+constexpr std::size_t granule = std::size_t{1} << 21;  ///< of mapped memory
 
 /// What a fake cubin holds: the entry is asked for by name, the options say what the kernel computes.
 struct FakeModule {
@@ -92,6 +93,7 @@ struct Device {
   std::int64_t launches = 0;
   std::int64_t early_launches = 0;
   std::int64_t uploaded_bytes = 0;
+  std::int64_t persisting_resets = 0;
   std::int64_t refused_modules = 0;
   std::int64_t dirty_bytes = 0;  ///< in L2
   std::int64_t counter_configs = 0;
@@ -100,7 +102,13 @@ struct Device {
   std::string pushed_ranges;
   std::map<std::string, std::int64_t> counter_calls;
   std::map<CUdeviceptr, std::int64_t> sizes;
+  std::int64_t behind_ns = 0;  ///< of work on another stream
+  // Virtual memory.
+  std::map<CUmemGenericAllocationHandle, std::int64_t> created;
+  std::map<CUdeviceptr, std::int64_t> reserved;
+  std::map<CUdeviceptr, std::int64_t> mapped;
   std::map<std::string, int> computed;  ///< launches, by entry
+  std::vector<std::uint16_t> first_output;
 };
 Device device;
 std::vector<std::unique_ptr<FakeFunction>> functions;  // live as long as the library
@@ -110,7 +118,7 @@ void (*on_launch)(const char* entry) = nullptr;
 bool is_service(const std::string& entry) {
   return entry == "attn_fill_l2" || entry == "attn_discard_l2" || entry == "attn_delay" ||
          entry == "attn_count_nonfinite" || entry == "attn_row_statistics" || entry == "attn_read_noise" ||
-         entry == "attn_stamp_clocks";
+         entry == "attn_stamp_clocks" || entry == "attn_digest";
 }
 
 /// "ATTN_D=64" -> 64
@@ -139,6 +147,15 @@ void count_nonfinite(void** arguments) {
   for (long long i = 0; i < count; ++i) {
     if ((data[i] & 0x7FFF) >= infinity) ++*result;
   }
+}
+
+/// FNV-1a, which like the kernel's sums to another number for other bytes.
+void digest(void** arguments) {
+  const auto* data = buffer<unsigned char>(arguments, 0);
+  const auto bytes = static_cast<long long>(argument<std::int64_t>(arguments, 1));
+  std::uint64_t sum = 0xCBF29CE484222325U;
+  for (long long i = 0; i < bytes; ++i) sum = (sum ^ data[i]) * 0x100000001B3U;
+  *buffer<std::uint64_t>(arguments, 2) += sum;
 }
 
 /// attn_fa2_forward(q, k, v, o, lse, instances, group, n_q, n_k, scale, heads_q, left, right, key_lengths, block_mask,
@@ -205,6 +222,42 @@ void compute_fa2(const FakeModule& module, void** arguments) {
     }
     lse[row] = keys.empty() ? -std::numeric_limits<float>::infinity() : static_cast<float>(highest + std::log(sum));
   }
+}
+
+/// Reserved, and nothing is mapped there.
+bool is_hole(CUdeviceptr address) {
+  const auto holds = [&](const std::map<CUdeviceptr, std::int64_t>& ranges) {
+    return std::ranges::any_of(ranges, [&](const auto& range) {
+      return address >= range.first && address < range.first + static_cast<CUdeviceptr>(range.second);
+    });
+  };
+  return holds(device.reserved) && !holds(device.mapped);
+}
+
+/// What a kernel with the parameters of attn_fa2_forward does besides computing.
+void misbehave(const FakeFunction& kernel, void** arguments) {
+  const Faults faults;
+  const bool any = std::ranges::any_of(
+      std::array{"overrun", "underrun", "stray-read", "stray-front", "other-stream", "write-input", "stale"},
+      [&](const char* fault) { return faults.matches(fault, kernel.entry); });
+  if (!any) return;
+  const std::int64_t elements =
+      std::int64_t{argument<int>(arguments, 5)} * argument<int>(arguments, 7) * define(*kernel.module, "ATTN_D", 64);
+  auto* o = buffer<std::uint16_t>(arguments, 3);
+  if (faults.matches("overrun", kernel.entry)) o[elements] = 0;
+  if (faults.matches("underrun", kernel.entry)) o[-1] = 0;
+  const auto k = argument<CUdeviceptr>(arguments, 1);
+  const auto k_bytes =
+      static_cast<CUdeviceptr>(std::int64_t{2} * argument<int>(arguments, 5) / argument<int>(arguments, 6) *
+                               argument<int>(arguments, 8) * define(*kernel.module, "ATTN_D", 64));
+  const bool strays = (faults.matches("stray-read", kernel.entry) && is_hole(k + k_bytes + 255)) ||
+                      (faults.matches("stray-front", kernel.entry) && is_hole(k - 1));
+  if (strays) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (faults.matches("other-stream", kernel.entry)) device.behind_ns = million;
+  if (faults.matches("write-input", kernel.entry)) buffer<std::uint16_t>(arguments, 1)[0] = 0x7FFF;
+  if (!faults.matches("stale", kernel.entry)) return;
+  if (device.first_output.empty()) device.first_output.assign(o, o + elements);
+  std::ranges::copy(device.first_output, o);
 }
 
 /// Split-KV's combine computes all of it from what its partial kernel was launched with, kept here by the slots of
@@ -378,6 +431,9 @@ std::int64_t attnscope_fake_early_launches() {
 std::int64_t attnscope_fake_uploaded_bytes() {
   return device.uploaded_bytes;
 }
+std::int64_t attnscope_fake_persisting_resets() {
+  return device.persisting_resets;
+}
 std::int64_t attnscope_fake_counter_configs() {
   return device.counter_configs;
 }
@@ -494,6 +550,9 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
     case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
       *value = million;
       break;
+    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+      *value = 1;
+      break;
     case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
       *value = 1024;
       break;
@@ -511,6 +570,14 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice) {
 }
 CUresult cuCtxSetCurrent(CUcontext) {
   return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() {
+  device.clock_ns += std::exchange(device.behind_ns, 0);
+  return state();
+}
+CUresult cuCtxResetPersistingL2Cache() {
+  ++device.persisting_resets;
+  return state();
 }
 CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
   *total = std::size_t{1} << 30;
@@ -536,6 +603,48 @@ CUresult cuMemFree(CUdeviceptr address) {
   device.sizes.erase(address);
   std::free(reinterpret_cast<void*>(address));
   return state();
+}
+CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp*,
+                                       CUmemAllocationGranularity_flags) {
+  *bytes = granule;
+  return state();
+}
+CUresult cuMemAddressReserve(CUdeviceptr* address, std::size_t bytes, std::size_t, CUdeviceptr, unsigned long long) {
+  if (bytes % granule != 0) return CUDA_ERROR_INVALID_VALUE;
+  *address = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(granule, bytes));
+  device.reserved[*address] = static_cast<std::int64_t>(bytes);
+  return state();
+}
+CUresult cuMemAddressFree(CUdeviceptr address, std::size_t) {
+  device.reserved.erase(address);
+  std::free(reinterpret_cast<void*>(address));
+  return state();
+}
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes, const CUmemAllocationProp*,
+                     unsigned long long) {
+  if (bytes % granule != 0) return CUDA_ERROR_INVALID_VALUE;
+  *handle = static_cast<CUmemGenericAllocationHandle>(++device.allocations);
+  device.created[*handle] = static_cast<std::int64_t>(bytes);
+  device.used_bytes += static_cast<std::int64_t>(bytes);
+  return state();
+}
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  device.used_bytes -= device.created[handle];
+  device.created.erase(handle);
+  return state();
+}
+CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t, CUmemGenericAllocationHandle handle,
+                  unsigned long long) {
+  if (device.created[handle] < static_cast<std::int64_t>(bytes)) return CUDA_ERROR_INVALID_VALUE;
+  device.mapped[address] = static_cast<std::int64_t>(bytes);
+  return state();
+}
+CUresult cuMemUnmap(CUdeviceptr address, std::size_t) {
+  device.mapped.erase(address);
+  return state();
+}
+CUresult cuMemSetAccess(CUdeviceptr address, std::size_t, const CUmemAccessDesc*, std::size_t) {
+  return device.mapped.contains(address) ? state() : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr target, const void* source, std::size_t bytes, CUstream) {
   if (state() != CUDA_SUCCESS) return state();
@@ -662,6 +771,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   if (faults.matches("hang", kernel.entry)) device.hanging = true;
   if (faults.matches("interrupt", kernel.entry)) (void)std::raise(SIGINT);
   if (kernel.entry == "attn_count_nonfinite") count_nonfinite(arguments);
+  if (kernel.entry == "attn_digest") digest(arguments);
   if (is_service(kernel.entry)) {
     device.clock_ns += kernel.entry == "attn_delay" ? argument<long long>(arguments, 0) : million;
     return CUDA_SUCCESS;
@@ -672,16 +782,13 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   device.clock_ns += (slow ? 100 : 1) * (10'000 + 10 * (device.launches % 3));
   device.clock_ns += run_ceiling(kernel.entry, arguments, rows);
   const bool again = device.computed[kernel.entry]++ > 0;
-  if (faults.has("compute-output") && !(again && faults.matches("once", kernel.entry))) {
+  const bool computes = device.computed[kernel.entry] < faults.number("gives-up", million);
+  if (faults.has("compute-output") && computes && !(again && faults.matches("once", kernel.entry))) {
     if (kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);
     if (kernel.entry == "attn_splitkv_partial") splitkv.partial(arguments, blocks);
     if (kernel.entry == "attn_splitkv_combine") splitkv.combine(*kernel.module, arguments);
   }
-  if (faults.matches("overrun", kernel.entry)) {
-    const std::int64_t elements =
-        std::int64_t{argument<int>(arguments, 5)} * argument<int>(arguments, 7) * define(*kernel.module, "ATTN_D", 64);
-    buffer<std::uint16_t>(arguments, 3)[elements] = 0;
-  }
+  misbehave(kernel, arguments);
   return CUDA_SUCCESS;
 }
 

@@ -32,9 +32,16 @@ namespace attnscope::fake {
 ///                         100 times as long
 ///   slow-ceiling=ENTRY    ceilings whose kernel's entry contains ENTRY are found at 1000 instead of 1755 MHz
 ///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)
+///   underrun=ENTRY        they write in front of it
+///   stray-read=ENTRY      they read beyond the end of their second argument's buffer (fa2's k)
+///   stray-front=ENTRY     they read in front of it
+///   other-stream=ENTRY    work goes on for a millisecond behind them, which only the whole context's end waits for
+///   write-input=ENTRY     they write to the first element of their second argument (fa2's k)
+///   stale=ENTRY           they write the output of their first launch again, whatever they are given
 ///   compute-output        fa2's kernel computes, and split-KV's combine (contiguous K and V); without it kernels leave
 ///                         their outputs as they were
 ///   once=ENTRY            of those that compute, kernels whose entry contains ENTRY do so at their first launch only
+///   gives-up=N            from its Nth launch on, none of those that compute does
 ///   dirty=BYTES           what each launch leaves dirty in L2, besides the 4096 bytes that it reads and writes in DRAM
 ///   range-dirty=BYTES     what each range of counters leaves dirty in L2 by itself
 ///   local=BYTES           each thread's local memory
@@ -81,6 +88,8 @@ std::int64_t attnscope_fake_launches();
 std::int64_t attnscope_fake_early_launches();
 /// Bytes copied from host to device since cuInit.
 std::int64_t attnscope_fake_uploaded_bytes();
+/// How often persisting lines of L2 were let go since cuInit.
+std::int64_t attnscope_fake_persisting_resets();
 /// Counter configurations set since cuInit.
 std::int64_t attnscope_fake_counter_configs();
 /// Sessions of counter ranges started since cuInit: one a pass.

@@ -34,7 +34,7 @@ SUMS = {"dram_bytes": ("dram_read_bytes", "dram_write_bytes"), "l2_sm_bytes": ("
 DIRECTIONS = [part for parts in SUMS.values() for part in parts]
 BOUND = 1.0  # percent of bytes, points of occupancy
 # The kernels that measuring itself launches (kernels/device/measurement.cuh).
-SERVICE = {"attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite", "attn_row_statistics",
+SERVICE = {"attn_digest", "attn_fill_l2", "attn_discard_l2", "attn_delay", "attn_count_nonfinite", "attn_row_statistics",
            "attn_read_noise", "attn_stamp_clocks"}
 MIB = 1024 * 1024
 

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that are not built in and do not do what they say, on a fake GPU: see fake/fake_gpu.h.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fake_gpu.h"
+#include "kernels/registry.h"
+#include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/measure/runner.h"
+#include "tests/gpu/restated.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ForeignChecks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    cache_ = fs::path(::testing::TempDir()) /
+             (std::string("foreign-") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    for (const char* variable : libraries) setenv(variable, ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
+    setenv("ATTNSCOPE_CACHE_DIR", cache_.c_str(), 1);
+    const Algorithm& fa2 = *built_in_algorithms().find("fa2");
+    registry_.add(std::make_unique<Restated>(fa2, "theirs", true));
+    registry_.add(std::make_unique<Restated>(fa2, "ours", false));
+    registry_.add(std::make_unique<Restated>(*built_in_algorithms().find("splitkv"), "two launches", true));
+    options_.min_samples = 3;
+    options_.max_samples = 3;
+    options_.counters = false;
+  }
+  void TearDown() override {
+    device_.reset();
+    for (const char* variable : libraries) unsetenv(variable);
+    unsetenv("ATTNSCOPE_CACHE_DIR");
+    unsetenv("ATTNSCOPE_FAKE_GPU");
+    fs::remove_all(cache_);
+  }
+
+  void open(const std::string& fault_list, bool computes = true) {
+    setenv("ATTNSCOPE_FAKE_GPU", ((computes ? "compute-output," : "") + fault_list).c_str(), 1);
+    auto device = open_gpu_device({}, registry_);
+    ASSERT_TRUE(device) << device.error().message();
+    device_ = std::move(device).value();
+  }
+  static PointSpec point(const char* algorithm, std::int64_t n = 64) {
+    PointSpec spec{.algorithm = algorithm, .problem = {}, .tile = {}};
+    spec.problem = {.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = n, .n_k = n, .d = 64};
+    return spec;
+  }
+  PointRecord measure(const char* algorithm) { return device_->measure(point(algorithm), options_, {}); }
+  /// Why the foreign kernel is incorrect.
+  std::string reason() {
+    const PointRecord record = measure("theirs");
+    EXPECT_EQ(record.disposition, Disposition::incorrect) << record.reason;
+    EXPECT_TRUE(device_->usable());
+    return text(record.reason);
+  }
+
+  static constexpr const char* libraries[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
+                                              "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
+  Registry registry_;
+  MeasureOptions options_;
+  std::unique_ptr<Device> device_;
+  fs::path cache_;
+};
+
+TEST_F(ForeignChecks, AnHonestKernelPasses) {
+  open("dirty=60000");
+  options_.counters = true;
+  for (const std::uint64_t placement : {0U, 7U}) {
+    options_.placement = placement;
+    const PointRecord record = measure("theirs");
+    EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+    EXPECT_LE(*record.max_abs_error, *record.error_bound);
+    EXPECT_EQ(measure("ours").disposition, Disposition::ok);
+    PointSpec decode = point("two launches");
+    decode.problem.n_q = 1;
+    decode.set_config(registry_.find("two launches")->default_config(decode.problem, device_->info().limits));
+    const PointRecord two = device_->measure(decode, options_, {});
+    EXPECT_EQ(two.disposition, Disposition::ok) << two.reason;
+  }
+}
+
+TEST_F(ForeignChecks, OneThatComputesUntilItIsTimedIsFoundAfterwards) {
+  open("once=fa2");
+  EXPECT_THAT(reason(), StartsWith("After timing: 8192 of 8192 output elements are NaN"));
+}
+
+TEST_F(ForeignChecks, OneThatFailsOnOtherInputsAlone) {
+  open("gives-up=5");  // one launch to begin with, three samples
+  EXPECT_THAT(reason(), StartsWith("With other inputs: 8192 of 8192 output elements are NaN"));
+}
+
+TEST_F(ForeignChecks, OutputsThatDoNotChangeWithTheInputsAreNamed) {
+  open("stale=fa2");
+  EXPECT_EQ(reason(), "Its output is that of the inputs before: it does not follow from what the kernel is given.");
+}
+
+TEST_F(ForeignChecks, AnInputThatIsWrittenToIsNamedAndNobodyElsesInput) {
+  open("write-input=fa2");
+  EXPECT_EQ(reason(), "It writes to its input k.");
+  setenv("ATTNSCOPE_FAKE_GPU", "compute-output", 1);
+  EXPECT_EQ(measure("ours").disposition, Disposition::ok) << "its inputs were uploaded anew";
+
+  // One that waits for its counters on the same inputs is laid out again.
+  options_.counters = true;
+  PointRecord waiting = device_->measure_uncounted(point("ours"), options_, {}).record;
+  setenv("ATTNSCOPE_FAKE_GPU", "compute-output,write-input=fa2", 1);
+  EXPECT_EQ(device_->measure_uncounted(point("theirs"), options_, {}).record.disposition, Disposition::incorrect);
+  const std::int64_t before = attnscope_fake_uploaded_bytes();
+  std::array records{&waiting};
+  EXPECT_EQ(device_->count(records, options_, {}).whole, std::vector{true});
+  EXPECT_GT(attnscope_fake_uploaded_bytes(), before);
+}
+
+TEST_F(ForeignChecks, WritesInFrontOfABufferAreSeenInEveryRound) {
+  for (const std::uint64_t placement : {0U, 7U}) {
+    open("underrun=fa2");
+    options_.placement = placement;
+    options_.verify = false;
+    EXPECT_EQ(reason(), "A kernel wrote in front of o.");
+  }
+}
+
+TEST_F(ForeignChecks, WorkOnAnotherStreamIsNamed) {
+  open("other-stream=fa2");
+  EXPECT_EQ(
+      reason(),
+      "Its work goes on for 1000000 ns after its last launch has ended: on another stream, where it is not timed.");
+}
+
+TEST_F(ForeignChecks, AStrayReadFaultsAtAGuardPage) {
+  for (const auto& [fault, reason] :
+       {std::pair{"stray-read=fa2", "A kernel reads or writes beyond the end of a buffer."},
+        std::pair{"stray-front=fa2", "A kernel reads or writes in front of a buffer."}}) {
+    open(fault);
+    const PointRecord record = measure("theirs");
+    EXPECT_EQ(record.disposition, Disposition::crashed);
+    EXPECT_THAT(text(record.reason), StartsWith(reason));
+    EXPECT_THAT(text(record.reason), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+    EXPECT_FALSE(device_->usable());
+    open(fault);
+    EXPECT_EQ(measure("ours").disposition, Disposition::ok) << "beside plain memory there is no hole";
+  }
+}
+
+TEST_F(ForeignChecks, WhatHasNoRoomBesideItIsNotRunBetweenGuardPages) {
+  open("stray-read=fa2,free=" + std::to_string(std::int64_t{8} << 20));
+  EXPECT_EQ(measure("theirs").disposition, Disposition::ok);
+}
+
+TEST_F(ForeignChecks, FewerBytesFromDramThanThereAre) {
+  // 1 MiB of inputs and outputs, of which the fake counts what it was told.
+  const auto measured = [&](const char* dirty) {
+    open(dirty, false);
+    options_.counters = true;
+    options_.verify = false;
+    return device_->measure(point("theirs", 1024), options_, {});
+  };
+  const PointRecord few = measured("dirty=900000");
+  EXPECT_EQ(few.disposition, Disposition::incorrect);
+  EXPECT_EQ(
+      text(few.reason),
+      "From a cold cache, fewer bytes left DRAM than inputs and outputs have: 908192 instead of 1048576 at least.");
+  EXPECT_EQ(measured("dirty=1040384").disposition, Disposition::ok);
+  open("dirty=900000", false);
+  EXPECT_EQ(device_->measure(point("ours", 1024), options_, {}).disposition, Disposition::ok) << "it is built in";
+}
+
+TEST_F(ForeignChecks, EveryRoundHasInputsOfItsOwnAndIsVerified) {
+  open("");
+  SweepPlan plan;
+  plan.points = {point("theirs")};
+  std::vector<double> errors;
+  RunObserver observer;
+  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
+    EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+    ASSERT_TRUE(record.max_abs_error);
+    errors.push_back(*record.max_abs_error);
+  };
+  EXPECT_EQ(run_sweep(plan, *device_, options_, {.count = 2, .seed = 5}, {}, observer, {}).state, RunState::complete);
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_NE(errors[0], errors[1]);
+  EXPECT_EQ(attnscope_fake_persisting_resets(), 2) << "before each round's timing";
+
+  // A result that is kept from one round to the next.
+  open("");
+  observer.on_round = [](int round) {
+    if (round == 1) setenv("ATTNSCOPE_FAKE_GPU", "compute-output,once=fa2", 1);
+  };
+  std::vector<Disposition> ends;
+  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts&) {
+    ends.push_back(record.disposition);
+  };
+  (void)run_sweep(plan, *device_, options_, {.count = 2, .seed = 5}, {}, observer, {});
+  EXPECT_EQ(ends, (std::vector{Disposition::ok, Disposition::incorrect}));
+}
+
+}  // namespace
+}  // namespace attnscope
