@@ -42,6 +42,8 @@ class BareGpu {
   [[nodiscard]] const CudaApi& cuda() const { return cuda_; }
   [[nodiscard]] const DeviceLimits& limits() const { return limits_; }
   [[nodiscard]] KernelRunner& runner() { return runner_; }
+  [[nodiscard]] const KernelBuilder& builder() const { return *builder_; }
+  [[nodiscard]] std::string arch() const { return arch_for(limits_.compute_major, limits_.compute_minor); }
   /// Compiles what is not in the cache, on all cores.
   void build(std::span<const KernelLaunch> launches) const {
     (void)builder_->build_all(arch_for(limits_.compute_major, limits_.compute_minor), launches, 0, cancel_, {});

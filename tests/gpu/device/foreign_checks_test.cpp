@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only a GPU shows of the checks on kernels that are not built in; skipped, with the reason, where there is none.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "bare_gpu.h"
+#include "kernels/registry.h"
+#include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/measure/gpu/guarded_buffer.h"
+#include "profiler/measure/gpu/late_work.h"
+#include "tests/gpu/restated.h"
+
+namespace attnscope {
+namespace {
+
+using gpu::GuardedBuffer;
+
+TEST(ForeignChecksOnGpu, HonestKernelsPassThemAll) {
+  Registry registry;
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+    registry.add(std::make_unique<Restated>(*algorithm, algorithm->name(), true));
+  }
+  auto device = open_gpu_device({}, registry);
+  if (!device) GTEST_SKIP() << device.error().message();
+  MeasureOptions options;
+  options.counters = (*device)->counters().state == CounterState::available;
+  std::map<std::string, int> judged;
+  for (const auto& [n_q, n_k, d, mask, pass] : {std::tuple{64, 64, 64, "none", Pass::fwd},
+                                                {301, 301, 128, "causal", Pass::fwd},
+                                                {4096, 4096, 64, "none", Pass::fwd},
+                                                {1, 8191, 128, "none", Pass::fwd},
+                                                {239, 301, 64, "lengths:0/200", Pass::bwd},
+                                                {2048, 2048, 128, "causal", Pass::bwd}}) {
+    for (const std::uint64_t placement : {0U, 1U, 2U}) {
+      options.placement = placement;
+      for (const Algorithm* algorithm : registry.algorithms()) {
+        PointSpec spec{.algorithm = algorithm->name(), .problem = {}, .tile = {}};
+        spec.problem = {.pass = pass,
+                        .mask = parse_mask(mask).value(),
+                        .batch = 2,
+                        .heads_q = 16,
+                        .heads_kv = 8,
+                        .n_q = n_q,
+                        .n_k = n_k,
+                        .d = d};
+        spec.set_config(algorithm->default_config(spec.problem, (*device)->info().limits));
+        if (algorithm->refusal(spec.problem, spec.config(), (*device)->info().limits)) continue;
+        const PointRecord record = (*device)->measure(spec, options, {});
+        EXPECT_EQ(record.disposition, Disposition::ok) << describe(spec) << ": " << record.reason;
+        ASSERT_TRUE((*device)->usable());
+        ++judged[algorithm->name()];
+      }
+    }
+  }
+  EXPECT_EQ(judged.size(), registry.algorithms().size());
+}
+
+/// The exit code says what came of reading `bytes` from `from` on, counted from the begin of a buffer of 1000.
+[[noreturn]] void read_guarded(GuardedBuffer::Flush flush, std::int64_t from, std::int64_t bytes) {
+  auto gpu = gpu::BareGpu::open();
+  if (!gpu) std::_Exit(3);
+  gpu::KernelRunner& runner = (*gpu)->runner();
+  try {
+    const GuardedBuffer buffer((*gpu)->cuda(), 0, runner.stream(), 1000, flush);
+    const gpu::DeviceMemory result = gpu::allocate((*gpu)->cuda(), 8);
+    KernelLaunch launch;
+    launch.source = {.file = "device/digest.cuh", .entry = "attn_digest", .defines = {}};
+    launch.grid = launch.block = {1, 1, 1};
+    launch.arguments = {BufferArgument{"data"}, bytes, BufferArgument{"result"}};
+    gpu::PreparedLaunch prepared(launch, runner.load(launch), [&](const std::string& name) {
+      return name == "result" ? result.get() : buffer.address() + static_cast<CUdeviceptr>(from);
+    });
+    prepared.enqueue((*gpu)->cuda(), runner.stream());
+    runner.wait(std::chrono::seconds(10));
+    std::_Exit(0);
+  } catch (const gpu::DriverError& error) {
+    std::_Exit(error.code() == CUDA_ERROR_ILLEGAL_ADDRESS ? 1 : 2);
+  }
+}
+
+TEST(ForeignChecksOnGpu, AReadPastEitherEndOfAGuardedBufferFaults) {
+  if (auto gpu = gpu::BareGpu::open(); !gpu) GTEST_SKIP() << gpu.error();
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own: a fault costs the context
+  const auto exits = [](int code) { return ::testing::ExitedWithCode(code); };
+  EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::end, 0, 1024), exits(0), "") << "the gap of 24 bytes is mapped";
+  EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::end, 0, 1032), exits(1), "");
+  EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::begin, 0, 1000), exits(0), "");
+  EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::begin, -8, 8), exits(1), "");
+}
+
+TEST(ForeignChecksOnGpu, WorkOnAnotherStreamIsFoundAndNoneIsNot) {
+  auto opened = gpu::BareGpu::open();
+  if (!opened) GTEST_SKIP() << opened.error();
+  gpu::BareGpu& gpu = **opened;
+  const gpu::Stream other = gpu::make_stream(gpu.cuda());
+  gpu::KernelRunner elsewhere(gpu.cuda(), gpu.builder(), gpu.arch(), other.get(), gpu.limits());
+  const auto limit = std::chrono::seconds(10);
+  for (const int microseconds : {10, 100, 1000, 10'000}) {
+    const std::chrono::nanoseconds length = std::chrono::microseconds(microseconds);
+    EXPECT_EQ(gpu::late_work_ns(
+                  gpu.runner(), [&] { gpu.runner().enqueue_delay(length); }, limit),
+              0)
+        << microseconds << " us";
+    const double late = gpu::late_work_ns(
+        gpu.runner(),
+        [&] {
+          elsewhere.enqueue_delay(length + std::chrono::milliseconds(2));
+          gpu.runner().enqueue_delay(length);
+        },
+        limit);
+    EXPECT_NEAR(late, 2e6, 1e6) << microseconds << " us";
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
