@@ -106,7 +106,7 @@ void CeilingBench::prepare(Sampled& sampled) {
     load.launch.arguments.back() = std::int32_t{load.iterations};
   }
   sampled.prepared.clear();
-  sampled.prepared.emplace_back(load.launch, place_.runner.load(load.launch), [&](const std::string& buffer) {
+  sampled.prepared.emplace_back(cuda_, load.launch, place_.runner.load(load.launch), [&](const std::string& buffer) {
     if (buffer == half_of("data")) {
       return buffers_.at("data").get() + static_cast<CUdeviceptr>(sizes_.data_bytes / 2);
     }

@@ -71,7 +71,7 @@ struct CudaApi {
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_MEMBER)
 #undef ATTNSCOPE_MEMBER
-  decltype(&::cuEventElapsedTime) elapsed_time = nullptr;  ///< the first version, which every driver has
+  decltype(&::cuEventElapsedTime) elapsed_time = nullptr;           ///< the first version, which every driver has
   decltype(&::cuTensorMapEncodeTiled) encode_tensor_map = nullptr;  ///< null where the driver is too old for it
   std::filesystem::path path;
 

@@ -85,8 +85,11 @@ void CuptiApi::check(CUptiResult result, const char* call) const {
 CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, const std::string& driver_version) {
   const Machine machine = this_machine();
   const auto answer = [&](CounterState state, Message meaning, Message fix) {
-    return CounterAvailability{state, say::counters::answer{.meaning = std::move(meaning), .error = error.message()},
-                               std::move(fix)};
+    // By pieces: GCC 12 takes the end of a half-made one for a use of what was never begun.
+    CounterAvailability why{state, {}, std::move(fix)};
+    const MessageValue code(error.message());
+    why.reason = say::counters::answer{.meaning = std::move(meaning), .error = code};
+    return why;
   };
   switch (error.code()) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:

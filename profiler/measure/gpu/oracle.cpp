@@ -192,7 +192,7 @@ std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan,
     launch.grid = grid_of(512);
     launch.block = block_of(256);
     launch.arguments = {BufferArgument{"data"}, buffer.bytes, BufferArgument{"result"}};
-    PreparedLaunch prepared(launch, runner_.load(launch), [&](const std::string& name) {
+    PreparedLaunch prepared(cuda_, launch, runner_.load(launch), [&](const std::string& name) {
       return name == "data" ? buffers.address(buffer.name) : counter_.get();
     });
     cuda_.check(cuda_.cuMemsetD8Async(counter_.get(), 0, sizeof(std::uint64_t), runner_.stream()), "cuMemsetD8Async");

@@ -290,7 +290,8 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
             "cuMemcpyHtoDAsync");
         break;
       case BufferFill::zeros:
-        cuda_.check(cuda_.cuMemsetD8Async(start, 0, static_cast<std::size_t>(buffer.bytes), stream_), "cuMemsetD8Async");
+        cuda_.check(cuda_.cuMemsetD8Async(start, 0, static_cast<std::size_t>(buffer.bytes), stream_),
+                    "cuMemsetD8Async");
         break;
       case BufferFill::poison:
         break;

@@ -198,8 +198,9 @@ template <class Io>
 void fields(Io&& io, PointRecord& record) {
   // A device measures a point once: rounds are made of several such answers, where they are kept.
   auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds,
-         rounds] = record;
+         rounds, statement] = record;
   static_cast<void>(rounds);
+  static_cast<void>(statement);  // what is measured elsewhere is built in
   io("point", spec);
   io.word("disposition", disposition, parse_disposition);
   io("reason", reason);

@@ -139,7 +139,7 @@ class PreparedPlan {
     }
     for (const KernelLaunch& launch : plan_.launches) {
       if (launch.setup) continue;
-      launches_.emplace_back(launch, gpu.runner().load(launch),
+      launches_.emplace_back(gpu.cuda(), launch, gpu.runner().load(launch),
                              [&](const std::string& buffer) { return buffers_.at(buffer).get(); });
     }
     gpu.runner().wait(std::chrono::seconds(10));

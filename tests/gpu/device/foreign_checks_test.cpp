@@ -71,7 +71,7 @@ TEST(ForeignChecksOnGpu, HonestKernelsPassThemAll) {
     launch.source = {.file = "device/digest.cuh", .entry = "attn_digest", .defines = {}};
     launch.grid = launch.block = {1, 1, 1};
     launch.arguments = {BufferArgument{"data"}, bytes, BufferArgument{"result"}};
-    gpu::PreparedLaunch prepared(launch, runner.load(launch), [&](const std::string& name) {
+    gpu::PreparedLaunch prepared((*gpu)->cuda(), launch, runner.load(launch), [&](const std::string& name) {
       return name == "result" ? result.get() : buffer.address() + static_cast<CUdeviceptr>(from);
     });
     prepared.enqueue((*gpu)->cuda(), runner.stream());

@@ -182,7 +182,7 @@ class TileOrderTest : public ::testing::Test {
     CUdeviceptr target = memory.get();
     void* arguments[] = {&target, &slots};
     cuda.check(cuda.cuLaunchKernel(bind, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr), "cuLaunchKernel");
-    gpu::PreparedLaunch prepared(launch, kernel, [&](const std::string& buffer) { return plan.address(buffer); });
+    gpu::PreparedLaunch prepared(cuda, launch, kernel, [&](const std::string& buffer) { return plan.address(buffer); });
     prepared.enqueue(cuda, stream);
     gpu_->runner().wait(std::chrono::seconds(10));
     cuda.check(cuda.cuMemcpyDtoH(records.data(), memory.get(), bytes), "cuMemcpyDtoH");

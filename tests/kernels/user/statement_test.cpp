@@ -26,8 +26,8 @@ TEST(Statement, OfANewKernelIsWhole) {
   const auto parsed = parse_statement(template_text(), "/somewhere");
   ASSERT_TRUE(parsed.ok()) << parsed.error();
   EXPECT_EQ(parsed->name, "my-kernel");
-  EXPECT_EQ(parsed->source.file, "/somewhere/my-kernel.cu");
-  EXPECT_EQ(parsed->source.kind, OwnSource::Kind::cuda);
+  EXPECT_EQ(parsed->launches.at(0).source->file, "/somewhere/my-kernel.cu");
+  EXPECT_EQ(parsed->launches.at(0).source->kind, OwnSource::Kind::cuda);
   EXPECT_THAT(parsed->head_dims, ElementsAre(32, 64, 128));
   EXPECT_THAT(parsed->dtypes, ElementsAre(DType::fp16, DType::bf16));
   EXPECT_TRUE(parsed->causal);
