@@ -94,6 +94,8 @@ std::string_view macro_value(std::string_view define) {
 }
 
 bool is_of_the_tile(std::string_view macro) {
+  // Of a user's kernel these names say the same, by convention.
+  if (macro == "BR" || macro == "BC" || macro == "BLOCK_M" || macro == "BLOCK_N") return true;
   const auto* found = std::ranges::find(macros, macro, &Macro::name);
   return found != macros.end() && found->said == Short::tile;
 }

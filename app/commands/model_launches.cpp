@@ -110,7 +110,8 @@ std::vector<LaunchRow> rows_of(std::size_t index, const MeasuredPoints::Point& p
   const PointSpec& spec = point.record.spec;
   const DeviceLimits& limits = point.run->limits;
   const Algorithm* algorithm = known_algorithms().find(spec.algorithm);
-  if (algorithm == nullptr || algorithm->refusal(spec.problem, spec.config(), limits)) return {};
+  if (algorithm == nullptr || algorithm->facts().foreign) return {};
+  if (algorithm->refusal(spec.problem, spec.config(), limits)) return {};
   const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), limits);
   const auto played = simulate_traffic(plan, limits, {.cache = spec.cache}, cancel);
   if (!played) return {};

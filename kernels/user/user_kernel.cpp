@@ -360,10 +360,12 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
   const std::vector<const LaunchStatement*> stated = launches_of(p, known);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaunchStatement& launch = *stated[i];
-    KernelSource source{.file = facts().name + "/" + launch.source->file.filename().string(),
-                        .entry = launch.entry,
-                        .defines = {},
-                        .own = launch.source};
+    // Variants are one kernel to people, whatever their files are called.
+    KernelSource source{
+        .file = facts().name + "/" + (launch.when ? launch.name : launch.source->file.filename().string()),
+        .entry = launch.entry,
+        .defines = {},
+        .own = launch.source};
     for (const DefineStatement& define : launch.defines) {
       source.defines.push_back(fmt::format("{}={}", define.macro, define.value.integer(known).value()));
     }

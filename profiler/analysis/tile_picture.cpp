@@ -195,7 +195,7 @@ bool meets(const KernelLaunch& launch) {
       return which(operand.tensor) && operand.traffic.l2_to_sm_bytes > 0;
     });
   };
-  return !launch.setup && loads(of_queries) && loads(of_keys);
+  return !launch.setup && launch.program != nullptr && loads(of_queries) && loads(of_keys);
 }
 
 }  // namespace

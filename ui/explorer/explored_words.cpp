@@ -88,6 +88,7 @@ QString rule_words(const Explored& explored) {
 }
 
 QString verdict_words(const analysis::Exploration& e) {
+  if (!e.refusal && !e.predicts_time) return qtext(say::explorer_page::runs_untimed{});
   if (!e.refusal) {
     QString line = qtext(say::explorer_page::runs{.time = text(Nanoseconds(e.ns)),
                                                   .rate = text(FlopsPerSecond(e.flops_per_second())),
@@ -108,6 +109,7 @@ QString verdict_words(const analysis::Exploration& e) {
 }
 
 QString prediction_words(const Explored& explored) {
+  if (!explored.exploration.predicts_time) return {};
   const PointSpec& spec = explored.exploration.point.spec;
   const analysis::PublishedErrors& errors = analysis::published_errors(explored.exploration.device);
   const analysis::PublishedError* row = errors.find(spec.algorithm, spec.problem.pass, "time");

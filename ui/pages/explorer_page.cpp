@@ -391,12 +391,15 @@ void ExplorerPage::show_kernel() {
   on_chip_->set_kernel(&kernel);
   of_kernel_->setVisible(e.kernels.size() > 1);
   set_words(of_kernel_, qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = text(Nanoseconds(e.ns))}));
-  unit_bars_->set_times(UnitBars::Times{.ns = kernel.time.ns,
-                                        .light = analysis::speed_of_light({&kernel.time, 1}),
-                                        .measured = measured_beside(kernel.name)});
+  const std::optional<UnitBars::Measured> measured = measured_beside(kernel.name);
+  std::optional<UnitBars::Times> times;
+  if (e.predicts_time) {
+    times = {.ns = kernel.time.ns, .light = analysis::speed_of_light({&kernel.time, 1}), .measured = measured};
+  }
+  unit_bars_->set_times(times);
   set_words(occupancy_, occupancy_words(kernel));
   occupancy_->show();
-  set_words(terms_note_, rates_note(*shown_));
+  set_words(terms_note_, e.predicts_time ? rates_note(*shown_) : qtext(say::explorer_page::untimed{}));
   terms_note_->show();
 }
 
@@ -420,6 +423,8 @@ void ExplorerPage::show_grid() {
   const analysis::Exploration& e = shown_->exploration;
   if (e.refusal) {
     grid_->set_picture(nullptr, qtext(say::explorer_page::does_not_run{}));
+  } else if (!e.predicts_time) {
+    grid_->set_picture(nullptr, qtext(say::explorer_page::no_program{}));
   } else if (!analysis::is_quick_picture(e.point.spec.problem, e.point.spec.tile)) {
     grid_->set_picture(nullptr, qtext(say::explorer_page::working_out{}));
   }

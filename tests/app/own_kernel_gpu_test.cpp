@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users' kernels on the command line, on the driver's stand-in (tests/gpu/fake), whose kernels compute what their entry
+// is called.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Mode = RunStore::Mode;
+
+class OwnKernelCommands : public ::testing::Test {
+ protected:
+  void SetUp() override { write("mine", "mine.cu"); }
+
+  static Process::Options gpu(const std::string& faults) {
+    Process::Options options;
+    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
+      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
+    }
+    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
+    return options;
+  }
+
+  /// What the stand-in computes as fa2's forward kernel.
+  void write(const std::string& name, const std::string& source, const std::string& entry = "attn_fa2_forward") {
+    std::ofstream(folder_ / source) << "// a kernel\n";
+    std::string text = R"json({ "attnscope_kernel": 1, "name": "NAME", "source": "SOURCE",
+  "supports": { "dtype": ["fp16"], "d": [64], "mask": ["none", "causal"] },
+  "tile": { "br": [64, 32], "bc": [64] }, "knobs": { "unroll": { "values": [4, 8], "means": "Keys at a time" } },
+  "launches": [ { "name": "fwd", "entry": "ENTRY",
+    "defines": { "ATTN_D": "d", "BR": "br", "BC": "bc", "UNROLL": "unroll" },
+    "grid": ["ceil_div(n_q, br)", "batch * heads"], "block": ["128"],
+    "arguments": ["q", "k", "v", "o", "lse", "int batch * heads", "int heads / heads_kv", "int n_q", "int n_k",
+                  "float 1 / sqrt(d)", "int heads", "int window_left", "int window_right", "null", "null", "int 0",
+                  "int 256", "int 20220527"] } ],
+  "law": { "like": "fa2" } })json";
+    for (const auto& [place, word] :
+         {std::pair{"NAME", name}, std::pair{"SOURCE", source}, std::pair{"ENTRY", entry}}) {
+      text.replace(text.find(place), std::string(place).size(), word);
+    }
+    std::ofstream(folder_ / (name + ".json")) << text;
+  }
+
+  Outcome collect(const std::vector<std::string>& kernels, const std::string& algorithms, const std::string& faults,
+                  const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"collect", "--device", "gpu", "--quiet", "-a", "N=[33,64]",
+                                   "-a",      "d=64",     "-a",  "heads=2", "-o", file_};
+    for (const std::string& kernel : kernels) words.insert(words.end(), {"--kernel", (folder_ / kernel).string()});
+    words.insert(words.end(), {"--algorithms", algorithms});
+    words.insert(words.end(), more.begin(), more.end());
+    return run(folder_, words, gpu(faults));
+  }
+
+  [[nodiscard]] std::vector<StoredPoint> points() const { return RunStore::open(file_, Mode::read_only).points(); }
+
+  TemporaryFolder folder_;
+  std::string file_ = (folder_ / "own.attnscope").string();
+};
+
+TEST_F(OwnKernelCommands, AreMeasuredBesideBuiltInOnes) {
+  const Outcome outcome = collect({"mine.json"}, "mine,fa2", "compute-output,dirty=100000");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::map<std::string, int> ok;
+  for (const StoredPoint& point : points()) {
+    EXPECT_EQ(point.record.disposition, Disposition::ok) << text(point.record.reason);
+    EXPECT_TRUE(point.record.max_abs_error);
+    ++ok[point.record.spec.algorithm];
+    const auto modelled = point.record.kernel("all")->metric("model_l2_to_sm_bytes");
+    EXPECT_TRUE(modelled) << "both have a law";
+  }
+  EXPECT_EQ(ok, (std::map<std::string, int>{{"fa2", 2}, {"mine", 2}}));
+}
+
+TEST_F(OwnKernelCommands, WhoReadsLessThanItsInputsIsNamed) {
+  const Outcome outcome = collect({"mine.json"}, "mine,fa2", "compute-output");
+  EXPECT_EQ(outcome.exit_code, 5);
+  for (const StoredPoint& point : points()) {
+    if (point.record.spec.algorithm != "mine") continue;
+    EXPECT_EQ(point.record.disposition, Disposition::incorrect);
+    EXPECT_THAT(english_text(point.record.reason), HasSubstr("fewer bytes left DRAM than inputs and outputs have"));
+  }
+}
+
+TEST_F(OwnKernelCommands, KnobsAndTilesAreAxes) {
+  const Outcome outcome = collect({"mine.json"}, "mine", "compute-output,dirty=100000", {"-a", "br=[32,64]", "-a", "unroll=[4,8]"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::map<std::pair<int, std::int64_t>, int> tiles;
+  for (const StoredPoint& point : points()) {
+    ++tiles[{point.record.spec.tile.br, point.record.spec.knobs.number("unroll")}];
+  }
+  EXPECT_EQ(tiles.size(), 4U);
+}
+
+TEST_F(OwnKernelCommands, OneThatGoesWrongCostsItsPoints) {
+  write("crashes", "crashes.cu", "attn_fa2_forward_crashes");
+  write("missing", "missing.cu", "attn_fa2_forward_uncompiled");
+  const Outcome outcome = collect({"mine.json", "crashes.json", "missing.json"}, "crashes,missing,mine",
+                                  "compute-output,dirty=100000,crash=_crashes,compile-error=missing");
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  std::map<std::string, std::map<Disposition, int>> counts;
+  for (const StoredPoint& point : points()) ++counts[point.record.spec.algorithm][point.record.disposition];
+  EXPECT_EQ(counts["mine"][Disposition::ok], 2);
+  EXPECT_EQ(counts["missing"][Disposition::compile_error], 2);
+  EXPECT_EQ(counts["crashes"][Disposition::crashed], 2) << outcome.err;
+}
+
+TEST_F(OwnKernelCommands, AWrongStatementIsOneLine) {
+  const auto error = [&](const std::string& text) {
+    std::ofstream(folder_ / "wrong.json") << text;
+    const Outcome outcome = collect({"wrong.json"}, "mine", "");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(error("{"), AllOf(HasSubstr("wrong.json: line 1: no JSON")));
+  EXPECT_THAT(error("{\n\"attnscope_kernel\": 7}"), HasSubstr("line 2: 'attnscope_kernel' must be"));
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+TEST_F(OwnKernelCommands, SimulatedGpusDoNotRunThem) {
+  const Outcome outcome =
+      run(folder_, {"collect", "--device", "simulated:H100", "--quiet", "--kernel", (folder_ / "mine.json").string(),
+                    "--algorithms", "mine", "-a", "N=64", "-a", "d=64", "-o", file_});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  ASSERT_EQ(points().size(), 1U);
+  EXPECT_EQ(points()[0].record.disposition, Disposition::infeasible);
+  EXPECT_THAT(english_text(points()[0].record.reason), HasSubstr("only a GPU can run it"));
+}
+
+TEST_F(OwnKernelCommands, ModelHasTheirBytesAndNoTime) {
+  const Outcome outcome =
+      run(folder_, {"model", "--kernel", (folder_ / "mine.json").string(), "--algorithms", "mine,fa2", "-a", "N=64",
+                    "-a", "d=64", "-a", "tile=64x64", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["model_l2_to_sm_bytes"], rows[1]["model_l2_to_sm_bytes"]);
+  EXPECT_TRUE(rows[0]["predicted_ns"].is_null());
+  EXPECT_TRUE(rows[1]["predicted_ns"].is_number());
+}
+
+TEST_F(OwnKernelCommands, NewOnesCompileAndAreRefusedTwice) {
+  const Outcome first = run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "fresh" / "fresh.cu"));
+  const Outcome again = run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("already"));
+  const Outcome built = run(folder_, {"kernels", "build", "--kernel", folder_ / "fresh" / "fresh.json", "--algorithms", "fresh", "-a",
+                                      "N=64", "-a", "d=[32,64,128]", "-a", "mask=[full,causal]"});
+  if (built.err.find("NVRTC") != std::string::npos && built.exit_code == 1) GTEST_SKIP() << built.err;
+  EXPECT_EQ(built.exit_code, 0) << built.err << built.out;
+  EXPECT_THAT(built.err, HasSubstr("0 with spills, 0 failed"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

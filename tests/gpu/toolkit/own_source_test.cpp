@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users' sources and what identifies them, with the real NVRTC.
+#include "profiler/measure/gpu/own_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "profiler/measure/gpu/kernel_builder.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class OwnSourceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(folder_ / "include");
+    write("kernel.cu",
+          "#include \"one.h\"\n#include <two.h>\nextern \"C\" __global__ void own(int* x) { *x = ONE + TWO; }\n");
+    write("one.h", "#define ONE 1\n");
+    write("include/two.h", "#pragma once\n#  include \"three.h\"\n#define TWO THREE\n");
+    write("include/three.h", "#define THREE 3\n");
+  }
+
+  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
+
+  [[nodiscard]] std::shared_ptr<const OwnSource> source(OwnSource::Kind kind = OwnSource::Kind::cuda,
+                                                        const std::string& name = "kernel.cu") const {
+    return std::make_shared<const OwnSource>(OwnSource{.kind = kind,
+                                                       .file = folder_ / name,
+                                                       .include_folders = {folder_ / "include"},
+                                                       .options = {},
+                                                       .statement = "a statement"});
+  }
+  [[nodiscard]] std::string digest() const { return read_own_source(*source(), {})->digest; }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(OwnSourceTest, EveryFileThatIsReadIsInTheDigest) {
+  std::string before = digest();
+  for (const char* name : {"kernel.cu", "one.h", "include/two.h", "include/three.h"}) {
+    std::ofstream(folder_ / name, std::ios::app) << "// changed\n";
+    const std::string now = digest();
+    EXPECT_NE(now, before) << name;
+    before = now;
+  }
+  write("unread.h", "#define FOUR 4\n");
+  EXPECT_EQ(digest(), before);
+  OwnSource other = *source();
+  other.statement = "another";
+  EXPECT_NE(read_own_source(other, {})->digest, before) << "it decides how the kernel is launched";
+}
+
+TEST_F(OwnSourceTest, WhereItLiesIsNot) {
+  const testing::TemporaryFolder elsewhere;
+  fs::copy(folder_ / ".", elsewhere / ".", fs::copy_options::recursive);
+  OwnSource moved = *source();
+  moved.file = elsewhere / "kernel.cu";
+  moved.include_folders = {elsewhere / "include"};
+  EXPECT_EQ(read_own_source(moved, {})->digest, digest());
+}
+
+TEST_F(OwnSourceTest, ASourceIsOneForAProcess) {
+  const OwnSources sources;
+  const auto own = source();
+  ASSERT_TRUE(sources.read(own, {}).ok());
+  ASSERT_TRUE(sources.read(own, {}).ok());
+  write("one.h", "#define ONE 2\n");
+  EXPECT_THAT(english_text(sources.read(own, {}).error()), HasSubstr("changed since it was read first"));
+  EXPECT_TRUE(sources.read(source(), {}).ok()) << "loaded again, it is another";
+}
+
+TEST_F(OwnSourceTest, CompilesWithItsIncludesAndIsKept) {
+  const auto builder = KernelBuilder::open(folder_ / "cache");
+  if (!builder) GTEST_SKIP() << builder.error().message();
+  KernelLaunch launch;
+  launch.name = "fwd";
+  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {"N=1"}, .own = source()};
+  const BuiltKernel built = (*builder)->build("sm_90a", launch);
+  EXPECT_EQ(built.report.error, Message());
+  EXPECT_FALSE(built.cubin.empty());
+  EXPECT_FALSE(built.report.cached);
+  const BuiltKernel again = (*builder)->build("sm_90a", launch);
+  EXPECT_TRUE(again.report.cached);
+  EXPECT_EQ(again.cubin, built.cubin);
+  launch.source.defines = {"N=2"};
+  EXPECT_NE((*builder)->build("sm_90a", launch).report.digest, built.report.digest);
+}
+
+TEST_F(OwnSourceTest, AMistakeIsToldWithItsFileAndLine) {
+  const auto builder = KernelBuilder::open(folder_ / "cache");
+  if (!builder) GTEST_SKIP() << builder.error().message();
+  write("one.h", "#define ONE nothing\n");
+  KernelLaunch launch;
+  launch.name = "fwd";
+  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {}, .own = source()};
+  EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error),
+              AllOf(HasSubstr((folder_ / "kernel.cu").string() + "(3): error"), HasSubstr("nothing")));
+}
+
+TEST_F(OwnSourceTest, PtxAndCubinsGoToTheDriverAsTheyAre) {
+  const auto builder = KernelBuilder::open(folder_ / "cache");
+  if (!builder) GTEST_SKIP() << builder.error().message();
+  write("kernel.ptx", "no program at all");
+  KernelLaunch launch;
+  launch.name = "fwd";
+  launch.source = {
+      .file = "own/kernel.ptx", .entry = "own", .defines = {}, .own = source(OwnSource::Kind::ptx, "kernel.ptx")};
+  const BuiltKernel built = (*builder)->build("sm_90a", launch);
+  EXPECT_EQ(built.cubin, "no program at all");
+  EXPECT_FALSE(built.report.digest.empty());
+  launch.source.own = source(OwnSource::Kind::ptx, "gone.ptx");
+  EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx cannot be read"));
+}
+
+}  // namespace
+}  // namespace attnscope::gpu
