@@ -311,6 +311,28 @@ int open_lesson(const Options& options) {
   return output_code() != success ? runtime_error : whole && written.problems.isEmpty() ? success : partial;
 }
 
+/// One window after the other: opening a kernel of the user's own ends one, while nobody looks at what is known.
+int run_windows(Application& application, QStringList files) {
+  attnscope::Message trouble;
+  for (;;) {
+    QString kernel;
+    int code = success;
+    {
+      MainWindow window(true);
+      application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
+      window.open_files(files);
+      if (!trouble.empty()) window.banner().add(Banner::Topic::open, qtext(trouble));
+      window.show();
+      code = QApplication::exec();
+      kernel = window.kernel_to_open();
+      files = window.workspace().files();
+      application.on_trouble({});
+    }
+    if (kernel.isEmpty()) return code;
+    trouble = attnscope::user::load_known_kernel(kernel.toStdString());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -351,9 +373,5 @@ int main(int argc, char** argv) {
 
   if (pictures_only) return write_pictures(options);
   if (options.lesson) return open_lesson(options);
-  MainWindow window(true);
-  application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
-  window.open_files(options.files);
-  window.show();
-  return QApplication::exec();
+  return run_windows(application, options.files);
 }

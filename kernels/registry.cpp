@@ -18,10 +18,22 @@
 namespace attnscope {
 
 void Registry::add(std::unique_ptr<const Algorithm> algorithm) {
-  const Facts& facts = algorithm->facts();
-  if (find(facts.name) != nullptr) {
-    throw std::invalid_argument(fmt::format("there is an algorithm '{}' already", facts.name));
+  if (find(algorithm->name()) != nullptr) {
+    throw std::invalid_argument(fmt::format("there is an algorithm '{}' already", algorithm->name()));
   }
+  take_facts(algorithm->facts());
+  algorithms_.push_back(algorithm.get());
+  owned_.push_back(std::move(algorithm));
+}
+
+void Registry::replace(std::unique_ptr<const Algorithm> algorithm) {
+  take_facts(algorithm->facts());
+  std::ranges::replace_if(
+      algorithms_, [&](const Algorithm* each) { return each->name() == algorithm->name(); }, algorithm.get());
+  owned_.push_back(std::move(algorithm));
+}
+
+void Registry::take_facts(const Facts& facts) {
   if (facts.law == nullptr) {
     throw std::invalid_argument(fmt::format("{} does not say by which law its bytes grow", facts.name));
   }
@@ -45,8 +57,6 @@ void Registry::add(std::unique_ptr<const Algorithm> algorithm) {
       if (std::ranges::find(known->words, word) == known->words.end()) known->words.push_back(word);
     }
   }
-  algorithms_.push_back(algorithm.get());
-  owned_.push_back(std::move(algorithm));
 }
 
 const Algorithm* Registry::find(std::string_view name) const {
@@ -90,6 +100,10 @@ const Registry& known_algorithms() {
 
 void add_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {
   of_this_process().add(std::move(algorithm));
+}
+
+void replace_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {
+  of_this_process().replace(std::move(algorithm));
 }
 
 }  // namespace attnscope

@@ -23,6 +23,9 @@ class Registry {
   /// words where that one takes numbers, no law is stated, or no reference has the name of the one that judges it.
   void add(std::unique_ptr<const Algorithm> algorithm);
 
+  /// The same for one of that name: what pointed to it before, goes on pointing to what it was.
+  void replace(std::unique_ptr<const Algorithm> algorithm);
+
   /// In the order in which they were added.
   [[nodiscard]] const std::vector<const Algorithm*>& algorithms() const { return algorithms_; }
   /// nullptr for an unknown name.
@@ -33,6 +36,9 @@ class Registry {
   [[nodiscard]] const Knob* find_knob(std::string_view name) const;
 
  private:
+  /// Throws where they do not fit to the others'.
+  void take_facts(const Facts&);
+
   std::vector<std::unique_ptr<const Algorithm>> owned_;
   std::vector<const Algorithm*> algorithms_;
   std::vector<Knob> knobs_;
@@ -44,5 +50,7 @@ class Registry {
 [[nodiscard]] const Registry& known_algorithms();
 /// Throws as Registry::add() does. Pre: no other thread looks.
 void add_known_algorithm(std::unique_ptr<const Algorithm>);
+/// In the place of the one of that name. Throws and needs the same.
+void replace_known_algorithm(std::unique_ptr<const Algorithm>);
 
 }  // namespace attnscope

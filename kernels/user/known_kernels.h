@@ -4,13 +4,21 @@
 
 #include <filesystem>
 
+#include <vector>
+
 #include "kernels/model/message.h"
 
 namespace attnscope::user {
 
-/// Loads a statement into known_algorithms(). The error is one line; empty where there is none. Pre: as
-/// add_known_algorithm().
+/// Loads a statement into known_algorithms(), or loads it again, as its files are now. The error is one line, and then
+/// nothing changed; empty where there is none. Pre: as add_known_algorithm().
 [[nodiscard]] Message load_known_kernel(const std::filesystem::path& file);
+/// The files of a loaded kernel: statement and sources.
+struct KernelFiles {
+  std::filesystem::path statement;
+  std::vector<std::filesystem::path> sources;
+};
+[[nodiscard]] const std::vector<KernelFiles>& known_kernel_files();
 /// What the process that started this one had loaded.
 [[nodiscard]] Message load_inherited_kernels();
 

@@ -245,6 +245,12 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
   return std::nullopt;
 }
 
+std::vector<std::filesystem::path> UserKernel::source_files() const {
+  std::vector<std::filesystem::path> files;
+  for (const LaunchStatement& launch : statement_.launches) files.push_back(launch.source->file);
+  return files;
+}
+
 Config UserKernel::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   for (const int br : statement_.br) {
     for (const int bc : statement_.bc) {
@@ -376,7 +382,7 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
   return plan;
 }
 
-Result<std::unique_ptr<const Algorithm>, Message> load_kernel(const std::filesystem::path& file) {
+Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file) {
   const auto failed = [&](Message what) {
     return Failure<Message>{say::own_kernel::in_file{.file = file.string(), .what = std::move(what)}};
   };
@@ -394,7 +400,7 @@ Result<std::unique_ptr<const Algorithm>, Message> load_kernel(const std::filesys
     if (std::filesystem::is_regular_file(launch.source->file, error)) continue;
     return failed(say::own_kernel::no_source{.source = launch.source->file.string()});
   }
-  return std::unique_ptr<const Algorithm>(std::make_unique<UserKernel>(std::move(statement).value()));
+  return std::unique_ptr<const UserKernel>(std::make_unique<UserKernel>(std::move(statement).value()));
 }
 
 }  // namespace attnscope::user

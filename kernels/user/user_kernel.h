@@ -2,7 +2,9 @@
 // A user's kernel as an algorithm: what its statement says, for a problem.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/user/statement.h"
@@ -12,6 +14,8 @@ namespace attnscope::user {
 class UserKernel final : public Algorithm {
  public:
   explicit UserKernel(Statement);
+
+  [[nodiscard]] std::vector<std::filesystem::path> source_files() const;
 
   [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
@@ -42,6 +46,6 @@ class UserKernel final : public Algorithm {
 };
 
 /// Of a statement's file. The error is one line: file, line, what is wrong.
-[[nodiscard]] Result<std::unique_ptr<const Algorithm>, Message> load_kernel(const std::filesystem::path& file);
+[[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file);
 
 }  // namespace attnscope::user

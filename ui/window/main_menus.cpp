@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window's menus and their keys.
 #include <QActionGroup>
+#include <QFileDialog>
 #include <QMenuBar>
 #include <utility>
 
@@ -29,6 +30,11 @@ void MainWindow::build_file_menu() {
   open->setShortcut(QKeySequence::Open);
   file->addAction(qtext(say::window::open_sample{}), this, &MainWindow::open_sample);
   file->addAction(qtext(say::window::open_second_sample{}), this, &MainWindow::open_second_sample);
+  file->addAction(qtext(say::window::open_kernel{}), this, [this] {
+    const QString statement = QFileDialog::getOpenFileName(this, qtext(say::window::open_kernel_title{}), {},
+                                                           qtext(say::window::open_kernel_filter{}));
+    if (!statement.isEmpty()) open_kernel(statement);
+  });
   recent_ = new RecentFiles(remember_, file);
   file->addMenu(recent_);
   connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });

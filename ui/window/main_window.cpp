@@ -7,6 +7,7 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QFileSystemWatcher>
 #include <QGuiApplication>
 #include <QJsonDocument>
 #include <QMenuBar>
@@ -21,6 +22,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/user/known_kernels.h"
+#include "kernels/user/user_kernel.h"
 #include "messages/query.h"
 #include "messages/window.h"
 #include "ui/pages/ceilings_page.h"
@@ -79,6 +82,7 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
     restore_settings();
     RemoteDeviceList::instance().remember();
   }
+  watch_kernels();
   qApp->installEventFilter(this);
 }
 
@@ -365,6 +369,38 @@ void MainWindow::open_dialog() {
   const QStringList files =
       QFileDialog::getOpenFileNames(this, qtext(say::window::open_title{}), {}, qtext(say::window::open_filter{}));
   if (!files.isEmpty()) open_by_hand(files);
+}
+
+void MainWindow::open_kernel(const QString& statement) {
+  banner_->clear(Banner::Topic::choice);
+  if (collect_->running() || !work_of_pages().isEmpty()) {
+    return banner_->add(Banner::Topic::choice, qtext(say::window::kernel_waits{}));
+  }
+  if (const auto kernel = user::load_kernel(statement.toStdString()); !kernel) {
+    return banner_->add(Banner::Topic::choice, qtext(kernel.error()), statement);
+  }
+  kernel_to_open_ = statement;
+  close();
+}
+
+void MainWindow::watch_kernels() {
+  auto* watcher = new QFileSystemWatcher(this);
+  for (const user::KernelFiles& kernel : user::known_kernel_files()) {
+    const QString statement = QString::fromStdString(kernel.statement.string());
+    watcher->addPath(statement);
+    for (const auto& source : kernel.sources) watcher->addPath(QString::fromStdString(source.string()));
+  }
+  connect(watcher, &QFileSystemWatcher::fileChanged, this, [this, watcher](const QString& path) {
+    watcher->addPath(path);  // an editor may have put another file in its place
+    for (const user::KernelFiles& kernel : user::known_kernel_files()) {
+      const QString statement = QString::fromStdString(kernel.statement.string());
+      const auto is_it = [&](const auto& file) { return QString::fromStdString(file.string()) == path; };
+      if (statement != path && std::ranges::none_of(kernel.sources, is_it)) continue;
+      banner_->forget(Banner::Topic::choice, statement);
+      banner_->offer(Banner::Topic::choice, qtext(say::window::kernel_changed{.file = path.toStdString()}), statement,
+                     qtext(say::window::load_again{}), [this, statement] { open_kernel(statement); });
+    }
+  });
 }
 
 void MainWindow::export_plot() {

@@ -51,6 +51,10 @@ class MainWindow : public QMainWindow {
   /// The points that the table shows, of all files. An error goes into the banner.
   void save_csv(const QString& path);
 
+  /// A user's kernel that a next window is to know; empty where none was asked for. This window does not learn of it:
+  /// its workers look at what is known.
+  [[nodiscard]] const QString& kernel_to_open() const { return kernel_to_open_; }
+
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] DetailsPanel* details() const { return details_; }
   [[nodiscard]] CollectPanel* collect() const { return collect_; }
@@ -87,6 +91,10 @@ class MainWindow : public QMainWindow {
   void show_details_of_page();
   void name_window();
   void open_dialog();
+  /// Ends this window for the next one, which knows the kernel; says why where it cannot.
+  void open_kernel(const QString& statement);
+  /// Offers to load a kernel again whose files change.
+  void watch_kernels();
   void export_plot();
   void export_csv_file();
   void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
@@ -121,6 +129,7 @@ class MainWindow : public QMainWindow {
     QString file;
     std::int64_t run = 0;
   };
+  QString kernel_to_open_;
   std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
   Workspace workspace_;
   Banner* banner_ = nullptr;
