@@ -52,6 +52,7 @@ Action add_doctor(CLI::App& command);
 Action add_export(CLI::App& command);
 Action add_help(CLI::App& command);
 Action add_import(CLI::App& command, Arguments arguments);
+Action add_import_triton(CLI::App& command);
 Action add_info(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_launch(CLI::App& command);

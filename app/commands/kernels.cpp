@@ -165,7 +165,13 @@ Action add_kernels(CLI::App& command) {
   beginning->add_option("-o,--output", place->folder, "Where the folder is to lie")
       ->type_name("FOLDER")
       ->capture_default_str();
-  return [=] { return beginning->parsed() ? begin(*place) : below->parsed() ? build(*options) : list(*format); };
+  CLI::App* importing = command.add_subcommand(
+      "import-triton", "Write a statement of a kernel that Triton compiled, and copy its cubins");
+  const Action import = add_import_triton(*importing);
+  return [=] {
+    if (importing->parsed()) return import();
+    return beginning->parsed() ? begin(*place) : below->parsed() ? build(*options) : list(*format);
+  };
 }
 
 }  // namespace attnscope

@@ -456,8 +456,8 @@ bool Statement::states_bytes() const {
 
 const std::vector<std::string>& known_names() {
   static const std::vector<std::string> names{
-      "batch", "heads",         "heads_q", "heads_kv", "n_q",         "n_k",          "d",        "br",
-      "bc",    "element_bytes", "bf16",    "causal",   "window_left", "window_right", "backward", "sms"};
+      "batch",         "heads", "heads_q", "heads_kv",    "n_q",          "n_k",      "d",   "br",        "bc",
+      "element_bytes", "bf16",  "causal",  "window_left", "window_right", "backward", "sms", "capability"};
   return names;
 }
 

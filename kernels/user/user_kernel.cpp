@@ -165,7 +165,8 @@ Variables UserKernel::variables(const AttentionProblem& p, const Config& config,
                 {"window_left", p.mask.left},
                 {"window_right", p.mask.right},
                 {"backward", p.pass != Pass::fwd ? 1 : 0},
-                {"sms", device.sm_count}};
+                {"sms", device.sm_count},
+                {"capability", device.compute_major * 10 + device.compute_minor}};
   for (const KnobStatement& knob : statement_.knobs) {
     const std::int64_t given = config.knobs.number(knob.name);
     all[knob.name] = given == 0 ? knob.values.front() : given;
