@@ -125,7 +125,7 @@ ExitCode build(const BuildOptions& options) {
 
 struct NewOptions {
   std::string name;
-  std::string like = "fa2";
+  std::string like{user::new_kernel_likes().front()};
   std::string folder = ".";
 };
 
@@ -160,7 +160,7 @@ Action add_kernels(CLI::App& command) {
   auto place = std::make_shared<NewOptions>();
   beginning->add_option("NAME", place->name, "The kernel's name, and the folder's")->required();
   beginning->add_option("--like", place->like, "What it computes as: FlashAttention-2, in plain arithmetic")
-      ->check(CLI::IsMember({"fa2"}))
+      ->check(CLI::IsMember(user::new_kernel_likes()))
       ->capture_default_str();
   beginning->add_option("-o,--output", place->folder, "Where the folder is to lie")
       ->type_name("FOLDER")

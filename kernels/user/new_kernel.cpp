@@ -38,6 +38,11 @@ Message write_kernel_file(const std::filesystem::path& file, std::string_view te
   return {};
 }
 
+const std::vector<std::string>& new_kernel_likes() {
+  static const std::vector<std::string> names{"fa2"};
+  return names;
+}
+
 Result<std::filesystem::path, Message> write_new_kernel(const std::string& name, const std::filesystem::path& parent) {
   const std::filesystem::path folder = parent / name;
   for (const NewKernelFile& each : new_kernel_files()) {

@@ -30,7 +30,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 const fs::path documents = ATTNSCOPE_DOCUMENTS;
-const std::vector<std::string> topics{"install", "tutorial", "reference", "explanation", "measurements"};
+const std::vector<std::string> topics{"install", "tutorial", "own-kernel", "reference", "explanation", "measurements"};
 
 /// One entry of a section of a command's help.
 struct Entry {
@@ -284,7 +284,7 @@ TEST(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err,
-            "attnscope: there is no document 'instal', only install, tutorial, reference, explanation or measurements "
+            "attnscope: there is no document 'instal', only install, tutorial, own-kernel, reference, explanation or measurements "
             "(options of a command: `attnscope COMMAND --help`)\n");
 }
 

@@ -283,8 +283,8 @@ void ChoiceEditors::show_choices(const ExplorerChoices& choices) {
   const auto& stated = known_algorithms().find(choices.point.spec.algorithm)->facts().knobs;
   for (auto& [name, row] : rows_) {
     const std::string plain = name.toStdString();
-    const bool foreign = known_algorithms().find_knob(plain) != nullptr &&
-                         std::ranges::find(stated, plain, &Knob::name) == stated.end();
+    const bool foreign =
+        known_algorithms().find_knob(plain) != nullptr && std::ranges::find(stated, plain, &Knob::name) == stated.end();
     if (row.label->isHidden() != foreign) {
       row.label->setVisible(!foreign);
       for (QWidget* widget : row.widgets) widget->setVisible(!foreign);

@@ -59,8 +59,7 @@ std::vector<FiguresModel::Line> FiguresModel::lines_of(const std::vector<Column>
   for (const analysis::DifferingChoice& choice : analysis::differing_choices(all, known_algorithms())) {
     Line line{.label = qtext(choice.label), .help = qtext(say::explorer_page::chosen_help{}), .cells = {}};
     for (const std::string& text : choice.texts) {
-      const bool own =
-          choice.name != "padding" && text == "0" && known_algorithms().find_knob(choice.name) != nullptr;
+      const bool own = choice.name != "padding" && text == "0" && known_algorithms().find_knob(choice.name) != nullptr;
       line.cells.push_back({.text = own ? qtext(say::common::chosen{}) : QString::fromStdString(text)});
     }
     lines.push_back(std::move(line));
