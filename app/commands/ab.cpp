@@ -25,6 +25,7 @@
 #include "app/own_kernels.h"
 #include "app/point_words.h"
 #include "kernels/registry.h"
+#include "kernels/user/known_kernels.h"
 #include "messages/ab.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/published_errors.h"
@@ -387,6 +388,19 @@ ExitCode ab_of_programs(const AbOptions& options) {
                      options.arguments);
 }
 
+/// "kernel=v1.json" becomes "algorithm=NAME": both sides may be of one name, two versions of a kernel.
+void load_kernels_of_sides(AbOptions& options) {
+  constexpr std::string_view key = "kernel=";
+  for (std::vector<std::string>& words : options.sides) {
+    for (std::string& word : words) {
+      if (!word.starts_with(key)) continue;
+      const auto name = user::know_version(word.substr(key.size()));
+      if (!name) throw CommandError(ExitCode::usage, name.error());
+      word = "algorithm=" + *name;
+    }
+  }
+}
+
 ExitCode ab(const AbOptions& options) {
   if (!options.programs[0].empty()) return ab_of_programs(options);
   if (options.sides[0].empty() || options.sides[1].empty()) throw CommandError(ExitCode::usage, say::ab::no_sides{});
@@ -420,9 +434,10 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       "AXES", options->axes,
       fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(known_algorithms())));
   CLI::Option* base =
-      command.add_option("--base", options->sides[0], "What the one is: algorithm=NAME tile=128x64 ...");
+      command.add_option("--base", options->sides[0],
+                         "What the one is: algorithm=NAME tile=128x64 ...; kernel=FILE for a kernel of your own");
   CLI::Option* with =
-      command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...");
+      command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...; kernel=FILE");
   CLI::Option* program =
       command
           .add_option("--base-program", options->programs[0],
@@ -464,7 +479,10 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       ->capture_default_str();
   command.add_flag("--no-verify", options->no_verify, "Do not hold the first round's outputs to the reference");
   command.add_flag("--json", options->json, "Result as JSON, base units");
-  return [options] { return ab(*options); };
+  return [options] {
+    load_kernels_of_sides(*options);
+    return ab(*options);
+  };
 }
 
 }  // namespace attnscope

@@ -118,6 +118,7 @@ ExitCode verify(const VerifyOptions& options) {
   fmt::print(stderr, "{}\n", text(say::terminal::device{.device = opened.announcement}));
 
   std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits, device.algorithms());
+  if (cases.empty()) throw CommandError(ExitCode::usage, say::command::no_case{});
   if (options.quick) {
     std::vector<VerifyCase> some;
     for (std::size_t i = 0; i < cases.size(); i += quick_step) some.push_back(cases[i]);

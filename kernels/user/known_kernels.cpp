@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -28,26 +29,33 @@ std::vector<KernelFiles>& loaded() {
   return files;
 }
 
-Message take(const std::filesystem::path& file) {
-  const auto known = std::ranges::find(loaded(), file, &KernelFiles::statement);
-  auto kernel = load_kernel(file);
-  if (!kernel) return kernel.error();
-  KernelFiles files{.statement = file, .sources = (*kernel)->source_files()};
+/// In the place of the one that this file was before.
+Message add(std::unique_ptr<const UserKernel> kernel, const std::filesystem::path& file) {
+  const bool again = std::ranges::find(loaded(), file, &KernelFiles::statement) != loaded().end();
   try {
-    if (known != loaded().end() && known_algorithms().find((*kernel)->name()) != nullptr) {
-      replace_known_algorithm(std::move(kernel).value());
+    if (again && known_algorithms().find(kernel->name()) != nullptr) {
+      replace_known_algorithm(std::move(kernel));
     } else {
-      add_known_algorithm(std::move(kernel).value());
+      add_known_algorithm(std::move(kernel));
     }
   } catch (const std::invalid_argument& error) {
     return say::own_kernel::in_file{.file = file.string(), .what = Message::verbatim(error.what())};
   }
-  if (known != loaded().end()) {
-    *known = std::move(files);
-  } else {
-    loaded().push_back(std::move(files));
-  }
   return {};
+}
+
+Message take(const std::filesystem::path& file) {
+  const auto known = std::ranges::find(loaded(), file, &KernelFiles::statement);
+  auto kernel = load_kernel(file);
+  if (!kernel) return kernel.error();
+  if (known == loaded().end()) {
+    KernelFiles files{.statement = file, .sources = (*kernel)->source_files()};
+    Message error = add(std::move(kernel).value(), file);
+    if (error.empty()) loaded().push_back(std::move(files));
+    return error;
+  }
+  known->sources = (*kernel)->source_files();
+  return add(std::move(kernel).value(), file);
 }
 
 }  // namespace
@@ -59,6 +67,18 @@ Message load_known_kernel(const std::filesystem::path& file) {
   for (const KernelFiles& each : loaded()) files += each.statement.string() + '\n';
   ::setenv(variable, files.c_str(), 1);
   return error;
+}
+
+Result<std::string, Message> know_version(const std::filesystem::path& file) {
+  const std::filesystem::path whole = std::filesystem::absolute(file).lexically_normal();
+  auto kernel = load_kernel(whole);
+  for (int version = 2; kernel && known_algorithms().find((*kernel)->name()) != nullptr; ++version) {
+    kernel = load_kernel(whole, "." + std::to_string(version));
+  }
+  if (!kernel) return Failure{kernel.error()};
+  std::string name = (*kernel)->name();
+  if (Message error = add(std::move(kernel).value(), whole); !error.empty()) return Failure{std::move(error)};
+  return name;
 }
 
 const std::vector<KernelFiles>& known_kernel_files() {

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include <vector>
 
 #include "kernels/model/message.h"
+#include "kernels/model/result.h"
 
 namespace attnscope::user {
 
 /// Loads a statement into known_algorithms(), or loads it again, as its files are now. The error is one line, and then
 /// nothing changed; empty where there is none. Pre: as add_known_algorithm().
 [[nodiscard]] Message load_known_kernel(const std::filesystem::path& file);
+/// Loads a statement beside others of its name, of which it takes "NAME.2", "NAME.3", ...: what it is known by.
+[[nodiscard]] Result<std::string, Message> know_version(const std::filesystem::path& file);
 /// The files of a loaded kernel: statement and sources.
 struct KernelFiles {
   std::filesystem::path statement;

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 #include <string_view>
+#include <vector>
 
 #include "kernels/model/message.h"
 #include "kernels/model/result.h"

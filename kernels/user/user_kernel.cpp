@@ -383,7 +383,8 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
   return plan;
 }
 
-Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file) {
+Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file,
+                                                               const std::string& suffix) {
   const auto failed = [&](Message what) {
     return Failure<Message>{say::own_kernel::in_file{.file = file.string(), .what = std::move(what)}};
   };
@@ -397,6 +398,7 @@ Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesy
   if (!in) return failed(say::own_kernel::unreadable{});
   auto statement = parse_statement(text.str(), file.parent_path());
   if (!statement) return failed(statement.error());
+  statement->name += suffix;
   for (const LaunchStatement& launch : statement->launches) {
     if (std::filesystem::is_regular_file(launch.source->file, error)) continue;
     return failed(say::own_kernel::no_source{.source = launch.source->file.string()});

@@ -45,7 +45,8 @@ class UserKernel final : public Algorithm {
   const Algorithm* like_ = nullptr;  ///< whose law it has
 };
 
-/// Of a statement's file. The error is one line: file, line, what is wrong.
-[[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file);
+/// Of a statement's file; its name with this behind it. The error is one line: file, line, what is wrong.
+[[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file,
+                                                                             const std::string& suffix = {});
 
 }  // namespace attnscope::user

@@ -98,7 +98,8 @@ TEST_F(OwnKernelCommands, WhoReadsLessThanItsInputsIsNamed) {
 }
 
 TEST_F(OwnKernelCommands, KnobsAndTilesAreAxes) {
-  const Outcome outcome = collect({"mine.json"}, "mine", "compute-output,dirty=100000", {"-a", "br=[32,64]", "-a", "unroll=[4,8]"});
+  const Outcome outcome =
+      collect({"mine.json"}, "mine", "compute-output,dirty=100000", {"-a", "br=[32,64]", "-a", "unroll=[4,8]"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::map<std::pair<int, std::int64_t>, int> tiles;
   for (const StoredPoint& point : points()) {
@@ -144,15 +145,44 @@ TEST_F(OwnKernelCommands, SimulatedGpusDoNotRunThem) {
 }
 
 TEST_F(OwnKernelCommands, ModelHasTheirBytesAndNoTime) {
-  const Outcome outcome =
-      run(folder_, {"model", "--kernel", (folder_ / "mine.json").string(), "--algorithms", "mine,fa2", "-a", "N=64",
-                    "-a", "d=64", "-a", "tile=64x64", "--json"});
+  const Outcome outcome = run(folder_, {"model", "--kernel", (folder_ / "mine.json").string(), "--algorithms",
+                                        "mine,fa2", "-a", "N=64", "-a", "d=64", "-a", "tile=64x64", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto rows = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0]["model_l2_to_sm_bytes"], rows[1]["model_l2_to_sm_bytes"]);
   EXPECT_TRUE(rows[0]["predicted_ns"].is_null());
   EXPECT_TRUE(rows[1]["predicted_ns"].is_number());
+}
+
+TEST_F(OwnKernelCommands, TwoVersionsOfOneNameAreTwoSides) {
+  const auto first = folder_ / "first";
+  std::filesystem::create_directories(first);
+  for (const char* file : {"mine.json", "mine.cu"}) std::filesystem::copy(folder_ / file, first / file);
+  std::ofstream(folder_ / "mine.cu", std::ios::app) << "// changed\n";
+  const Outcome outcome = run(
+      folder_,
+      {"ab", "--device", "gpu", "--json", "--rounds", "5", "--no-verify", "-o", file_, "N=64", "d=64", "heads=2",
+       "--base", "kernel=" + (first / "mine.json").string(), "--with", "kernel=" + (folder_ / "mine.json").string()},
+      gpu(""));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::map<std::string, std::string> digests;
+  for (const StoredPoint& point : points()) {
+    digests[point.record.spec.algorithm] = point.record.kernel("all")->launch->digest;
+  }
+  ASSERT_EQ(digests.size(), 2U);
+  EXPECT_NE(digests["mine"], digests["mine.2"]);
+}
+
+TEST_F(OwnKernelCommands, VerifyWithoutACaseIsNoPass) {
+  std::ofstream(folder_ / "odd.json") << R"json({ "attnscope_kernel": 1, "name": "odd", "source": "mine.cu",
+  "supports": { "dtype": ["fp16"], "d": [64] }, "tile": { "br": [64], "bc": [64] },
+  "requires": [{ "that": "0", "else": "Never." }],
+  "launches": [ { "entry": "x", "grid": ["1"], "block": ["1"], "arguments": ["q"] } ] })json";
+  const Outcome outcome =
+      run(folder_, {"verify", "--device", "gpu", "--kernel", folder_ / "odd.json", "--algorithms", "odd"}, gpu(""));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("none of the cases is a problem that these algorithms take"));
 }
 
 TEST_F(OwnKernelCommands, NewOnesCompileAndAreRefusedTwice) {
@@ -162,8 +192,8 @@ TEST_F(OwnKernelCommands, NewOnesCompileAndAreRefusedTwice) {
   const Outcome again = run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."});
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_THAT(again.err, HasSubstr("already"));
-  const Outcome built = run(folder_, {"kernels", "build", "--kernel", folder_ / "fresh" / "fresh.json", "--algorithms", "fresh", "-a",
-                                      "N=64", "-a", "d=[32,64,128]", "-a", "mask=[full,causal]"});
+  const Outcome built = run(folder_, {"kernels", "build", "--kernel", folder_ / "fresh" / "fresh.json", "--algorithms",
+                                      "fresh", "-a", "N=64", "-a", "d=[32,64,128]", "-a", "mask=[full,causal]"});
   if (built.err.find("NVRTC") != std::string::npos && built.exit_code == 1) GTEST_SKIP() << built.err;
   EXPECT_EQ(built.exit_code, 0) << built.err << built.out;
   EXPECT_THAT(built.err, HasSubstr("0 with spills, 0 failed"));
