@@ -7,7 +7,7 @@
 #include "app/command.h"
 #include "kernels/registry.h"
 #include "messages/remote.h"
-#include "profiler/measure/remote/remote_device.h"
+#include "profiler/measure/host_environment.h"
 
 namespace attnscope {
 namespace {
@@ -23,21 +23,48 @@ Message why_not(const std::string& program, const remote::OpenFailure& failure) 
   return say::remote::program_gives_no_device{.program = program, .words = words};
 }
 
-}  // namespace
+struct Child {
+  std::string program;
+  std::string name;     ///< in messages
+  std::string version;  ///< empty: any
+  remote::EndOf end_of = remote::EndOf::link;
+  bool counters = false;
+};
 
-std::unique_ptr<Device> open_child_device(const std::string& program, const std::string& device,
-                                          const CancelToken& cancel) {
-  std::vector<std::string> words{program, "remote", "--no-counters"};
-  if (!device.empty()) words.insert(words.end(), {"--device", device});
+remote::OpenedRemote opened_in(const Child& child, const std::vector<std::string>& device, const CancelToken& cancel) {
+  const std::string& program = child.name;
+  std::vector<std::string> words{child.program, "remote"};
+  if (!child.counters) words.emplace_back("--no-counters");
+  words.insert(words.end(), device.begin(), device.end());
   auto link = remote::start_child(words);
   if (!link) {
     throw CommandError(ExitCode::error, say::remote::program_not_started{.program = program, .error = link.error()});
   }
-  auto opened = remote::open_remote(std::move(link).value(), program, {}, known_algorithms(), cancel);
+  auto opened =
+      remote::open_remote(std::move(link).value(), program, child.version, known_algorithms(), cancel, child.end_of);
   if (!opened && cancel.cancelled())
     throw CommandError(ExitCode::partial, say::remote::program_cancelled{.program = program});
   if (!opened) throw CommandError(ExitCode::error, why_not(program, opened.error()));
-  return std::move(opened->device);
+  return std::move(opened).value();
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_child_device(const std::string& program, const std::string& device,
+                                          const CancelToken& cancel) {
+  std::vector<std::string> words;
+  if (!device.empty()) words = {"--device", device};
+  return opened_in({.program = program, .name = program, .version = {}}, words, cancel).device;
+}
+
+remote::OpenedRemote open_library_process(const std::vector<std::string>& words, bool counters,
+                                          const CancelToken& cancel) {
+  return opened_in({.program = own_program,
+                    .name = text(say::remote::library_process{}),
+                    .version = program_version(),
+                    .end_of = remote::EndOf::point,
+                    .counters = counters},
+                   words, cancel);
 }
 
 }  // namespace attnscope

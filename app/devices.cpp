@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/child_device.h"
 #include "app/chosen_rates.h"
 #include "app/command.h"
 #include "app/interrupt.h"
@@ -27,6 +29,8 @@
 
 namespace attnscope {
 namespace {
+
+constexpr std::string_view simulated_word = "simulated";
 
 std::optional<int> whole_number(std::string_view text) {
   int value = 0;
@@ -82,6 +86,19 @@ OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
   return {std::move(device), std::move(announcement)};
 }
 
+bool knows_host_code() {
+  const auto& all = known_algorithms().algorithms();
+  return std::ranges::any_of(all, [](const Algorithm* each) { return each->facts().host_code; });
+}
+
+/// Throws CommandError.
+OpenedDevice opened_library_process(const std::vector<std::string>& words, bool counters) {
+  remote::OpenedRemote opened = open_library_process(words, counters, cancel_on_signals());
+  const DeviceLimits& limits = opened.device->info().limits;
+  if (!opened.device->info().simulated) return opened_gpu(std::move(opened.device));
+  return simulated(limits, opened.simulated_because);
+}
+
 }  // namespace
 
 DeviceLimits limits_of_known_gpu(std::string_view name) {
@@ -105,12 +122,20 @@ std::string describe(const GpuError& error) {
 }
 
 OpenedDevice open_device(std::string_view word, bool counters) {
+  if (!knows_host_code() || is_elsewhere(word) || word.starts_with(simulated_word)) {
+    return open_device_here(word, counters);
+  }
+  std::vector<std::string> words;
+  if (!word.empty()) words = {"--device", std::string(word)};
+  return opened_library_process(words, counters);
+}
+
+OpenedDevice open_device_here(std::string_view word, bool counters) {
   if (is_elsewhere(word)) {
     auto opened = open_elsewhere(word, counters);
     if (!opened) throw CommandError(opened.error().code, opened.error().why);
     return std::move(opened).value();
   }
-  constexpr std::string_view simulated_word = "simulated";
   if (word == simulated_word) return simulated(known_gpus().front());
   if (word.starts_with(simulated_word) && word.substr(simulated_word.size()).starts_with(':')) {
     return simulated(limits_of_known_gpu(word.substr(simulated_word.size() + 1)));
@@ -174,6 +199,15 @@ OpenedDevice open_device(std::string_view word, bool counters, const std::string
 }
 
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters) {
+  if (!knows_host_code()) return open_pinned_device_here(uuid, counters);
+  try {
+    return opened_library_process({"--uuid", uuid}, counters);
+  } catch (const CommandError& error) {
+    return Failure{std::string(error.what())};
+  }
+}
+
+Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters) {
   for (const DeviceLimits& limits : known_gpus()) {
     auto stand_in = make_simulated_device(limits, known_algorithms());
     if (stand_in->info().uuid == uuid) return simulated(limits);

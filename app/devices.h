@@ -27,8 +27,11 @@ struct OpenedDevice {
 };
 
 /// Empty `word`: the first GPU; the simulated H200 where there is neither GPU nor driver. Throws CommandError: usage
-/// for a word that names nothing, error for a GPU that is demanded and not there, or is there and cannot be used.
+/// for a word that names nothing, error for a GPU that is demanded and not there, or is there and cannot be used. Where
+/// a kernel that this process knows has code on the host, a GPU is opened in a process of its own.
 OpenedDevice open_device(std::string_view word, bool counters);
+/// The same in this process, whatever it knows.
+OpenedDevice open_device_here(std::string_view word, bool counters);
 
 /// Whether `word` names a device of another machine, "ssh:...".
 [[nodiscard]] bool is_elsewhere(std::string_view word);
@@ -43,6 +46,7 @@ OpenedDevice open_device(std::string_view word, bool counters, const std::string
 
 /// The device that has this UUID, whatever its number is now. The error says what is wrong and what to do about it.
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters);
+Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters);
 
 /// The text with a full stop at its end.
 [[nodiscard]] std::string as_sentence(std::string text);

@@ -113,6 +113,16 @@ struct KernelSource {
   bool operator==(const KernelSource&) const = default;
 };
 
+/// What a user's library is told of the problem whose launch it makes (assets/own-kernel/attnscope_kernel.h).
+struct HostCall {
+  AttentionProblem problem;
+  Pass pass = Pass::fwd;  ///< fwd or bwd: its part of the problem's pass
+  Layout layout = Layout::bhnd;
+  bool lse_base_2 = false;
+  TileShape tile;
+  std::vector<std::pair<std::string, std::int64_t>> knobs;  ///< each that the statement has
+};
+
 /// One kernel launch, complete: what theory says of it, what to compile and how to launch it.
 struct KernelLaunch : KernelModel {
   KernelLaunch() = default;
@@ -126,6 +136,7 @@ struct KernelLaunch : KernelModel {
   KernelSource source;
   std::vector<Argument> arguments;
   std::shared_ptr<const TileProgram> program;  ///< the accesses that `traffic` sums
+  std::shared_ptr<const HostCall> call;        ///< where the source is a library, which then launches; else null
 };
 
 /// Everything that one execution needs: buffers, then launches in stream order. The measured launches can run again and
@@ -185,6 +196,7 @@ struct Facts {
   /// Not of this program: it has no tile program to play and no time to predict, and measuring trusts it with less:
   /// gpu/foreign_checks.cpp says what it has to show besides.
   bool foreign = false;
+  bool host_code = false;    ///< it runs code of its own on the host, in a process that a crash may cost
   bool states_bytes = true;  ///< model() and plan() say what it moves; else their traffic is 0 and means nothing
 
   [[nodiscard]] bool in(Group group) const;

@@ -105,6 +105,11 @@ Table table_of(const AttentionPlan& plan, const PointRecord& record, const Launc
               {}};
   for (const KernelLaunch& launch : plan.launches) {
     const LaunchRecord* ran = record_of(launch, record);
+    if (launch.call) {  // what a library launches is its own business
+      table.rows.push_back(
+          {launch.name, fmt::to_string(launch.setup ? 1 : options.repeat), launch.source.entry, "", "", "", ""});
+      continue;
+    }
     const std::int64_t shared = launch.dynamic_shared_bytes + (ran == nullptr ? 0 : ran->static_shared_bytes);
     table.rows.push_back({launch.name, fmt::to_string(launch.setup ? 1 : options.repeat), launch.source.entry,
                           extent(launch.grid), extent(launch.block),

@@ -2,7 +2,10 @@
 // remote: what --device ssh:HOST runs on the other machine, and how this program gets there.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -11,6 +14,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "app/command.h"
 #include "app/devices.h"
@@ -28,6 +33,7 @@ constexpr std::chrono::milliseconds between_looks{100};
 
 struct RemoteOptions {
   std::string device;
+  std::string uuid;  ///< internal: of the device of a run that goes on
   bool no_counters = false;
   std::string copy_to;
 };
@@ -35,14 +41,24 @@ struct RemoteOptions {
 /// A line a record, whole or not at all; one who is gone is noticed.
 class Lines {
  public:
+  /// Takes standard output for itself: what libraries print goes where errors do.
+  Lines() : out_(::fdopen(::dup(STDOUT_FILENO), "w")) {
+    if (out_ == nullptr) throw std::system_error(errno, std::generic_category(), "standard output");
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+  ~Lines() { (void)std::fclose(out_); }
+
   void say(const remote::Answer& answer) {
     const std::string line = remote::to_line(answer) + "\n";
     const std::lock_guard lock(mutex_);
-    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) gone_ = true;
+    if (std::fwrite(line.data(), 1, line.size(), out_) != line.size() || std::fflush(out_) != 0) gone_ = true;
   }
   [[nodiscard]] bool gone() const { return gone_; }
 
  private:
+  std::FILE* out_;
   std::mutex mutex_;
   std::atomic<bool> gone_ = false;
 };
@@ -114,13 +130,21 @@ class Inbox {
   std::_Exit(static_cast<int>(ExitCode::partial));
 }
 
+/// Throws CommandError.
+OpenedDevice opened_here(const RemoteOptions& options) {
+  if (options.uuid.empty()) return open_device_here(options.device, !options.no_counters);
+  auto opened = open_pinned_device_here(options.uuid, !options.no_counters);
+  if (!opened) throw CommandError(ExitCode::error, Message::verbatim(opened.error()));
+  return std::move(opened).value();
+}
+
 ExitCode serve(const RemoteOptions& options) {
   CancelToken& cancel = cancel_on_signals();
   std::signal(SIGPIPE, SIG_IGN);
   Lines lines;
   OpenedDevice opened;
   try {
-    opened = open_device(options.device, !options.no_counters);
+    opened = opened_here(options);
   } catch (const CommandError& error) {
     lines.say({.answer = std::string(remote::answer::failed), .reason = error.message()});
     throw;
@@ -151,6 +175,7 @@ Action add_remote(CLI::App& command) {
   auto options = std::make_shared<RemoteOptions>();
   CLI::Option* device =
       command.add_option("-d,--device", options->device, "The device here that is asked")->type_name("DEVICE");
+  command.add_option("--uuid", options->uuid)->group("");
   CLI::Option* counters = command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");
   command
       .add_option("--copy-to", options->copy_to,

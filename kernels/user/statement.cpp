@@ -21,6 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int most_values = 64;
 constexpr std::size_t longest_name = 40;
+/// Of assets/own-kernel/attnscope_kernel.h.
+constexpr const char* library_entry = "attnscope_kernel_v1";
 
 /// Ends the parsing: caught in parse_statement().
 struct Wrong {
@@ -179,6 +181,8 @@ class Parser {
       own.kind = OwnSource::Kind::ptx;
     } else if (suffix == ".cubin") {
       own.kind = OwnSource::Kind::cubin;
+    } else if (suffix == ".so") {
+      own.kind = OwnSource::Kind::library;
     } else if (suffix != ".cu" && suffix != ".cuh") {
       value.not_a(say::own_kernel::source_file{});
     }
@@ -214,7 +218,9 @@ class Parser {
           reference->not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
         }
       }
-      if (const auto lse = computes->find("lse")) result_.lse_base_2 = lse->word({"e", "2"}) == "2";
+      const auto lse = computes->find("lse");
+      result_.lse = lse.has_value();
+      result_.lse_base_2 = lse && lse->word({"e", "2"}) == "2";
     }
     if (const auto layout = root_.find("layout")) {
       result_.layout = layout->word({"bhnd", "bnhd"}) == "bnhd" ? Layout::bnhd : Layout::bhnd;
@@ -288,20 +294,46 @@ class Parser {
     value.object({"name", "source", "entry", "when", "pass", "defines", "grid", "block", "cluster", "shared_bytes",
                   "registers", "cooperative", "starts_early", "arguments", "bytes"});
     LaunchStatement launch;
-    launch.entry = value.at("entry").text();
     const auto source = value.find("source");
     launch.source = source ? source_of(*source) : source_;
     if (launch.source == nullptr) value.wrong(say::own_kernel::missing{.key = "source"});
+    const bool library = launch.source->kind == OwnSource::Kind::library;
+    if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->word({"fwd", "bwd"})).value();
+    if (library) {
+      check_library(value, launch.pass);
+      launch.entry = library_entry;
+    } else {
+      launch.entry = value.at("entry").text();
+    }
     if (const auto when = value.find("when")) launch.when = when->expression(names_);
     const auto name = value.find("name");
-    launch.name = name ? name->text() : launch.entry;
+    launch.name = name ? name->text() : library ? std::string(to_string(launch.pass)) : launch.entry;
     const bool taken = std::ranges::any_of(result_.launches, [&](const LaunchStatement& each) {
       return each.name == launch.name && !(each.when && launch.when);
     });
     if (launch.name == "all" || taken) {
       (name ? *name : value).wrong(say::own_kernel::launch_name{.name = launch.name});
     }
-    if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->word({"fwd", "bwd"})).value();
+    if (!library) parameters(value, launch);
+    if (const auto bytes = value.find("bytes")) {
+      bytes->each_member([&](const std::string& tensor, const Value& each) { of_tensor(tensor, each, launch); });
+    }
+    result_.launches.push_back(std::move(launch));
+  }
+
+  /// A library decides for itself how it launches, once a pass.
+  void check_library(const Value& value, Pass pass) const {
+    for (const char* key : {"entry", "defines", "grid", "block", "cluster", "shared_bytes", "registers", "cooperative",
+                            "starts_early", "arguments"}) {
+      if (const auto found = value.find(key)) found->wrong(say::own_kernel::not_of_library{.key = key});
+    }
+    for (const LaunchStatement& each : result_.launches) {
+      if (each.source->kind != OwnSource::Kind::library || each.pass != pass) continue;
+      value.wrong(say::own_kernel::two_libraries{.pass = to_string(pass)});
+    }
+  }
+
+  void parameters(const Value& value, LaunchStatement& launch) const {
     if (const auto defines = value.find("defines")) {
       defines->each_member([&](const std::string& macro, const Value& each) {
         launch.defines.push_back({macro, each.expression(names_)});
@@ -321,10 +353,6 @@ class Parser {
     launch.cooperative = flag("cooperative");
     launch.starts_early = flag("starts_early");
     for (const Value& each : value.at("arguments").list()) launch.arguments.push_back(argument(each));
-    if (const auto bytes = value.find("bytes")) {
-      bytes->each_member([&](const std::string& tensor, const Value& each) { of_tensor(tensor, each, launch); });
-    }
-    result_.launches.push_back(std::move(launch));
   }
 
   ArgumentStatement argument(const Value& value) const {
@@ -449,6 +477,10 @@ class Parser {
 };
 
 }  // namespace
+
+bool Statement::has_library() const {
+  return std::ranges::any_of(launches, [](const auto& each) { return each.source->kind == OwnSource::Kind::library; });
+}
 
 bool Statement::states_bytes() const {
   return like || std::ranges::all_of(launches, [](const LaunchStatement& each) { return !each.bytes.empty(); });

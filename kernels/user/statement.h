@@ -46,7 +46,7 @@ struct DefineStatement {
 struct LaunchStatement {
   std::string name;
   std::shared_ptr<const OwnSource> source;
-  std::string entry;
+  std::string entry;               ///< of a library the function that it exports
   std::optional<Expression> when;  ///< 0: it is left out; of several of one name one is in
   Pass pass = Pass::fwd;           ///< fwd or bwd: the pass that it is part of
   std::vector<DefineStatement> defines;
@@ -89,6 +89,7 @@ struct Statement {
   std::string name;
   std::string title;
   std::string reference = "softmax";
+  bool lse = false;  ///< "computes" has it
   bool lse_base_2 = false;
   Layout layout = Layout::bhnd;
   std::vector<DType> dtypes;
@@ -105,6 +106,8 @@ struct Statement {
   std::vector<LaunchStatement> launches;
   std::optional<LikeStatement> like;
 
+  /// Whether a launch is a library's.
+  [[nodiscard]] bool has_library() const;
   /// Whether it says what the kernel moves.
   [[nodiscard]] bool states_bytes() const;
 };

@@ -51,6 +51,7 @@ Facts facts_of(const Statement& statement) {
               .head_dims = statement.head_dims,
               .knobs = knobs_of(statement),
               .foreign = true,
+              .host_code = statement.has_library(),
               .states_bytes = statement.states_bytes()};
   if (!statement.like) return facts;
   const Facts& like = built_in_algorithms().find(statement.like->algorithm)->facts();
@@ -346,7 +347,9 @@ std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Co
 
 std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const Variables& known) const {
   std::vector<BufferSpec> buffers = input_buffers(p);
-  const bool lse = std::ranges::any_of(launches_of(p, known), [](const auto* each) { return takes(*each, "lse"); });
+  const bool lse = std::ranges::any_of(launches_of(p, known), [&](const LaunchStatement* each) {
+    return each->source->kind == OwnSource::Kind::library ? statement_.lse : takes(*each, "lse");
+  });
   buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   if (lse) buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
   if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
@@ -379,6 +382,15 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
     std::vector<Argument> arguments;
     for (const ArgumentStatement& each : launch.arguments) arguments.push_back(argument_of(each, known));
     plan.launches.emplace_back(std::move(all[i]), std::move(source), std::move(arguments), nullptr);
+    if (launch.source->kind != OwnSource::Kind::library) continue;
+    HostCall call{.problem = p,
+                  .pass = launch.pass,
+                  .layout = statement_.layout,
+                  .lse_base_2 = statement_.lse_base_2,
+                  .tile = config.tile,
+                  .knobs = {}};
+    for (const KnobStatement& knob : statement_.knobs) call.knobs.emplace_back(knob.name, known.at(knob.name));
+    plan.launches.back().call = std::make_shared<const HostCall>(std::move(call));
   }
   return plan;
 }

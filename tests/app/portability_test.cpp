@@ -16,14 +16,16 @@
 namespace attnscope::testing {
 namespace {
 
-/// What `objdump -p` says of the program; empty where there is no objdump.
-std::string dynamic_section() {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
-      ::popen("objdump -p " ATTNSCOPE_PROGRAM " 2>/dev/null", "r"), ::pclose);
+/// What objdump or nm say of the program; empty where there is none.
+std::string words_of(const char* command) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command, "r"), ::pclose);
   std::string words;
   std::array<char, 4096> piece{};
   while (pipe && std::fgets(piece.data(), piece.size(), pipe.get()) != nullptr) words += piece.data();
   return words;
+}
+std::string dynamic_section() {
+  return words_of("objdump -p " ATTNSCOPE_PROGRAM " 2>/dev/null");
 }
 
 using Version = std::pair<int, int>;
@@ -62,6 +64,16 @@ TEST(Portability, the_program_needs_no_library_but_those_of_the_compiler_and_c) 
   }
   const std::set<std::string> everywhere{"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"};
   EXPECT_THAT(everywhere, ::testing::IsSupersetOf(needed)) << section;
+}
+
+// A user's library brings a C++ library of its own, which must not be bound to the program's.
+TEST(Portability, the_program_exports_nothing_of_its_cpp_library) {
+  const std::string symbols = words_of("nm -D --defined-only " ATTNSCOPE_PROGRAM " 2>/dev/null");
+  if (symbols.empty()) GTEST_SKIP() << "there is no nm, which reads what is exported (binutils)";
+  EXPECT_THAT(symbols, ::testing::HasSubstr("stdout")) << "what the C library has in the program";
+  for (const char* theirs : {" _Z", " __cxa_", " __gxx_"}) {
+    EXPECT_THAT(symbols, ::testing::Not(::testing::HasSubstr(theirs)));
+  }
 }
 
 }  // namespace

@@ -54,7 +54,12 @@ void GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const 
                             GuardedBuffer::Flush flush, const MeasureOptions& options) {
   const CUstream stream = session_->stream.get();
   auto& guarded = session_->guarded;
-  guarded.clear();
+  auto& launches = session_->guarded_launches;
+  const auto clear = [&] {
+    launches.clear();
+    guarded.clear();
+  };
+  clear();
   current_work_ = say::point::preparing_failed{};
   int can_map = 0;
   cuda_.check(
@@ -77,18 +82,46 @@ void GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const 
   session_->runner.wait(options.timeout);
   current_work_ =
       flush == GuardedBuffer::Flush::end ? Message(say::point::beyond_end{}) : Message(say::point::in_front{});
-  for (const LoadedLaunch& each : loaded) {
-    PreparedLaunch(cuda_, *each.launch, *each.kernel, [&](const std::string& buffer) {
-      return guarded.at(buffer).address();
-    }).enqueue(cuda_, stream);
-  }
+  const auto address_of = [&](const std::string& buffer) { return guarded.at(buffer).address(); };
+  for (const LoadedLaunch& each : loaded) launches.push_back(prepared(point.plan, each, address_of, options));
+  for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, stream);
   session_->runner.wait(options.timeout);
-  guarded.clear();
+  clear();
 }
 
 void GpuDevice::poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
   session_->workspace.fill(slot, point.plan, point.inputs);
   run_once(point.setup, options.timeout);
+}
+
+void GpuDevice::check_leak(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options) {
+  constexpr double most = 100;
+  constexpr double most_ns = 2e9;  // of them together
+  const auto time = summarize(record.kernel("all")->samples_ns);
+  const int launches = static_cast<int>(std::clamp(most_ns / std::max(1.0, time ? time->median : 1.0), 1.0, most));
+  const auto grown = [&] {
+    const std::int64_t before = free_device_bytes(cuda_);
+    for (int i = 0; i < launches; ++i) {
+      for (PreparedLaunch& launch : point.launches) launch.enqueue(cuda_, session_->stream.get());
+    }
+    session_->runner.wait(launches * options.timeout);
+    return before - free_device_bytes(cuda_);
+  };
+  // Whatever else runs on the GPU may take memory, too: hardly twice.
+  if (grown() <= 0) return;
+  if (const std::int64_t bytes = grown(); bytes > 0) {
+    throw PointEnd(Disposition::incorrect, say::point::leak{.launches = launches, .bytes = bytes});
+  }
+}
+
+PreparedLaunch GpuDevice::prepared(const AttentionPlan& plan, const LoadedLaunch& loaded,
+                                   const PreparedLaunch::Resolve& address_of, const MeasureOptions& options) {
+  const auto& [launch, kernel] = loaded;
+  if (!kernel->library) return {cuda_, *launch, *kernel, address_of};
+  const PreparedLibrary::Place place{
+      .cuda = cuda_, .context = session_->context, .stream = session_->stream.get(), .ordinal = info_.ordinal};
+  return {*launch,
+          std::make_unique<PreparedLibrary>(place, *kernel->library, plan, *launch->call, address_of, options.timeout)};
 }
 
 void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point,
@@ -110,6 +143,8 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
       },
       options.timeout);
   if (late_ns > 0) incorrect(say::point::late_work{.nanoseconds = std::llround(late_ns)});
+  const auto is_library = [](const KernelLaunch& launch) { return launch.call != nullptr; };
+  if (std::ranges::any_of(point.plan.launches, is_library)) check_leak(record, point, options);
   // At the same addresses: who keeps a result keeps it by these.
   PlanMemory::Inputs others = point.inputs;
   others.seed = ~others.seed;  // no round's

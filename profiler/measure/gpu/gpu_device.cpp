@@ -22,8 +22,8 @@ namespace gpu {
 namespace {
 
 /// Never destroyed: see Session.
-std::vector<std::unique_ptr<Session>>& lost_sessions() {
-  static auto& lost = *new std::vector<std::unique_ptr<Session>>;
+std::vector<std::shared_ptr<void>>& lost_things() {
+  static auto& lost = *new std::vector<std::shared_ptr<void>>;
   return lost;
 }
 
@@ -47,7 +47,8 @@ GpuDevice::~GpuDevice() {
   if (usable_) {
     cuda_.cuCtxSetCurrent(session_->context.get());  // perhaps another thread than the one that opened it
   } else {
-    lost_sessions().push_back(std::move(session_));
+    lost_things().push_back(std::move(session_));
+    lost_things().push_back(std::make_shared<decltype(prepared_)>(std::move(prepared_)));
   }
 }
 

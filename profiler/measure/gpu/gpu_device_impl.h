@@ -59,6 +59,7 @@ struct Session {
   Event end;
   /// By name; here, since those that a launch hangs on must not be given back.
   std::map<std::string, GuardedBuffer> guarded;
+  std::vector<PreparedLaunch> guarded_launches;
   std::optional<CounterCollector> counters;
 };
 
@@ -124,6 +125,8 @@ class GpuDevice final : public Device {
   PreparedPoint& plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
                          const MeasureOptions& options);
   [[nodiscard]] std::vector<LoadedLaunch> load(const PreparedPoint& point);
+  [[nodiscard]] PreparedLaunch prepared(const AttentionPlan& plan, const LoadedLaunch& loaded,
+                                        const PreparedLaunch::Resolve& address_of, const MeasureOptions& options);
   /// Fills the reserved slot, and makes the launches ready.
   void fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
             const MeasureOptions& options);
@@ -153,6 +156,8 @@ class GpuDevice final : public Device {
                    GuardedBuffer::Flush flush, const MeasureOptions& options);
   /// Poisons the outputs once more, so that after timing they are those of timed launches.
   void poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  /// Ends a point whose launches keep device memory.
+  void check_leak(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Looks beside the buffers and, where outputs are verified, judges the last timed launch and one on other inputs.
   void check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
   /// Why what was counted of a foreign point cannot be: empty where it can.

@@ -107,6 +107,7 @@ PreparedLaunch::PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, 
 }
 
 void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
+  if (library_) return library_->launch(stream);
   std::vector<void*> pointers;
   for (Slot& slot : slots_) pointers.push_back(slot.bytes.data());
   std::vector<CUlaunchAttribute> attributes;
@@ -165,6 +166,7 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
 const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
   auto [place, is_new] = kernels_.try_emplace(key_of(launch.source));
   LoadedKernel& kernel = place->second;
+  if (kernel.library) return kernel;
   if (is_new || kernel.function == nullptr) {
     BuiltKernel built = builder_.build(arch_, launch);
     const auto compiled = [&] {
@@ -174,6 +176,11 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
       }
     };
     compiled();
+    kernel.digest = built.report.digest;
+    if (launch.call) {
+      kernel.library = std::make_unique<LibraryKernel>(launch.source.own->file);
+      return kernel;
+    }
     try {
       kernel.module = load_module(cuda_, built.cubin);
     } catch (const DriverError& error) {
@@ -208,7 +215,6 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
       cuda_.check(cuda_.cuFuncGetAttribute(&value, which, kernel.function), "cuFuncGetAttribute");
       return value;
     };
-    kernel.digest = built.report.digest;
     kernel.registers = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
     kernel.static_shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
     kernel.local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);

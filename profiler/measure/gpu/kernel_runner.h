@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/algorithm.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/library_kernel.h"
 #include "profiler/measure/gpu/point_end.h"
 
 namespace attnscope::gpu {
@@ -21,6 +24,7 @@ namespace attnscope::gpu {
 struct LoadedKernel {
   Module module;
   CUfunction function = nullptr;
+  std::unique_ptr<const LibraryKernel> library;  ///< in place of both, where the user's source is one
   int registers = 0;
   std::int64_t static_shared_bytes = 0;
   std::int64_t local_bytes = 0;  ///< a thread
@@ -30,18 +34,22 @@ struct LoadedKernel {
 /// A launch of a plan made ready: kernel loaded, addresses filled in.
 class PreparedLaunch {
  public:
-  using Resolve = std::function<CUdeviceptr(const std::string& buffer)>;
+  using Resolve = PreparedLibrary::Resolve;
   /// Throws DriverError where a tensor map cannot be encoded.
   PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
                  const Resolve& address_of);
+  /// One that a library makes.
+  PreparedLaunch(const KernelLaunch& launch, std::unique_ptr<PreparedLibrary> library)
+      : launch_(&launch), library_(std::move(library)) {}
 
   [[nodiscard]] const std::string& name() const { return launch_->name; }
-  /// Throws DriverError. Returns when the launch is in the stream.
+  /// Throws DriverError, and what PreparedLibrary::launch() does. Returns when the launch is in the stream.
   void enqueue(const CudaApi& cuda, CUstream stream);
 
  private:
   const KernelLaunch* launch_;
-  const LoadedKernel* kernel_;
+  const LoadedKernel* kernel_ = nullptr;
+  std::unique_ptr<PreparedLibrary> library_;
   /// An argument's bytes, at its start; as large as a tensor map, which is the largest.
   struct alignas(64) Slot {
     std::array<std::byte, sizeof(CUtensorMap)> bytes{};
@@ -56,8 +64,8 @@ class KernelRunner {
   KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, std::string arch, CUstream stream,
                const DeviceLimits& limits);
 
-  /// Compiles (or finds) and loads a kernel; later calls are a lookup. Throws PointEnd: compile_error, or infeasible
-  /// when the driver refuses its shared memory.
+  /// Compiles (or finds) and loads a kernel, or loads a library; later calls are a lookup. Throws PointEnd:
+  /// compile_error, or infeasible when the driver refuses its shared memory.
   const LoadedKernel& load(const KernelLaunch& launch);
 
   /// Waits until what is in the stream now has run. Throws DriverError, or LaunchTimeout after `limit`.

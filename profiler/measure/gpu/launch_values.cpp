@@ -98,6 +98,7 @@ void add_value(KernelRecord& kernel, std::string_view key, double value, Provena
 void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded,
                       PointRecord& record) {
   const bool several = std::ranges::count_if(loaded, [](const LoadedLaunch& each) { return !each.launch->setup; }) > 1;
+  bool any_known = false;
   Resources largest;
   for (const LoadedLaunch& each : loaded) {
     const auto& [launch, kernel] = each;
@@ -105,13 +106,18 @@ void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span
     const Resources own{.registers = static_cast<double>(kernel->registers),
                         .shared_bytes = static_cast<double>(kernel->static_shared_bytes + launch->dynamic_shared_bytes),
                         .local_bytes = static_cast<double>(kernel->local_bytes)};
-    largest.cover(own);
     KernelRecord& target = kernel_record(record, several ? launch->name : "all");
+    if (kernel->library) {  // what it launches is its own business
+      target.launch = record_of(*launch, *kernel);
+      continue;
+    }
+    any_known = true;
+    largest.cover(own);
     if (several) own.add_to(target);
     target.launch = record_of(*launch, *kernel);
     add_occupancy(cuda, limits, each, target);
   }
-  largest.add_to(kernel_record(record, "all"));
+  if (any_known) largest.add_to(kernel_record(record, "all"));
 }
 
 void add_counts(std::span<const CounterMetric> metrics, std::span<const PreparedLaunch> launches,

@@ -63,6 +63,7 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
   try {
     session_->context.make_current();
     session_->workspace.release_from(waiting_);
+    prepared_.erase(prepared_.lower_bound(waiting_), prepared_.end());  // what libraries hold for them
     measure_phases(point.record, options, cancel);
     point.waits = options.counters;
   } catch (...) {
@@ -197,11 +198,15 @@ std::vector<LoadedLaunch> GpuDevice::load(const PreparedPoint& point) {
 void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
                      const MeasureOptions& options) {
   session_->workspace.fill(slot, point.plan, point.inputs);
+  session_->runner.wait(options.timeout);
+  const bool libraries =
+      std::ranges::any_of(loaded, [](const LoadedLaunch& each) { return each.launch->call != nullptr; });
   for (const LoadedLaunch& each : loaded) {
-    (each.launch->setup ? point.setup : point.launches)
-        .emplace_back(cuda_, *each.launch, *each.kernel,
-                      [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
+    const auto address_of = [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); };
+    (each.launch->setup ? point.setup : point.launches).push_back(prepared(point.plan, each, address_of, options));
   }
+  if (!libraries) return;
+  session_->workspace.fill(slot, point.plan, point.inputs);  // preparing may have launched
   session_->runner.wait(options.timeout);
 }
 

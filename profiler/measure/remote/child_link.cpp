@@ -103,7 +103,9 @@ class ChildLink : public Link {
     while (errors_.open() && take_words()) {
     }
     End end;
-    if (wait_for_end(patience_at_end) && WIFEXITED(status_)) end.exit_code = WEXITSTATUS(status_);
+    const bool ended = wait_for_end(patience_at_end);
+    if (ended && WIFEXITED(status_)) end.exit_code = WEXITSTATUS(status_);
+    if (ended && WIFSIGNALED(status_)) end.signal = WTERMSIG(status_);
     end.last_words = words_;
     return end;
   }

@@ -33,6 +33,7 @@ class Link {
   /// How the other side ended, once it has.
   struct End {
     int exit_code = -1;      ///< -1: it did not end by itself
+    int signal = 0;          ///< that ended it
     std::string last_words;  ///< what it said on its standard error, its last 4 KiB
   };
   [[nodiscard]] virtual End end() = 0;

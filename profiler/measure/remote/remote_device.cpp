@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -41,8 +42,9 @@ std::string in_seconds(std::chrono::milliseconds time) {
 class RemoteDevice : public Device {
  public:
   RemoteDevice(std::unique_ptr<Link> link, std::string host, Hello hello, bool any_version, const Registry& registry,
-               const CancelToken& session)
+               const CancelToken& session, EndOf end_of)
       : link_(std::move(link)),
+        end_of_(end_of),
         host_(std::move(host)),
         hello_(std::move(hello)),
         any_version_(any_version),
@@ -104,6 +106,11 @@ class RemoteDevice : public Device {
     auto answered = ask_for({.ask = std::string(ask::count), .options = options}, cancel,
                             patience_for_points(options, records.size()));
     Counted counted{.whole = std::vector<bool>(records.size(), false)};
+    if (!answered && end_of_ == EndOf::point && records.size() == 1) {  // of several nobody knows whose end it was
+      records.front()->disposition = silent_ ? Disposition::timeout : Disposition::crashed;
+      records.front()->reason = why_;
+      return {.whole = {true}, .lost_to = 0};
+    }
     if (!answered) return counted;
     if (answered->records.size() != records.size()) {
       lose(say::remote::unreadable{.host = host_, .why = std::to_string(answered->records.size())});
@@ -168,6 +175,10 @@ class RemoteDevice : public Device {
     }
     none.provenance = info().simulated ? Provenance::simulated : Provenance::measured;
     none.kernels.emplace_back();
+    if (end_of_ == EndOf::point && !lacks && !silent_ && !lost_before) {
+      none.disposition = Disposition::crashed;
+      return {std::move(none), false};
+    }
     if (!silent_ || lost_before) return {std::move(none), !lacks};
     // As a launch that does not end: it is not measured again.
     none.disposition = Disposition::timeout;
@@ -232,6 +243,7 @@ class RemoteDevice : public Device {
   std::optional<Answer> lost() const {
     const Link::End end = link_->end();
     const std::string words = last_line(end.last_words);
+    if (end_of_ == EndOf::point) return lose(process_ended(end, words));
     return lose(words.empty() ? Message(say::remote::lost{.host = host_})
                               : Message(say::remote::lost_saying{.host = host_, .words = words}));
   }
@@ -239,11 +251,23 @@ class RemoteDevice : public Device {
     lost_ = true;
     usable_ = false;
     why_ = std::move(why);
+    link_.reset();  // who goes on in a fresh process leaves nothing of it behind
     return std::nullopt;
   }
 
+  static Message process_ended(const Link::End& end, const std::string& words) {
+    if (end.signal != 0) {
+      const char* const name = ::strsignal(end.signal);
+      if (words.empty()) return say::remote::library_process_killed{.signal = end.signal, .name = name};
+      return say::remote::library_process_killed_saying{.signal = end.signal, .name = name, .words = words};
+    }
+    if (words.empty()) return say::remote::library_process_exited{.code = end.exit_code};
+    return say::remote::library_process_exited_saying{.code = end.exit_code, .words = words};
+  }
+
   // What is asked changes nothing of the device, but for whether it still answers.
-  std::unique_ptr<Link> link_;
+  mutable std::unique_ptr<Link> link_;
+  EndOf end_of_;
   std::string host_;
   Hello hello_;
   bool any_version_;
@@ -260,7 +284,7 @@ class RemoteDevice : public Device {
 
 Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::string host,
                                               std::string_view app_version, const Registry& registry,
-                                              const CancelToken& cancel) {
+                                              const CancelToken& cancel, EndOf end_of) {
   OpenFailure failure;
   const auto given_up_at = link->now() + patience_for_words;
   std::string line;
@@ -289,7 +313,7 @@ Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::s
   OpenedRemote opened;
   opened.simulated_because = answer->hello->simulated_because;
   opened.device = std::make_unique<RemoteDevice>(std::move(link), std::move(host), std::move(*answer->hello),
-                                                 any_version, registry, cancel);
+                                                 any_version, registry, cancel, end_of);
   return opened;
 }
 

@@ -26,6 +26,12 @@ struct OpenFailure {
   Message reason = {};
 };
 
+/// Whose loss the end of a link is, once the device is open.
+enum class EndOf {
+  link,  ///< a point in flight is no result, and is measured again
+  point  ///< of a process here, which ends of what it runs alone: a point in flight has crashed
+};
+
 struct OpenedRemote {
   std::unique_ptr<Device> device;
   std::string simulated_because;  ///< as OpenedDevice has it, of the other machine
@@ -35,9 +41,10 @@ struct OpenedRemote {
 /// `cancel`, with which is cancelled what is asked without a token, outlive the device. `app_version`: the one that is
 /// spoken with; empty for any of this protocol, of which a point that the other program does not know is `infeasible`.
 /// A link that ends later, or answers what cannot be read, makes the device unusable: a point in flight then waits for
-/// ever, and is no result. So does one that is silent for much longer than a point may take, which then is a `timeout`.
+/// ever, and is no result, unless `end_of` says that it was the point's own. So does one that is silent for much longer
+/// than a point may take, which then is a `timeout`.
 [[nodiscard]] Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::string host,
                                                             std::string_view app_version, const Registry& registry,
-                                                            const CancelToken& cancel);
+                                                            const CancelToken& cancel, EndOf end_of = EndOf::link);
 
 }  // namespace attnscope::remote

@@ -49,7 +49,7 @@ TEST(Statement, SaysTheLineOfWhatIsWrong) {
        "'attnscope_kernel' must be a whole number from 1 to 1"},
       {"\"name\": \"my-kernel\"", "\"name\": \"My Kernel\"", 3, "'name' must be a name"},
       {"\"name\": \"my-kernel\"", "\"name\": \"fa2\"", 3, "a built-in algorithm 'fa2'"},
-      {"my-kernel.cu", "my-kernel.py", 4, "'source' must be a file .cu, .cuh, .ptx or .cubin"},
+      {"my-kernel.cu", "my-kernel.py", 4, "'source' must be a file .cu, .cuh, .ptx, .cubin or .so"},
       {"\"supports\"", "\"suports\"", 6, "'suports' means nothing here"},
       {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "'1' must be one of fp16, bf16"},
       {"[32, 64, 128]", "[32, \"64\"]", 8, "must be a whole number from 1 to 1024"},
@@ -112,6 +112,29 @@ TEST(Statement, AKernelHasOneLaw) {
   EXPECT_THAT(error_of(text), HasSubstr("a kernel has one law"));
   text.replace(text.find("\"Q\": {"), 6, "\"X\": {");
   EXPECT_THAT(error_of(text), HasSubstr("there is no matrix 'X'; known are Q, K, V, O"));
+}
+
+TEST(Statement, ALibraryLaunchesByItselfOnceAPass) {
+  const std::string begin = R"({"attnscope_kernel": 1, "name": "own", "source": "own.so",
+"computes": {"lse": "e"}, "supports": {"dtype": ["fp16"], "d": [64], "pass": ["fwd", "bwd"]},
+"tile": {"br": [64], "bc": [64]},
+"launches": [
+)";
+  const auto whole =
+      parse_statement(begin + R"({"pass": "fwd"}, {"pass": "bwd", "source": "other.so"}]})", "/somewhere");
+  ASSERT_TRUE(whole.ok()) << whole.error();
+  EXPECT_TRUE(whole->has_library());
+  EXPECT_TRUE(whole->lse);
+  ASSERT_EQ(whole->launches.size(), 2U);
+  EXPECT_EQ(whole->launches[0].name, "fwd");
+  EXPECT_EQ(whole->launches[1].name, "bwd");
+  EXPECT_EQ(whole->launches[1].source->file, "/somewhere/other.so");
+  EXPECT_EQ(whole->launches[1].source->kind, OwnSource::Kind::library);
+  EXPECT_EQ(error_of(begin + "{},\n{\"name\": \"again\"}]}"),
+            "line 6: pass fwd has a launch of a library already; there can be one");
+  EXPECT_EQ(error_of(begin + "{\"name\": \"x\",\n\"grid\": [\"1\"]}]}"),
+            "line 6: 'grid' means nothing here: a library launches by itself");
+  EXPECT_FALSE(parse_statement(template_text(), "/somewhere")->has_library());
 }
 
 TEST(Statement, APassNeedsALaunch) {

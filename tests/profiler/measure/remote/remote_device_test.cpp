@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "profiler/measure/remote/device_server.h"
 #include "profiler/measure/remote/wire.h"
@@ -337,6 +338,39 @@ TEST_F(Remote, LinesThatCannotBeReadEndIt) {
     EXPECT_EQ(got.disposition, Disposition::crashed) << line;
     EXPECT_THAT(text(got.reason), HasSubstr("what gpubox answers cannot be read")) << line;
     EXPECT_FALSE(opened->device->usable()) << line;
+  }
+}
+
+// A process of this machine ends of what it runs: the point is its end, and is not measured again.
+TEST_F(Remote, TheEndOfAProcessIsItsPoints) {
+  const auto opened_again = [&](Wire& other) {
+    auto opened =
+        open_remote(std::make_unique<WireLink>(other), "it", version, built_in_algorithms(), cancel, EndOf::point);
+    EXPECT_TRUE(opened.ok());
+    return std::move(opened->device);
+  };
+  {
+    Wire other(there);
+    const auto process = opened_again(other);
+    other.cut = true;
+    const Device::Uncounted point = process->measure_uncounted(point_of(256), {}, cancel);
+    EXPECT_FALSE(point.waits);
+    EXPECT_EQ(point.record.disposition, Disposition::crashed);
+    EXPECT_EQ(text(point.record.reason), "The library's process ended with exit code 255: Connection reset by peer.");
+    EXPECT_FALSE(process->usable());
+    EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).waits) << "not this one's";
+  }
+  for (const std::size_t together : {1U, 2U}) {
+    Wire other(there);
+    const auto process = opened_again(other);
+    std::vector<PointRecord> records(together);
+    std::vector<PointRecord*> all;
+    for (PointRecord& record : records) all.push_back(&record);
+    other.cut = true;
+    const Device::Counted counted = process->count(all, {}, cancel);
+    EXPECT_EQ(counted.whole, std::vector<bool>(together, together == 1)) << "of two nobody knows which it was";
+    EXPECT_EQ(counted.lost_to.has_value(), together == 1);
+    EXPECT_EQ(records.front().disposition == Disposition::crashed, together == 1);
   }
 }
 

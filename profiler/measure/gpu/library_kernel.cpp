@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/library_kernel.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "messages/point.h"
+#include "profiler/measure/gpu/point_end.h"
+
+namespace attnscope::gpu {
+namespace {
+
+[[noreturn]] void no_kernel(Message reason) {
+  throw PointEnd(Disposition::compile_error, std::move(reason));
+}
+
+/// Files of that name that are loaded, whatever version theirs is.
+std::set<std::string> loaded_files(const std::string& name) {
+  struct Wanted {
+    const std::string& name;
+    std::set<std::string> found = {};
+  } wanted{name};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& all = *static_cast<Wanted*>(data);
+        const std::filesystem::path file = info->dlpi_name;
+        std::error_code error;
+        if (file.filename().string().starts_with(all.name)) {
+          all.found.insert(std::filesystem::weakly_canonical(file, error).string());
+        }
+        return 0;
+      },
+      &wanted);
+  return wanted.found;
+}
+
+/// What a library's function returns; what it throws is the end of the point, and no crash of ours.
+template <class F>
+auto guarded(const std::string& library, const char* function, const F& call) {
+  const auto threw = [&](const char* words) {
+    return PointEnd(Disposition::crashed,
+                    say::point::library_threw{.file = library, .function = function, .words = words});
+  };
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    throw threw(error.what());
+  } catch (...) {
+    throw threw("?");
+  }
+}
+
+attnscope_strides strides_of(Layout layout, std::int64_t heads, std::int64_t n, std::int64_t d) {
+  if (layout == Layout::bnhd) return {.batch = n * heads * d, .head = d, .row = heads * d};
+  return {.batch = heads * n * d, .head = n * d, .row = d};
+}
+
+}  // namespace
+
+LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.filename().string()) {
+  constexpr const char* entry = "attnscope_kernel_v1";
+  const std::set<std::string> before = loaded_files("libcupti.so");
+  void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const error = ::dlerror();
+    no_kernel(say::point::library_not_loaded{.file = name_, .error = error != nullptr ? error : "?"});
+  }
+  for (const std::string& each : loaded_files("libcupti.so")) {
+    if (before.empty() || before.contains(each)) continue;
+    no_kernel(say::point::two_cupti{.file = name_, .second = each, .first = *before.begin()});
+  }
+  const auto table = reinterpret_cast<decltype(&attnscope_kernel_v1)>(::dlsym(handle, entry));
+  if (table == nullptr) {
+    no_kernel(say::point::no_interface{.file = name_, .function = entry, .version = ATTNSCOPE_KERNEL_VERSION});
+  }
+  functions_ = guarded(name_, entry, table);
+  if (functions_ == nullptr || functions_->version != ATTNSCOPE_KERNEL_VERSION) {
+    no_kernel(say::point::other_interface{
+        .file = name_, .there = functions_ == nullptr ? 0 : functions_->version, .here = ATTNSCOPE_KERNEL_VERSION});
+  }
+  const auto need = [&](bool there, const char* function) {
+    if (!there) no_kernel(say::point::no_function{.file = name_, .function = function});
+  };
+  need(functions_->supported != nullptr, "supported");
+  need(functions_->workspace != nullptr, "workspace");
+  need(functions_->prepare != nullptr, "prepare");
+  need(functions_->launch != nullptr, "launch");
+  need(functions_->release != nullptr, "release");
+  need(functions_->last_error != nullptr, "last_error");
+}
+
+/// What prepare() reads, and what it leaves.
+struct PreparedLibrary::Call {
+  HostCall stated;
+  std::vector<attnscope_knob> knobs;
+  attnscope_problem problem{};
+  attnscope_pointers pointers{};
+  void* plan = nullptr;
+  DeviceMemory kept;
+
+  Call(const HostCall& call, int device) : stated(call) {
+    const AttentionProblem& p = stated.problem;
+    for (const auto& [name, value] : stated.knobs) knobs.push_back({name.c_str(), value});
+    problem = {.device = device,
+               .dtype = p.dtype == DType::bf16 ? ATTNSCOPE_BF16 : ATTNSCOPE_FP16,
+               .pass = stated.pass == Pass::bwd ? ATTNSCOPE_BACKWARD : ATTNSCOPE_FORWARD,
+               .batch = p.batch,
+               .heads_q = p.heads_q,
+               .heads_kv = p.heads_kv,
+               .n_q = p.n_q,
+               .n_k = p.n_k,
+               .d = p.d,
+               .q = strides_of(stated.layout, p.heads_q, p.n_q, p.d),
+               .kv = strides_of(stated.layout, p.heads_kv, p.n_k, p.d),
+               .scale = 1 / std::sqrt(static_cast<double>(p.d)),
+               .window_left = p.mask.left,
+               .window_right = p.mask.right,
+               .mask_block = p.mask.sparse() ? p.mask.block_size : 0,
+               .lse_base_2 = stated.lse_base_2 ? 1 : 0,
+               .deterministic = p.deterministic ? 1 : 0,
+               .br = stated.tile.br,
+               .bc = stated.tile.bc,
+               .knob_count = static_cast<std::int64_t>(knobs.size()),
+               .knobs = knobs.data()};
+  }
+
+  void point_to(const AttentionPlan& plan_of_all, const Resolve& address_of) {
+    const auto take = [&](auto& pointer, const char* name) {
+      if (std::ranges::find(plan_of_all.buffers, name, &BufferSpec::name) == plan_of_all.buffers.end()) return;
+      pointer = reinterpret_cast<std::decay_t<decltype(pointer)>>(address_of(name));
+    };
+    take(pointers.q, "q");
+    take(pointers.k, "k");
+    take(pointers.v, "v");
+    take(pointers.o, "o");
+    take(pointers.lse, "lse");
+    take(pointers.dout, "dout");
+    take(pointers.dq, "dq");
+    take(pointers.dk, "dk");
+    take(pointers.dv, "dv");
+    take(pointers.key_lengths, "key_lengths");
+    take(pointers.block_mask, "block_mask");
+  }
+};
+
+PreparedLibrary::PreparedLibrary(const Place& place, const LibraryKernel& library, const AttentionPlan& plan,
+                                 const HostCall& call, const Resolve& address_of, std::chrono::milliseconds limit)
+    : place_(place), library_(library), call_(std::make_shared<Call>(call, place.ordinal)) {
+  call_->point_to(plan, address_of);
+  const attnscope_kernel& theirs = library_.functions();
+  check(guarded(library_.name(), "supported", [&] { return theirs.supported(&call_->problem); }), "supported");
+  std::size_t bytes = 0;
+  check(guarded(library_.name(), "workspace", [&] { return theirs.workspace(&call_->problem, &bytes); }), "workspace");
+  if (bytes > 0) workspace_ = allocate(place_.cuda, static_cast<std::int64_t>(bytes));
+  call_->pointers.workspace = reinterpret_cast<void*>(workspace_.get());
+  prepare(limit);
+}
+
+void PreparedLibrary::prepare(std::chrono::milliseconds limit) {
+  // A thread of its own, which can be left where it is. What it uses lives as long as it does, or as the process.
+  std::promise<int> promise;
+  std::future<int> status = promise.get_future();
+  std::thread([call = call_, promise = std::move(promise), &library = library_, &context = place_.context,
+               stream = place_.stream]() mutable {
+    try {
+      context.make_current();
+      promise.set_value(guarded(library.name(), "prepare", [&] {
+        return library.functions().prepare(&call->problem, &call->pointers, stream, &call->plan);
+      }));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }).detach();
+  const std::chrono::milliseconds patience = 4 * limit;
+  if (status.wait_for(patience) == std::future_status::timeout) {
+    call_->kept = std::move(workspace_);  // to give it back could wait for what does not end
+    static auto& lost = *new std::vector<std::shared_ptr<Call>>;
+    lost.push_back(call_);
+    throw LaunchTimeout(say::point::library_still_running{.file = library_.name(), .limit_ms = patience.count()});
+  }
+  try {
+    check(status.get(), "prepare");
+  } catch (const PointEnd&) {
+    if (call_->plan != nullptr) library_.functions().release(call_->plan);
+    throw;
+  }
+}
+
+PreparedLibrary::~PreparedLibrary() {
+  try {
+    (void)place_.cuda.cuCtxSynchronize();
+    guarded(library_.name(), "release", [this] {
+      if (call_->plan != nullptr) library_.functions().release(call_->plan);
+    });
+  } catch (const PointEnd&) {  // the point has ended before
+  }
+}
+
+void PreparedLibrary::launch(CUstream stream) {
+  check(guarded(library_.name(), "launch", [&] { return library_.functions().launch(call_->plan, stream); }), "launch");
+}
+
+void PreparedLibrary::check(int status, const char* function) const {
+  if (status == ATTNSCOPE_OK) return;
+  const char* const words = guarded(library_.name(), "last_error", library_.functions().last_error);
+  const Message said = words != nullptr && *words != '\0' ? Message::verbatim(words) : Message(say::point::no_words{});
+  const Message reason = say::point::library_failed{.file = library_.name(), .function = function, .words = said};
+  // A fault of the device is the end of its use here, whatever the library makes of it.
+  const CUresult state = place_.cuda.cuStreamQuery(place_.stream);
+  if (state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY) throw DriverError(state, text(reason));
+  throw PointEnd(status == ATTNSCOPE_UNSUPPORTED     ? Disposition::infeasible
+                 : status == ATTNSCOPE_OUT_OF_MEMORY ? Disposition::out_of_memory
+                                                     : Disposition::crashed,
+                 reason);
+}
+
+}  // namespace attnscope::gpu

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users' kernels that are shared libraries: measured in a process of their own, whose end costs one point.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/metrics/metrics.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class GpuLibraries : public ::testing::Test {
+ protected:
+  Process::Options gpu(const std::string& faults = "") const {
+    Process::Options options;
+    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
+      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
+    }
+    options.environment["ATTNSCOPE_FAKE_GPU"] = "compute-output,dirty=60000," + faults;
+    options.environment["ATTNSCOPE_TEST_LIBRARY_LOG"] = folder_ / "log";
+    return options;
+  }
+
+  /// The statement of a library.
+  std::string statement(const std::string& library, const std::string& name = "own") const {
+    std::filesystem::path file = folder_ / (name + ".json");
+    std::ofstream(file) << fmt::format(R"({{
+  "attnscope_kernel": 1,
+  "name": "{}",
+  "source": "{}",
+  "computes": {{ "lse": "e" }},
+  "supports": {{ "dtype": ["fp16", "bf16"], "d": [64], "mask": ["none", "causal"], "gqa": true }},
+  "tile": {{ "br": [64], "bc": [64] }},
+  "knobs": {{ "mode": {{ "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], "means": "what goes wrong" }} }},
+  "launches": [ {{ "pass": "fwd" }} ],
+  "law": {{ "like": "fa2" }}
+}})",
+                                       name, library);
+    return file;
+  }
+
+  Outcome run_with(std::vector<std::string> words, const std::vector<std::string>& more,
+                   const std::string& faults = "") const {
+    words.insert(words.end(), more.begin(), more.end());
+    return run(folder_, words, gpu(faults));
+  }
+  Outcome collect(const std::string& kernel, const std::vector<std::string>& more,
+                  const std::string& faults = "") const {
+    return run_with({"collect", "--kernel", kernel, "--device", "gpu", "--quiet", "-a", "d=64", "-a", "heads=1", "-o",
+                     file_, "--algorithms", "own"},
+                    more, faults);
+  }
+
+  /// By knob.
+  [[nodiscard]] std::map<std::int64_t, PointRecord> points() const {
+    std::map<std::int64_t, PointRecord> all;
+    for (StoredPoint& point : RunStore::open(file_, RunStore::Mode::read_only).points()) {
+      all[std::max<std::int64_t>(1, point.record.spec.knobs.number("mode"))] = std::move(point.record);
+    }
+    return all;
+  }
+  [[nodiscard]] StoredRunState state() const {
+    return RunStore::open(file_, RunStore::Mode::read_only).runs().at(0).state;
+  }
+  [[nodiscard]] std::int64_t noted(const std::string& word) const {
+    std::ifstream log(folder_ / "log");
+    return std::count(std::istream_iterator<std::string>(log), {}, word);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "run.attnscope";
+};
+
+TEST_F(GpuLibraries, one_that_is_honest_is_measured_counted_and_judged) {
+  const Outcome outcome =
+      collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=[32,64,96]", "-a", "mask=[none,causal]"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err << outcome.out;
+  const auto stored = RunStore::open(file_, RunStore::Mode::read_only).points();
+  ASSERT_EQ(stored.size(), 6U);
+  for (const StoredPoint& point : stored) {
+    const PointRecord& record = point.record;
+    EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+    EXPECT_TRUE(evaluate(metric_key::dram_bytes, record));
+    EXPECT_GT(evaluate(metric_key::time_median_ns, record)->value, 0);
+    EXPECT_TRUE(record.max_abs_error);
+    ASSERT_TRUE(record.kernels.front().launch);
+    EXPECT_THAT(record.kernels.front().launch->source_file, HasSubstr("attnscope_attention.so"));
+    EXPECT_NE(record.kernels.front().launch->digest, "");
+    EXPECT_FALSE(evaluate(metric_key::registers, record)) << "what it launches is its own business";
+    EXPECT_FALSE(evaluate(metric_key::theoretical_occupancy_pct, record));
+  }
+  EXPECT_GE(noted("prepare"), 3 * 6) << "anew for each set of addresses: its buffers, and twice between guard pages";
+  EXPECT_EQ(noted("release"), noted("prepare"));
+}
+
+TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
+  struct Expected {
+    Disposition disposition;
+    const char* reason;
+  };
+  const std::map<std::int64_t, Expected> expected{
+      {1, {Disposition::ok, ""}},
+      {2, {Disposition::crashed, "attnscope_attention.so, prepare(): no plan was found"}},
+      {3, {Disposition::infeasible, "attnscope_attention.so, supported(): not with these heads"}},
+      {4, {Disposition::out_of_memory, "attnscope_attention.so, prepare(): 2 GiB are not to be had"}},
+      {5, {Disposition::crashed, "The library's process was ended by signal 11 (Segmentation fault)"}},
+      {6, {Disposition::crashed, "The library's process ended with exit code 7"}},
+      {7, {Disposition::crashed, "launch(): an exception crossed the C interface: thrown in launch"}},
+      {8, {Disposition::timeout, "prepare(): it was still running after 1200 ms, four times what --timeout gives"}},
+      {9, {Disposition::incorrect, "100 launches took 51200 bytes of device memory and did not give them back"}},
+      {10, {Disposition::crashed, "launch(): the graph could not be launched"}},
+      {11, {Disposition::incorrect, "4096 of 4096 output elements are NaN"}},
+      {12, {Disposition::crashed, "prepare(): an exception crossed the C interface: thrown in prepare"}},
+      {13, {Disposition::incorrect, "4096 of 4096 output elements are NaN"}},
+      {14, {Disposition::ok, ""}},
+  };
+  const Outcome outcome = collect(statement(ATTNSCOPE_ATTENTION_LIBRARY),
+                                  {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14]", "--timeout", "0.3"});
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+  EXPECT_EQ(state(), StoredRunState::complete);
+  const auto found = points();
+  ASSERT_EQ(found.size(), expected.size());
+  for (const auto& [mode, record] : found) {
+    EXPECT_EQ(record.disposition, expected.at(mode).disposition) << mode << ": " << record.reason;
+    const std::string reason = text(record.reason);
+    EXPECT_THAT(reason, AllOf(HasSubstr(expected.at(mode).reason), Not(HasSubstr("\n")))) << mode;
+  }
+}
+
+TEST_F(GpuLibraries, what_is_of_another_interface_does_not_compile) {
+  const std::map<std::string, std::string> reasons{
+      {ATTNSCOPE_LATER_VERSION_LIBRARY, "is built for version 2 of attnscope_kernel.h, and this program has version 1"},
+      {ATTNSCOPE_NO_INTERFACE_LIBRARY, "exports no attnscope_kernel_v1"},
+      {folder_ / "own.so", "own.so cannot be loaded: "}};
+  std::ofstream(folder_ / "own.so") << "no library\n";
+  for (const auto& [library, reason] : reasons) {
+    std::filesystem::remove(file_);
+    const Outcome outcome = collect(statement(library), {"-a", "N=64"});
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
+    EXPECT_EQ(points()[1].disposition, Disposition::compile_error);
+    EXPECT_THAT(text(points()[1].reason), HasSubstr(reason));
+  }
+}
+
+TEST_F(GpuLibraries, work_on_another_stream_is_found) {
+  (void)collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "other-stream=attn_fa2_forward");
+  EXPECT_EQ(points()[1].disposition, Disposition::incorrect);
+  EXPECT_THAT(text(points()[1].reason), HasSubstr("on another stream, where it is not timed"));
+}
+
+TEST_F(GpuLibraries, launch_and_ab_take_one) {
+  const std::string kernel = statement(ATTNSCOPE_ATTENTION_LIBRARY);
+  const Outcome launched =
+      run_with({"launch", "--kernel", kernel, "--device", "gpu"}, {"algorithm=own", "N=64", "d=64", "heads=1"});
+  EXPECT_EQ(launched.exit_code, 0) << launched.err;
+  EXPECT_THAT(launched.out, HasSubstr("attnscope_kernel_v1"));
+  const Outcome crashed = run_with({"launch", "--kernel", kernel, "--device", "gpu"},
+                                   {"algorithm=own", "N=64", "d=64", "heads=1", "mode=5"});
+  EXPECT_EQ(crashed.exit_code, 1);
+  EXPECT_THAT(crashed.err, HasSubstr("ended by signal 11"));
+  const Outcome compared = run_with({"ab", "--kernel", kernel, "--device", "gpu", "--rounds", "6"},
+                                    {"N=64", "d=64", "heads=1", "--base", "algorithm=own", "--with", "algorithm=fa2"});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+}
+
+TEST_F(GpuLibraries, where_there_is_no_gpu_that_is_said_as_without_one) {
+  const std::string kernel = statement(ATTNSCOPE_ATTENTION_LIBRARY);
+  const Outcome outcome = run_with({"collect", "--kernel", kernel, "--device", "3", "--quiet"}, {"-o", file_});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("There is no GPU 3"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing
