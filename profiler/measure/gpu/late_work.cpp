@@ -31,4 +31,18 @@ double late_work_ns(KernelRunner& runner, const std::function<void()>& enqueue, 
   return shortest > 2 * longest_of_nothing ? shortest - longest_of_nothing : 0;
 }
 
+bool writes_early(KernelRunner& runner, const std::function<void()>& enqueue, const std::function<bool()>& written,
+                  std::chrono::milliseconds limit) {
+  const CudaApi& cuda = runner.cuda();
+  const Event held = make_event(cuda);
+  runner.enqueue_delay(std::chrono::milliseconds(50));
+  cuda.check(cuda.cuEventRecord(held.get(), runner.stream()), "cuEventRecord");
+  const auto is_held = [&] { return cuda.cuEventQuery(held.get()) == CUDA_ERROR_NOT_READY; };
+  enqueue();
+  bool early = false;
+  while (!early && is_held()) early = written() && is_held();
+  runner.wait(limit);
+  return early;
+}
+
 }  // namespace attnscope::gpu

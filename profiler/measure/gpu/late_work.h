@@ -16,4 +16,10 @@ namespace attnscope::gpu {
 [[nodiscard]] double late_work_ns(KernelRunner& runner, const std::function<void()>& enqueue,
                                   std::chrono::milliseconds limit);
 
+/// Whether what `enqueue` starts has `written` before the stream comes to it, which is held meanwhile: it runs on
+/// another one. False as well where that could not be seen, for `enqueue` took longer than the stream was held. Pre and
+/// errors: the same.
+[[nodiscard]] bool writes_early(KernelRunner& runner, const std::function<void()>& enqueue,
+                                const std::function<bool()>& written, std::chrono::milliseconds limit);
+
 }  // namespace attnscope::gpu

@@ -305,6 +305,23 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
   }
 }
 
+std::vector<std::byte> PlanMemory::glimpse(std::size_t slot, const AttentionPlan& plan) const {
+  constexpr std::int64_t most = 256;
+  std::vector<std::byte> seen;
+  for (const BufferSpec& buffer : plan.buffers) {
+    if (!attnscope::is_written(buffer.fill)) continue;
+    const std::int64_t bytes = std::min(buffer.bytes, most);
+    for (const std::int64_t from : {std::int64_t{0}, (buffer.bytes - bytes) / 2, buffer.bytes - bytes}) {
+      const std::size_t before = seen.size();
+      seen.resize(before + static_cast<std::size_t>(bytes));
+      cuda_.check(cuda_.cuMemcpyDtoH(&seen[before], address(slot, buffer.name) + static_cast<CUdeviceptr>(from),
+                                     static_cast<std::size_t>(bytes)),
+                  "cuMemcpyDtoH");
+    }
+  }
+  return seen;
+}
+
 Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) const {
   std::array<unsigned char, guard_bytes> guard{};
   const auto written = [&](CUdeviceptr at) {

@@ -71,6 +71,9 @@ class PlanMemory {
 
   /// Which buffer a kernel wrote past the end of, or in front of; empty when there is none. Pre: the stream is idle.
   [[nodiscard]] Message stray_write(std::size_t slot, const AttentionPlan& plan) const;
+  /// Bytes at the beginning, in the middle and at the end of each buffer that launches write, as they are now, whatever
+  /// runs.
+  [[nodiscard]] std::vector<std::byte> glimpse(std::size_t slot, const AttentionPlan& plan) const;
 
   /// Pre: a buffer of the plan that the slot was reserved for.
   [[nodiscard]] CUdeviceptr address(std::size_t slot, const std::string& buffer) const;
