@@ -96,6 +96,8 @@ TEST_F(GpuLibraries, one_that_is_honest_is_measured_counted_and_judged) {
     EXPECT_TRUE(evaluate(metric_key::dram_bytes, record));
     EXPECT_GT(evaluate(metric_key::time_median_ns, record)->value, 0);
     EXPECT_TRUE(record.max_abs_error);
+    const std::int64_t n = record.spec.problem.n_q;
+    EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->value, 4 * n * 64 * 2 + 4 * n + 4096) << "with its workspace";
     ASSERT_TRUE(record.kernels.front().launch);
     EXPECT_THAT(record.kernels.front().launch->source_file, HasSubstr("attnscope_attention.so"));
     EXPECT_NE(record.kernels.front().launch->digest, "");

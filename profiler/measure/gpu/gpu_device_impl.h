@@ -101,6 +101,7 @@ class GpuDevice final : public Device {
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;
     std::vector<Oracle::Digest> uploaded;  ///< its inputs before the first launch, where a foreign point is verified
+    std::int64_t prepared_bytes = 0;       ///< of device memory that libraries took, with their workspaces
   };
 
   /// Points that wait for their counters; the slot of each is its place.

@@ -45,6 +45,10 @@ class PreparedLaunch {
   [[nodiscard]] const std::string& name() const { return launch_->name; }
   /// Throws DriverError, and what PreparedLibrary::launch() does. Returns when the launch is in the stream.
   void enqueue(const CudaApi& cuda, CUstream stream);
+  /// What its host code took last, in which the stream must not run dry; 0 where it has none.
+  [[nodiscard]] std::chrono::nanoseconds host_time() const {
+    return library_ ? library_->host_time() : std::chrono::nanoseconds(0);
+  }
 
  private:
   const KernelLaunch* launch_;

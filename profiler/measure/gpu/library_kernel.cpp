@@ -15,13 +15,14 @@
 #include <fmt/format.h>
 
 #include "messages/point.h"
+#include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/point_end.h"
 
 namespace attnscope::gpu {
 namespace {
 
-[[noreturn]] void no_kernel(Message reason) {
-  throw PointEnd(Disposition::compile_error, std::move(reason));
+[[noreturn]] void no_kernel(const Message& reason) {
+  throw PointEnd(Disposition::compile_error, reason);
 }
 
 /// Files of that name that are loaded, whatever version theirs is.
@@ -207,7 +208,9 @@ PreparedLibrary::~PreparedLibrary() {
 }
 
 void PreparedLibrary::launch(CUstream stream) {
+  const auto begin = Clock::now();
   check(guarded(library_.name(), "launch", [&] { return library_.functions().launch(call_->plan, stream); }), "launch");
+  host_time_ = Clock::now() - begin;
 }
 
 void PreparedLibrary::check(int status, const char* function) const {

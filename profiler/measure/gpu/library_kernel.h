@@ -53,6 +53,8 @@ class PreparedLibrary {
 
   /// Throws PointEnd (as its status says), or DriverError where the device has a fault then.
   void launch(CUstream stream);
+  /// How long the last launch took on the host.
+  [[nodiscard]] std::chrono::nanoseconds host_time() const { return host_time_; }
 
  private:
   struct Call;
@@ -64,6 +66,7 @@ class PreparedLibrary {
   const LibraryKernel& library_;
   std::shared_ptr<Call> call_;  ///< shared with the thread that prepares, which may never end
   DeviceMemory workspace_;
+  std::chrono::nanoseconds host_time_{0};
 };
 
 }  // namespace attnscope::gpu

@@ -151,17 +151,26 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   add_launch_facts(cuda_, info_.limits, loaded, record);
   session_->workspace.place(options.placement);
   session_->workspace.reserve(slot, point.plan, point.inputs, besides(record, options));
-  add_value(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(point.plan.buffer_bytes()),
-            Provenance::modelled);
+  const auto add_memory = [&](std::int64_t own_bytes, Provenance provenance) {
+    add_value(kernel_record(record, "all"), metric_key::memory_bytes,
+              static_cast<double>(point.plan.buffer_bytes() + own_bytes), provenance);
+  };
+  const bool host_code = algorithm->facts().host_code;
+  if (!host_code) add_memory(0, Provenance::modelled);
   fill(slot, point, loaded, options);
   const bool foreign = algorithm->facts().foreign;
   const bool strict = foreign && options.verify && !options.bare;
   if (strict) point.uploaded = digest(Oracle::Part::inputs, slot, point, options);
 
   stop_if_cancelled(say::point::cancelled_before_launch{});
+  const std::int64_t free_before = host_code ? free_device_bytes(cuda_) : 0;
   run_once(point.setup, options.timeout);
   // Under a profiler that runs each launch again and again, those that are queued behind it must not wait too long.
   const double first_ns = options.bare ? one_at_a_time_ns : run_once(point.launches, options.timeout);
+  if (host_code) {
+    const std::int64_t of_launches = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
+    add_memory(point.prepared_bytes + of_launches, Provenance::measured);
+  }
   if (options.verify) verify(record, slot, point, options);
   if (strict) {
     run_guarded(slot, point, loaded, GuardedBuffer::Flush::end, options);
@@ -185,7 +194,8 @@ GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& 
                                                         .inputs = inputs_of(spec, options, layout),
                                                         .setup = {},
                                                         .launches = {},
-                                                        .uploaded = {}});
+                                                        .uploaded = {},
+                                                        .prepared_bytes = 0});
   return *place;
 }
 
@@ -201,11 +211,13 @@ void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<L
   session_->runner.wait(options.timeout);
   const bool libraries =
       std::ranges::any_of(loaded, [](const LoadedLaunch& each) { return each.launch->call != nullptr; });
+  const std::int64_t free_before = libraries ? free_device_bytes(cuda_) : 0;
   for (const LoadedLaunch& each : loaded) {
     const auto address_of = [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); };
     (each.launch->setup ? point.setup : point.launches).push_back(prepared(point.plan, each, address_of, options));
   }
   if (!libraries) return;
+  point.prepared_bytes = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
   session_->workspace.fill(slot, point.plan, point.inputs);  // preparing may have launched
   session_->runner.wait(options.timeout);
 }

@@ -60,8 +60,10 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
       for (std::size_t i = 0; i < parts.size(); ++i) {
         const Span& span = spans[static_cast<std::size_t>(r) * parts.size() + i];
         if (request.cache == CacheState::cold) runner.enqueue_cold_cache();
-        if (request.cache == CacheState::warm || parts[i].size() > 1) {
-          runner.enqueue_delay(queuing_time * static_cast<std::int64_t>(parts[i].size()));
+        std::chrono::nanoseconds host_time{0};
+        for (const PreparedLaunch& launch : parts[i]) host_time += launch.host_time();
+        if (request.cache == CacheState::warm || parts[i].size() > 1 || host_time.count() > 0) {
+          runner.enqueue_delay(queuing_time * static_cast<std::int64_t>(parts[i].size()) + 2 * host_time);
         }
         cuda.check(cuda.cuEventRecord(span.begin.get(), runner.stream()), "cuEventRecord");
         for (PreparedLaunch& launch : parts[i]) launch.enqueue(cuda, runner.stream());

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/measure/gpu/library_kernel.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "profiler/measure/gpu/point_end.h"
+
+namespace attnscope::gpu {
+namespace {
+
+TEST(LibraryKernel, HasTheFunctionsThatItsLibraryStates) {
+  const LibraryKernel kernel(ATTNSCOPE_ATTENTION_LIBRARY);
+  EXPECT_EQ(kernel.name(), "attnscope_attention.so");
+  EXPECT_EQ(kernel.functions().version, ATTNSCOPE_KERNEL_VERSION);
+  EXPECT_EQ(::dlsym(RTLD_DEFAULT, "attnscope_kernel_v1"), nullptr) << "nobody else sees what it exports";
+}
+
+// Two would both take the GPU's counters. The library stands for one that it brings.
+TEST(LibraryKernel, OneThatBringsAnotherCuptiIsRefused) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "attnscope-two-cupti";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path ours = folder / "libcupti.so.98";
+  const std::filesystem::path theirs = folder / "libcupti.so.99";
+  for (const auto& file : {ours, theirs}) std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, file);
+  void* const loaded = ::dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(loaded, nullptr) << ::dlerror();
+  EXPECT_NO_THROW(LibraryKernel{ours}) << "the one that is there";
+  try {
+    const LibraryKernel kernel(theirs);
+    FAIL() << "it is accepted";
+  } catch (const PointEnd& end) {
+    EXPECT_EQ(end.disposition(), Disposition::compile_error);
+    EXPECT_THAT(text(end.reason()), ::testing::HasSubstr("libcupti.so.98 counts already"));
+    EXPECT_THAT(text(end.reason()), ::testing::HasSubstr("ATTNSCOPE_CUPTI_LIBRARY"));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace attnscope::gpu
