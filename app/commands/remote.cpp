@@ -2,6 +2,7 @@
 // remote: what --device ssh:HOST runs on the other machine, and how this program gets there.
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -42,7 +43,7 @@ struct RemoteOptions {
 class Lines {
  public:
   /// Takes standard output for itself: what libraries print goes where errors do.
-  Lines() : out_(::fdopen(::dup(STDOUT_FILENO), "w")) {
+  Lines() : out_(::fdopen(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w")) {
     if (out_ == nullptr) throw std::system_error(errno, std::generic_category(), "standard output");
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
   }

@@ -356,7 +356,8 @@ TEST_F(Remote, TheEndOfAProcessIsItsPoints) {
     const Device::Uncounted point = process->measure_uncounted(point_of(256), {}, cancel);
     EXPECT_FALSE(point.waits);
     EXPECT_EQ(point.record.disposition, Disposition::crashed);
-    EXPECT_EQ(text(point.record.reason), "The library's process ended with exit code 255: Connection reset by peer.");
+    EXPECT_EQ(text(point.record.reason),
+              "The library's process ended with exit code 255. Its last words: Connection reset by peer.");
     EXPECT_FALSE(process->usable());
     EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).waits) << "not this one's";
   }
