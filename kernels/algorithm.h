@@ -96,7 +96,8 @@ using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float,
 struct OwnSource {
   enum class Kind { cuda, ptx, cubin, library };
   Kind kind = Kind::cuda;
-  std::filesystem::path file;
+  std::string name;            ///< as the statement calls it
+  std::filesystem::path file;  ///< empty: its statement came with a file of results, and nothing of it is read or run
   std::vector<std::filesystem::path> include_folders;
   std::vector<std::string> options;  ///< of the compiler
   std::string statement;             ///< the text that names it, which decides how it is launched
@@ -197,6 +198,7 @@ struct Facts {
   /// gpu/foreign_checks.cpp says what it has to show besides.
   bool foreign = false;
   bool host_code = false;    ///< it runs code of its own on the host, in a process that a crash may cost
+  bool for_reading = false;  ///< known by what a file of results says of it: it can be modelled, and not measured
   bool states_bytes = true;  ///< model() and plan() say what it moves; else their traffic is 0 and means nothing
 
   [[nodiscard]] bool in(Group group) const;

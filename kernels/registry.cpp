@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -18,22 +20,14 @@
 namespace attnscope {
 
 void Registry::add(std::unique_ptr<const Algorithm> algorithm) {
-  if (find(algorithm->name()) != nullptr) {
-    throw std::invalid_argument(fmt::format("there is an algorithm '{}' already", algorithm->name()));
+  take(std::move(algorithm));
+}
+
+void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
+  const Facts& facts = algorithm->facts();
+  if (find(facts.name) != nullptr) {
+    throw std::invalid_argument(fmt::format("there is an algorithm '{}' already", facts.name));
   }
-  take_facts(algorithm->facts());
-  algorithms_.push_back(algorithm.get());
-  owned_.push_back(std::move(algorithm));
-}
-
-void Registry::replace(std::unique_ptr<const Algorithm> algorithm) {
-  take_facts(algorithm->facts());
-  std::ranges::replace_if(
-      algorithms_, [&](const Algorithm* each) { return each->name() == algorithm->name(); }, algorithm.get());
-  owned_.push_back(std::move(algorithm));
-}
-
-void Registry::take_facts(const Facts& facts) {
   if (facts.law == nullptr) {
     throw std::invalid_argument(fmt::format("{} does not say by which law its bytes grow", facts.name));
   }
@@ -57,6 +51,16 @@ void Registry::take_facts(const Facts& facts) {
       if (std::ranges::find(known->words, word) == known->words.end()) known->words.push_back(word);
     }
   }
+  algorithms_.push_back(algorithm.get());
+  owned_.push_back(std::move(algorithm));
+}
+
+Registry Registry::without(std::string_view name) const {
+  Registry others;
+  for (const auto& each : owned_) {
+    if (each->name() != name) others.take(each);
+  }
+  return others;
 }
 
 const Algorithm* Registry::find(std::string_view name) const {
@@ -82,9 +86,21 @@ Registry all_built_in() {
   return all;
 }
 
-Registry& of_this_process() {
-  static Registry registry = all_built_in();
-  return registry;
+/// Every registry that the process worked with; the last one is in use.
+struct Versions {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<const Registry>> all;
+  std::atomic<const Registry*> in_use = &built_in_algorithms();
+
+  void use(Registry next) {
+    all.push_back(std::make_unique<const Registry>(std::move(next)));
+    in_use = all.back().get();
+  }
+};
+
+Versions& of_this_process() {
+  static Versions versions;
+  return versions;
 }
 
 }  // namespace
@@ -95,15 +111,31 @@ const Registry& built_in_algorithms() {
 }
 
 const Registry& known_algorithms() {
-  return of_this_process();
+  return *of_this_process().in_use;
 }
 
 void add_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {
-  of_this_process().add(std::move(algorithm));
+  Versions& versions = of_this_process();
+  const std::lock_guard lock(versions.mutex);
+  const Algorithm* const known = known_algorithms().find(algorithm->name());
+  const bool replaces = known != nullptr && known->facts().for_reading && !algorithm->facts().for_reading;
+  Registry next = known_algorithms().without(replaces ? algorithm->name() : std::string_view());
+  next.add(std::move(algorithm));
+  versions.use(std::move(next));
+}
+
+void remove_known_algorithm(std::string_view name) {
+  Versions& versions = of_this_process();
+  const std::lock_guard lock(versions.mutex);
+  versions.use(known_algorithms().without(name));
 }
 
 void replace_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {
-  of_this_process().replace(std::move(algorithm));
+  Versions& versions = of_this_process();
+  const std::lock_guard lock(versions.mutex);
+  Registry next = known_algorithms().without(algorithm->name());
+  next.add(std::move(algorithm));
+  versions.use(std::move(next));
 }
 
 }  // namespace attnscope

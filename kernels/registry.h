@@ -23,9 +23,6 @@ class Registry {
   /// words where that one takes numbers, no law is stated, or no reference has the name of the one that judges it.
   void add(std::unique_ptr<const Algorithm> algorithm);
 
-  /// The same for one of that name: what pointed to it before, goes on pointing to what it was.
-  void replace(std::unique_ptr<const Algorithm> algorithm);
-
   /// In the order in which they were added.
   [[nodiscard]] const std::vector<const Algorithm*>& algorithms() const { return algorithms_; }
   /// nullptr for an unknown name.
@@ -34,23 +31,26 @@ class Registry {
   [[nodiscard]] const std::vector<Knob>& knobs() const { return knobs_; }
   /// nullptr for a knob that no algorithm states.
   [[nodiscard]] const Knob* find_knob(std::string_view name) const;
+  /// The same algorithms but that one.
+  [[nodiscard]] Registry without(std::string_view name) const;
 
  private:
-  /// Throws where they do not fit to the others'.
-  void take_facts(const Facts&);
+  void take(std::shared_ptr<const Algorithm> algorithm);
 
-  std::vector<std::unique_ptr<const Algorithm>> owned_;
+  std::vector<std::shared_ptr<const Algorithm>> owned_;
   std::vector<const Algorithm*> algorithms_;
   std::vector<Knob> knobs_;
 };
 
 /// The algorithms of this program: softmax attention in the order in which the papers came, then what else there is.
 [[nodiscard]] const Registry& built_in_algorithms();
-/// What this process works with: these, and what it loaded.
+/// What this process works with: these, and what it loaded. Any thread may look: what is loaded later makes another
+/// registry, and this one with its algorithms stays as it is.
 [[nodiscard]] const Registry& known_algorithms();
-/// Throws as Registry::add() does. Pre: no other thread looks.
+/// Throws as Registry::add() does. One that is `for_reading` gives way to one of its name that is not.
 void add_known_algorithm(std::unique_ptr<const Algorithm>);
-/// In the place of the one of that name. Throws and needs the same.
+/// In the place of the one of that name, if there is one.
 void replace_known_algorithm(std::unique_ptr<const Algorithm>);
+void remove_known_algorithm(std::string_view name);
 
 }  // namespace attnscope

@@ -9,6 +9,8 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -170,6 +172,26 @@ Message out_of_bounds(const PointRecord& point) {
     if (wrong.empty()) wrong = wrong_round(round);
   }
   return wrong;
+}
+
+Message out_of_bounds(const KernelStatement& statement) {
+  constexpr std::size_t longest_path = 4096;
+  if (statement.text.size() > longest_statement) {
+    return say::row::large_statement{.bytes = statement.text.size(), .most = longest_statement};
+  }
+  if (statement.sources.size() > most_statement_sources) {
+    return say::row::many_sources{.sources = statement.sources.size(), .most = most_statement_sources};
+  }
+  std::set<std::string_view> names;
+  for (const auto& [name, digest, content] : statement.sources) {
+    if (name.empty()) return no_name(said<say::noun::source>, name);
+    if (name.size() > longest_path || digest.size() > longest_name) {
+      return say::row::long_name{
+          .what = said<say::noun::source>(), .bytes = std::max(name.size(), digest.size()), .most = longest_path};
+    }
+    if (!names.insert(name).second) return say::row::source_twice{.source = name};
+  }
+  return {};
 }
 
 Message round_out_of_bounds(std::int64_t round) {

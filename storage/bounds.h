@@ -18,6 +18,9 @@ inline constexpr std::size_t longest_name = 200;  ///< bytes of the name of a de
 inline constexpr std::size_t most_samples =
     800'000;  ///< of a kernel in a round: eight times what --min-samples takes, and 16 MiB of text
 
+inline constexpr std::size_t longest_statement = std::size_t{1} << 20U;  ///< bytes: what a statement's file may have
+inline constexpr std::size_t most_statement_sources = 10'000;
+
 inline constexpr int most_rounds = 1'000'000;  ///< of a run; a round's number, from 0, is below it
 
 /// The first thing out of bounds, as part of a sentence: "Br 9999 is not within 1 .. 4096"; empty where all is well.
@@ -25,6 +28,9 @@ inline constexpr int most_rounds = 1'000'000;  ///< of a run; a round's number, 
 [[nodiscard]] Message out_of_bounds(const DeviceLimits&);
 [[nodiscard]] Message out_of_bounds(const MeasureOptions&);
 [[nodiscard]] Message out_of_bounds(const MetricValue&);
+/// Of its size, and of its sources' names, of which no two are the same. A point's bounds are not those of its
+/// statement.
+[[nodiscard]] Message out_of_bounds(const KernelStatement&);
 /// Of a round's number; of how many rounds a run has.
 [[nodiscard]] Message round_out_of_bounds(std::int64_t round);
 [[nodiscard]] Message rounds_out_of_bounds(std::int64_t rounds);

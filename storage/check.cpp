@@ -14,6 +14,7 @@ FileCheck check_file(const std::filesystem::path& file) {
   FileCheck check;
   check.runs = store.runs().size();
   check.points = store.points().size();
+  (void)store.statements(true);
   (void)store.ceilings();
   (void)store.noise();
   check.unchecked = store.unchecked_points();

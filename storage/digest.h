@@ -56,7 +56,7 @@ struct PointIdentity {
   std::size_t index = 0;
   std::string_view recorded_at;
   StoredReason reason = {};
-  std::optional<std::string> statement = std::nullopt;  ///< the digest of a statement's text
+  std::optional<std::string> statement = std::nullopt;  ///< digest_of() its statement
 };
 
 /// A name whose digest is needed again and again.

@@ -67,6 +67,7 @@ std::vector<StoredPoint> PointsReader::read() {
   later_rounds_.clear();
   failed_.clear();
   if (metrics_.empty()) read_metric_names();
+  if (!statements_) read_file_statements();
   read_points();
   if (version_ >= rounds_since) read_knobs();
   read_kernels();
@@ -141,6 +142,13 @@ void PointsReader::read_metric_names() {
   }
 }
 
+void PointsReader::read_file_statements() {
+  // A point of a statement that is damaged is what was measured all the same, and stays.
+  statements_ = read_statements(select_, version_, false, [this](std::int64_t id, const Message& why) {
+    bad_rows_.push_back({say::row::statement{.statement = id}, why});
+  });
+}
+
 void PointsReader::read_points() {
   const bool of_device = version_ >= rounds_since;
   // A left join: a point whose device is gone is named, not lost.
@@ -148,9 +156,7 @@ void PointsReader::read_points() {
       "SELECT p.id, p.run_id, p.plan_index, d.uuid, d.compute_major, d.compute_minor, "
       "d.shared_bytes_per_block, {}, {}, {}{} FROM points p {} LEFT JOIN devices d ON d.id = {}.device_id WHERE "
       "{{}} ORDER BY p.run_id, p.plan_index",
-      version_ >= digests_since ? "p.digest, p.recorded_at, (SELECT "
-                                  "s.digest FROM statements s WHERE s.id = p.statement_id)"
-                                : "NULL, p.recorded_at, NULL",
+      version_ >= digests_since ? "p.digest, p.recorded_at, p.statement_id" : "NULL, p.recorded_at, NULL",
       version_ >= room_since ? "p.gpus = 1 AND p.gpu_order = 'contiguous'" : "1", point_values(version_),
       old_knob_values(version_), of_device ? "" : "LEFT JOIN runs r ON r.id = p.run_id", of_device ? "p" : "r"));
   while (query.executeStep()) {
@@ -189,13 +195,23 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   const std::string recorded_at = in.text();
   PointIdentity identity{
       .run_uid = {}, .device_uuid = point.device_uuid, .index = point.index, .recorded_at = recorded_at};
-  identity.statement = in.optional_text();
+  const StatementRow* statement = nullptr;
+  if (const std::optional<std::int64_t> id = in.optional_integer()) {
+    const auto found = statements_->find(*id);
+    if (found == statements_->end()) throw RowError(say::row::statement_gone{.statement = *id});
+    statement = &found->second;
+    identity.statement = statement->digest;
+  }
   if (!in.flag()) throw RowError(say::row::several_gpus{});
   const auto run = runs_.good.find(point.run_id);
   if (run == runs_.good.end()) throw RowError(say::row::run_gone{.run = point.run_id});
   identity.run_uid = run->second.uid;
   point.record = read_point(in, identity.reason);
   read_old_point(in, version_, limits, point.record);
+  if (statement != nullptr) {
+    if (statement->algorithm != point.record.spec.algorithm) throw RowError(say::row::statement_of_other{});
+    point.record.statement = statement->statement;
+  }
   signature.now = digest_of_point(identity, point.record);
 }
 

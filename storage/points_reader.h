@@ -19,6 +19,7 @@
 #include "storage/rows.h"
 #include "storage/run_digests.h"
 #include "storage/run_store.h"
+#include "storage/statement_rows.h"
 
 namespace attnscope {
 
@@ -75,6 +76,7 @@ class PointsReader {
     Digest now;
   };
   void read_metric_names();
+  void read_file_statements();
   void read_points();
   void read_point_row(Reader& in, StoredPoint& point);
   void read_knobs();
@@ -106,6 +108,7 @@ class PointsReader {
   std::vector<std::int64_t> ids_;                          ///< the same
   std::unordered_map<std::int64_t, WrittenPoints> found_;  ///< by run: rows, and the sum of their stored digests
   std::unordered_map<std::int64_t, MetricName> metrics_;
+  std::optional<std::unordered_map<std::int64_t, StatementRow>> statements_;
   std::size_t unchecked_ = 0;
   std::unordered_map<std::int64_t, std::size_t> place_of_point_;
   std::unordered_map<std::int64_t, KernelPlace> place_of_kernel_;

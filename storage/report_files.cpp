@@ -63,6 +63,7 @@ report::PointFacts facts_of(const PointRecord& record) {
     facts.samples = std::max(facts.samples, kernel.samples_ns.size());
     if (kernel.launch && !kernel.launch->digest.empty()) facts.digests.push_back(kernel.launch->digest);
   }
+  facts.statement = record.statement;
   return facts;
 }
 

@@ -66,23 +66,10 @@ class Binder {
     return *this;
   }
 
-  Binder& operator<<(const std::optional<std::string>& value) {
-    ++place_;
-    if (value) {
-      statement_.bind(place_, *value);
-    } else {
-      statement_.bind(place_);
-    }
-    return *this;
-  }
-
-  Binder& operator<<(const std::optional<double>& value) {
-    ++place_;
-    if (value) {
-      statement_.bind(place_, *value);
-    } else {
-      statement_.bind(place_);
-    }
+  template <class T>
+  Binder& operator<<(const std::optional<T>& value) {
+    if (value) return *this << *value;
+    statement_.bind(++place_);
     return *this;
   }
 
@@ -139,6 +126,10 @@ class Reader {
   std::optional<double> optional_real() {
     if (is_null()) return std::nullopt;
     return real();
+  }
+  std::optional<std::int64_t> optional_integer() {
+    if (is_null()) return std::nullopt;
+    return integer();
   }
   std::optional<bool> optional_flag() {
     if (is_null()) return std::nullopt;

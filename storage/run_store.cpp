@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "messages/file.h"
@@ -17,6 +18,7 @@
 #include "storage/migrations.h"
 #include "storage/output_file.h"
 #include "storage/run_store_impl.h"
+#include "storage/statement_rows.h"
 
 namespace attnscope {
 namespace {
@@ -334,6 +336,21 @@ std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
     impl_->read_points({&id, 1}, {}, false, [&](StoredPoint&& point) { found = std::move(point); });
     snapshot.commit();
     return found;
+  });
+}
+
+std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool contents) const {
+  return impl_->read([&] {
+    std::vector<std::shared_ptr<const KernelStatement>> all;
+    const auto select = [&](std::string_view sql) -> SQLite::Statement& { return impl_->statement(std::string(sql)); };
+    const auto note = [&](std::int64_t id, const Message& why) {
+      impl_->note({say::row::statement{.statement = id}, why});
+    };
+    for (auto& [id, row] : read_statements(select, schema_of(*impl_->database), contents, note)) {
+      if (row.statement) all.push_back(std::move(row.statement));
+    }
+    std::ranges::sort(all, {}, [](const auto& each) { return std::tie(each->text, each->host_code); });
+    return all;
   });
 }
 

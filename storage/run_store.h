@@ -204,6 +204,8 @@ class RunStore {
                      const std::function<void(StoredPoint&&)>& visit) const;
   /// One of them; nothing where the file has none of that id, or where reading skips it.
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
+  /// What the file's users' kernels were stated by. `contents`: of sources that were kept, too.
+  [[nodiscard]] std::vector<std::shared_ptr<const KernelStatement>> statements(bool contents = false) const;
   /// By device, the oldest first.
   [[nodiscard]] std::vector<StoredCeilings> ceilings() const;
   /// The same of noise.

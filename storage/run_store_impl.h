@@ -169,6 +169,8 @@ struct RunStore::Impl {
   void add_values(std::int64_t kernel, int round, const KernelRecord& values);
   void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
   void add_launch(std::int64_t kernel, const LaunchRecord& launch);
+  /// Of the row that says the same, which is added where there is none; contents that it lacks are added.
+  std::int64_t statement_id(const std::string& digest, const std::string& algorithm, const KernelStatement& statement);
   /// What readers would skip is never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);

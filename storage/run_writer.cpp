@@ -18,6 +18,7 @@
 #include "messages/file.h"
 #include "messages/point.h"
 #include "profiler/metrics/rounds.h"
+#include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
 #include "storage/point_rows.h"
 #include "storage/rows.h"
@@ -83,6 +84,7 @@ std::string now_utc() {
 
 PointRecord storable(PointRecord measured) {
   Message wrong = out_of_bounds(as_stored(measured));
+  if (wrong.empty() && measured.statement) wrong = out_of_bounds(*measured.statement);
   if (wrong.empty()) return measured;
   PointRecord refused;
   refused.spec = std::move(measured.spec);
@@ -173,6 +175,31 @@ void RunStore::Impl::add_launch(std::int64_t kernel, const LaunchRecord& launch)
   insert.exec();
 }
 
+std::int64_t RunStore::Impl::statement_id(const std::string& digest, const std::string& algorithm,
+                                          const KernelStatement& stated) {
+  SQLite::Statement& insert = statement(
+      "INSERT INTO statements (digest, algorithm, text, host_code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
+  Binder(insert) << digest << algorithm << stated.text << stated.host_code;
+  const bool is_new = insert.exec() == 1;
+  SQLite::Statement& find = statement("SELECT id FROM statements WHERE digest = ?");
+  Binder(find) << digest;
+  const std::int64_t id = scalar(find);
+  for (const StatementSource& source : stated.sources) {
+    if (!is_new && !source.content) continue;
+    SQLite::Statement& add = statement(
+        "INSERT INTO statement_sources (statement_id, name, digest, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO "
+        "UPDATE SET content = excluded.content WHERE content IS NULL");
+    Binder(add) << id << source.name << source.digest;
+    if (source.content) {
+      add.bindNoCopy(4, source.content->data(), static_cast<int>(source.content->size()));
+    } else {
+      add.bind(4);
+    }
+    add.exec();
+  }
+  return id;
+}
+
 void RunStore::Impl::require_storable(const Message& wrong) const {
   if (!wrong.empty()) throw StorageError(Kind::other, say::file::no_such_row{.file = file.string(), .error = wrong});
 }
@@ -255,18 +282,23 @@ void RunStore::Impl::remove_cancelled(std::int64_t run, std::size_t index) {
 std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, const PointRecord& given) {
   const PointRecord record = as_stored(given);
   require_storable(out_of_bounds(record));
+  if (record.statement) require_storable(out_of_bounds(*record.statement));
   SQLite::Statement& insert = statement(fmt::format(
-      "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, digest) SELECT ?, ?, device_id, {} FROM "
-      "runs WHERE id = ?",
-      point_columns(), placeholders(point_column_count() + 2)));
+      "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, digest, statement_id) SELECT ?, ?, "
+      "device_id, {} FROM runs WHERE id = ?",
+      point_columns(), placeholders(point_column_count() + 3)));
   const std::string recorded_at = now_utc();
   PointIdentity identity = identity_of(run, index, recorded_at);
   identity.reason = stored_reason(record);
+  if (record.statement) identity.statement = digest_of(*record.statement);
   const Digest digest = digest_of_whole(identity, record);
   Binder out(insert);
   out << run << index;
   bind_point(out, record);
-  out << recorded_at << to_string(digest) << run;
+  out << recorded_at << to_string(digest);
+  std::optional<std::int64_t> stated;
+  if (record.statement) stated = statement_id(*identity.statement, record.spec.algorithm, *record.statement);
+  out << stated << run;
   if (insert.exec() != 1) throw StorageError(Kind::other, say::file::no_run{.file = file.string(), .run = run});
   const std::int64_t point = database->getLastInsertRowid();
   count_point(run, 1, digest);
@@ -290,16 +322,20 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   PointRecord measured = as_stored(given);
   require_storable(out_of_bounds(measured));
   require_storable(round_out_of_bounds(round));
-  SQLite::Statement& find = statement("SELECT id, recorded_at, digest FROM points WHERE run_id = ? AND plan_index = ?");
+  SQLite::Statement& find = statement(
+      "SELECT p.id, p.recorded_at, p.digest, s.digest FROM points p LEFT JOIN statements s ON s.id = p.statement_id "
+      "WHERE p.run_id = ? AND p.plan_index = ?");
   Binder(find) << run << index;
   std::optional<StoredPoint> before;
   std::string recorded_at;
   Digest old;
+  std::optional<std::string> stated;  // by which digest
   if (find.executeStep()) {
     const std::int64_t id = find.getColumn(0).getInt64();
     recorded_at = find.getColumn(1).getString();
     const SQLite::Column digest = find.getColumn(2);
     if (!digest.isNull()) old = parse_digest(digest.getString()).value_or(Digest());
+    if (const SQLite::Column of = find.getColumn(3); !of.isNull()) stated = of.getString();
     find.reset();
     read_points({&id, 1}, {}, false, [&](StoredPoint&& point) { before = std::move(point); });
   }
@@ -316,11 +352,19 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
         Kind::other, say::file::no_round_there{.file = file.string(), .round = round + 1, .place = index, .run = run});
   }
 
+  // A statement that neither says is no other: what it takes to know it may have failed.
+  if (stated && measured.statement && digest_of(*measured.statement) != *stated) {
+    throw StorageError(Kind::other,
+                       say::file::other_statement{
+                           .file = file.string(), .place = index, .run = run, .kernel = before->record.spec.algorithm});
+  }
+
   PointRecord record = before->record;
   const std::size_t kernels_before = record.kernels.size();
   attnscope::add_round(record, round, measured);
   PointIdentity identity = identity_of(run, index, recorded_at);
   identity.reason = stored_reason(record);
+  identity.statement = stated;
   const Digest digest = digest_of_whole(identity, record);
   SQLite::Statement& update = statement(
       "UPDATE points SET disposition = ?, reason = ?, reason_id = ?, reason_arguments = ?, wall_seconds = ?, digest = "

@@ -3,7 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -90,6 +95,40 @@ Message load_inherited_kernels() {
   for (std::string file; std::getline(files, file);) {
     if (file.empty()) continue;
     if (Message error = take(file); !error.empty()) return error;
+  }
+  return {};
+}
+
+Message know_from_file(std::string_view text, const std::filesystem::path& file) {
+  struct Stated {
+    std::string text;
+    std::filesystem::path file;
+    bool taken = true;
+  };
+  static std::mutex mutex;
+  static std::map<std::string, Stated, std::less<>> met;  // by name
+  static std::set<std::string, std::less<>> refused;      // texts
+  const std::lock_guard lock(mutex);
+  const auto refuse = [&](Message why) {
+    return refused.emplace(text).second ? Message(say::own_kernel::not_taken{.file = file.string(), .why = why})
+                                        : Message();
+  };
+  auto statement = parse_statement(text, std::nullopt);
+  if (!statement) return refuse(statement.error());
+  const std::string name = statement->name;
+  const Algorithm* const known = known_algorithms().find(name);
+  if (known != nullptr && !known->facts().for_reading) return {};
+  const auto [first, is_new] = met.try_emplace(name, Stated{.text = std::string(text), .file = file});
+  if (!is_new) {
+    if (first->second.text == text || !std::exchange(first->second.taken, false)) return {};
+    remove_known_algorithm(name);
+    return say::own_kernel::stated_otherwise{
+        .file = file.string(), .kernel = name, .other = first->second.file.string()};
+  }
+  try {
+    add_known_algorithm(std::make_unique<UserKernel>(std::move(statement).value()));
+  } catch (const std::invalid_argument& error) {
+    return refuse(Message::verbatim(error.what()));
   }
   return {};
 }

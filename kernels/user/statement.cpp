@@ -125,7 +125,7 @@ class Value {
 
 class Parser {
  public:
-  Parser(const JsonWithLines& json, std::filesystem::path folder)
+  Parser(const JsonWithLines& json, std::optional<std::filesystem::path> folder)
       : root_(json, json.json, ""), folder_(std::move(folder)), names_(known_names()) {}
 
   Statement parse(std::string_view text) {
@@ -164,8 +164,10 @@ class Parser {
     result_.title = title ? title->text() : result_.name;
     shared_.statement = text;
     if (const auto folders = root_.find("include")) {
-      for (const Value& each : folders->list())
-        shared_.include_folders.push_back((folder_ / each.text()).lexically_normal());
+      for (const Value& each : folders->list()) {
+        const std::string& below = each.text();
+        if (folder_) shared_.include_folders.push_back((*folder_ / below).lexically_normal());
+      }
     }
     if (const auto options = root_.find("options")) {
       for (const Value& each : options->list()) shared_.options.push_back(option(each));
@@ -175,8 +177,9 @@ class Parser {
 
   [[nodiscard]] std::shared_ptr<const OwnSource> source_of(const Value& value) const {
     OwnSource own = shared_;
-    own.file = (folder_ / value.text()).lexically_normal();
-    const std::string suffix = own.file.extension().string();
+    own.name = value.text();
+    if (folder_) own.file = (*folder_ / own.name).lexically_normal();
+    const std::string suffix = std::filesystem::path(own.name).extension().string();
     if (suffix == ".ptx") {
       own.kind = OwnSource::Kind::ptx;
     } else if (suffix == ".cubin") {
@@ -469,7 +472,7 @@ class Parser {
   }
 
   Value root_;
-  std::filesystem::path folder_;
+  std::optional<std::filesystem::path> folder_;
   std::vector<std::string> names_;
   OwnSource shared_;  ///< what all sources have in common
   std::shared_ptr<const OwnSource> source_;
@@ -493,7 +496,7 @@ const std::vector<std::string>& known_names() {
   return names;
 }
 
-Result<Statement, Message> parse_statement(std::string_view text, const std::filesystem::path& folder) {
+Result<Statement, Message> parse_statement(std::string_view text, const std::optional<std::filesystem::path>& folder) {
   const auto json = parse_json_with_lines(text);
   if (!json) return Failure{json.error()};
   try {

@@ -115,8 +115,9 @@ struct Statement {
 /// Names that expressions know besides knobs.
 [[nodiscard]] const std::vector<std::string>& known_names();
 
-/// Of a statement's text that lies in `folder`, by which paths of sources are relative. The error is one line: what is
-/// wrong, and in which line.
-[[nodiscard]] Result<Statement, Message> parse_statement(std::string_view text, const std::filesystem::path& folder);
+/// Of a statement's text that lies in `folder`, by which paths of sources are relative; without one its sources are
+/// nowhere (OwnSource::file). The error is one line: what is wrong, and in which line.
+[[nodiscard]] Result<Statement, Message> parse_statement(std::string_view text,
+                                                         const std::optional<std::filesystem::path>& folder);
 
 }  // namespace attnscope::user

@@ -39,11 +39,15 @@ std::vector<Knob> knobs_of(const Statement& statement) {
   return knobs;
 }
 
+std::string file_name(const OwnSource& source) {
+  return std::filesystem::path(source.name).filename().string();
+}
+
 Facts facts_of(const Statement& statement) {
   Facts facts{.name = statement.name,
               .title = statement.title,
               .short_title = statement.title,
-              .source = statement.launches.front().source->file.filename().string(),
+              .source = file_name(*statement.launches.front().source),
               .tile_meaning = say::own_kernel::tile_meaning{.kernel = statement.title},
               .law = no_law,
               .reference = statement.reference,
@@ -52,6 +56,7 @@ Facts facts_of(const Statement& statement) {
               .knobs = knobs_of(statement),
               .foreign = true,
               .host_code = statement.has_library(),
+              .for_reading = statement.launches.front().source->file.empty(),
               .states_bytes = statement.states_bytes()};
   if (!statement.like) return facts;
   const Facts& like = built_in_algorithms().find(statement.like->algorithm)->facts();
@@ -371,11 +376,10 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaunchStatement& launch = *stated[i];
     // Variants are one kernel to people, whatever their files are called.
-    KernelSource source{
-        .file = facts().name + "/" + (launch.when ? launch.name : launch.source->file.filename().string()),
-        .entry = launch.entry,
-        .defines = {},
-        .own = launch.source};
+    KernelSource source{.file = facts().name + "/" + (launch.when ? launch.name : file_name(*launch.source)),
+                        .entry = launch.entry,
+                        .defines = {},
+                        .own = launch.source};
     for (const DefineStatement& define : launch.defines) {
       source.defines.push_back(fmt::format("{}={}", define.macro, define.value.integer(known).value()));
     }

@@ -89,7 +89,8 @@ TEST(Digests, every_value_that_was_written_is_missed_when_it_is_another) {
       SQLite::Statement update(
           database,
           fmt::format("UPDATE {0} SET {1} = CASE typeof({1}) WHEN 'integer' THEN {1} + 1000 WHEN 'real' THEN {1} "
-                      "* 1.25 + 1 ELSE replace(replace({1}, ']', ' ]'), 'a', 'b') || 'x' END WHERE {1} IN (SELECT "
+                      "* 1.25 + 1 WHEN 'blob' THEN CAST({1} || 'x' AS BLOB) ELSE replace(replace({1}, ']', ' ]'), 'a', "
+                      "'b') || 'x' END WHERE {1} IN (SELECT "
                       "max({1}) FROM {0})",
                       column.table, column.name));
       rows = update.exec();

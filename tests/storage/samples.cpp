@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/storage/samples.h"
 
+#include <memory>
 #include <vector>
 
 #include "messages/oracle.h"
 #include "messages/point.h"
+#include "profiler/metrics/statement.h"
 
 namespace attnscope::testing {
 
@@ -123,6 +125,11 @@ PointRecord full_record() {
   record.error_bound = 0.125;
   record.rms_error = 0.0625;
   record.wall_seconds = 1.75;
+  const std::string kept("\0\xff { \"", 6);
+  record.statement = std::make_shared<const KernelStatement>(KernelStatement{
+      .text = "{\"name\": \"naive\", \"title\": \"\xc3\xbc\"}",
+      .host_code = true,
+      .sources = {{.name = "in/my.cuh", .digest = "bb"}, {.name = "my.cu", .digest = uuid_of(kept), .content = kept}}});
   return record;
 }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/measure/gpu/source_text.h"
+#include "profiler/metrics/statement.h"
 
 namespace attnscope::gpu {
 namespace fs = std::filesystem;

@@ -78,6 +78,11 @@ class NvrtcBuilder final : public KernelBuilder {
     return built;
   }
 
+  [[nodiscard]] std::shared_ptr<const KernelStatement> statement_of(std::span<const KernelLaunch> launches,
+                                                                    bool keep_sources) const override {
+    return own_sources_.statement_of(launches, keep_sources, nvrtc_.include_folders());
+  }
+
  private:
   struct CompileFailure {
     KernelSource source;

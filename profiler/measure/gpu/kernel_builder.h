@@ -45,6 +45,9 @@ class KernelBuilder {
   /// `fresh` passes the cache over, for an entry that turned out to be damaged.
   [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch,
                                           bool fresh = false) const = 0;
+  /// What the launches of a plan are stated by (own_source.h); null where they are this program's, or cannot be read.
+  [[nodiscard]] virtual std::shared_ptr<const KernelStatement> statement_of(std::span<const KernelLaunch>,
+                                                                            bool keep_sources) const = 0;
 
   /// Builds each distinct source of `launches` once, on `threads` threads (0: one for each hardware thread), until done
   /// or cancelled; reports in the order of first appearance, without those that were not built. `progress` may be

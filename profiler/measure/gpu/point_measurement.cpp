@@ -145,6 +145,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   }
   const std::size_t slot = waiting_;
   PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
+  record.statement = session_->builder->statement_of(point.plan.launches, options.keep_sources);
   add_model_metrics(*algorithm, point.plan, spec.problem, record);
   if (counts_units(options) && !algorithm->facts().foreign) predict_uses(*algorithm, info_.limits, record);
   const std::vector<LoadedLaunch> loaded = load(point);

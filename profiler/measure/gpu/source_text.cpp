@@ -2,8 +2,6 @@
 #include "profiler/measure/gpu/source_text.h"
 
 #include <algorithm>
-#include <boost/uuid/name_generator_sha1.hpp>
-#include <boost/uuid/uuid_io.hpp>
 #include <cctype>
 #include <cstddef>
 #include <map>
@@ -13,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "kernels/legacy/earlier_sources.h"
+#include "profiler/metrics/statement.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -131,10 +130,6 @@ class CompiledText {
 };
 
 }  // namespace
-
-std::string uuid_of(const std::string& bytes) {
-  return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(bytes));
-}
 
 std::string compiled_text(std::string_view file, std::span<const EmbeddedSource> sources) {
   CompiledText text(sources);

@@ -25,7 +25,4 @@ struct SourceName {
 /// its text: a source that is still read as it was then keeps that name.
 [[nodiscard]] SourceName source_name(std::string_view file);
 
-/// A name-based UUID (SHA-1).
-[[nodiscard]] std::string uuid_of(const std::string& bytes);
-
 }  // namespace attnscope::gpu

@@ -3,7 +3,10 @@
 
 #include <chrono>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "profiler/measure/json_fields.h"
 
@@ -112,7 +115,9 @@ void fields(Io&& io, PlantedChange& planted) {
 template <class Io>
 void fields(Io&& io, MeasureOptions& options) {
   auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, slow_ns, timeout, seed, input_kind,
-         planted, placement] = options;
+         planted, placement, keep_sources] = options;
+  // Sources do not go over the wire with every record: whoever asks has the files of the kernels that it asks for.
+  static_cast<void>(keep_sources);
   io("counters", counters);
   io("verify", verify);
   io("extra_metrics", extra_metrics);
@@ -195,12 +200,28 @@ void fields(Io&& io, ClockReading& clocks) {
   io("throttled", throttled);
 }
 template <class Io>
+void fields(Io&& io, StatementSource& source) {
+  auto& [name, digest, content] = source;
+  static_cast<void>(content);  // see MeasureOptions
+  io("name", name);
+  io("digest", digest);
+}
+template <class Io>
+void fields(Io&& io, KernelStatement& statement) {
+  auto& [text, host_code, sources] = statement;
+  io("text", text);
+  io("host_code", host_code);
+  io("sources", sources);
+}
+template <class Io>
 void fields(Io&& io, PointRecord& record) {
   // A device measures a point once: rounds are made of several such answers, where they are kept.
   auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds,
          rounds, statement] = record;
   static_cast<void>(rounds);
-  static_cast<void>(statement);  // what is measured elsewhere is built in
+  auto stated = statement ? std::optional(*statement) : std::nullopt;
+  io("statement", stated);
+  if (stated) statement = std::make_shared<const KernelStatement>(std::move(*stated));
   io("point", spec);
   io.word("disposition", disposition, parse_disposition);
   io("reason", reason);

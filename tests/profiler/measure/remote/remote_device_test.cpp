@@ -161,6 +161,8 @@ TEST_F(Remote, RecordsArriveWhole) {
     record.max_abs_error = 0.125;
     record.error_bound = 0.0625;
     record.wall_seconds = 0.75;
+    record.statement = std::make_shared<const KernelStatement>(
+        KernelStatement{.text = "{\n}", .host_code = true, .sources = {{.name = "my.so", .digest = "0f"}}});
     sent = record;
   };
   MeasureOptions options;
@@ -189,6 +191,8 @@ TEST_F(Remote, RecordsArriveWhole) {
   EXPECT_EQ(got.error_bound, 0.0625);
   EXPECT_FALSE(got.rms_error.has_value());
   EXPECT_EQ(got.wall_seconds, 0.75);
+  ASSERT_NE(got.statement, nullptr);
+  EXPECT_EQ(*got.statement, *sent.statement);
   const MeasureOptions& asked = there.asked.front();
   EXPECT_THAT(asked.extra_metrics, ElementsAre("lts__t_sector_hit_rate.pct"));
   EXPECT_EQ(asked.max_noise, 0.031);

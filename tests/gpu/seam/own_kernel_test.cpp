@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user's kernel was stated by goes with its points, on a fake GPU: see fake/fake_gpu.h.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/registry.h"
+#include "kernels/user/new_kernel.h"
+#include "kernels/user/user_kernel.h"
+#include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/metrics/statement.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+void write(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+class OwnKernel : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* variable : libraries) setenv(variable, ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
+    setenv("ATTNSCOPE_CACHE_DIR", (folder_ / "cache").c_str(), 1);
+    const auto begun = user::write_new_kernel("mine", folder_.path());
+    ASSERT_TRUE(begun) << begun.error();
+    statement_ = *begun;
+    source_ = statement_.parent_path() / "mine.cu";
+    options_.counters = false;
+    options_.verify = false;
+    options_.min_samples = options_.max_samples = 2;
+  }
+  void TearDown() override {
+    for (const char* variable : libraries) unsetenv(variable);
+    unsetenv("ATTNSCOPE_CACHE_DIR");
+  }
+
+  /// In a process of its own, as it were: with what the files are now.
+  PointRecord measure() const {
+    Registry registry;
+    auto kernel = user::load_kernel(statement_);
+    EXPECT_TRUE(kernel) << kernel.error();
+    registry.add(std::move(kernel).value());
+    return measure_with(registry);
+  }
+  PointRecord measure_with(const Registry& registry) const {
+    auto device = open_gpu_device({}, registry);
+    EXPECT_TRUE(device) << device.error().message();
+    PointSpec spec{.algorithm = "mine", .problem = {}, .tile = {.br = 64, .bc = 64}};
+    spec.problem = {.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = 64, .n_k = 64, .d = 64};
+    return (*device)->measure(spec, options_, {});
+  }
+
+  static constexpr const char* libraries[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
+                                              "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
+  const testing::TemporaryFolder folder_;
+  fs::path statement_;
+  fs::path source_;
+  MeasureOptions options_;
+};
+
+TEST_F(OwnKernel, SaysWhatItWasStatedBy) {
+  write(source_.parent_path() / "mine.cuh", "// one\n#include \"deep/mine.cuh\"\n");
+  write(source_.parent_path() / "deep/mine.cuh", "// another\n");
+  write(source_, "#include \"mine.cuh\"\n#include \"mine.cuh\"\n" + testing::content(source_));
+  const PointRecord record = measure();
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  ASSERT_NE(record.statement, nullptr);
+  EXPECT_EQ(record.statement->text, testing::content(statement_));
+  EXPECT_FALSE(record.statement->host_code);
+  std::vector<std::string> names;
+  for (const StatementSource& source : record.statement->sources) {
+    names.push_back(source.name);
+    EXPECT_EQ(source.content, std::nullopt) << source.name;
+  }
+  EXPECT_THAT(names, ElementsAre("deep/mine.cuh", "mine.cu", "mine.cuh"));
+  EXPECT_EQ(record.statement->sources[0].digest, uuid_of("// another\n"));
+
+  options_.keep_sources = true;
+  const PointRecord kept = measure();
+  EXPECT_EQ(kept.statement->sources[0].content, "// another\n");
+  EXPECT_EQ(kept.statement->sources[1].content, testing::content(source_));
+  EXPECT_EQ(digest_of(*kept.statement), digest_of(*record.statement)) << "what is kept is not what it is known by";
+}
+
+TEST_F(OwnKernel, FilesOfOneNameInTwoFoldersAreBothListed) {
+  write(source_.parent_path() / "a/part.cuh", "#include \"same.cuh\"\n");
+  write(source_.parent_path() / "a/same.cuh", "// a\n");
+  write(source_.parent_path() / "same.cuh", "// top\n");
+  write(source_, "#include \"a/part.cuh\"\n#include \"same.cuh\"\n" + testing::content(source_));
+  const PointRecord record = measure();
+  ASSERT_NE(record.statement, nullptr);
+  std::vector<std::string> names;
+  for (const StatementSource& source : record.statement->sources) names.push_back(source.name);
+  EXPECT_THAT(names, ElementsAre("a/part.cuh", "mine.cu", "same.cuh", "same.cuh (2)"));
+}
+
+TEST_F(OwnKernel, NoMoreThanSixteenMebibytesOfSourcesAreKept) {
+  write(source_.parent_path() / "large.cuh", "//" + std::string(most_kept_source_bytes - 2, 'x'));
+  write(source_, testing::content(source_) + "#include \"large.cuh\"\n");
+  options_.keep_sources = true;
+  const PointRecord record = measure();
+  ASSERT_EQ(record.statement->sources.size(), 2U);
+  EXPECT_FALSE(record.statement->sources[0].content.has_value());
+  EXPECT_TRUE(record.statement->sources[1].content.has_value());
+}
+
+TEST_F(OwnKernel, IsAnotherToTheDigestsWhereAnyOfItsFilesIs) {
+  const fs::path header = source_.parent_path() / "mine.cuh";
+  write(header, "// one\n");
+  write(source_, "#include \"mine.cuh\"\n" + testing::content(source_));
+  std::set<std::string> launches;
+  std::set<std::string> statements;
+  const auto look = [&] {
+    const PointRecord record = measure();
+    ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+    ASSERT_TRUE(record.kernels.at(0).launch || record.kernels.size() > 1);
+    for (const KernelRecord& kernel : record.kernels) {
+      if (kernel.launch) launches.insert(kernel.launch->digest);
+    }
+    statements.insert(digest_of(*record.statement));
+  };
+  look();
+  look();
+  EXPECT_EQ(launches.size(), 1U) << "the same files";
+  write(header, "// two\n");
+  look();
+  write(source_, testing::content(source_) + "// more\n");
+  look();
+  write(statement_, testing::content(statement_) + "\n");
+  look();
+  EXPECT_EQ(launches.size(), 4U);
+  EXPECT_EQ(statements.size(), 4U);
+}
+
+TEST_F(OwnKernel, OfAFileOfResultsIsNeverMeasured) {
+  auto parsed = user::parse_statement(testing::content(statement_), std::nullopt);
+  ASSERT_TRUE(parsed) << parsed.error();
+  Registry registry;
+  registry.add(std::make_unique<user::UserKernel>(std::move(parsed).value()));
+  const fs::path before = fs::current_path();
+  fs::current_path(source_.parent_path());  // where a file of the name that it has is
+  const PointRecord record = measure_with(registry);
+  fs::current_path(before);
+  EXPECT_EQ(record.disposition, Disposition::compile_error);
+  EXPECT_THAT(text(record.reason), HasSubstr("--kernel"));
+  EXPECT_EQ(record.statement, nullptr);
+}
+
+TEST_F(OwnKernel, OfThisProgramHasNoStatement) {
+  auto device = open_gpu_device({}, built_in_algorithms());
+  ASSERT_TRUE(device) << device.error().message();
+  PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 64, .n_k = 64, .d = 64}, .tile = {.br = 64, .bc = 64}};
+  EXPECT_EQ((*device)->measure(spec, options_, {}).statement, nullptr);
+}
+
+}  // namespace
+}  // namespace attnscope

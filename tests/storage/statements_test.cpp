@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users' kernels were stated by, in files.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/registry.h"
+#include "kernels/user/new_kernel_files.h"
+#include "profiler/metrics/statement.h"
+#include "storage/bounds.h"
+#include "storage/check.h"
+#include "storage/known_statements.h"
+#include "storage/merge.h"
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Mode = RunStore::Mode;
+
+/// As a later reading of a changed source.
+KernelStatement other_than(const KernelStatement& statement) {
+  KernelStatement other = statement;
+  other.sources.front().digest = "cc";
+  return other;
+}
+
+PointRecord stated_by(KernelStatement statement, std::int64_t n = 64) {
+  PointRecord record = simple_record(n);
+  record.spec.algorithm = "mine";
+  record.statement = std::make_shared<const KernelStatement>(std::move(statement));
+  return record;
+}
+
+class Statements : public ::testing::Test {
+ protected:
+  fs::path write(const std::string& name, const std::vector<PointRecord>& records) const {
+    const fs::path file = folder_ / name;
+    RunStore store = RunStore::open(file, Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    for (std::size_t i = 0; i < records.size(); ++i) store.add_point(run, i, records[i]);
+    store.finish_run(run, StoredRunState::complete);
+    return file;
+  }
+  static int count(const fs::path& file, const std::string& table) {
+    return SQLite::Database(file.string()).execAndGet("SELECT count(*) FROM " + table).getInt();
+  }
+  static KernelStatement without_contents(KernelStatement statement) {
+    for (StatementSource& source : statement.sources) source.content.reset();
+    return statement;
+  }
+
+  const TemporaryFolder folder_;
+  const KernelStatement full_ = *full_record().statement;
+};
+
+TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
+  const fs::path file = write(
+      "a.attnscope", {stated_by(full_, 64), stated_by(full_, 128), stated_by(other_than(full_)), simple_record(8)});
+  EXPECT_EQ(count(file, "statements"), 2);
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  const std::vector<StoredPoint> points = store.points();
+  ASSERT_THAT(points, SizeIs(4));
+  ASSERT_NE(points[0].record.statement, nullptr);
+  EXPECT_EQ(*points[0].record.statement, without_contents(full_));
+  EXPECT_EQ(points[0].record.statement, points[1].record.statement) << "one for all";
+  EXPECT_EQ(points[2].record.statement->sources.front().digest, "cc");
+  EXPECT_EQ(points[3].record.statement, nullptr);
+  std::vector<KernelStatement> whole;
+  for (const auto& each : store.statements(true)) whole.push_back(*each);
+  EXPECT_THAT(whole, ::testing::UnorderedElementsAre(full_, other_than(full_)));
+  EXPECT_THAT(store.bad_rows(), IsEmpty());
+  EXPECT_TRUE(check_file(file).ok());
+}
+
+TEST_F(Statements, ContentsThatAreKeptLaterAreAdded) {
+  const fs::path file = write("a.attnscope", {stated_by(without_contents(full_)), stated_by(full_, 128)});
+  EXPECT_EQ(count(file, "statements"), 1);
+  EXPECT_EQ(*RunStore::open(file, Mode::read_only).statements(true).at(0), full_);
+  EXPECT_TRUE(check_file(file).ok());
+}
+
+TEST_F(Statements, RoundsOfAPointAreOfOneStatement) {
+  const fs::path file = folder_ / "a.attnscope";
+  RunStore store = RunStore::open(file, Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  store.add_point(run, 0, stated_by(full_));
+  store.add_round(run, 0, 1, stated_by(full_));
+  const StorageError error = storage_error_of([&] { store.add_round(run, 0, 2, stated_by(other_than(full_))); });
+  EXPECT_THAT(error.what(), HasSubstr("another statement or source of mine"));
+  store.finish_run(run, StoredRunState::complete);
+  const std::vector<StoredPoint> points = store.points();
+  ASSERT_THAT(points, SizeIs(1));
+  EXPECT_THAT(points[0].record.rounds, SizeIs(2));
+  EXPECT_NE(points[0].record.statement, nullptr);
+  EXPECT_TRUE(check_file(file).ok());
+}
+
+TEST_F(Statements, OfMergedFilesStandThereOnceAndPointsGoOnToSayTheirs) {
+  const fs::path one = write("1.attnscope", {stated_by(full_)});
+  const fs::path two = write("2.attnscope", {stated_by(other_than(full_)), stated_by(full_, 128)});
+  const fs::path merged = folder_ / "merged.attnscope";
+  EXPECT_TRUE(merge_files({one, two}, merged).whole());
+  EXPECT_EQ(count(merged, "statements"), 2);
+  const RunStore store = RunStore::open(merged, Mode::read_only);
+  std::vector<std::string> digests;
+  for (const StoredPoint& point : store.points()) digests.push_back(digest_of(*point.record.statement));
+  EXPECT_THAT(digests,
+              ::testing::UnorderedElementsAre(digest_of(full_), digest_of(full_), digest_of(other_than(full_))));
+  EXPECT_TRUE(check_file(merged).ok());
+}
+
+TEST_F(Statements, OfADamagedTextItsPointsStayAndRepairSaysSo) {
+  const fs::path file = write("a.attnscope", {stated_by(full_), simple_record(8)});
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE statements SET text = '{}'");
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  ASSERT_THAT(store.points(), SizeIs(2));
+  EXPECT_EQ(store.points()[0].record.statement, nullptr);
+  EXPECT_FALSE(check_file(file).ok());
+  const Salvage salvage = repair_file(file, folder_ / "repaired.attnscope");
+  EXPECT_EQ(salvage.points, 2U);
+  ASSERT_THAT(salvage.left, SizeIs(1));
+  EXPECT_THAT(text(salvage.left[0]), HasSubstr("statement 1"));
+}
+
+TEST_F(Statements, OfAKeptSourceThatIsAnotherOnlyTheCheckSays) {
+  const fs::path file = write("a.attnscope", {stated_by(full_)});
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE statement_sources SET content = x'61' WHERE content IS NOT NULL");
+  EXPECT_NE(RunStore::open(file, Mode::read_only).points().at(0).record.statement, nullptr);
+  const FileCheck check = check_file(file);
+  ASSERT_THAT(check.bad_rows, SizeIs(1));
+  EXPECT_THAT(text(check.bad_rows[0].why), HasSubstr("source my.cu"));
+}
+
+TEST_F(Statements, ThatNoFileMayHoldAreNoMeasurement) {
+  KernelStatement twice = full_;
+  twice.sources.push_back(twice.sources.front());
+  KernelStatement large = full_;
+  large.text.resize(longest_statement + 1, ' ');
+  for (const auto& [statement, why] : {std::pair(twice, "two sources"), std::pair(large, "1048577 bytes")}) {
+    const PointRecord kept = storable(stated_by(statement));
+    EXPECT_EQ(kept.disposition, Disposition::crashed);
+    EXPECT_THAT(text(kept.reason), HasSubstr(why));
+    EXPECT_THROW(write("never.attnscope", {stated_by(statement)}), StorageError);
+  }
+}
+
+TEST_F(Statements, MakeTheirKernelsKnownForReading) {
+  KernelStatement statement = full_;
+  for (const user::NewKernelFile& each : user::new_kernel_files()) {
+    if (each.path.ends_with(".json")) statement.text = each.text;
+  }
+  for (std::size_t at = 0; (at = statement.text.find("@NAME@")) != std::string::npos;) {
+    statement.text.replace(at, 6, "of-a-file");
+  }
+  PointRecord record = stated_by(statement);
+  record.spec.algorithm = "of-a-file";
+  const fs::path file = write("a.attnscope", {record});
+  EXPECT_THAT(known_statements(RunStore::open(file, Mode::read_only)), IsEmpty());
+  const Algorithm* known = known_algorithms().find("of-a-file");
+  ASSERT_NE(known, nullptr);
+  EXPECT_TRUE(known->facts().for_reading);
+  remove_known_algorithm("of-a-file");
+}
+
+}  // namespace
+}  // namespace attnscope::testing
