@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "app/own_kernels.h"
 #include "app/skipped_rows.h"
 #include "messages/compare.h"
 #include "profiler/analysis/point_query.h"
@@ -208,6 +209,9 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
   if (other.empty() && base.size() > 1) {
     other.assign(base.begin() + 1, base.end());
     base.resize(1);
+  }
+  for (const auto* words : {&base, &other}) {
+    for (const std::string& text : *words) know_kernels_of(parse_side(text).file);
   }
   Loader files;
   if (!noise.empty()) files.load_noise(noise);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "app/own_kernels.h"
 #include "app/skipped_rows.h"
 
 namespace attnscope {
@@ -17,6 +18,7 @@ LoadedPoints load_points(const std::vector<std::string>& files) {
   std::vector<std::pair<analysis::RunIndex, PointRecord>> points;
   for (const std::string& file : files) {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+    know_kernels_of(store);
     std::vector<std::pair<std::int64_t, analysis::RunIndex>> places;
     for (const RunSummary& run : store.runs()) {
       places.emplace_back(run.id, static_cast<analysis::RunIndex>(runs.size()));

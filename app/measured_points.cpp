@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "app/own_kernels.h"
 #include "app/skipped_rows.h"
 #include "messages/command.h"
 
@@ -18,6 +19,7 @@ MeasuredPoints::MeasuredPoints(std::span<const std::string> files) {
   for (const std::string& file : files) {
     const RunStore& store =
         *stores_.emplace_back(std::make_unique<RunStore>(RunStore::open(file, RunStore::Mode::read_only)));
+    know_kernels_of(store);
     std::map<std::int64_t, const RunSummary*> measured;
     for (RunSummary& run : store.runs()) {
       if (run.provenance != Provenance::measured) continue;

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// --kernel FILE: a kernel of the user's own.
+// Kernels of the user's own: --kernel FILE, and what files of results say of them.
 #pragma once
 
 #include <CLI/CLI.hpp>
+
+#include <filesystem>
+
+#include "storage/run_store.h"
 
 namespace attnscope {
 
 /// Loads the statement while the words are parsed, so that axes may name it. Parsing throws CommandError (usage).
 void add_kernel_option(CLI::App& command);
+
+/// Makes known, for reading, what a file of results says of kernels that are not; warns of what is not taken.
+void know_kernels_of(const RunStore&);
+/// Of a file that is opened again later, when what is made of its points has to know them. Throws StorageError.
+void know_kernels_of(const std::filesystem::path& file);
 
 }  // namespace attnscope

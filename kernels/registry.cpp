@@ -118,16 +118,10 @@ void add_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {
   Versions& versions = of_this_process();
   const std::lock_guard lock(versions.mutex);
   const Algorithm* const known = known_algorithms().find(algorithm->name());
-  const bool replaces = known != nullptr && known->facts().for_reading && !algorithm->facts().for_reading;
+  const bool replaces = known != nullptr && known->facts().for_reading;
   Registry next = known_algorithms().without(replaces ? algorithm->name() : std::string_view());
   next.add(std::move(algorithm));
   versions.use(std::move(next));
-}
-
-void remove_known_algorithm(std::string_view name) {
-  Versions& versions = of_this_process();
-  const std::lock_guard lock(versions.mutex);
-  versions.use(known_algorithms().without(name));
 }
 
 void replace_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {

@@ -47,10 +47,9 @@ class Registry {
 /// What this process works with: these, and what it loaded. Any thread may look: what is loaded later makes another
 /// registry, and this one with its algorithms stays as it is.
 [[nodiscard]] const Registry& known_algorithms();
-/// Throws as Registry::add() does. One that is `for_reading` gives way to one of its name that is not.
+/// Throws as Registry::add() does. One that is `for_reading` gives way to another of its name.
 void add_known_algorithm(std::unique_ptr<const Algorithm>);
 /// In the place of the one of that name, if there is one.
 void replace_known_algorithm(std::unique_ptr<const Algorithm>);
-void remove_known_algorithm(std::string_view name);
 
 }  // namespace attnscope

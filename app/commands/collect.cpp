@@ -372,6 +372,8 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   command.add_option("--timeout", options->timeout_seconds, "Seconds for one point")
       ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
+  command.add_flag("--keep-sources", options->measure.keep_sources,
+                   "Of kernels of your own, keep the texts of their files in the output, not only their digests");
   command.add_flag("--no-verify", options->no_verify, "Do not compare outputs with the reference");
   CLI::Option* no_counters = command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");
   command.add_flag("--require-counters", options->require_counters, "Exit with 3 when counters are not available")

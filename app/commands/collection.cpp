@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -184,6 +186,7 @@ class Collection {
     const std::int64_t id =
         has_rounds ? store_.add_round(run_, index, round_, record) : store_.add_point(run_, index, record);
     if (record.disposition != Disposition::cancelled) kept_.insert(index);
+    say_what_is_not_kept(record);
     PointEvent event = point_event(index, id, record);
     event.round = round_;
     event.rounds = rounds_.count;
@@ -200,6 +203,16 @@ class Collection {
                                    .total = counts.total,
                                    .elapsed_s = std::chrono::duration<double>(now - start_).count(),
                                    .remaining_s = estimator_->remaining_seconds().value_or(-1)});
+  }
+
+  /// Of sources that were to be kept: once for each statement.
+  void say_what_is_not_kept(const PointRecord& record) {
+    if (!options_.measure.keep_sources || !record.statement) return;
+    const auto files = std::ranges::count(record.statement->sources, false,
+                                          [](const StatementSource& source) { return source.content.has_value(); });
+    if (files == 0 || !said_.insert(record.statement).second) return;
+    reporter_.report(
+        LogEvent{"warning", text(say::collect::sources_left_out{.kernel = record.spec.algorithm, .files = files})});
   }
 
   ExitCode finish(const RunOutcome& outcome, const CancelToken& cancel) {
@@ -277,8 +290,9 @@ class Collection {
   SweepRounds rounds_;
   int round_ = 0;  ///< under way
   std::vector<DoneBefore> done_before_;
-  std::set<std::size_t> kept_;  ///< places of the points that the file has
-  std::size_t skipped_ = 0;     ///< rounds of points
+  std::set<std::size_t> kept_;                             ///< places of the points that the file has
+  std::size_t skipped_ = 0;                                ///< rounds of points
+  std::set<std::shared_ptr<const KernelStatement>> said_;  ///< of which some sources are not kept
   std::optional<ProgressEstimator> estimator_;
   bool any_ok_ = false;
   Clock::time_point start_ = Clock::now();

@@ -16,6 +16,7 @@
 #include "app/command.h"
 #include "app/compared_sides.h"
 #include "app/comparison_output.h"
+#include "app/own_kernels.h"
 #include "messages/compare.h"
 #include "profiler/analysis/comparison_words.h"
 
@@ -102,6 +103,7 @@ ExitCode compare_sides(const CompareOptions& options) {
 
 Action add_compare(CLI::App& command) {
   auto options = std::make_shared<CompareOptions>();
+  add_kernel_option(command);
   command
       .add_option(
           "BASE", options->base,

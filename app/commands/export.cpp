@@ -13,6 +13,7 @@
 #include "app/command.h"
 #include "app/joined_files.h"
 #include "app/loaded_points.h"
+#include "app/own_kernels.h"
 #include "app/skipped_rows.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
@@ -92,6 +93,7 @@ ExitCode run_export(const ExportOptions& options) {
   }
   const auto existing = options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind;
   const RunStore store = RunStore::open(options.files.front(), RunStore::Mode::read_only);
+  know_kernels_of(store);
   if (options.output.empty() || options.output == "-") {
     write(store, options, std::cout);
     return judged(store);
@@ -112,6 +114,7 @@ ExitCode run_export(const ExportOptions& options) {
 
 Action add_export(CLI::App& command) {
   auto options = std::make_shared<ExportOptions>();
+  add_kernel_option(command);
   command.add_option("FILE", options->files, "An .attnscope file (several with --format attnscope)")->required();
   command
       .add_option(

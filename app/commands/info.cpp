@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/own_kernels.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
 #include "messages/bound.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/unit_use.h"
+#include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 #include "storage/run_store.h"
@@ -41,10 +43,11 @@ struct Seen {
   std::set<std::int64_t> dims;
   std::set<std::int64_t> lengths;
   std::set<std::string> algorithms;
-  int rounds = 1;                              // that were run
-  std::size_t extrapolated = 0;                // simulated in part
-  std::map<std::string, std::size_t> busiest;  // units, of those that --why counted
-  std::size_t bounds_agree = 0;                // what the model names and what was counted
+  std::set<std::pair<std::string, std::string>> statements;  // of users' kernels: algorithm, in short
+  int rounds = 1;                                            // that were run
+  std::size_t extrapolated = 0;                              // simulated in part
+  std::map<std::string, std::size_t> busiest;                // units, of those that --why counted
+  std::size_t bounds_agree = 0;                              // what the model names and what was counted
   std::map<std::pair<std::string, std::string>, std::size_t> bounds_differ;  // predicted, measured
 
   void add(const PointRecord& record) {
@@ -55,6 +58,7 @@ struct Seen {
     dims.insert(spec.problem.d);
     lengths.insert(spec.problem.n_k);
     algorithms.insert(spec.algorithm);
+    if (record.statement) statements.emplace(spec.algorithm, describe(*record.statement));
     if (!record.rounds.empty()) rounds = std::max(rounds, record.rounds.back().round + 1);
     if (record.origin() == Provenance::extrapolated) ++extrapolated;
     if (const auto bound = analysis::busiest_unit(record)) ++busiest[text(bound->metric->label())];
@@ -141,6 +145,7 @@ void say_what_is_simulated(std::span<const RunSummary> runs) {
 
 ExitCode info(const InfoOptions& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
+  know_kernels_of(store);
   const std::vector<RunSummary> runs = store.runs();
   std::map<std::int64_t, Seen> seen = look_at_points(store);
   Table table{{{"run", true},
@@ -190,6 +195,13 @@ ExitCode info(const InfoOptions& options) {
                                               .uuid = printable(set.device_uuid),
                                               .count = set.ceilings.size(),
                                               .time = printable(set.measured_at)})
+                << '\n';
+    }
+    std::set<std::pair<std::string, std::string>> statements;
+    for (const auto& [run, of_run] : seen) statements.insert(of_run.statements.begin(), of_run.statements.end());
+    for (const auto& [kernel, statement] : statements) {
+      std::cout << text(
+                       say::terminal::statement_of_file{.kernel = printable(kernel), .statement = printable(statement)})
                 << '\n';
     }
     say_what_is_simulated(runs);

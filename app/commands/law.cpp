@@ -10,6 +10,7 @@
 
 #include "app/command.h"
 #include "app/loaded_points.h"
+#include "app/own_kernels.h"
 #include "app/table.h"
 #include "messages/command.h"
 #include "messages/law.h"
@@ -49,6 +50,7 @@ ExitCode law(const LawOptions& options) {
 
 Action add_law(CLI::App& command) {
   auto options = std::make_shared<LawOptions>();
+  add_kernel_option(command);
   command
       .add_option("FILE", options->files,
                   "An .attnscope file with a run of the preset law, or of others over N, d and M")

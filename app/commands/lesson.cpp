@@ -15,6 +15,7 @@
 
 #include "app/command.h"
 #include "app/loaded_points.h"
+#include "app/own_kernels.h"
 #include "messages/command.h"
 #include "messages/lesson.h"
 #include "profiler/analysis/lesson/texts.h"
@@ -102,6 +103,7 @@ ExitCode export_lesson(const LessonOptions& options) {
 
 Action add_lesson(CLI::App& command) {
   auto options = std::make_shared<LessonOptions>();
+  add_kernel_option(command);
   CLI::App& write = *command.add_subcommand(
       "export",
       "Write the lesson as a page for any browser, without a request, and beside it LANG.html in other languages");

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/own_kernels.h"
 #include "app/skipped_rows.h"
 #include "messages/report.h"
 #include "profiler/analysis/point_query.h"
@@ -128,6 +129,7 @@ ExitCode report_on(ReportOptions options) {
   if (holds_measurements(output, sources))
     throw CommandError(ExitCode::usage, say::report::holds_measurements{.file = options.output});
   if (!is_report_name(output)) throw CommandError(ExitCode::usage, say::report::no_file_kind{.file = options.output});
+  for (const ReportSource& source : sources) know_kernels_of(source.file);
   ExitCode code = ExitCode::ok;
   ReportPoints points = read_report_points(sources, program_version(),
                                            [&](const RunStore& store) { code = with_skipped_rows(store, code); });
@@ -150,6 +152,7 @@ ExitCode report_on(ReportOptions options) {
 
 Action add_report(CLI::App& command) {
   auto options = std::make_shared<ReportOptions>();
+  add_kernel_option(command);
   command.add_option("FILE", options->files, "An .attnscope file; several are one report")->required();
   command
       .add_option("-o,--output", options->output, "The report to write: OUT.html, or OUT.md with OUT-figures beside it")

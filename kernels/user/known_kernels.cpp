@@ -103,7 +103,7 @@ Message know_from_file(std::string_view text, const std::filesystem::path& file)
   struct Stated {
     std::string text;
     std::filesystem::path file;
-    bool taken = true;
+    bool has_law = true;
   };
   static std::mutex mutex;
   static std::map<std::string, Stated, std::less<>> met;  // by name
@@ -113,24 +113,29 @@ Message know_from_file(std::string_view text, const std::filesystem::path& file)
     return refused.emplace(text).second ? Message(say::own_kernel::not_taken{.file = file.string(), .why = why})
                                         : Message();
   };
-  auto statement = parse_statement(text, std::nullopt);
-  if (!statement) return refuse(statement.error());
-  const std::string name = statement->name;
+  auto parsed = parse_statement(text, std::nullopt);
+  if (!parsed) return refuse(parsed.error());
+  Statement statement = std::move(parsed).value();
+  const std::string name = statement.name;
   const Algorithm* const known = known_algorithms().find(name);
   if (known != nullptr && !known->facts().for_reading) return {};
   const auto [first, is_new] = met.try_emplace(name, Stated{.text = std::string(text), .file = file});
+  Message told;
   if (!is_new) {
-    if (first->second.text == text || !std::exchange(first->second.taken, false)) return {};
-    remove_known_algorithm(name);
-    return say::own_kernel::stated_otherwise{
-        .file = file.string(), .kernel = name, .other = first->second.file.string()};
+    if (first->second.text == text || !std::exchange(first->second.has_law, false)) return {};
+    // Whoever found it before goes on to find it.
+    statement.like.reset();
+    for (LaunchStatement& launch : statement.launches) launch.bytes.clear();
+    const std::string other = first->second.file.string();
+    told = other == file ? Message(say::own_kernel::stated_twice{.file = other, .kernel = name})
+                         : say::own_kernel::stated_otherwise{.file = file.string(), .kernel = name, .other = other};
   }
   try {
-    add_known_algorithm(std::make_unique<UserKernel>(std::move(statement).value()));
+    add_known_algorithm(std::make_unique<UserKernel>(std::move(statement)));
   } catch (const std::invalid_argument& error) {
     return refuse(Message::verbatim(error.what()));
   }
-  return {};
+  return told;
 }
 
 }  // namespace attnscope::user

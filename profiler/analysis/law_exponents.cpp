@@ -33,7 +33,7 @@ std::vector<FacetPtr> family_facets(const Algorithms& algorithms) {
 std::optional<double> model_bytes(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
                                   LawLevel level, bool cycles) {
   const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
-  if (model.refusal) return std::nullopt;
+  if (model.refusal || !model.states_bytes) return std::nullopt;
   if (level == LawLevel::sm_l2 || cycles) return static_cast<double>(model.traffic().total());
   double once = 0;
   for (const KernelModel& kernel : model.kernels) {

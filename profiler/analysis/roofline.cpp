@@ -121,7 +121,7 @@ struct Counted {
 std::optional<Counted> count_closed(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
                                     const DeviceLimits& limits) {
   const AttentionModel model = algorithm.model(problem, config, limits);
-  if (model.refusal) return std::nullopt;
+  if (model.refusal || !model.states_bytes) return std::nullopt;
   Counted counted;
   for (const LaunchLoad& load : predict_loads(model, limits)) {
     counted.tensor_flops += load.work.tensor_flops;

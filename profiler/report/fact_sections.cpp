@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "messages/report.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/statement.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/sections.h"
@@ -32,6 +34,7 @@ struct OfRun {
   double high_clock = 0;
   std::set<std::string> caches;
   std::set<std::string> digests;
+  std::map<std::shared_ptr<const KernelStatement>, std::string> statements;  ///< of users' kernels, by algorithm
 };
 
 std::vector<OfRun> look_at_runs(const Input& input) {
@@ -56,6 +59,7 @@ std::vector<OfRun> look_at_runs(const Input& input) {
     }
     run.caches.emplace(to_string(input.table.spec(row).cache));
     run.digests.insert(facts.digests.begin(), facts.digests.end());
+    if (facts.statement) run.statements.try_emplace(facts.statement, input.table.spec(row).algorithm);
   }
   return runs;
 }
@@ -72,6 +76,14 @@ std::string digest_text(const OfRun& run) {
   if (run.digests.size() == 1) return *run.digests.begin();
   return text(
       say::report::digests{.count = run.digests.size(), .first = *run.digests.begin(), .last = *run.digests.rbegin()});
+}
+
+std::string statements_text(const OfRun& run) {
+  std::set<std::string> words;
+  for (const auto& [statement, algorithm] : run.statements) {
+    words.insert(fmt::format("{} {}", algorithm, describe(*statement)));
+  }
+  return joined(words);
 }
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
@@ -125,7 +137,8 @@ std::vector<Cell> row_of_run(const Context& context, RunIndex index, const OfRun
           {measured ? fmt::format("{}", seen.throttled) : ""},
           {joined(seen.caches)},
           {oracle},
-          {digest_text(seen)}};
+          {digest_text(seen)},
+          {statements_text(seen)}};
 }
 
 /// "prefix/folder/file" is "prefixfile".
@@ -166,7 +179,8 @@ std::vector<Block> environment_section(const Context& context) {
               {text(say::report::fact_throttled{}), true},
               {text(say::report::fact_cache{})},
               {text(say::report::fact_oracle{})},
-              {text(say::report::fact_digest{})}},
+              {text(say::report::fact_digest{})},
+              {text(say::report::fact_statement{})}},
              {}};
   for (RunIndex run = 0; run < seen.size(); ++run) {
     if (seen[run].points == 0) continue;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,7 @@ struct PointFacts {
   std::optional<double> error_bound;
   std::optional<double> sm_clock_hz;
   std::vector<std::string> digests;  ///< of the kernels' sources, in the order of the launches
+  std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user's kernel
 };
 
 /// What a device was found to be capable of.

@@ -172,7 +172,6 @@ TEST_F(Statements, MakeTheirKernelsKnownForReading) {
   const Algorithm* known = known_algorithms().find("of-a-file");
   ASSERT_NE(known, nullptr);
   EXPECT_TRUE(known->facts().for_reading);
-  remove_known_algorithm("of-a-file");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point_facts.h"
+#include "profiler/metrics/statement.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -284,6 +285,9 @@ void add_launches(Html& html, const PointRecord& record) {
                                               .z = launch.grid[2],
                                               .threads = launch.threads}),
                    html.colors().muted);
+  }
+  if (record.statement) {
+    html.row(qtext(say::details::statement{}), QString::fromStdString(describe(*record.statement)));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "messages/window.h"
+#include "storage/known_statements.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -131,6 +132,9 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
   const std::string file = contents.path.toStdString();
   contents.stamp = stamp_of(file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+  // What is made of points knows their kernels.
+  QStringList left_out;
+  for (const Message& why : known_statements(store)) left_out << qtext(why);
   // Runs first: a run seen as ended has all of its points in the read that follows.
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
@@ -156,7 +160,7 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
   if (known) contents.selection = known->selection;
   if (!contents.whole) read_grown(store, contents, *known);
   for (auto& [run, of_run] : contents.points) of_run.shrink();
-  contents.skipped = skipped_rows(store);
+  contents.skipped = (left_out << skipped_rows(store)).join(QLatin1Char(' ')).trimmed();
   return stamp_of(file).same_file(contents.stamp);
 }
 

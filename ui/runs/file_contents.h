@@ -44,7 +44,7 @@ struct FileContents {
   std::map<std::int64_t, SettingsPtr> settings = {};  ///< of a large file, by run: of all of their points
   std::vector<StoredCeilings> ceilings;
   std::vector<StoredNoise> noise;
-  QString skipped;  ///< rows that were left out, one sentence; empty when there are none
+  QString skipped;  ///< rows and statements that were left out, in sentences; empty when there are none
   QString error;
 };
 /// What comes after what is known of the file; all of it where nothing is known, or where another file has come in its
