@@ -87,7 +87,8 @@ struct MeasureOptions {
   /// Another number, other addresses of all buffers; 0: wherever they are. Where they lie moves a time by half a
   /// percent. To an algorithm that is not built in, other inputs as well.
   std::uint64_t placement = 0;
-  bool keep_sources = false;  ///< of a user's kernel the texts of its files go with its points: StatementSource::content
+  bool keep_sources =
+      false;  ///< of a user's kernel the texts of its files go with its points: StatementSource::content
 };
 
 /// What compiling one kernel gave.
