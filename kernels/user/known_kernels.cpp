@@ -109,7 +109,7 @@ Message know_from_file(std::string_view text, const std::filesystem::path& file)
   static std::map<std::string, Stated, std::less<>> met;  // by name
   static std::set<std::string, std::less<>> refused;      // texts
   const std::lock_guard lock(mutex);
-  const auto refuse = [&](Message why) {
+  const auto refuse = [&](const Message& why) {
     return refused.emplace(text).second ? Message(say::own_kernel::not_taken{.file = file.string(), .why = why})
                                         : Message();
   };

@@ -132,7 +132,7 @@ Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vec
   OwnText own{.text = *text, .digest = {}, .files = {}};
   if (source.kind != OwnSource::Kind::cuda) {
     own.digest = uuid_of(fmt::format("{}\n{}", source.statement, *text));
-    own.files.push_back({.name = source.name, .digest = uuid_of(*text), .content = std::move(text)});
+    own.files.push_back({.name = source.name, .digest = uuid_of(*text), .content = *text});
     return own;
   }
   Closure closure(include_folders_of(source, toolkit), toolkit.size());
