@@ -36,6 +36,7 @@ class OwnSourceTest : public ::testing::Test {
   [[nodiscard]] std::shared_ptr<const OwnSource> source(OwnSource::Kind kind = OwnSource::Kind::cuda,
                                                         const std::string& name = "kernel.cu") const {
     return std::make_shared<const OwnSource>(OwnSource{.kind = kind,
+                                                       .name = name,
                                                        .file = folder_ / name,
                                                        .include_folders = {folder_ / "include"},
                                                        .options = {},

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-AttentionProblem problem(std::int64_t n = 1000) {
+AttentionProblem problem_of(std::int64_t n = 1000) {
   return {.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = n, .n_k = n, .d = 64};
 }
 
@@ -47,7 +47,7 @@ class UserKernelTest : public ::testing::Test {
 
 TEST_F(UserKernelTest, LaunchesWhatItsStatementSays) {
   const auto kernel = kernel_of(template_text());
-  const AttentionPlan plan = kernel->plan(problem(), TileShape{.br = 32, .bc = 64}, gpu_);
+  const AttentionPlan plan = kernel->plan(problem_of(), TileShape{.br = 32, .bc = 64}, gpu_);
   ASSERT_EQ(plan.launches.size(), 1U);
   const KernelLaunch& launch = plan.launches[0];
   EXPECT_THAT(launch.grid, ElementsAre(32, 8, 1));  // 1000 rows in tiles of 32, two times four heads
@@ -66,12 +66,12 @@ TEST_F(UserKernelTest, LaunchesWhatItsStatementSays) {
 TEST_F(UserKernelTest, MovesWhatItsLawSays) {
   const TileShape tile{.br = 64, .bc = 32};
   const auto like = kernel_of(template_text());
-  const Traffic fa2 = known_algorithms().find("fa2")->model(problem(), tile, gpu_).traffic();
-  EXPECT_EQ(like->model(problem(), tile, gpu_).traffic(), fa2);
+  const Traffic fa2 = known_algorithms().find("fa2")->model(problem_of(), tile, gpu_).traffic();
+  EXPECT_EQ(like->model(problem_of(), tile, gpu_).traffic(), fa2);
 
   std::string text = changed("\"law\": { \"like\": \"fa2\" }", "\"layout\": \"bhnd\"");
   text.insert(text.find("\"arguments\""), R"("bytes": { "Q": { "load": "n_q * 10" }, "O": { "store": "n_q + d" } }, )");
-  const AttentionModel stated = kernel_of(text)->model(problem(), tile, gpu_);
+  const AttentionModel stated = kernel_of(text)->model(problem_of(), tile, gpu_);
   EXPECT_TRUE(stated.states_bytes);
   EXPECT_EQ(stated.traffic().l2_to_sm_bytes, 10'000);
   EXPECT_EQ(stated.traffic().sm_to_l2_bytes, 1064);
@@ -79,11 +79,11 @@ TEST_F(UserKernelTest, MovesWhatItsLawSays) {
 
 TEST_F(UserKernelTest, AlgorithmWithoutALawStatesNothing) {
   const auto kernel = kernel_of(changed("\"law\": { \"like\": \"fa2\" }", "\"layout\": \"bhnd\""));
-  const AttentionModel model = kernel->model(problem(), TileShape{.br = 64, .bc = 32}, gpu_);
+  const AttentionModel model = kernel->model(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
   EXPECT_FALSE(model.refusal);
   EXPECT_FALSE(model.states_bytes);
   EXPECT_FALSE(model.predicts_time);
-  EXPECT_TRUE(kernel->law(problem(), TileShape(), gpu_).text.empty());
+  EXPECT_TRUE(kernel->law(problem_of(), TileShape(), gpu_).text.empty());
 }
 
 TEST_F(UserKernelTest, RefusesByName) {
@@ -92,23 +92,23 @@ TEST_F(UserKernelTest, RefusesByName) {
     const auto refused = kernel->refusal(p, config, gpu_);
     return refused ? english_text(refused->reason) : "accepted";
   };
-  EXPECT_EQ(why(problem()), "accepted");
-  AttentionProblem p = problem();
+  EXPECT_EQ(why(problem_of()), "accepted");
+  AttentionProblem p = problem_of();
   p.d = 80;
   EXPECT_EQ(why(p), "my-kernel does not support d 80, but 32, 64, 128");
-  p = problem();
+  p = problem_of();
   p.pass = Pass::bwd;
   EXPECT_THAT(why(p), HasSubstr("backward pass"));
-  p = problem();
+  p = problem_of();
   p.mask.left = 100;
   EXPECT_THAT(why(p), HasSubstr("sliding window"));
-  p = problem();
+  p = problem_of();
   p.page = 16;
   EXPECT_THAT(why(p), HasSubstr("paged"));
-  EXPECT_EQ(why(problem(), TileShape{.br = 48, .bc = 32}), "my-kernel does not support Br 48, but 64, 16, 32, 128");
-  EXPECT_THAT(why(problem(), Config(TileShape{.br = 64, .bc = 32}, {{"warps", std::int64_t{4}}})),
+  EXPECT_EQ(why(problem_of(), TileShape{.br = 48, .bc = 32}), "my-kernel does not support Br 48, but 64, 16, 32, 128");
+  EXPECT_THAT(why(problem_of(), Config(TileShape{.br = 64, .bc = 32}, {{"warps", std::int64_t{4}}})),
               HasSubstr("has no knob 'warps'"));
-  AttentionProblem many = problem();
+  AttentionProblem many = problem_of();
   many.batch = 70'000;
   EXPECT_THAT(why(many), HasSubstr("'batch * heads' is 280000, and must be 1 to 65535"));
 }
@@ -118,21 +118,21 @@ TEST_F(UserKernelTest, RequirementsRefuseInTheirOwnWords) {
   text.insert(text.find("\"launches\""),
               R"("requires": [ { "that": "n_q % br == 0", "else": "N must be whole tiles." } ], )");
   const auto kernel = kernel_of(text);
-  EXPECT_EQ(english_text(kernel->refusal(problem(), TileShape{.br = 64, .bc = 32}, gpu_)->reason),
+  EXPECT_EQ(english_text(kernel->refusal(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_)->reason),
             "N must be whole tiles.");
-  EXPECT_FALSE(kernel->refusal(problem(1024), TileShape{.br = 64, .bc = 32}, gpu_));
+  EXPECT_FALSE(kernel->refusal(problem_of(1024), TileShape{.br = 64, .bc = 32}, gpu_));
 }
 
 TEST_F(UserKernelTest, NeedsNoMoreThanTheGpuHas) {
   const auto kernel = kernel_of(changed("2 * bc * d * element_bytes", "300 * 1024"));
-  const auto refused = kernel->refusal(problem(), TileShape{.br = 64, .bc = 32}, gpu_);
+  const auto refused = kernel->refusal(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->cause, Refusal::Cause::shared_memory);
 }
 
 TEST_F(UserKernelTest, APersistentGridKnowsTheGpu) {
   const auto kernel = kernel_of(changed("[\"ceil_div(n_q, br)\", \"batch * heads\"]", "[\"sms * blocks_per_sm\"]"));
-  const AttentionPlan plan = kernel->plan(problem(), TileShape{.br = 64, .bc = 32}, gpu_);
+  const AttentionPlan plan = kernel->plan(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
   EXPECT_EQ(plan.launches[0].grid[0], 132U * 8U);  // 256 threads a block, 2,048 an SM
 }
 
@@ -141,13 +141,13 @@ TEST_F(UserKernelTest, KnobsAreValuesOfExpressions) {
   text.insert(text.find("\"launches\""), R"("knobs": { "warps_each": { "values": [4, 8], "means": "Warps" } }, )");
   const auto kernel = kernel_of(text);
   const TileShape tile{.br = 64, .bc = 32};
-  EXPECT_EQ(kernel->plan(problem(), tile, gpu_).launches[0].block[0], 128U);
-  EXPECT_EQ(kernel->plan(problem(), Config(tile, {{"warps_each", std::int64_t{8}}}), gpu_).launches[0].block[0], 256U);
-  EXPECT_TRUE(kernel->refusal(problem(), Config(tile, {{"warps_each", std::int64_t{5}}}), gpu_));
+  EXPECT_EQ(kernel->plan(problem_of(), tile, gpu_).launches[0].block[0], 128U);
+  EXPECT_EQ(kernel->plan(problem_of(), Config(tile, {{"warps_each", std::int64_t{8}}}), gpu_).launches[0].block[0], 256U);
+  EXPECT_TRUE(kernel->refusal(problem_of(), Config(tile, {{"warps_each", std::int64_t{5}}}), gpu_));
 }
 
 TEST(LoadKernel, SaysFileAndLine) {
-  const fs::path folder = fs::path(testing::TempDir()) / "own-kernels";
+  const fs::path folder = fs::path(::testing::TempDir()) / "own-kernels";
   fs::remove_all(folder);
   const auto written = write_new_kernel("new-one", folder);
   ASSERT_TRUE(written.ok()) << written.error();
