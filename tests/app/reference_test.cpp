@@ -284,7 +284,8 @@ TEST(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err,
-            "attnscope: there is no document 'instal', only install, tutorial, own-kernel, reference, explanation or measurements "
+            "attnscope: there is no document 'instal', only install, tutorial, own-kernel, reference, explanation or "
+            "measurements "
             "(options of a command: `attnscope COMMAND --help`)\n");
 }
 

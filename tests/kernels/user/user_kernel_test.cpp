@@ -142,7 +142,8 @@ TEST_F(UserKernelTest, KnobsAreValuesOfExpressions) {
   const auto kernel = kernel_of(text);
   const TileShape tile{.br = 64, .bc = 32};
   EXPECT_EQ(kernel->plan(problem_of(), tile, gpu_).launches[0].block[0], 128U);
-  EXPECT_EQ(kernel->plan(problem_of(), Config(tile, {{"warps_each", std::int64_t{8}}}), gpu_).launches[0].block[0], 256U);
+  EXPECT_EQ(kernel->plan(problem_of(), Config(tile, {{"warps_each", std::int64_t{8}}}), gpu_).launches[0].block[0],
+            256U);
   EXPECT_TRUE(kernel->refusal(problem_of(), Config(tile, {{"warps_each", std::int64_t{5}}}), gpu_));
 }
 
