@@ -139,9 +139,6 @@ int run(int argc, char** argv) {
     attnscope::refuse_empty_values(*command);
   }
 
-  if (const attnscope::Message error = attnscope::user::load_inherited_kernels(); !error.empty()) {
-    return fail(ExitCode::usage, text(error));
-  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -165,6 +162,8 @@ int main(int argc, char** argv) {
   spdlog::set_pattern("%n: %^%l%$: %v");
   try {
     attnscope::use_language("attnscope");  // before anything is said
+    const attnscope::Message wrong = attnscope::user::load_inherited_kernels();
+    if (!wrong.empty()) return fail(ExitCode::usage, text(wrong));
     return run(argc, argv);
   } catch (const attnscope::CommandError& error) {
     return fail(error.code(), error.what());

@@ -321,6 +321,7 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
     const RunStore store = RunStore::open(scratch, RunStore::Mode::read_only);
     salvage.runs = store.runs().size();
     salvage.points = store.points().size();
+    (void)store.statements(true);  // damaged ones are named
     bad = store.bad_rows();
   }
   const auto database = open_database(scratch, DatabaseAccess::read_write);

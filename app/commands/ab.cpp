@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -391,12 +392,17 @@ ExitCode ab_of_programs(const AbOptions& options) {
 /// "kernel=v1.json" becomes "algorithm=NAME": both sides may be of one name, two versions of a kernel.
 void load_kernels_of_sides(AbOptions& options) {
   constexpr std::string_view key = "kernel=";
+  std::map<std::string, std::string, std::less<>> names;  // of files
   for (std::vector<std::string>& words : options.sides) {
     for (std::string& word : words) {
       if (!word.starts_with(key)) continue;
-      const auto name = user::know_version(word.substr(key.size()));
-      if (!name) throw CommandError(ExitCode::usage, name.error());
-      word = "algorithm=" + *name;
+      const std::string file = word.substr(key.size());
+      if (!names.contains(file)) {
+        const auto name = user::know_version(file);
+        if (!name) throw CommandError(ExitCode::usage, name.error());
+        names[file] = *name;
+      }
+      word = "algorithm=" + names[file];
     }
   }
 }

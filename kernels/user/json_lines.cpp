@@ -62,6 +62,8 @@ class Builder {
   bool end_array() { return end(); }
   bool key(std::string& name) {
     key_ = name;
+    constexpr std::size_t most = 1000;
+    if (open_.back().value->size() >= most) return fail(say::own_kernel::many_keys{.most = most});
     if (!open_.back().value->contains(name)) return true;
     return fail(say::own_kernel::key_twice{.key = name});
   }

@@ -77,6 +77,11 @@ Message load_known_kernel(const std::filesystem::path& file) {
 Result<std::string, Message> know_version(const std::filesystem::path& file) {
   const std::filesystem::path whole = std::filesystem::absolute(file).lexically_normal();
   auto kernel = load_kernel(whole);
+  if (kernel && known_algorithms().find((*kernel)->name()) == nullptr) {  // those that this process starts know it, too
+    std::string name = (*kernel)->name();
+    if (Message error = load_known_kernel(whole); !error.empty()) return Failure{std::move(error)};
+    return name;
+  }
   for (int version = 2; kernel && known_algorithms().find((*kernel)->name()) != nullptr; ++version) {
     kernel = load_kernel(whole, "." + std::to_string(version));
   }

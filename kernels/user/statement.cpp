@@ -243,8 +243,10 @@ class Parser {
       for (const Value& each : passes->list()) result_.passes.push_back(parse_pass(each.word({"fwd", "bwd"})).value());
     }
     if (const auto masks = all.find("mask")) {
+      result_.unmasked = false;
       for (const Value& each : masks->list()) {
         const std::string word = each.word({"none", "causal", "window", "lengths", "blocks"});
+        result_.unmasked = result_.unmasked || word == "none";
         result_.causal = result_.causal || word == "causal";
         result_.features.window = result_.features.window || word == "window";
         result_.features.lengths = result_.features.lengths || word == "lengths";
@@ -261,10 +263,17 @@ class Parser {
     for (const auto& [key, sides] : {std::pair{"br", &result_.br}, std::pair{"bc", &result_.bc}}) {
       for (const Value& each : tile.at(key).list()) sides->push_back(static_cast<int>(each.number(1, 1 << 16)));
     }
+    constexpr std::size_t most_tiles = 512;  // each is asked about when a default is looked for
+    if (result_.br.size() * result_.bc.size() > most_tiles) tile.wrong(say::own_kernel::many_tiles{.most = most_tiles});
   }
 
   void knob(const std::string& name, const Value& value) {
-    if (!is_word(name, "_") || std::ranges::find(names_, name) != names_.end()) {
+    // Fields of a point, and what axes call them.
+    static constexpr std::array fields{"algorithm",     "dtype",  "pass",  "mask", "dropout", "page",
+                                       "deterministic", "tile",   "cache", "gpus", "n",       "m",
+                                       "gpu_order",     "kernel", "raster"};
+    const bool taken = std::ranges::find(fields, name) != fields.end();
+    if (!is_word(name, "_") || taken || std::ranges::find(names_, name) != names_.end()) {
       value.wrong(say::own_kernel::knob_name{.name = name});
     }
     value.object({"values", "means"});

@@ -95,6 +95,7 @@ struct Statement {
   std::vector<DType> dtypes;
   std::vector<Pass> passes;  ///< fwd, bwd
   std::vector<int> head_dims;
+  bool unmasked = true;
   bool causal = false;
   bool gqa = false;  ///< several query heads share a K/V head
   Features features;

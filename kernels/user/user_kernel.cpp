@@ -58,7 +58,14 @@ Facts facts_of(const Statement& statement) {
               .host_code = statement.has_library(),
               .for_reading = statement.launches.front().source->file.empty(),
               .states_bytes = statement.states_bytes()};
-  if (!statement.like) return facts;
+  for (const Algorithm* each : built_in_algorithms().algorithms()) {
+    if (each->facts().reference != statement.reference) continue;
+    facts.flops = each->facts().flops;
+    facts.flops_per_exponential = each->facts().flops_per_exponential;
+    break;
+  }
+  // The law by which bytes grow is told by a point's own tile.
+  if (!statement.like || statement.like->br || statement.like->bc) return facts;
   const Facts& like = built_in_algorithms().find(statement.like->algorithm)->facts();
   facts.law = like.law;
   facts.forward_side = like.forward_side;
@@ -212,6 +219,9 @@ std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, con
     if (auto refused = refuse_value(knob.name.c_str(), given, knob.values)) return refused;
   }
   if (auto refused = refuse_features(name, p, config.tile, statement_.features, false)) return refused;
+  if (!p.mask.windowed() && !p.mask.padded() && !p.mask.sparse() && !statement_.unmasked) {
+    return of_shape(say::refusal::feature{.kernel = name, .feature = say::own_kernel::full_mask{}});
+  }
   if (p.mask.right == 0 && p.mask.left == Mask::unlimited && !statement_.causal) {
     return of_shape(say::refusal::feature{.kernel = name, .feature = say::own_kernel::causal_mask{}});
   }
@@ -246,6 +256,7 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
         if (const auto value = define.value.integer(known); !value) throw value.error();
       }
     }
+    if (like_ != nullptr) (void)like_traffic(p, known, device);
   } catch (const Message& reason) {
     return of_shape(reason);
   }
@@ -280,7 +291,10 @@ std::vector<OperandTraffic> UserKernel::like_traffic(const AttentionProblem& p, 
   };
   const TileShape tile{.br = side(statement_.like->br, "br"), .bc = side(statement_.like->bc, "bc")};
   const AttentionModel model = like_->model(p, tile, device);
-  if (model.refusal) throw model.refusal->reason;
+  if (model.refusal) {
+    throw Message(say::own_kernel::law_refused{
+        .kernel = facts().name, .like = like_->name(), .br = tile.br, .bc = tile.bc, .why = model.refusal->reason});
+  }
   std::vector<OperandTraffic> sums;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
@@ -301,7 +315,7 @@ KernelModel UserKernel::model_of(const LaunchStatement& launch, const AttentionP
   constexpr std::int64_t most_grid_x = std::numeric_limits<std::int32_t>::max();
   constexpr std::int64_t most_grid_yz = 65535;
   constexpr std::int64_t most_cluster = 16;
-  constexpr std::int64_t most_bytes = std::int64_t{1} << 60;
+  constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
   KernelModel model;
   model.name = launch.name;
   model.setup = p.pass == Pass::bwd && launch.pass == Pass::fwd;

@@ -113,6 +113,7 @@ double flops_per_exponential(const AttentionProblem& problem, const Algorithm* a
 
 /// What the closed form says of a configuration.
 struct Counted {
+  bool work = true;  ///< else only bytes between SM and L2 are known
   double tensor_flops = 0;
   double exponentials = 0;
   std::array<double, roofline_levels.size()> bytes{};
@@ -122,7 +123,7 @@ std::optional<Counted> count_closed(const Algorithm& algorithm, const AttentionP
                                     const DeviceLimits& limits) {
   const AttentionModel model = algorithm.model(problem, config, limits);
   if (model.refusal || !model.states_bytes) return std::nullopt;
-  Counted counted;
+  Counted counted{.work = model.predicts_time};
   for (const LaunchLoad& load : predict_loads(model, limits)) {
     counted.tensor_flops += load.work.tensor_flops;
     counted.exponentials += load.work.exponentials;
@@ -137,12 +138,14 @@ class RooflineBuilder {
   RooflineBuilder(const PointTable& table, const RooflineRequest& request) : table_(table), request_(request) {}
 
   RooflineReport build(std::span<const Row> rows) {
-    std::map<std::pair<std::size_t, RunIndex>, std::vector<Row>> of_run;
+    // Algorithms that nobody here knows have one place: their names tell them apart.
+    std::map<std::tuple<std::size_t, std::string, RunIndex>, std::vector<Row>> of_run;
     for (const Row row : rows) {
       if (table_.run(row).device_id != request_.device_id) continue;
       if (request_.n && table_.n_k(row) != *request_.n) continue;
       if (!lies_somewhere(row)) continue;
-      of_run[{table_.algorithms().place(table_.algorithm(row)), table_.run_index(row)}].push_back(row);
+      const std::string algorithm(table_.algorithm(row));
+      of_run[{table_.algorithms().place(algorithm), algorithm, table_.run_index(row)}].push_back(row);
     }
     if (of_run.empty()) return std::move(report_);
     const Row first = of_run.begin()->second.front();
@@ -241,9 +244,10 @@ class RooflineBuilder {
     if (algorithm != nullptr && is_quick(problem))
       counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
     if (counted) {
-      point.executed_flops = counted->tensor_flops;
+      if (counted->work) point.executed_flops = counted->tensor_flops;
       for (std::size_t level = 0; level < roofline_levels.size(); ++level) {
-        point.model_bytes.at(level) = counted->bytes.at(level);
+        const bool known = counted->work || level == static_cast<std::size_t>(RooflineLevel::sm_l2);
+        if (known) point.model_bytes.at(level) = counted->bytes.at(level);
       }
     }
     add_shares(point, problem, algorithm, counted);
@@ -256,9 +260,9 @@ class RooflineBuilder {
     const auto add = [&](const Roof* roof, std::optional<double> amount) {
       if (roof != nullptr && amount && *amount > 0) point.shares.push_back({roof->bound, *amount / roof->rate * 1e9});
     };
-    const double tensor = counted ? counted->tensor_flops : point.flops;
-    const double exponentials =
-        counted ? counted->exponentials : point.flops / flops_per_exponential(problem, algorithm);
+    const bool work = counted && counted->work;
+    const double tensor = work ? counted->tensor_flops : point.flops;
+    const double exponentials = work ? counted->exponentials : point.flops / flops_per_exponential(problem, algorithm);
     add(find_roof(report_.roofs, Bound::dram), point.bytes[static_cast<std::size_t>(RooflineLevel::dram)]);
     add(find_roof(report_.roofs, Bound::l2), point.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)]);
     add(matrix_roof(report_.roofs, algorithm), tensor);

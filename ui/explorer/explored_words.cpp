@@ -26,7 +26,10 @@ QString help_of(const ExplorerChoices& choices) {
   return qtext(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});
 }
 
-QString occupancy_words(const analysis::ExploredKernel& kernel) {
+QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time) {
+  if (!predicts_time) {  // its registers, and with them what limits it, are known once it is compiled
+    return qtext(say::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
+  }
   return qtext(say::explorer_page::occupancy_line{.occupancy = text(Percent(kernel.occupancy.warps_pct)),
                                                   .blocks = kernel.occupancy.blocks_per_sm,
                                                   .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),

@@ -15,7 +15,7 @@ namespace attnscope::ui {
 [[nodiscard]] QString verdict_words(const analysis::Exploration& exploration);
 /// Which tile the paper's rule picks of M, and why not a larger one; empty where the tile is chosen by hand.
 [[nodiscard]] QString rule_words(const Explored& explored);
-[[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel);
+[[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time);
 /// Of what was recorded near the configuration: which point, how long it took, of which run.
 [[nodiscard]] QString recorded_words(const RecordedPoints::Found& found);
 /// What the shares are of, and where the rates come from that they are worked out with.

@@ -144,9 +144,11 @@ void OperandsModel::set_exploration(const analysis::Exploration* exploration) {
                                bytes_text(e.traffic.sm_to_l2_bytes), qtext(Bytes(e.traffic.total()))},
                      .help = qtext(say::explorer_page::l2_sum_help{}),
                      .sum = true});
-    lines.push_back({.texts = {qtext(say::explorer_page::dram_estimated{}), {}, {}, qtext(Bytes(e.dram_bytes))},
-                     .help = qtext(say::explorer_page::dram_help{}),
-                     .sum = true});
+    if (e.predicts_time) {
+      lines.push_back({.texts = {qtext(say::explorer_page::dram_estimated{}), {}, {}, qtext(Bytes(e.dram_bytes))},
+                       .help = qtext(say::explorer_page::dram_help{}),
+                       .sum = true});
+    }
     lines.push_back({.texts = {qtext(say::explorer_page::compulsory{}), {}, {}, qtext(Bytes(e.compulsory_bytes))},
                      .help = qtext(say::explorer_page::compulsory_help{})});
   }

@@ -30,7 +30,8 @@ UnitBars::UnitBars(QWidget* parent) : QWidget(parent) {
   setAccessibleName(qtext(say::explorer_page::predicted_time{}));
 }
 
-void UnitBars::set_times(const std::optional<Times>& times) {
+void UnitBars::set_times(const std::optional<Times>& times, const QString& why) {
+  why_ = why;
   const std::size_t lines_before = lines_.size();
   times_ = times;
   build_lines();
@@ -139,7 +140,8 @@ void UnitBars::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   if (!times_) {
     painter.setPen(colors.muted);
-    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, qtext(say::explorer_page::does_not_run{}));
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap,
+                     why_.isEmpty() ? qtext(say::explorer_page::does_not_run{}) : why_);
     return;
   }
   const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);

@@ -29,8 +29,8 @@ class UnitBars : public QWidget {
     analysis::SpeedOfLight light{};
     std::optional<Measured> measured{};  ///< of the same launch
   };
-  /// Nothing: the configuration does not run.
-  void set_times(const std::optional<Times>& times);
+  /// Nothing: in its place stands why.
+  void set_times(const std::optional<Times>& times, const QString& why = {});
 
   [[nodiscard]] QRectF total_bar() const;
   [[nodiscard]] QRectF bar(GpuUnit unit) const;
@@ -70,6 +70,7 @@ class UnitBars : public QWidget {
   };
   void fit_columns();
 
+  QString why_;
   std::optional<Times> times_;
   Widths widths_;
   std::vector<Line> lines_;  ///< the total first, then what was measured, the units, and what is left

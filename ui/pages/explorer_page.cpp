@@ -389,18 +389,18 @@ void ExplorerPage::show_kernel() {
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
-  of_kernel_->setVisible(e.kernels.size() > 1);
+  of_kernel_->setVisible(e.kernels.size() > 1 && e.predicts_time);
   set_words(of_kernel_, qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = text(Nanoseconds(e.ns))}));
   const std::optional<UnitBars::Measured> measured = measured_beside(kernel.name);
   std::optional<UnitBars::Times> times;
   if (e.predicts_time) {
     times = {.ns = kernel.time.ns, .light = analysis::speed_of_light({&kernel.time, 1}), .measured = measured};
   }
-  unit_bars_->set_times(times);
-  set_words(occupancy_, occupancy_words(kernel));
+  unit_bars_->set_times(times, qtext(say::explorer_page::untimed{}));
+  set_words(occupancy_, occupancy_words(kernel, e.predicts_time));
   occupancy_->show();
-  set_words(terms_note_, e.predicts_time ? rates_note(*shown_) : qtext(say::explorer_page::untimed{}));
-  terms_note_->show();
+  set_words(terms_note_, e.predicts_time ? rates_note(*shown_) : QString());
+  terms_note_->setVisible(e.predicts_time);
 }
 
 std::optional<UnitBars::Measured> ExplorerPage::measured_beside(const std::string& kernel) {

@@ -145,7 +145,7 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     if (algorithm->facts().for_reading) continue;
     auto* box = new QCheckBox(short_title(algorithm->name()), boxes);
-    box->setToolTip(to_qstring(algorithm->facts().title));
+    box->setToolTip(plain_tip(to_qstring(algorithm->facts().title)));
     box->setProperty("algorithm", to_qstring(algorithm->name()));
     box->setChecked(true);
     flow->addWidget(box);

@@ -157,6 +157,9 @@ class GpuDevice final : public Device {
                    GuardedBuffer::Flush flush, const MeasureOptions& options);
   /// Poisons the outputs once more, so that after timing they are those of timed launches.
   void poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  /// Ends a point whose launches take longer where their outputs are still to be written: timed were those that had
+  /// nothing left to do.
+  void check_fresh(const PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
   /// Ends a point whose launches keep device memory.
   void check_leak(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Looks beside the buffers and, where outputs are verified, judges the last timed launch and one on other inputs.

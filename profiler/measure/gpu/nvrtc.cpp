@@ -11,6 +11,7 @@
 #include "kernels/embedded_sources.h"
 #include "messages/compile.h"
 #include "messages/library.h"
+#include "messages/point.h"
 #include "profiler/measure/gpu/dynamic_library.h"
 #include "profiler/measure/gpu/own_source.h"
 
@@ -187,6 +188,11 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   compiled.cubin.resize(size);
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
+  // A kernel that is not there shows when it is loaded, on a GPU; here, to who compiles ahead of that.
+  if (source.own &&
+      compiled.log.find(fmt::format("Compiling entry function '{}'", source.entry)) == std::string::npos) {
+    return fail(say::point::no_entry{.file = source.file, .entry = source.entry});
+  }
   compiled.figures = figures_from_log(compiled.log, source.entry);
   return compiled;
 }

@@ -34,7 +34,7 @@ struct Include {
   bool quoted = false;
 };
 
-/// Of a line "  #  include <name>".
+/// Of a line "  #  include <name>"; without a name where that is a macro's.
 std::optional<Include> include_of(std::string_view line) {
   const auto skip_blanks = [&] {
     while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
@@ -45,7 +45,7 @@ std::optional<Include> include_of(std::string_view line) {
     line.remove_prefix(part.size());
   }
   skip_blanks();
-  if (line.empty() || (line.front() != '"' && line.front() != '<')) return std::nullopt;
+  if (line.empty() || (line.front() != '"' && line.front() != '<')) return Include{};  // a macro's value
   const bool quoted = line.front() == '"';
   line.remove_prefix(1);
   const std::size_t end = line.find(quoted ? '"' : '>');
@@ -73,11 +73,15 @@ class Closure {
     if (own) files_.push_back({.name = readable(name), .digest = uuid_of(text), .content = text});
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-      if (const auto include = include_of(line)) follow(file, *include, own);
+      const auto include = include_of(line);
+      if (include && !include->name.empty()) follow(file, *include, own);
+      if (include && include->name.empty() && own) by_macro_ = name;
     }
   }
   [[nodiscard]] const std::string& all() const { return all_; }
   [[nodiscard]] std::vector<StatementSource>& files() { return files_; }
+  /// A file of the user's that includes what a macro names; empty where none does.
+  [[nodiscard]] const std::string& by_macro() const { return by_macro_; }
 
  private:
   void follow(const fs::path& from, const Include& include, bool own) {
@@ -98,6 +102,7 @@ class Closure {
   std::set<fs::path> seen_;
   std::string all_;
   std::vector<StatementSource> files_;
+  std::string by_macro_;
 };
 
 /// Each once; of two files that are called the same, which lie in two folders, the later one has a number.
@@ -137,6 +142,7 @@ Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vec
   }
   Closure closure(include_folders_of(source, toolkit), toolkit.size());
   closure.add(source.file, source.name, *text);
+  if (!closure.by_macro().empty()) return Failure<Message>{say::compile::own_by_macro{.file = closure.by_macro()}};
   own.digest = uuid_of(fmt::format("{}\n{}", source.statement, closure.all()));
   own.files = std::move(closure.files());
   return own;

@@ -31,7 +31,7 @@ struct OwnText {
                                                                     const std::vector<std::filesystem::path>& toolkit);
 
 /// Reads it. Includes are followed wherever they stand, also where a condition leaves them out; one that is found in no
-/// folder, or whose name is a macro, is the compiler's business.
+/// folder, is the compiler's business; one of the user's that a macro names is refused.
 [[nodiscard]] Result<OwnText, Message> read_own_source(const OwnSource&,
                                                        const std::vector<std::filesystem::path>& toolkit);
 
