@@ -20,6 +20,7 @@
 
 #include "messages/file.h"
 #include "messages/row.h"
+#include "profiler/metrics/statement.h"
 #include "storage/check.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
@@ -307,11 +308,27 @@ std::vector<Unverified> keep_confirmed_rows(SQLite::Database& database) {
   return kept;
 }
 
+/// A point whose statement is damaged is what was measured all the same: it stays, without it and without a digest.
+void remove_statements_but(SQLite::Database& database, const std::set<std::string>& whole) {
+  std::vector<std::int64_t> damaged;
+  {
+    SQLite::Statement query(database, "SELECT id, digest FROM statements");
+    while (query.executeStep()) {
+      if (!whole.contains(query.getColumn(1).getString())) damaged.push_back(query.getColumn(0).getInt64());
+    }
+  }
+  for (const std::int64_t id : damaged) {
+    database.exec(fmt::format("UPDATE points SET statement_id = NULL, digest = NULL WHERE statement_id = {}", id));
+    database.exec(fmt::format("DELETE FROM statements WHERE id = {}", id));
+  }
+}
+
 /// Takes away what is not as it was written. The scratch file is one that opens.
 Salvage remove_bad_rows(const std::filesystem::path& scratch) {
   Salvage salvage;
   std::vector<BadRow> bad;
   std::vector<Unverified> kept;
+  std::set<std::string> whole_statements;
   {
     const auto database = open_database(scratch, DatabaseAccess::read_write);
     database->exec("PRAGMA journal_mode = MEMORY");
@@ -321,7 +338,7 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
     const RunStore store = RunStore::open(scratch, RunStore::Mode::read_only);
     salvage.runs = store.runs().size();
     salvage.points = store.points().size();
-    (void)store.statements(true);  // damaged ones are named
+    for (const auto& statement : store.statements(true)) whole_statements.insert(digest_of(*statement));
     bad = store.bad_rows();
   }
   const auto database = open_database(scratch, DatabaseAccess::read_write);
@@ -337,6 +354,7 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
     if (row.point) remove("DELETE FROM points WHERE id = ?", *row.point);
     if (row.bad_run) remove("DELETE FROM runs WHERE id = ?", *row.bad_run);
   }
+  remove_statements_but(*database, whole_statements);
   for (const std::int64_t set : remove_changed_sets(*database, ceiling_sets)) {
     salvage.left.push_back(say::row::changed_ceilings{.set = set});
   }

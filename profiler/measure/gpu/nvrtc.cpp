@@ -189,8 +189,10 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
   // A kernel that is not there shows when it is loaded, on a GPU; here, to who compiles ahead of that.
-  if (source.own &&
-      compiled.log.find(fmt::format("Compiling entry function '{}'", source.entry)) == std::string::npos) {
+  const auto compiles_entry = [&](const std::string& entry) {
+    return compiled.log.find("Compiling entry function '" + entry) != std::string::npos;
+  };
+  if (source.own && compiles_entry("") && !compiles_entry(source.entry + "'")) {
     return fail(say::point::no_entry{.file = source.file, .entry = source.entry});
   }
   compiled.figures = figures_from_log(compiled.log, source.entry);
