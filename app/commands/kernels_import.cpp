@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-struct ImportOptions {
+struct TritonOptions {
   std::string cache;
   std::string kernel;
   std::string output = ".";
@@ -41,7 +41,7 @@ void list(const user::TritonKernel& kernel) {
   }
 }
 
-ExitCode import_kernel(const ImportOptions& options) {
+ExitCode import_kernel(const TritonOptions& options) {
   const auto kernel = user::read_triton_cache(options.cache, options.kernel);
   if (!kernel) throw CommandError(ExitCode::usage, kernel.error());
   for (const Message& each : kernel->left_out) spdlog::warn("{}", one_line(text(each)));
@@ -62,7 +62,7 @@ ExitCode import_kernel(const ImportOptions& options) {
 }  // namespace
 
 Action add_import_triton(CLI::App& command) {
-  auto options = std::make_shared<ImportOptions>();
+  auto options = std::make_shared<TritonOptions>();
   user::TritonImport& wanted = options->wanted;
   command.add_option("FOLDER", options->cache, "Triton's cache (~/.triton/cache), or a folder of it")->required();
   command.add_option("--kernel", options->kernel, "The Triton function; without it, those in the cache are told")

@@ -198,6 +198,7 @@ std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, con
   };
   const auto words = [](const auto& values) {
     std::vector<std::string_view> all;
+    all.reserve(values.size());
     for (const auto each : values) all.push_back(to_string(each));
     return all;
   };
