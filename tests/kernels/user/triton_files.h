@@ -32,7 +32,7 @@ inline nlohmann::json triton_metadata(const std::string& hash) {
   nlohmann::json all = nlohmann::json::parse(R"({
     "target": {"backend": "cuda", "arch": 90, "warp_size": 32}, "num_warps": 4, "num_ctas": 1, "num_stages": 3,
     "maxnreg": null, "launch_cooperative_grid": false, "launch_pdl": false,
-    "extern_libs": [["libdevice", "/opt/torch/lib/libdevice.10.bc"]], "arch": "sm90", "triton_version": "3.6.0",
+    "extern_libs": [["libdevice", "/usr/lib/triton/libdevice.10.bc"]], "arch": "sm90", "triton_version": "3.6.0",
     "tensordesc_meta": [], "shared": 32768, "global_scratch_size": 0, "global_scratch_align": 1,
     "profile_scratch_size": 0, "profile_scratch_align": 1, "name": "_attn_fwd"})");
   all["hash"] = hash + std::string(64 - hash.size(), '0');
