@@ -113,6 +113,7 @@ Message know_from_file(std::string_view text, const std::filesystem::path& file)
   static std::mutex mutex;
   static std::map<std::string, Stated, std::less<>> met;  // by name
   static std::set<std::string, std::less<>> refused;      // texts
+  static std::set<std::string, std::less<>> differing;    // names
   const std::lock_guard lock(mutex);
   const auto refuse = [&](const Message& why) {
     return refused.emplace(text).second ? Message(say::own_kernel::not_taken{.file = file.string(), .why = why})
@@ -123,7 +124,12 @@ Message know_from_file(std::string_view text, const std::filesystem::path& file)
   Statement statement = std::move(parsed).value();
   const std::string name = statement.name;
   const Algorithm* const known = known_algorithms().find(name);
-  if (known != nullptr && !known->facts().for_reading) return {};
+  if (known != nullptr && known->facts().foreign && !known->facts().for_reading) {
+    const auto* given = dynamic_cast<const UserKernel*>(known);
+    const bool same = given == nullptr || given->text() == text;
+    if (same || !differing.insert(name).second) return {};
+    return say::own_kernel::given_otherwise{.file = file.string(), .kernel = name};
+  }
   const auto [first, is_new] = met.try_emplace(name, Stated{.text = std::string(text), .file = file});
   Message told;
   if (!is_new) {

@@ -29,7 +29,7 @@ struct KernelFiles {
 /// Adds what a file of results has of a statement to known_algorithms(), for reading alone (Facts::for_reading): its
 /// law and its knobs are then known, unless the process knows the kernel anyway. Nothing that it names is opened. Where
 /// another file states a kernel of that name otherwise, neither law is known from then on. One line about what is not
-/// taken, said once; else empty. Thread-safe.
+/// taken, or differs from what the process knows, said once; else empty. Thread-safe.
 [[nodiscard]] Message know_from_file(std::string_view text, const std::filesystem::path& file);
 
 }  // namespace attnscope::user

@@ -346,8 +346,8 @@ KernelModel UserKernel::model_of(const LaunchStatement& launch, const AttentionP
   return model;
 }
 
-std::vector<KernelModel> UserKernel::models(const AttentionProblem& p, const Config& config,
-                                            const DeviceLimits& device) const {
+std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Config& config,
+                                             const DeviceLimits& device) const {
   const Variables known = variables(p, config, device);
   std::vector<KernelModel> all;
   for (const LaunchStatement* launch : launches_of(p, known)) all.push_back(model_of(*launch, p, known, device));
@@ -358,11 +358,6 @@ std::vector<KernelModel> UserKernel::models(const AttentionProblem& p, const Con
     measured->traffic = sum_of(measured->operands);
   }
   return all;
-}
-
-std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Config& config,
-                                             const DeviceLimits& device) const {
-  return models(p, config, device);
 }
 
 std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const Variables& known) const {
@@ -386,7 +381,7 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
   AttentionPlan plan;
   plan.buffers = own_buffers(p, known);
   plan.lse_base_2 = statement_.lse_base_2;
-  std::vector<KernelModel> all = models(p, config, device);
+  std::vector<KernelModel> all = kernels(p, config, device);
   const std::vector<const LaunchStatement*> stated = launches_of(p, known);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaunchStatement& launch = *stated[i];

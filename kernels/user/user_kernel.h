@@ -23,6 +23,8 @@ class UserKernel final : public Algorithm {
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
+  /// As its file has it.
+  [[nodiscard]] const std::string& text() const { return statement_.launches.front().source->statement; }
 
  protected:
   [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
@@ -36,7 +38,6 @@ class UserKernel final : public Algorithm {
   /// Throws Message where an expression has no value, or none that a launch can have.
   [[nodiscard]] KernelModel model_of(const LaunchStatement&, const AttentionProblem&, const Variables&,
                                      const DeviceLimits&) const;
-  [[nodiscard]] std::vector<KernelModel> models(const AttentionProblem&, const Config&, const DeviceLimits&) const;
   [[nodiscard]] std::vector<BufferSpec> own_buffers(const AttentionProblem&, const Variables&) const;
   [[nodiscard]] std::vector<OperandTraffic> like_traffic(const AttentionProblem&, const Variables&,
                                                          const DeviceLimits&) const;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "stand_in.h"
 #include "subprocess.h"
 #include "sweeps.h"
 
@@ -189,19 +190,11 @@ TEST_F(Ab, two_programs_that_cannot_be_tried_are_one_line) {
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
-Process::Options fake_gpu() {
-  Process::Options options;
-  for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-    options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-  }
-  return options;
-}
-
 TEST_F(Ab, programs_are_started_anew_in_each_round) {
   const Outcome outcome =
       ab({"--base-program", ATTNSCOPE_PROGRAM, "algorithm=naive", "N=[64,128]", "d=64", "heads=1", "--rounds", "5",
           "--samples", "3", "--no-verify", "--json", "-o", in_folder("kept.attnscope")},
-         fake_gpu());
+         on_stand_in());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json document = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(document["rows"].size(), 2U);
@@ -217,7 +210,7 @@ TEST_F(Ab, programs_are_started_anew_in_each_round) {
 }
 
 TEST_F(Ab, rounds_go_on_until_a_look) {
-  const Process::Options options = fake_gpu();
+  const Process::Options options = on_stand_in();
   const Words words{"algorithm=naive", "N=128",       "d=64",   "heads=1",    "--rounds", "7",         "--samples", "3",
                     "--json",          "--no-verify", "--base", "tile=32x32", "--with",   "tile=64x64"};
   const Outcome outcome = ab(words, options);

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "profiler/measure/events.h"
+#include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -21,14 +22,6 @@ using ::testing::Not;
 
 class CeilingsOnGpu : public ::testing::Test {
  protected:
-  static Process::Options gpu(const std::string& faults = "") {
-    Process::Options options;
-    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-    }
-    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
-    return options;
-  }
   template <class Kind>
   static std::vector<Kind> events(const std::string& lines) {
     std::vector<Kind> found;
@@ -50,7 +43,7 @@ class CeilingsOnGpu : public ::testing::Test {
 };
 
 TEST_F(CeilingsOnGpu, lines_say_how_far_it_is_and_how_it_ended) {
-  const Outcome outcome = run(folder_, arguments_, gpu("throttle=4"));
+  const Outcome outcome = run(folder_, arguments_, on_stand_in("throttle=4"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto progress = events<ProgressEvent>(outcome.out);
   ASSERT_FALSE(progress.empty());
@@ -67,7 +60,7 @@ TEST_F(CeilingsOnGpu, lines_say_how_far_it_is_and_how_it_ended) {
 }
 
 TEST_F(CeilingsOnGpu, cancelled_on_stdin_keeps_nothing) {
-  Process process(folder_, arguments_, gpu());
+  Process process(folder_, arguments_, on_stand_in());
   process.write("cancel\n");
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
@@ -87,7 +80,7 @@ TEST_F(CeilingsOnGpu, what_costs_the_device_is_named_and_nothing_is_kept) {
        {Case{"crash=attn_ceiling_exp2", {"exp2, fp32 could not be measured.", "ILLEGAL_ADDRESS"}},
         Case{"crash=attn_ceiling_link", {"Preparing to measure the ceilings failed.", "ILLEGAL_ADDRESS"}},
         Case{"lost=attn_ceiling_mma", {"The GPU is gone.", "cuLaunchKernelEx"}}}) {
-    const Outcome outcome = run(folder_, arguments_, gpu(each.fault));
+    const Outcome outcome = run(folder_, arguments_, on_stand_in(each.fault));
     EXPECT_EQ(outcome.exit_code, 1) << each.fault;
     for (const std::string& words : each.said) EXPECT_THAT(outcome.err, HasSubstr(words)) << each.fault;
     EXPECT_THAT(outcome.err, Not(HasSubstr("point"))) << each.fault;
@@ -104,7 +97,7 @@ TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
   };
   // A kernel that is in the cache is not compiled again.
   const auto uncompiled = [&](const std::string& faults) {
-    Process::Options options = gpu(faults);
+    Process::Options options = on_stand_in(faults);
     options.environment["ATTNSCOPE_CACHE_DIR"] = folder_ / std::to_string(std::hash<std::string>()(faults));
     return options;
   };
@@ -136,14 +129,14 @@ TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
 
 TEST_F(CeilingsOnGpu, what_nvml_does_not_say_is_not_known) {
   for (const char* fault : {"nvml-reasons=3", "nvml-clock=999"}) {
-    const Outcome outcome = run(folder_, arguments_, gpu(fault));
+    const Outcome outcome = run(folder_, arguments_, on_stand_in(fault));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("by what, is not known: NVML did not say")) << fault;
     for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
       EXPECT_NE(ceiling.name, "throttle_reasons") << fault << ": 0 would say that nothing slowed it down";
     }
   }
-  const Outcome busy = run(folder_, arguments_, gpu("nvml-use=3"));
+  const Outcome busy = run(folder_, arguments_, on_stand_in("nvml-use=3"));
   EXPECT_THAT(busy.out, HasSubstr("Whether others used this GPU is not known: NVML did not say"));
   for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
     EXPECT_NE(ceiling.name, "others_use");
@@ -151,7 +144,7 @@ TEST_F(CeilingsOnGpu, what_nvml_does_not_say_is_not_known) {
 }
 
 TEST_F(CeilingsOnGpu, what_fails_ends_in_a_line_too) {
-  const Outcome crashed = run(folder_, arguments_, gpu("crash=attn_ceiling"));
+  const Outcome crashed = run(folder_, arguments_, on_stand_in("crash=attn_ceiling"));
   EXPECT_EQ(crashed.exit_code, 1);
   const auto done = events<DoneEvent>(crashed.out);
   ASSERT_EQ(done.size(), 1U);

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 
+#include "stand_in.h"
 #include "subprocess.h"
 #include "sweeps.h"
 
@@ -226,10 +227,7 @@ TEST_F(Compare, planted_changes_are_found) {
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
 // The stand-in's kernels take 10 us, give or take 10 ns.
 TEST_F(Compare, a_planted_change_is_a_timed_spin) {
-  Process::Options options;
-  for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-    options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-  }
+  Process::Options options = on_stand_in();
   const Outcome collected =
       run(folder_, {"collect", "-d",      "gpu", "--algorithms", "naive",         "-a",          "N=[128,256]",
                     "-a",      "d=64",    "-a",  "heads=1",      "--no-counters", "--no-verify", "--rounds",

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -28,16 +29,6 @@ using Mode = RunStore::Mode;
 
 class GpuFaults : public ::testing::Test {
  protected:
-  /// A GPU with these faults (tests/gpu/fake/fake_gpu.h).
-  static Process::Options gpu(const std::string& faults) {
-    Process::Options options;
-    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-    }
-    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
-    return options;
-  }
-
   /// Three points an algorithm.
   Outcome collect(const std::string& faults, const std::vector<std::string>& more = {}) {
     return collect_axes(faults, {"-a", "N=[16,32,48]"}, more);
@@ -49,7 +40,7 @@ class GpuFaults : public ::testing::Test {
                                        "-a",      "heads=1",  "-o",  file_};
     arguments.insert(arguments.end(), axes.begin(), axes.end());
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(folder_, arguments, gpu(faults));
+    return run(folder_, arguments, on_stand_in(faults));
   }
 
   [[nodiscard]] std::map<std::string, std::map<Disposition, int>> dispositions() const {
@@ -72,7 +63,7 @@ class GpuFaults : public ::testing::Test {
     std::vector<std::string> arguments{"tune",   "--device", "gpu",       "--algorithms", "splitkv",
                                        "--mask", "none",     "--lengths", "512"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(home, arguments, gpu(faults));
+    return run(home, arguments, on_stand_in(faults));
   }
 
   TemporaryFolder folder_;
@@ -224,7 +215,7 @@ TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
     more.insert(more.begin(), sweep.begin(), sweep.end());
     return more;
   };
-  Process::Options narrow = gpu("");
+  Process::Options narrow = on_stand_in("");
   narrow.narrow_pipe = true;
   std::size_t kept = 0;
   for (const std::size_t reported : {points + 5, points - 4}) {  // in the second round, then in the third or later
@@ -248,7 +239,7 @@ TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
     kept = now;
   }
   const std::uint64_t seed = the_run().order_seed;
-  const Outcome resumed = run(folder_, with({"--quiet", "--resume"}), gpu(""));
+  const Outcome resumed = run(folder_, with({"--quiet", "--resume"}), on_stand_in(""));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(the_run().state, StoredRunState::complete);
   EXPECT_EQ(the_run().rounds, 4);
@@ -288,7 +279,7 @@ TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
       std::filesystem::remove(file_);
       std::filesystem::remove(mark);
       const std::string faults = fmt::format("crash=fa1,mark={0},{1}{0}", mark, fault);
-      const Outcome outcome = run(folder_, with(device), gpu(faults));
+      const Outcome outcome = run(folder_, with(device), on_stand_in(faults));
       EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
       EXPECT_THAT(outcome.err, AllOf(HasSubstr("Fake GPU (GPU-00010203-0405-0607-0809-0a0b0c0d0e0f), on which run 1 "
                                                "began, cannot be used: "),
@@ -297,12 +288,12 @@ TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
       EXPECT_FALSE(the_run().simulated);
       EXPECT_EQ(the_run().points, 1U);
 
-      const Outcome still_gone = run(folder_, with({"--resume"}), gpu(faults));
+      const Outcome still_gone = run(folder_, with({"--resume"}), on_stand_in(faults));
       EXPECT_EQ(still_gone.exit_code, 5) << still_gone.err;
       EXPECT_THAT(still_gone.err, HasSubstr("--resume -o " + file_.string()));
       EXPECT_EQ(the_run().points, 1U) << "one run, and no other";
 
-      EXPECT_EQ(run(folder_, with({"--resume"}), gpu("")).exit_code, 5);
+      EXPECT_EQ(run(folder_, with({"--resume"}), on_stand_in("")).exit_code, 5);
       EXPECT_EQ(the_run().state, StoredRunState::complete);
       EXPECT_EQ(dispositions()["fa1"][Disposition::crashed], 1);
       EXPECT_EQ(dispositions()["fa1"][Disposition::ok], 1);
@@ -316,7 +307,7 @@ TEST_F(GpuFaults, a_gone_gpu_is_recorded_once_another_programs_lock_is_gone) {
   const std::vector<std::string> sweep{"collect",       "--no-verify", "--jsonl", "-a",           "heads=1", "-a",
                                        "N=[16:512:16]", "-o",          file_,     "--algorithms", "fa1,fa2"};
   {
-    Process::Options narrow = gpu("");
+    Process::Options narrow = on_stand_in("");
     narrow.narrow_pipe = true;
     Process killed(folder_, sweep, narrow);
     for (std::string line; line.find("\"event\":\"point\"") == std::string::npos;) {
@@ -333,7 +324,7 @@ TEST_F(GpuFaults, a_gone_gpu_is_recorded_once_another_programs_lock_is_gone) {
   std::optional<SQLite::Transaction> transaction(std::in_place, other, SQLite::TransactionBehavior::IMMEDIATE);
   std::vector<std::string> resumed = sweep;
   resumed.emplace_back("--resume");
-  Process process(folder_, resumed, gpu(fmt::format("gone={}", mark.string())));
+  Process process(folder_, resumed, on_stand_in(fmt::format("gone={}", mark.string())));
   bool waits = false;
   while (!waits) {
     const std::optional<std::string> line = process.read_line();
@@ -351,7 +342,8 @@ TEST_F(GpuFaults, a_run_goes_on_on_its_gpu_when_numbers_change) {
   const std::vector<std::string> arguments{"collect", "--device",     "1",  "--no-verify", "--quiet",
                                            "-a",      "N=[16,32]",    "-a", "heads=1",     "-o",
                                            file_,     "--algorithms", "fa1"};
-  const Outcome outcome = run(folder_, arguments, gpu(fmt::format("gpus=2,crash=fa1,mark={0},renumbered={0}", mark)));
+  const Outcome outcome =
+      run(folder_, arguments, on_stand_in(fmt::format("gpus=2,crash=fa1,mark={0},renumbered={0}", mark)));
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(the_run().state, StoredRunState::complete);
   EXPECT_EQ(the_run().points, 2U);
@@ -363,7 +355,7 @@ TEST_F(GpuFaults, a_gone_gpu_is_the_last_event) {
   Process process(folder_,
                   {"collect", "--no-verify", "--jsonl", "-a", "N=[16,32]", "-a", "heads=1", "-o", file_, "--algorithms",
                    "fa1", "--timeout", "0.1"},
-                  gpu(fmt::format("hang=fa1,mark={0},gone={0}", mark)));
+                  on_stand_in(fmt::format("hang=fa1,mark={0},gone={0}", mark)));
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   const std::size_t last = outcome.out.rfind("{\"event\"");
@@ -375,7 +367,7 @@ TEST_F(GpuFaults, a_gone_gpu_is_the_last_event) {
 TEST_F(GpuFaults, a_broken_gpu_is_not_simulated_unless_asked_for) {
   const std::vector<std::string> sweep{"collect", "--quiet", "-a", "N=16", "-o", file_, "--algorithms", "fa1"};
   for (const std::string fault : {"init=999", "init=803", "oom-at=1", "driver=11080", "compute=75"}) {
-    const Outcome outcome = run(folder_, sweep, gpu(fault));
+    const Outcome outcome = run(folder_, sweep, on_stand_in(fault));
     EXPECT_EQ(outcome.exit_code, 1) << fault;
     EXPECT_THAT(outcome.err, AllOf(StartsWith("attnscope: "), HasSubstr("--device simulated")));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
@@ -385,7 +377,7 @@ TEST_F(GpuFaults, a_broken_gpu_is_not_simulated_unless_asked_for) {
 
 TEST_F(GpuFaults, a_simulation_nobody_asked_for_is_said_and_recorded) {
   const std::vector<std::string> sweep{"collect", "--quiet", "-a", "N=16", "-o", file_, "--algorithms", "fa1"};
-  Process::Options none = gpu("");
+  Process::Options none = on_stand_in("");
   none.environment["ATTNSCOPE_CUDA_LIBRARY"] = "/nonexistent/libcuda.so.1";
   const Outcome quiet = run(folder_, sweep, none);
   EXPECT_EQ(quiet.exit_code, 0) << quiet.err;
@@ -417,7 +409,7 @@ TEST_F(GpuFaults, a_restart_keeps_words_behind_two_dashes) {
 TEST_F(GpuFaults, events_go_on_through_a_restart) {
   std::vector<std::string> arguments{"collect", "--device", "gpu", "--no-verify", "--jsonl",      "-a",     "N=[16,32]",
                                      "-a",      "heads=1",  "-o",  file_,         "--algorithms", "fa1,fa2"};
-  Process process(folder_, arguments, gpu("crash=fa1"));
+  Process process(folder_, arguments, on_stand_in("crash=fa1"));
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   const auto count = [&](const std::string& event) {
@@ -434,7 +426,7 @@ TEST_F(GpuFaults, events_go_on_through_a_restart) {
 TEST_F(GpuFaults, text_goes_on_through_a_restart) {
   const std::vector<std::string> arguments{"collect", "--device", "gpu", "--no-verify", "-a",           "N=[16,32]",
                                            "-a",      "heads=1",  "-o",  file_,         "--algorithms", "fa1"};
-  const Outcome outcome = run(folder_, arguments, gpu("crash=fa1"));
+  const Outcome outcome = run(folder_, arguments, on_stand_in("crash=fa1"));
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("\n1/2  fa1"), HasSubstr("\n2/2  fa1")));
   EXPECT_EQ(outcome.out.find("Device:"), outcome.out.rfind("Device:")) << outcome.out;
@@ -484,7 +476,7 @@ class GpuCeilings : public GpuFaults {
   Outcome ceilings(const std::string& faults, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"ceilings", "--device", "0", "--rounds", "3"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(folder_, arguments, gpu("free=40000000" + (faults.empty() ? "" : "," + faults)));
+    return run(folder_, arguments, on_stand_in("free=40000000" + (faults.empty() ? "" : "," + faults)));
   }
   [[nodiscard]] std::map<std::string, Ceiling> kept() const {
     std::map<std::string, Ceiling> all;
@@ -584,7 +576,7 @@ TEST_F(GpuCeilings, failures_are_one_line_and_keep_nothing) {
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_TRUE(RunStore::open(file_, Mode::read_only).ceilings().empty()) << each.faults;
   }
-  const Outcome small = run(folder_, {"ceilings", "--device", "0"}, gpu("free=9000000"));
+  const Outcome small = run(folder_, {"ceilings", "--device", "0"}, on_stand_in("free=9000000"));
   EXPECT_EQ(small.exit_code, 1);
   EXPECT_THAT(small.err, AllOf(HasSubstr("of device memory"), HasSubstr("bytes are free")));
 }
@@ -606,7 +598,7 @@ TEST_F(GpuFaults, out_of_device_memory_is_a_result) {
 TEST_F(GpuFaults, wrong_numbers_are_incorrect_and_code_5) {
   std::vector<std::string> arguments{"collect", "--device", "gpu", "--quiet",      "-a",           "N=64",
                                      "-a",      "heads=1",  "-o",  file_.string(), "--algorithms", "fa2"};
-  const Outcome outcome = run(folder_, arguments, gpu(""));
+  const Outcome outcome = run(folder_, arguments, on_stand_in(""));
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(dispositions()["fa2"][Disposition::incorrect], 1) << "its kernels leave their outputs as they were";
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profiler/metrics/metrics.h"
+#include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -25,11 +26,7 @@ using ::testing::Not;
 class GpuLibraries : public ::testing::Test {
  protected:
   Process::Options gpu(const std::string& faults = "") const {
-    Process::Options options;
-    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-    }
-    options.environment["ATTNSCOPE_FAKE_GPU"] = "compute-output,dirty=60000," + faults;
+    Process::Options options = on_stand_in("compute-output,dirty=60000," + faults);
     options.environment["ATTNSCOPE_TEST_LIBRARY_LOG"] = folder_ / "log";
     return options;
   }

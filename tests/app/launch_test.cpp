@@ -8,6 +8,7 @@
 
 #include "kernels/registry.h"
 #include "profiler/plan/point_spec.h"
+#include "stand_in.h"
 #include "subprocess.h"
 
 namespace attnscope::testing {
@@ -22,11 +23,7 @@ using Words = std::vector<std::string>;
 class Launch : public ::testing::Test {
  protected:
   Outcome launch(const Words& arguments, const std::string& faults = "") {
-    Process::Options options;
-    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-    }
-    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
+    Process::Options options = on_stand_in(faults);
     Words all{"launch"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return run(folder_, all, options);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -27,15 +28,6 @@ using Mode = RunStore::Mode;
 class OwnKernelCommands : public ::testing::Test {
  protected:
   void SetUp() override { write("mine", "mine.cu"); }
-
-  static Process::Options gpu(const std::string& faults) {
-    Process::Options options;
-    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-    }
-    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
-    return options;
-  }
 
   /// What the stand-in computes as fa2's forward kernel.
   void write(const std::string& name, const std::string& source, const std::string& entry = "attn_fa2_forward") {
@@ -64,7 +56,7 @@ class OwnKernelCommands : public ::testing::Test {
     for (const std::string& kernel : kernels) words.insert(words.end(), {"--kernel", (folder_ / kernel).string()});
     words.insert(words.end(), {"--algorithms", algorithms});
     words.insert(words.end(), more.begin(), more.end());
-    return run(folder_, words, gpu(faults));
+    return run(folder_, words, on_stand_in(faults));
   }
 
   [[nodiscard]] std::vector<StoredPoint> points() const { return RunStore::open(file_, Mode::read_only).points(); }
@@ -164,7 +156,7 @@ TEST_F(OwnKernelCommands, TwoVersionsOfOneNameAreTwoSides) {
       folder_,
       {"ab", "--device", "gpu", "--json", "--rounds", "5", "--no-verify", "-o", file_, "N=64", "d=64", "heads=2",
        "--base", "kernel=" + (first / "mine.json").string(), "--with", "kernel=" + (folder_ / "mine.json").string()},
-      gpu(""));
+      on_stand_in(""));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   std::map<std::string, std::string> digests;
   for (const StoredPoint& point : points()) {
@@ -179,8 +171,8 @@ TEST_F(OwnKernelCommands, VerifyWithoutACaseIsNoPass) {
   "supports": { "dtype": ["fp16"], "d": [64] }, "tile": { "br": [64], "bc": [64] },
   "requires": [{ "that": "0", "else": "Never." }],
   "launches": [ { "entry": "x", "grid": ["1"], "block": ["1"], "arguments": ["q"] } ] })json";
-  const Outcome outcome =
-      run(folder_, {"verify", "--device", "gpu", "--kernel", folder_ / "odd.json", "--algorithms", "odd"}, gpu(""));
+  const Outcome outcome = run(
+      folder_, {"verify", "--device", "gpu", "--kernel", folder_ / "odd.json", "--algorithms", "odd"}, on_stand_in(""));
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("none of the cases is a problem that these algorithms take"));
 }

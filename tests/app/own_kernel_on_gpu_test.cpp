@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -28,10 +29,7 @@ class OwnKernelInAFile : public ::testing::Test {
     ASSERT_EQ(begun.exit_code, 0) << begun.err;
   }
   Outcome collect(const fs::path& into, const std::vector<std::string>& more = {}) const {
-    Process::Options options;
-    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-    }
+    Process::Options options = on_stand_in();
     // Beside a built-in kernel, whose points have the bytes that a picture needs.
     std::vector<std::string> words{
         "collect", "--kernel", statement_, "--algorithms", "mine,fa2", "-a", "N=[256,512,1024]", "-a",         "d=64",

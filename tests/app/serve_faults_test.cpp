@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sessions.h"
+#include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -27,14 +28,6 @@ class ServeFaults : public ::testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  static Process::Options gpu(const std::string& faults) {
-    Process::Options options;
-    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-    }
-    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
-    return options;
-  }
   [[nodiscard]] RunSummary the_run() const {
     const auto runs = RunStore::open(file_, Mode::read_only).runs();
     EXPECT_EQ(runs.size(), 1U);
@@ -48,7 +41,7 @@ class ServeFaults : public ::testing::Test {
 TEST_F(ServeFaults, a_crash_and_a_hang_cost_their_point_only) {
   for (const auto& [fault, disposition] : {std::pair("crash=fa1", "crashed"), std::pair("hang=fa1", "timeout")}) {
     std::filesystem::remove(file_);
-    SessionClient client(folder_, command(), gpu(fault));
+    SessionClient client(folder_, command(), on_stand_in(fault));
     client.ask(asks_for("a", 16) + asks_for("bad", 16, 0, "fa1") + asks_for("b", 32) + asks_for("c", 48, 9) +
                asks_for("worse", 32, 0, "fa1") + asks_for("d", 64) + end_line() + "\n");
     const Outcome outcome = client.end();
@@ -66,7 +59,7 @@ TEST_F(ServeFaults, a_crash_and_a_hang_cost_their_point_only) {
 }
 
 TEST_F(ServeFaults, what_is_asked_while_it_starts_again_is_not_lost) {
-  SessionClient client(folder_, command(), gpu("crash=fa1"));
+  SessionClient client(folder_, command(), on_stand_in("crash=fa1"));
   client.until<PlanEvent>();
   // A line that comes in two halves, with the crash between them.
   const std::string whole = asks_for("halves", 32);
@@ -81,7 +74,7 @@ TEST_F(ServeFaults, what_is_asked_while_it_starts_again_is_not_lost) {
 }
 
 TEST_F(ServeFaults, a_gpu_that_only_crashes_is_given_up) {
-  SessionClient client(folder_, command(), gpu("crash=fa1"));
+  SessionClient client(folder_, command(), on_stand_in("crash=fa1"));
   std::string lines;
   for (int i = 0; i < 9; ++i) lines += asks_for(std::to_string(i), 16 + i, 0, "fa1");
   client.ask(lines);
@@ -94,7 +87,7 @@ TEST_F(ServeFaults, a_gpu_that_only_crashes_is_given_up) {
 }
 
 TEST_F(ServeFaults, why_counts_for_every_point_of_the_session) {
-  SessionClient client(folder_, command({"--why"}), gpu(""));
+  SessionClient client(folder_, command({"--why"}), on_stand_in(""));
   client.ask(asks_for("a", 16) + end_line() + "\n");
   EXPECT_EQ(client.end().exit_code, 0);
   const auto points = RunStore::open(file_, Mode::read_only).points();
@@ -103,7 +96,7 @@ TEST_F(ServeFaults, why_counts_for_every_point_of_the_session) {
 }
 
 TEST_F(ServeFaults, counters_that_are_demanded_and_not_there_are_code_3) {
-  SessionClient client(folder_, command({"--require-counters"}), gpu("cupti-availability=35"));
+  SessionClient client(folder_, command({"--require-counters"}), on_stand_in("cupti-availability=35"));
   EXPECT_EQ(client.end().exit_code, 3);
   EXPECT_EQ(client.done()->state, "failed");
   EXPECT_FALSE(std::filesystem::exists(file_));

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "profiler/analysis/unit_use.h"
+#include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -22,11 +23,7 @@ using Words = std::vector<std::string>;
 class CollectWhy : public ::testing::Test {
  protected:
   Outcome collect(const Words& more, const std::string& faults = "") {
-    Process::Options options;
-    for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
-      options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
-    }
-    options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
+    Process::Options options = on_stand_in(faults);
     Words all{"collect", "--no-verify", "--quiet", "-a", "heads=1", "-a", "d=64", "--algorithms", "naive", "-o", file_};
     all.insert(all.end(), more.begin(), more.end());
     return run(folder_, all, options);

@@ -194,6 +194,9 @@ QString OnChipMap::heading(OnChipPlace place) const {
   const std::string each = capacity(map.block_bytes);
   const std::string free = capacity(map.free_bytes());
   const std::string all = capacity(map.sm_bytes);
+  if (place == OnChipPlace::registers && map.block_bytes == 0) {
+    return qtext(say::explorer_page::registers_unstated{.all = all});
+  }
   return place == OnChipPlace::shared
              ? qtext(say::explorer_page::shared_map{.blocks = map.blocks, .each = each, .free = free, .all = all})
              : qtext(say::explorer_page::register_map{.blocks = map.blocks, .each = each, .free = free, .all = all});

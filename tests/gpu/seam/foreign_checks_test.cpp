@@ -101,6 +101,11 @@ TEST_F(ForeignChecks, OneThatFailsOnOtherInputsAlone) {
   EXPECT_THAT(reason(), StartsWith("With other inputs: 8192 of 8192 output elements are NaN"));
 }
 
+TEST_F(ForeignChecks, WorkThatIsLeftOutWhereTheOutputIsThereIsNamed) {
+  open("leaves-out=fa2");
+  EXPECT_THAT(reason(), StartsWith("With outputs that are still to be written"));
+}
+
 TEST_F(ForeignChecks, OutputsThatDoNotChangeWithTheInputsAreNamed) {
   open("stale=fa2");
   EXPECT_EQ(reason(), "Its output is that of the inputs before: it does not follow from what the kernel is given.");

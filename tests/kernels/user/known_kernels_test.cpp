@@ -76,7 +76,11 @@ TEST(KnownFromFile, GivesWayToTheUsersOwn) {
   EXPECT_EQ(text(load_known_kernel(*statement)), "");
   ASSERT_NE(known_algorithms().find("own-one"), nullptr);
   EXPECT_FALSE(known_algorithms().find("own-one")->facts().for_reading);
-  EXPECT_EQ(text(know_from_file(named("own-one") + " ", "b.attnscope")), "") << "it is known anyway";
+  const std::string own = named("own-one");
+  EXPECT_EQ(text(know_from_file(own, "b.attnscope")), "") << "it is known anyway";
+  EXPECT_THAT(text(know_from_file(own + " ", "b.attnscope")),
+              AllOf(HasSubstr("b.attnscope"), HasSubstr("own-one"), HasSubstr("another statement")));
+  EXPECT_EQ(text(know_from_file(own + "  ", "b.attnscope")), "") << "said once";
   EXPECT_FALSE(known_algorithms().find("own-one")->facts().for_reading);
 }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program under test on the library that stands for driver, NVRTC, CUPTI and NVML.
+#pragma once
+
+#include <string>
+
+#include "subprocess.h"
+
+namespace attnscope::testing {
+
+#ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
+/// A GPU with these faults (tests/gpu/fake/fake_gpu.h).
+inline Process::Options on_stand_in(const std::string& faults = "") {
+  Process::Options options;
+  for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
+    options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;
+  }
+  options.environment["ATTNSCOPE_FAKE_GPU"] = faults;
+  return options;
+}
+#endif
+
+}  // namespace attnscope::testing
