@@ -38,6 +38,7 @@ enum class BufferFill {
   poison,      ///< NaN bytes, so that an element never written is seen
   zeros,       ///< of scratch memory that is counted in
   contents,    ///< what BufferSpec::contents says: lengths, block masks, block tables
+  inputs,      ///< several inputs lie in it, and NaN bytes between them
 };
 
 /// Bytes that are made when they are first asked for: most plans are made to be looked at, and a block mask has 64 MiB.
@@ -57,8 +58,34 @@ class HostBytes {
   mutable std::vector<std::byte> bytes_;
 };
 
-/// How a matrix of many heads lies in memory: batch x heads x N x d, or batch x N x heads x d.
-enum class Layout { bhnd, bnhd };
+/// How the rows of a tensor of batch x heads x N x d lie in memory; the d elements of a row follow one another.
+struct Strides {
+  std::int64_t batch = 0;  ///< elements from one batch entry to the next, and so on
+  std::int64_t head = 0;
+  std::int64_t row = 0;
+  /// Where batch entries differ in length and follow one another: rows before each, and of all; `batch` means nothing.
+  std::vector<std::int64_t> starts{};
+
+  bool operator==(const Strides&) const = default;
+  /// Element at which a row begins.
+  [[nodiscard]] std::int64_t at(std::int64_t entry, std::int64_t of_head, std::int64_t of_row) const {
+    const std::int64_t before = starts.empty() ? entry * batch : starts[static_cast<std::size_t>(entry)] * row;
+    return before + of_head * head + of_row * row;
+  }
+  /// Rows that a batch entry has, of `n`.
+  [[nodiscard]] std::int64_t rows(std::int64_t entry, std::int64_t n) const {
+    const auto i = static_cast<std::size_t>(entry);
+    return starts.empty() ? n : starts[i + 1] - starts[i];
+  }
+};
+
+/// Where a tensor lies, of q, k, v, dout and the outputs that are judged.
+struct Place {
+  std::optional<Strides> strides{};  ///< nothing: batch x heads x N x d without gaps
+  std::string within{};              ///< the buffer that it is part of; empty: one of its own
+  std::int64_t offset = 0;           ///< bytes, where it begins there
+  bool operator==(const Place&) const = default;
+};
 
 /// Whether launches may write there.
 [[nodiscard]] constexpr bool is_written(BufferFill fill) {
@@ -66,12 +93,19 @@ enum class Layout { bhnd, bnhd };
 }
 
 struct BufferSpec {
-  std::string name;  ///< "q", "k", "v", "o", "lse", "s", ...: what arguments refer to
-  std::int64_t bytes = 0;
+  std::string name;        ///< "q", "k", "v", "o", "lse", "s", ...: what arguments refer to
+  std::int64_t bytes = 0;  ///< 0 of what is part of another buffer
   BufferFill fill = BufferFill::poison;
   std::shared_ptr<const HostBytes> contents{};  ///< `bytes` of them, for BufferFill::contents
-  Layout layout = Layout::bhnd;                 ///< of q, k, v, dout and the outputs that are judged
+  Place place{};
 };
+
+/// Of a tensor of so many heads and rows.
+[[nodiscard]] inline Strides strides_of(const BufferSpec& buffer, std::int64_t heads, std::int64_t rows,
+                                        std::int64_t row_elements) {
+  const Strides whole{.batch = heads * rows * row_elements, .head = rows * row_elements, .row = row_elements};
+  return buffer.place.strides.value_or(whole);
+}
 
 /// Of all of them together.
 [[nodiscard]] std::int64_t bytes_of(std::span<const BufferSpec>);
@@ -118,7 +152,6 @@ struct KernelSource {
 struct HostCall {
   AttentionProblem problem;
   Pass pass = Pass::fwd;  ///< fwd or bwd: its part of the problem's pass
-  Layout layout = Layout::bhnd;
   bool lse_base_2 = false;
   TileShape tile;
   std::vector<std::pair<std::string, std::int64_t>> knobs;  ///< each that the statement has

@@ -30,7 +30,8 @@ enum attnscope_status {
 enum attnscope_dtype { ATTNSCOPE_FP16 = 0, ATTNSCOPE_BF16 = 1 };
 enum attnscope_pass { ATTNSCOPE_FORWARD = 0, ATTNSCOPE_BACKWARD = 1 };
 
-/* Elements from one batch entry, head and row to the next; the d elements of a row follow one another. */
+/* Elements from one batch entry, head and row to the next; the d elements of a row follow one another. Where entries
+   differ in length and follow one another, attnscope_pointers.q_starts and k_starts say where each begins. */
 typedef struct attnscope_strides {
   int64_t batch, head, row;
 } attnscope_strides;
@@ -46,9 +47,9 @@ typedef struct attnscope_problem {
   int32_t dtype;  /* attnscope_dtype, of q, k, v, o, dout and the gradients */
   int32_t pass;   /* attnscope_pass: what launch() has to do */
   int64_t batch, heads_q, heads_kv, n_q, n_k, d;
-  attnscope_strides q;  /* of q, o, dout, dq: batch x heads_q x n_q x d */
-  attnscope_strides kv; /* of k, v, dk, dv: batch x heads_kv x n_k x d */
-  double scale;         /* of the scores q.k, before their softmax: 1 / sqrt(d) */
+  attnscope_strides q, o, dout, dq; /* batch x heads_q x n_q x d; 0 for what is not there */
+  attnscope_strides k, v, dk, dv;   /* batch x heads_kv x n_k x d */
+  double scale;                     /* of the scores q.k, before their softmax: 1 / sqrt(d) */
   /* Query i sees the keys from i + n - n_q - window_left to i + n - n_q + window_right, where n is n_k or the batch
      entry's length; -1: no bound on that side. Causal: -1, 0. */
   int64_t window_left, window_right;
@@ -63,13 +64,14 @@ typedef struct attnscope_problem {
 /* Device addresses; null for what the problem or the statement does not have. */
 typedef struct attnscope_pointers {
   const void *q, *k, *v;
-  void* o;                    /* in a backward pass it is an input, and so is lse */
-  float* lse;                 /* batch x heads_q x n_q, where the statement's "computes" has "lse" */
-  const void* dout;           /* backward */
-  void *dq, *dk, *dv;         /* backward */
-  const int32_t* key_lengths; /* batch: keys that are no padding */
-  const uint8_t* block_mask;  /* ceil(n_q / mask_block) x ceil(n_k / mask_block), 0: that square is left out */
-  void* workspace;            /* as many bytes as workspace() asked for, aligned to 256; it holds anything */
+  void* o;                            /* in a backward pass it is an input, and so is lse */
+  float* lse;                         /* batch x heads_q x n_q, where the statement's "computes" has "lse" */
+  const void* dout;                   /* backward */
+  void *dq, *dk, *dv;                 /* backward */
+  const int32_t* key_lengths;         /* batch: keys that are no padding */
+  const uint8_t* block_mask;          /* ceil(n_q / mask_block) x ceil(n_k / mask_block), 0: that square is left out */
+  const int32_t *q_starts, *k_starts; /* batch + 1: rows before each batch entry, of layout thd */
+  void* workspace;                    /* as many bytes as workspace() asked for, aligned to 256; it holds anything */
 } attnscope_pointers;
 
 typedef struct attnscope_kernel {

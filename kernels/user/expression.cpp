@@ -362,4 +362,13 @@ Result<double, Message> Expression::real(const Variables& variables) const {
   return evaluate<double>(variables);
 }
 
+std::int64_t Expression::within(const Variables& variables, std::int64_t least, std::int64_t most) const {
+  const auto value = integer(variables);
+  if (!value) throw value.error();
+  if (*value < least || *value > most) {
+    throw Message(say::own_kernel::out_of_range{.expression = text_, .value = *value, .least = least, .most = most});
+  }
+  return *value;
+}
+
 }  // namespace attnscope::user

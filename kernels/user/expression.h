@@ -57,6 +57,8 @@ class Expression {
   /// The error names what has no value: a division by zero, a number beyond 64 bits, an unknown name.
   [[nodiscard]] Result<std::int64_t, Message> integer(const Variables&) const;
   [[nodiscard]] Result<double, Message> real(const Variables&) const;
+  /// Throws Message, also where the integer is not within these bounds.
+  [[nodiscard]] std::int64_t within(const Variables&, std::int64_t least, std::int64_t most) const;
 
  private:
   friend class ExpressionParser;

@@ -110,7 +110,7 @@ class Value {
     return std::move(parsed).value();
   }
   /// One of these words.
-  [[nodiscard]] std::string word(std::initializer_list<std::string_view> known) const {
+  [[nodiscard]] std::string word(const std::vector<std::string_view>& known) const {
     if (!json_->is_string() || std::ranges::find(known, text()) == known.end()) {
       not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
     }
@@ -141,11 +141,12 @@ class Parser {
     if (const auto all = root_.find("requires")) {
       for (const Value& each : all->list()) {
         each.object({"that", "else"});
-        result_.requirements.push_back({each.at("that").expression(names_), each.at("else").text()});
+        result_.requirements.push_back({each.at("that").expression(names_), Message::verbatim(each.at("else").text())});
       }
     }
     if (const auto all = root_.find("scratch"))
       all->each_member([&](const auto& name, const Value& v) { scratch(name, v); });
+    if (const auto stated = root_.find("layout")) layout(*stated);
     for (const Value& each : root_.at("launches").list()) launch(each);
     law();
     check_passes();
@@ -225,9 +226,6 @@ class Parser {
       result_.lse = lse.has_value();
       result_.lse_base_2 = lse && lse->word({"e", "2"}) == "2";
     }
-    if (const auto layout = root_.find("layout")) {
-      result_.layout = layout->word({"bhnd", "bnhd"}) == "bnhd" ? Layout::bnhd : Layout::bhnd;
-    }
   }
 
   void supports() {
@@ -283,15 +281,61 @@ class Parser {
     names_.push_back(name);
   }
 
+  /// Of a buffer that is none of a tensor's.
+  [[nodiscard]] const std::string& buffer_name(const Value& value, const std::string& name) const {
+    static constexpr std::array own{"q",  "k",  "v",           "o",          "lse",      "dout",     "dq",
+                                    "dk", "dv", "key_lengths", "block_mask", "q_starts", "k_starts", "null"};
+    const bool taken = std::ranges::find(own, name) != own.end() ||
+                       std::ranges::find(result_.scratch, name, &ScratchStatement::name) != result_.scratch.end();
+    if (!is_word(name, "_") || taken) value.wrong(say::own_kernel::scratch_name{.name = name});
+    return name;
+  }
+
   void scratch(const std::string& name, const Value& value) {
-    static constexpr std::array own{"q",  "k",  "v",  "o",           "lse",        "dout",
-                                    "dq", "dk", "dv", "key_lengths", "block_mask", "null"};
-    if (!is_word(name, "_") || std::ranges::find(own, name) != own.end()) {
-      value.wrong(say::own_kernel::scratch_name{.name = name});
-    }
+    (void)buffer_name(value, name);
     value.object({"bytes", "zero"});
     const auto zero = value.find("zero");
     result_.scratch.push_back({name, value.at("bytes").expression(names_), zero && zero->flag()});
+  }
+
+  void layout(const Value& value) {
+    if (!value.is_object()) {
+      const std::string word = value.word(layout_words());
+      for (PlaceStatement& each : places_of(word)) {
+        if (!each.within.empty()) (void)buffer_name(value, each.within);
+        result_.places.push_back(std::move(each));
+      }
+      if (auto condition = condition_of(word)) {
+        result_.requirements.push_back({std::move(*condition), say::own_kernel::layout_condition{.layout = word}});
+      }
+      return;
+    }
+    value.each_member([&](const std::string& tensor, const Value& each) { place(tensor, each); });
+  }
+
+  void place(const std::string& tensor, const Value& value) {
+    std::vector<std::string_view> tensors{"q", "k", "v", "o"};
+    if (result_.features.backward) tensors.insert(tensors.end(), {"dout", "dq", "dk", "dv"});
+    if (std::ranges::find(tensors, tensor) == tensors.end()) {
+      value.wrong(say::own_kernel::unknown_key{.key = tensor, .known = fmt::format("{}", fmt::join(tensors, ", "))});
+    }
+    value.object({"in", "at", "strides"});
+    PlaceStatement place{.tensor = tensor, .within = {}, .at = {}, .strides = {}, .packed = false};
+    const auto within = value.find("in");
+    const auto at = value.find("at");
+    if (within) place.within = buffer_name(*within, within->text());
+    if (at && !within) at->wrong(say::own_kernel::missing{.key = "in"});
+    if (at) place.at = at->expression(names_);
+    const Value strides = value.at("strides");
+    const std::vector<Value> list = strides.list();
+    if (list.size() != place.strides.size()) strides.not_a(say::own_kernel::three_strides{});
+    for (std::size_t i = 0; i < list.size(); ++i) place.strides.at(i) = list[i].expression(names_);
+    const auto is_input = [](const std::string& each) { return each.size() == 1 ? each != "o" : each == "dout"; };
+    for (const PlaceStatement& each : result_.places) {
+      if (!within || each.within != place.within || is_input(each.tensor) == is_input(tensor)) continue;
+      within->wrong(say::own_kernel::inputs_and_outputs{.buffer = place.within});
+    }
+    result_.places.push_back(std::move(place));
   }
 
   std::array<std::optional<Expression>, 3> extents(const Value& value, const std::vector<std::string>& known) const {
@@ -436,6 +480,13 @@ class Parser {
     add(result_.features.lengths, {"key_lengths"});
     add(result_.features.blocks, {"block_mask"});
     for (const ScratchStatement& each : result_.scratch) known.push_back(each.name);
+    for (const PlaceStatement& each : result_.places) {
+      const bool of_pass = result_.features.backward || each.tensor.size() == 1;
+      if (of_pass && !each.within.empty() && std::ranges::find(known, each.within) == known.end()) {
+        known.push_back(each.within);
+      }
+    }
+    add(std::ranges::any_of(result_.places, &PlaceStatement::packed), {"q_starts", "k_starts"});
     return known;
   }
 

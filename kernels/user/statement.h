@@ -16,6 +16,7 @@
 #include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "kernels/user/expression.h"
+#include "kernels/user/layout.h"
 
 namespace attnscope::user {
 
@@ -76,7 +77,7 @@ struct KnobStatement {
 
 struct RequirementStatement {
   Expression that;
-  std::string otherwise;  ///< the refusal's words
+  Message otherwise;  ///< the refusal's words
 };
 
 struct ScratchStatement {
@@ -91,7 +92,7 @@ struct Statement {
   std::string reference = "softmax";
   bool lse = false;  ///< "computes" has it
   bool lse_base_2 = false;
-  Layout layout = Layout::bhnd;
+  std::vector<PlaceStatement> places;  ///< of tensors that are not batch x heads x N x d
   std::vector<DType> dtypes;
   std::vector<Pass> passes;  ///< fwd, bwd
   std::vector<int> head_dims;

@@ -77,22 +77,11 @@ Refusal of_shape(Message reason) {
   return {Refusal::Cause::shape, std::move(reason)};
 }
 
-/// Throws Message.
-std::int64_t value_of(const Expression& expression, const Variables& variables, std::int64_t least, std::int64_t most) {
-  const auto value = expression.integer(variables);
-  if (!value) throw value.error();
-  if (*value < least || *value > most) {
-    throw Message(
-        say::own_kernel::out_of_range{.expression = expression.text(), .value = *value, .least = least, .most = most});
-  }
-  return *value;
-}
-
 std::array<std::uint32_t, 3> extents_of(const std::array<std::optional<Expression>, 3>& stated,
                                         const Variables& variables, const std::array<std::int64_t, 3>& most) {
   std::array<std::uint32_t, 3> extents{1, 1, 1};
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    if (stated.at(i)) extents.at(i) = static_cast<std::uint32_t>(value_of(*stated.at(i), variables, 1, most.at(i)));
+    if (stated.at(i)) extents.at(i) = static_cast<std::uint32_t>(stated.at(i)->within(variables, 1, most.at(i)));
   }
   return extents;
 }
@@ -103,9 +92,9 @@ Argument argument_of(const ArgumentStatement& stated, const Variables& variables
   using Long = std::numeric_limits<std::int64_t>;
   switch (stated.type) {
     case Type::int32:
-      return static_cast<std::int32_t>(value_of(stated.value, variables, Int::min(), Int::max()));
+      return static_cast<std::int32_t>(stated.value.within(variables, Int::min(), Int::max()));
     case Type::int64:
-      return value_of(stated.value, variables, Long::min(), Long::max());
+      return stated.value.within(variables, Long::min(), Long::max());
     case Type::float32: {
       const auto value = stated.value.real(variables);
       if (!value) throw value.error();
@@ -119,9 +108,9 @@ Argument argument_of(const ArgumentStatement& stated, const Variables& variables
                             .strides = {},
                             .box = {},
                             .swizzle_bytes = stated.swizzle_bytes};
-      for (const Expression& each : stated.extents) map.extents.push_back(value_of(each, variables, 1, Int::max()));
-      for (const Expression& each : stated.strides) map.strides.push_back(value_of(each, variables, 16, most_stride));
-      for (const Expression& each : stated.box) map.box.push_back(value_of(each, variables, 1, most_box));
+      for (const Expression& each : stated.extents) map.extents.push_back(each.within(variables, 1, Int::max()));
+      for (const Expression& each : stated.strides) map.strides.push_back(each.within(variables, 16, most_stride));
+      for (const Expression& each : stated.box) map.box.push_back(each.within(variables, 1, most_box));
       return map;
     }
     case Type::buffer:
@@ -144,8 +133,8 @@ UserKernel::UserKernel(Statement statement)
 std::vector<const LaunchStatement*> UserKernel::launches_of(const AttentionProblem& p, const Variables& known) const {
   std::vector<const LaunchStatement*> launches;
   const auto is_in = [&](const LaunchStatement& launch) {
-    return !launch.when || value_of(*launch.when, known, std::numeric_limits<std::int64_t>::min(),
-                                    std::numeric_limits<std::int64_t>::max()) != 0;
+    return !launch.when || launch.when->within(known, std::numeric_limits<std::int64_t>::min(),
+                                               std::numeric_limits<std::int64_t>::max()) != 0;
   };
   for (const Pass pass : {Pass::fwd, Pass::bwd}) {
     if (pass == Pass::bwd && p.pass == Pass::fwd) break;
@@ -240,7 +229,7 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
     for (const RequirementStatement& each : statement_.requirements) {
       const auto holds = each.that.integer(known);
       if (!holds) return of_shape(holds.error());
-      if (*holds == 0) return of_shape(Message::verbatim(each.otherwise));
+      if (*holds == 0) return of_shape(each.otherwise);
     }
     (void)own_buffers(p, known);
     for (const LaunchStatement* launch : launches_of(p, known)) {
@@ -288,7 +277,7 @@ std::int64_t UserKernel::working_set_bytes(const AttentionProblem& p, const Conf
 std::vector<OperandTraffic> UserKernel::like_traffic(const AttentionProblem& p, const Variables& known,
                                                      const DeviceLimits& device) const {
   const auto side = [&](const std::optional<Expression>& stated, const char* own) {
-    return static_cast<int>(stated ? value_of(*stated, known, 1, std::numeric_limits<int>::max()) : known.at(own));
+    return static_cast<int>(stated ? stated->within(known, 1, std::numeric_limits<int>::max()) : known.at(own));
   };
   const TileShape tile{.br = side(statement_.like->br, "br"), .bc = side(statement_.like->bc, "bc")};
   const AttentionModel model = like_->model(p, tile, device);
@@ -325,7 +314,7 @@ KernelModel UserKernel::model_of(const LaunchStatement& launch, const AttentionP
   model.block = extents_of(launch.block, known, {1024, 1024, 64});
   model.cluster = extents_of(launch.cluster, known, {most_cluster, most_cluster, most_cluster});
   if (launch.shared_bytes) {
-    model.dynamic_shared_bytes = value_of(*launch.shared_bytes, known, 0, std::numeric_limits<std::int32_t>::max());
+    model.dynamic_shared_bytes = launch.shared_bytes->within(known, 0, std::numeric_limits<std::int32_t>::max());
   }
   model.registers_per_thread = launch.registers;
   Variables of_grid = known;
@@ -338,7 +327,7 @@ KernelModel UserKernel::model_of(const LaunchStatement& launch, const AttentionP
   }
   for (const BytesStatement& each : launch.bytes) {
     const auto bytes = [&](const std::optional<Expression>& stated) {
-      return stated ? value_of(*stated, known, 0, most_bytes) : 0;
+      return stated ? stated->within(known, 0, most_bytes) : 0;
     };
     model.operands.push_back({each.tensor, {.l2_to_sm_bytes = bytes(each.load), .sm_to_l2_bytes = bytes(each.store)}});
   }
@@ -368,9 +357,9 @@ std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const
   buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   if (lse) buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
   if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
-  for (BufferSpec& buffer : buffers) buffer.layout = statement_.layout;
+  place_tensors(buffers, statement_.places, p, known);
   for (const ScratchStatement& each : statement_.scratch) {
-    const std::int64_t bytes = value_of(each.bytes, known, 1, most_scratch);
+    const std::int64_t bytes = each.bytes.within(known, 1, most_scratch);
     buffers.push_back({each.name, bytes, each.zero ? BufferFill::zeros : BufferFill::poison});
   }
   return buffers;
@@ -397,12 +386,8 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
     for (const ArgumentStatement& each : launch.arguments) arguments.push_back(argument_of(each, known));
     plan.launches.emplace_back(std::move(all[i]), std::move(source), std::move(arguments), nullptr);
     if (launch.source->kind != OwnSource::Kind::library) continue;
-    HostCall call{.problem = p,
-                  .pass = launch.pass,
-                  .layout = statement_.layout,
-                  .lse_base_2 = statement_.lse_base_2,
-                  .tile = config.tile,
-                  .knobs = {}};
+    HostCall call{
+        .problem = p, .pass = launch.pass, .lse_base_2 = statement_.lse_base_2, .tile = config.tile, .knobs = {}};
     for (const KnobStatement& knob : statement_.knobs) call.knobs.emplace_back(knob.name, known.at(knob.name));
     plan.launches.back().call = std::make_shared<const HostCall>(std::move(call));
   }

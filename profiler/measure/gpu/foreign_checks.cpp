@@ -30,9 +30,10 @@ bool GpuDevice::is_foreign(const PointSpec& spec) const {
   return algorithm != nullptr && algorithm->facts().foreign;
 }
 
-PlanMemory::Inputs GpuDevice::inputs_of(const PointSpec& spec, const MeasureOptions& options, Layout layout) const {
+PlanMemory::Inputs GpuDevice::inputs_of(const PointSpec& spec, const MeasureOptions& options,
+                                        const AttentionPlan& plan) const {
   const std::uint64_t round = is_foreign(spec) ? options.placement : 0;
-  return PlanMemory::inputs_of(spec.problem, options.input_kind, options.seed + round, layout);
+  return PlanMemory::inputs_of(spec.problem, options.input_kind, options.seed + round, plan);
 }
 
 PlanMemory::Besides GpuDevice::besides(const PointRecord& record, const MeasureOptions& options) const {
@@ -69,12 +70,14 @@ void GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const 
       "cuDeviceGetAttribute");
   std::int64_t needed = 0;
   for (const BufferSpec& buffer : point.plan.buffers) {
-    if (can_map != 0) needed += GuardedBuffer::mapped_bytes(cuda_, session_->device, buffer.bytes);
+    if (can_map != 0 && buffer.place.within.empty())
+      needed += GuardedBuffer::mapped_bytes(cuda_, session_->device, buffer.bytes);
   }
   // A virtual GPU may not map, and what fills the memory has no room beside it: the bytes beside its buffers are looked
   // at all the same.
   if (can_map == 0 || needed > free_device_bytes(cuda_)) return;
   for (const BufferSpec& buffer : point.plan.buffers) {
+    if (!buffer.place.within.empty()) continue;
     const auto [place, is_new] = guarded.try_emplace(buffer.name, cuda_, session_->device, stream, buffer.bytes, flush);
     if (!is_new || buffer.fill == BufferFill::poison) continue;
     cuda_.check(cuda_.cuMemcpyDtoDAsync(place->second.address(), session_->workspace.address(slot, buffer.name),
@@ -84,7 +87,10 @@ void GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const 
   session_->runner.wait(options.timeout);
   current_work_ =
       flush == GuardedBuffer::Flush::end ? Message(say::point::beyond_end{}) : Message(say::point::in_front{});
-  const auto address_of = [&](const std::string& buffer) { return guarded.at(buffer).address(); };
+  const auto address_of = [&](const std::string& name) {
+    const Place& place = std::ranges::find(point.plan.buffers, name, &BufferSpec::name)->place;
+    return guarded.at(place.within.empty() ? name : place.within).address() + static_cast<CUdeviceptr>(place.offset);
+  };
   for (const LoadedLaunch& each : loaded) launches.push_back(prepared(point.plan, each, address_of, options));
   for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, stream);
   session_->runner.wait(options.timeout);

@@ -145,7 +145,8 @@ class GpuDevice final : public Device {
   // What kernels that are not built in have to show besides.
   [[nodiscard]] bool is_foreign(const PointSpec& spec) const;
   /// What the point runs on: of a foreign one inputs of the round's own.
-  [[nodiscard]] PlanMemory::Inputs inputs_of(const PointSpec& spec, const MeasureOptions& options, Layout layout) const;
+  [[nodiscard]] PlanMemory::Inputs inputs_of(const PointSpec& spec, const MeasureOptions& options,
+                                             const AttentionPlan& plan) const;
   [[nodiscard]] PlanMemory::Besides besides(const PointRecord& record, const MeasureOptions& options) const;
   [[nodiscard]] std::vector<Oracle::Digest> digest(Oracle::Part part, std::size_t slot, const PreparedPoint& point,
                                                    const MeasureOptions& options);

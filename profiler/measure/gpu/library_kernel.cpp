@@ -61,11 +61,6 @@ auto guarded(const std::string& library, const char* function, const F& call) {
   }
 }
 
-attnscope_strides strides_of(Layout layout, std::int64_t heads, std::int64_t n, std::int64_t d) {
-  if (layout == Layout::bnhd) return {.batch = n * heads * d, .head = d, .row = heads * d};
-  return {.batch = heads * n * d, .head = n * d, .row = d};
-}
-
 }  // namespace
 
 LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.filename().string()) {
@@ -121,8 +116,14 @@ struct PreparedLibrary::Call {
                .n_q = p.n_q,
                .n_k = p.n_k,
                .d = p.d,
-               .q = strides_of(stated.layout, p.heads_q, p.n_q, p.d),
-               .kv = strides_of(stated.layout, p.heads_kv, p.n_k, p.d),
+               .q = {},  // and the others: point_to()
+               .o = {},
+               .dout = {},
+               .dq = {},
+               .k = {},
+               .v = {},
+               .dk = {},
+               .dv = {},
                .scale = 1 / std::sqrt(static_cast<double>(p.d)),
                .window_left = p.mask.left,
                .window_right = p.mask.right,
@@ -136,21 +137,32 @@ struct PreparedLibrary::Call {
   }
 
   void point_to(const AttentionPlan& plan_of_all, const Resolve& address_of) {
-    const auto take = [&](auto& pointer, const char* name) {
-      if (std::ranges::find(plan_of_all.buffers, name, &BufferSpec::name) == plan_of_all.buffers.end()) return;
+    const auto find = [&](auto& pointer, const char* name) -> const BufferSpec* {
+      const auto buffer = std::ranges::find(plan_of_all.buffers, name, &BufferSpec::name);
+      if (buffer == plan_of_all.buffers.end()) return nullptr;
       pointer = reinterpret_cast<std::decay_t<decltype(pointer)>>(address_of(name));
+      return &*buffer;
     };
-    take(pointers.q, "q");
-    take(pointers.k, "k");
-    take(pointers.v, "v");
-    take(pointers.o, "o");
-    take(pointers.lse, "lse");
-    take(pointers.dout, "dout");
-    take(pointers.dq, "dq");
-    take(pointers.dk, "dk");
-    take(pointers.dv, "dv");
-    take(pointers.key_lengths, "key_lengths");
-    take(pointers.block_mask, "block_mask");
+    const auto take = [&](auto& pointer, attnscope_strides& strides, const char* name, bool queries) {
+      const BufferSpec* const buffer = find(pointer, name);
+      if (buffer == nullptr) return;
+      const Strides stated = strides_of(*buffer, queries ? problem.heads_q : problem.heads_kv,
+                                        queries ? problem.n_q : problem.n_k, problem.d);
+      strides = {.batch = stated.batch, .head = stated.head, .row = stated.row};
+    };
+    take(pointers.q, problem.q, "q", true);
+    take(pointers.k, problem.k, "k", false);
+    take(pointers.v, problem.v, "v", false);
+    take(pointers.o, problem.o, "o", true);
+    take(pointers.dout, problem.dout, "dout", true);
+    take(pointers.dq, problem.dq, "dq", true);
+    take(pointers.dk, problem.dk, "dk", false);
+    take(pointers.dv, problem.dv, "dv", false);
+    (void)find(pointers.lse, "lse");
+    (void)find(pointers.key_lengths, "key_lengths");
+    (void)find(pointers.block_mask, "block_mask");
+    (void)find(pointers.q_starts, "q_starts");
+    (void)find(pointers.k_starts, "k_starts");
   }
 };
 

@@ -5,9 +5,12 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numbers>
 #include <random>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -78,6 +81,8 @@ const BufferSpec* find_buffer(const AttentionPlan& plan, std::string_view name) 
   return found == plan.buffers.end() ? nullptr : &*found;
 }
 
+constexpr std::uint16_t not_written = 0xFFFF;  // what PlanMemory::fill() leaves
+
 /// The service kernel of kernels/device/row_statistics.cuh for one head.
 KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance) {
   constexpr std::int64_t block_rows = 16;
@@ -144,7 +149,7 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
     return found->reference;
   }
   StatisticsSource statistics;
-  const bool pages_or_blocks = problem.page > 0 || find_buffer(plan, "q")->layout != Layout::bhnd ||
+  const bool pages_or_blocks = problem.page > 0 || find_buffer(plan, "q")->place.strides ||
                                (problem.mask.sparse() && find_buffer(plan, "block_mask") == nullptr);
   constexpr std::int64_t largest_d = 256;
   if (!pages_or_blocks && problem.d <= largest_d) {
@@ -184,7 +189,11 @@ std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan,
   if (!counter_) counter_ = allocate(cuda_, sizeof(std::uint64_t));
   std::vector<Digest> digests;
   for (const BufferSpec& buffer : plan.buffers) {
-    const bool output = std::ranges::find(output_names, buffer.name) != output_names.end();
+    if (!buffer.place.within.empty()) continue;
+    const bool output = std::ranges::any_of(plan.buffers, [&](const BufferSpec& each) {
+      return (each.name == buffer.name || each.place.within == buffer.name) &&
+             std::ranges::find(output_names, each.name) != output_names.end();
+    });
     if (part == Part::outputs ? !output : is_written(buffer.fill)) continue;
     KernelLaunch launch;
     launch.name = "digest";
@@ -216,64 +225,111 @@ std::int64_t Oracle::count_nonfinite(CUdeviceptr data, std::int64_t count, DType
 }
 
 template <class T>
-void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, std::int64_t matrix_rows,
-                  std::size_t row_elements, std::int64_t heads_between) const {
-  target.resize(rows.size() * row_elements);
+void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows,
+                  const Extents& extents) const {
+  const auto row_elements = static_cast<std::size_t>(extents.row_elements);
+  target.assign(rows.size() * row_elements, T{});
   const auto place = [&](std::size_t i) {
-    const auto& [instance, row] = rows[i];
-    return (instance / heads_between * matrix_rows + row) * heads_between + instance % heads_between;
+    const std::int64_t entry = rows[i].instance / extents.heads;
+    return extents.strides.at(entry, rows[i].instance % extents.heads, rows[i].row);
   };
-  const std::size_t row_bytes = row_elements * sizeof(T);
+  // Keys beyond a batch entry's own are not there, and have no gradient.
+  const auto there = [&](std::size_t i) {
+    return rows[i].row < extents.strides.rows(rows[i].instance / extents.heads, extents.rows);
+  };
   // Rows that follow one another come in one copy.
   for (std::size_t begin = 0; begin < rows.size();) {
     std::size_t end = begin + 1;
-    while (end < rows.size() && place(end) == place(end - 1) + 1) ++end;
-    cuda_.check(
-        cuda_.cuMemcpyDtoH(&target[begin * row_elements], buffer + static_cast<CUdeviceptr>(place(begin)) * row_bytes,
-                           (end - begin) * row_bytes),
-        "cuMemcpyDtoH");
+    if (there(begin)) {
+      while (end < rows.size() && there(end) && place(end) == place(end - 1) + extents.row_elements) ++end;
+      cuda_.check(
+          cuda_.cuMemcpyDtoH(&target[begin * row_elements], buffer + static_cast<CUdeviceptr>(place(begin)) * sizeof(T),
+                             (end - begin) * row_elements * sizeof(T)),
+          "cuMemcpyDtoH");
+    }
     begin = end;
   }
+}
+
+std::int64_t Oracle::take_rows(std::span<std::uint16_t> memory, const Extents& extents, std::int64_t batch,
+                               DType dtype) {
+  const unsigned exponent = dtype == DType::bf16 ? 0x7F80U : 0x7C00U;
+  std::int64_t nonfinite = 0;
+  for (std::int64_t entry = 0; entry < batch; ++entry) {
+    const std::int64_t rows = extents.strides.rows(entry, extents.rows);
+    for (std::int64_t i = 0; i < extents.heads * rows; ++i) {
+      const auto row = memory.subspan(static_cast<std::size_t>(extents.strides.at(entry, i / rows, i % rows)),
+                                      static_cast<std::size_t>(extents.row_elements));
+      nonfinite += std::ranges::count_if(row, [&](unsigned bits) { return (bits & exponent) == exponent; });
+      std::ranges::fill(row, not_written);
+    }
+  }
+  return nonfinite;
+}
+
+Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& plan, const AttentionProblem& problem,
+                             const SlotBuffers& buffers, std::chrono::milliseconds limit) {
+  struct Matrix {
+    const char* buffer;
+    const char* name;
+    const std::vector<RowId>& rows;
+    std::int64_t heads;
+    std::int64_t matrix_rows;
+    std::vector<std::uint16_t> KernelOutput::*seen;
+  };
+  const std::array matrices{Matrix{"o", "output", reference.rows, problem.heads_q, problem.n_q, &KernelOutput::o},
+                            Matrix{"dq", "dQ", reference.rows, problem.heads_q, problem.n_q, &KernelOutput::dq},
+                            Matrix{"dk", "dK", reference.keys, problem.heads_kv, problem.n_k, &KernelOutput::dk},
+                            Matrix{"dv", "dV", reference.keys, problem.heads_kv, problem.n_k, &KernelOutput::dv}};
+  seen_ = {};
+  Message broken;
+  std::map<std::string, std::vector<std::uint16_t>> apart;  // buffers that hold more than one matrix after the other
+  for (const Matrix& matrix : matrices) {
+    const BufferSpec* const spec = find_buffer(plan, matrix.buffer);
+    if (spec == nullptr) continue;
+    const CUdeviceptr address = buffers.address(matrix.buffer);
+    const Extents extents{strides_of(*spec, matrix.heads, matrix.matrix_rows, problem.d), matrix.heads,
+                          matrix.matrix_rows, problem.d};
+    const std::int64_t elements = problem.batch * matrix.heads * matrix.matrix_rows * problem.d;
+    std::int64_t nonfinite = 0;
+    if (spec->place.strides) {
+      const std::string& memory = spec->place.within.empty() ? spec->name : spec->place.within;
+      auto [held, is_new] = apart.try_emplace(memory);
+      if (is_new) {
+        held->second.resize(static_cast<std::size_t>(find_buffer(plan, memory)->bytes) / sizeof(std::uint16_t));
+        cuda_.check(cuda_.cuMemcpyDtoH(held->second.data(), buffers.address(memory),
+                                       held->second.size() * sizeof(std::uint16_t)),
+                    "cuMemcpyDtoH");
+      }
+      const auto first = static_cast<std::size_t>(spec->place.offset) / sizeof(std::uint16_t);
+      nonfinite = take_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
+    } else {
+      nonfinite = count_nonfinite(address, elements, problem.dtype, limit);
+    }
+    if (nonfinite > 0 && broken.empty()) {
+      broken = say::oracle::not_finite{.count = nonfinite, .elements = elements, .tensor = matrix.name};
+    }
+    read(seen_.*matrix.seen, address, matrix.rows, extents);
+  }
+  for (const auto& [name, memory] : apart) {
+    const bool untouched = std::ranges::all_of(memory, [](std::uint16_t bits) { return bits == not_written; });
+    if (!untouched && broken.empty()) broken = say::oracle::between_rows{.buffer = name};
+  }
+  if (const BufferSpec* const of_lse = find_buffer(plan, "lse")) {
+    read(seen_.lse, buffers.address("lse"), reference.rows,
+         {strides_of(*of_lse, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
+    if (plan.lse_base_2) {
+      for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
+    }
+  }
+  return broken;
 }
 
 CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan, const AttentionProblem& problem,
                           InputKind kind, std::uint64_t seed, const SlotBuffers& buffers,
                           std::chrono::milliseconds limit) {
   const Reference& reference = reference_for(*find_reference(judged_by), plan, problem, kind, seed, buffers, limit);
-  struct Matrix {
-    const char* buffer;
-    const char* name;
-    const std::vector<RowId>& rows;
-    std::int64_t instances;
-    std::int64_t matrix_rows;
-    std::vector<std::uint16_t> KernelOutput::*seen;
-  };
-  const std::array matrices{Matrix{"o", "output", reference.rows, problem.instances(), problem.n_q, &KernelOutput::o},
-                            Matrix{"dq", "dQ", reference.rows, problem.instances(), problem.n_q, &KernelOutput::dq},
-                            Matrix{"dk", "dK", reference.keys, problem.kv_instances(), problem.n_k, &KernelOutput::dk},
-                            Matrix{"dv", "dV", reference.keys, problem.kv_instances(), problem.n_k, &KernelOutput::dv}};
-  seen_ = {};
-  Message broken;
-  const auto d = static_cast<std::size_t>(problem.d);
-  for (const Matrix& matrix : matrices) {
-    if (find_buffer(plan, matrix.buffer) == nullptr) continue;
-    const CUdeviceptr address = buffers.address(matrix.buffer);
-    const std::int64_t elements = matrix.instances * matrix.matrix_rows * problem.d;
-    const std::int64_t nonfinite = count_nonfinite(address, elements, problem.dtype, limit);
-    if (nonfinite > 0 && broken.empty()) {
-      broken = say::oracle::not_finite{.count = nonfinite, .elements = elements, .tensor = matrix.name};
-    }
-    const std::int64_t heads = matrix.instances / problem.batch;
-    read(seen_.*matrix.seen, address, matrix.rows, matrix.matrix_rows, d,
-         find_buffer(plan, matrix.buffer)->layout == Layout::bhnd ? 1 : heads);
-  }
-  if (find_buffer(plan, "lse") != nullptr) {
-    read(seen_.lse, buffers.address("lse"), reference.rows, problem.n_q, 1, 1);
-    if (plan.lse_base_2) {
-      for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
-    }
-  }
-
+  Message broken = read_outputs(reference, plan, problem, buffers, limit);
   CheckResult result = check(reference, seen_);
   const auto missing = [&](const char* name) { return find_buffer(plan, name) == nullptr; };
   if (!broken.empty()) {

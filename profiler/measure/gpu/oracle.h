@@ -3,6 +3,7 @@
 #pragma once
 
 #include <list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,11 +67,21 @@ class Oracle {
                                              const SlotBuffers& buffers, std::chrono::milliseconds limit);
   [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
                                              std::chrono::milliseconds limit);
-  /// Rows `rows` (elements of `row_elements`) of matrices of `matrix_rows` rows, where the same rows of so many heads
-  /// follow one another: 1 where a matrix is in one piece.
+  /// How a tensor that is judged lies in memory.
+  struct Extents {
+    Strides strides;
+    std::int64_t heads;
+    std::int64_t rows;  ///< of a head
+    std::int64_t row_elements;
+  };
+  /// To seen(); returns what is wrong with what lies there, or between its rows.
+  [[nodiscard]] Message read_outputs(const Reference&, const AttentionPlan& plan, const AttentionProblem& problem,
+                                     const SlotBuffers& buffers, std::chrono::milliseconds limit);
   template <class T>
-  void read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, std::int64_t matrix_rows,
-            std::size_t row_elements, std::int64_t heads_between) const;
+  void read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, const Extents& extents) const;
+  /// How many elements of these rows are not finite. Makes them what nobody has written.
+  [[nodiscard]] static std::int64_t take_rows(std::span<std::uint16_t> memory, const Extents& extents,
+                                              std::int64_t batch, DType dtype);
 
   const CudaApi& cuda_;
   KernelRunner& runner_;

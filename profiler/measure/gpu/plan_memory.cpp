@@ -52,6 +52,10 @@ bool is_input(const BufferSpec& buffer) {
   return !is_written(buffer.fill) && buffer.fill != BufferFill::contents;
 }
 
+bool is_part(const BufferSpec& buffer) {
+  return !buffer.place.within.empty();
+}
+
 }  // namespace
 
 /// What is read to empty the L2 of dirty lines: a buffer of no plan's.
@@ -89,8 +93,11 @@ bool PlanMemory::allocate_missing(const std::vector<Wanted>& wanted) {
 }
 
 PlanMemory::Inputs PlanMemory::inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                         Layout layout) {
-  Inputs inputs{problem, kind, seed, layout};
+                                         const AttentionPlan& plan) {
+  Inputs inputs{problem, kind, seed};
+  for (const BufferSpec& buffer : plan.buffers) {
+    if (is_input(buffer) && buffer.place != Place{}) inputs.places.emplace(buffer.name, buffer.place);
+  }
   inputs.problem.mask = Mask::none;
   inputs.problem.dropout = 0;
   inputs.problem.deterministic = false;
@@ -105,7 +112,7 @@ std::size_t PlanMemory::choose_set(std::size_t slot, const AttentionPlan& plan, 
                                    bool room_in_front) const {
   const auto has_all = [&](std::size_t set) {
     return std::ranges::all_of(plan.buffers, [&](const BufferSpec& buffer) {
-      return !is_input(buffer) || fits({{set, buffer.name}, buffer.bytes, true, room_in_front});
+      return !is_input(buffer) || is_part(buffer) || fits({{set, buffer.name}, buffer.bytes, true, room_in_front});
     });
   };
   for (const auto& [set, held] : inputs_) {
@@ -143,7 +150,12 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   filled_.erase(slot);
   set_of_[slot] = choose_set(slot, plan, inputs, besides.room_in_front);
   std::vector<Wanted> wanted;
+  parts_[slot].clear();
   for (const BufferSpec& buffer : plan.buffers) {
+    if (is_part(buffer)) {
+      parts_[slot].emplace(buffer.name, buffer.place);
+      continue;
+    }
     wanted.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), besides.room_in_front});
   }
   const std::int64_t noise_bytes = besides.noise ? runner_.noise_bytes() : 0;
@@ -170,32 +182,34 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   }
 }
 
-void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const Inputs& inputs, CUdeviceptr target) {
+void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const Inputs& inputs, const BufferSpec& buffer,
+                        CUdeviceptr target) {
   const AttentionProblem& problem = inputs.problem;
   const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
-  const std::int64_t instances = of_queries ? problem.instances() : problem.kv_instances();
-  const std::int64_t elements = (of_queries ? problem.n_q : problem.n_k) * problem.d;
+  const std::int64_t n = of_queries ? problem.n_q : problem.n_k;
+  const std::int64_t heads = of_queries ? problem.heads_q : problem.heads_kv;
+  const std::int64_t instances = problem.batch * heads;
+  const std::int64_t elements = n * problem.d;
   constexpr std::int64_t size = sizeof(std::uint16_t);
   if (problem.page > 0 && !of_queries) {
     upload_pages(generator, tensor, problem, target);
     return;
   }
-  const std::int64_t heads = of_queries ? problem.heads_q : problem.heads_kv;
-  const bool whole = inputs.layout == Layout::bhnd;  // a matrix is in one piece
+  const bool whole = !buffer.place.strides;  // a matrix is in one piece, and behind the one before
   const DeviceMemory piece = whole ? DeviceMemory() : allocate(cuda_, elements * size);
   const auto place = [&](std::int64_t i) {
     return whole ? target + static_cast<CUdeviceptr>(i * elements * size) : piece.get();
   };
   const auto spread = [&](std::int64_t i) {
     if (whole) return;
-    const std::int64_t first = i / heads * heads * elements + i % heads * problem.d;
+    const Strides& strides = *buffer.place.strides;
     CUDA_MEMCPY2D copy{};
     copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
     copy.srcDevice = piece.get();
-    copy.dstDevice = target + static_cast<CUdeviceptr>(first * size);
+    copy.dstDevice = target + static_cast<CUdeviceptr>(strides.at(i / heads, i % heads, 0) * size);
     copy.WidthInBytes = copy.srcPitch = static_cast<std::size_t>(problem.d * size);
-    copy.dstPitch = static_cast<std::size_t>(heads * problem.d * size);
-    copy.Height = static_cast<std::size_t>(elements / problem.d);
+    copy.dstPitch = static_cast<std::size_t>(strides.row * size);
+    copy.Height = static_cast<std::size_t>(strides.rows(i / heads, n));
     cuda_.check(cuda_.cuMemcpy2DAsync(&copy, stream_), "cuMemcpy2DAsync");
   };
   if (!generator.uses_pool(tensor)) {
@@ -250,6 +264,17 @@ void PlanMemory::upload_pages(const InputGenerator& generator, Tensor tensor, co
               "cuMemcpyHtoDAsync");
 }
 
+void PlanMemory::poison_around(std::size_t slot, const BufferSpec& buffer) {
+  const CUdeviceptr start = address(slot, buffer.name);
+  const bool covered = is_input(buffer) && !buffer.place.strides && buffer.fill != BufferFill::inputs;
+  const std::int64_t from = covered ? buffer.bytes : 0;
+  cuda_.check(cuda_.cuMemsetD8Async(start + static_cast<CUdeviceptr>(from), poison,
+                                    static_cast<std::size_t>(buffer.bytes - from + guard_bytes), stream_),
+              "cuMemsetD8Async");
+  if (buffer_of(slot, buffer.name).offset < guard_bytes) return;
+  cuda_.check(cuda_.cuMemsetD8Async(start - guard_bytes, poison, guard_bytes, stream_), "cuMemsetD8Async");
+}
+
 void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) {
   const std::size_t set = set_of_.at(slot);
   const auto held = inputs_.find(set);
@@ -264,25 +289,19 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
     const CUdeviceptr start = address(slot, buffer.name);
     const bool keep = is_input(buffer) && reuse;
     if (keep) continue;
-    const std::int64_t from = is_input(buffer) ? buffer.bytes : 0;
-    cuda_.check(cuda_.cuMemsetD8Async(start + static_cast<CUdeviceptr>(from), poison,
-                                      static_cast<std::size_t>(buffer.bytes - from + guard_bytes), stream_),
-                "cuMemsetD8Async");
-    if (buffer_of(slot, buffer.name).offset >= guard_bytes) {
-      cuda_.check(cuda_.cuMemsetD8Async(start - guard_bytes, poison, guard_bytes, stream_), "cuMemsetD8Async");
-    }
+    if (!is_part(buffer)) poison_around(slot, buffer);
     switch (buffer.fill) {
       case BufferFill::input_q:
-        upload(*generator, Tensor::q, inputs, start);
+        upload(*generator, Tensor::q, inputs, buffer, start);
         break;
       case BufferFill::input_k:
-        upload(*generator, Tensor::k, inputs, start);
+        upload(*generator, Tensor::k, inputs, buffer, start);
         break;
       case BufferFill::input_v:
-        upload(*generator, Tensor::v, inputs, start);
+        upload(*generator, Tensor::v, inputs, buffer, start);
         break;
       case BufferFill::input_dout:
-        upload(*generator, Tensor::dout, inputs, start);
+        upload(*generator, Tensor::dout, inputs, buffer, start);
         break;
       case BufferFill::contents:
         cuda_.check(
@@ -294,6 +313,7 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
                     "cuMemsetD8Async");
         break;
       case BufferFill::poison:
+      case BufferFill::inputs:
         break;
     }
   }
@@ -309,7 +329,7 @@ std::vector<std::byte> PlanMemory::glimpse(std::size_t slot, const AttentionPlan
   constexpr std::int64_t most = 256;
   std::vector<std::byte> seen;
   for (const BufferSpec& buffer : plan.buffers) {
-    if (!attnscope::is_written(buffer.fill)) continue;
+    if (!attnscope::is_written(buffer.fill) || is_part(buffer)) continue;
     const std::int64_t bytes = std::min(buffer.bytes, most);
     for (const std::int64_t from : {std::int64_t{0}, (buffer.bytes - bytes) / 2, buffer.bytes - bytes}) {
       const std::size_t before = seen.size();
@@ -329,6 +349,7 @@ Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) con
     return std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; });
   };
   for (const BufferSpec& buffer : plan.buffers) {
+    if (is_part(buffer)) continue;
     const CUdeviceptr start = address(slot, buffer.name);
     if (written(start + static_cast<CUdeviceptr>(buffer.bytes))) return say::oracle::overrun{.buffer = buffer.name};
     if (buffer_of(slot, buffer.name).offset >= guard_bytes && written(start - guard_bytes)) {
@@ -349,6 +370,11 @@ const PlanMemory::Buffer& PlanMemory::buffer_of(std::size_t slot, const std::str
 }
 
 CUdeviceptr PlanMemory::address(std::size_t slot, const std::string& buffer) const {
+  if (const auto part = parts_.find(slot); part != parts_.end()) {
+    if (const auto place = part->second.find(buffer); place != part->second.end()) {
+      return address(slot, place->second.within) + static_cast<CUdeviceptr>(place->second.offset);
+    }
+  }
   const Buffer& found = buffer_of(slot, buffer);
   return found.memory.get() + static_cast<CUdeviceptr>(found.offset);
 }

@@ -30,12 +30,12 @@ class PlanMemory {
     AttentionProblem problem;
     InputKind kind;
     std::uint64_t seed;
-    Layout layout = Layout::bhnd;
+    std::map<std::string, Place> places{};  ///< of those that are not placed as without one
     bool operator==(const Inputs&) const = default;
   };
   /// Without what of the problem is not in them.
   [[nodiscard]] static Inputs inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                        Layout layout);
+                                        const AttentionPlan& plan);
 
   /// From another number on all buffers are allocated anew, behind a gap and at offsets that come of it, so that the
   /// rounds of a recording sample what addresses do to a time, as another process would.
@@ -83,7 +83,7 @@ class PlanMemory {
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
-  /// Slot and name; sets of inputs come behind the slots of points, and last the noise.
+  /// Slot and name of what is no part of another; sets of inputs come behind the slots of points, and last the noise.
   using BufferKey = std::pair<std::size_t, std::string>;
   static const BufferKey noise_key;
   struct Buffer {
@@ -103,20 +103,25 @@ class PlanMemory {
   [[nodiscard]] std::size_t choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
                                        bool room_in_front) const;
   [[nodiscard]] BufferKey key_of(std::size_t slot, const BufferSpec& buffer) const;
+  /// Pre: no part of another.
   [[nodiscard]] const Buffer& buffer_of(std::size_t slot, const std::string& buffer) const;
   /// False when there is too little memory; what was allocated until then stays, and counts as held.
   [[nodiscard]] bool allocate_missing(const std::vector<Wanted>& wanted);
   /// K or V of a paged cache, as block_table() places its pages.
   void upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
                     CUdeviceptr target);
-  void upload(const InputGenerator& generator, Tensor tensor, const Inputs& inputs, CUdeviceptr target);
+  /// What lies beside a buffer, and what is in it where inputs leave it.
+  void poison_around(std::size_t slot, const BufferSpec& buffer);
+  void upload(const InputGenerator& generator, Tensor tensor, const Inputs& inputs, const BufferSpec& buffer,
+              CUdeviceptr target);
 
   const CudaApi& cuda_;
   KernelRunner& runner_;
   CUstream stream_;
   std::map<BufferKey, Buffer> buffers_;
-  std::map<std::size_t, Inputs> inputs_;       ///< what the buffers of a set hold
-  std::map<std::size_t, std::size_t> set_of_;  ///< where a slot's inputs are
+  std::map<std::size_t, Inputs> inputs_;                                    ///< what the buffers of a set hold
+  std::map<std::size_t, std::size_t> set_of_;                               ///< where a slot's inputs are
+  std::map<std::size_t, std::map<std::string, Place, std::less<>>> parts_;  ///< of a slot: what is part of another
   std::set<std::size_t> filled_;
   bool noise_stored_ = false;
   std::uint64_t placement_ = 0;

@@ -189,10 +189,10 @@ GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& 
                                              const MeasureOptions& options) {
   auto& place = prepared_[slot];
   AttentionPlan plan = algorithm.plan(spec.problem, spec.config(), info_.limits);
-  const Layout layout = plan.buffers.front().layout;
+  PlanMemory::Inputs inputs = inputs_of(spec, options, plan);
   place = std::make_unique<PreparedPoint>(PreparedPoint{.spec = spec,
                                                         .plan = std::move(plan),
-                                                        .inputs = inputs_of(spec, options, layout),
+                                                        .inputs = std::move(inputs),
                                                         .setup = {},
                                                         .launches = {},
                                                         .uploaded = {},

@@ -115,7 +115,7 @@ bool GpuDevice::is_ready(std::size_t slot, const PointRecord& record, const Meas
   const auto found = prepared_.find(slot);
   if (found == prepared_.end() || !session_->workspace.holds(slot)) return false;
   const PreparedPoint& point = *found->second;
-  return point.spec == record.spec && point.inputs == inputs_of(record.spec, options, point.inputs.layout) &&
+  return point.spec == record.spec && point.inputs == inputs_of(record.spec, options, point.plan) &&
          (!counts_write_back(record, options) || session_->workspace.holds_noise());
 }
 

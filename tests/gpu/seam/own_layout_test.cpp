@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs in another layout, in the stand-in's device memory, which is the host's.
+// Inputs placed by strides, in the stand-in's device memory, which is the host's.
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
@@ -30,7 +32,7 @@ class OwnLayout : public ::testing::TestWithParam<InputKind> {
   }
 };
 
-TEST_P(OwnLayout, RowsOfHeadsAlternate) {
+TEST_P(OwnLayout, LieWhereTheirPlaceSays) {
   const testing::TemporaryFolder folder;
   const auto cuda = start_driver(folder / "dev");
   ASSERT_TRUE(cuda.ok());
@@ -44,34 +46,45 @@ TEST_P(OwnLayout, RowsOfHeadsAlternate) {
   KernelRunner runner(*cuda, **builder, "sm_90a", stream.get(), limits);
   PlanMemory memory(*cuda, runner);
 
-  const AttentionProblem p{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 5, .n_k = 7, .d = 64};
+  AttentionProblem p{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 5, .n_k = 7, .d = 64};
+  p.mask = parse_mask("lengths:7/3").value();
   AttentionPlan plan;
-  plan.buffers = input_buffers(p);
-  for (BufferSpec& buffer : plan.buffers) buffer.layout = Layout::bnhd;
-  const PlanMemory::Inputs inputs = PlanMemory::inputs_of(p, GetParam(), 1, Layout::bnhd);
+  plan.buffers = {{"kv", 10 * 2 * 2 * 80 * 2, BufferFill::inputs}};
+  std::ranges::move(input_buffers(p), std::back_inserter(plan.buffers));
+  // K and V in one buffer, packed by their lengths, rows 16 elements apart; Q batch x N x heads x d.
+  const Strides packed{.batch = 0, .head = 80, .row = 2 * 80, .starts = {0, 7, 10}};
+  plan.buffers[1].place = {.strides = Strides{.batch = 5 * 4 * 64, .head = 64, .row = 4 * 64}};
+  plan.buffers[2].place = {.strides = packed, .within = "kv", .offset = 0};
+  plan.buffers[3].place = {.strides = packed, .within = "kv", .offset = 10 * 2 * 80 * 2};
+  plan.buffers[2].bytes = plan.buffers[3].bytes = 0;
+  const PlanMemory::Inputs inputs = PlanMemory::inputs_of(p, GetParam(), 1, plan);
   memory.reserve(0, plan, inputs, {});
   memory.fill(0, plan, inputs);
   const InputGenerator generator(p, GetParam(), 1);
-  struct Matrix {
-    Tensor tensor;
-    const char* buffer;
-    std::int64_t heads;
-    std::int64_t rows;
+  const auto* const kv = reinterpret_cast<const std::uint16_t*>(memory.address(0, "kv"));
+  const auto* const q = reinterpret_cast<const std::uint16_t*>(memory.address(0, "q"));
+  const auto expect_row = [&](const std::vector<std::uint16_t>& head, std::int64_t row, const std::uint16_t* at) {
+    EXPECT_TRUE(std::equal(at, at + p.d, head.begin() + row * p.d));
   };
-  for (const Matrix& matrix :
-       {Matrix{Tensor::q, "q", 4, 5}, Matrix{Tensor::k, "k", 2, 7}, Matrix{Tensor::v, "v", 2, 7}}) {
-    const auto* held = reinterpret_cast<const std::uint16_t*>(memory.address(0, matrix.buffer));
-    std::vector<std::uint16_t> head(static_cast<std::size_t>(matrix.rows * p.d));
-    for (std::int64_t instance = 0; instance < p.batch * matrix.heads; ++instance) {
-      generator.fill(matrix.tensor, instance, head);
-      const std::int64_t entry = instance / matrix.heads;
-      for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        const auto* at = held + (((entry * matrix.rows + row) * matrix.heads + instance % matrix.heads) * p.d);
-        EXPECT_TRUE(std::equal(at, at + p.d, head.begin() + row * p.d))
-            << matrix.buffer << ' ' << instance << ' ' << row;
+  std::vector<std::uint16_t> head(5 * 64);
+  for (std::int64_t i = 0; i < 2 * 4; ++i) {
+    generator.fill(Tensor::q, i, head);
+    for (std::int64_t row = 0; row < 5; ++row) expect_row(head, row, q + ((i / 4 * 5 + row) * 4 + i % 4) * 64);
+  }
+  head.resize(7 * 64);
+  std::int64_t nans = 0;
+  for (const auto& [tensor, first] : {std::pair{Tensor::k, 0}, std::pair{Tensor::v, 10}}) {
+    for (std::int64_t i = 0; i < 2 * 2; ++i) {
+      generator.fill(tensor, i, head);
+      const std::int64_t before = first + (i / 2 == 0 ? 0 : 7);
+      for (std::int64_t row = 0; row < (i / 2 == 0 ? 7 : 3); ++row) {
+        const std::uint16_t* const at = kv + ((before + row) * 2 + i % 2) * 80;
+        expect_row(head, row, at);
+        nans += std::count(at + 64, at + 80, 0xFFFF);
       }
     }
   }
+  EXPECT_EQ(nans, 2 * 10 * 2 * 16);
 }
 
 INSTANTIATE_TEST_SUITE_P(Inputs, OwnLayout, ::testing::Values(InputKind::normal, InputKind::ascending));

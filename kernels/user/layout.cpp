@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/user/layout.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "kernels/algorithm_parts.h"
+#include "messages/own_kernel.h"
+
+namespace attnscope::user {
+namespace {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+
+bool of_queries(std::string_view tensor) {
+  return tensor == "q" || tensor == "o" || tensor == "dout" || tensor == "dq";
+}
+
+Expression parsed(std::string_view text) {
+  return Expression::parse(text).value();
+}
+
+PlaceStatement place(const char* tensor, const std::array<const char*, 3>& strides) {
+  return {.tensor = tensor,
+          .within = {},
+          .at = {},
+          .strides = {parsed(strides[0]), parsed(strides[1]), parsed(strides[2])},
+          .packed = false};
+}
+
+/// Throws Message where two rows share an element. `counts` and `strides` are of batch entries, heads and rows.
+void check_apart(const PlaceStatement& stated, std::int64_t d, const std::array<std::int64_t, 3>& counts,
+                 const std::array<std::int64_t, 3>& strides) {
+  std::array<std::size_t, 3> order{0, 1, 2};
+  std::ranges::sort(order, {}, [&](std::size_t i) { return strides.at(i); });
+  std::int64_t extent = d;
+  for (const std::size_t i : order) {
+    if (counts.at(i) == 1) continue;
+    if (strides.at(i) < extent) {
+      throw Message(say::own_kernel::overlapping{.tensor = stated.tensor,
+                                                 .expression = stated.strides.at(i).text(),
+                                                 .stride = strides.at(i),
+                                                 .extent = extent});
+    }
+    extent += strides.at(i) * (counts.at(i) - 1);
+  }
+}
+
+/// Rows before each batch entry, and of all.
+std::vector<std::int64_t> starts_of(const AttentionProblem& p, bool queries) {
+  std::vector<std::int64_t> starts{0};
+  for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+    starts.push_back(starts.back() + (queries ? p.n_q : key_length(p, entry)));
+  }
+  return starts;
+}
+
+BufferSpec starts_buffer(std::string name, const AttentionProblem& p, bool queries) {
+  constexpr std::int64_t size = sizeof(std::int32_t);
+  return contents_buffer(std::move(name), (p.batch + 1) * size, [p, queries] {
+    const std::vector<std::int64_t> starts = starts_of(p, queries);
+    const std::vector<std::int32_t> values(starts.begin(), starts.end());
+    std::vector<std::byte> bytes(values.size() * size);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+  });
+}
+
+/// Elements that the buffer needs for the tensor, which the strides of its place are set to.
+std::int64_t place_tensor(Place& place, const PlaceStatement& stated, const AttentionProblem& p,
+                          const Variables& known) {
+  const bool queries = of_queries(stated.tensor);
+  const bool packed = stated.packed && !queries;
+  const std::int64_t n = queries ? p.n_q : p.n_k;
+  const std::array<std::int64_t, 3> counts{p.batch, queries ? p.heads_q : p.heads_kv, n};
+  std::array<std::int64_t, 3> strides{};
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    strides.at(i) = stated.strides.at(i).within(known, 1, most_elements / counts.at(i));
+  }
+  const std::int64_t at = stated.at ? stated.at->within(known, 0, most_elements) : 0;
+  check_apart(stated, p.d, counts, strides);
+  place.strides = {.batch = strides[0], .head = strides[1], .row = strides[2], .starts = {}};
+  if (packed) place.strides->starts = starts_of(p, queries);
+  place.within = stated.within;
+  place.offset = at * bytes_per_element(p.dtype);
+  const std::int64_t rows = packed ? place.strides->starts.back() : n;
+  return at + (packed ? 0 : (p.batch - 1) * strides[0]) + (counts[1] - 1) * strides[1] + (rows - 1) * strides[2] + p.d;
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& layout_words() {
+  static const std::vector<std::string_view> words{"bhnd", "bnhd", "bn3hd", "thd"};
+  return words;
+}
+
+std::vector<PlaceStatement> places_of(std::string_view word) {
+  if (word == "bhnd") return {};
+  const bool three = word == "bn3hd";
+  std::vector<PlaceStatement> all;
+  for (const char* tensor : {"q", "o", "dout", "dq"}) {
+    all.push_back(place(tensor, {"n_q * heads * d", "d", "heads * d"}));
+  }
+  for (const char* tensor : {"k", "v", "dk", "dv"}) {
+    all.push_back(place(tensor, {"n_k * heads_kv * d", "d", "heads_kv * d"}));
+    all.back().packed = word == "thd";
+  }
+  if (!three) return all;
+  for (PlaceStatement& each : all) {
+    if (each.tensor == "o" || each.tensor == "dout") continue;
+    const char* const before = each.tensor.back() == 'q'   ? "0"
+                               : each.tensor.back() == 'k' ? "heads * d"
+                                                           : "2 * heads * d";
+    const std::string tensor = each.tensor;
+    each = place(tensor.c_str(), {"3 * n_q * heads * d", "d", "3 * heads * d"});
+    each.within = tensor.size() == 1 ? "qkv" : "dqkv";
+    each.at = parsed(before);
+  }
+  return all;
+}
+
+std::optional<Expression> condition_of(std::string_view word) {
+  if (word == "bn3hd") return parsed("heads == heads_kv && n_q == n_k");
+  return std::nullopt;
+}
+
+void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlaceStatement>& places,
+                   const AttentionProblem& p, const Variables& known) {
+  std::vector<BufferSpec> together;
+  bool packed = false;
+  for (const PlaceStatement& stated : places) {
+    packed = packed || stated.packed;
+    const auto buffer = std::ranges::find(buffers, stated.tensor, &BufferSpec::name);
+    if (buffer == buffers.end()) continue;
+    const std::int64_t bytes = bytes_per_element(p.dtype) * place_tensor(buffer->place, stated, p, known);
+    if (stated.within.empty()) {
+      buffer->bytes = bytes;
+      continue;
+    }
+    buffer->bytes = 0;
+    auto whole = std::ranges::find(together, stated.within, &BufferSpec::name);
+    if (whole == together.end()) {
+      together.push_back({stated.within, 0, is_written(buffer->fill) ? BufferFill::poison : BufferFill::inputs});
+      whole = std::prev(together.end());
+    }
+    whole->bytes = std::max(whole->bytes, bytes);
+  }
+  if (packed) {
+    together.push_back(starts_buffer("q_starts", p, true));
+    together.push_back(starts_buffer("k_starts", p, false));
+  }
+  buffers.insert(buffers.begin(), std::make_move_iterator(together.begin()), std::make_move_iterator(together.end()));
+}
+
+}  // namespace attnscope::user

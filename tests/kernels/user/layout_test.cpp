@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/user/layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels/model/gpu_values.h"
+#include "kernels/user/user_kernel.h"
+#include "statement_text.h"
+
+namespace attnscope::user {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string with_layout(const std::string& layout) {
+  std::string text = template_text();
+  const std::string before = R"("attnscope_kernel": 1,)";
+  return text.replace(text.find(before), before.size(), before + " \"layout\": " + layout + ",");
+}
+
+Message refused(const std::string& layout) {
+  const auto statement = parse_statement(with_layout(layout), "/somewhere");
+  return statement ? Message() : statement.error();
+}
+
+class LayoutTest : public ::testing::Test {
+ protected:
+  /// Of the plan that the template has with this layout.
+  void plan(const std::string& layout, const AttentionProblem& p) {
+    auto statement = parse_statement(with_layout(layout), "/somewhere");
+    ASSERT_TRUE(statement) << statement.error();
+    const UserKernel kernel(std::move(statement).value());
+    const TileShape tile{.br = 32, .bc = 32};
+    ASSERT_FALSE(kernel.refusal(p, tile, gpu_)) << kernel.refusal(p, tile, gpu_)->reason;
+    plan_ = kernel.plan(p, tile, gpu_);
+  }
+  [[nodiscard]] const BufferSpec& buffer(const std::string& name) const {
+    return *std::ranges::find(plan_.buffers, name, &BufferSpec::name);
+  }
+  [[nodiscard]] std::vector<std::int32_t> integers(const std::string& name) const {
+    const std::vector<std::byte>& bytes = buffer(name).contents->bytes();
+    std::vector<std::int32_t> values(bytes.size() / sizeof(std::int32_t));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+  const DeviceLimits gpu_ = *find_gpu("h100");
+  AttentionPlan plan_;
+};
+
+constexpr AttentionProblem square{.batch = 2, .heads_q = 4, .heads_kv = 4, .n_q = 100, .n_k = 100, .d = 64};
+
+TEST_F(LayoutTest, HeadsOfARowFollowOneAnother) {
+  plan(R"("bnhd")", {.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 10, .n_k = 7, .d = 64});
+  const Strides q = *buffer("q").place.strides;
+  const Strides k = *buffer("k").place.strides;
+  EXPECT_EQ(q.at(1, 3, 9), ((1 * 10 + 9) * 4 + 3) * 64);
+  EXPECT_EQ(k.at(1, 1, 6), ((1 * 7 + 6) * 2 + 1) * 64);
+  EXPECT_EQ(buffer("k").bytes, 2 * 7 * 2 * 64 * 2);
+  EXPECT_FALSE(buffer("lse").place.strides);
+}
+
+TEST_F(LayoutTest, PackedMatricesAreOneBuffer) {
+  plan(R"("bn3hd")", square);
+  std::vector<std::string> own;
+  for (const BufferSpec& each : plan_.buffers) {
+    if (each.place.within.empty()) own.push_back(each.name);
+  }
+  EXPECT_THAT(own, ElementsAre("qkv", "o", "lse"));
+  EXPECT_EQ(buffer("qkv").bytes, 2 * 100 * 3 * 4 * 64 * 2);
+  EXPECT_EQ(buffer("qkv").fill, BufferFill::inputs);
+  std::int64_t which = 0;
+  for (const char* name : {"q", "k", "v"}) {
+    const Place& place = buffer(name).place;
+    EXPECT_EQ(place.within, "qkv");
+    EXPECT_EQ(place.offset / 2 + place.strides->at(1, 2, 42), (((1 * 100 + 42) * 3 + which) * 4 + 2) * 64) << name;
+    ++which;
+  }
+  EXPECT_EQ(plan_.buffer_bytes(), buffer("qkv").bytes + buffer("o").bytes + buffer("lse").bytes);
+}
+
+TEST_F(LayoutTest, EntriesOfDifferentLengthsFollowOneAnother) {
+  std::string text = with_layout(R"("thd")");
+  const std::string mask = R"("mask": ["none")";
+  text.replace(text.find(mask), mask.size(), mask + R"(, "lengths")");
+  auto statement = parse_statement(text, "/somewhere");
+  ASSERT_TRUE(statement) << statement.error();
+  AttentionProblem p{.batch = 3, .heads_q = 2, .heads_kv = 2, .n_q = 5, .n_k = 40, .d = 64};
+  p.mask = parse_mask("lengths:40/7/12").value();
+  plan_ = UserKernel(std::move(statement).value()).plan(p, TileShape{.br = 32, .bc = 32}, gpu_);
+  EXPECT_THAT(integers("k_starts"), ElementsAre(0, 40, 47, 59));
+  EXPECT_THAT(integers("q_starts"), ElementsAre(0, 5, 10, 15));
+  EXPECT_EQ(buffer("k").bytes, 59 * 2 * 64 * 2);
+  const Strides k = *buffer("k").place.strides;
+  EXPECT_EQ(k.at(2, 1, 3), ((47 + 3) * 2 + 1) * 64);
+  EXPECT_EQ(k.rows(1, 40), 7);
+}
+
+TEST_F(LayoutTest, StridesAndBuffersOfItsOwn) {
+  plan(R"json({ "k": { "in": "kv", "strides": ["2 * n_k * heads_kv * d", "n_k * d", "d"] },
+            "v": { "in": "kv", "at": "n_k * heads_kv * d", "strides": ["2 * n_k * heads_kv * d", "n_k * d", "d"] },
+            "o": { "strides": ["heads * n_q * (d + 8)", "n_q * (d + 8)", "d + 8"] } })json",
+       square);
+  EXPECT_EQ(buffer("v").place.offset, 100 * 4 * 64 * 2);
+  EXPECT_EQ(buffer("kv").bytes, 2 * 2 * 100 * 4 * 64 * 2);
+  EXPECT_EQ(buffer("o").bytes, (((7 * 100) + 99) * 72 + 64) * 2);
+  EXPECT_FALSE(buffer("q").place.strides);
+}
+
+TEST_F(LayoutTest, RefusesWhatCannotBe) {
+  EXPECT_THAT(text(refused(R"("nhd")")), HasSubstr("bhnd, bnhd, bn3hd, thd"));
+  EXPECT_THAT(text(refused(R"({ "dq": { "strides": [1, 1, 1] } })")), HasSubstr("q, k, v, o"));
+  EXPECT_THAT(text(refused(R"({ "q": { "strides": [1, 1] } })")), HasSubstr("three"));
+  EXPECT_THAT(text(refused(R"({ "q": { "at": 1, "strides": [1, 1, 1] } })")), HasSubstr("'in' is missing"));
+  EXPECT_THAT(text(refused(R"({ "q": { "in": "k", "strides": [1, 1, 1] } })")), HasSubstr("'k' is no name"));
+  const std::string both = R"({ "q": { "in": "all", "strides": [1, 1, 1] },
+                                "o": { "in": "all", "strides": [1, 1, 1] } })";
+  EXPECT_THAT(text(refused(both)), HasSubstr("inputs or outputs, not both"));
+}
+
+TEST_F(LayoutTest, RefusesRowsUponOneAnother) {
+  const auto reason = [&](const std::string& layout, const AttentionProblem& p) {
+    const UserKernel kernel(parse_statement(with_layout(layout), "/somewhere").value());
+    const auto refusal = kernel.refusal(p, TileShape{.br = 32, .bc = 32}, gpu_);
+    return refusal ? text(refusal->reason) : std::string();
+  };
+  const std::string close = R"({ "q": { "strides": ["n_q * heads * d", "n_q * d", "d / 2"] } })";
+  EXPECT_THAT(reason(close, square), HasSubstr("'d / 2', which is 32, leaves no room for 64"));
+  const std::string heads = R"({ "q": { "strides": ["n_q * heads * d", "d", "heads * d - 8"] } })";
+  EXPECT_THAT(reason(heads, square), HasSubstr("leaves no room for 256"));
+  AttentionProblem decode = square;
+  decode.n_q = 1;
+  EXPECT_EQ(reason(close, decode), "");  // one row needs no stride
+  AttentionProblem grouped = square;
+  grouped.heads_kv = 2;
+  EXPECT_THAT(reason(R"("bn3hd")", grouped), HasSubstr("as many query heads"));
+  EXPECT_THAT(reason(R"json({ "q": { "strides": ["1 / (n_q - 100)", "d", "d"] } })json", square),
+              HasSubstr("no value"));
+}
+
+}  // namespace
+}  // namespace attnscope::user
