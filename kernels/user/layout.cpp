@@ -85,7 +85,7 @@ std::int64_t place_tensor(Place& place, const PlaceStatement& stated, const Atte
   if (packed) place.strides->starts = starts_of(p, queries);
   place.within = stated.within;
   place.offset = at * bytes_per_element(p.dtype);
-  const std::int64_t rows = packed ? place.strides->starts.back() : n;
+  const std::int64_t rows = packed ? std::max<std::int64_t>(1, place.strides->starts.back()) : n;
   return at + (packed ? 0 : (p.batch - 1) * strides[0]) + (counts[1] - 1) * strides[1] + (rows - 1) * strides[2] + p.d;
 }
 

@@ -210,6 +210,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
     copy.WidthInBytes = copy.srcPitch = static_cast<std::size_t>(problem.d * size);
     copy.dstPitch = static_cast<std::size_t>(strides.row * size);
     copy.Height = static_cast<std::size_t>(strides.rows(i / heads, n));
+    if (copy.Height == 0) return;
     cuda_.check(cuda_.cuMemcpy2DAsync(&copy, stream_), "cuMemcpy2DAsync");
   };
   if (!generator.uses_pool(tensor)) {

@@ -12,7 +12,9 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/gpu_values.h"
+#include "kernels/oracle/float16.h"
 #include "profiler/measure/gpu/driver_start.h"
+#include "profiler/measure/gpu/oracle.h"
 #include "profiler/measure/gpu/plan_memory.h"
 #include "tests/temporary_folder.h"
 
@@ -26,26 +28,32 @@ class OwnLayout : public ::testing::TestWithParam<InputKind> {
       setenv(variable, ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
     }
     setenv("ATTNSCOPE_FAKE_GPU", "", 1);
+    gpu_ = std::make_unique<Gpu>();
   }
   void TearDown() override {
+    gpu_.reset();
     for (const char* variable : {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY"}) unsetenv(variable);
   }
+
+  struct Gpu {
+    testing::TemporaryFolder folder;
+    CudaApi cuda = start_driver(folder / "dev").value();
+    std::unique_ptr<KernelBuilder> builder = KernelBuilder::open(folder / "cache").value();
+    CUdevice device = [this] {
+      CUdevice first = 0;
+      cuda.check(cuda.cuDeviceGet(&first, 0), "cuDeviceGet");
+      return first;
+    }();
+    Context context{cuda, device};
+    Stream stream = make_stream(cuda);
+    KernelRunner runner{cuda, *builder, "sm_90a", stream.get(), *find_gpu("h100")};
+    PlanMemory memory{cuda, runner};
+  };
+  std::unique_ptr<Gpu> gpu_;
 };
 
 TEST_P(OwnLayout, LieWhereTheirPlaceSays) {
-  const testing::TemporaryFolder folder;
-  const auto cuda = start_driver(folder / "dev");
-  ASSERT_TRUE(cuda.ok());
-  const auto builder = KernelBuilder::open(folder / "cache");
-  ASSERT_TRUE(builder.ok());
-  CUdevice device = 0;
-  cuda->check(cuda->cuDeviceGet(&device, 0), "cuDeviceGet");
-  const Context context(*cuda, device);
-  const Stream stream = make_stream(*cuda);
-  const DeviceLimits limits = *find_gpu("h100");
-  KernelRunner runner(*cuda, **builder, "sm_90a", stream.get(), limits);
-  PlanMemory memory(*cuda, runner);
-
+  PlanMemory& memory = gpu_->memory;
   AttentionProblem p{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 5, .n_k = 7, .d = 64};
   p.mask = parse_mask("lengths:7/3").value();
   AttentionPlan plan;
@@ -85,6 +93,36 @@ TEST_P(OwnLayout, LieWhereTheirPlaceSays) {
     }
   }
   EXPECT_EQ(nans, 2 * 10 * 2 * 16);
+}
+
+TEST_P(OwnLayout, OutputsAreReadWhereTheirPlaceSays) {
+  const AttentionProblem p{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 5, .n_k = 7, .d = 64};
+  AttentionPlan plan;
+  plan.buffers = input_buffers(p);
+  constexpr std::int64_t row = 4 * 64 + 8;
+  plan.buffers.push_back({"o", 2 * 5 * row * 2});
+  plan.buffers.back().place.strides = Strides{.batch = 5 * row, .head = 64, .row = row};
+  const PlanMemory::Inputs inputs = PlanMemory::inputs_of(p, GetParam(), 1, plan);
+  gpu_->memory.reserve(0, plan, inputs, {});
+  gpu_->memory.fill(0, plan, inputs);
+  Oracle oracle(gpu_->cuda, gpu_->runner);
+  const auto judge = [&] {
+    return oracle.judge("softmax", plan, p, GetParam(), 1, SlotBuffers(gpu_->memory, 0), std::chrono::seconds(1));
+  };
+  EXPECT_NE(text(judge().reason).find("2560 of 2560"), std::string::npos);
+  const Reference right = make_reference(*find_reference("softmax"), p, GetParam(), 1);
+  auto* const o = reinterpret_cast<std::uint16_t*>(gpu_->memory.address(0, "o"));
+  for (std::int64_t i = 0; i < 2 * 4 * 5 * 64; ++i) {
+    const std::int64_t head = i / 64 / 5;
+    std::uint16_t* const at = o + (head / 4 * 5 + i / 64 % 5) * row + head % 4 * 64 + i % 64;
+    *at = to_bits(DType::fp16, static_cast<float>(right.o.exact[static_cast<std::size_t>(i)]));
+  }
+  EXPECT_TRUE(judge().pass) << judge().reason;
+  const std::uint16_t first = std::exchange(o[0], to_bits(DType::fp16, 100));
+  EXPECT_FALSE(judge().pass);
+  o[0] = first;
+  o[4 * 64] = 0;
+  EXPECT_NE(text(judge().reason).find("between the rows of o"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Inputs, OwnLayout, ::testing::Values(InputKind::normal, InputKind::ascending));
