@@ -105,9 +105,10 @@ ExitCode build(const BuildOptions& options) {
     failed += report.error.empty() ? 0U : 1U;
     cached += report.cached ? 1U : 0U;
     spilled += report.spill_store_bytes + report.spill_load_bytes > 0 ? 1U : 0U;
-    table.rows.push_back({report.kernel, fmt::to_string(report.registers), fmt::to_string(report.static_shared_bytes),
-                          fmt::to_string(report.dynamic_shared_bytes), fmt::to_string(report.local_bytes),
-                          fmt::to_string(report.spill_store_bytes), fmt::to_string(report.spill_load_bytes),
+    const auto figure = [&](std::int64_t value) { return report.compiled ? fmt::to_string(value) : std::string(); };
+    table.rows.push_back({report.kernel, figure(report.registers), figure(report.static_shared_bytes),
+                          figure(report.dynamic_shared_bytes), figure(report.local_bytes),
+                          figure(report.spill_store_bytes), figure(report.spill_load_bytes),
                           report.cached ? "yes" : "no", one_line(text(report.error))});
   }
   print(table, options.format, std::cout);

@@ -346,7 +346,10 @@ Result<T, Message> Expression::evaluate(const Variables& variables) const {
     if (value && !std::isfinite(static_cast<double>(*value))) value.reset();
     stack.push_back(value);
   }
-  if (!stack.back()) return no_value(say::own_kernel::no_number{});
+  if (!stack.back()) {
+    const bool point = std::is_integral_v<T> && std::ranges::find(nodes_, Op::fraction, &Node::op) != nodes_.end();
+    return no_value(point ? Message(say::own_kernel::fraction{}) : say::own_kernel::no_number{});
+  }
   return *stack.back();
 }
 

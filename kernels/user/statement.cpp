@@ -130,7 +130,7 @@ class Parser {
 
   Statement parse(std::string_view text) {
     root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
-                  "tile", "knobs", "requires", "scratch", "launches", "law"});
+                  "tile", "knobs", "let", "requires", "scratch", "launches", "law"});
     (void)root_.at("attnscope_kernel").number(1, 1);
     identity(text);
     computes();
@@ -138,6 +138,13 @@ class Parser {
     tile();
     if (const auto knobs = root_.find("knobs"))
       knobs->each_member([&](const auto& name, const Value& v) { knob(name, v); });
+    if (const auto all = root_.find("let")) {
+      all->each_member([&](const auto& name, const Value& v) {
+        check_new_name(name, v);
+        result_.names.emplace_back(name, v.expression(names_));
+        names_.push_back(name);
+      });
+    }
     if (const auto all = root_.find("requires")) {
       for (const Value& each : all->list()) {
         each.object({"that", "else"});
@@ -243,8 +250,8 @@ class Parser {
     if (const auto masks = all.find("mask")) {
       result_.unmasked = false;
       for (const Value& each : masks->list()) {
-        const std::string word = each.word({"none", "causal", "window", "lengths", "blocks"});
-        result_.unmasked = result_.unmasked || word == "none";
+        const std::string word = each.word({"none", "full", "causal", "window", "lengths", "blocks"});
+        result_.unmasked = result_.unmasked || word == "none" || word == "full";
         result_.causal = result_.causal || word == "causal";
         result_.features.window = result_.features.window || word == "window";
         result_.features.lengths = result_.features.lengths || word == "lengths";
@@ -265,15 +272,19 @@ class Parser {
     if (result_.br.size() * result_.bc.size() > most_tiles) tile.wrong(say::own_kernel::many_tiles{.most = most_tiles});
   }
 
-  void knob(const std::string& name, const Value& value) {
-    // Fields of a point, and what axes call them.
-    static constexpr std::array fields{"algorithm",     "dtype",  "pass",  "mask", "dropout", "page",
-                                       "deterministic", "tile",   "cache", "gpus", "n",       "m",
-                                       "gpu_order",     "kernel", "raster"};
+  /// Of what expressions are to know: fields of a point, and what axes call them, have a meaning.
+  void check_new_name(const std::string& name, const Value& value) const {
+    static constexpr std::array fields{"algorithm",     "dtype",  "pass",   "mask",         "dropout", "page",
+                                       "deterministic", "tile",   "cache",  "gpus",         "n",       "m",
+                                       "gpu_order",     "kernel", "raster", "blocks_per_sm"};
     const bool taken = std::ranges::find(fields, name) != fields.end();
     if (!is_word(name, "_") || taken || std::ranges::find(names_, name) != names_.end()) {
-      value.wrong(say::own_kernel::knob_name{.name = name});
+      value.wrong(say::own_kernel::new_name{.name = name});
     }
+  }
+
+  void knob(const std::string& name, const Value& value) {
+    check_new_name(name, value);
     value.object({"values", "means"});
     KnobStatement knob{.name = name, .meaning = value.at("means").text(), .values = {}};
     for (const Value& each : value.at("values").list()) knob.values.push_back(each.number(1, 1 << 20));
@@ -401,7 +412,7 @@ class Parser {
     launch.block = extents(value.at("block"), names_);
     if (const auto cluster = value.find("cluster")) launch.cluster = extents(*cluster, names_);
     if (const auto bytes = value.find("shared_bytes")) launch.shared_bytes = bytes->expression(names_);
-    if (const auto registers = value.find("registers")) launch.registers = static_cast<int>(registers->number(1, 255));
+    if (const auto registers = value.find("registers")) launch.registers = registers->expression(names_);
     const auto flag = [&](const char* key) {
       const auto found = value.find(key);
       return found && found->flag();
@@ -450,6 +461,10 @@ class Parser {
     ArgumentStatement map;
     map.type = ArgumentStatement::Type::tensor_map;
     map.buffer = buffer(value.at("map"));
+    static constexpr std::array others{"lse", "key_lengths", "block_mask", "q_starts", "k_starts"};
+    if (std::ranges::find(others, map.buffer) != others.end()) {
+      value.at("map").wrong(say::own_kernel::map_buffer{.buffer = map.buffer});
+    }
     const auto add = [&](const char* key, std::vector<Expression>& all) {
       for (const Value& each : value.at(key).list()) all.push_back(each.expression(names_));
     };

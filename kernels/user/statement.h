@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/algorithm.h"
@@ -55,7 +56,7 @@ struct LaunchStatement {
   std::array<std::optional<Expression>, 3> block;
   std::array<std::optional<Expression>, 3> cluster;
   std::optional<Expression> shared_bytes;
-  int registers = 0;  ///< a thread, by which blocks_per_sm is told; 0: they do not limit it
+  std::optional<Expression> registers;  ///< a thread, by which blocks_per_sm is told; without it they do not limit it
   bool cooperative = false;
   bool starts_early = false;  ///< programmatic dependent launch
   std::vector<ArgumentStatement> arguments;
@@ -103,6 +104,7 @@ struct Statement {
   std::vector<int> br;  ///< the first is the default
   std::vector<int> bc;
   std::vector<KnobStatement> knobs;
+  std::vector<std::pair<std::string, Expression>> names;  ///< what else expressions know; each may use those before it
   std::vector<RequirementStatement> requirements;
   std::vector<ScratchStatement> scratch;
   std::vector<LaunchStatement> launches;

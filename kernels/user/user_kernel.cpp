@@ -86,6 +86,20 @@ std::array<std::uint32_t, 3> extents_of(const std::array<std::optional<Expressio
   return extents;
 }
 
+/// What cuTensorMapEncodeTiled() asks for, where no driver is there to ask. Throws Message.
+void check_map(const TensorMapArgument& map, const ArgumentStatement& stated) {
+  constexpr std::int64_t alignment = 16;
+  for (std::size_t i = 0; i < map.strides.size(); ++i) {
+    if (map.strides[i] % alignment == 0) continue;
+    throw Message(say::own_kernel::map_stride{.expression = stated.strides[i].text(), .value = map.strides[i]});
+  }
+  const std::int64_t inner = map.box.front() * bytes_per_element(map.dtype);
+  if (inner % alignment != 0 || (map.swizzle_bytes > 0 && inner > map.swizzle_bytes)) {
+    throw Message(say::own_kernel::map_box{
+        .expression = stated.box.front().text(), .bytes = inner, .swizzle = map.swizzle_bytes});
+  }
+}
+
 Argument argument_of(const ArgumentStatement& stated, const Variables& variables) {
   using Type = ArgumentStatement::Type;
   using Int = std::numeric_limits<std::int32_t>;
@@ -111,6 +125,7 @@ Argument argument_of(const ArgumentStatement& stated, const Variables& variables
       for (const Expression& each : stated.extents) map.extents.push_back(each.within(variables, 1, Int::max()));
       for (const Expression& each : stated.strides) map.strides.push_back(each.within(variables, 16, most_stride));
       for (const Expression& each : stated.box) map.box.push_back(each.within(variables, 1, most_box));
+      check_map(map, stated);
       return map;
     }
     case Type::buffer:
@@ -173,6 +188,8 @@ Variables UserKernel::variables(const AttentionProblem& p, const Config& config,
     const std::int64_t given = config.knobs.number(knob.name);
     all[knob.name] = given == 0 ? knob.values.front() : given;
   }
+  using Int = std::numeric_limits<std::int64_t>;
+  for (const auto& [name, value] : statement_.names) all[name] = value.within(all, Int::min(), Int::max());
   return all;
 }
 
@@ -316,7 +333,10 @@ KernelModel UserKernel::model_of(const LaunchStatement& launch, const AttentionP
   if (launch.shared_bytes) {
     model.dynamic_shared_bytes = launch.shared_bytes->within(known, 0, std::numeric_limits<std::int32_t>::max());
   }
-  model.registers_per_thread = launch.registers;
+  constexpr std::int64_t most_registers = 255;
+  if (launch.registers) {
+    model.registers_per_thread = static_cast<int>(launch.registers->within(known, 1, most_registers));
+  }
   Variables of_grid = known;
   of_grid["blocks_per_sm"] = theoretical_occupancy(device, model.footprint()).blocks_per_sm;
   model.grid = extents_of(launch.grid, of_grid, {most_grid_x, most_grid_yz, most_grid_yz});

@@ -34,6 +34,7 @@ class UserKernel final : public Algorithm {
   /// The launches of the problem's pass, forward first. Throws Message where none is to be measured.
   [[nodiscard]] std::vector<const LaunchStatement*> launches_of(const AttentionProblem&, const Variables&) const;
   [[nodiscard]] std::optional<Refusal> refuse_problem(const AttentionProblem&, const Config&) const;
+  /// Throws Message where a name of the statement's own has no value.
   [[nodiscard]] Variables variables(const AttentionProblem&, const Config&, const DeviceLimits&) const;
   /// Throws Message where an expression has no value, or none that a launch can have.
   [[nodiscard]] KernelModel model_of(const LaunchStatement&, const AttentionProblem&, const Variables&,

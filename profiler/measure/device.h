@@ -100,6 +100,7 @@ struct BuildReport {
   std::int64_t local_bytes = 0;
   std::int64_t spill_store_bytes = 0;
   std::int64_t spill_load_bytes = 0;
+  bool compiled = false;  ///< else these figures are not known: it failed, or came compiled
   bool cached = false;
   std::string digest;  ///< of all that decides what the compiler makes: LaunchRecord::digest
   Message error;       ///< when it failed: what went wrong, and on the lines after it the compiler's log

@@ -65,7 +65,7 @@ Config config_of_curve(const Algorithm& algorithm, const Draft& draft, const Lon
 }
 
 // What the axes set, the rest as the algorithm would have it. An extent that nobody set shrinks until the tile fits,
-// down to 16, the smallest there is.
+// down to 16, the smallest there is; where none fits it stays, so that the refusal is of what was asked for.
 Config choose_config(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                      const DeviceLimits& limits) {
   Config config = config_of_curve(algorithm, draft, longest, limits);
@@ -99,7 +99,9 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
     return config;
   }
   int& free_extent = asked.br > 0 ? config.tile.bc : config.tile.br;
+  const int own = free_extent;
   while (free_extent > 16 && !fits(config.tile)) free_extent -= 16;
+  if (!fits(config.tile)) free_extent = own;
   return config;
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/kernel_defines.h"
 #include "messages/gpu.h"
 #include "profiler/measure/gpu/cubin_cache.h"
+#include "profiler/measure/gpu/kernel_parameters.h"
 #include "profiler/measure/gpu/nvrtc.h"
 #include "profiler/measure/gpu/own_source.h"
 #include "profiler/measure/host_environment.h"
@@ -50,6 +51,7 @@ class NvrtcBuilder final : public KernelBuilder {
     built.report.digest = key.digest();
     if (launch.source.own && launch.source.own->kind != OwnSource::Kind::cuda) {
       built.cubin = std::move(own.text);  // as it is
+      if (!launch.call) built.report.error = gpu::wrong_arguments(launch, built.cubin);
       return built;
     }
     if (Message error = earlier_failure(launch.source, arch); !error.empty()) {
@@ -69,11 +71,13 @@ class NvrtcBuilder final : public KernelBuilder {
       compiled = std::move(result).value();
       cache_.store(key, *compiled);
     }
+    built.report.compiled = true;
     built.report.registers = compiled->figures.registers;
     built.report.static_shared_bytes = compiled->figures.static_shared_bytes;
     built.report.local_bytes = compiled->figures.local_bytes;
     built.report.spill_store_bytes = compiled->figures.spill_store_bytes;
     built.report.spill_load_bytes = compiled->figures.spill_load_bytes;
+    if (launch.source.own) built.report.error = gpu::wrong_arguments(launch, compiled->cubin);
     built.cubin = std::move(compiled->cubin);
     return built;
   }

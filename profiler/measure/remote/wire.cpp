@@ -143,7 +143,7 @@ void fields(Io&& io, CeilingOptions& options) {
 template <class Io>
 void fields(Io&& io, BuildReport& report) {
   auto& [kernel, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes, spill_store_bytes, spill_load_bytes,
-         cached, digest, error] = report;
+         compiled, cached, digest, error] = report;
   io("kernel", kernel);
   io("registers", registers);
   io("static_shared_bytes", static_shared_bytes);
@@ -151,6 +151,7 @@ void fields(Io&& io, BuildReport& report) {
   io("local_bytes", local_bytes);
   io("spill_store_bytes", spill_store_bytes);
   io("spill_load_bytes", spill_load_bytes);
+  io("compiled", compiled);
   io("cached", cached);
   io("digest", digest);
   io("error", error);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "profiler/measure/gpu/kernel_builder.h"
+#include "profiler/measure/gpu/kernel_parameters.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope::gpu {
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -87,6 +89,7 @@ TEST_F(OwnSourceTest, CompilesWithItsIncludesAndIsKept) {
   KernelLaunch launch;
   launch.name = "fwd";
   launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {"N=1"}, .own = source()};
+  launch.arguments = {BufferArgument{"q"}};
   const BuiltKernel built = (*builder)->build("sm_90a", launch);
   EXPECT_EQ(built.report.error, Message());
   EXPECT_FALSE(built.cubin.empty());
@@ -122,6 +125,44 @@ TEST_F(OwnSourceTest, PtxAndCubinsGoToTheDriverAsTheyAre) {
   EXPECT_FALSE(built.report.digest.empty());
   launch.source.own = source(OwnSource::Kind::ptx, "gone.ptx");
   EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx cannot be read"));
+}
+
+TEST_F(OwnSourceTest, ArgumentsAreThoseOfTheCompiledKernel) {
+  const auto builder = KernelBuilder::open(folder_ / "cache");
+  if (!builder) GTEST_SKIP() << builder.error().message();
+  write("kernel.cu",
+        "struct alignas(64) Map { char bytes[128]; };\n"
+        "extern \"C\" __global__ void own(int* x, int n, float f, const __grid_constant__ Map m, long long s) { *x = "
+        "n; }\n");
+  KernelLaunch launch;
+  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {}, .own = source()};
+  const std::vector<Argument> right{BufferArgument{"q"}, std::int32_t{1}, 0.5F, TensorMapArgument{}, std::int64_t{1}};
+  const auto error = [&](std::vector<Argument> arguments) {
+    launch.arguments = std::move(arguments);
+    return english_text((*builder)->build("sm_90a", launch).report.error);
+  };
+  EXPECT_EQ(error(right), "");
+  EXPECT_THAT(error({right.begin(), right.end() - 1}), HasSubstr("takes 5 arguments, and the statement gives 4"));
+  std::vector<Argument> wide = right;
+  wide[1] = std::int64_t{1};
+  EXPECT_THAT(error(wide), HasSubstr("Argument 2 of own has 4 bytes, and the statement gives 8"));
+  launch.arguments = right;
+  const std::string cubin = (*builder)->build("sm_90a", launch).cubin;
+  EXPECT_THAT(parameter_bytes(cubin, "own").value(), ElementsAre(8, 4, 4, 128, 8));
+  EXPECT_FALSE(parameter_bytes(cubin, "other"));
+  for (std::size_t length = 0; length < cubin.size(); length += 7) {  // a damaged file says less, or nothing
+    const auto bytes = parameter_bytes(std::string_view(cubin).substr(0, length), "own");
+    EXPECT_TRUE(!bytes || bytes->size() <= 5);
+  }
+}
+
+TEST(KernelParameters, OfPtx) {
+  const std::string ptx =
+      ".version 8.7\n.visible .entry own(\n.param .u64 .ptr .global .align 1 own_param_0,\n.param .b32 own_param_1,\n"
+      ".param .f32 own_param_2,\n.param .align 64 .b8 own_param_3[128]\n)\n{\n ret;\n}\n";
+  EXPECT_THAT(parameter_bytes(ptx, "own").value(), ElementsAre(8, 4, 4, 128));
+  EXPECT_FALSE(parameter_bytes(ptx, "ow"));
+  EXPECT_FALSE(parameter_bytes("", "own"));
 }
 
 }  // namespace

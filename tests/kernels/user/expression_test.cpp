@@ -78,7 +78,7 @@ TEST(Expression, OfRealNumbersDivisionIsExact) {
   const auto scale = Expression::parse("1 / sqrt(br + 2) * 1.5");
   ASSERT_TRUE(scale.ok());
   EXPECT_DOUBLE_EQ(*scale->real(known), 1.5 / std::sqrt(66.0));
-  EXPECT_THAT(english_text(scale->integer(known).error()), HasSubstr("no whole one"));
+  EXPECT_THAT(english_text(scale->integer(known).error()), HasSubstr("a number with a point"));
   EXPECT_FALSE(Expression::parse("1 / zero")->real(known).ok());
 }
 

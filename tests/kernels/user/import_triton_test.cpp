@@ -185,7 +185,7 @@ TEST_F(ImportTriton, ExpandsATensorDescriptor) {
   EXPECT_THAT(map.extents, ElementsAre(64, 2048));
   EXPECT_THAT(map.strides, ElementsAre(128));
   EXPECT_THAT(map.box, ElementsAre(64, 32));
-  EXPECT_EQ(map.swizzle_bytes, 64);
+  EXPECT_EQ(map.swizzle_bytes, 0);
   EXPECT_EQ(std::get<TensorMapArgument>(arguments[1]).swizzle_bytes, 128);
   EXPECT_EQ(std::get<std::int32_t>(arguments[7]), 2048);
   EXPECT_EQ(std::get<std::int32_t>(arguments[8]), 64);

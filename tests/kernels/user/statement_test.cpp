@@ -103,7 +103,13 @@ TEST(Statement, KnobsAreNamesInExpressions) {
   text.replace(text.find("unroll"), 6, "n_q___");
   EXPECT_THAT(error_of(text), HasSubstr("there is no 'unroll'"));
   text.replace(text.find("n_q___"), 6, "n_q");
-  EXPECT_THAT(error_of(text), HasSubstr("'n_q' is no name for a knob"));
+  EXPECT_THAT(error_of(text), HasSubstr("'n_q' cannot be a name here"));
+}
+
+TEST(Statement, ATensorMapIsOfElementsOf16Bits) {
+  std::string text = template_text();
+  text.replace(text.find("\"lse\", "), 7, R"({ "map": "lse", "extents": ["n_q"], "box": [64] }, )");
+  EXPECT_THAT(error_of(text), HasSubstr("'lse' has others"));
 }
 
 TEST(Statement, AKernelHasOneLaw) {

@@ -89,7 +89,7 @@ inline TritonFiles triton_with_descriptors(const std::string& hash) {
   files.metadata["name"] = "_attn_fwd_tma";
   files.metadata["tensordesc_meta"] = nlohmann::json::parse(R"([
     {"swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [128, 64], "fp4_padded": false},
-    {"swizzle": 2, "elem_size": 2, "elem_type": 6, "block_size": [32, 64], "fp4_padded": false}])");
+    {"swizzle": 0, "elem_size": 2, "elem_type": 6, "block_size": [32, 64], "fp4_padded": false}])");
   return files;
 }
 

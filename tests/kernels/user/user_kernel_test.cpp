@@ -147,6 +147,31 @@ TEST_F(UserKernelTest, KnobsAreValuesOfExpressions) {
   EXPECT_TRUE(kernel->refusal(problem_of(), Config(tile, {{"warps_each", std::int64_t{5}}}), gpu_));
 }
 
+TEST_F(UserKernelTest, NamesOfItsOwnStandForExpressions) {
+  std::string text = changed("\"ceil_div(n_q, br)\"", "\"parts\"");
+  text.insert(text.find("\"launches\""), R"("let": { "rows": "n_q + 1", "parts": "rows / br" }, )");
+  const auto kernel = kernel_of(text);
+  EXPECT_EQ(kernel->plan(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_).launches[0].grid[0], 1001U / 64);
+  text.replace(text.find("rows / br"), 9, "rows / (bc - 32)");
+  EXPECT_THAT(english_text(kernel_of(text)->refusal(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_)->reason),
+              HasSubstr("divides by zero"));
+}
+
+TEST_F(UserKernelTest, TensorMapsAreOnesThatCanBeEncoded) {
+  const auto why = [&](const std::string& stride, const std::string& side, const std::string& swizzle) {
+    const std::string map = R"({ "map": "q", "extents": ["d", "n_q"], "strides": [")" + stride + R"("], "box": [")" +
+                            side + R"(", "br"], "swizzle": )" + swizzle + " }";
+    const auto kernel = kernel_of(changed(R"(["q", )", "[" + map + ", "));
+    const auto refused = kernel->refusal(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
+    return refused ? english_text(refused->reason) : "accepted";
+  };
+  EXPECT_EQ(why("2 * d", "64", "128"), "accepted");
+  EXPECT_THAT(why("d + 8", "64", "128"), HasSubstr("'d + 8' is 72 bytes, and must be a multiple of 16"));
+  EXPECT_THAT(why("2 * d", "128", "128"), HasSubstr("'128' of a tensor map's box has 256 bytes"));
+  EXPECT_THAT(why("2 * d", "4", "0"), HasSubstr("has 8 bytes"));
+  EXPECT_EQ(why("2 * d", "128", "0"), "accepted");
+}
+
 TEST(LoadKernel, SaysFileAndLine) {
   const fs::path folder = fs::path(::testing::TempDir()) / "own-kernels";
   fs::remove_all(folder);
