@@ -36,41 +36,46 @@ void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
         fmt::format("nothing judges {}: there is no reference '{}'", facts.name, facts.reference));
   }
   for (const Knob& knob : facts.knobs) {
-    const auto known = std::ranges::find(knobs_, knob.name, &Knob::name);
-    if (known == knobs_.end()) {
-      knobs_.push_back(knob);
-      continue;
-    }
-    if (known->words.empty() != knob.words.empty()) {
+    const Knob* const known = find_knob(knob.name);
+    if (known != nullptr && known->words.empty() != knob.words.empty()) {
       throw std::invalid_argument(
           fmt::format("knob '{}' of {} takes words where another algorithm's takes numbers, or the other way round",
                       knob.name, facts.name));
     }
-    known->largest = std::max(known->largest, knob.largest);
+  }
+  for (const Knob& knob : facts.knobs) {
+    const auto [place, is_new] = knob_by_name_.try_emplace(knob.name, knobs_.size());
+    if (is_new) {
+      knobs_.push_back(knob);
+      continue;
+    }
+    Knob& known = knobs_[place->second];
+    known.largest = std::max(known.largest, knob.largest);
     for (const std::string& word : knob.words) {
-      if (std::ranges::find(known->words, word) == known->words.end()) known->words.push_back(word);
+      if (std::ranges::find(known.words, word) == known.words.end()) known.words.push_back(word);
     }
   }
+  by_name_.emplace(facts.name, algorithms_.size());
   algorithms_.push_back(algorithm.get());
   owned_.push_back(std::move(algorithm));
 }
 
-Registry Registry::without(std::string_view name) const {
+Registry Registry::without(const std::set<std::string, std::less<>>& names) const {
   Registry others;
   for (const auto& each : owned_) {
-    if (each->name() != name) others.take(each);
+    if (!names.contains(each->name())) others.take(each);
   }
   return others;
 }
 
 const Algorithm* Registry::find(std::string_view name) const {
-  const auto found = std::ranges::find(algorithms_, name, &Algorithm::name);
-  return found == algorithms_.end() ? nullptr : *found;
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : algorithms_[found->second];
 }
 
 const Knob* Registry::find_knob(std::string_view name) const {
-  const auto found = std::ranges::find(knobs_, name, &Knob::name);
-  return found == knobs_.end() ? nullptr : &*found;
+  const auto found = knob_by_name_.find(name);
+  return found == knob_by_name_.end() ? nullptr : &knobs_[found->second];
 }
 
 namespace {
@@ -114,22 +119,31 @@ const Registry& known_algorithms() {
   return *of_this_process().in_use;
 }
 
-void add_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {
+std::vector<std::string> add_known_algorithms(std::vector<std::unique_ptr<const Algorithm>> algorithms,
+                                              std::string_view instead_of) {
   Versions& versions = of_this_process();
   const std::lock_guard lock(versions.mutex);
-  const Algorithm* const known = known_algorithms().find(algorithm->name());
-  const bool replaces = known != nullptr && known->facts().for_reading;
-  Registry next = known_algorithms().without(replaces ? algorithm->name() : std::string_view());
-  next.add(std::move(algorithm));
-  versions.use(std::move(next));
-}
-
-void replace_known_algorithm(std::unique_ptr<const Algorithm> algorithm) {
-  Versions& versions = of_this_process();
-  const std::lock_guard lock(versions.mutex);
-  Registry next = known_algorithms().without(algorithm->name());
-  next.add(std::move(algorithm));
-  versions.use(std::move(next));
+  const Registry& now = known_algorithms();
+  std::set<std::string, std::less<>> gone{std::string(instead_of)};
+  for (const auto& each : algorithms) {
+    const Algorithm* const known = now.find(each->name());
+    if (known != nullptr && known->facts().for_reading) gone.insert(each->name());
+  }
+  Registry next = now.without(gone);
+  std::vector<std::string> refused;
+  refused.reserve(algorithms.size());
+  std::size_t added = 0;
+  for (auto& each : algorithms) {
+    try {
+      next.add(std::move(each));
+      refused.emplace_back();
+      ++added;
+    } catch (const std::invalid_argument& error) {
+      refused.emplace_back(error.what());
+    }
+  }
+  if (added > 0) versions.use(std::move(next));
+  return refused;
 }
 
 }  // namespace attnscope

@@ -2,7 +2,12 @@
 // The algorithms that a program works with. An object that is passed in: tests make registries of their own.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,8 +36,8 @@ class Registry {
   [[nodiscard]] const std::vector<Knob>& knobs() const { return knobs_; }
   /// nullptr for a knob that no algorithm states.
   [[nodiscard]] const Knob* find_knob(std::string_view name) const;
-  /// The same algorithms but that one.
-  [[nodiscard]] Registry without(std::string_view name) const;
+  /// The same algorithms but those.
+  [[nodiscard]] Registry without(const std::set<std::string, std::less<>>& names) const;
 
  private:
   void take(std::shared_ptr<const Algorithm> algorithm);
@@ -40,6 +45,8 @@ class Registry {
   std::vector<std::shared_ptr<const Algorithm>> owned_;
   std::vector<const Algorithm*> algorithms_;
   std::vector<Knob> knobs_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;  ///< in algorithms_
+  std::map<std::string, std::size_t, std::less<>> knob_by_name_;
 };
 
 /// The algorithms of this program: softmax attention in the order in which the papers came, then what else there is.
@@ -47,9 +54,9 @@ class Registry {
 /// What this process works with: these, and what it loaded. Any thread may look: what is loaded later makes another
 /// registry, and this one with its algorithms stays as it is.
 [[nodiscard]] const Registry& known_algorithms();
-/// Throws as Registry::add() does. One that is `for_reading` gives way to another of its name.
-void add_known_algorithm(std::unique_ptr<const Algorithm>);
-/// In the place of the one of that name, if there is one.
-void replace_known_algorithm(std::unique_ptr<const Algorithm>);
+/// Each in the place of one of its name that is `for_reading`; the one of the other name is no longer known. What
+/// Registry::add() says of each that it refuses; empty for those that are known from then on.
+[[nodiscard]] std::vector<std::string> add_known_algorithms(std::vector<std::unique_ptr<const Algorithm>>,
+                                                            std::string_view instead_of = {});
 
 }  // namespace attnscope

@@ -354,6 +354,18 @@ std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool co
   });
 }
 
+std::map<std::string, std::vector<std::string>> RunStore::algorithms_by_statement() const {
+  return impl_->read([&] {
+    std::map<std::string, std::vector<std::string>> all;
+    if (schema_of(*impl_->database) < room_since) return all;  // no program wrote one
+    SQLite::Statement& query = impl_->statement(
+        "SELECT DISTINCT s.digest, p.algorithm FROM points p JOIN statements s ON s.id = p.statement_id ORDER BY "
+        "p.algorithm");
+    while (query.executeStep()) all[query.getColumn(0).getString()].push_back(query.getColumn(1).getString());
+    return all;
+  });
+}
+
 std::vector<StoredCeilings> RunStore::ceilings() const {
   return impl_->read([&] { return impl_->read_ceilings(); });
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -206,6 +207,8 @@ class RunStore {
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
   /// What the file's users' kernels were stated by. `contents`: of sources that were kept, too.
   [[nodiscard]] std::vector<std::shared_ptr<const KernelStatement>> statements(bool contents = false) const;
+  /// Of each statement, by its digest, the algorithms of the points that refer to it.
+  [[nodiscard]] std::map<std::string, std::vector<std::string>> algorithms_by_statement() const;
   /// By device, the oldest first.
   [[nodiscard]] std::vector<StoredCeilings> ceilings() const;
   /// The same of noise.

@@ -8,11 +8,15 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/registry.h"
 #include "kernels/user/user_kernel.h"
@@ -34,34 +38,189 @@ std::vector<KernelFiles>& loaded() {
   return files;
 }
 
-/// In the place of the one that this file was before.
-Message add(std::unique_ptr<const UserKernel> kernel, const std::filesystem::path& file) {
-  const bool again = std::ranges::find(loaded(), file, &KernelFiles::statement) != loaded().end();
-  try {
-    if (again && known_algorithms().find(kernel->name()) != nullptr) {
-      replace_known_algorithm(std::move(kernel));
-    } else {
-      add_known_algorithm(std::move(kernel));
-    }
-  } catch (const std::invalid_argument& error) {
-    return say::own_kernel::in_file{.file = file.string(), .what = Message::verbatim(error.what())};
-  }
-  return {};
+Message in_file(const std::filesystem::path& file, std::string what) {
+  if (what.empty()) return {};
+  return say::own_kernel::in_file{.file = file.string(), .what = Message::verbatim(std::move(what))};
+}
+
+/// What Registry::add() says of it; empty where it is known from then on.
+std::string add(std::unique_ptr<const UserKernel> kernel, std::string_view instead_of = {}) {
+  std::vector<std::unique_ptr<const Algorithm>> one;
+  one.push_back(std::move(kernel));
+  return add_known_algorithms(std::move(one), instead_of).front();
 }
 
 Message take(const std::filesystem::path& file) {
   const auto known = std::ranges::find(loaded(), file, &KernelFiles::statement);
   auto kernel = load_kernel(file);
   if (!kernel) return kernel.error();
-  if (known == loaded().end()) {
-    KernelFiles files{.statement = file, .sources = (*kernel)->source_files()};
-    Message error = add(std::move(kernel).value(), file);
-    if (error.empty()) loaded().push_back(std::move(files));
-    return error;
+  KernelFiles files{.statement = file, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
+  const bool again = known != loaded().end();
+  Message error = in_file(file, add(std::move(kernel).value(), again ? known->name : std::string_view()));
+  if (!error.empty()) return error;
+  if (again) {
+    *known = std::move(files);
+  } else {
+    loaded().push_back(std::move(files));
   }
-  known->sources = (*kernel)->source_files();
-  return add(std::move(kernel).value(), file);
+  return {};
 }
+
+/// What files of results say of users' kernels.
+class FoundKernels {
+ public:
+  using AlgorithmsOf = std::function<std::vector<std::string>(std::size_t)>;
+
+  std::vector<Message> take(std::span<const std::string_view> texts, const std::filesystem::path& file,
+                            const AlgorithmsOf& algorithms_of) {
+    const std::lock_guard lock(mutex_);
+    file_ = file;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const Read* const known = read(texts[i]);
+      if (known == nullptr) {
+        for (const std::string& name : algorithms_of(i)) take_other(name, texts[i]);
+        if (cut_.insert(file).second) say_that_it_is_cut();
+      } else if (known->name.empty()) {
+        const std::vector<std::string> names = algorithms_of(i);
+        for (const std::string& name : names) take_other(name, texts[i]);
+        if (!names.empty()) refuse(texts[i], fmt::format("{}", fmt::join(names | std::views::take(3), ", ")), known->wrong);
+      } else {
+        take_stated(known->name, texts[i]);
+      }
+    }
+    add_all();
+    return std::exchange(lines_, {});
+  }
+
+ private:
+  struct Read {
+    std::string name;  ///< empty: it is no statement
+    Message wrong;
+  };
+  struct Stated {
+    std::string text;
+    std::filesystem::path file;
+    bool has_law = true;
+  };
+
+  /// nullptr for one too many, from which on none is taken.
+  const Read* read(std::string_view text) {
+    if (const auto before = read_.find(text); before != read_.end()) return &before->second;
+    full_ = full_ || read_.size() == most_read_statements || text.size() > most_read_statement_bytes - bytes_;
+    if (full_) return nullptr;
+    bytes_ += text.size();
+    Read& read = read_[std::string(text)];
+    if (auto parsed = parse_statement(text, std::nullopt)) {
+      read.name = parsed->name;
+      parsed_.emplace(text, std::move(parsed).value());
+    } else {
+      read.wrong = parsed.error();
+    }
+    return &read;
+  }
+
+  [[nodiscard]] std::unique_ptr<const UserKernel> kernel_of(std::string_view text) {
+    const auto parsed = parsed_.find(text);
+    return std::make_unique<UserKernel>(parsed != parsed_.end() ? std::move(parsed->second)
+                                                                : parse_statement(text, std::nullopt).value());
+  }
+
+  /// Whether --kernel gave one of that name; then it is what counts, and a line says where the file's is another.
+  bool is_given(const std::string& name, std::string_view text) {
+    const Algorithm* const known = known_algorithms().find(name);
+    if (known == nullptr || known->facts().for_reading) return false;
+    const auto* given = dynamic_cast<const UserKernel*>(known);
+    if (given != nullptr && given->text() != text && differing_.insert(name).second) {
+      lines_.emplace_back(say::own_kernel::given_otherwise{.file = file_.string(), .kernel = name});
+    }
+    return true;
+  }
+
+  void take_stated(const std::string& name, std::string_view text) {
+    if (is_given(name, text)) return;
+    const auto [first, is_new] = met_.try_emplace(name, Stated{.text = std::string(text), .file = file_});
+    if (is_new) {
+      next_[name] = kernel_of(text);
+    } else if (first->second.text != text) {
+      const bool known = without_law(first->first, first->second);
+      if (known) return;
+      next_[name] = kernel_of(text)->without_law();
+      say_otherwise(name, first->second.file);
+    }
+  }
+
+  /// Points of the kernel of that name are of a statement of which nothing is known.
+  void take_other(const std::string& name, std::string_view text) {
+    if (is_given(name, text)) return;
+    const auto first = met_.find(name);
+    if (first != met_.end()) {
+      if (first->second.text != text) (void)without_law(name, first->second);
+    } else if (!full_) {
+      met_.emplace(name, Stated{.text = std::string(text), .file = file_, .has_law = false});
+    }
+  }
+
+  /// Whether there is such a kernel. Whoever found it before goes on to find it.
+  bool without_law(const std::string& name, Stated& first) {
+    const auto next = next_.find(name);
+    const auto* const kernel = next != next_.end()
+                                   ? next->second.get()
+                                   : dynamic_cast<const UserKernel*>(known_algorithms().find(name));
+    if (kernel != nullptr && std::exchange(first.has_law, false)) {
+      auto lawless = kernel->without_law();
+      next_[name] = std::move(lawless);
+      say_otherwise(name, first.file);
+    }
+    return kernel != nullptr;
+  }
+
+  void say_otherwise(const std::string& kernel, const std::filesystem::path& other) {
+    if (other == file_) {
+      lines_.emplace_back(say::own_kernel::stated_twice{.file = other.string(), .kernel = kernel});
+    } else {
+      lines_.emplace_back(
+          say::own_kernel::stated_otherwise{.file = file_.string(), .kernel = kernel, .other = other.string()});
+    }
+  }
+  void say_that_it_is_cut() {
+    lines_.emplace_back(say::own_kernel::many_statements{
+        .file = file_.string(), .most = most_read_statements, .mebibytes = most_read_statement_bytes >> 20U});
+  }
+  void refuse(std::string_view text, const std::string& kernels, const Message& why) {
+    if (!refused_.emplace(text).second) return;
+    lines_.emplace_back(say::own_kernel::not_taken{.file = file_.string(), .kernels = kernels, .why = why});
+  }
+
+  /// All that is new at once: each registry that this process works with stays.
+  void add_all() {
+    parsed_.clear();
+    std::vector<std::string> names;
+    std::vector<std::unique_ptr<const Algorithm>> kernels;
+    for (auto& [name, kernel] : next_) {
+      names.push_back(name);
+      kernels.push_back(std::move(kernel));
+    }
+    next_.clear();
+    if (names.empty()) return;
+    const std::vector<std::string> wrong = add_known_algorithms(std::move(kernels));
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+      if (!wrong[i].empty()) refuse(met_.at(names[i]).text, names[i], Message::verbatim(wrong[i]));
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Read, std::less<>> read_;  // by text
+  std::size_t bytes_ = 0;
+  bool full_ = false;
+  std::map<std::string, Stated, std::less<>> met_;        // by name
+  std::set<std::string, std::less<>> refused_;            // texts
+  std::set<std::string, std::less<>> differing_;          // names
+  std::set<std::filesystem::path> cut_;                   // files
+  std::filesystem::path file_;                            // what is being read, and so are the next
+  std::map<std::string, Statement, std::less<>> parsed_;  // by text
+  std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> next_;
+  std::vector<Message> lines_;
+};
 
 }  // namespace
 
@@ -87,7 +246,7 @@ Result<std::string, Message> know_version(const std::filesystem::path& file) {
   }
   if (!kernel) return Failure{kernel.error()};
   std::string name = (*kernel)->name();
-  if (Message error = add(std::move(kernel).value(), whole); !error.empty()) return Failure{std::move(error)};
+  if (Message error = in_file(whole, add(std::move(kernel).value())); !error.empty()) return Failure{std::move(error)};
   return name;
 }
 
@@ -104,49 +263,10 @@ Message load_inherited_kernels() {
   return {};
 }
 
-Message know_from_file(std::string_view text, const std::filesystem::path& file) {
-  struct Stated {
-    std::string text;
-    std::filesystem::path file;
-    bool has_law = true;
-  };
-  static std::mutex mutex;
-  static std::map<std::string, Stated, std::less<>> met;  // by name
-  static std::set<std::string, std::less<>> refused;      // texts
-  static std::set<std::string, std::less<>> differing;    // names
-  const std::lock_guard lock(mutex);
-  const auto refuse = [&](const Message& why) {
-    return refused.emplace(text).second ? Message(say::own_kernel::not_taken{.file = file.string(), .why = why})
-                                        : Message();
-  };
-  auto parsed = parse_statement(text, std::nullopt);
-  if (!parsed) return refuse(parsed.error());
-  Statement statement = std::move(parsed).value();
-  const std::string name = statement.name;
-  const Algorithm* const known = known_algorithms().find(name);
-  if (known != nullptr && known->facts().foreign && !known->facts().for_reading) {
-    const auto* given = dynamic_cast<const UserKernel*>(known);
-    const bool same = given == nullptr || given->text() == text;
-    if (same || !differing.insert(name).second) return {};
-    return say::own_kernel::given_otherwise{.file = file.string(), .kernel = name};
-  }
-  const auto [first, is_new] = met.try_emplace(name, Stated{.text = std::string(text), .file = file});
-  Message told;
-  if (!is_new) {
-    if (first->second.text == text || !std::exchange(first->second.has_law, false)) return {};
-    // Whoever found it before goes on to find it.
-    statement.like.reset();
-    for (LaunchStatement& launch : statement.launches) launch.bytes.clear();
-    const std::string other = first->second.file.string();
-    told = other == file ? Message(say::own_kernel::stated_twice{.file = other, .kernel = name})
-                         : say::own_kernel::stated_otherwise{.file = file.string(), .kernel = name, .other = other};
-  }
-  try {
-    add_known_algorithm(std::make_unique<UserKernel>(std::move(statement)));
-  } catch (const std::invalid_argument& error) {
-    return refuse(Message::verbatim(error.what()));
-  }
-  return told;
+std::vector<Message> know_from_file(std::span<const std::string_view> texts, const std::filesystem::path& file,
+                                    const std::function<std::vector<std::string>(std::size_t)>& algorithms_of) {
+  static FoundKernels found;
+  return found.take(texts, file, algorithms_of);
 }
 
 }  // namespace attnscope::user

@@ -170,7 +170,7 @@ class Parser {
     }
     const auto title = root_.find("title");
     result_.title = title ? title->text() : result_.name;
-    shared_.statement = text;
+    if (folder_) shared_.statement = text;
     if (const auto folders = root_.find("include")) {
       for (const Value& each : folders->list()) {
         const std::string& below = each.text();

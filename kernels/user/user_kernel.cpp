@@ -276,6 +276,13 @@ std::vector<std::filesystem::path> UserKernel::source_files() const {
   return files;
 }
 
+std::unique_ptr<const UserKernel> UserKernel::without_law() const {
+  Statement lawless = statement_;
+  lawless.like.reset();
+  for (LaunchStatement& launch : lawless.launches) launch.bytes.clear();
+  return std::make_unique<UserKernel>(std::move(lawless));
+}
+
 Config UserKernel::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
   for (const int br : statement_.br) {
     for (const int bc : statement_.bc) {

@@ -16,6 +16,8 @@ class UserKernel final : public Algorithm {
   explicit UserKernel(Statement);
 
   [[nodiscard]] std::vector<std::filesystem::path> source_files() const;
+  /// The same, of which nobody knows what it moves.
+  [[nodiscard]] std::unique_ptr<const UserKernel> without_law() const;
 
   [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&,
@@ -23,7 +25,7 @@ class UserKernel final : public Algorithm {
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
-  /// As its file has it.
+  /// As its file has it; empty for one that is `for_reading`.
   [[nodiscard]] const std::string& text() const { return statement_.launches.front().source->statement; }
 
  protected:

@@ -172,6 +172,19 @@ TEST_F(Statements, MakeTheirKernelsKnownForReading) {
   const Algorithm* known = known_algorithms().find("of-a-file");
   ASSERT_NE(known, nullptr);
   EXPECT_TRUE(known->facts().for_reading);
+  EXPECT_TRUE(known->facts().states_bytes);
+
+  // Of another file, where the points of that kernel are of what is no statement, whatever name that has.
+  statement.text = R"({"name": "another"})";
+  record = stated_by(statement);
+  record.spec.algorithm = "of-a-file";
+  const fs::path other = write("b.attnscope", {record, simple_record(8)});
+  const std::vector<Message> lines = known_statements(RunStore::open(other, Mode::read_only));
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_THAT(text(lines[0]), HasSubstr("b.attnscope states kernel of-a-file otherwise than"));
+  EXPECT_THAT(text(lines[1]), HasSubstr("a statement that it has of of-a-file is not taken"));
+  EXPECT_FALSE(known_algorithms().find("of-a-file")->facts().states_bytes);
+  EXPECT_EQ(known_algorithms().find("another"), nullptr);
 }
 
 }  // namespace

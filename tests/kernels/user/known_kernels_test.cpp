@@ -27,12 +27,22 @@ std::string named(const std::string& name) {
   return text;
 }
 
+/// All that is said of one statement, to which points of `kernel` refer.
+std::string known_from(const std::string& statement, const char* file, const std::string& kernel = {}) {
+  const std::string_view one = statement;
+  std::string lines;
+  for (const Message& each : know_from_file({&one, 1}, file, [&](std::size_t) { return std::vector{kernel}; })) {
+    lines += (lines.empty() ? "" : "\n") + text(each);
+  }
+  return lines;
+}
+
 const AttentionProblem problem{.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = 1024, .n_k = 1024, .d = 64};
 const TileShape tile{.br = 64, .bc = 64};
 
 TEST(KnownFromFile, IsModelledAndHasNothingThatCouldBeMeasured) {
   const Registry& before = known_algorithms();
-  EXPECT_EQ(text(know_from_file(named("read-only"), "runs.attnscope")), "");
+  EXPECT_EQ(known_from(named("read-only"), "runs.attnscope"), "");
   EXPECT_EQ(before.find("read-only"), nullptr) << "whoever looks at the registry goes on to see what was there";
   const Algorithm* kernel = known_algorithms().find("read-only");
   ASSERT_NE(kernel, nullptr);
@@ -47,24 +57,24 @@ TEST(KnownFromFile, IsModelledAndHasNothingThatCouldBeMeasured) {
     EXPECT_TRUE(launch.source.own->include_folders.empty());
     EXPECT_EQ(launch.source.file, "read-only/read-only.cu") << "as people know it";
   }
-  EXPECT_EQ(text(know_from_file(named("read-only"), "other.attnscope")), "") << "the same again";
+  EXPECT_EQ(known_from(named("read-only"), "other.attnscope"), "") << "the same again";
   EXPECT_EQ(known_algorithms().find("read-only"), kernel);
 }
 
 TEST(KnownFromFile, OfTwoStatementsOfOneNameNeithersLawIsTakenAndOneLineSaysSo) {
-  EXPECT_EQ(text(know_from_file(named("two-ways"), "a.attnscope")), "");
+  EXPECT_EQ(known_from(named("two-ways"), "a.attnscope"), "");
   const std::string other = named("two-ways") + " ";
-  EXPECT_THAT(text(know_from_file(other, "b.attnscope")),
+  EXPECT_THAT(known_from(other, "b.attnscope"),
               AllOf(HasSubstr("two-ways"), HasSubstr("a.attnscope"), HasSubstr("b.attnscope"), HasSubstr("--kernel")));
   EXPECT_FALSE(known_algorithms().find("two-ways")->facts().states_bytes);
-  EXPECT_EQ(text(know_from_file(other, "b.attnscope")), "") << "said once";
-  EXPECT_EQ(text(know_from_file(named("two-ways"), "a.attnscope")), "");
+  EXPECT_EQ(known_from(other, "b.attnscope"), "") << "said once";
+  EXPECT_EQ(known_from(named("two-ways"), "a.attnscope"), "");
   EXPECT_FALSE(known_algorithms().find("two-ways")->facts().states_bytes);
 }
 
 TEST(KnownFromFile, OneFileMayStateAKernelInTwoWays) {
-  EXPECT_EQ(text(know_from_file(named("twice"), "a.attnscope")), "");
-  EXPECT_THAT(text(know_from_file(named("twice") + " ", "a.attnscope")), HasSubstr("twice in two ways"));
+  EXPECT_EQ(known_from(named("twice"), "a.attnscope"), "");
+  EXPECT_THAT(known_from(named("twice") + " ", "a.attnscope"), HasSubstr("twice in two ways"));
   EXPECT_FALSE(known_algorithms().find("twice")->facts().states_bytes);
 }
 
@@ -72,23 +82,46 @@ TEST(KnownFromFile, GivesWayToTheUsersOwn) {
   const attnscope::testing::TemporaryFolder folder;
   const auto statement = write_new_kernel("own-one", folder.path());
   ASSERT_TRUE(statement) << statement.error();
-  EXPECT_EQ(text(know_from_file(named("own-one"), "a.attnscope")), "");
+  EXPECT_EQ(known_from(named("own-one"), "a.attnscope"), "");
   EXPECT_EQ(text(load_known_kernel(*statement)), "");
   ASSERT_NE(known_algorithms().find("own-one"), nullptr);
   EXPECT_FALSE(known_algorithms().find("own-one")->facts().for_reading);
   const std::string own = named("own-one");
-  EXPECT_EQ(text(know_from_file(own, "b.attnscope")), "") << "it is known anyway";
-  EXPECT_THAT(text(know_from_file(own + " ", "b.attnscope")),
+  EXPECT_EQ(known_from(own, "b.attnscope"), "") << "it is known anyway";
+  EXPECT_THAT(known_from(own + " ", "b.attnscope"),
               AllOf(HasSubstr("b.attnscope"), HasSubstr("own-one"), HasSubstr("another statement")));
-  EXPECT_EQ(text(know_from_file(own + "  ", "b.attnscope")), "") << "said once";
+  EXPECT_EQ(known_from(own + "  ", "b.attnscope"), "") << "said once";
   EXPECT_FALSE(known_algorithms().find("own-one")->facts().for_reading);
 }
 
 TEST(KnownFromFile, WhatIsNoStatementIsNamedOnceAndNotTaken) {
-  EXPECT_THAT(text(know_from_file("{}", "bad.attnscope")), AllOf(HasSubstr("bad.attnscope"), HasSubstr("missing")));
-  EXPECT_EQ(text(know_from_file("{}", "bad.attnscope")), "");
-  EXPECT_THAT(text(know_from_file(named("fa2"), "bad.attnscope")), HasSubstr("built-in algorithm 'fa2'"));
+  EXPECT_EQ(known_from("{}", "bad.attnscope", "bad"),
+            "bad.attnscope: a statement that it has of bad is not taken, so that no law is known: line 1: "
+            "'attnscope_kernel' is missing");
+  EXPECT_EQ(known_from("{}", "bad.attnscope", "bad"), "");
+  EXPECT_THAT(known_from(named("fa2"), "bad.attnscope", "fa2"), HasSubstr("built-in algorithm 'fa2'"));
   EXPECT_FALSE(known_algorithms().find("fa2")->facts().foreign);
+  EXPECT_TRUE(known_algorithms().find("fa2")->facts().states_bytes);
+}
+
+TEST(KnownFromFile, NoOtherLawIsDrawnOnPointsOfWhatIsNoStatement) {
+  // Known before.
+  EXPECT_EQ(known_from(named("unreadable"), "a.attnscope"), "");
+  EXPECT_THAT(known_from("[1]", "b.attnscope", "unreadable"),
+              AllOf(HasSubstr("b.attnscope states kernel unreadable otherwise than a.attnscope"), HasSubstr("not taken")));
+  EXPECT_FALSE(known_algorithms().find("unreadable")->facts().states_bytes);
+  EXPECT_EQ(known_from("[1]", "b.attnscope", "unreadable"), "") << "said once";
+  // Met afterwards: its knobs are known, its law is not.
+  EXPECT_THAT(known_from("[2]", "b.attnscope", "unreadable-2"), HasSubstr("not taken"));
+  EXPECT_EQ(known_algorithms().find("unreadable-2"), nullptr);
+  EXPECT_THAT(known_from(named("unreadable-2"), "a.attnscope"), HasSubstr("otherwise than b.attnscope"));
+  ASSERT_NE(known_algorithms().find("unreadable-2"), nullptr);
+  EXPECT_FALSE(known_algorithms().find("unreadable-2")->facts().states_bytes);
+  EXPECT_EQ(known_from(named("unreadable-2"), "a.attnscope"), "");
+  // The same text in another file, of another kernel.
+  EXPECT_EQ(known_from(named("unreadable-3"), "a.attnscope"), "");
+  EXPECT_THAT(known_from("[2]", "c.attnscope", "unreadable-3"), HasSubstr("c.attnscope states kernel unreadable-3"));
+  EXPECT_FALSE(known_algorithms().find("unreadable-3")->facts().states_bytes);
 }
 
 }  // namespace
