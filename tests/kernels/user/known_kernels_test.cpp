@@ -5,7 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "kernels/model/gpu_values.h"
 #include "kernels/registry.h"
@@ -122,6 +129,56 @@ TEST(KnownFromFile, NoOtherLawIsDrawnOnPointsOfWhatIsNoStatement) {
   EXPECT_EQ(known_from(named("unreadable-3"), "a.attnscope"), "");
   EXPECT_THAT(known_from("[2]", "c.attnscope", "unreadable-3"), HasSubstr("c.attnscope states kernel unreadable-3"));
   EXPECT_FALSE(known_algorithms().find("unreadable-3")->facts().states_bytes);
+}
+
+TEST(KnownFromFile, ManyAtOnceMakeOneRegistry) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 300; ++i) texts.push_back(named("one-of-" + std::to_string(i)));
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  const auto nobodys = [](std::size_t) { return std::vector<std::string>(); };
+  EXPECT_THAT(know_from_file(views, "many.attnscope", nobodys), ::testing::IsEmpty());
+  const Registry& all = known_algorithms();
+  for (int i = 0; i < 300; ++i) EXPECT_NE(all.find("one-of-" + std::to_string(i)), nullptr) << i;
+  EXPECT_THAT(know_from_file(views, "many.attnscope", nobodys), ::testing::IsEmpty());
+  EXPECT_EQ(&known_algorithms(), &all) << "nothing is new";
+}
+
+/// In a process of its own: from then on none is taken.
+void know_too_many() {
+  std::vector<std::string> texts;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < 2 * most_read_statements; ++i) {
+    names.push_back("many-" + std::to_string(i));
+    texts.push_back(named(names.back()));
+  }
+  texts.push_back(named("many-1") + " ");  // whose first statement is taken
+  names.emplace_back("many-1");
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  const auto know = [&] {
+    for (const Message& line :
+         know_from_file(views, "many.attnscope", [&](std::size_t i) { return std::vector{names[i]}; })) {
+      std::cerr << text(line) << '\n';
+    }
+  };
+  know();
+  const Registry& known = known_algorithms();
+  const auto read = std::ranges::count_if(known.algorithms(), [](const Algorithm* each) {
+    return each->facts().for_reading;
+  });
+  std::cerr << read << " are known\n";
+  std::cerr << "last: " << (known.find(names[names.size() - 2]) != nullptr) << '\n';
+  std::cerr << "law of the first: " << known.find("many-0")->facts().states_bytes << '\n';
+  std::cerr << "of the second: " << known.find("many-1")->facts().states_bytes << '\n';
+  know();
+  std::exit(0);  // NOLINT(concurrency-mt-unsafe)
+}
+
+TEST(KnownFromFileDeathTest, NoMoreThanAThousandAreTaken) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(know_too_many(), ::testing::ExitedWithCode(0),
+              "^many.attnscope has statements beyond the 1000 and 16 MiB of all files that are taken: the laws of their "
+              "kernels are not known\nmany.attnscope states kernel many-1 in two ways.*\n1000 are known\nlast: 0\n"
+              "law of the first: 1\nof the second: 0\n$");
 }
 
 }  // namespace
