@@ -100,7 +100,11 @@ class Value {
   }
   /// A number is an expression, too.
   [[nodiscard]] Expression expression(const std::vector<std::string>& known) const {
-    auto parsed = Expression::parse(json_->is_number_integer() ? json_->dump() : text());
+    return expression(json_->is_number_integer() ? json_->dump() : text(), known);
+  }
+  /// Of a part of its text.
+  [[nodiscard]] Expression expression(std::string_view part, const std::vector<std::string>& known) const {
+    auto parsed = Expression::parse(part);
     if (!parsed) wrong(parsed.error());
     for (const std::string& name : parsed->names()) {
       if (std::ranges::find(known, name) != known.end()) continue;
@@ -429,17 +433,9 @@ class Parser {
     for (const auto& [word, type] :
          {std::pair{"int ", Type::int32}, std::pair{"long ", Type::int64}, std::pair{"float ", Type::float32}}) {
       if (!text.starts_with(word)) continue;
-      auto parsed = Expression::parse(std::string_view(text).substr(std::string_view(word).size()));
-      if (!parsed) value.wrong(parsed.error());
-      for (const std::string& name : parsed->names()) {
-        if (std::ranges::find(names_, name) == names_.end()) {
-          value.wrong(say::own_kernel::bad_name{
-              .expression = parsed->text(), .name = name, .known = fmt::format("{}", fmt::join(names_, ", "))});
-        }
-      }
       ArgumentStatement number;
       number.type = type;
-      number.value = std::move(parsed).value();
+      number.value = value.expression(std::string_view(text).substr(std::string_view(word).size()), names_);
       return number;
     }
     ArgumentStatement pointer;

@@ -131,6 +131,29 @@ TEST(KnownFromFile, NoOtherLawIsDrawnOnPointsOfWhatIsNoStatement) {
   EXPECT_FALSE(known_algorithms().find("unreadable-3")->facts().states_bytes);
 }
 
+TEST(KnownKernels, OneThatIsLoadedAgainMayHaveAnotherNameButNobodyElses) {
+  const attnscope::testing::TemporaryFolder folder;
+  const auto first = write_new_kernel("first-own", folder.path()).value();
+  const auto second = write_new_kernel("second-own", folder.path()).value();
+  ASSERT_EQ(text(load_known_kernel(first)), "");
+  ASSERT_EQ(text(load_known_kernel(second)), "");
+  const Algorithm* const others = known_algorithms().find("second-own");
+  const auto rename = [&](const std::string& to) {
+    std::string stated = named(to);
+    stated.replace(stated.find(to + ".cu"), to.size(), "first-own");
+    std::ofstream(first) << stated;
+    return text(load_known_kernel(first));
+  };
+  EXPECT_EQ(rename("second-own"), first.string() + ": there is an algorithm 'second-own' already");
+  EXPECT_EQ(known_algorithms().find("second-own"), others);
+  EXPECT_NE(known_algorithms().find("first-own"), nullptr) << "nothing changed";
+  EXPECT_EQ(rename("third-own"), "");
+  EXPECT_NE(known_algorithms().find("third-own"), nullptr);
+  EXPECT_EQ(known_algorithms().find("first-own"), nullptr) << "nothing states it";
+  EXPECT_EQ(rename("first-own"), "");
+  EXPECT_NE(known_algorithms().find("first-own"), nullptr);
+}
+
 TEST(KnownFromFile, ManyAtOnceMakeOneRegistry) {
   std::vector<std::string> texts;
   for (int i = 0; i < 300; ++i) texts.push_back(named("one-of-" + std::to_string(i)));
