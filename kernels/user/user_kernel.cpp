@@ -295,15 +295,24 @@ Config UserKernel::default_config(const AttentionProblem& p, const DeviceLimits&
 
 std::int64_t UserKernel::working_set_bytes(const AttentionProblem& p, const Config& config,
                                            const DeviceLimits& device) const {
-  return like_ == nullptr ? 0 : like_->working_set_bytes(p, config.tile, device);
+  if (like_ == nullptr) return 0;
+  try {
+    return like_->working_set_bytes(p, like_tile(variables(p, config, device)), device);
+  } catch (const Message&) {  // refusal() says it
+    return 0;
+  }
+}
+
+TileShape UserKernel::like_tile(const Variables& known) const {
+  const auto side = [&](const std::optional<Expression>& stated, const char* own) {
+    return static_cast<int>(stated ? stated->within(known, 1, std::numeric_limits<int>::max()) : known.at(own));
+  };
+  return {.br = side(statement_.like->br, "br"), .bc = side(statement_.like->bc, "bc")};
 }
 
 std::vector<OperandTraffic> UserKernel::like_traffic(const AttentionProblem& p, const Variables& known,
                                                      const DeviceLimits& device) const {
-  const auto side = [&](const std::optional<Expression>& stated, const char* own) {
-    return static_cast<int>(stated ? stated->within(known, 1, std::numeric_limits<int>::max()) : known.at(own));
-  };
-  const TileShape tile{.br = side(statement_.like->br, "br"), .bc = side(statement_.like->bc, "bc")};
+  const TileShape tile = like_tile(known);
   const AttentionModel model = like_->model(p, tile, device);
   if (model.refusal) {
     throw Message(say::own_kernel::law_refused{

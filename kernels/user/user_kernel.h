@@ -42,6 +42,8 @@ class UserKernel final : public Algorithm {
   [[nodiscard]] KernelModel model_of(const LaunchStatement&, const AttentionProblem&, const Variables&,
                                      const DeviceLimits&) const;
   [[nodiscard]] std::vector<BufferSpec> own_buffers(const AttentionProblem&, const Variables&) const;
+  /// The tile of its law. Throws Message. Pre: like_.
+  [[nodiscard]] TileShape like_tile(const Variables&) const;
   [[nodiscard]] std::vector<OperandTraffic> like_traffic(const AttentionProblem&, const Variables&,
                                                          const DeviceLimits&) const;
 

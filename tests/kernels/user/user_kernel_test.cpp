@@ -77,6 +77,18 @@ TEST_F(UserKernelTest, MovesWhatItsLawSays) {
   EXPECT_EQ(stated.traffic().sm_to_l2_bytes, 1064);
 }
 
+TEST_F(UserKernelTest, ALawMayHaveATileOfItsOwn) {
+  const auto kernel = kernel_of(changed("\"like\": \"fa2\"", R"("like": "linattn", "br": "br / 2", "bc": "bc / 2")"));
+  const Algorithm& linear = *built_in_algorithms().find("linattn");
+  AttentionProblem p = problem_of();
+  p.heads_kv = p.heads_q;
+  p.mask.right = 0;
+  const TileShape own{.br = 128, .bc = 128};
+  const TileShape of_law{.br = 64, .bc = 64};
+  EXPECT_EQ(kernel->working_set_bytes(p, own, gpu_), linear.working_set_bytes(p, of_law, gpu_));
+  EXPECT_NE(linear.working_set_bytes(p, own, gpu_), linear.working_set_bytes(p, of_law, gpu_));
+}
+
 TEST_F(UserKernelTest, AlgorithmWithoutALawStatesNothing) {
   const auto kernel = kernel_of(changed("\"law\": { \"like\": \"fa2\" }", "\"layout\": \"bhnd\""));
   const AttentionModel model = kernel->model(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
