@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/user/json_lines.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -14,9 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The line of the last character that was read. A line's end is still on it: a number is known to end by what follows.
-struct Line {
-  std::size_t number = 1;
+/// Where the last character stands that was read. A line's end is still on it: a number is known to end by what
+/// follows.
+struct Place {
+  std::size_t line = 1;
+  std::size_t column = 0;
   bool ends = false;
 };
 
@@ -29,11 +32,15 @@ class CountingIterator {
   using pointer = const char*;
   using reference = const char&;
 
-  CountingIterator(const char* at, Line* line) : at_(at), line_(line) {}
+  CountingIterator(const char* at, Place* place) : at_(at), place_(place) {}
   reference operator*() const { return *at_; }
   CountingIterator& operator++() {
-    if (line_->ends) ++line_->number;
-    line_->ends = *at_++ == '\n';
+    if (place_->ends) {
+      ++place_->line;
+      place_->column = 0;
+    }
+    ++place_->column;
+    place_->ends = *at_++ == '\n';
     return *this;
   }
   bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
@@ -41,12 +48,12 @@ class CountingIterator {
 
  private:
   const char* at_;
-  Line* line_;
+  Place* place_;
 };
 
 class Builder {
  public:
-  explicit Builder(const Line& line) : line_(line) {}
+  explicit Builder(const Place& place) : place_(place) {}
 
   // What nlohmann::json_sax asks for, by its names.
   bool null() { return put(nullptr) != nullptr; }
@@ -68,12 +75,30 @@ class Builder {
     return fail(say::own_kernel::key_twice{.key = name});
   }
   bool parse_error(std::size_t /*position*/, const std::string& token, const nlohmann::detail::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while parsing value - ..."
+    // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while parsing value - unexpected
+    // end of input; expected '[', '{', or a literal", or behind the dash what is wrong with the token itself.
     std::string_view why = error.what();
-    if (const auto colon = why.find(": "); colon != std::string_view::npos) why.remove_prefix(colon + 2);
     if (const auto last = why.find("; last read"); last != std::string_view::npos) why = why.substr(0, last);
-    (void)token;
-    return fail(say::own_kernel::no_json{.why = why});
+    const auto says = [&](std::string_view words) { return why.find(words) != std::string_view::npos; };
+    if (says("missing closing quote") || says("U+000A"))
+      return fail_here(place_.column, say::own_kernel::json_open_quote{});
+    const auto [found, column] = last_of(token);
+    if (found.starts_with('/')) return fail_here(column, say::own_kernel::json_comment{});
+    const Message wanted = says("parsing object key")         ? Message(say::own_kernel::json_key{})
+                           : says("parsing object separator") ? Message::verbatim("':'")
+                           : says("parsing object ")          ? Message::verbatim("',' or '}'")
+                           : says("parsing array ")           ? Message::verbatim("',' or ']'")
+                           : open_.empty() && written_        ? Message(say::own_kernel::json_end{})
+                                                              : Message(say::own_kernel::json_value{});
+    if (says("unexpected end of input")) return fail_here(place_.column, say::own_kernel::json_ends{.wanted = wanted});
+    if (found == "}" || found == "]") {
+      return fail_here(column, say::own_kernel::json_too_early{.found = found, .wanted = wanted});
+    }
+    if (says("unexpected") || says("invalid literal")) {
+      return fail_here(column, say::own_kernel::json_unexpected{.found = found, .wanted = wanted});
+    }
+    if (const auto dash = why.find(" - "); dash != std::string_view::npos) why.remove_prefix(dash + 3);
+    return fail_here(place_.column, say::own_kernel::no_json{.why = why});
   }
 
   [[nodiscard]] const Message& error() const { return error_; }
@@ -86,14 +111,45 @@ class Builder {
   };
   static constexpr std::size_t deepest = 32;
 
+  /// The last token of what the library keeps, which may have commas and the like in front of it, and its column.
+  [[nodiscard]] std::pair<std::string, std::size_t> last_of(std::string_view kept) const {
+    constexpr std::string_view blanks = " \t\r\n";
+    constexpr std::string_view signs = "{}[],:";
+    const std::size_t end = kept.find_last_not_of(blanks) + 1;
+    std::size_t behind = kept.size() - end;  // what was read of it
+    kept = kept.substr(0, end);
+    if (kept.empty()) return {std::string(), place_.column};
+    std::size_t begin = end - 1;
+    if (kept.back() == '"') {
+      begin = kept.find('"');
+    } else if (signs.find(kept.back()) == std::string_view::npos) {
+      begin = kept.find_last_of(std::string(blanks) + std::string(signs)) + 1;  // npos + 1 is 0
+      // That a number ends is known by what follows, which it gives back.
+      if (behind == 0 && kept.back() >= '0' && kept.back() <= '9') behind = 1;
+    }
+    const std::size_t length = behind + end - begin;
+    constexpr std::size_t most_shown = 40;
+    std::string found(kept.substr(begin, most_shown));
+    for (char& c : found) c = c >= ' ' && c <= '~' ? c : '?';
+    return {std::move(found), place_.column < length ? place_.column : place_.column - length + 1};
+  }
+
   bool fail(Message why) {
-    if (error_.empty()) error_ = say::own_kernel::at_line{.line = line_.number, .what = std::move(why)};
+    if (error_.empty()) error_ = say::own_kernel::at_line{.line = place_.line, .what = std::move(why)};
+    return false;
+  }
+  bool fail_here(std::size_t column, Message why) {
+    if (error_.empty()) {
+      error_ = say::own_kernel::at_place{
+          .line = place_.line, .column = std::max<std::size_t>(1, column), .what = std::move(why)};
+    }
     return false;
   }
   template <class T>
   Json* put(T&& value) {
     if (open_.empty()) {
-      result_.lines.emplace("", line_.number);
+      written_ = true;
+      result_.lines.emplace("", place_.line);
       result_.json = std::forward<T>(value);
       pointer_ = "";
       return &result_.json;
@@ -101,7 +157,7 @@ class Builder {
     Json& parent = *open_.back().value;
     const std::string name = parent.is_array() ? std::to_string(parent.size()) : key_;
     pointer_ = open_.back().pointer + "/" + name;
-    result_.lines.emplace(pointer_, line_.number);
+    result_.lines.emplace(pointer_, place_.line);
     if (parent.is_array()) {
       parent.push_back(std::forward<T>(value));
       return &parent.back();
@@ -119,20 +175,21 @@ class Builder {
     return true;
   }
 
-  const Line& line_;
+  const Place& place_;
   JsonWithLines result_;
   std::vector<Open> open_;
   std::string key_;
   std::string pointer_;
+  bool written_ = false;  ///< the outermost value
   Message error_;
 };
 
 }  // namespace
 
 Result<JsonWithLines, Message> parse_json_with_lines(std::string_view text) {
-  Line line;
-  Builder builder(line);
-  Json::sax_parse(CountingIterator(text.data(), &line), CountingIterator(text.data() + text.size(), &line), &builder);
+  Place place;
+  Builder builder(place);
+  Json::sax_parse(CountingIterator(text.data(), &place), CountingIterator(text.data() + text.size(), &place), &builder);
   if (!builder.error().empty()) return Failure{builder.error()};
   return builder.take();
 }

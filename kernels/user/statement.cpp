@@ -39,14 +39,21 @@ bool is_word(std::string_view text, std::string_view beside) {
 /// A value, and where it stands.
 class Value {
  public:
-  Value(const JsonWithLines& all, const Json& json, std::string pointer)
-      : all_(&all), json_(&json), pointer_(std::move(pointer)) {}
+  /// `nth`: of a list's, from 1.
+  Value(const JsonWithLines& all, const Json& json, std::string pointer, std::size_t nth = 0)
+      : all_(&all), json_(&json), pointer_(std::move(pointer)), nth_(nth) {}
 
   [[noreturn]] void wrong(Message what) const {
     throw Wrong{say::own_kernel::at_line{.line = all_->lines.at(pointer_), .what = std::move(what)}};
   }
-  [[noreturn]] void not_a(Message kind) const { wrong(say::own_kernel::not_a{.key = key(), .kind = std::move(kind)}); }
-  [[nodiscard]] std::string key() const { return pointer_.empty() ? "/" : pointer_.substr(pointer_.rfind('/') + 1); }
+  [[noreturn]] void not_a(Message kind) const {
+    const std::size_t slash = pointer_.rfind('/');
+    if (slash == std::string::npos) wrong(say::own_kernel::all_not_a{.kind = std::move(kind)});
+    std::string key = pointer_.substr(slash + 1);
+    if (nth_ == 0) wrong(say::own_kernel::not_a{.key = std::move(key), .kind = std::move(kind)});
+    const std::string list = pointer_.substr(0, slash);
+    wrong(say::own_kernel::nth_not_a{.nth = nth_, .key = list.substr(list.rfind('/') + 1), .kind = std::move(kind)});
+  }
 
   /// An object's member, where it has it.
   [[nodiscard]] std::optional<Value> find(const char* name) const {
@@ -76,11 +83,13 @@ class Value {
     if (!json_->is_array() || json_->empty() || json_->size() > most_values) not_a(say::own_kernel::list{});
     std::vector<Value> values;
     for (std::size_t i = 0; i < json_->size(); ++i) {
-      values.emplace_back(*all_, (*json_)[i], pointer_ + "/" + std::to_string(i));
+      values.emplace_back(*all_, (*json_)[i], pointer_ + "/" + std::to_string(i), i + 1);
     }
     return values;
   }
   [[nodiscard]] bool is_object() const { return json_->is_object(); }
+  [[nodiscard]] bool is_list() const { return json_->is_array(); }
+  [[nodiscard]] bool is(int number) const { return json_->is_number_integer() && *json_ == number; }
   [[nodiscard]] const std::string& text() const {
     if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a(say::own_kernel::words{});
     return json_->get_ref<const std::string&>();
@@ -100,6 +109,7 @@ class Value {
   }
   /// A number is an expression, too.
   [[nodiscard]] Expression expression(const std::vector<std::string>& known) const {
+    if (!json_->is_number_integer() && !json_->is_string()) not_a(say::own_kernel::expression{});
     return expression(json_->is_number_integer() ? json_->dump() : text(), known);
   }
   /// Of a part of its text.
@@ -116,7 +126,7 @@ class Value {
   /// One of these words.
   [[nodiscard]] std::string word(const std::vector<std::string_view>& known) const {
     if (!json_->is_string() || std::ranges::find(known, text()) == known.end()) {
-      not_a(say::own_kernel::one_of{.words = fmt::format("{}", fmt::join(known, ", "))});
+      not_a(say::own_kernel::one_of{.words = fmt::format("\"{}\"", fmt::join(known, "\", \""))});
     }
     return text();
   }
@@ -125,6 +135,7 @@ class Value {
   const JsonWithLines* all_;
   const Json* json_;
   std::string pointer_;
+  std::size_t nth_;
 };
 
 class Parser {
@@ -135,7 +146,8 @@ class Parser {
   Statement parse(std::string_view text) {
     root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
                   "tile", "knobs", "let", "requires", "scratch", "launches", "law"});
-    (void)root_.at("attnscope_kernel").number(1, 1);
+    const Value version = root_.at("attnscope_kernel");
+    if (!version.is(1)) version.not_a(say::own_kernel::version{});
     identity(text);
     computes();
     supports();
@@ -355,8 +367,8 @@ class Parser {
 
   std::array<std::optional<Expression>, 3> extents(const Value& value, const std::vector<std::string>& known) const {
     std::array<std::optional<Expression>, 3> all;
-    const std::vector<Value> list = value.list();
-    if (list.size() > all.size()) value.not_a(say::own_kernel::extents{});
+    const std::vector<Value> list = value.is_list() ? value.list() : std::vector<Value>();
+    if (list.empty() || list.size() > all.size()) value.not_a(say::own_kernel::extents{});
     for (std::size_t i = 0; i < list.size(); ++i) all.at(i) = list[i].expression(known);
     return all;
   }

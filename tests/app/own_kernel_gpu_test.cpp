@@ -121,7 +121,8 @@ TEST_F(OwnKernelCommands, AWrongStatementIsOneLine) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     return outcome.err;
   };
-  EXPECT_THAT(error("{"), AllOf(HasSubstr("wrong.json: line 1: no JSON")));
+  EXPECT_THAT(error("{"),
+              AllOf(HasSubstr("wrong.json: line 1, column 1: the file ends where a key in quotes should be")));
   EXPECT_THAT(error("{\n\"attnscope_kernel\": 7}"), HasSubstr("line 2: 'attnscope_kernel' must be"));
   EXPECT_FALSE(std::filesystem::exists(file_));
 }

@@ -45,13 +45,12 @@ TEST(Statement, SaysTheLineOfWhatIsWrong) {
     const char* why;
   };
   const Case cases[] = {
-      {"\"attnscope_kernel\": 1", "\"attnscope_kernel\": 2", 2,
-       "'attnscope_kernel' must be a whole number from 1 to 1"},
+      {"\"attnscope_kernel\": 1", "\"attnscope_kernel\": 2", 2, "'attnscope_kernel' must be 1, the version"},
       {"\"name\": \"my-kernel\"", "\"name\": \"My Kernel\"", 3, "'name' must be a name"},
       {"\"name\": \"my-kernel\"", "\"name\": \"fa2\"", 3, "a built-in algorithm 'fa2'"},
       {"my-kernel.cu", "my-kernel.py", 4, "'source' must be a file .cu, .cuh, .ptx, .cubin or .so"},
       {"\"supports\"", "\"suports\"", 6, "'suports' means nothing here"},
-      {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "'1' must be one of fp16, bf16"},
+      {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "value 2 of 'dtype' must be one of \"fp16\", \"bf16\""},
       {"[32, 64, 128]", "[32, \"64\"]", 8, "must be a whole number from 1 to 1024"},
       {"[\"none\", \"causal\"]", "[]", 10, "'mask' must be a list"},
       {"\"gqa\": true", "\"gqa\": 1", 11, "'gqa' must be true or false"},
@@ -75,12 +74,27 @@ TEST(Statement, SaysTheLineOfWhatIsWrong) {
   }
 }
 
-TEST(Statement, WhatIsNoJsonIsSaidWithItsLine) {
-  EXPECT_THAT(error_of(""), HasSubstr("no JSON"));
-  EXPECT_THAT(error_of("{\n\"attnscope_kernel\": 1,\n}"), StartsWith("line 3: no JSON: "));
+TEST(Statement, WhatIsNoJsonIsSaidWithItsPlace) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "line 1, column 1: the file ends where a value (a text in quotes"},
+      {"{\n\"attnscope_kernel\": 1,\n}",
+       "line 3, column 1: '}' stands where a key in quotes should be; is a comma too many in front of it?"},
+      {"{\n  \"a\" 1 }", "line 2, column 7: '1' stands where ':' should be"},
+      {"{\n  \"a\": 1\n  \"b\": 2 }", "line 3, column 3: '\"b\"' stands where ',' or '}' should be"},
+      {"{ \"a\": [1 2] }", "line 1, column 11: '2' stands where ',' or ']' should be"},
+      {"{ \"a\": [1, ] }", "line 1, column 12: ']' stands where a value ("},
+      {"{ \"a\": tru }", "line 1, column 8: 'tru' stands where a value ("},
+      {"{ a: 1 }", "line 1, column 3: 'a' stands where a key in quotes"},
+      {"{ 'a': 1 }", "line 1, column 3: ''' stands where a key in quotes"},
+      {"{ \"a: 1 }\n", "line 1, column 10: a text does not end with a quote on its line"},
+      {"{ \"a\": 1, // one\n }", "line 1, column 11: JSON has no comments"},
+      {"{ \"a\": 1", "line 1, column 8: the file ends where ',' or '}' should be"},
+      {"{} {}", "line 1, column 4: '{' stands where the end of the file should be"},
+      {"[1]", "line 1: a statement must be an object"},
+  };
+  for (const auto& [statement, why] : cases) EXPECT_THAT(error_of(statement), StartsWith(why)) << statement;
   EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("32 levels"));
-  EXPECT_THAT(error_of("[1]"), HasSubstr("must be an object"));
-  EXPECT_THAT(error_of("\xff\xfe{\0}"), HasSubstr("no JSON"));
+  EXPECT_THAT(error_of("\xff\xfe{\0}"), StartsWith("line 1, column "));
 }
 
 TEST(Statement, OptionsThatWriteFilesAreRefused) {
