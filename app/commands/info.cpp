@@ -44,6 +44,7 @@ struct Seen {
   std::set<std::int64_t> lengths;
   std::set<std::string> algorithms;
   std::set<std::pair<std::string, std::string>> statements;  // of users' kernels: algorithm, in short
+  std::map<std::string, std::size_t> notes;                  // what those that are ok were judged without
   int rounds = 1;                                            // that were run
   std::size_t extrapolated = 0;                              // simulated in part
   std::map<std::string, std::size_t> busiest;                // units, of those that --why counted
@@ -59,6 +60,7 @@ struct Seen {
     lengths.insert(spec.problem.n_k);
     algorithms.insert(spec.algorithm);
     if (record.statement) statements.emplace(spec.algorithm, describe(*record.statement));
+    if (record.disposition == Disposition::ok && !record.reason.empty()) ++notes[text(record.reason)];
     if (!record.rounds.empty()) rounds = std::max(rounds, record.rounds.back().round + 1);
     if (record.origin() == Provenance::extrapolated) ++extrapolated;
     if (const auto bound = analysis::busiest_unit(record)) ++busiest[text(bound->metric->label())];
@@ -198,11 +200,18 @@ ExitCode info(const InfoOptions& options) {
                 << '\n';
     }
     std::set<std::pair<std::string, std::string>> statements;
-    for (const auto& [run, of_run] : seen) statements.insert(of_run.statements.begin(), of_run.statements.end());
+    std::map<std::string, std::size_t> notes;
+    for (const auto& [run, of_run] : seen) {
+      statements.insert(of_run.statements.begin(), of_run.statements.end());
+      for (const auto& [note, count] : of_run.notes) notes[note] += count;
+    }
     for (const auto& [kernel, statement] : statements) {
       std::cout << text(
                        say::terminal::statement_of_file{.kernel = printable(kernel), .statement = printable(statement)})
                 << '\n';
+    }
+    for (const auto& [note, count] : notes) {
+      std::cout << text(say::terminal::points_noted{.count = count, .note = printable(note)}) << '\n';
     }
     say_what_is_simulated(runs);
   }

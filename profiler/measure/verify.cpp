@@ -278,7 +278,7 @@ VerifyResult judge(const PointRecord& record) {
     case Disposition::ok:
     case Disposition::no_counters:  // the output was computed and checked all the same
       result.outcome = checked ? VerifyOutcome::pass : VerifyOutcome::skip;
-      if (!checked) result.reason = say::point::not_checked{};
+      result.reason = checked ? record.reason : Message(say::point::not_checked{});
       break;
     case Disposition::infeasible:
     case Disposition::out_of_memory:

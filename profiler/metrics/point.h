@@ -130,7 +130,7 @@ struct KernelStatement {
 struct PointRecord {
   PointSpec spec;
   Disposition disposition = Disposition::ok;
-  Message reason;                                ///< one sentence, empty when ok
+  Message reason;                                ///< one sentence; of one that is ok what it was judged without
   Provenance provenance = Provenance::measured;  ///< measured (a GPU), simulated or imported
   std::vector<KernelRecord> kernels;
   std::optional<ClockReading> clocks;

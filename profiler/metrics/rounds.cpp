@@ -114,6 +114,8 @@ void add_round(PointRecord& point, int round, const PointRecord& measured) {
     const bool as_before = measured.disposition == point.disposition;
     point.disposition = measured.disposition;
     if (!as_before) point.reason = say::point::in_round{.round = round + 1, .reason = measured.reason};
+  } else if (point.reason.empty()) {
+    point.reason = measured.reason;
   }
   if (!measured_again(measured.disposition)) return;
   for (const KernelRecord& kernel : measured.kernels) {

@@ -206,6 +206,12 @@ std::vector<Block> environment_section(const Context& context) {
   blocks.emplace_back(std::move(runs));
   if (context.input.fuller_copies > 0)
     blocks.emplace_back(plain(say::report::fuller_copies{.points = context.input.fuller_copies}));
+  std::map<std::string, std::size_t> notes;
+  for (const Row row : context.table().rows()) {
+    const Message& note = context.table().reason(row);
+    if (context.table().disposition(row) == Disposition::ok && !note.empty()) ++notes[text(note)];
+  }
+  for (const auto& [note, count] : notes) blocks.emplace_back(plain(say::report::noted{.count = count, .note = note}));
   add_ceilings(context, blocks);
   add_trust(context, blocks);
   return blocks;

@@ -145,6 +145,8 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
   if (record.disposition != Disposition::ok) {
     html.heading(to_qstring(to_string(record.disposition)));
     html.paragraph(qtext(record.reason), disposition_color(record.disposition, colors.dark));
+  } else if (!record.reason.empty()) {
+    html.paragraph(qtext(record.reason), colors.muted);
   }
 }
 

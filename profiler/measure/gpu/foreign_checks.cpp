@@ -53,8 +53,8 @@ void GpuDevice::check_inputs(std::size_t slot, const PreparedPoint& point, const
   throw PointEnd(Disposition::incorrect, say::point::input_changed{.buffer = changed->buffer});
 }
 
-void GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
-                            GuardedBuffer::Flush flush, const MeasureOptions& options) {
+Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
+                               GuardedBuffer::Flush flush, const MeasureOptions& options) {
   const CUstream stream = session_->stream.get();
   auto& guarded = session_->guarded;
   auto& launches = session_->guarded_launches;
@@ -75,7 +75,8 @@ void GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const 
   }
   // A virtual GPU may not map, and what fills the memory has no room beside it: the bytes beside its buffers are looked
   // at all the same.
-  if (can_map == 0 || needed > free_device_bytes(cuda_)) return;
+  if (can_map == 0) return say::point::no_guard_pages{};
+  if (needed > free_device_bytes(cuda_)) return say::point::no_room_for_guard_pages{};
   for (const BufferSpec& buffer : point.plan.buffers) {
     if (!buffer.place.within.empty()) continue;
     const auto [place, is_new] = guarded.try_emplace(buffer.name, cuda_, session_->device, stream, buffer.bytes, flush);
@@ -95,6 +96,7 @@ void GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const 
   for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, stream);
   session_->runner.wait(options.timeout);
   clear();
+  return {};
 }
 
 void GpuDevice::poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {

@@ -153,9 +153,10 @@ class GpuDevice final : public Device {
   /// Ends a foreign point where a launch wrote to an input.
   void check_inputs(std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
   /// Runs a plan once between guard pages, flush with those behind its buffers and then with those in front: a stray
-  /// access, a read too, ends the point as crashed, and this process's use of the device.
-  void run_guarded(std::size_t slot, const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
-                   GuardedBuffer::Flush flush, const MeasureOptions& options);
+  /// access, a read too, ends the point as crashed, and this process's use of the device. Why it is not, else empty.
+  [[nodiscard]] Message run_guarded(std::size_t slot, const PreparedPoint& point,
+                                    const std::vector<LoadedLaunch>& loaded, GuardedBuffer::Flush flush,
+                                    const MeasureOptions& options);
   /// Poisons the outputs once more, so that after timing they are those of timed launches.
   void poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
   /// Ends a point whose launches take longer where their outputs are still to be written: timed were those that had

@@ -174,8 +174,9 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   }
   if (options.verify) verify(record, slot, point, options);
   if (strict) {
-    run_guarded(slot, point, loaded, GuardedBuffer::Flush::end, options);
-    run_guarded(slot, point, loaded, GuardedBuffer::Flush::begin, options);
+    for (const auto flush : {GuardedBuffer::Flush::end, GuardedBuffer::Flush::begin}) {
+      if (Message why = run_guarded(slot, point, loaded, flush, options); !why.empty()) record.reason = std::move(why);
+    }
   }
 
   stop_if_cancelled(say::point::cancelled_before_timing{});

@@ -34,6 +34,7 @@ namespace attnscope::fake {
 ///   slow-ceiling=ENTRY    ceilings whose kernel's entry contains ENTRY are found at 1000 instead of 1755 MHz
 ///   overrun=ENTRY         they write behind their fourth argument's buffer (fa2's o)
 ///   underrun=ENTRY        they write in front of it
+///   no-guard-pages        it cannot map device memory page by page
 ///   stray-read=ENTRY      they read beyond the end of their second argument's buffer (fa2's k)
 ///   stray-front=ENTRY     they read in front of it
 ///   other-stream=ENTRY    work goes on for a millisecond behind them, which only the whole context's end waits for

@@ -161,7 +161,16 @@ TEST_F(ForeignChecks, AStrayReadFaultsAtAGuardPage) {
 
 TEST_F(ForeignChecks, WhatHasNoRoomBesideItIsNotRunBetweenGuardPages) {
   open("stray-read=fa2,free=" + std::to_string(std::int64_t{8} << 20));
-  EXPECT_EQ(measure("theirs").disposition, Disposition::ok);
+  const PointRecord full = measure("theirs");
+  EXPECT_EQ(full.disposition, Disposition::ok);
+  EXPECT_THAT(text(full.reason), StartsWith("Judged without guard pages, for which the GPU's memory has no room"));
+  EXPECT_TRUE(measure("ours").reason.empty());
+  open("stray-read=fa2,no-guard-pages");
+  const PointRecord cannot = measure("theirs");
+  EXPECT_EQ(cannot.disposition, Disposition::ok);
+  EXPECT_THAT(text(cannot.reason), StartsWith("Judged without guard pages, which this GPU cannot map"));
+  open("");
+  EXPECT_TRUE(measure("theirs").reason.empty());
 }
 
 TEST_F(ForeignChecks, FewerBytesFromDramThanThereAre) {

@@ -176,5 +176,15 @@ TEST(Rounds, OfKernelsThatOneRoundLacksTheOthersStand) {
   EXPECT_THAT(round_values("time_median_ns", point, "none"), ElementsAre(std::nullopt, std::nullopt));
 }
 
+TEST(Rounds, WhatOneOfThemWasJudgedWithoutIsKept) {
+  PointRecord point = one_round(100, 10, 5, 1000);
+  PointRecord unguarded = one_round(100, 10, 5, 1000);
+  unguarded.reason = say::point::no_room_for_guard_pages{};
+  add_round(point, 1, unguarded);
+  add_round(point, 2, one_round(100, 10, 5, 1000));
+  EXPECT_EQ(point.disposition, Disposition::ok);
+  EXPECT_EQ(point.reason, unguarded.reason);
+}
+
 }  // namespace
 }  // namespace attnscope
