@@ -8,6 +8,8 @@
 #include <boost/uuid/uuid_io.hpp>
 #include <vector>
 
+#include "messages/fact.h"
+
 namespace attnscope {
 
 std::string uuid_of(const std::string& bytes) {
@@ -33,7 +35,8 @@ std::string describe(const KernelStatement& statement) {
     names += (i == 0 ? "" : ", ") + statement.sources[i].name;
   }
   if (statement.sources.size() > most_names) names += fmt::format(", ... ({})", statement.sources.size());
-  return digest_of(statement).substr(0, shown_digits) + (names.empty() ? "" : " (" + names + ")");
+  const std::string host_code = statement.host_code ? ", " + text(say::fact::host_code{}) : "";
+  return digest_of(statement).substr(0, shown_digits) + (names.empty() ? "" : " (" + names + ")") + host_code;
 }
 
 }  // namespace attnscope

@@ -18,7 +18,7 @@ inline constexpr std::size_t most_kept_source_bytes = std::size_t{16} * 1024 * 1
 /// Of its text, of host_code and of its sources' names and digests, in whatever order these are: a UUID.
 [[nodiscard]] std::string digest_of(const KernelStatement&);
 
-/// For people: "1a2b3c4d (my.cu, my.cuh)", of many sources the first ones.
+/// For people: "1a2b3c4d (my.cu, my.cuh)", of many sources the first ones, and "1a2b3c4d (my.so), host code".
 [[nodiscard]] std::string describe(const KernelStatement&);
 
 }  // namespace attnscope
