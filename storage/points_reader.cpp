@@ -209,7 +209,7 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   point.record = read_point(in, identity.reason);
   read_old_point(in, version_, limits, point.record);
   if (statement != nullptr) {
-    if (statement->algorithm != point.record.spec.algorithm) throw RowError(say::row::statement_of_other{});
+    if (!is_of(*statement, point.record.spec.algorithm)) throw RowError(say::row::statement_of_other{});
     point.record.statement = statement->statement;
   }
   signature.now = digest_of_point(identity, point.record);

@@ -49,7 +49,17 @@ std::unordered_map<std::int64_t, Sources> read_sources(const Select& select, boo
   return by_statement;
 }
 
+std::string_view without_version(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool has_one = last != std::string_view::npos && last > 0 && last + 1 < name.size() && name[last] == '.';
+  return has_one ? name.substr(0, last) : name;
+}
+
 }  // namespace
+
+bool is_of(const StatementRow& row, std::string_view algorithm) {
+  return without_version(row.algorithm) == without_version(algorithm);
+}
 
 std::unordered_map<std::int64_t, StatementRow> read_statements(
     const Select& select, int version, bool contents,

@@ -21,6 +21,9 @@ struct StatementRow {
   std::shared_ptr<const KernelStatement> statement;  ///< null where it is not what was written
 };
 
+/// Whether points of that algorithm may refer to it. Two that `ab` compares may be of one statement: "mine", "mine.2".
+[[nodiscard]] bool is_of(const StatementRow&, std::string_view algorithm);
+
 /// By id, from a file of schema `version`. `select` prepares a query. `contents`: of sources that were kept, too; else
 /// nobody looks whether these are what was written. `note` is told what is wrong with one.
 [[nodiscard]] std::unordered_map<std::int64_t, StatementRow> read_statements(

@@ -8,12 +8,14 @@
 #include <chrono>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "app/continuation.h"
+#include "app/own_kernels.h"
 #include "app/skipped_rows.h"
 #include "kernels/registry.h"
 #include "messages/collect.h"
@@ -22,6 +24,7 @@
 #include "profiler/measure/runner.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/rounds.h"
+#include "profiler/metrics/statement.h"
 #include "storage/compared_runs.h"
 #include "storage/exchange/export.h"
 
@@ -179,7 +182,8 @@ class Collection {
   }
 
   void keep(std::size_t index, const PointRecord& measured, const RunCounts& counts) {
-    const PointRecord record = storable(measured);
+    PointRecord record = storable(measured);
+    if (options_.measure.keep_sources && record.statement) record.statement = with_sources(record);
     const bool has_rounds = kept_.contains(index);
     // Cancelled in a later round: what the others found stays as it is, and the round is as if never begun.
     if (has_rounds && record.disposition == Disposition::cancelled) return;
@@ -203,6 +207,13 @@ class Collection {
                                    .total = counts.total,
                                    .elapsed_s = std::chrono::duration<double>(now - start_).count(),
                                    .remaining_s = estimator_->remaining_seconds().value_or(-1)});
+  }
+
+  /// One object for each statement. A process that measures libraries sends no contents: they are read here.
+  std::shared_ptr<const KernelStatement> with_sources(const PointRecord& record) {
+    auto& kept = with_sources_[digest_of(*record.statement)];
+    if (!kept) kept = with_contents(record.statement, record.spec.algorithm);
+    return kept;
   }
 
   /// Of sources that were to be kept: once for each statement.
@@ -290,9 +301,10 @@ class Collection {
   SweepRounds rounds_;
   int round_ = 0;  ///< under way
   std::vector<DoneBefore> done_before_;
-  std::set<std::size_t> kept_;                             ///< places of the points that the file has
-  std::size_t skipped_ = 0;                                ///< rounds of points
-  std::set<std::shared_ptr<const KernelStatement>> said_;  ///< of which some sources are not kept
+  std::set<std::size_t> kept_;  ///< places of the points that the file has
+  std::size_t skipped_ = 0;     ///< rounds of points
+  std::map<std::string, std::shared_ptr<const KernelStatement>> with_sources_;  ///< by digest
+  std::set<std::shared_ptr<const KernelStatement>> said_;                       ///< of which some sources are not kept
   std::optional<ProgressEstimator> estimator_;
   bool any_ok_ = false;
   Clock::time_point start_ = Clock::now();

@@ -83,7 +83,8 @@ class FoundKernels {
       } else if (known->name.empty()) {
         const std::vector<std::string> names = algorithms_of(i);
         for (const std::string& name : names) take_other(name, texts[i]);
-        if (!names.empty()) refuse(texts[i], fmt::format("{}", fmt::join(names | std::views::take(3), ", ")), known->wrong);
+        if (!names.empty())
+          refuse(texts[i], fmt::format("{}", fmt::join(names | std::views::take(3), ", ")), known->wrong);
       } else {
         take_stated(known->name, texts[i]);
       }
@@ -163,9 +164,8 @@ class FoundKernels {
   /// Whether there is such a kernel. Whoever found it before goes on to find it.
   bool without_law(const std::string& name, Stated& first) {
     const auto next = next_.find(name);
-    const auto* const kernel = next != next_.end()
-                                   ? next->second.get()
-                                   : dynamic_cast<const UserKernel*>(known_algorithms().find(name));
+    const auto* const kernel =
+        next != next_.end() ? next->second.get() : dynamic_cast<const UserKernel*>(known_algorithms().find(name));
     if (kernel != nullptr && std::exchange(first.has_law, false)) {
       auto lawless = kernel->without_law();
       next_[name] = std::move(lawless);
@@ -222,31 +222,33 @@ class FoundKernels {
   std::vector<Message> lines_;
 };
 
-}  // namespace
-
-Message load_known_kernel(const std::filesystem::path& file) {
-  const std::filesystem::path whole = std::filesystem::absolute(file).lexically_normal();
-  Message error = take(whole);
+/// To the processes that this one starts.
+void hand_down() {
   std::string files;
   for (const KernelFiles& each : loaded()) files += each.statement.string() + '\n';
   ::setenv(variable, files.c_str(), 1);
+}
+
+}  // namespace
+
+Message load_known_kernel(const std::filesystem::path& file) {
+  Message error = take(std::filesystem::absolute(file).lexically_normal());
+  hand_down();
   return error;
 }
 
 Result<std::string, Message> know_version(const std::filesystem::path& file) {
   const std::filesystem::path whole = std::filesystem::absolute(file).lexically_normal();
   auto kernel = load_kernel(whole);
-  if (kernel && known_algorithms().find((*kernel)->name()) == nullptr) {  // those that this process starts know it, too
-    std::string name = (*kernel)->name();
-    if (Message error = load_known_kernel(whole); !error.empty()) return Failure{std::move(error)};
-    return name;
-  }
   for (int version = 2; kernel && known_algorithms().find((*kernel)->name()) != nullptr; ++version) {
     kernel = load_kernel(whole, "." + std::to_string(version));
   }
   if (!kernel) return Failure{kernel.error()};
-  std::string name = (*kernel)->name();
+  KernelFiles files{.statement = whole, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
+  std::string name = files.name;
   if (Message error = in_file(whole, add(std::move(kernel).value())); !error.empty()) return Failure{std::move(error)};
+  loaded().push_back(std::move(files));
+  hand_down();
   return name;
 }
 
@@ -258,7 +260,7 @@ Message load_inherited_kernels() {
   std::istringstream files(inherited());
   for (std::string file; std::getline(files, file);) {
     if (file.empty()) continue;
-    if (Message error = take(file); !error.empty()) return error;
+    if (auto known = know_version(file); !known) return known.error();
   }
   return {};
 }

@@ -27,7 +27,7 @@ struct KernelFiles {
   std::vector<std::filesystem::path> sources;
 };
 [[nodiscard]] const std::vector<KernelFiles>& known_kernel_files();
-/// What the process that started this one had loaded.
+/// What the process that started this one had loaded, in that order, and so by the same names.
 [[nodiscard]] Message load_inherited_kernels();
 
 /// Of files of results a process takes so many statements that differ, of so many bytes together.

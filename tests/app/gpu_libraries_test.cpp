@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/statement.h"
 #include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
@@ -126,8 +127,9 @@ TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
       {13, {Disposition::incorrect, "4096 of 4096 output elements are NaN"}},
       {14, {Disposition::ok, ""}},
   };
-  const Outcome outcome = collect(statement(ATTNSCOPE_ATTENTION_LIBRARY),
-                                  {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14]", "--timeout", "0.3"});
+  const Outcome outcome =
+      collect(statement(ATTNSCOPE_ATTENTION_LIBRARY),
+              {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14]", "--timeout", "0.3"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(state(), StoredRunState::complete);
   const auto found = points();
@@ -173,6 +175,60 @@ TEST_F(GpuLibraries, launch_and_ab_take_one) {
   const Outcome compared = run_with({"ab", "--kernel", kernel, "--device", "gpu", "--rounds", "6"},
                                     {"N=64", "d=64", "heads=1", "--base", "algorithm=own", "--with", "algorithm=fa2"});
   EXPECT_EQ(compared.exit_code, 0) << compared.err;
+}
+
+TEST_F(GpuLibraries, two_of_one_file_name_are_compared_as_two) {
+  std::vector<std::string> kernels;
+  for (const char* side : {"a", "b"}) {
+    std::filesystem::create_directories(folder_ / side);
+    std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, folder_ / side / "own.so");
+    std::filesystem::rename(statement("own.so"), folder_ / side / "own.json");
+    kernels.push_back("kernel=" + (folder_ / side / "own.json").string());
+  }
+  const Outcome compared = run_with({"ab", "--device", "gpu", "--rounds", "6", "-o", file_},
+                                    {"N=64", "d=64", "heads=1", "--base", kernels[0], "--with", kernels[1]});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err << compared.out;
+  EXPECT_GT(noted((folder_ / "a/own.so").string()), 0);
+  EXPECT_GT(noted((folder_ / "b/own.so").string()), 0);
+  const auto stored = RunStore::open(file_, RunStore::Mode::read_only).points();
+  ASSERT_EQ(stored.size(), 2U);
+  for (const StoredPoint& point : stored) EXPECT_EQ(point.record.disposition, Disposition::ok) << point.record.reason;
+  EXPECT_EQ(stored[0].record.spec.algorithm, "own");
+  EXPECT_EQ(stored[1].record.spec.algorithm, "own.2");
+}
+
+TEST_F(GpuLibraries, its_bytes_are_kept_as_far_as_there_is_room) {
+  const std::filesystem::path library = folder_ / "kept.so";
+  std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, library);
+  const auto kept = [&] {
+    std::filesystem::remove(file_);
+    const Outcome outcome = collect(statement("kept.so"), {"-a", "N=[32,64]", "--keep-sources"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto statements = RunStore::open(file_, RunStore::Mode::read_only).statements(true);
+    EXPECT_EQ(statements.size(), 1U);
+    return std::pair(statements.at(0)->sources.at(0).content, outcome.err);
+  };
+  const auto [bytes, nothing] = kept();
+  EXPECT_EQ(bytes, content(library));
+  EXPECT_THAT(nothing, Not(HasSubstr("--keep-sources")));
+  std::ofstream(library, std::ios::app) << std::string(most_kept_source_bytes, 'x');
+  const auto [no_bytes, said] = kept();
+  EXPECT_EQ(no_bytes, std::nullopt);
+  const std::string line = "--keep-sources: of kernel own 1 files are kept by their digests alone: more than 16 MiB";
+  EXPECT_THAT(said, HasSubstr(line));
+  EXPECT_EQ(said.find(line), said.rfind(line)) << "once";
+}
+
+TEST_F(GpuLibraries, that_it_is_host_code_and_what_it_was_judged_without_is_said) {
+  (void)collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "no-guard-pages");
+  ASSERT_EQ(points()[1].disposition, Disposition::ok) << points()[1].reason;
+  EXPECT_THAT(text(points()[1].reason), HasSubstr("Judged without guard pages, which this GPU cannot map"));
+  const Outcome info = run_with({"info", file_}, {});
+  EXPECT_THAT(info.out, HasSubstr("(" ATTNSCOPE_ATTENTION_LIBRARY "), host code"));
+  EXPECT_THAT(info.out, HasSubstr("points 1: Judged without guard pages"));
+  const Outcome report = run_with({"report", file_, "-o", folder_ / "report.md"}, {});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_THAT(content(folder_ / "report.md"), AllOf(HasSubstr("host code"), HasSubstr("Judged without guard pages")));
 }
 
 TEST_F(GpuLibraries, where_there_is_no_gpu_that_is_said_as_without_one) {

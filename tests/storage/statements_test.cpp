@@ -84,6 +84,16 @@ TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
   EXPECT_TRUE(check_file(file).ok());
 }
 
+TEST_F(Statements, TwoVersionsOfAKernelMayBeOfOne) {
+  PointRecord second = stated_by(full_);
+  second.spec.algorithm = "mine.2";
+  const fs::path file = write("a.attnscope", {stated_by(full_), second});
+  const std::vector<StoredPoint> points = RunStore::open(file, Mode::read_only).points();
+  ASSERT_THAT(points, SizeIs(2));
+  EXPECT_NE(points[1].record.statement, nullptr);
+  EXPECT_TRUE(check_file(file).ok());
+}
+
 TEST_F(Statements, ContentsThatAreKeptLaterAreAdded) {
   const fs::path file = write("a.attnscope", {stated_by(without_contents(full_)), stated_by(full_, 128)});
   EXPECT_EQ(count(file, "statements"), 1);

@@ -131,6 +131,8 @@ int prepare(const attnscope_problem* p, const attnscope_pointers* pointers, void
   if (plan->mode == prepare_writes_output) plan->run(static_cast<CUstream>(stream));
   *result = plan.release();
   note("prepare");
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<const void*>(&prepare), &self) != 0) note(self.dli_fname);
   return ATTNSCOPE_OK;
 }
 

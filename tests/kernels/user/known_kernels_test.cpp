@@ -114,8 +114,9 @@ TEST(KnownFromFile, WhatIsNoStatementIsNamedOnceAndNotTaken) {
 TEST(KnownFromFile, NoOtherLawIsDrawnOnPointsOfWhatIsNoStatement) {
   // Known before.
   EXPECT_EQ(known_from(named("unreadable"), "a.attnscope"), "");
-  EXPECT_THAT(known_from("[1]", "b.attnscope", "unreadable"),
-              AllOf(HasSubstr("b.attnscope states kernel unreadable otherwise than a.attnscope"), HasSubstr("not taken")));
+  EXPECT_THAT(
+      known_from("[1]", "b.attnscope", "unreadable"),
+      AllOf(HasSubstr("b.attnscope states kernel unreadable otherwise than a.attnscope"), HasSubstr("not taken")));
   EXPECT_FALSE(known_algorithms().find("unreadable")->facts().states_bytes);
   EXPECT_EQ(known_from("[1]", "b.attnscope", "unreadable"), "") << "said once";
   // Met afterwards: its knobs are known, its law is not.
@@ -185,9 +186,8 @@ void know_too_many() {
   };
   know();
   const Registry& known = known_algorithms();
-  const auto read = std::ranges::count_if(known.algorithms(), [](const Algorithm* each) {
-    return each->facts().for_reading;
-  });
+  const auto read =
+      std::ranges::count_if(known.algorithms(), [](const Algorithm* each) { return each->facts().for_reading; });
   std::cerr << read << " are known\n";
   std::cerr << "last: " << (known.find(names[names.size() - 2]) != nullptr) << '\n';
   std::cerr << "law of the first: " << known.find("many-0")->facts().states_bytes << '\n';
@@ -198,10 +198,11 @@ void know_too_many() {
 
 TEST(KnownFromFileDeathTest, NoMoreThanAThousandAreTaken) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(know_too_many(), ::testing::ExitedWithCode(0),
-              "^many.attnscope has statements beyond the 1000 and 16 MiB of all files that are taken: the laws of their "
-              "kernels are not known\nmany.attnscope states kernel many-1 in two ways.*\n1000 are known\nlast: 0\n"
-              "law of the first: 1\nof the second: 0\n$");
+  EXPECT_EXIT(
+      know_too_many(), ::testing::ExitedWithCode(0),
+      "^many.attnscope has statements beyond the 1000 and 16 MiB of all files that are taken: the laws of their "
+      "kernels are not known\nmany.attnscope states kernel many-1 in two ways.*\n1000 are known\nlast: 0\n"
+      "law of the first: 1\nof the second: 0\n$");
 }
 
 }  // namespace
