@@ -42,7 +42,7 @@ class GpuLibraries : public ::testing::Test {
   "computes": {{ "lse": "e" }},
   "supports": {{ "dtype": ["fp16", "bf16"], "d": [64], "mask": ["none", "causal"], "gqa": true }},
   "tile": {{ "br": [64], "bc": [64] }},
-  "knobs": {{ "mode": {{ "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], "means": "what goes wrong" }} }},
+  "knobs": {{ "mode": {{ "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], "means": "what goes wrong" }} }},
   "launches": [ {{ "pass": "fwd" }} ],
   "law": {{ "like": "fa2" }}
 }})",
@@ -126,10 +126,12 @@ TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
       {12, {Disposition::crashed, "prepare(): an exception crossed the C interface: thrown in prepare"}},
       {13, {Disposition::incorrect, "4096 of 4096 output elements are NaN"}},
       {14, {Disposition::ok, ""}},
+      {15, {Disposition::incorrect, "attnscope_attention.so wrote beyond the end of its workspace of 4096 bytes."}},
+      {16, {Disposition::incorrect, "attnscope_attention.so wrote in front of its workspace."}},
   };
   const Outcome outcome =
       collect(statement(ATTNSCOPE_ATTENTION_LIBRARY),
-              {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14]", "--timeout", "0.3"});
+              {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]", "--timeout", "0.3"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(state(), StoredRunState::complete);
   const auto found = points();

@@ -164,6 +164,11 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
                                    const MeasureOptions& options) {
   const auto incorrect = [](const Message& reason) { throw PointEnd(Disposition::incorrect, reason); };
   if (const Message stray = session_->workspace.stray_write(slot, point.plan); !stray.empty()) incorrect(stray);
+  for (const auto* launches : {&point.setup, &point.launches}) {
+    for (const PreparedLaunch& launch : *launches) {
+      if (const Message stray = launch.stray_write(); !stray.empty()) incorrect(stray);
+    }
+  }
   if (point.uploaded.empty()) return;
   check_inputs(slot, point, options);
   // Of several, each was timed by itself last: one that adds to what another clears has added twice.

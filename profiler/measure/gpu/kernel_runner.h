@@ -45,6 +45,10 @@ class PreparedLaunch {
   [[nodiscard]] const std::string& name() const { return launch_->name; }
   /// Throws DriverError, and what PreparedLibrary::launch() does. Returns when the launch is in the stream.
   void enqueue(const CudaApi& cuda, CUstream stream);
+  /// What its library wrote beside its workspace; empty for nothing. Pre: the device is idle.
+  [[nodiscard]] Message stray_write() const { return library_ ? library_->stray_write() : Message(); }
+  /// Of what preparing it took of the device's memory, what is this program's.
+  [[nodiscard]] std::int64_t guard_bytes() const { return library_ ? library_->guard_bytes() : 0; }
   /// What its host code took last, in which the stream must not run dry; 0 where it has none.
   [[nodiscard]] std::chrono::nanoseconds host_time() const {
     return library_ ? library_->host_time() : std::chrono::nanoseconds(0);

@@ -21,6 +21,9 @@
 namespace attnscope::gpu {
 namespace {
 
+constexpr std::size_t beside = 4096;      ///< bytes in front of a workspace and behind it
+constexpr unsigned char nan_byte = 0xFF;  // NaN as fp16, bf16 and fp32
+
 [[noreturn]] void no_kernel(const Message& reason) {
   throw PointEnd(Disposition::compile_error, reason);
 }
@@ -174,9 +177,33 @@ PreparedLibrary::PreparedLibrary(const Place& place, const LibraryKernel& librar
   check(guarded(library_.name(), "supported", [&] { return theirs.supported(&call_->problem); }), "supported");
   std::size_t bytes = 0;
   check(guarded(library_.name(), "workspace", [&] { return theirs.workspace(&call_->problem, &bytes); }), "workspace");
-  if (bytes > 0) workspace_ = allocate(place_.cuda, static_cast<std::int64_t>(bytes));
-  call_->pointers.workspace = reinterpret_cast<void*>(workspace_.get());
+  workspace_bytes_ = static_cast<std::int64_t>(bytes);
+  if (bytes > 0) {
+    workspace_ = allocate(place_.cuda, workspace_bytes_ + guard_bytes());
+    for (const CUdeviceptr guard : {workspace_.get(), workspace_.get() + beside + bytes}) {
+      place_.cuda.check(place_.cuda.cuMemsetD8Async(guard, nan_byte, beside, place_.stream), "cuMemsetD8Async");
+    }
+    call_->pointers.workspace = reinterpret_cast<void*>(workspace_.get() + beside);
+  }
   prepare(limit);
+}
+
+std::int64_t PreparedLibrary::guard_bytes() const {
+  return workspace_bytes_ > 0 ? static_cast<std::int64_t>(2 * beside) : 0;
+}
+
+Message PreparedLibrary::stray_write() const {
+  if (workspace_bytes_ == 0) return {};
+  std::vector<unsigned char> guard(beside);
+  const auto written = [&](CUdeviceptr at) {
+    place_.cuda.check(place_.cuda.cuMemcpyDtoH(guard.data(), at, guard.size()), "cuMemcpyDtoH");
+    return std::ranges::any_of(guard, [](unsigned char byte) { return byte != nan_byte; });
+  };
+  if (written(workspace_.get())) return say::point::workspace_underrun{.file = library_.name()};
+  if (written(workspace_.get() + beside + static_cast<CUdeviceptr>(workspace_bytes_))) {
+    return say::point::workspace_overrun{.file = library_.name(), .bytes = workspace_bytes_};
+  }
+  return {};
 }
 
 void PreparedLibrary::prepare(std::chrono::milliseconds limit) {

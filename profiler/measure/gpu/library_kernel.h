@@ -53,6 +53,10 @@ class PreparedLibrary {
 
   /// Throws PointEnd (as its status says), or DriverError where the device has a fault then.
   void launch(CUstream stream);
+  /// What wrote beside its workspace; empty for nothing. Pre: the device is idle.
+  [[nodiscard]] Message stray_write() const;
+  /// Of its device memory what is this program's.
+  [[nodiscard]] std::int64_t guard_bytes() const;
   /// How long the last launch took on the host.
   [[nodiscard]] std::chrono::nanoseconds host_time() const { return host_time_; }
 
@@ -65,7 +69,8 @@ class PreparedLibrary {
   Place place_;
   const LibraryKernel& library_;
   std::shared_ptr<Call> call_;  ///< shared with the thread that prepares, which may never end
-  DeviceMemory workspace_;
+  DeviceMemory workspace_;      ///< between bytes that nobody is to write
+  std::int64_t workspace_bytes_ = 0;
   std::chrono::nanoseconds host_time_{0};
 };
 

@@ -219,7 +219,11 @@ void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<L
     (each.launch->setup ? point.setup : point.launches).push_back(prepared(point.plan, each, address_of, options));
   }
   if (!libraries) return;
-  point.prepared_bytes = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
+  point.prepared_bytes = free_before - free_device_bytes(cuda_);
+  for (const auto* launches : {&point.setup, &point.launches}) {
+    for (const PreparedLaunch& launch : *launches) point.prepared_bytes -= launch.guard_bytes();
+  }
+  point.prepared_bytes = std::max<std::int64_t>(0, point.prepared_bytes);
   session_->workspace.fill(slot, point.plan, point.inputs);  // preparing may have launched
   session_->runner.wait(options.timeout);
 }

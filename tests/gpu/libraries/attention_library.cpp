@@ -34,6 +34,8 @@ enum Mode {
   launches_nothing,
   prepare_throws,
   prepare_writes_output,  // and launches nothing
+  writes_behind_workspace = 15,
+  writes_in_front_of_workspace,
 };
 
 constexpr std::size_t workspace_bytes = 4096;
@@ -157,6 +159,12 @@ int launch(void* prepared, void* stream) {
       driver<decltype(cuMemAlloc)>("cuMemAlloc_v2")(&kept, 512);
       break;
     }
+    case writes_behind_workspace:
+      plan.workspace[workspace_bytes / sizeof(std::uint64_t)] = cookie;
+      break;
+    case writes_in_front_of_workspace:
+      plan.workspace[-1] = cookie;
+      break;
     default:
       break;
   }
