@@ -44,6 +44,7 @@ struct Options {
   Existing existing = Existing::of_its_kind;
   bool take_screenshot = false;
   std::optional<LessonRequest> lesson;
+  std::string explored;  ///< the kernel that was given
   Screenshot screenshot;
 };
 
@@ -228,6 +229,9 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     if (wrong.empty()) wrong = attnscope::user::load_known_kernel(file.toStdString());
   }
   if (!wrong.empty()) return misused(qtext(wrong));
+  if (parser.isSet(known.kernel)) {
+    options.explored = options.screenshot.explored = attnscope::user::known_kernel_files().back().name;
+  }
   return {};
 }
 
@@ -312,7 +316,8 @@ int open_lesson(const Options& options) {
 }
 
 /// One window after the other: opening a kernel of the user's own ends one, while nobody looks at what is known.
-int run_windows(Application& application, QStringList files) {
+int run_windows(Application& application, QStringList files, std::string explored) {
+  using attnscope::user::known_kernel_files;
   attnscope::Message trouble;
   for (;;) {
     QString kernel;
@@ -329,7 +334,10 @@ int run_windows(Application& application, QStringList files) {
       application.on_trouble({});
     }
     if (kernel.isEmpty()) return code;
+    const std::size_t known = known_kernel_files().size();
     trouble = attnscope::user::load_known_kernel(kernel.toStdString());
+    // One that is loaded again leaves what is explored as it was.
+    explored = known_kernel_files().size() > known ? known_kernel_files().back().name : std::string();
   }
 }
 
@@ -373,5 +381,5 @@ int main(int argc, char** argv) {
 
   if (pictures_only) return write_pictures(options);
   if (options.lesson) return open_lesson(options);
-  return run_windows(application, options.files);
+  return run_windows(application, options.files, options.explored);
 }

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "kernels/tile_table.h"
 #include "messages/explorer_page.h"
@@ -147,6 +149,40 @@ ExplorerChoices default_choices() {
   spec.problem.d = 128;
   spec.set_config(auto_config(algorithm, spec.problem, known_gpus().front()));
   return choices;
+}
+
+ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& algorithm) {
+  ExplorerChoices next = choices;
+  if (!choose_algorithm(next, algorithm)) return choices;
+  const Algorithm& wanted = algorithm_of(next);
+  const DeviceLimits limits = limits_of(next);
+  PointSpec& spec = next.point.spec;
+  const auto runs = [&] { return !wanted.refusal(spec.problem, spec.config(), limits); };
+  if (algorithm == choices.point.spec.algorithm && runs()) return next;
+  next.m_bytes.reset();
+  std::vector<int> dims{static_cast<int>(spec.problem.d)};
+  std::ranges::copy(wanted.facts().head_dims, std::back_inserter(dims));
+  // What is nearest to what was chosen comes first.
+  for (const AttentionProblem& like : {choices.point.spec.problem, default_choices().point.spec.problem}) {
+    for (const int d : dims) {
+      for (const DType dtype : {like.dtype, DType::fp16, DType::bf16}) {
+        for (const Mask& mask : {like.mask, Mask::none, Mask::causal}) {
+          for (const Pass pass : {like.pass, Pass::fwd, Pass::bwd}) {
+            spec.problem = like;
+            spec.problem.d = d;
+            spec.problem.dtype = dtype;
+            spec.problem.mask = mask;
+            spec.problem.pass = pass;
+            spec.set_config(auto_config(wanted, spec.problem, limits));
+            if (runs()) return next;
+          }
+        }
+      }
+    }
+  }
+  spec.problem = choices.point.spec.problem;
+  spec.set_config(auto_config(wanted, spec.problem, limits));
+  return next;
 }
 
 std::span<const WhatIfChoice> what_if_choices() {

@@ -40,6 +40,9 @@ struct ExplorerChoices {
 
 /// A usual forward pass on the first known GPU, with the tile that is best there.
 [[nodiscard]] ExplorerChoices default_choices();
+/// The same of another algorithm, with its own tile: the problem as near as the algorithm takes it. What is of that
+/// algorithm and runs stays, and unknown algorithms change nothing.
+[[nodiscard]] ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& algorithm);
 /// Of the device, with its multiples; those of the first known GPU for a name that is none.
 [[nodiscard]] DeviceLimits limits_of(const ExplorerChoices& choices);
 

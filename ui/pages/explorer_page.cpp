@@ -251,6 +251,12 @@ bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
   next.pins.push_back(std::move(pinned));
   change(std::move(next), qtext(say::explorer_page::did_pin{}));
   return known;
+
+void ExplorerPage::explore_algorithm(const std::string& name) {
+  State next = chosen_;
+  next.choices = turned_to(chosen_.choices, name);
+  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_choose{.what = "algorithm"}));
+}
 }
 
 QString ExplorerPage::under_way() const {

@@ -40,6 +40,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   /// What no kernel of ours knows is left.
   bool explore(const PointSpec& spec, const QString& gpu) override;
   bool pin_point(const PointSpec& spec, const QString& gpu) override;
+  void explore_algorithm(const std::string& name) override;
   [[nodiscard]] QString under_way() const override;
   void end_work() override;
 

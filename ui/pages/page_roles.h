@@ -4,6 +4,7 @@
 
 #include <QString>
 #include <cstdint>
+#include <string>
 
 #include "profiler/plan/point_spec.h"
 
@@ -18,6 +19,8 @@ class PointExplorer {
   virtual bool explore(const PointSpec& spec, const QString& gpu) = 0;
   /// Stands that point beside what it shows, in place of the oldest where there is no room.
   virtual bool pin_point(const PointSpec& spec, const QString& gpu) = 0;
+  /// Turns to that algorithm, with all else that it shows as far as the algorithm takes it.
+  virtual void explore_algorithm(const std::string& name) = 0;
 };
 
 /// It draws points over two axes that the tile may be.

@@ -345,6 +345,10 @@ void MainWindow::explore(bool (PointExplorer::*take)(const PointSpec&, const QSt
   say_written({}, qtext(say::window::unknown_gpu{.gpu = one_line(gpu).toStdString()}), Banner::Topic::choice);
 }
 
+void MainWindow::explore_algorithm(const std::string& name) {
+  for (PointExplorer* page : all_of<PointExplorer>()) page->explore_algorithm(name);
+}
+
 void MainWindow::show_map(const QString& file, qint64 point) {
   const std::vector<PointMap*> maps = all_of<PointMap>();
   if (maps.empty()) return;

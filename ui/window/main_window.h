@@ -46,6 +46,8 @@ class MainWindow : public QMainWindow {
   /// Null when there is none of that id.
   [[nodiscard]] Page* page(const QString& id) const;
   void set_theme(ThemeChoice choice);
+  /// The pages that explore turn to it: a kernel that the window was given.
+  void explore_algorithm(const std::string& name);
   /// The plot of the page shown, as PNG, SVG or PDF by the name's ending. An error goes into the banner.
   void save_plot(const QString& path);
   /// The points that the table shows, of all files. An error goes into the banner.

@@ -205,6 +205,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   if (QString error = open_all(window.workspace(), files); !error.isEmpty()) return error;
   window.query().set_text(shot.filter);
   if (!window.query().error().isEmpty()) return window.query().error();
+  if (!shot.explored.empty()) window.explore_algorithm(shot.explored);
   window.resize(shot.size);
   window.show_page(shot.page);
   window.show();

@@ -5,6 +5,7 @@
 #include <QSize>
 #include <QString>
 #include <QStringList>
+#include <string>
 
 #include "profiler/analysis/plot_list.h"
 #include "ui/process/save_file.h"
@@ -32,6 +33,7 @@ struct Screenshot {
   ThemeChoice theme = ThemeChoice::light;
   QString filter = {};  ///< as the window's query bar takes it
   Existing existing = Existing::of_its_kind;
+  std::string explored = {};  ///< an algorithm that the explorer turns to; empty: its usual one
 };
 /// Draws the whole window on these files. Returns the error, empty when it is written; `skipped` as above.
 [[nodiscard]] QString write_screenshot(const QStringList& files, const Screenshot& shot,

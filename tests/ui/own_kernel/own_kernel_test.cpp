@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A kernel of the user's own in the window. What compiles it is a script that says what a compiler would.
+#include <gtest/gtest.h>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+#include <filesystem>
+
+#include "kernels/registry.h"
+#include "kernels/user/known_kernels.h"
+#include "kernels/user/new_kernel.h"
+#include "tests/ui/window_test.h"
+#include "ui/pages/explorer_page.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int patience_ms = 60'000;
+const std::string name = "own";
+
+QString read(const QString& path) {
+  QFile file(path);
+  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+void write(const QString& path, const QString& text) {
+  QFile file(path);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  file.write(text.toUtf8());
+}
+
+/// One kernel for all tests: the process knows it from the first one on.
+class OwnKernel : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    kept().emplace();
+    const auto written = user::write_new_kernel(name, kept()->path().toStdString());
+    ASSERT_TRUE(written.ok());
+    QString text = read(statement());
+    text.replace("\"name\": \"own\",", "\"name\": \"own\", \"title\": \"A kernel with a title of forty letters!!\",")
+        .replace("\"tile\":",
+                 "\"knobs\": { \"unroll\": { \"values\": [2, 1, 8], \"means\": \"how far\" } },\n  \"tile\":");
+    write(statement(), text);
+    ASSERT_EQ(attnscope::text(user::load_known_kernel(statement().toStdString())), "");
+  }
+  static void TearDownTestSuite() { kept().reset(); }
+  void SetUp() override {
+    stated_ = read(statement());
+    QFile script(collector());
+    ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+    script.write("#!/bin/sh\nprintf '%s ' \"$@\" >> \"$0.asked\"\ncat \"$0.says\"\ncat \"$0.complains\" >&2\n");
+    script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    script.close();
+    says(R"([{"kernel": "own fwd", "registers": 77, "static_shared_bytes": 1024, "dynamic_shared_bytes": 8192,
+              "local_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0, "cached": "no", "error": null}])");
+    qputenv("ATTNSCOPE_COLLECTOR", QFile::encodeName(collector()));
+  }
+  void TearDown() override {
+    qunsetenv("ATTNSCOPE_COLLECTOR");
+    write(statement(), stated_);
+  }
+
+  static QString statement() { return kept()->filePath("own/own.json"); }
+  static QString source() { return kept()->filePath("own/own.cu"); }
+  QString collector() { return folder_.filePath("collector"); }
+  void says(const QString& text, const QString& complaint = {}) {
+    write(collector() + ".says", text);
+    write(collector() + ".complains", complaint);
+  }
+  QString asked() { return read(collector() + ".asked"); }
+
+ private:
+  static std::optional<QTemporaryDir>& kept() {
+    static std::optional<QTemporaryDir> folder;
+    return folder;
+  }
+  QTemporaryDir folder_;
+  QString stated_;
+};
+
+/// A window that was given the kernel.
+class OwnKernelWindow : public OwnKernel {
+ protected:
+  void SetUp() override {
+    OwnKernel::SetUp();
+    window.emplace(false);
+    window->resize(1280, 800);
+    window->show_page("explorer");
+    window->explore_algorithm(name);
+    window->show();
+    settle();
+  }
+  void TearDown() override {
+    window.reset();
+    OwnKernel::TearDown();
+  }
+  ExplorerPage& page() { return page_of<ExplorerPage>(*window); }
+  [[nodiscard]] QString words(const char* label) { return page().findChild<QLabel*>(label)->text(); }
+  bool wait_for(const char* label, const QString& part) {
+    return QTest::qWaitFor([&] { return words(label).contains(part); }, patience_ms);
+  }
+  void choose(const char* choice, const char* value) {
+    page().edit(choice, value, -1);
+    settle();
+  }
+
+  std::optional<MainWindow> window;
+};
+
+TEST_F(OwnKernelWindow, TheExplorerStartsOnWhatWasGivenAndItRuns) {
+  const ExplorerChoices& choices = page().chosen().choices;
+  EXPECT_EQ(choices.point.spec.algorithm, name);
+  EXPECT_EQ(choices.point.spec.problem.n_q, 4096);
+  ASSERT_NE(page().shown(), nullptr);
+  EXPECT_FALSE(page().shown()->exploration.refusal) << page().verdict().toStdString();
+  window->explore_algorithm("none of that name");
+  settle();
+  EXPECT_EQ(page().chosen().choices.point.spec.algorithm, name);
+}
+
+TEST(TurnedTo, TakesWhatTheAlgorithmTakesOfTheProblem) {
+  ExplorerChoices choices = default_choices();
+  choices.point.spec.problem.d = 192;
+  choices.point.spec.problem.dropout = 0.5;
+  choices.point.spec.problem.n_q = choices.point.spec.problem.n_k = 2048;
+  const ExplorerChoices turned = turned_to(choices, "fa3");
+  const PointSpec& spec = turned.point.spec;
+  EXPECT_FALSE(known_algorithms().find("fa3")->refusal(spec.problem, spec.config(), limits_of(turned)));
+  EXPECT_EQ(turned_to(choices, "none of that name"), choices);
+}
+
+}  // namespace
+}  // namespace attnscope::ui
