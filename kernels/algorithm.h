@@ -226,6 +226,8 @@ struct Facts {
   std::optional<PaperColumn> paper_column = {};
   std::vector<Group> groups = {};
   std::vector<int> head_dims = {};  ///< d that the kernels are written for, ascending
+  std::vector<int> br = {};         ///< sides of tiles that there are, ascending; none: refusal() alone knows
+  std::vector<int> bc = {};
   std::vector<Knob> knobs = {};
   /// Not of this program: it has no tile program to play and no time to predict, and measuring trusts it with less:
   /// gpu/foreign_checks.cpp says what it has to show besides.

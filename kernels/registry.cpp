@@ -51,6 +51,13 @@ void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
     }
     Knob& known = knobs_[place->second];
     known.largest = std::max(known.largest, knob.largest);
+    if (known.values.empty() || knob.values.empty()) {
+      known.values.clear();  // one takes a range
+    } else {
+      for (const std::int64_t value : knob.values) {
+        if (std::ranges::find(known.values, value) == known.values.end()) known.values.push_back(value);
+      }
+    }
     for (const std::string& word : knob.words) {
       if (std::ranges::find(known.words, word) == known.words.end()) known.words.push_back(word);
     }

@@ -69,6 +69,8 @@ struct Knob {
   Message meaning;   ///< one sentence for help and tooltips
   /// Of a number: 0 (the algorithm's choice) to this. 0 where the knob takes words.
   std::int64_t largest = 0;
+  /// Of a number: those that there are besides 0, in any order, where they are no range; refusal() names them.
+  std::vector<std::int64_t> values = {};
   /// The first is what the algorithm does of itself.
   std::vector<std::string> words = {};
   /// A choice made for one tile: another tile leaves it to the algorithm again.

@@ -34,9 +34,15 @@ std::vector<Knob> knobs_of(const Statement& statement) {
     knobs.push_back({.name = each.name,
                      .label = Message::verbatim(each.name),
                      .meaning = Message::verbatim(each.meaning),
-                     .largest = std::ranges::max(each.values)});
+                     .largest = std::ranges::max(each.values),
+                     .values = each.values});
   }
   return knobs;
+}
+
+std::vector<int> ascending(std::vector<int> values) {
+  std::ranges::sort(values);
+  return values;
 }
 
 std::string file_name(const OwnSource& source) {
@@ -53,6 +59,8 @@ Facts facts_of(const Statement& statement) {
               .reference = statement.reference,
               .groups = {Group::prefill, Group::tile_maps},
               .head_dims = statement.head_dims,
+              .br = ascending(statement.br),
+              .bc = ascending(statement.bc),
               .knobs = knobs_of(statement),
               .foreign = true,
               .host_code = statement.has_library(),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -94,8 +95,13 @@ std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionPr
   };
   const TileShape from{.br = std::max(1, config.tile.br), .bc = std::max(1, config.tile.bc)};
   std::vector<Candidate> candidates;
-  for (int br = step; br <= most_tile_side; br += step) {
-    for (int bc = step; bc <= most_tile_side; bc += step) {
+  const auto sides = [](std::vector<int> stated) {
+    if (!stated.empty()) return stated;
+    for (int side = step; side <= most_tile_side; side += step) stated.push_back(side);
+    return stated;
+  };
+  for (const int br : sides(algorithm.facts().br)) {
+    for (const int bc : sides(algorithm.facts().bc)) {
       const TileShape tile{.br = br, .bc = bc};
       candidates.push_back({tile, tile_distance(tile, from)});
     }
@@ -112,9 +118,10 @@ std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionPr
   return std::nullopt;
 }
 
-std::vector<TileShape> tiles_around(const TileShape& tile, int steps) {
-  constexpr std::array sides{16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
-  const auto near = [&](int side) {
+std::vector<TileShape> tiles_around(const Facts& facts, const TileShape& tile, int steps) {
+  constexpr std::array usual{16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
+  const auto near = [&](int side, const std::vector<int>& stated) {
+    const std::span<const int> sides = stated.empty() ? std::span<const int>(usual) : stated;
     const auto below = std::ranges::lower_bound(sides, side);
     const auto above = std::ranges::upper_bound(sides, side);
     std::vector<int> some(below - std::min<std::ptrdiff_t>(steps, below - sides.begin()), below);
@@ -123,8 +130,8 @@ std::vector<TileShape> tiles_around(const TileShape& tile, int steps) {
     return some;
   };
   std::vector<TileShape> tiles;
-  for (const int br : near(tile.br)) {
-    for (const int bc : near(tile.bc)) {
+  for (const int br : near(tile.br, facts.br)) {
+    for (const int bc : near(tile.bc, facts.bc)) {
       if (const TileShape other{.br = br, .bc = bc}; other != tile) tiles.push_back(other);
     }
   }

@@ -15,15 +15,16 @@ namespace attnscope::analysis {
 inline constexpr int most_tile_side = 512;
 
 /// Of the tiles that run there, the one nearest by the Euclidean distance of (ln Br, ln Bc): half a side is as far as
-/// twice of it. Of equally near ones the larger. Knobs stay, but those that are chosen with a tile. Nothing where no
-/// tile runs.
+/// twice of it. Of equally near ones the larger. Sides are those that the algorithm states, else multiples of 16. Knobs
+/// stay, but those that are chosen with a tile. Nothing where no tile runs.
 [[nodiscard]] std::optional<Config> nearest_tile(const Algorithm&, const AttentionProblem&, const Config&,
                                                  const DeviceLimits&);
 /// Between those points.
 [[nodiscard]] double tile_distance(const TileShape&, const TileShape&);
 
-/// Tiles around one, itself left out, the nearest first: up to `steps` of the usual sides up and down on each axis.
-[[nodiscard]] std::vector<TileShape> tiles_around(const TileShape&, int steps);
+/// Tiles around one, itself left out, the nearest first: up to `steps` up and down on each axis of the sides that the
+/// algorithm states, else of the usual ones.
+[[nodiscard]] std::vector<TileShape> tiles_around(const Facts&, const TileShape&, int steps);
 
 /// The tile that the paper's rule picks for a block with M of shared memory (arXiv 2205.14135v2, Algorithm 1, line 1),
 /// by the loop order: of the side that the traffic is divided by, ceil(M / 4d); of the other one, at most d of it.

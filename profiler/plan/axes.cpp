@@ -308,8 +308,9 @@ std::string axis_help(const Registry& registry) {
   }
   for (const Knob& knob : registry.knobs()) {
     help += fmt::format("; {}: {}", knob.name,
-                        knob.words.empty() ? text(say::axis::knob_help{.largest = knob.largest})
-                                           : fmt::format("{}", fmt::join(knob.words, ", ")));
+                        !knob.words.empty()    ? fmt::format("{}", fmt::join(knob.words, ", "))
+                        : !knob.values.empty() ? fmt::format("0, {}", fmt::join(knob.values, ", "))
+                                               : text(say::axis::knob_help{.largest = knob.largest}));
   }
   return help;
 }

@@ -53,6 +53,17 @@ std::vector<int> stops_of(const Field& field) {
   return every(offered.step, least, most);
 }
 
+/// All that there are for that algorithm, where it states them.
+std::vector<int> stated_stops(const Field& field, const Facts& facts) {
+  if (field.written_for != nullptr) return field.written_for(facts);
+  const auto knob = std::ranges::find(facts.knobs, field.name, &Knob::name);
+  if (knob == facts.knobs.end() || knob->values.empty()) return {};
+  std::vector<int> stops{0};  // the algorithm's choice
+  for (const std::int64_t value : knob->values) stops.push_back(to_int(value));
+  std::ranges::sort(stops);
+  return stops;
+}
+
 }  // namespace
 
 ChoiceEditors::ChoiceEditors(QWidget* parent, std::span<const Field> fields) : QWidget(parent), fields_(fields) {
@@ -182,7 +193,8 @@ void ChoiceEditors::add_whole_number(const Field& field) {
   if (field.role == FieldRole::knob) editor->spin()->setSpecialValueText(qtext(say::common::chosen{}));
   const WideField* wide = wide_field_of(field.name);
   const bool renamed = wide != nullptr && wide->label != nullptr && wide->leader().name == field.name;
-  rows_[name].show = [this, name, editor, field, wide = renamed ? wide : nullptr](const ExplorerChoices& choices) {
+  rows_[name].show = [this, name, editor, field, usual = stops_of(field),
+                      wide = renamed ? wide : nullptr](const ExplorerChoices& choices) {
     const PointSpec& spec = choices.point.spec;
     if (wide != nullptr) {
       // What follows it goes with it while both are equal.
@@ -197,10 +209,8 @@ void ChoiceEditors::add_whole_number(const Field& field) {
         widget->setToolTip(tip);
       }
     }
-    if (field.written_for != nullptr) {
-      const std::vector<int>& values = field.written_for(known_algorithms().find(spec.algorithm)->facts());
-      if (!values.empty()) editor->set_stops(values);
-    }
+    const std::vector<int> stated = stated_stops(field, known_algorithms().find(spec.algorithm)->facts());
+    editor->set_stops(stated.empty() ? usual : stated, !stated.empty());
     editor->show_value(to_int(std::get<std::int64_t>(field.get(spec))));
   };
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/registry.h"
 #include "storage/run_store.h"
 
 namespace attnscope::ui {
@@ -107,7 +108,9 @@ void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDev
   for (const QString& id : earlier) session_.cancel(id);
   std::int64_t priority = 0;
   ask(choices, device, priority, true);
-  for (const TileShape& tile : analysis::tiles_around(choices.point.spec.tile, steps_around)) {
+  const PointSpec& spec = choices.point.spec;
+  const Facts& facts = known_algorithms().find(spec.algorithm)->facts();
+  for (const TileShape& tile : analysis::tiles_around(facts, spec.tile, steps_around)) {
     ExplorerChoices other = choices;
     if (choose(other, QStringLiteral("br"), QString::number(tile.br)) &&
         choose(other, QStringLiteral("bc"), QString::number(tile.bc))) {

@@ -4,6 +4,7 @@
 #include <QEvent>
 #include <QSignalBlocker>
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace attnscope::ui {
@@ -22,13 +23,29 @@ class WheelFilter : public QObject {
 
 }  // namespace
 
+class SteppingSpin : public QSpinBox {
+ public:
+  using QSpinBox::QSpinBox;
+  void step_along(std::vector<int> stops) { stops_ = std::move(stops); }
+  void stepBy(int steps) override {
+    if (stops_.empty()) return QSpinBox::stepBy(steps);
+    const auto from =
+        steps > 0 ? std::ranges::upper_bound(stops_, value()) - 1 : std::ranges::lower_bound(stops_, value());
+    const std::ptrdiff_t last = std::ssize(stops_) - 1;
+    setValue(stops_[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(from - stops_.begin() + steps, 0, last))]);
+  }
+
+ private:
+  std::vector<int> stops_;  ///< empty: every value
+};
+
 void leave_wheel_to_page(QWidget* editor) {
   editor->setFocusPolicy(Qt::StrongFocus);
   editor->installEventFilter(new WheelFilter(editor));
 }
 
 NumberEditor::NumberEditor(const QString& name, int least, int most, int step, std::vector<int> stops, QWidget* parent)
-    : QObject(parent), slider_(new QSlider(Qt::Horizontal, parent)), spin_(new QSpinBox(parent)) {
+    : QObject(parent), slider_(new QSlider(Qt::Horizontal, parent)), spin_(new SteppingSpin(parent)) {
   spin_->setObjectName(name);
   slider_->setObjectName(name + QStringLiteral("-slider"));
   spin_->setRange(least, most);
@@ -46,10 +63,14 @@ NumberEditor::NumberEditor(const QString& name, int least, int most, int step, s
     emit chosen(value, slider_->isSliderDown());
   });
   connect(slider_, &QSlider::sliderReleased, this, &NumberEditor::released);
-  connect(spin_, &QSpinBox::valueChanged, this, [this](int value) {
+  connect(spin(), &QSpinBox::valueChanged, this, [this](int value) {
     follow(value);
     emit chosen(value, false);
   });
+}
+
+QSpinBox* NumberEditor::spin() const {
+  return spin_;
 }
 
 void NumberEditor::follow(int value) {
@@ -67,7 +88,8 @@ void NumberEditor::show_value(int value) {
   if (!slider_->isSliderDown()) follow(value);
 }
 
-void NumberEditor::set_stops(std::vector<int> stops) {
+void NumberEditor::set_stops(std::vector<int> stops, bool alone) {
+  spin_->step_along(alone ? stops : std::vector<int>());
   if (stops == stops_) return;
   stops_ = std::move(stops);
   const QSignalBlocker quiet(slider_);

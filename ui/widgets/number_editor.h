@@ -11,6 +11,8 @@ namespace attnscope::ui {
 /// The wheel belongs to the page while the box has no focus: scrolling past changes nothing.
 void leave_wheel_to_page(QWidget* editor);
 
+class SteppingSpin;
+
 class NumberEditor : public QObject {
   Q_OBJECT
  public:
@@ -18,10 +20,11 @@ class NumberEditor : public QObject {
   NumberEditor(const QString& name, int least, int most, int step, std::vector<int> stops, QWidget* parent);
 
   [[nodiscard]] QSlider* slider() const { return slider_; }
-  [[nodiscard]] QSpinBox* spin() const { return spin_; }
+  [[nodiscard]] QSpinBox* spin() const;
   /// Shows a value, without a word to anybody.
   void show_value(int value);
-  void set_stops(std::vector<int> stops);
+  /// `alone`: there is nothing between them, and the arrows of the spin box step along them, too.
+  void set_stops(std::vector<int> stops, bool alone = false);
   void set_range(int least, int most);
 
  signals:
@@ -34,7 +37,7 @@ class NumberEditor : public QObject {
 
   std::vector<int> stops_;
   QSlider* slider_;
-  QSpinBox* spin_;
+  SteppingSpin* spin_;
 };
 
 /// 1, 2, 3, 4, 6, 8, 12, ... within these bounds; both of them as well.

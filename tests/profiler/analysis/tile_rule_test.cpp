@@ -68,7 +68,7 @@ TEST(NearestTile, ThereIsNoneWhereTheTileIsNotInTheWay) {
 }
 
 TEST(TilesAround, BeginWithTheNearestAndStayOnTheMap) {
-  const std::vector<TileShape> tiles = tiles_around({.br = 128, .bc = 16}, 2);
+  const std::vector<TileShape> tiles = tiles_around({}, {.br = 128, .bc = 16}, 2);
   ASSERT_EQ(tiles.size(), 5U * 3 - 1) << "nothing is below 16";
   EXPECT_EQ(tiles[0], (TileShape{.br = 112, .bc = 16}));
   for (std::size_t i = 1; i < tiles.size(); ++i) {
@@ -76,8 +76,15 @@ TEST(TilesAround, BeginWithTheNearestAndStayOnTheMap) {
   }
   // A side that is none of the usual ones is kept beside them.
   EXPECT_EQ(
-      tiles_around({.br = 144, .bc = 64}, 1),
+      tiles_around({}, {.br = 144, .bc = 64}, 1),
       (std::vector<TileShape>{{160, 64}, {128, 64}, {144, 80}, {160, 80}, {128, 80}, {144, 48}, {160, 48}, {128, 48}}));
+}
+
+TEST(TilesAround, HaveTheSidesThatTheAlgorithmStates) {
+  Facts facts;
+  facts.br = {64, 128};
+  facts.bc = {32};
+  EXPECT_EQ(tiles_around(facts, {.br = 64, .bc = 32}, 3), (std::vector<TileShape>{{128, 32}}));
 }
 
 TEST(TileOfM, FollowsThePapersRuleByTheLoopOrder) {

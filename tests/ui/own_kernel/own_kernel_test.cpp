@@ -2,6 +2,8 @@
 // A kernel of the user's own in the window. What compiles it is a script that says what a compiler would.
 #include <gtest/gtest.h>
 #include <QFile>
+#include <QSlider>
+#include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
@@ -127,6 +129,34 @@ TEST(TurnedTo, TakesWhatTheAlgorithmTakesOfTheProblem) {
   const PointSpec& spec = turned.point.spec;
   EXPECT_FALSE(known_algorithms().find("fa3")->refusal(spec.problem, spec.config(), limits_of(turned)));
   EXPECT_EQ(turned_to(choices, "none of that name"), choices);
+}
+
+TEST_F(OwnKernelWindow, SlidersStepOnWhatTheStatementHas) {
+  const auto stops = [&](const char* slider) { return page().findChild<QSlider*>(slider)->maximum() + 1; };
+  EXPECT_EQ(stops("br-slider"), 4) << "16, 32, 64, 128";
+  EXPECT_EQ(stops("unroll-slider"), 4) << "the kernel's choice, 1, 2, 8";
+  page().findChild<QSlider*>("unroll-slider")->setValue(3);
+  settle();
+  EXPECT_EQ(page().chosen().choices.point.spec.knobs.number("unroll"), 8);
+  EXPECT_FALSE(page().shown()->exploration.refusal);
+  auto* unroll = page().findChild<QSpinBox*>("unroll");
+  unroll->stepDown();
+  EXPECT_EQ(unroll->value(), 2);
+  unroll->stepBy(-10);
+  EXPECT_EQ(unroll->value(), 0);
+  auto* br = page().findChild<QSpinBox*>("br");
+  br->setValue(48);
+  br->stepUp();
+  EXPECT_EQ(br->value(), 64);
+  br->setValue(48);
+  settle();
+  ASSERT_TRUE(page().shown()->exploration.refusal);
+  EXPECT_TRUE(page().shown()->exploration.nearest) << "of those that are stated";
+  br->stepDown();
+  EXPECT_EQ(br->value(), 32);
+  choose("algorithm", "fa2");
+  EXPECT_GT(stops("br-slider"), 4);
+  EXPECT_EQ(known_algorithms().find_knob("unroll")->values, (std::vector<std::int64_t>{2, 1, 8}));
 }
 
 }  // namespace
