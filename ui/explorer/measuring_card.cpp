@@ -4,6 +4,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "kernels/registry.h"
 #include "messages/explorer_page.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
@@ -86,7 +87,7 @@ void MeasuringCard::show_choices(const ExplorerChoices& choices, bool runs) {
 }
 
 void MeasuringCard::show_devices() {
-  const std::vector<ListedDevice> devices = measurer_.devices_of(choices_.device);
+  const std::vector<ListedDevice> devices = this->devices();
   QStringList there;
   for (int i = 0; i < device_->count(); ++i) there << device_->itemData(i).toString();
   QStringList found;
@@ -111,8 +112,16 @@ QString MeasuringCard::state_words() const {
   if (supposed()) return qtext(say::explorer_page::what_if_is_modelled{});
   if (measurer_.open() > 0) return open_words();
   if (!runs_) return qtext(say::explorer_page::cannot_be_measured{});
+  if (const QString why = no_device_words(); !why.isEmpty()) return why;
   if (measurer_.points().empty()) return qtext(say::explorer_page::nothing_measured{});
   return qtext(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
+}
+
+QString MeasuringCard::no_device_words() const {
+  const Facts& facts = known_algorithms().find(choices_.point.spec.algorithm)->facts();
+  if (!facts.foreign || !devices().empty()) return {};
+  if (facts.for_reading) return qtext(say::explorer_page::known_for_reading{});
+  return qtext(say::explorer_page::runs_on_gpu_alone{.gpu = choices_.device});
 }
 
 void MeasuringCard::show_state() {
@@ -120,8 +129,12 @@ void MeasuringCard::show_state() {
   const bool device = chosen.has_value();
   const bool simulates = device && chosen->simulated;
   measure_->setText(simulates ? qtext(say::explorer_page::simulate{}) : qtext(say::explorer_page::measure{}));
+  const QString why = no_device_words();
+  const auto help = [&why](const QString& otherwise) { return plain_tip(why.isEmpty() ? otherwise : why); };
   measure_->setToolTip(
-      plain_tip(simulates ? qtext(say::explorer_page::simulate_help{}) : qtext(say::explorer_page::measure_help{})));
+      help(simulates ? qtext(say::explorer_page::simulate_help{}) : qtext(say::explorer_page::measure_help{})));
+  around_->setToolTip(help(qtext(say::explorer_page::around_help{})));
+  device_->setToolTip(help(qtext(say::explorer_page::measures_on{})));
   device_->setEnabled(device);
   measure_->setEnabled(device && runs_ && !padded() && !supposed());
   around_->setEnabled(device && runs_ && !padded() && !supposed());
@@ -148,8 +161,12 @@ void MeasuringCard::ask(const QPushButton& button, Ask how) {
   (measurer_.*how)(choices_, *chosen);
 }
 
+std::vector<ListedDevice> MeasuringCard::devices() const {
+  return measurer_.devices_of(choices_.device, choices_.point.spec.algorithm);
+}
+
 std::optional<ListedDevice> MeasuringCard::device() const {
-  const std::vector<ListedDevice> devices = measurer_.devices_of(choices_.device);
+  const std::vector<ListedDevice> devices = this->devices();
   const auto found = std::ranges::find(devices, device_->currentData().toString(), &ListedDevice::argument);
   return found == devices.end() ? std::nullopt : std::optional(*found);
 }

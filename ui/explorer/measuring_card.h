@@ -8,6 +8,7 @@
 #include <QWidget>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measured_model.h"
@@ -44,6 +45,10 @@ class MeasuringCard : public QWidget {
  private:
   using Ask = void (PointMeasurer::*)(const ExplorerChoices&, const ListedDevice&);
   void ask(const QPushButton& button, Ask how);
+  /// Those that run what is chosen: no simulated GPU plays a program that nobody stated.
+  [[nodiscard]] std::vector<ListedDevice> devices() const;
+  /// Why there is none, where it is for the algorithm; else empty.
+  [[nodiscard]] QString no_device_words() const;
   /// The device that is chosen; nothing without one.
   [[nodiscard]] std::optional<ListedDevice> device() const;
   void follow_measurer();

@@ -43,8 +43,9 @@ class PointMeasurer : public QObject {
 
   /// Looks for the devices of this machine; again, it does nothing.
   void find_devices();
-  /// Those of that GPU, real ones first.
-  [[nodiscard]] std::vector<ListedDevice> devices_of(const std::string& gpu) const;
+  /// Those of that GPU, real ones first. `algorithm`: that run it; no simulated GPU has the tile program of a kernel
+  /// that is not of this program, and no other machine its files.
+  [[nodiscard]] std::vector<ListedDevice> devices_of(const std::string& gpu, const std::string& algorithm = {}) const;
 
   /// Where points are kept from now on; a file of its own unless it is set.
   void set_database(const QString& path) { database_ = path; }

@@ -72,8 +72,9 @@ const ListedDevice* MapMeasuring::device() const {
   return found == devices_.end() ? nullptr : &*found;
 }
 
-std::vector<ListedDevice> MapMeasuring::devices_for(const std::string& gpu, bool simulated) const {
-  std::vector<ListedDevice> devices = measurer_.devices_of(gpu);
+std::vector<ListedDevice> MapMeasuring::devices_for(const std::string& gpu, const std::string& algorithm,
+                                                    bool simulated) const {
+  std::vector<ListedDevice> devices = measurer_.devices_of(gpu, algorithm);
   // What stands beside the map's values comes first: another kind of value makes a map of its own.
   std::ranges::stable_sort(devices, [&](const ListedDevice& a, const ListedDevice& b) {
     return (a.simulated == simulated) > (b.simulated == simulated);
@@ -81,9 +82,9 @@ std::vector<ListedDevice> MapMeasuring::devices_for(const std::string& gpu, bool
   return devices;
 }
 
-QString MapMeasuring::words_of_place(const analysis::Run& of, bool again) const {
+QString MapMeasuring::words_of_place(const analysis::Run& of, const std::string& algorithm, bool again) const {
   const bool shown = area_shown_ && gpu_ == of.device_name && simulated_ == is_simulated(of.provenance);
-  const std::vector<ListedDevice> devices = devices_for(of.device_name, is_simulated(of.provenance));
+  const std::vector<ListedDevice> devices = devices_for(of.device_name, algorithm, is_simulated(of.provenance));
   const ListedDevice* device = shown ? this->device() : devices.empty() ? nullptr : &devices.front();
   if (device == nullptr) return again ? qtext(say::tile_map::menu_again{}) : qtext(say::tile_map::menu_measure{});
   if (device->simulated && !is_simulated(of.provenance)) {
@@ -98,7 +99,7 @@ QString MapMeasuring::words_of_place(const analysis::Run& of, bool again) const 
 }
 
 void MapMeasuring::show_devices() {
-  devices_ = devices_for(gpu_, simulated_);
+  devices_ = devices_for(gpu_, algorithm_, simulated_);
   const QString before = device_->currentData().toString();
   device_->clear();
   for (const ListedDevice& each : devices_) device_->addItem(each.name, each.argument);
@@ -123,6 +124,7 @@ void MapMeasuring::show_area(const HeatmapGrid& grid, const analysis::MapArea& a
   const bool simulated = is_simulated(run.provenance);
   if (gpu_ != run.device_name || simulated_ != simulated) device_->clear();
   gpu_ = run.device_name;
+  algorithm_ = table.spec(grid.shown_rows().front()).algorithm;
   simulated_ = simulated;
   area_ = area;
   area_shown_ = true;

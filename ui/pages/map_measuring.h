@@ -29,10 +29,10 @@ class MapMeasuring : public QWidget {
   void measure_place(const HeatmapGrid& grid, HeatmapGrid::Place place);
   /// What that is, of a map of that run, where a value stands already (`again`) or none: whether it is measured, on
   /// which device, or simulated.
-  [[nodiscard]] QString words_of_place(const analysis::Run& of, bool again) const;
+  [[nodiscard]] QString words_of_place(const analysis::Run& of, const std::string& algorithm, bool again) const;
   /// Whether a device that is found by now does that.
-  [[nodiscard]] bool can_measure(const analysis::Run& of) const {
-    return !devices_for(of.device_name, is_simulated(of.provenance)).empty();
+  [[nodiscard]] bool can_measure(const analysis::Run& of, const std::string& algorithm) const {
+    return !devices_for(of.device_name, algorithm, is_simulated(of.provenance)).empty();
   }
 
   [[nodiscard]] const std::vector<PointSpec>& missing() const { return missing_; }
@@ -47,7 +47,8 @@ class MapMeasuring : public QWidget {
  private:
   [[nodiscard]] const ListedDevice* device() const;
   /// Those of a map's GPU, what makes the map's kind of values first.
-  [[nodiscard]] std::vector<ListedDevice> devices_for(const std::string& gpu, bool simulated) const;
+  [[nodiscard]] std::vector<ListedDevice> devices_for(const std::string& gpu, const std::string& algorithm,
+                                                      bool simulated) const;
   void show_devices();
   void ask_for(const std::vector<PointSpec>& points);
   void refresh();
@@ -57,7 +58,8 @@ class MapMeasuring : public QWidget {
   std::vector<PointSpec> missing_;
   std::vector<PointSpec> all_;
   std::vector<PointSpec> between_;
-  std::string gpu_;         ///< of the map
+  std::string gpu_;  ///< of the map
+  std::string algorithm_;
   bool simulated_ = false;  ///< the map's values are
   analysis::MapArea area_;
   bool area_shown_ = false;

@@ -517,13 +517,14 @@ void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, con
   PointMeasurer& measurer = measurer_of(workspace());
   measurer.find_devices();
   const analysis::Run& run = grid.points->table().run(grid.shown_rows().front());
+  const std::string algorithm = grid.points->table().spec(grid.shown_rows().front()).algorithm;
   const bool again = grid.at(place).disposition.has_value();
-  QAction* measure =
-      add(measuring_->words_of_place(run, again), CellAction::measure, ours && measuring_->can_measure(run));
+  QAction* measure = add(measuring_->words_of_place(run, algorithm, again), CellAction::measure,
+                         ours && measuring_->can_measure(run, algorithm));
   // GPUs are found after the simulated devices.
-  connect(&measurer, &PointMeasurer::devices_changed, measure, [this, run, again, ours, measure] {
-    measure->setText(measuring_->words_of_place(run, again));
-    measure->setEnabled(ours && measuring_->can_measure(run));
+  connect(&measurer, &PointMeasurer::devices_changed, measure, [this, run, algorithm, again, ours, measure] {
+    measure->setText(measuring_->words_of_place(run, algorithm, again));
+    measure->setEnabled(ours && measuring_->can_measure(run, algorithm));
   });
   add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
   menu->addSeparator();

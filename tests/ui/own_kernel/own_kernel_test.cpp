@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A kernel of the user's own in the window. What compiles it is a script that says what a compiler would.
 #include <gtest/gtest.h>
+
+#include <QAbstractButton>
+#include <QComboBox>
 #include <QFile>
 #include <QSlider>
 #include <QSpinBox>
@@ -12,6 +15,7 @@
 #include "kernels/user/known_kernels.h"
 #include "kernels/user/new_kernel.h"
 #include "tests/ui/window_test.h"
+#include "ui/explorer/measuring_card.h"
 #include "ui/pages/explorer_page.h"
 
 namespace attnscope::ui {
@@ -157,6 +161,23 @@ TEST_F(OwnKernelWindow, SlidersStepOnWhatTheStatementHas) {
   choose("algorithm", "fa2");
   EXPECT_GT(stops("br-slider"), 4);
   EXPECT_EQ(known_algorithms().find_knob("unroll")->values, (std::vector<std::int64_t>{2, 1, 8}));
+}
+
+TEST_F(OwnKernelWindow, NoSimulatedGpuIsOfferedAndWhyIsSaid) {
+  PointMeasurer& measurer = page().measuring().measurer();
+  const std::string gpu = page().chosen().choices.device;
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !measurer.devices_of(gpu).empty(); }, patience_ms));
+  settle();
+  EXPECT_TRUE(measurer.devices_of(gpu, name).empty());
+  for (const char* button : {"measure", "around"}) {
+    const auto* found = page().findChild<QAbstractButton*>(button);
+    EXPECT_FALSE(found->isEnabled());
+    EXPECT_TRUE(found->toolTip().contains("No simulated GPU runs a kernel of your own")) << button;
+  }
+  EXPECT_EQ(page().findChild<QComboBox*>("measures-on")->count(), 0);
+  choose("algorithm", "fa2");
+  EXPECT_TRUE(page().findChild<QAbstractButton*>("measure")->isEnabled());
+  EXPECT_FALSE(page().findChild<QAbstractButton*>("measure")->toolTip().contains("No simulated"));
 }
 
 }  // namespace

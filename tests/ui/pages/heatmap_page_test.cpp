@@ -394,15 +394,15 @@ TEST_F(HeatmapPageTest, WhatIsMeasuredFromTheMapIsKeptAndShown) {
   // What simulates does not say that it measures, and a measured map that it would leave as it is says so.
   const HeatmapGrid& grid = page.heatmap()->grid();
   analysis::Run run = grid.points->table().run(grid.shown_rows().front());
-  EXPECT_EQ(page.measuring().words_of_place(run, true), "Simulate anew");
-  EXPECT_EQ(page.measuring().words_of_place(run, false), "Simulate");
+  EXPECT_EQ(page.measuring().words_of_place(run, {}, true), "Simulate anew");
+  EXPECT_EQ(page.measuring().words_of_place(run, {}, false), "Simulate");
   run.provenance = Provenance::measured;
   if (!has_gpu_here()) {
-    EXPECT_EQ(page.measuring().words_of_place(run, true), "Simulate NVIDIA H200: a map of its own");
+    EXPECT_EQ(page.measuring().words_of_place(run, {}, true), "Simulate NVIDIA H200: a map of its own");
   }
   run.device_name = "no such GPU";
-  EXPECT_EQ(page.measuring().words_of_place(run, true), "Measure anew");
-  EXPECT_FALSE(page.measuring().can_measure(run));
+  EXPECT_EQ(page.measuring().words_of_place(run, {}, true), "Measure anew");
+  EXPECT_FALSE(page.measuring().can_measure(run, {}));
   drag({0, 0}, {1, 1});
   EXPECT_EQ(page.findChild<QPushButton*>("area-missing")->text(), "Simulate 1 missing");
   EXPECT_EQ(page.findChild<QPushButton*>("area-again")->text(), "Simulate all 4");
