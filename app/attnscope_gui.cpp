@@ -29,6 +29,7 @@
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/offscreen.h"
+#include "ui/window/query_bar.h"
 
 namespace {
 
@@ -319,6 +320,8 @@ int open_lesson(const Options& options) {
 int run_windows(Application& application, QStringList files, std::string explored) {
   using attnscope::user::known_kernel_files;
   attnscope::Message trouble;
+  QString filter;
+  bool active = true;
   for (;;) {
     QString kernel;
     int code = success;
@@ -326,11 +329,16 @@ int run_windows(Application& application, QStringList files, std::string explore
       MainWindow window(true);
       application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
       window.open_files(files);
+      window.query().set_text(filter);
+      if (!explored.empty()) window.explore_algorithm(explored);
       if (!trouble.empty()) window.banner().add(Banner::Topic::open, qtext(trouble));
+      window.setAttribute(Qt::WA_ShowWithoutActivating, !active);
       window.show();
       code = QApplication::exec();
       kernel = window.kernel_to_open();
       files = window.workspace().files();
+      filter = window.workspace().query();
+      active = window.was_active();
       application.on_trouble({});
     }
     if (kernel.isEmpty()) return code;

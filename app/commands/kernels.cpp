@@ -109,7 +109,9 @@ ExitCode build(const BuildOptions& options) {
     table.rows.push_back({report.kernel, figure(report.registers), figure(report.static_shared_bytes),
                           figure(report.dynamic_shared_bytes), figure(report.local_bytes),
                           figure(report.spill_store_bytes), figure(report.spill_load_bytes),
-                          report.cached ? "yes" : "no", one_line(text(report.error))});
+                          report.cached ? "yes" : "no",
+                          // Compilers say it in lines.
+                          options.format == TableFormat::json ? text(report.error) : one_line(text(report.error))});
   }
   print(table, options.format, std::cout);
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;

@@ -178,6 +178,20 @@ TEST_F(OwnKernelCommands, VerifyWithoutACaseIsNoPass) {
   EXPECT_THAT(outcome.err, HasSubstr("none of the cases is a problem that these algorithms take"));
 }
 
+TEST_F(OwnKernelCommands, ABuildThatFailsHasTheCompilersLinesInJsonAndOneInATable) {
+  const std::vector<std::string> words{
+      "kernels", "build", "--kernel", folder_ / "mine.json", "--algorithms", "mine", "-a", "N=64", "-a", "d=64"};
+  std::vector<std::string> in_json = words;
+  in_json.emplace_back("--json");
+  const auto error = [&](const std::vector<std::string>& asked) {
+    const Outcome outcome = run(folder_, asked, on_stand_in("compile-error=mine"));
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    return outcome.out.substr(outcome.out.find("NVRTC_ERROR_COMPILATION"));
+  };
+  EXPECT_THAT(error(in_json), HasSubstr("COMPILATION\\n"));
+  EXPECT_THAT(error(words), Not(HasSubstr("COMPILATION\n")));
+}
+
 TEST_F(OwnKernelCommands, NewOnesCompileAndAreRefusedTwice) {
   const Outcome first = run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."});
   ASSERT_EQ(first.exit_code, 0) << first.err;

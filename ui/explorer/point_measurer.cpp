@@ -136,6 +136,10 @@ void PointMeasurer::cancel() {
   session_.cancel_all();
 }
 
+void PointMeasurer::begin_anew() {
+  if (open() == 0) session_.end();
+}
+
 MeasuredPoint* PointMeasurer::find(const QString& id) {
   const auto asked = asked_.find(id);
   if (asked == asked_.end() || asked->second.number < first_number_) return nullptr;

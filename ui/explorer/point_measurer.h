@@ -58,6 +58,8 @@ class PointMeasurer : public QObject {
   /// All of these, the first one first, before any neighbourhood and after single points.
   void measure_all(const std::vector<PointSpec>& points, const ListedDevice& device);
   void cancel();
+  /// What is asked from now on, a new collector measures, unless something is open.
+  void begin_anew();
 
   /// The latest that is finished of exactly this configuration, whole; null where there is none, or its file is gone.
   /// Reads it from the file the first time that it can.

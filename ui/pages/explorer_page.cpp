@@ -18,6 +18,7 @@
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
+#include "ui/explorer/compiled_card.h"
 #include "ui/explorer/explored_words.h"
 #include "ui/explorer/figures_model.h"
 #include "ui/explorer/fitted_table.h"
@@ -188,7 +189,9 @@ void ExplorerPage::follow_measuring() {
 }
 
 void ExplorerPage::show_measured() {
-  measuring_->show_choices(chosen_.choices, shown_ != nullptr && !shown_->exploration.refusal && !behind_);
+  const bool runs = shown_ != nullptr && !shown_->exploration.refusal && !behind_;
+  measuring_->show_choices(chosen_.choices, runs);
+  compiled_->show_choices(chosen_.choices, runs);
 }
 
 void ExplorerPage::measure() {
@@ -251,12 +254,21 @@ bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
   next.pins.push_back(std::move(pinned));
   change(std::move(next), qtext(say::explorer_page::did_pin{}));
   return known;
+}
 
 void ExplorerPage::explore_algorithm(const std::string& name) {
   State next = chosen_;
   next.choices = turned_to(chosen_.choices, name);
   if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_choose{.what = "algorithm"}));
 }
+
+void ExplorerPage::sources_saved() {
+  measuring_->measurer().begin_anew();  // a collector measures one version of them
+  compiled_->compile_again();
+}
+
+void ExplorerPage::pose() {
+  compiled_->finish();
 }
 
 QString ExplorerPage::under_way() const {

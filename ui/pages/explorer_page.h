@@ -23,6 +23,7 @@
 namespace attnscope::ui {
 
 class ChoiceEditors;
+class CompiledCard;
 class FiguresModel;
 class FittedTable;
 class MeasuringCard;
@@ -41,6 +42,9 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   bool explore(const PointSpec& spec, const QString& gpu) override;
   bool pin_point(const PointSpec& spec, const QString& gpu) override;
   void explore_algorithm(const std::string& name) override;
+  void sources_saved() override;
+  /// With what the compiler says.
+  void pose() override;
   [[nodiscard]] QString under_way() const override;
   void end_work() override;
 
@@ -138,6 +142,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   std::array<QToolButton*, most_pins> unpin_buttons_{};
   QPushButton* nearest_button_ = nullptr;
   MeasuringCard* measuring_ = nullptr;
+  CompiledCard* compiled_ = nullptr;
   QLabel* verdict_ = nullptr;
   QLabel* occupancy_ = nullptr;
   QLabel* errors_ = nullptr;

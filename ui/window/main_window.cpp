@@ -2,12 +2,12 @@
 #include "ui/window/main_window.h"
 
 #include <QActionGroup>
+#include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QFileSystemWatcher>
 #include <QGuiApplication>
 #include <QJsonDocument>
 #include <QMenuBar>
@@ -37,6 +37,7 @@
 #include "ui/text/qtext.h"
 #include "ui/window/export_table.h"
 #include "ui/window/help.h"
+#include "ui/window/kernel_watch.h"
 #include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
@@ -82,7 +83,7 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
     restore_settings();
     RemoteDeviceList::instance().remember();
   }
-  watch_kernels();
+  connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::follow_saved);
   qApp->installEventFilter(this);
 }
 
@@ -377,34 +378,40 @@ void MainWindow::open_dialog() {
 
 void MainWindow::open_kernel(const QString& statement) {
   banner_->clear(Banner::Topic::choice);
-  if (collect_->running() || !work_of_pages().isEmpty()) {
+  if (measures()) {
     return banner_->add(Banner::Topic::choice, qtext(say::window::kernel_waits{}));
   }
   if (const auto kernel = user::load_kernel(statement.toStdString()); !kernel) {
     return banner_->add(Banner::Topic::choice, qtext(kernel.error()), statement);
   }
   kernel_to_open_ = statement;
+  was_active_ = isActiveWindow();
   close();
 }
 
-void MainWindow::watch_kernels() {
-  auto* watcher = new QFileSystemWatcher(this);
+bool MainWindow::measures() const {
+  return collect_->running() || !work_of_pages().isEmpty();
+}
+
+void MainWindow::follow_saved(const QStringList& files) {
+  const bool in_dialog = QApplication::activeModalWidget() != nullptr;
   for (const user::KernelFiles& kernel : user::known_kernel_files()) {
     const QString statement = QString::fromStdString(kernel.statement.string());
-    watcher->addPath(statement);
-    for (const auto& source : kernel.sources) watcher->addPath(QString::fromStdString(source.string()));
-  }
-  connect(watcher, &QFileSystemWatcher::fileChanged, this, [this, watcher](const QString& path) {
-    watcher->addPath(path);  // an editor may have put another file in its place
-    for (const user::KernelFiles& kernel : user::known_kernel_files()) {
-      const QString statement = QString::fromStdString(kernel.statement.string());
-      const auto is_it = [&](const auto& file) { return QString::fromStdString(file.string()) == path; };
-      if (statement != path && std::ranges::none_of(kernel.sources, is_it)) continue;
+    const auto source = std::ranges::find_if(
+        kernel.sources, [&](const auto& file) { return files.contains(QString::fromStdString(file.string())); });
+    const bool stated = files.contains(statement);
+    if (!stated && source == kernel.sources.end()) continue;
+    if (measures() || (stated && in_dialog)) {
+      const std::string file = stated ? statement.toStdString() : source->string();
       banner_->forget(Banner::Topic::choice, statement);
-      banner_->offer(Banner::Topic::choice, qtext(say::window::kernel_changed{.file = path.toStdString()}), statement,
+      banner_->offer(Banner::Topic::choice, qtext(say::window::kernel_changed{.file = file}), statement,
                      qtext(say::window::load_again{}), [this, statement] { open_kernel(statement); });
+    } else if (stated) {
+      open_kernel(statement);
+    } else {
+      for (PointExplorer* page : all_of<PointExplorer>()) page->sources_saved();
     }
-  });
+  }
 }
 
 void MainWindow::export_plot() {

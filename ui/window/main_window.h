@@ -56,6 +56,8 @@ class MainWindow : public QMainWindow {
   /// A user's kernel that a next window is to know; empty where none was asked for. This window does not learn of it:
   /// its workers look at what is known.
   [[nodiscard]] const QString& kernel_to_open() const { return kernel_to_open_; }
+  /// Whether the window ended for it while somebody worked with it, not with an editor beside it.
+  [[nodiscard]] bool was_active() const { return was_active_; }
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] DetailsPanel* details() const { return details_; }
@@ -95,8 +97,9 @@ class MainWindow : public QMainWindow {
   void open_dialog();
   /// Ends this window for the next one, which knows the kernel; says why where it cannot.
   void open_kernel(const QString& statement);
-  /// Offers to load a kernel again whose files change.
-  void watch_kernels();
+  /// Files of kernels: a saved statement is loaded again, a saved source compiled.
+  void follow_saved(const QStringList& files);
+  [[nodiscard]] bool measures() const;
   void export_plot();
   void export_csv_file();
   void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
@@ -132,6 +135,8 @@ class MainWindow : public QMainWindow {
     std::int64_t run = 0;
   };
   QString kernel_to_open_;
+  bool was_active_ = true;
+  QSet<QString> saved_;         ///< files of kernels that were saved just now
   std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
   Workspace workspace_;
   Banner* banner_ = nullptr;

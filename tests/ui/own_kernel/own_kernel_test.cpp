@@ -17,6 +17,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/explorer/measuring_card.h"
 #include "ui/pages/explorer_page.h"
+#include "ui/process/kernel_build.h"
 
 namespace attnscope::ui {
 namespace {
@@ -178,6 +179,88 @@ TEST_F(OwnKernelWindow, NoSimulatedGpuIsOfferedAndWhyIsSaid) {
   choose("algorithm", "fa2");
   EXPECT_TRUE(page().findChild<QAbstractButton*>("measure")->isEnabled());
   EXPECT_FALSE(page().findChild<QAbstractButton*>("measure")->toolTip().contains("No simulated"));
+}
+
+TEST_F(OwnKernelWindow, ASavedSourceIsCompiledAndWhatTheCompilerSaysIsShown) {
+  ASSERT_TRUE(wait_for("compiled", "own fwd, sm_90a: 77 registers a thread, no spills"));
+  EXPECT_TRUE(words("compiled").contains("1 KiB static, 8 KiB dynamic")) << words("compiled").toStdString();
+  const QString command = asked();
+  EXPECT_TRUE(command.contains("kernels build --json --arch sm_90a")) << command.toStdString();
+  EXPECT_TRUE(command.contains("algorithm=own") && command.contains("N=4096")) << command.toStdString();
+  EXPECT_TRUE(page().findChild<QLabel*>("compiler-messages")->isHidden());
+
+  const QString log = QStringLiteral(
+                          "nvrtcCompileProgram: NVRTC_ERROR_COMPILATION\\n%1(45): error: identifier \\\"x<y\\\" is "
+                          "undefined\\n    int a = x;\\n            ^\\n\\n%1(50): warning #12: far\\n  too\\n")
+                          .arg(source());
+  says(QStringLiteral(R"([{"kernel": "own fwd", "registers": 0, "error": "%1"}])").arg(log));
+  write(source(), read(source()) + "\n");
+  ASSERT_TRUE(wait_for("compiled", "own fwd does not compile"));
+  const QString rows = words("compiler-messages");
+  EXPECT_TRUE(rows.contains("own.cu:45</td><td>error: identifier &quot;x&lt;y&quot; is undefined</td>"))
+      << rows.toStdString();
+  EXPECT_TRUE(rows.contains("own.cu:50</td><td>warning #12: far too</td>")) << rows.toStdString();
+  EXPECT_FALSE(page().findChild<QLabel*>("compiler-messages")->isHidden());
+  EXPECT_TRUE(window->kernel_to_open().isEmpty()) << "its statement is as it was";
+  EXPECT_EQ(window->banner().text(), "");
+
+  // Where nothing can be compiled, that is said in the same place.
+  says({}, "attnscope: error: NVRTC is not there\n");
+  choose("br", "32");
+  ASSERT_TRUE(wait_for("compiled", "NVRTC is not there"));
+  EXPECT_TRUE(page().findChild<QLabel*>("compiler-messages")->isHidden());
+  choose("algorithm", "fa2");
+  EXPECT_FALSE(page().findChild<QLabel*>("compiled")->isVisible()) << "there is nothing to compile";
+}
+
+TEST_F(OwnKernelWindow, ASavedStatementIsLoadedAgain) {
+  QString text = read(statement());
+  write(statement(), text.replace("\"d\": [32,", "\"d\": [32, 48,"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
+  EXPECT_EQ(window->kernel_to_open(), statement());
+  EXPECT_FALSE(window->isVisible());
+}
+
+TEST_F(OwnKernelWindow, OneThatIsWrongIsSaidWithItsLineAndTheOldOneStays) {
+  const QString text = read(statement());
+  write(statement(), QString(text).replace("\"tile\":", "\"tiles\":"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json: line "); }, patience_ms))
+      << window->banner().text().toStdString();
+  EXPECT_TRUE(window->isVisible());
+  EXPECT_TRUE(window->kernel_to_open().isEmpty());
+  // Editors put another file in its place.
+  QFile::remove(statement());
+  QTest::qWait(700);
+  write(statement(), text);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
+}
+
+TEST_F(OwnKernelWindow, WhileSomethingIsMeasuredItIsOffered) {
+  QFile script(collector());
+  ASSERT_TRUE(script.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  script.write("#!/bin/sh\ncat > /dev/null\n");
+  script.close();
+  page().measuring().measurer().measure(page().chosen().choices, {.argument = "0", .name = {}, .gpu = {}, .note = {}});
+  write(statement(), read(statement()) + "\n");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json changed."); }, patience_ms));
+  EXPECT_TRUE(window->isVisible());
+  EXPECT_TRUE(window->kernel_to_open().isEmpty());
+  page().measuring().measurer().cancel();
+}
+
+TEST(CompilerMessages, AreOneForEachPlace) {
+  const auto found = compiler_messages(
+      "/a/b/k.cu(3): error: no such\n            argument types are: (int)\n  f(3);\n"
+      "  ^\n\n/usr/x.h(7): note: there\n1 error detected in the compilation of \"k.cu\".\n",
+      QDir("/a/b"));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].place, "k.cu:3");
+  EXPECT_EQ(found[0].text, "error: no such argument types are: (int)");
+  EXPECT_EQ(found[1].place, "/usr/x.h:7");
+  const auto placeless = compiler_messages("ptxas fatal: too much\n\nshared memory\n", QDir("/a"));
+  ASSERT_EQ(placeless.size(), 2U);
+  EXPECT_EQ(placeless[1].text, "shared memory");
+  EXPECT_TRUE(compiler_messages({}, QDir("/a")).empty());
 }
 
 }  // namespace
