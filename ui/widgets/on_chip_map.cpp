@@ -119,6 +119,11 @@ void OnChipMap::set_kernel(const analysis::ExploredKernel* kernel) {
   update();
 }
 
+double OnChipMap::heading_height(OnChipPlace place, int width) const {
+  constexpr int any = 10'000;
+  return fontMetrics().boundingRect(QRect(0, 0, width, any), Qt::TextWordWrap, heading(place)).height();
+}
+
 int OnChipMap::legend_rows(OnChipPlace place, int width) const {
   double x = 0;
   int rows = 1;
@@ -133,21 +138,24 @@ int OnChipMap::legend_rows(OnChipPlace place, int width) const {
   return rows;
 }
 
+double OnChipMap::below_sm(OnChipPlace place, int width) const {
+  if (known_ && map_of(place).block.empty()) return 0;  // nobody stated what a block keeps there
+  return link_height + block_height + bar_distance + legend_rows(place, width) * (fontMetrics().height() + 1);
+}
+
 int OnChipMap::heightForWidth(int width) const {
   double height = 0;
   for (const OnChipPlace place : places) {
-    const double line = fontMetrics().height();
-    height += line + bar_distance + sm_height + link_height + block_height + bar_distance +
-              legend_rows(place, width) * (line + 1);
+    height += heading_height(place, width) + bar_distance + sm_height + below_sm(place, width);
   }
   return static_cast<int>(height + between) + 2;
 }
 
 double OnChipMap::top_of(OnChipPlace place) const {
-  const double line = fontMetrics().height();
-  if (place == OnChipPlace::shared) return line + bar_distance;
-  return line + bar_distance + sm_height + link_height + block_height + bar_distance +
-         legend_rows(OnChipPlace::shared, width()) * (line + 1) + between + line + bar_distance;
+  const double shared = heading_height(OnChipPlace::shared, width()) + bar_distance;
+  if (place == OnChipPlace::shared) return shared;
+  return shared + sm_height + below_sm(OnChipPlace::shared, width()) + between + heading_height(place, width()) +
+         bar_distance;
 }
 
 QRectF OnChipMap::sm_rect(OnChipPlace place) const {
@@ -197,6 +205,9 @@ QString OnChipMap::heading(OnChipPlace place) const {
   if (place == OnChipPlace::registers && map.block_bytes == 0) {
     return qtext(say::explorer_page::registers_unstated{.all = all});
   }
+  if (place == OnChipPlace::shared && registers_.block_bytes == 0) {
+    return qtext(say::explorer_page::shared_map_alone{.blocks = map.blocks, .each = each, .free = free, .all = all});
+  }
   return place == OnChipPlace::shared
              ? qtext(say::explorer_page::shared_map{.blocks = map.blocks, .each = each, .free = free, .all = all})
              : qtext(say::explorer_page::register_map{.blocks = map.blocks, .each = each, .free = free, .all = all});
@@ -232,10 +243,10 @@ void OnChipMap::paint_legend(QPainter& painter, OnChipPlace place) const {
 void OnChipMap::paint_memory(QPainter& painter, OnChipPlace place) const {
   const PlotColors colors = plot_colors(palette());
   const QRectF sm = sm_rect(place);
-  const double line = fontMetrics().height();
   painter.setPen(colors.text);
-  const QString words = fontMetrics().elidedText(heading(place), Qt::ElideRight, width());
-  painter.drawText(QRectF(0, sm.y() - bar_distance - line, width(), line), Qt::AlignLeft | Qt::AlignVCenter, words);
+  const double height = heading_height(place, width());
+  painter.drawText(QRectF(0, sm.y() - bar_distance - height, width(), height), Qt::AlignLeft | Qt::TextWordWrap,
+                   heading(place));
   painter.setPen(QPen(colors.axis, 1));
   painter.setBrush(colors.background);
   painter.drawRect(sm);

@@ -54,6 +54,9 @@ class OnChipMap : public QWidget {
   }
   /// The bars of a memory stand at this height.
   [[nodiscard]] double top_of(OnChipPlace place) const;
+  [[nodiscard]] double heading_height(OnChipPlace place, int width) const;
+  /// Of the enlarged block and what stands below it.
+  [[nodiscard]] double below_sm(OnChipPlace place, int width) const;
   [[nodiscard]] int legend_rows(OnChipPlace place, int width) const;
   void paint_memory(QPainter& painter, OnChipPlace place) const;
   void paint_legend(QPainter& painter, OnChipPlace place) const;

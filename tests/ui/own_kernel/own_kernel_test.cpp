@@ -18,6 +18,7 @@
 #include "ui/explorer/measuring_card.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/process/kernel_build.h"
+#include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
 namespace {
@@ -179,6 +180,13 @@ TEST_F(OwnKernelWindow, NoSimulatedGpuIsOfferedAndWhyIsSaid) {
   choose("algorithm", "fa2");
   EXPECT_TRUE(page().findChild<QAbstractButton*>("measure")->isEnabled());
   EXPECT_FALSE(page().findChild<QAbstractButton*>("measure")->toolTip().contains("No simulated"));
+}
+
+TEST_F(OwnKernelWindow, HeadingsSayWhatIsCounted) {
+  EXPECT_TRUE(page().on_chip()->heading(OnChipPlace::shared).contains("counted without registers"));
+  EXPECT_TRUE(page().on_chip()->heading(OnChipPlace::registers).contains("not stated"));
+  choose("algorithm", "fa2");
+  EXPECT_FALSE(page().on_chip()->heading(OnChipPlace::shared).contains("registers"));
 }
 
 TEST_F(OwnKernelWindow, ASavedSourceIsCompiledAndWhatTheCompilerSaysIsShown) {
