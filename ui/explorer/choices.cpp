@@ -281,8 +281,12 @@ Explored work_out(ExplorerChoices choices) {
 }
 
 QString short_title(const ExplorerChoices& choices) {
+  constexpr qsizetype longest = 24;  // of a kernel of the user's own it may be long
   const PointSpec& spec = choices.point.spec;
-  return QStringLiteral("%1 %2 × %3").arg(short_title(spec.algorithm)).arg(spec.tile.br).arg(spec.tile.bc);
+  return QStringLiteral("%1 %2 × %3")
+      .arg(shortened(short_title(spec.algorithm), longest))
+      .arg(spec.tile.br)
+      .arg(spec.tile.bc);
 }
 
 std::optional<analysis::TilePicture> picture_of(const ExplorerChoices& choices,

@@ -204,7 +204,7 @@ std::vector<Column> outcome_columns() {
                [](const PointSet& p, Row row) { return std::uint64_t{p.table().run_index(row)}; }),
       of_words(
           say::points_table::reason{}, key("reason"), say::points_table::reason_help{},
-          [](const PointSet& p, Row row) { return qtext(p.table().reason(row)); }, place_of_reason),
+          [](const PointSet& p, Row row) { return headline(qtext(p.table().reason(row))); }, place_of_reason),
   };
   for (Column& column : columns) {
     if (column.metric == keys::l2_sm_over_model) {

@@ -144,7 +144,8 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
   auto* flow = new FlowLayout(boxes, 8);
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     if (algorithm->facts().for_reading) continue;
-    auto* box = new QCheckBox(short_title(algorithm->name()), boxes);
+    constexpr qsizetype longest = 24;  // the panel is narrow; the tooltip has it whole
+    auto* box = new QCheckBox(shortened(short_title(algorithm->name()), longest), boxes);
     box->setToolTip(plain_tip(to_qstring(algorithm->facts().title)));
     box->setProperty("algorithm", to_qstring(algorithm->name()));
     box->setChecked(true);

@@ -8,6 +8,7 @@
 #include <QRegularExpression>
 #include <QResizeEvent>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -45,7 +46,8 @@ class FormArea : public QScrollArea {
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    setMinimumWidth(form->minimumSizeHint().width());
+    // In a low window a scroll bar stands beside the form, and covers none of it.
+    setMinimumWidth(form->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width());
   }
   [[nodiscard]] QSize sizeHint() const override {
     const int height = widget()->layout()->totalHeightForWidth(std::max(width(), minimumWidth()));

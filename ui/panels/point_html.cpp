@@ -36,7 +36,7 @@ class Html {
   void paragraph(const QString& text, const QColor& color) {
     open_table();
     html_ += QStringLiteral("<tr><td colspan='3'><span style='color:%1'>%2</span></td></tr>")
-                 .arg(color.name(), text.toHtmlEscaped());
+                 .arg(color.name(), text.toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
   }
   void title(const QString& text, const QColor& color) {
     html_ += QStringLiteral("<p style='margin:0 0 2px 0; font-size:large; color:%1'><b>%2</b></p>")

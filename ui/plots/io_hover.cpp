@@ -107,7 +107,7 @@ class ColumnBuilder {
       if (point.n != n_) continue;
       notes << QStringLiteral("✕ %1: %2 – %3")
                    .arg(short_title(point.algorithm), to_qstring(to_string(set_.table().disposition(point.row))),
-                        qtext(set_.table().reason(point.row)));
+                        headline(qtext(set_.table().reason(point.row))));
     }
     for (const auto& [why, slowed] : throttled_) {
       QString words = set_.ordinate == Ordinate::bytes ? qtext(say::curve_plot::throttled_times{}) : throttled_words();

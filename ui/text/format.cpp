@@ -3,6 +3,7 @@
 
 #include <QDateTime>
 #include <QTextDocument>
+#include <algorithm>
 
 #include "messages/common.h"
 #include "messages/curves.h"
@@ -35,6 +36,14 @@ QString metric_label(std::string_view key) {
 
 QString shortened(const QString& text, qsizetype most) {
   return text.size() <= most ? text : text.left(most - 1) + QStringLiteral("…");
+}
+
+QString headline(const QString& text) {
+  const QStringList lines = text.split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  if (lines.size() < 2) return text.trimmed();
+  const auto error =
+      std::ranges::find_if(lines, [](const QString& line) { return line.contains(QLatin1String("error:")); });
+  return (error == lines.end() ? lines.front() : *error).trimmed() + QStringLiteral(" …");
 }
 
 QString one_line(const QString& text) {

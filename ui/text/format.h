@@ -31,6 +31,9 @@ namespace attnscope::ui {
 
 /// At most that many characters; of a longer text the end is cut, with an ellipsis.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most);
+/// Of a text of several lines, as compilers write them, the first that names an error, else the first, with an
+/// ellipsis for the others.
+[[nodiscard]] QString headline(const QString& text);
 /// On one line: control characters are spelled out, as printable() has them.
 [[nodiscard]] QString one_line(const QString& text);
 /// The name of the run's device, on one line; empty where none is known.

@@ -16,8 +16,10 @@
 #include "kernels/user/new_kernel.h"
 #include "tests/ui/window_test.h"
 #include "ui/explorer/measuring_card.h"
+#include "ui/models/points_table_model.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/process/kernel_build.h"
+#include "ui/text/format.h"
 #include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
@@ -256,6 +258,15 @@ TEST_F(OwnKernelWindow, WhileSomethingIsMeasuredItIsOffered) {
   page().measuring().measurer().cancel();
 }
 
+TEST_F(OwnKernelWindow, ALongTitleDoesNotWidenIt) {
+  for (const QSize size : {QSize(1024, 600), QSize(1280, 800)}) {
+    window->resize(size);
+    settle();
+    EXPECT_EQ(window->size(), size);
+    EXPECT_LE(page().minimumSizeHint().width(), size.width());
+  }
+}
+
 TEST(CompilerMessages, AreOneForEachPlace) {
   const auto found = compiler_messages(
       "/a/b/k.cu(3): error: no such\n            argument types are: (int)\n  f(3);\n"
@@ -269,6 +280,23 @@ TEST(CompilerMessages, AreOneForEachPlace) {
   ASSERT_EQ(placeless.size(), 2U);
   EXPECT_EQ(placeless[1].text, "shared memory");
   EXPECT_TRUE(compiler_messages({}, QDir("/a")).empty());
+}
+
+TEST(Headline, StandsInTheTableAndTheWholeInDetails) {
+  const std::string log = "nvrtc: FAILED\nk.cu(2): error: a<b>\nk.cu(3): error: c";
+  const auto points =
+      fixtures::shown({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::compile_error, log)});
+  PointsTableModel table;
+  table.set_points(fixtures::set_of(points));
+  EXPECT_EQ(table.index(0, table.column_of("Reason")).data().toString(), "k.cu(2): error: a<b> …");
+  const QString html = fixtures::describe_point_html(points[0], QPalette());
+  EXPECT_TRUE(html.contains("nvrtc: FAILED<br>k.cu(2): error: a&lt;b&gt;<br>k.cu(3): error: c")) << html.toStdString();
+}
+
+TEST(Headline, IsTheLineThatNamesAnError) {
+  EXPECT_EQ(headline("one line"), "one line");
+  EXPECT_EQ(headline("nvrtc: FAILED\nk.cu(2): error: x\n  y\n"), "k.cu(2): error: x …");
+  EXPECT_EQ(headline("first\nsecond"), "first …");
 }
 
 }  // namespace
