@@ -19,6 +19,11 @@ const ExploredKernel& main_kernel(const Exploration& e) {
   return e.kernels[e.longest()];
 }
 
+/// What an SM holds of a kernel whose registers nobody stated is not known: 0.
+double on_an_sm(const Exploration& e, double value) {
+  return main_kernel(e).registers_per_thread > 0 ? value : 0;
+}
+
 // One line a figure; clang-format would make five of each.
 // clang-format off
 constexpr std::array figure_table{
@@ -31,8 +36,8 @@ constexpr std::array figure_table{
     Figure{"tensor_flops", "flop", said<say::explorer::tensor_flops>, said<say::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
     Figure{"l2_intensity", "flop/byte", said<say::explorer::l2_intensity>, said<say::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
     Figure{"dram_intensity", "flop/byte", said<say::explorer::dram_intensity>, said<say::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }},
-    Figure{"occupancy", "percent", said<say::explorer::occupancy>, said<say::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return main_kernel(e).occupancy.warps_pct; }},
-    Figure{"blocks_per_sm", "1", said<say::explorer::blocks_per_sm>, said<say::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).occupancy.blocks_per_sm); }},
+    Figure{"occupancy", "percent", said<say::explorer::occupancy>, said<say::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }},
+    Figure{"blocks_per_sm", "1", said<say::explorer::blocks_per_sm>, said<say::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.blocks_per_sm); }},
     Figure{"waves", "1", said<say::explorer::waves>, said<say::explorer_help::waves>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
     Figure{"shared", "capacity", said<say::explorer::shared>, said<say::explorer_help::shared>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
     Figure{"registers", "register", said<say::explorer::registers>, said<say::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }},

@@ -24,6 +24,11 @@ double per_second(double amount, double ns) {
   return ns > 0 ? amount / ns * 1e9 : 0;
 }
 
+/// Of a kernel whose registers nobody stated it is not known: 0.
+double occupancy(const Exploration& e) {
+  return longest(e).registers_per_thread > 0 ? longest(e).occupancy.warps_pct : 0;
+}
+
 constexpr std::array models{
     ModelOf{metric_key::time_median_ns, [](const Exploration& e) { return e.ns; }},
     ModelOf{metric_key::tflops, [](const Exploration& e) { return e.flops_per_second() / 1e12; }},
@@ -38,8 +43,8 @@ constexpr std::array models{
     ModelOf{metric_key::l2_sm_bandwidth,
             [](const Exploration& e) { return per_second(static_cast<double>(e.traffic.total()), e.ns); }},
     ModelOf{metric_key::arithmetic_intensity, [](const Exploration& e) { return e.dram_intensity(); }},
-    ModelOf{metric_key::theoretical_occupancy_pct, [](const Exploration& e) { return longest(e).occupancy.warps_pct; }},
-    ModelOf{metric_key::achieved_occupancy_pct, [](const Exploration& e) { return longest(e).occupancy.warps_pct; }},
+    ModelOf{metric_key::theoretical_occupancy_pct, occupancy},
+    ModelOf{metric_key::achieved_occupancy_pct, occupancy},
     ModelOf{metric_key::registers,
             [](const Exploration& e) { return static_cast<double>(longest(e).registers_per_thread); }},
     ModelOf{metric_key::shared_bytes,

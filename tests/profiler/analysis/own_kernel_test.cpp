@@ -56,8 +56,11 @@ TEST(OwnKernel, FiguresThatNothingStatesAreEmpty) {
       EXPECT_TRUE(row.values[0].value);
       EXPECT_FALSE(row.values[1].value) << "it states no bytes";
     }
-    if (row.figure->key == "blocks_per_sm") {
-      EXPECT_EQ(row.values[1].value, 8);
+    if (row.figure->key == "blocks_per_sm" || row.figure->key == "occupancy") {
+      EXPECT_FALSE(row.values[1].value) << "it depends on registers, which nobody stated";
+    }
+    if (row.figure->key == "threads") {
+      EXPECT_TRUE(row.values[1].value);
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "kernels/user/known_kernels.h"
 #include "kernels/user/new_kernel.h"
 #include "tests/ui/window_test.h"
+#include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
 #include "ui/models/points_table_model.h"
 #include "ui/pages/explorer_page.h"
@@ -187,7 +188,18 @@ TEST_F(OwnKernelWindow, NoSimulatedGpuIsOfferedAndWhyIsSaid) {
 TEST_F(OwnKernelWindow, HeadingsSayWhatIsCounted) {
   EXPECT_TRUE(page().on_chip()->heading(OnChipPlace::shared).contains("counted without registers"));
   EXPECT_TRUE(page().on_chip()->heading(OnChipPlace::registers).contains("not stated"));
+  const auto figure = [&](const QString& label) {
+    const QAbstractItemModel& model = *page().figures()->model();
+    for (int row = 0; row < model.rowCount(); ++row) {
+      if (model.index(row, 0).data() == label) return model.index(row, 1).data().toString();
+    }
+    return QString();
+  };
+  EXPECT_EQ(figure("Occupancy"), "–") << "it depends on registers";
+  EXPECT_EQ(figure("Blocks an SM"), "–");
+  EXPECT_EQ(figure("Threads a block"), "256");
   choose("algorithm", "fa2");
+  EXPECT_NE(figure("Occupancy"), "–");
   EXPECT_FALSE(page().on_chip()->heading(OnChipPlace::shared).contains("registers"));
 }
 
