@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <sstream>
 #include <string>
@@ -81,10 +80,11 @@ class FoundKernels {
         for (const std::string& name : algorithms_of(i)) take_other(name, texts[i]);
         if (cut_.insert(file).second) say_that_it_is_cut();
       } else if (known->name.empty()) {
-        const std::vector<std::string> names = algorithms_of(i);
+        std::vector<std::string> names = algorithms_of(i);
         for (const std::string& name : names) take_other(name, texts[i]);
-        if (!names.empty())
-          refuse(texts[i], fmt::format("{}", fmt::join(names | std::views::take(3), ", ")), known->wrong);
+        constexpr std::size_t most_named = 3;
+        if (names.size() > most_named) names.resize(most_named);
+        if (!names.empty()) refuse(texts[i], fmt::format("{}", fmt::join(names, ", ")), known->wrong);
       } else {
         take_stated(known->name, texts[i]);
       }
