@@ -112,7 +112,7 @@ QString MeasuringCard::state_words() const {
   if (supposed()) return qtext(say::explorer_page::what_if_is_modelled{});
   if (measurer_.open() > 0) return open_words();
   if (!runs_) return qtext(say::explorer_page::cannot_be_measured{});
-  if (const QString why = no_device_words(); !why.isEmpty()) return why;
+  if (QString why = no_device_words(); !why.isEmpty()) return why;
   if (measurer_.points().empty()) return qtext(say::explorer_page::nothing_measured{});
   return qtext(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
 }
