@@ -115,7 +115,7 @@ TEST_F(LayoutTest, StridesAndBuffersOfItsOwn) {
 }
 
 TEST_F(LayoutTest, RefusesWhatCannotBe) {
-  EXPECT_THAT(text(refused(R"("nhd")")), HasSubstr("bhnd, bnhd, bn3hd, thd"));
+  EXPECT_THAT(text(refused(R"("nhd")")), HasSubstr(R"("bnhd", "bn3hd", "thd")"));
   EXPECT_THAT(text(refused(R"({ "dq": { "strides": [1, 1, 1] } })")), HasSubstr("q, k, v, o"));
   EXPECT_THAT(text(refused(R"({ "q": { "strides": [1, 1] } })")), HasSubstr("three"));
   EXPECT_THAT(text(refused(R"({ "q": { "at": 1, "strides": [1, 1, 1] } })")), HasSubstr("'in' is missing"));
