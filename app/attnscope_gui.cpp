@@ -344,6 +344,10 @@ int run_windows(Application& application, QStringList files, std::string explore
     if (kernel.isEmpty()) return code;
     const std::size_t known = known_kernel_files().size();
     trouble = attnscope::user::load_known_kernel(kernel.toStdString());
+    for (std::size_t i = 0; i < known; ++i) {  // of those that were saved together the window tells one
+      attnscope::Message wrong = attnscope::user::load_known_kernel(known_kernel_files()[i].statement);
+      if (trouble.empty()) trouble = std::move(wrong);
+    }
     // One that is loaded again leaves what is explored as it was.
     explored = known_kernel_files().size() > known ? known_kernel_files().back().name : std::string();
   }

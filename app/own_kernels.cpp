@@ -5,7 +5,10 @@
 
 #include <fstream>
 #include <sstream>
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "kernels/user/user_kernel.h"
+#include "profiler/metrics/statement.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
 #include "storage/known_statements.h"
@@ -35,6 +39,21 @@ void add_kernel_option(CLI::App& command) {
       ->type_name("FILE")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
+}
+
+std::string own_kernels_digest() {
+  std::string all;
+  const auto add = [&](const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    all += uuid_of(std::move(text).str());
+  };
+  for (const user::KernelFiles& each : user::known_kernel_files()) {
+    add(each.statement);
+    for (const auto& source : each.sources) add(source);
+  }
+  return all.empty() ? all : " kernels " + uuid_of(all);
 }
 
 void know_kernels_of(const RunStore& store) {

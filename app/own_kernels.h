@@ -15,6 +15,10 @@ namespace attnscope {
 /// Loads the statement while the words are parsed, so that axes may name it. Parsing throws CommandError (usage).
 void add_kernel_option(CLI::App& command);
 
+/// Of the statements that this process has loaded and their sources, as they are now: what a plan is known by besides.
+/// Headers are not among them. Empty where none is loaded.
+[[nodiscard]] std::string own_kernels_digest();
+
 /// Makes known, for reading, what a file of results says of kernels that are not; warns of what is not taken.
 void know_kernels_of(const RunStore&);
 /// Of a file that is opened again later, when what is made of its points has to know them. Throws StorageError.

@@ -3,6 +3,7 @@
 // folder of its own and adds one line to registry.cpp; profiler, storage and ui know no algorithm by name.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,7 @@ struct Place {
   std::string within{};              ///< the buffer that it is part of; empty: one of its own
   std::int64_t offset = 0;           ///< bytes, where it begins there
   bool operator==(const Place&) const = default;
+  [[nodiscard]] bool is_part() const { return !within.empty(); }
 };
 
 /// Whether launches may write there.
@@ -105,6 +107,16 @@ struct BufferSpec {
                                         std::int64_t row_elements) {
   const Strides whole{.batch = heads * rows * row_elements, .head = rows * row_elements, .row = row_elements};
   return buffer.place.strides.value_or(whole);
+}
+
+/// Nothing where the plan has no buffer of that name.
+[[nodiscard]] inline const BufferSpec* find_buffer(std::span<const BufferSpec> buffers, std::string_view name) {
+  const auto found = std::ranges::find(buffers, name, &BufferSpec::name);
+  return found == buffers.end() ? nullptr : &*found;
+}
+/// The buffer that one of them lies in: itself, or the one that it is part of.
+[[nodiscard]] inline const BufferSpec& home_of(std::span<const BufferSpec> buffers, const BufferSpec& buffer) {
+  return buffer.place.is_part() ? *find_buffer(buffers, buffer.place.within) : buffer;
 }
 
 /// Of all of them together.

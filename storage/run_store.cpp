@@ -187,6 +187,7 @@ std::int64_t RunStore::begin_run(const RunHeader& header) {
 std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
   const std::int64_t point = impl_->write([&] {
     impl_->remove_cancelled(run, index);
+    impl_->require_its_statement(run, index, record);
     return impl_->insert_point(run, index, record);
   });
   impl_->has_points = true;

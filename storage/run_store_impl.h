@@ -180,6 +180,8 @@ struct RunStore::Impl {
   void count_point(std::int64_t run, int one, const Digest& digest);
   /// A cancelled point gives way to the one that is measured now.
   void remove_cancelled(std::int64_t run, std::size_t index);
+  /// Throws StorageError where a run that goes on has points of the kernel by another statement.
+  void require_its_statement(std::int64_t run, std::size_t index, const PointRecord& record);
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given);
   /// What one more round found of a point that is there; its id.
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);

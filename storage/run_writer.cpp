@@ -279,6 +279,18 @@ void RunStore::Impl::remove_cancelled(std::int64_t run, std::size_t index) {
   for (const Digest& digest : removed) count_point(run, -1, digest);
 }
 
+void RunStore::Impl::require_its_statement(std::int64_t run, std::size_t index, const PointRecord& record) {
+  if (!record.statement) return;
+  SQLite::Statement& other = statement(
+      "SELECT 1 FROM statements s WHERE s.algorithm = ? AND s.digest <> ? AND EXISTS "
+      "(SELECT 1 FROM points WHERE run_id = ? AND statement_id = s.id)");
+  Binder(other) << record.spec.algorithm << digest_of(*record.statement) << run;
+  if (!other.executeStep()) return;
+  throw StorageError(
+      Kind::other,
+      say::file::other_statement{.file = file.string(), .run = run, .kernel = record.spec.algorithm, .place = index});
+}
+
 std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, const PointRecord& given) {
   const PointRecord record = as_stored(given);
   require_storable(out_of_bounds(record));
@@ -356,7 +368,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   if (stated && measured.statement && digest_of(*measured.statement) != *stated) {
     throw StorageError(Kind::other,
                        say::file::other_statement{
-                           .file = file.string(), .place = index, .run = run, .kernel = before->record.spec.algorithm});
+                           .file = file.string(), .run = run, .kernel = before->record.spec.algorithm, .place = index});
   }
 
   PointRecord record = before->record;

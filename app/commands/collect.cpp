@@ -20,6 +20,7 @@
 #include "app/continuation.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/own_kernels.h"
 #include "app/point_fields.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
@@ -59,13 +60,14 @@ std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits, const
 /// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
 std::string hashed_options(const CollectOptions& options) {
   const PlantedChange& planted = options.measure.planted;
-  return fmt::format("counters {} verify {} {}{}{}{}", options.measure.counters, options.measure.verify,
+  return fmt::format("counters {} verify {} {}{}{}{}{}", options.measure.counters, options.measure.verify,
                      fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "",
                      options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "",
                      planted.every <= 0 ? ""
                      : planted.offset >= 0
                          ? fmt::format(" planted {}/{}/{}", planted.share, planted.every, planted.offset)
-                         : fmt::format(" planted {}/{}", planted.share, planted.every));
+                         : fmt::format(" planted {}/{}", planted.share, planted.every),
+                     own_kernels_digest());
 }
 
 void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format,

@@ -145,6 +145,23 @@ void say_what_is_simulated(std::span<const RunSummary> runs) {
   }
 }
 
+/// By which statements kernels were measured, and what is to be known of points that are ok.
+void say_statements(const std::map<std::int64_t, Seen>& seen) {
+  std::set<std::pair<std::string, std::string>> statements;
+  std::map<std::string, std::size_t> notes;
+  for (const auto& [run, of_run] : seen) {
+    statements.insert(of_run.statements.begin(), of_run.statements.end());
+    for (const auto& [note, count] : of_run.notes) notes[note] += count;
+  }
+  for (const auto& [kernel, statement] : statements) {
+    std::cout << text(say::terminal::statement_of_file{.kernel = printable(kernel), .statement = printable(statement)})
+              << '\n';
+  }
+  for (const auto& [note, count] : notes) {
+    std::cout << text(say::terminal::points_noted{.count = count, .note = printable(note)}) << '\n';
+  }
+}
+
 ExitCode info(const InfoOptions& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   know_kernels_of(store);
@@ -199,20 +216,7 @@ ExitCode info(const InfoOptions& options) {
                                               .time = printable(set.measured_at)})
                 << '\n';
     }
-    std::set<std::pair<std::string, std::string>> statements;
-    std::map<std::string, std::size_t> notes;
-    for (const auto& [run, of_run] : seen) {
-      statements.insert(of_run.statements.begin(), of_run.statements.end());
-      for (const auto& [note, count] : of_run.notes) notes[note] += count;
-    }
-    for (const auto& [kernel, statement] : statements) {
-      std::cout << text(
-                       say::terminal::statement_of_file{.kernel = printable(kernel), .statement = printable(statement)})
-                << '\n';
-    }
-    for (const auto& [note, count] : notes) {
-      std::cout << text(say::terminal::points_noted{.count = count, .note = printable(note)}) << '\n';
-    }
+    say_statements(seen);
     say_what_is_simulated(runs);
   }
   if (options.format != TableFormat::text || !runs.empty()) {

@@ -61,7 +61,9 @@ class Builder {
   bool number_integer(Json::number_integer_t value) { return put(value) != nullptr; }
   bool number_unsigned(Json::number_unsigned_t value) { return put(value) != nullptr; }
   bool number_float(Json::number_float_t value, const std::string& /*text*/) { return put(value) != nullptr; }
-  bool string(std::string& value) { return put(value) != nullptr; }
+  bool string(std::string& value) {
+    return value.find('\0') == std::string::npos ? put(value) != nullptr : fail(say::own_kernel::json_nul{});
+  }
   bool binary(Json::binary_t& /*value*/) { return false; }
   bool start_object(std::size_t /*size*/) { return start(Json::object()); }
   bool start_array(std::size_t /*size*/) { return start(Json::array()); }
@@ -69,6 +71,7 @@ class Builder {
   bool end_array() { return end(); }
   bool key(std::string& name) {
     key_ = name;
+    if (name.find('\0') != std::string::npos) return fail(say::own_kernel::json_nul{});
     constexpr std::size_t most = 1000;
     if (open_.back().value->size() >= most) return fail(say::own_kernel::many_keys{.most = most});
     if (!open_.back().value->contains(name)) return true;

@@ -51,6 +51,9 @@ std::string add(std::unique_ptr<const UserKernel> kernel, std::string_view inste
 
 Message take(const std::filesystem::path& file) {
   const auto known = std::ranges::find(loaded(), file, &KernelFiles::statement);
+  if (file.string().find('\n') != std::string::npos) {
+    return say::own_kernel::in_file{.file = file.string(), .what = say::own_kernel::line_break{}};
+  }
   auto kernel = load_kernel(file);
   if (!kernel) return kernel.error();
   KernelFiles files{.statement = file, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
@@ -74,6 +77,10 @@ class FoundKernels {
                             const AlgorithmsOf& algorithms_of) {
     const std::lock_guard lock(mutex_);
     file_ = file;
+    std::map<std::string, int> named;
+    for (const std::string_view text : texts) {
+      if (const Read* const known = read(text)) ++named[known->name];
+    }
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const Read* const known = read(texts[i]);
       if (known == nullptr) {
@@ -86,7 +93,10 @@ class FoundKernels {
         if (names.size() > most_named) names.resize(most_named);
         if (!names.empty()) refuse(texts[i], fmt::format("{}", fmt::join(names, ", ")), known->wrong);
       } else {
-        take_stated(known->name, texts[i]);
+        const std::vector<std::string> names =
+            named[known->name] > 1 || is_another(known->name, texts[i]) ? algorithms_of(i) : std::vector<std::string>();
+        if (names.empty()) take_stated(known->name, texts[i]);
+        for (const std::string& name : names) take_stated(name, texts[i]);
       }
     }
     add_all();
@@ -113,17 +123,24 @@ class FoundKernels {
     Read& read = read_[std::string(text)];
     if (auto parsed = parse_statement(text, std::nullopt)) {
       read.name = parsed->name;
-      parsed_.emplace(text, std::move(parsed).value());
     } else {
       read.wrong = parsed.error();
     }
     return &read;
   }
 
-  [[nodiscard]] std::unique_ptr<const UserKernel> kernel_of(std::string_view text) {
-    const auto parsed = parsed_.find(text);
-    return std::make_unique<UserKernel>(parsed != parsed_.end() ? std::move(parsed->second)
-                                                                : parse_statement(text, std::nullopt).value());
+  /// Whether a file before or this process states that name in another way.
+  [[nodiscard]] bool is_another(const std::string& name, std::string_view text) const {
+    const auto met = met_.find(name);
+    const auto* given = dynamic_cast<const UserKernel*>(known_algorithms().find(name));
+    return (met != met_.end() && met->second.text != text) ||
+           (given != nullptr && !given->facts().for_reading && given->text() != text);
+  }
+
+  [[nodiscard]] static std::unique_ptr<const UserKernel> kernel_of(const std::string& name, std::string_view text) {
+    Statement statement = parse_statement(text, std::nullopt).value();
+    statement.name = name;
+    return std::make_unique<UserKernel>(std::move(statement));
   }
 
   /// Whether --kernel gave one of that name; then it is what counts, and a line says where the file's is another.
@@ -141,11 +158,11 @@ class FoundKernels {
     if (is_given(name, text)) return;
     const auto [first, is_new] = met_.try_emplace(name, Stated{.text = std::string(text), .file = file_});
     if (is_new) {
-      next_[name] = kernel_of(text);
+      next_[name] = kernel_of(name, text);
     } else if (first->second.text != text) {
       const bool known = without_law(first->first, first->second);
       if (known) return;
-      next_[name] = kernel_of(text)->without_law();
+      next_[name] = kernel_of(name, text)->without_law();
       say_otherwise(name, first->second.file);
     }
   }
@@ -193,7 +210,6 @@ class FoundKernels {
 
   /// All that is new at once: each registry that this process works with stays.
   void add_all() {
-    parsed_.clear();
     std::vector<std::string> names;
     std::vector<std::unique_ptr<const Algorithm>> kernels;
     for (auto& [name, kernel] : next_) {
@@ -212,12 +228,11 @@ class FoundKernels {
   std::map<std::string, Read, std::less<>> read_;  // by text
   std::size_t bytes_ = 0;
   bool full_ = false;
-  std::map<std::string, Stated, std::less<>> met_;        // by name
-  std::set<std::string, std::less<>> refused_;            // texts
-  std::set<std::string, std::less<>> differing_;          // names
-  std::set<std::filesystem::path> cut_;                   // files
-  std::filesystem::path file_;                            // what is being read, and so are the next
-  std::map<std::string, Statement, std::less<>> parsed_;  // by text
+  std::map<std::string, Stated, std::less<>> met_;  // by name
+  std::set<std::string, std::less<>> refused_;      // texts
+  std::set<std::string, std::less<>> differing_;    // names
+  std::set<std::filesystem::path> cut_;             // files
+  std::filesystem::path file_;                      // what is being read, and so are the next
   std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> next_;
   std::vector<Message> lines_;
 };

@@ -37,8 +37,9 @@ inline constexpr std::size_t most_read_statement_bytes = std::size_t{16} << 20U;
 /// Adds the statements that a file of results has to known_algorithms(), for reading alone (Facts::for_reading): the
 /// law and the knobs of each are then known, unless the process knows the kernel anyway. Nothing that they name is
 /// opened. Where another one, of this file or of one before, states a kernel of that name otherwise, neither law is
-/// known from then on; one that is no statement, or beyond the bounds, is another to all kernels whose points refer to
-/// it, which `algorithms_of` is asked for by its index. One line about each thing that is not taken, or differs from
+/// known from then on. A text that is no statement, or is beyond the bounds, counts as a differing statement of each
+/// kernel whose points refer to it: algorithms_of(its index), which is also asked where texts have one name, since
+/// points of the second of two versions call it NAME.2. One line about each thing that is not taken, or differs from
 /// what the process knows, said once. Thread-safe.
 [[nodiscard]] std::vector<Message> know_from_file(
     std::span<const std::string_view> texts, const std::filesystem::path& file,

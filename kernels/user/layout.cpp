@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -48,6 +49,43 @@ void check_apart(const PlaceStatement& stated, std::int64_t d, const std::array<
   }
 }
 
+/// A tensor in a buffer that it shares: elements, and counts and strides of batch entries, heads and rows.
+struct Part {
+  std::string tensor;
+  std::int64_t at = 0;
+  std::array<std::int64_t, 3> counts{};
+  std::array<std::int64_t, 3> strides{};
+
+  /// Elements from the first to the last, of dimension `from` on.
+  [[nodiscard]] std::int64_t extent(std::size_t from, std::int64_t d) const {
+    std::int64_t elements = d;
+    for (std::size_t i = from; i < counts.size(); ++i) elements += (counts.at(i) - 1) * strides.at(i);
+    return elements;
+  }
+};
+
+/// Whether no element is of both: one ends before the other begins, or, where their strides are the same, within what
+/// one step of a stride covers. Pre: neither lies upon itself.
+bool apart(Part first, Part second, std::int64_t d) {
+  if (first.at > second.at) std::swap(first, second);
+  std::int64_t between = second.at - first.at;
+  if (between >= first.extent(0, d)) return true;
+  if (first.strides != second.strides) return false;
+  // From the largest stride on.
+  for (const auto& [i, j] : {std::pair{0U, 1U}, std::pair{1U, 2U}, std::pair{0U, 1U}}) {
+    if (first.strides.at(i) >= first.strides.at(j)) continue;
+    for (Part* const part : {&first, &second}) {
+      std::swap(part->strides.at(i), part->strides.at(j));
+      std::swap(part->counts.at(i), part->counts.at(j));
+    }
+  }
+  for (std::size_t i = 0; i < first.strides.size(); ++i) {
+    between %= first.strides.at(i);
+    if (between >= first.extent(i + 1, d) && between + second.extent(i + 1, d) <= first.strides.at(i)) return true;
+  }
+  return false;
+}
+
 /// Rows before each batch entry, and of all.
 std::vector<std::int64_t> starts_of(const AttentionProblem& p, bool queries) {
   std::vector<std::int64_t> starts{0};
@@ -68,25 +106,25 @@ BufferSpec starts_buffer(std::string name, const AttentionProblem& p, bool queri
   });
 }
 
-/// Elements that the buffer needs for the tensor, which the strides of its place are set to.
-std::int64_t place_tensor(Place& place, const PlaceStatement& stated, const AttentionProblem& p,
+/// Sets the strides of its place. Elements that the buffer needs for it: those of the part, or of fewer rows.
+std::int64_t place_tensor(Place& place, Part& part, const PlaceStatement& stated, const AttentionProblem& p,
                           const Variables& known) {
   const bool queries = of_queries(stated.tensor);
-  const bool packed = stated.packed && !queries;
   const std::int64_t n = queries ? p.n_q : p.n_k;
-  const std::array<std::int64_t, 3> counts{p.batch, queries ? p.heads_q : p.heads_kv, n};
-  std::array<std::int64_t, 3> strides{};
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    strides.at(i) = stated.strides.at(i).within(known, 1, most_elements / counts.at(i));
+  part.tensor = stated.tensor;
+  part.counts = {p.batch, queries ? p.heads_q : p.heads_kv, n};
+  for (std::size_t i = 0; i < part.strides.size(); ++i) {
+    part.strides.at(i) = stated.strides.at(i).within(known, 1, most_elements / part.counts.at(i));
   }
-  const std::int64_t at = stated.at ? stated.at->within(known, 0, most_elements) : 0;
-  check_apart(stated, p.d, counts, strides);
-  place.strides = {.batch = strides[0], .head = strides[1], .row = strides[2], .starts = {}};
-  if (packed) place.strides->starts = starts_of(p, queries);
+  if (stated.at) part.at = stated.at->within(known, 0, most_elements);
+  check_apart(stated, p.d, part.counts, part.strides);
+  place.strides = {.batch = part.strides[0], .head = part.strides[1], .row = part.strides[2], .starts = {}};
   place.within = stated.within;
-  place.offset = at * bytes_per_element(p.dtype);
-  const std::int64_t rows = packed ? std::max<std::int64_t>(1, place.strides->starts.back()) : n;
-  return at + (packed ? 0 : (p.batch - 1) * strides[0]) + (counts[1] - 1) * strides[1] + (rows - 1) * strides[2] + p.d;
+  place.offset = part.at * bytes_per_element(p.dtype);
+  if (!stated.packed) return part.at + part.extent(0, p.d);
+  place.strides->starts = starts_of(p, queries);
+  const std::int64_t rows = std::max<std::int64_t>(1, place.strides->starts.back());
+  return part.extent(1, p.d) + (rows - n) * part.strides[2];
 }
 
 }  // namespace
@@ -129,17 +167,24 @@ std::optional<Expression> condition_of(std::string_view word) {
 void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlaceStatement>& places,
                    const AttentionProblem& p, const Variables& known) {
   std::vector<BufferSpec> together;
+  std::map<std::string, std::vector<Part>> parts;  // by buffer
   bool packed = false;
   for (const PlaceStatement& stated : places) {
     packed = packed || stated.packed;
     const auto buffer = std::ranges::find(buffers, stated.tensor, &BufferSpec::name);
     if (buffer == buffers.end()) continue;
-    const std::int64_t bytes = bytes_per_element(p.dtype) * place_tensor(buffer->place, stated, p, known);
+    Part part;
+    const std::int64_t bytes = bytes_per_element(p.dtype) * place_tensor(buffer->place, part, stated, p, known);
     if (stated.within.empty()) {
       buffer->bytes = bytes;
       continue;
     }
     buffer->bytes = 0;
+    for (const Part& other : parts[stated.within]) {
+      if (apart(part, other, p.d)) continue;
+      throw Message(say::own_kernel::parts_overlap{.one = other.tensor, .other = part.tensor, .buffer = stated.within});
+    }
+    parts[stated.within].push_back(part);
     auto whole = std::ranges::find(together, stated.within, &BufferSpec::name);
     if (whole == together.end()) {
       together.push_back({stated.within, 0, is_written(buffer->fill) ? BufferFill::poison : BufferFill::inputs});

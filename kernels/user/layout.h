@@ -27,7 +27,7 @@ struct PlaceStatement {
 [[nodiscard]] const std::vector<std::string_view>& layout_words();
 /// What a word says. Pre: one of layout_words().
 [[nodiscard]] std::vector<PlaceStatement> places_of(std::string_view word);
-/// What else such places need: a condition. Nothing for most.
+/// The condition under which a word's places hold; nothing for words that always do.
 [[nodiscard]] std::optional<Expression> condition_of(std::string_view word);
 
 /// Places tensors in the buffers of a plan, and adds those that hold several and rows' starts ("q_starts", "k_starts":

@@ -299,8 +299,44 @@ class Parser {
     }
   }
 
+  /// Columns of exports have names, too, which a knob's may not be.
+  static bool is_column(std::string_view name) {
+    static constexpr std::array words{"device",
+                                      "disposition",
+                                      "error_bound",
+                                      "max_abs_error",
+                                      "metric",
+                                      "occupancy_limiter",
+                                      "plan_index",
+                                      "point",
+                                      "provenance",
+                                      "q1",
+                                      "q3",
+                                      "reason",
+                                      "reason_id",
+                                      "reason_arguments",
+                                      "registers",
+                                      "rms_error",
+                                      "round",
+                                      "run",
+                                      "run_uid",
+                                      "samples",
+                                      "tflops",
+                                      "throttled",
+                                      "unit",
+                                      "value",
+                                      "shared_bank_conflicts",
+                                      "shared_wavefronts"};
+    const auto begins = [&](std::string_view with) { return name.starts_with(with); };
+    const auto ends = [&](std::string_view with) { return name.ends_with(with); };
+    return std::ranges::find(words, name) != words.end() ||
+           std::ranges::any_of(std::array{"model_", "use_", "stall_", "time_"}, begins) ||
+           std::ranges::any_of(std::array{"_bytes", "_ns", "_hz", "_pct", "_cycles"}, ends);
+  }
+
   void knob(const std::string& name, const Value& value) {
     check_new_name(name, value);
+    if (is_column(name)) value.wrong(say::own_kernel::new_name{.name = name});
     value.object({"values", "means"});
     KnobStatement knob{.name = name, .meaning = value.at("means").text(), .values = {}};
     for (const Value& each : value.at("values").list()) knob.values.push_back(each.number(1, 1 << 20));

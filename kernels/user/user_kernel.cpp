@@ -108,6 +108,16 @@ void check_map(const TensorMapArgument& map, const ArgumentStatement& stated) {
   }
 }
 
+/// Throws Message where the problem has no such buffer, or the tensor begins where no map can.
+void check_address(const ArgumentStatement& map, const std::vector<BufferSpec>& buffers) {
+  constexpr std::int64_t alignment = 16;
+  const BufferSpec* const buffer = find_buffer(buffers, map.buffer);
+  if (buffer == nullptr) throw Message(say::own_kernel::map_absent{.buffer = map.buffer});
+  if (buffer->place.offset % alignment != 0) {
+    throw Message(say::own_kernel::map_offset{.buffer = map.buffer, .bytes = buffer->place.offset});
+  }
+}
+
 Argument argument_of(const ArgumentStatement& stated, const Variables& variables) {
   using Type = ArgumentStatement::Type;
   using Int = std::numeric_limits<std::int32_t>;
@@ -256,7 +266,7 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
       if (!holds) return of_shape(holds.error());
       if (*holds == 0) return of_shape(each.otherwise);
     }
-    (void)own_buffers(p, known);
+    const std::vector<BufferSpec> buffers = own_buffers(p, known);
     for (const LaunchStatement* launch : launches_of(p, known)) {
       const KernelModel model = model_of(*launch, p, known, device);
       if (auto refused = refuse_needs({{.kernel = model.name,
@@ -266,7 +276,10 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
                                       device)) {
         return refused;
       }
-      for (const ArgumentStatement& argument : launch->arguments) (void)argument_of(argument, known);
+      for (const ArgumentStatement& argument : launch->arguments) {
+        if (argument.type == ArgumentStatement::Type::tensor_map) check_address(argument, buffers);
+        (void)argument_of(argument, known);
+      }
       for (const DefineStatement& define : launch->defines) {
         if (const auto value = define.value.integer(known); !value) throw value.error();
       }
@@ -427,7 +440,11 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
       source.defines.push_back(fmt::format("{}={}", define.macro, define.value.integer(known).value()));
     }
     std::vector<Argument> arguments;
-    for (const ArgumentStatement& each : launch.arguments) arguments.push_back(argument_of(each, known));
+    for (const ArgumentStatement& each : launch.arguments) {
+      const bool absent =
+          each.type == ArgumentStatement::Type::buffer && find_buffer(plan.buffers, each.buffer) == nullptr;
+      arguments.push_back(absent ? BufferArgument{} : argument_of(each, known));
+    }
     plan.launches.emplace_back(std::move(all[i]), std::move(source), std::move(arguments), nullptr);
     if (launch.source->kind != OwnSource::Kind::library) continue;
     HostCall call{

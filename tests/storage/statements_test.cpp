@@ -36,9 +36,9 @@ KernelStatement other_than(const KernelStatement& statement) {
   return other;
 }
 
-PointRecord stated_by(KernelStatement statement, std::int64_t n = 64) {
+PointRecord stated_by(KernelStatement statement, std::int64_t n = 64, const char* algorithm = "mine") {
   PointRecord record = simple_record(n);
-  record.spec.algorithm = "mine";
+  record.spec.algorithm = algorithm;
   record.statement = std::make_shared<const KernelStatement>(std::move(statement));
   return record;
 }
@@ -66,8 +66,8 @@ class Statements : public ::testing::Test {
 };
 
 TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
-  const fs::path file = write(
-      "a.attnscope", {stated_by(full_, 64), stated_by(full_, 128), stated_by(other_than(full_)), simple_record(8)});
+  const fs::path file = write("a.attnscope", {stated_by(full_, 64), stated_by(full_, 128),
+                                              stated_by(other_than(full_), 64, "mine.2"), simple_record(8)});
   EXPECT_EQ(count(file, "statements"), 2);
   const RunStore store = RunStore::open(file, Mode::read_only);
   const std::vector<StoredPoint> points = store.points();
@@ -82,6 +82,18 @@ TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
   EXPECT_THAT(whole, ::testing::UnorderedElementsAre(full_, other_than(full_)));
   EXPECT_THAT(store.bad_rows(), IsEmpty());
   EXPECT_TRUE(check_file(file).ok());
+}
+
+TEST_F(Statements, ARunThatGoesOnHasOneOfAKernel) {
+  const fs::path file = folder_ / "a.attnscope";
+  RunStore store = RunStore::open(file, Mode::collect);
+  const std::int64_t run = store.begin_run(full_header());
+  store.add_point(run, 0, stated_by(full_));
+  const StorageError error = storage_error_of([&] { store.add_point(run, 1, stated_by(other_than(full_), 128)); });
+  EXPECT_THAT(error.what(), HasSubstr("has points of another statement or source of mine"));
+  store.add_point(run, 1, stated_by(full_, 128));
+  EXPECT_THAT(store.points(), SizeIs(2));
+  store.add_point(store.begin_run(full_header()), 0, stated_by(other_than(full_)));
 }
 
 TEST_F(Statements, TwoVersionsOfAKernelMayBeOfOne) {
@@ -119,7 +131,7 @@ TEST_F(Statements, RoundsOfAPointAreOfOneStatement) {
 
 TEST_F(Statements, OfMergedFilesStandThereOnceAndPointsGoOnToSayTheirs) {
   const fs::path one = write("1.attnscope", {stated_by(full_)});
-  const fs::path two = write("2.attnscope", {stated_by(other_than(full_)), stated_by(full_, 128)});
+  const fs::path two = write("2.attnscope", {stated_by(other_than(full_), 64, "mine.2"), stated_by(full_, 128)});
   const fs::path merged = folder_ / "merged.attnscope";
   EXPECT_TRUE(merge_files({one, two}, merged).whole());
   EXPECT_EQ(count(merged, "statements"), 2);

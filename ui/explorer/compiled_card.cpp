@@ -34,7 +34,11 @@ QString arch_of(const DeviceLimits& limits) {
 
 QString words_of(const BuildReport& report, const QString& arch) {
   const std::string kernel = report.kernel;
-  if (!report.error.empty()) return qtext(say::explorer_page::does_not_compile{.kernel = kernel});
+  if (!report.error.empty()) {
+    return report.compiled ? qtext(say::explorer_page::does_not_fit{.kernel = kernel})
+                           : qtext(say::explorer_page::does_not_compile{.kernel = kernel});
+  }
+  if (!report.compiled) return qtext(say::explorer_page::came_compiled{.kernel = kernel});
   const std::int64_t spilled = report.spill_store_bytes + report.spill_load_bytes;
   return qtext(say::explorer_page::compiled_kernel{
       .kernel = kernel,
@@ -64,7 +68,9 @@ CompiledCard::CompiledCard(QWidget* parent) : QWidget(parent), choices_(default_
   settling_.setInterval(settles);
   connect(&settling_, &QTimer::timeout, this, &CompiledCard::compile);
   connect(&build_, &KernelBuild::built, this, &CompiledCard::take);
-  connect(&build_, &KernelBuild::failed, this, [this](const QString& why) { show_words(why); });
+  connect(&build_, &KernelBuild::failed, this, [this](const QString& why) {
+    show_words(why.isEmpty() ? qtext(say::explorer_page::compiler_ended{}) : why);
+  });
 }
 
 void CompiledCard::show_choices(const ExplorerChoices& choices, bool runs) {
@@ -81,9 +87,10 @@ void CompiledCard::compile_again() {
 }
 
 void CompiledCard::finish() {
-  if (!settling_.isActive()) return;
-  settling_.stop();
-  compile();
+  if (settling_.isActive()) {
+    settling_.stop();
+    compile();
+  }
   build_.finish();
 }
 
@@ -114,11 +121,11 @@ void CompiledCard::compile() {
 void CompiledCard::take(const std::vector<BuildReport>& kernels) {
   QStringList words;
   std::vector<CompilerMessage> messages;
-  const user::KernelFiles* files = files_of(choices_.point.spec.algorithm);
+  const user::KernelFiles* files = files_of(of_->point.spec.algorithm);
   const QDir folder =
       files == nullptr ? QDir() : QFileInfo(QString::fromStdString(files->statement.string())).absoluteDir();
   for (const BuildReport& kernel : kernels) {
-    words << words_of(kernel, arch_of(limits_of(choices_)));
+    words << words_of(kernel, arch_of(limits_of(*of_)));
     std::ranges::move(compiler_messages(qtext(kernel.error), folder), std::back_inserter(messages));
   }
   show_words(words.join(QLatin1Char('\n')), messages);

@@ -27,6 +27,7 @@ QString last_line(const QByteArray& output) {
 BuildReport report_of(const QJsonObject& json) {
   const auto number = [&](const char* name) { return json[QLatin1String(name)].toInteger(); };
   BuildReport report;
+  report.compiled = json[QLatin1String("registers")].isDouble();
   report.kernel = json[QLatin1String("kernel")].toString().toStdString();
   report.registers = static_cast<int>(number("registers"));
   report.static_shared_bytes = number("static_shared_bytes");

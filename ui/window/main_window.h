@@ -136,7 +136,6 @@ class MainWindow : public QMainWindow {
   };
   QString kernel_to_open_;
   bool was_active_ = true;
-  QSet<QString> saved_;         ///< files of kernels that were saved just now
   std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
   Workspace workspace_;
   Banner* banner_ = nullptr;

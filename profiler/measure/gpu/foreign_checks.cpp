@@ -70,7 +70,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
       "cuDeviceGetAttribute");
   std::int64_t needed = 0;
   for (const BufferSpec& buffer : point.plan.buffers) {
-    if (can_map != 0 && buffer.place.within.empty())
+    if (can_map != 0 && !buffer.place.is_part())
       needed += GuardedBuffer::mapped_bytes(cuda_, session_->device, buffer.bytes);
   }
   // A virtual GPU may not map, and what fills the memory has no room beside it: the bytes beside its buffers are looked
@@ -78,7 +78,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
   if (can_map == 0) return say::point::no_guard_pages{};
   if (needed > free_device_bytes(cuda_)) return say::point::no_room_for_guard_pages{};
   for (const BufferSpec& buffer : point.plan.buffers) {
-    if (!buffer.place.within.empty()) continue;
+    if (buffer.place.is_part()) continue;
     const auto [place, is_new] = guarded.try_emplace(buffer.name, cuda_, session_->device, stream, buffer.bytes, flush);
     if (!is_new || buffer.fill == BufferFill::poison) continue;
     cuda_.check(cuda_.cuMemcpyDtoDAsync(place->second.address(), session_->workspace.address(slot, buffer.name),
@@ -89,8 +89,9 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
   current_work_ =
       flush == GuardedBuffer::Flush::end ? Message(say::point::beyond_end{}) : Message(say::point::in_front{});
   const auto address_of = [&](const std::string& name) {
-    const Place& place = std::ranges::find(point.plan.buffers, name, &BufferSpec::name)->place;
-    return guarded.at(place.within.empty() ? name : place.within).address() + static_cast<CUdeviceptr>(place.offset);
+    const BufferSpec& buffer = *find_buffer(point.plan.buffers, name);
+    return guarded.at(home_of(point.plan.buffers, buffer).name).address() +
+           static_cast<CUdeviceptr>(buffer.place.offset);
   };
   for (const LoadedLaunch& each : loaded) launches.push_back(prepared(point.plan, each, address_of, options));
   for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, stream);

@@ -40,8 +40,8 @@ std::string_view section_of(std::string_view image, const std::string& name) {
   for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
     const auto each = section(i);
     if (!each) return {};
-    const std::string_view its = part(text, each->sh_name, text.size());
-    if (its.substr(0, its.find('\0')) == name) return part(image, each->sh_offset, each->sh_size);
+    const std::string_view its = part(text, each->sh_name, name.size() + 1);
+    if (its.starts_with(name) && its.back() == '\0') return part(image, each->sh_offset, each->sh_size);
   }
   return {};
 }
@@ -70,12 +70,32 @@ std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
   return all;
 }
 
+constexpr std::string_view blanks = " \t\r\n\f\v";
+
+/// Without comments, of which a parameter list may have some.
+std::string without_comments(std::string_view ptx) {
+  std::string plain;
+  for (std::size_t i = 0; i < ptx.size();) {
+    const bool line = ptx.substr(i, 2) == "//";
+    if (line || ptx.substr(i, 2) == "/*") {
+      const std::size_t end = ptx.find(line ? "\n" : "*/", i + 2);
+      i = end == std::string_view::npos ? ptx.size() : end + (line ? 0 : 2);
+      plain += ' ';
+    } else {
+      plain += ptx[i++];
+    }
+  }
+  return plain;
+}
+
 /// ".param .u64 .ptr .global q" or ".param .align 64 .b8 map[128]".
 std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
   const auto number = [](std::string_view digits) -> std::optional<std::size_t> {
+    const bool hexadecimal = digits.starts_with("0x");
+    if (hexadecimal) digits.remove_prefix(2);
     std::size_t value = 0;
-    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return end.ec == std::errc() ? std::optional(value) : std::nullopt;
+    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
+    return end.ec == std::errc() && value > 0 ? std::optional(value) : std::nullopt;
   };
   std::size_t type = std::string_view::npos;
   for (const char* each : {".u", ".s", ".b", ".f"}) {
@@ -83,26 +103,37 @@ std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
       if (i + 2 < text.size() && text[i + 2] >= '1' && text[i + 2] <= '9') type = std::min(type, i);
     }
   }
-  if (type == std::string_view::npos) return std::nullopt;
+  if (!text.starts_with(".param") || type == std::string_view::npos) return std::nullopt;
   const auto bits = number(text.substr(type + 2));
   const std::size_t open = text.find('[');
   const auto count = open == std::string_view::npos ? std::optional<std::size_t>(1) : number(text.substr(open + 1));
   return bits && count ? std::optional(*bits / 8 * *count) : std::nullopt;
 }
 
-std::optional<std::vector<std::size_t>> of_ptx(std::string_view text, const std::string& entry) {
-  const std::size_t begin = text.find(".entry " + entry + "(");
-  if (begin == std::string_view::npos) return std::nullopt;
-  text = text.substr(begin, text.find(')', begin) - begin);
-  std::vector<std::size_t> all;
-  for (std::size_t i = text.find(".param "); i != std::string_view::npos;) {
-    const std::size_t next = text.find(".param ", i + 1);
-    const auto bytes = bytes_of_parameter(text.substr(i, next - i));
-    if (!bytes) return std::nullopt;
-    all.push_back(*bytes);
-    i = next;
+std::optional<std::vector<std::size_t>> of_ptx(std::string_view image, std::string_view entry) {
+  const std::string plain = without_comments(image);
+  std::string_view text = plain;
+  const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size())); };
+  constexpr std::string_view directive = ".entry";
+  for (std::size_t at = text.find(directive); at != std::string_view::npos; at = text.find(directive)) {
+    text.remove_prefix(at + directive.size());
+    skip_blanks();
+    if (!text.starts_with(entry)) continue;
+    text.remove_prefix(entry.size());
+    skip_blanks();
+    if (!text.starts_with('(')) continue;
+    std::string_view list = text.substr(1, text.find(')') - 1);
+    std::vector<std::size_t> all;
+    while (list.find_first_not_of(blanks) != std::string_view::npos) {
+      list.remove_prefix(list.find_first_not_of(blanks));
+      const auto bytes = bytes_of_parameter(list.substr(0, list.find(',')));
+      if (!bytes) return std::nullopt;
+      all.push_back(*bytes);
+      list.remove_prefix(std::min(list.find(','), list.size() - 1) + 1);
+    }
+    return all;
   }
-  return all;
+  return std::nullopt;
 }
 
 std::size_t bytes_of(const Argument& argument) {
@@ -120,7 +151,7 @@ std::size_t bytes_of(const Argument& argument) {
 }  // namespace
 
 std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view image, std::string_view entry) {
-  if (!image.starts_with(ELFMAG)) return of_ptx(image, std::string(entry));
+  if (!image.starts_with(ELFMAG)) return of_ptx(image, entry);
   return of_cubin(section_of(image, ".nv.info." + std::string(entry)));
 }
 
@@ -133,7 +164,8 @@ Message wrong_arguments(const KernelLaunch& launch, std::string_view image) {
   }
   for (std::size_t i = 0; i < taken->size(); ++i) {
     const std::size_t stated = bytes_of(launch.arguments[i]);
-    if (stated == (*taken)[i]) continue;
+    const bool narrow = std::holds_alternative<std::int32_t>(launch.arguments[i]) && (*taken)[i] <= sizeof(short);
+    if (stated == (*taken)[i] || narrow) continue;  // of a bool or a short the driver takes the low bytes
     return say::compile::argument_bytes{
         .number = i + 1, .entry = launch.source.entry, .taken = (*taken)[i], .stated = stated};
   }

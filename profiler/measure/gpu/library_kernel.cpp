@@ -21,8 +21,8 @@
 namespace attnscope::gpu {
 namespace {
 
-constexpr std::size_t beside = 4096;      ///< bytes in front of a workspace and behind it
-constexpr unsigned char nan_byte = 0xFF;  // NaN as fp16, bf16 and fp32
+constexpr std::size_t beside = 4096;            ///< bytes in front of a workspace and behind it
+constexpr unsigned char untouched_byte = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void no_kernel(const Message& reason) {
   throw PointEnd(Disposition::compile_error, reason);
@@ -181,7 +181,7 @@ PreparedLibrary::PreparedLibrary(const Place& place, const LibraryKernel& librar
   if (bytes > 0) {
     workspace_ = allocate(place_.cuda, workspace_bytes_ + guard_bytes());
     for (const CUdeviceptr guard : {workspace_.get(), workspace_.get() + beside + bytes}) {
-      place_.cuda.check(place_.cuda.cuMemsetD8Async(guard, nan_byte, beside, place_.stream), "cuMemsetD8Async");
+      place_.cuda.check(place_.cuda.cuMemsetD8Async(guard, untouched_byte, beside, place_.stream), "cuMemsetD8Async");
     }
     call_->pointers.workspace = reinterpret_cast<void*>(workspace_.get() + beside);
   }
@@ -197,7 +197,7 @@ Message PreparedLibrary::stray_write() const {
   std::vector<unsigned char> guard(beside);
   const auto written = [&](CUdeviceptr at) {
     place_.cuda.check(place_.cuda.cuMemcpyDtoH(guard.data(), at, guard.size()), "cuMemcpyDtoH");
-    return std::ranges::any_of(guard, [](unsigned char byte) { return byte != nan_byte; });
+    return std::ranges::any_of(guard, [](unsigned char byte) { return byte != untouched_byte; });
   };
   if (written(workspace_.get())) return say::point::workspace_underrun{.file = library_.name()};
   if (written(workspace_.get() + beside + static_cast<CUdeviceptr>(workspace_bytes_))) {

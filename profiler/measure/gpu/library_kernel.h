@@ -55,7 +55,7 @@ class PreparedLibrary {
   void launch(CUstream stream);
   /// What wrote beside its workspace; empty for nothing. Pre: the device is idle.
   [[nodiscard]] Message stray_write() const;
-  /// Of its device memory what is this program's.
+  /// Bytes that this program added beside the workspace, to see stray writes.
   [[nodiscard]] std::int64_t guard_bytes() const;
   /// How long the last launch took on the host.
   [[nodiscard]] std::chrono::nanoseconds host_time() const { return host_time_; }

@@ -76,11 +76,6 @@ std::vector<RowId> pick_keys(const AttentionProblem& problem, std::uint64_t seed
   return keys;
 }
 
-const BufferSpec* find_buffer(const AttentionPlan& plan, std::string_view name) {
-  const auto found = std::ranges::find(plan.buffers, name, &BufferSpec::name);
-  return found == plan.buffers.end() ? nullptr : &*found;
-}
-
 constexpr std::uint16_t not_written = 0xFFFF;  // what PlanMemory::fill() leaves
 
 /// The service kernel of kernels/device/row_statistics.cuh for one head.
@@ -149,8 +144,10 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
     return found->reference;
   }
   StatisticsSource statistics;
-  const bool pages_or_blocks = problem.page > 0 || find_buffer(plan, "q")->place.strides ||
-                               (problem.mask.sparse() && find_buffer(plan, "block_mask") == nullptr);
+  const bool elsewhere =
+      std::ranges::any_of(plan.buffers, [](const BufferSpec& each) { return each.place.strides.has_value(); });
+  const bool pages_or_blocks =
+      problem.page > 0 || elsewhere || (problem.mask.sparse() && find_buffer(plan.buffers, "block_mask") == nullptr);
   constexpr std::int64_t largest_d = 256;
   if (!pages_or_blocks && problem.d <= largest_d) {
     statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
@@ -189,7 +186,7 @@ std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan,
   if (!counter_) counter_ = allocate(cuda_, sizeof(std::uint64_t));
   std::vector<Digest> digests;
   for (const BufferSpec& buffer : plan.buffers) {
-    if (!buffer.place.within.empty()) continue;
+    if (buffer.place.is_part()) continue;
     const bool output = std::ranges::any_of(plan.buffers, [&](const BufferSpec& each) {
       return (each.name == buffer.name || each.place.within == buffer.name) &&
              std::ranges::find(output_names, each.name) != output_names.end();
@@ -283,39 +280,55 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
                             Matrix{"dv", "dV", reference.keys, problem.heads_kv, problem.n_k, &KernelOutput::dv}};
   seen_ = {};
   Message broken;
-  std::map<std::string, std::vector<std::uint16_t>> apart;  // buffers that hold more than one matrix after the other
+  // Elements of a buffer that are a matrix's, and what it holds where these are not all.
+  std::map<const BufferSpec*, std::int64_t> judged;
+  std::map<const BufferSpec*, std::vector<std::uint16_t>> with_gaps;
+  const auto elements_of = [&](const Matrix& matrix, const BufferSpec& buffer) {
+    const Strides strides = strides_of(buffer, matrix.heads, matrix.matrix_rows, problem.d);
+    std::int64_t rows = 0;
+    for (std::int64_t entry = 0; entry < problem.batch; ++entry) rows += strides.rows(entry, matrix.matrix_rows);
+    return rows * matrix.heads * problem.d;
+  };
   for (const Matrix& matrix : matrices) {
-    const BufferSpec* const spec = find_buffer(plan, matrix.buffer);
+    const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
+    if (spec != nullptr) judged[&home_of(plan.buffers, *spec)] += elements_of(matrix, *spec);
+  }
+  for (const Matrix& matrix : matrices) {
+    const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
     if (spec == nullptr) continue;
     const CUdeviceptr address = buffers.address(matrix.buffer);
     const Extents extents{strides_of(*spec, matrix.heads, matrix.matrix_rows, problem.d), matrix.heads,
                           matrix.matrix_rows, problem.d};
-    const std::int64_t elements = problem.batch * matrix.heads * matrix.matrix_rows * problem.d;
+    const BufferSpec& home = home_of(plan.buffers, *spec);
+    constexpr std::int64_t size = sizeof(std::uint16_t);
+    std::int64_t elements = elements_of(matrix, *spec);
     std::int64_t nonfinite = 0;
-    if (spec->place.strides) {
-      const std::string& memory = spec->place.within.empty() ? spec->name : spec->place.within;
-      auto [held, is_new] = apart.try_emplace(memory);
-      if (is_new) {
-        held->second.resize(static_cast<std::size_t>(find_buffer(plan, memory)->bytes) / sizeof(std::uint16_t));
-        cuda_.check(cuda_.cuMemcpyDtoH(held->second.data(), buffers.address(memory),
-                                       held->second.size() * sizeof(std::uint16_t)),
-                    "cuMemcpyDtoH");
-      }
-      const auto first = static_cast<std::size_t>(spec->place.offset) / sizeof(std::uint16_t);
-      nonfinite = take_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
-    } else {
+    if (!spec->place.strides) {
       nonfinite = count_nonfinite(address, elements, problem.dtype, limit);
+    } else if (judged.at(&home) * size == home.bytes) {
+      elements = std::exchange(judged.at(&home), 0);  // once for all that lie there
+      nonfinite = elements == 0 ? 0 : count_nonfinite(buffers.address(home.name), elements, problem.dtype, limit);
+    } else if (judged.at(&home) > 0) {
+      auto [held, is_new] = with_gaps.try_emplace(&home);
+      if (is_new) {
+        held->second.resize(static_cast<std::size_t>(home.bytes / size));
+        cuda_.check(
+            cuda_.cuMemcpyDtoH(held->second.data(), buffers.address(home.name), static_cast<std::size_t>(home.bytes)),
+            "cuMemcpyDtoH");
+      }
+      const auto first = static_cast<std::size_t>(spec->place.offset / size);
+      nonfinite = take_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
     }
     if (nonfinite > 0 && broken.empty()) {
       broken = say::oracle::not_finite{.count = nonfinite, .elements = elements, .tensor = matrix.name};
     }
     read(seen_.*matrix.seen, address, matrix.rows, extents);
   }
-  for (const auto& [name, memory] : apart) {
+  for (const auto& [home, memory] : with_gaps) {
     const bool untouched = std::ranges::all_of(memory, [](std::uint16_t bits) { return bits == not_written; });
-    if (!untouched && broken.empty()) broken = say::oracle::between_rows{.buffer = name};
+    if (!untouched && broken.empty()) broken = say::oracle::between_rows{.buffer = home->name};
   }
-  if (const BufferSpec* const of_lse = find_buffer(plan, "lse")) {
+  if (const BufferSpec* const of_lse = find_buffer(plan.buffers, "lse")) {
     read(seen_.lse, buffers.address("lse"), reference.rows,
          {strides_of(*of_lse, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
     if (plan.lse_base_2) {
@@ -331,7 +344,7 @@ CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan,
   const Reference& reference = reference_for(*find_reference(judged_by), plan, problem, kind, seed, buffers, limit);
   Message broken = read_outputs(reference, plan, problem, buffers, limit);
   CheckResult result = check(reference, seen_);
-  const auto missing = [&](const char* name) { return find_buffer(plan, name) == nullptr; };
+  const auto missing = [&](const char* name) { return find_buffer(plan.buffers, name) == nullptr; };
   if (!broken.empty()) {
     result.pass = false;
     result.max_abs_error = std::numeric_limits<double>::infinity();

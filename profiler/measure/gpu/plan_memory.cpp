@@ -52,10 +52,6 @@ bool is_input(const BufferSpec& buffer) {
   return !is_written(buffer.fill) && buffer.fill != BufferFill::contents;
 }
 
-bool is_part(const BufferSpec& buffer) {
-  return !buffer.place.within.empty();
-}
-
 }  // namespace
 
 /// What is read to empty the L2 of dirty lines: a buffer of no plan's.
@@ -112,7 +108,8 @@ std::size_t PlanMemory::choose_set(std::size_t slot, const AttentionPlan& plan, 
                                    bool room_in_front) const {
   const auto has_all = [&](std::size_t set) {
     return std::ranges::all_of(plan.buffers, [&](const BufferSpec& buffer) {
-      return !is_input(buffer) || is_part(buffer) || fits({{set, buffer.name}, buffer.bytes, true, room_in_front});
+      return !is_input(buffer) || buffer.place.is_part() ||
+             fits({{set, buffer.name}, buffer.bytes, true, room_in_front});
     });
   };
   for (const auto& [set, held] : inputs_) {
@@ -150,13 +147,11 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   filled_.erase(slot);
   set_of_[slot] = choose_set(slot, plan, inputs, besides.room_in_front);
   std::vector<Wanted> wanted;
-  parts_[slot].clear();
+  lies_[slot].clear();
   for (const BufferSpec& buffer : plan.buffers) {
-    if (is_part(buffer)) {
-      parts_[slot].emplace(buffer.name, buffer.place);
-      continue;
-    }
-    wanted.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), besides.room_in_front});
+    lies_[slot].insert_or_assign(buffer.name, Lies{key_of(slot, home_of(plan.buffers, buffer)), buffer.place.offset});
+    if (!buffer.place.is_part())
+      wanted.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), besides.room_in_front});
   }
   const std::int64_t noise_bytes = besides.noise ? runner_.noise_bytes() : 0;
   if (besides.noise) wanted.push_back({noise_key, noise_bytes, false, false});
@@ -208,7 +203,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
     copy.srcDevice = piece.get();
     copy.dstDevice = target + static_cast<CUdeviceptr>(strides.at(i / heads, i % heads, 0) * size);
     copy.WidthInBytes = copy.srcPitch = static_cast<std::size_t>(problem.d * size);
-    copy.dstPitch = static_cast<std::size_t>(strides.row * size);
+    copy.dstPitch = std::max(copy.WidthInBytes, static_cast<std::size_t>(strides.row * size));  // of one row it is any
     copy.Height = static_cast<std::size_t>(strides.rows(i / heads, n));
     if (copy.Height == 0) return;
     cuda_.check(cuda_.cuMemcpy2DAsync(&copy, stream_), "cuMemcpy2DAsync");
@@ -290,7 +285,7 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
     const CUdeviceptr start = address(slot, buffer.name);
     const bool keep = is_input(buffer) && reuse;
     if (keep) continue;
-    if (!is_part(buffer)) poison_around(slot, buffer);
+    if (!buffer.place.is_part()) poison_around(slot, buffer);
     switch (buffer.fill) {
       case BufferFill::input_q:
         upload(*generator, Tensor::q, inputs, buffer, start);
@@ -330,7 +325,7 @@ std::vector<std::byte> PlanMemory::glimpse(std::size_t slot, const AttentionPlan
   constexpr std::int64_t most = 256;
   std::vector<std::byte> seen;
   for (const BufferSpec& buffer : plan.buffers) {
-    if (!attnscope::is_written(buffer.fill) || is_part(buffer)) continue;
+    if (!attnscope::is_written(buffer.fill) || buffer.place.is_part()) continue;
     const std::int64_t bytes = std::min(buffer.bytes, most);
     for (const std::int64_t from : {std::int64_t{0}, (buffer.bytes - bytes) / 2, buffer.bytes - bytes}) {
       const std::size_t before = seen.size();
@@ -350,7 +345,7 @@ Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) con
     return std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; });
   };
   for (const BufferSpec& buffer : plan.buffers) {
-    if (is_part(buffer)) continue;
+    if (buffer.place.is_part()) continue;
     const CUdeviceptr start = address(slot, buffer.name);
     if (written(start + static_cast<CUdeviceptr>(buffer.bytes))) return say::oracle::overrun{.buffer = buffer.name};
     if (buffer_of(slot, buffer.name).offset >= guard_bytes && written(start - guard_bytes)) {
@@ -365,19 +360,12 @@ bool PlanMemory::holds_noise() const {
 }
 
 const PlanMemory::Buffer& PlanMemory::buffer_of(std::size_t slot, const std::string& buffer) const {
-  auto found = buffers_.find({slot, buffer});
-  if (found == buffers_.end()) found = buffers_.find({set_of_.at(slot), buffer});
-  return found->second;
+  return buffers_.at(lies_.at(slot).at(buffer).key);
 }
 
 CUdeviceptr PlanMemory::address(std::size_t slot, const std::string& buffer) const {
-  if (const auto part = parts_.find(slot); part != parts_.end()) {
-    if (const auto place = part->second.find(buffer); place != part->second.end()) {
-      return address(slot, place->second.within) + static_cast<CUdeviceptr>(place->second.offset);
-    }
-  }
   const Buffer& found = buffer_of(slot, buffer);
-  return found.memory.get() + static_cast<CUdeviceptr>(found.offset);
+  return found.memory.get() + static_cast<CUdeviceptr>(found.offset + lies_.at(slot).at(buffer).offset);
 }
 
 CUdeviceptr PlanMemory::noise() const {

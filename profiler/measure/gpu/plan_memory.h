@@ -103,7 +103,6 @@ class PlanMemory {
   [[nodiscard]] std::size_t choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
                                        bool room_in_front) const;
   [[nodiscard]] BufferKey key_of(std::size_t slot, const BufferSpec& buffer) const;
-  /// Pre: no part of another.
   [[nodiscard]] const Buffer& buffer_of(std::size_t slot, const std::string& buffer) const;
   /// False when there is too little memory; what was allocated until then stays, and counts as held.
   [[nodiscard]] bool allocate_missing(const std::vector<Wanted>& wanted);
@@ -121,7 +120,11 @@ class PlanMemory {
   std::map<BufferKey, Buffer> buffers_;
   std::map<std::size_t, Inputs> inputs_;                                    ///< what the buffers of a set hold
   std::map<std::size_t, std::size_t> set_of_;                               ///< where a slot's inputs are
-  std::map<std::size_t, std::map<std::string, Place, std::less<>>> parts_;  ///< of a slot: what is part of another
+  struct Lies {
+    BufferKey key;
+    std::int64_t offset;
+  };
+  std::map<std::size_t, std::map<std::string, Lies>> lies_;  ///< where a slot has what its plan calls so
   std::set<std::size_t> filled_;
   bool noise_stored_ = false;
   std::uint64_t placement_ = 0;

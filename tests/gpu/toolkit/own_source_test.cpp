@@ -83,6 +83,31 @@ TEST_F(OwnSourceTest, ASourceIsOneForAProcess) {
   EXPECT_TRUE(sources.read(source(), {}).ok()) << "loaded again, it is another";
 }
 
+TEST_F(OwnSourceTest, HeadersAreFoundHoweverTheyAreIncluded) {
+  for (const char* form : {"/* x */ #include \"h.h\"", "#/**/include \"h.h\"", "%:include \"h.h\"",
+                           "#inc\\\nlude <h.h>", "\f#include \"h.h\"", "/*\n*/ #include \"h.h\"",
+                           "#if __has_include(\"h.h\")\n#endif", "# include_next <h.h>"}) {
+    write("kernel.cu", std::string(form) + "\nextern \"C\" __global__ void own(int* x) {}\n");
+    write("h.h", "#define ONE 1\n");
+    const std::string before = digest();
+    write("h.h", "#define ONE 2\n");
+    EXPECT_NE(digest(), before) << form;
+  }
+  write("kernel.cu", "// #include \"h.h\"\nconst char* s = R\"(\n#include \"h.h\"\n)\";\n");
+  EXPECT_EQ(read_own_source(*source(), {})->files.size(), 2U)
+      << "a raw literal's line is taken for one, a comment's not";
+}
+
+TEST_F(OwnSourceTest, WhatIncludesTooMuchIsRefused) {
+  write("kernel.cu", "#include \"0.h\"\n");
+  for (int i = 0; i < 300; ++i) write(std::to_string(i) + ".h", "#include \"" + std::to_string(i + 1) + ".h\"\n");
+  EXPECT_THAT(english_text(read_own_source(*source(), {}).error()), HasSubstr("includes too much"));
+  fs::create_directory_symlink(".", folder_ / "s");
+  fs::create_directory_symlink(".", folder_ / "t");
+  write("kernel.cu", "#pragma once\n#include \"s/kernel.cu\"\n#include \"t/kernel.cu\"\n");
+  EXPECT_EQ(read_own_source(*source(), {})->files.size(), 1U);
+}
+
 TEST_F(OwnSourceTest, CompilesWithItsIncludesAndIsKept) {
   const auto builder = KernelBuilder::open(folder_ / "cache");
   if (!builder) GTEST_SKIP() << builder.error().message();
@@ -161,6 +186,12 @@ TEST(KernelParameters, OfPtx) {
       ".version 8.7\n.visible .entry own(\n.param .u64 .ptr .global .align 1 own_param_0,\n.param .b32 own_param_1,\n"
       ".param .f32 own_param_2,\n.param .align 64 .b8 own_param_3[128]\n)\n{\n ret;\n}\n";
   EXPECT_THAT(parameter_bytes(ptx, "own").value(), ElementsAre(8, 4, 4, 128));
+  const std::string odd =
+      "// .entry own(.param .u64 a)\n.visible .entry\town\n(.param\t.u64 a, // (first)\n.param .u8 b,\n"
+      "  .param .align 8 .b8 c[0x10] /* ) */\n)\n{}";
+  EXPECT_THAT(parameter_bytes(odd, "own").value(), ElementsAre(8, 1, 16));
+  EXPECT_FALSE(parameter_bytes(".entry own(.param .texref t)", "own"));
+  EXPECT_TRUE(parameter_bytes(".entry own()", "own").value().empty());
   EXPECT_FALSE(parameter_bytes(ptx, "ow"));
   EXPECT_FALSE(parameter_bytes("", "own"));
 }

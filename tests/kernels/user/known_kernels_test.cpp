@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -38,7 +40,9 @@ std::string named(const std::string& name) {
 std::string known_from(const std::string& statement, const char* file, const std::string& kernel = {}) {
   const std::string_view one = statement;
   std::string lines;
-  for (const Message& each : know_from_file({&one, 1}, file, [&](std::size_t) { return std::vector{kernel}; })) {
+  for (const Message& each : know_from_file({&one, 1}, file, [&](std::size_t) {
+         return kernel.empty() ? std::vector<std::string>() : std::vector{kernel};
+       })) {
     lines += (lines.empty() ? "" : "\n") + text(each);
   }
   return lines;
@@ -83,6 +87,20 @@ TEST(KnownFromFile, OneFileMayStateAKernelInTwoWays) {
   EXPECT_EQ(known_from(named("twice"), "a.attnscope"), "");
   EXPECT_THAT(known_from(named("twice") + " ", "a.attnscope"), HasSubstr("twice in two ways"));
   EXPECT_FALSE(known_algorithms().find("twice")->facts().states_bytes);
+}
+
+TEST(KnownFromFile, OfTwoVersionsThatWereComparedEachHasItsLaw) {
+  const std::string first = named("versions");
+  const std::string second = first + " ";
+  const std::array<std::string_view, 2> texts{second, first};
+  const std::vector<Message> lines = know_from_file(texts, "ab.attnscope", [](std::size_t i) {
+    return std::vector<std::string>{i == 0 ? "versions.2" : "versions"};
+  });
+  EXPECT_TRUE(lines.empty());
+  for (const char* name : {"versions", "versions.2"}) {
+    ASSERT_NE(known_algorithms().find(name), nullptr) << name;
+    EXPECT_TRUE(known_algorithms().find(name)->facts().states_bytes);
+  }
 }
 
 TEST(KnownFromFile, GivesWayToTheUsersOwn) {

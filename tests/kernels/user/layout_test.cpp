@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -141,6 +143,22 @@ TEST_F(LayoutTest, RefusesRowsUponOneAnother) {
   AttentionProblem grouped = square;
   grouped.heads_kv = 2;
   EXPECT_THAT(reason(R"("bn3hd")", grouped), HasSubstr("as many query heads"));
+  const auto shared = [](const char* at, const char* batch) {
+    return fmt::format(R"json({{ "k": {{ "in": "kv", "strides": ["{1}", "n_k * d", "d"] }},
+                               "v": {{ "in": "kv", "at": "{0}", "strides": ["{1}", "n_k * d", "d"] }} }})json",
+                       at, batch);
+  };
+  EXPECT_EQ(reason(shared("n_k * heads * d", "2 * n_k * heads * d"), square), "") << "in turn, by batch entry";
+  EXPECT_EQ(reason(shared("batch * n_k * heads * d", "n_k * heads * d"), square), "") << "one behind the other";
+  EXPECT_THAT(reason(shared("0", "2 * n_k * heads * d"), square), HasSubstr("k and v lie upon one another in kv"));
+  EXPECT_THAT(reason(shared("n_k * heads * d - d", "2 * n_k * heads * d"), square), HasSubstr("k and v lie upon"));
+  EXPECT_THAT(reason(shared("n_k * heads * d", "2 * n_k * heads * d - d"), square), HasSubstr("k and v lie upon"));
+  // Q of four heads, K and V of two, in each row.
+  const std::string rows = R"json({ "q": { "in": "qkv", "strides": ["n_q * 8 * d", "d", "8 * d"] },
+                                   "k": { "in": "qkv", "at": "4 * d", "strides": ["n_q * 8 * d", "d", "8 * d"] },
+                                   "v": { "in": "qkv", "at": "6 * d", "strides": ["n_q * 8 * d", "d", "8 * d"] } })json";
+  EXPECT_EQ(reason(rows, grouped), "");
+  EXPECT_THAT(reason(rows, square), HasSubstr("and v lie upon one another"));
   EXPECT_THAT(reason(R"json({ "q": { "strides": ["1 / (n_q - 100)", "d", "d"] } })json", square),
               HasSubstr("no value"));
 }

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
+#include "kernels/registry.h"
+#include "kernels/user/statement.h"
 #include "storage/exchange/cells.h"
 #include "tests/storage/exchange/csv.h"
 #include "tests/storage/samples.h"
@@ -208,6 +211,35 @@ TEST(CsvField, IsQuotedWhereItWouldBeReadOtherwise) {
                                     {"a\"b", "\"a\"\"b\""}}) {
     EXPECT_EQ(exchange::csv_field(std::string(text)), field);
   }
+}
+
+TEST_F(Export, AKnobIsCalledLikeNoOtherColumn) {
+  const testing::TemporaryFolder folder;
+  RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
+  const std::int64_t run = store.begin_run(testing::full_header());
+  store.add_point(run, 0, testing::full_record());
+  std::string header;
+  for (const bool in_full : {false, true}) {
+    std::ostringstream out;
+    if (in_full) {
+      export_long_csv(store, std::array{run}, out);
+    } else {
+      export_csv(store, std::array{run}, out);
+    }
+    header += out.str().substr(0, out.str().find_first_of("\r\n")) + ",";
+  }
+  std::istringstream names(header);
+  int asked = 0;
+  for (std::string name; std::getline(names, name, ',');) {
+    if (known_algorithms().find_knob(name) != nullptr) continue;
+    const std::string statement = R"({"attnscope_kernel": 1, "name": "own", "source": "own.cu",
+      "supports": {"dtype": ["fp16"], "d": [64]}, "tile": {"br": [64], "bc": [64]},
+      "knobs": {")" + name + R"(": {"values": [1], "means": "x"}},
+      "launches": [{"entry": "own", "grid": [1], "block": [1], "arguments": ["q"]}]})";
+    EXPECT_FALSE(user::parse_statement(statement, std::nullopt)) << name;
+    ++asked;
+  }
+  EXPECT_GT(asked, 80);
 }
 
 }  // namespace
