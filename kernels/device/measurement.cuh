@@ -14,6 +14,21 @@ extern "C" __global__ void attn_fill_l2(unsigned char* data, long long bytes) {
   }
 }
 
+// The same with lines that L2 is to keep (evict_last): they displace those of which a kernel asked that, which plain ones
+// do not. What is discarded then is kept no longer.
+extern "C" __global__ void attn_displace_l2(unsigned char* data, long long bytes) {
+  unsigned long long keep;
+  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));
+  const long long stride = 16ll * gridDim.x * blockDim.x;
+  for (long long at = 16ll * (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x); at < bytes;
+       at += stride) {
+    const unsigned noise = static_cast<unsigned>(at) * 2654435761u;
+    asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(data + at), "r"(noise),
+                 "r"(~noise), "r"(noise ^ 0x5555u), "r"(noise >> 7), "l"(keep)
+                 : "memory");
+  }
+}
+
 // Drops those lines from L2 unwritten: left dirty, they would be written back during the launch that follows, and be
 // counted as its own.
 extern "C" __global__ void attn_discard_l2(unsigned char* data, long long bytes) {

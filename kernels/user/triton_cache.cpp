@@ -226,6 +226,7 @@ Result<TritonKernel, Message> read_triton_cache(const fs::path& folder, const st
   std::ranges::sort(result.variants, {}, &TritonVariant::hash);
   if (!result.variants.empty()) return result;
   if (!result.left_out.empty()) return Failure{result.left_out.front()};
+  if (known.empty()) return Failure<Message>{say::triton::empty_cache{.folder = folder.string()}};
   return Failure<Message>{say::triton::no_kernel{
       .folder = folder.string(), .known = fmt::format("{}", fmt::join(known, ", ")), .kernel = kernel}};
 }

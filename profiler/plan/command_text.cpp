@@ -8,6 +8,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "kernels/registry.h"
+#include "kernels/user/known_kernels.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope {
@@ -34,6 +36,15 @@ std::string axis_options(const std::vector<std::string>& axes) {
   return options;
 }
 
+/// " --kernel FILE" for a user's, where the file is known by its name.
+std::string kernel_option(const PointSpec& spec) {
+  const Algorithm* const algorithm = known_algorithms().find(spec.algorithm);
+  if (algorithm == nullptr || !algorithm->facts().foreign) return {};
+  const auto& known = user::known_kernel_files();
+  const auto found = std::ranges::find(known, spec.algorithm, &user::KernelFiles::name);
+  return " --kernel " + (found == known.end() ? std::string("FILE") : shell_quoted(found->statement.string()));
+}
+
 }  // namespace
 
 std::vector<std::string> axis_texts(const PointSpec& spec) {
@@ -51,11 +62,12 @@ std::vector<std::string> axis_texts(const PointSpec& spec) {
 }
 
 std::string collect_command(const PointSpec& spec) {
-  return "attnscope collect" + axis_options(axis_texts(spec)) + " -o point.attnscope";
+  return "attnscope collect" + kernel_option(spec) + axis_options(axis_texts(spec)) + " -o point.attnscope";
 }
 
 std::string rounds_command(const PointSpec& spec, std::size_t rounds) {
-  return fmt::format("attnscope collect --rounds {}{} -o rounds.attnscope", rounds, axis_options(axis_texts(spec)));
+  return fmt::format("attnscope collect{} --rounds {}{} -o rounds.attnscope", kernel_option(spec), rounds,
+                     axis_options(axis_texts(spec)));
 }
 
 std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options) {
@@ -85,7 +97,9 @@ std::string turns_command(const PointSpec& base, const PointSpec& other, const T
   for (const Knobs::Entry& knob : other.knobs) {
     if (!has(base, knob)) say(own[1], knob.first, to_string(knob.second));
   }
-  std::string command = fmt::format("attnscope ab{} --base{} --with{}", shared, own[0], own[1]);
+  const std::string kernels =
+      kernel_option(base) + (other.algorithm == base.algorithm ? std::string() : kernel_option(other));
+  std::string command = fmt::format("attnscope ab{}{} --base{} --with{}", kernels, shared, own[0], own[1]);
   if (base.cache == CacheState::warm) command += " --cache-control none";
   const TurnsOptions usual;
   if (options.samples != usual.samples) command += fmt::format(" --samples {}", options.samples);
@@ -94,7 +108,7 @@ std::string turns_command(const PointSpec& base, const PointSpec& other, const T
 }
 
 std::string launch_command(const PointSpec& spec) {
-  std::string command = "attnscope launch";
+  std::string command = "attnscope launch" + kernel_option(spec);
   for (const std::string& text : axis_texts(spec)) command += fmt::format(" {}", shell_quoted(text));
   return command;
 }

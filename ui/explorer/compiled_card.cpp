@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kernels/model/occupancy.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/explorer_page.h"
@@ -32,7 +33,18 @@ QString arch_of(const DeviceLimits& limits) {
       .arg(limits.compute_major >= 9 ? QStringLiteral("a") : QString());
 }
 
-QString words_of(const BuildReport& report, const QString& arch) {
+/// How many blocks an SM holds, now that the registers are known.
+std::string held(const BuildReport& report, const KernelModel* kernel, const DeviceLimits& limits) {
+  if (kernel == nullptr) return {};
+  LaunchFootprint footprint = kernel->footprint();
+  footprint.registers_per_thread = report.registers;
+  footprint.shared_bytes += report.static_shared_bytes;
+  const int blocks = theoretical_occupancy(limits, footprint).blocks_per_sm;
+  return blocks > 0 ? text(say::explorer_page::blocks_held{.blocks = blocks, .threads = footprint.threads_per_block})
+                    : text(say::explorer_page::no_block_held{.threads = footprint.threads_per_block});
+}
+
+QString words_of(const BuildReport& report, const QString& arch, const KernelModel* model, const DeviceLimits& limits) {
   const std::string kernel = report.kernel;
   if (!report.error.empty()) {
     return report.compiled ? qtext(say::explorer_page::does_not_fit{.kernel = kernel})
@@ -48,7 +60,8 @@ QString words_of(const BuildReport& report, const QString& arch) {
                              : text(say::explorer_page::spills{.stored = text(Capacity(report.spill_store_bytes)),
                                                                .loaded = text(Capacity(report.spill_load_bytes))}),
       .fixed = text(Capacity(report.static_shared_bytes)),
-      .dynamic = text(Capacity(report.dynamic_shared_bytes))});
+      .dynamic = text(Capacity(report.dynamic_shared_bytes)),
+      .held = held(report, model, limits)});
 }
 
 }  // namespace
@@ -124,8 +137,13 @@ void CompiledCard::take(const std::vector<BuildReport>& kernels) {
   const user::KernelFiles* files = files_of(of_->point.spec.algorithm);
   const QDir folder =
       files == nullptr ? QDir() : QFileInfo(QString::fromStdString(files->statement.string())).absoluteDir();
-  for (const BuildReport& kernel : kernels) {
-    words << words_of(kernel, arch_of(limits_of(*of_)));
+  const PointSpec& spec = of_->point.spec;
+  const DeviceLimits limits = limits_of(*of_);
+  const auto stated = known_algorithms().find(spec.algorithm)->model(spec.problem, spec.config(), limits).kernels;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const BuildReport& kernel = kernels[i];
+    // Launches of one source are compiled once, and then nobody knows whose these are.
+    words << words_of(kernel, arch_of(limits), stated.size() == kernels.size() ? &stated[i] : nullptr, limits);
     std::ranges::move(compiler_messages(qtext(kernel.error), folder), std::back_inserter(messages));
   }
   show_words(words.join(QLatin1Char('\n')), messages);

@@ -281,6 +281,7 @@ void add_launches(Html& html, const PointRecord& record) {
     for (const std::string& define : launch.defines) options << QString::fromStdString(define);
     html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
              QString::fromStdString(launch.source_file));
+    if (record.statement && record.statement->host_code) continue;  // it launches for itself
     html.paragraph(qtext(say::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
                                               .x = launch.grid[0],
                                               .y = launch.grid[1],

@@ -156,6 +156,7 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
     cuda_.check(cuda_.cuModuleGetFunction(&function, service.module.get(), name), "cuModuleGetFunction");
   };
   find(fill_l2_, "attn_fill_l2");
+  find(displace_l2_, "attn_displace_l2");
   find(discard_l2_, "attn_discard_l2");
   find(read_noise_, "attn_read_noise");
   find(delay_, "attn_delay");
@@ -166,6 +167,7 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
 const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
   auto [place, is_new] = kernels_.try_emplace(key_of(launch.source));
   LoadedKernel& kernel = place->second;
+  lines_are_kept_ = lines_are_kept_ || launch.source.own != nullptr;
   if (kernel.library) return kernel;
   if (is_new || kernel.function == nullptr) {
     BuiltKernel built = builder_.build(arch_, launch);
@@ -269,6 +271,10 @@ void KernelRunner::sweep(CUfunction function, CUdeviceptr address, std::int64_t 
 }
 
 void KernelRunner::enqueue_cold_cache() {
+  if (lines_are_kept_) {
+    sweep(displace_l2_, fill_buffer_.get(), fill_bytes_);
+    sweep(discard_l2_, fill_buffer_.get(), fill_bytes_);
+  }
   sweep(fill_l2_, fill_buffer_.get(), fill_bytes_);
   sweep(discard_l2_, fill_buffer_.get(), fill_bytes_);
 }

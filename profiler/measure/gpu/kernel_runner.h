@@ -82,7 +82,8 @@ class KernelRunner {
   void wait(CUevent event, std::chrono::milliseconds limit, bool spins = false) const;
 
   /// Enqueues what leaves L2 without a line of any plan's and without dirty ones: a buffer of twice its size is
-  /// written, then discarded. What a kernel leaves dirty in L2 at its end is thereby never counted, as under ncu.
+  /// written, then discarded; where users' kernels run, which may have asked L2 to keep lines, in two ways. What a
+  /// kernel leaves dirty in L2 at its end is thereby never counted, as under ncu.
   void enqueue_cold_cache();
   /// Bytes of noise that drive everything else out of L2: four times its size. Twice leaves 0.24% of what is dirty
   /// where it is, once 14% (on an H200).
@@ -119,6 +120,8 @@ class KernelRunner {
   std::int64_t fill_bytes_;
   DeviceMemory fill_buffer_;
   CUfunction fill_l2_ = nullptr;
+  CUfunction displace_l2_ = nullptr;
+  bool lines_are_kept_ = false;  ///< perhaps: a user's kernel was loaded
   CUfunction discard_l2_ = nullptr;
   CUfunction read_noise_ = nullptr;
   CUfunction delay_ = nullptr;

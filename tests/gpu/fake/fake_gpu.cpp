@@ -116,9 +116,9 @@ std::atomic<std::int64_t> compilations{0};
 void (*on_launch)(const char* entry) = nullptr;
 
 bool is_service(const std::string& entry) {
-  return entry == "attn_fill_l2" || entry == "attn_discard_l2" || entry == "attn_delay" ||
-         entry == "attn_count_nonfinite" || entry == "attn_row_statistics" || entry == "attn_read_noise" ||
-         entry == "attn_stamp_clocks" || entry == "attn_digest";
+  return entry == "attn_fill_l2" || entry == "attn_displace_l2" || entry == "attn_discard_l2" ||
+         entry == "attn_delay" || entry == "attn_count_nonfinite" || entry == "attn_row_statistics" ||
+         entry == "attn_read_noise" || entry == "attn_stamp_clocks" || entry == "attn_digest";
 }
 
 /// "ATTN_D=64" -> 64
