@@ -5,10 +5,7 @@
 
 #include <fstream>
 #include <sstream>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <utility>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -17,7 +14,6 @@
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "kernels/user/user_kernel.h"
-#include "profiler/metrics/statement.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
 #include "storage/known_statements.h"

@@ -14,8 +14,8 @@ extern "C" __global__ void attn_fill_l2(unsigned char* data, long long bytes) {
   }
 }
 
-// The same with lines that L2 is to keep (evict_last): they displace those of which a kernel asked that, which plain ones
-// do not. What is discarded then is kept no longer.
+// The same with lines that L2 is to keep (evict_last): they displace those of which a kernel asked that, which plain
+// ones do not. What is discarded then is kept no longer.
 extern "C" __global__ void attn_displace_l2(unsigned char* data, long long bytes) {
   unsigned long long keep;
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));

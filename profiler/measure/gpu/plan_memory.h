@@ -118,8 +118,8 @@ class PlanMemory {
   KernelRunner& runner_;
   CUstream stream_;
   std::map<BufferKey, Buffer> buffers_;
-  std::map<std::size_t, Inputs> inputs_;                                    ///< what the buffers of a set hold
-  std::map<std::size_t, std::size_t> set_of_;                               ///< where a slot's inputs are
+  std::map<std::size_t, Inputs> inputs_;       ///< what the buffers of a set hold
+  std::map<std::size_t, std::size_t> set_of_;  ///< where a slot's inputs are
   struct Lies {
     BufferKey key;
     std::int64_t offset;

@@ -66,7 +66,14 @@ TEST_P(OwnLayout, LieWhereTheirPlaceSays) {
   plan.buffers[3].place = {.strides = packed, .within = "kv", .offset = 10 * 2 * 80 * 2};
   plan.buffers[2].bytes = plan.buffers[3].bytes = 0;
   const PlanMemory::Inputs inputs = PlanMemory::inputs_of(p, GetParam(), 1, plan);
+  // Another plan had scratch of that name there.
+  AttentionPlan other;
+  other.buffers = input_buffers(p);
+  other.buffers.push_back({"kv", 64});
+  memory.reserve(0, other, PlanMemory::inputs_of(p, GetParam(), 1, other), {});
+  const CUdeviceptr scratch = memory.address(0, "kv");
   memory.reserve(0, plan, inputs, {});
+  EXPECT_NE(memory.address(0, "kv"), scratch);
   memory.fill(0, plan, inputs);
   const InputGenerator generator(p, GetParam(), 1);
   const auto* const kv = reinterpret_cast<const std::uint16_t*>(memory.address(0, "kv"));
@@ -123,6 +130,54 @@ TEST_P(OwnLayout, OutputsAreReadWhereTheirPlaceSays) {
   o[0] = first;
   o[4 * 64] = 0;
   EXPECT_NE(text(judge().reason).find("between the rows of o"), std::string::npos);
+}
+
+TEST_P(OwnLayout, GradientsMayBePartsOfABufferAndOfDifferentLengths) {
+  AttentionProblem p{.pass = Pass::bwd, .batch = 2, .heads_q = 2, .heads_kv = 2, .n_q = 5, .n_k = 7, .d = 64};
+  p.mask = parse_mask("lengths:7/3").value();
+  AttentionPlan plan;
+  plan.buffers = input_buffers(p);
+  std::ranges::move(gradient_buffers(p), std::back_inserter(plan.buffers));
+  constexpr std::int64_t rows = 10 * 2;
+  plan.buffers.push_back({"dkv", 2 * rows * 64 * 2});
+  const Strides packed{.batch = 0, .head = 64, .row = 2 * 64, .starts = {0, 7, 10}};
+  for (BufferSpec& buffer : plan.buffers) {
+    if (buffer.name != "dk" && buffer.name != "dv") continue;
+    buffer.place = {.strides = packed, .within = "dkv", .offset = buffer.name == "dk" ? 0 : rows * 64 * 2};
+    buffer.bytes = 0;
+  }
+  const PlanMemory::Inputs inputs = PlanMemory::inputs_of(p, GetParam(), 1, plan);
+  gpu_->memory.reserve(0, plan, inputs, {});
+  gpu_->memory.fill(0, plan, inputs);
+  Oracle oracle(gpu_->cuda, gpu_->runner);
+  const SlotBuffers buffers(gpu_->memory, 0);
+  const auto judge = [&] { return oracle.judge("softmax", plan, p, GetParam(), 1, buffers, std::chrono::seconds(1)); };
+  const auto outputs = [&] { return oracle.digest(Oracle::Part::outputs, plan, buffers, std::chrono::seconds(1)); };
+  const Reference right = make_reference(*find_reference("softmax"), p, GetParam(), 1);
+  const auto values = [&](const char* buffer) {
+    return reinterpret_cast<std::uint16_t*>(gpu_->memory.address(0, buffer));
+  };
+  const auto bits = [](const std::vector<double>& exact, std::int64_t i) {
+    return to_bits(DType::fp16, static_cast<float>(exact[static_cast<std::size_t>(i)]));
+  };
+  for (std::int64_t i = 0; i < 2 * 2 * 5 * 64; ++i) values("dq")[i] = bits(right.dq.exact, i);
+  for (std::int64_t i = 0; i < 2 * 2 * 7 * 64; ++i) {
+    const std::int64_t head = i / 64 / 7;
+    const std::int64_t key = i / 64 % 7;
+    if (head / 2 == 1 && key >= 3) continue;  // is not there
+    const std::int64_t at = (((head / 2 * 7 + key) * 2 + head % 2) * 64) + i % 64;
+    values("dkv")[at] = bits(right.dk.exact, i);
+    values("dkv")[rows * 64 + at] = bits(right.dv.exact, i);
+  }
+  EXPECT_TRUE(judge().pass) << judge().reason;
+  const auto before = outputs();
+  ASSERT_EQ(before.size(), 2U) << "dq, and the buffer of both others";
+  std::uint16_t& last = values("dv")[rows * 64 - 1];
+  const std::uint16_t was = std::exchange(last, to_bits(DType::fp16, 500));
+  EXPECT_FALSE(judge().pass);
+  last = 0xFFFF;
+  EXPECT_NE(text(judge().reason).find("1 of 2560"), std::string::npos) << judge().reason;
+  last = was;
 }
 
 INSTANTIATE_TEST_SUITE_P(Inputs, OwnLayout, ::testing::Values(InputKind::normal, InputKind::ascending));
