@@ -13,21 +13,32 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Those with a value, the largest first; of equal ones the first in the table.
-template <class Wanted>
-std::vector<UnitUse> by_value(const Wanted& wanted, const PointRecord& point, std::string_view kernel) {
+/// Those with a value, the largest first; of equal ones the first in the table. `use_of` has it of a metric.
+template <class Wanted, class UseOf>
+std::vector<UnitUse> by_value(const Wanted& wanted, const UseOf& use_of) {
   std::vector<UnitUse> values;
   for (const Metric& metric : metrics_table()) {
     if (!wanted(metric)) continue;
-    const auto value = evaluate(metric.key, point, kernel);
-    if (value) values.push_back({&metric, value->value, value->provenance});
+    if (const std::optional<UnitUse> use = use_of(metric)) values.push_back(*use);
   }
   std::ranges::stable_sort(values, std::ranges::greater(), &UnitUse::value);
   return values;
 }
 
-std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_view kernel) {
-  return by_value([why](const Metric& metric) { return metric.why == why; }, point, kernel);
+auto is(Why why) {
+  return [why](const Metric& metric) { return metric.why == why; };
+}
+auto of_record(const PointRecord& point, std::string_view kernel) {
+  return [&point, kernel](const Metric& metric) -> std::optional<UnitUse> {
+    const auto value = evaluate(metric.key, point, kernel);
+    return value ? std::optional(UnitUse{&metric, value->value, value->provenance}) : std::nullopt;
+  };
+}
+auto of_row(const PointTable& table, Row row) {
+  return [&table, row](const Metric& metric) -> std::optional<UnitUse> {
+    const ValueColumn& column = table.values(metric.key);
+    return column.has(row) ? std::optional(UnitUse{&metric, column.value(row), column.provenance(row)}) : std::nullopt;
+  };
 }
 
 /// A unit that can bind, by its counter, and what is predicted of it; of some nothing is.
@@ -50,6 +61,18 @@ constexpr double busy_pct = 100 * busy_share;
 const CountedUnit* counted_unit(std::string_view use) {
   const auto* found = std::ranges::find(counted_units, use, &CountedUnit::use);
   return found == counted_units.end() ? nullptr : found;
+}
+
+std::optional<UnitUse> busiest_of(const std::vector<UnitUse>& uses) {
+  const auto busiest =
+      std::ranges::find_if(uses, [](const UnitUse& use) { return counted_unit(use.metric->key) != nullptr; });
+  return busiest == uses.end() ? std::nullopt : std::optional(*busiest);
+}
+
+std::vector<UnitUse> longest_of(std::vector<UnitUse> stalls, std::size_t most) {
+  std::erase_if(stalls, [](const UnitUse& stall) { return !(stall.value > 0); });
+  if (stalls.size() > most) stalls.resize(most);
+  return stalls;
 }
 
 }  // namespace
@@ -75,7 +98,7 @@ std::optional<double> counted_use(GpuUnit unit, const PointRecord& point, std::s
 }
 
 std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view kernel) {
-  return by_value([](const Metric& metric) { return metric.predicted_use; }, point, kernel);
+  return by_value([](const Metric& metric) { return metric.predicted_use; }, of_record(point, kernel));
 }
 
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
@@ -122,21 +145,23 @@ Message words_of(const BoundComparison& both) {
 }
 
 std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {
-  return by_value(Why::use, point, kernel);
+  return by_value(is(Why::use), of_record(point, kernel));
 }
 
 std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel) {
-  const std::vector<UnitUse> uses = unit_uses(point, kernel);
-  const auto busiest =
-      std::ranges::find_if(uses, [](const UnitUse& use) { return counted_unit(use.metric->key) != nullptr; });
-  return busiest == uses.end() ? std::nullopt : std::optional(*busiest);
+  return busiest_of(unit_uses(point, kernel));
+}
+
+std::optional<UnitUse> busiest_unit(const PointTable& table, Row row) {
+  return busiest_of(by_value(is(Why::use), of_row(table, row)));
+}
+
+std::vector<UnitUse> longest_stalls(const PointTable& table, Row row, std::size_t most) {
+  return longest_of(by_value(is(Why::stall), of_row(table, row)), most);
 }
 
 std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {
-  std::vector<UnitUse> stalls = by_value(Why::stall, point, kernel);
-  std::erase_if(stalls, [](const UnitUse& stall) { return !(stall.value > 0); });
-  if (stalls.size() > most) stalls.resize(most);
-  return stalls;
+  return longest_of(by_value(is(Why::stall), of_record(point, kernel)), most);
 }
 
 }  // namespace attnscope::analysis

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/model/pipeline_model.h"
+#include "profiler/analysis/point_table.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -25,6 +26,7 @@ struct UnitUse {
 /// The busiest unit that was counted; empty where none was. Issue slots are no unit; the L2's slices count what passes
 /// between its halves, and what it sends is less than what SMs get of it.
 [[nodiscard]] std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel = "all");
+[[nodiscard]] std::optional<UnitUse> busiest_unit(const PointTable&, Row);
 
 /// Whether uses are shares of the kernel. Older runs and GPUs that do not count `sm_active_cycles` have shares of the
 /// counted range, which begins before it and ends after it.
@@ -57,5 +59,6 @@ inline constexpr std::size_t stalls_shown = 3;
 /// The longest `most` of those that any warp met, the longest first.
 [[nodiscard]] std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel = "all",
                                                   std::size_t most = stalls_shown);
+[[nodiscard]] std::vector<UnitUse> longest_stalls(const PointTable&, Row, std::size_t most = stalls_shown);
 
 }  // namespace attnscope::analysis

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was measured with, what did not run, how to do it again, and every point.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "messages/report.h"
 #include "profiler/analysis/compared_values.h"
+#include "profiler/analysis/speed_of_light.h"
+#include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/command_text.h"
@@ -124,7 +128,8 @@ std::vector<Cell> row_of_run(const Context& context, RunIndex index, const OfRun
   const std::string samples = measured && seen.most_samples > 0 ? between(static_cast<double>(seen.least_samples),
                                                                           static_cast<double>(seen.most_samples), "")
                                                                 : "";
-  const std::string clock = seen.high_clock > 0 ? between(seen.low_clock / 1e6, seen.high_clock / 1e6, "MHz") : "";
+  const std::string clock =
+      seen.high_clock > 0 ? between(std::round(seen.low_clock / 1e6), std::round(seen.high_clock / 1e6), "MHz") : "";
   const std::string oracle =
       seen.judged > 0 ? text(say::report::oracle{.points = seen.judged, .share = number_text(seen.worst_error)})
                       : text(say::report::not_judged{});
@@ -215,6 +220,31 @@ std::vector<Block> environment_section(const Context& context) {
   add_ceilings(context, blocks);
   add_trust(context, blocks);
   return blocks;
+}
+
+std::vector<Block> units_section(const Context& context) {
+  Table table{text(say::report::units_caption{.percent = fmt::format("{:.0f}", 100 * analysis::busy_share)}),
+              {{text(say::report::column_row{}), true},
+               {text(say::report::column_point{}), false, true},
+               {text(say::report::column_busiest{})},
+               {text(say::report::column_use{}), true},
+               {text(say::report::column_waits{}), false, true}},
+              {}};
+  for (const Row row : context.table().rows()) {
+    const auto busiest = analysis::busiest_unit(context.table(), row);
+    if (!busiest || context.table().disposition(row) != Disposition::ok) continue;
+    std::vector<std::string> stalls;
+    for (const analysis::UnitUse& stall : analysis::longest_stalls(context.table(), row)) {
+      stalls.push_back(fmt::format("{} {:.2f}", text(stall.metric->label()), stall.value));
+    }
+    table.rows.push_back({{row_name(row), row},
+                          {describe(context.table().spec(row))},
+                          {text(busiest->metric->label())},
+                          {fmt::format("{:.0f}%", busiest->value)},
+                          {fmt::format("{}", fmt::join(stalls, ", "))}});
+  }
+  if (table.rows.empty()) return {};
+  return {std::move(table)};
 }
 
 std::vector<Block> failures_section(const Context& context) {

@@ -32,6 +32,7 @@ constexpr std::array section_kinds{
     SectionKind{"time", said<say::report::time>, time_section},
     SectionKind{"tiles", said<say::report::tiles>, tiles_section},
     SectionKind{"roofline", said<say::report::roofline>, roofline_section},
+    SectionKind{"units", said<say::report::units>, units_section},
     SectionKind{"kernels", said<say::report::kernels>, kernels_section},
     SectionKind{"paper", said<say::report::paper>, paper_section},
     SectionKind{"failures", said<say::report::failures>, failures_section},

@@ -54,6 +54,7 @@ std::vector<Block> exponents_section(const Context&);
 std::vector<Block> time_section(const Context&);
 std::vector<Block> tiles_section(const Context&);
 std::vector<Block> roofline_section(const Context&);
+std::vector<Block> units_section(const Context&);
 std::vector<Block> kernels_section(const Context&);
 std::vector<Block> paper_section(const Context&);
 std::vector<Block> failures_section(const Context&);

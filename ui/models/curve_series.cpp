@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "kernels/registry.h"
 #include "messages/curves.h"
 #include "profiler/analysis/peaks.h"
 #include "profiler/metrics/metrics.h"
@@ -53,7 +54,11 @@ QString curve_label(const analysis::Curve& curve) {
         return qtext(say::curves::model_of{.owner = owner_words(curve.name).toStdString(),
                                            .quantity = quantity_words(curve).toStdString()});
       }
-      QString label = qtext(say::curves::exact_model{.algorithm = short_title(curve.name.algorithm).toStdString()});
+      const Algorithm* const algorithm = known_algorithms().find(curve.name.algorithm);
+      const std::string title = short_title(curve.name.algorithm).toStdString();
+      QString label = algorithm != nullptr && algorithm->facts().foreign
+                          ? qtext(say::curves::stated_law{.algorithm = title})
+                          : qtext(say::curves::exact_model{.algorithm = title});
       if (curve.tile) label += QLatin1Char(' ') + format_tile(*curve.tile);
       return on_device(label, curve.name.device);
     }
