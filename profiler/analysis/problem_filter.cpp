@@ -124,6 +124,14 @@ void ProblemFilter::narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spre
   for (std::size_t f = 0; f < facets_.size(); ++f) {
     narrows_[f] = std::ranges::any_of(facets, [&](const FacetPtr& facet) { return facet->key == facets_[f]->key; });
   }
+  for (const FacetPtr& facet : facets) {
+    if (std::ranges::any_of(facets_, [&](const FacetPtr& known) { return known->key == facet->key; })) continue;
+    facets_.push_back(facet);
+    narrows_.push_back(true);
+    states_.emplace_back();
+    chosen_.emplace_back();
+    shown_.emplace_back();
+  }
   // What was taken for other axes covers nothing of these.
   if (spread->key != spread_->key) forget_taken();
   spread_ = std::move(spread);

@@ -29,7 +29,7 @@ class ProblemFilter {
     [[nodiscard]] const FacetValue& value() const { return options[static_cast<std::size_t>(current)]; }
   };
   /// From now on only these facets narrow anything, and points are to be spread over that; the others have no options,
-  /// and keep what was chosen for later. Wants an update().
+  /// and keep what was chosen for later. Those that the filter lacks come to its end. Wants an update().
   void narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spread);
   [[nodiscard]] bool narrows(std::size_t facet) const { return narrows_[facet]; }
   /// Computes the options for these rows, keeping choices that are still possible: those made by hand, and those that

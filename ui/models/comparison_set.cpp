@@ -117,11 +117,6 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
   return sides;
 }
 
-const std::vector<analysis::PointAxis>& known_axes() {
-  static const std::vector<analysis::PointAxis> axes = analysis::point_axes();
-  return axes;
-}
-
 std::vector<std::string> other_knobs(const analysis::PointTable& table, const std::vector<std::string>& than) {
   std::set<std::string> names;
   for (const Knobs& knobs : table.points().knobs().values()) {
@@ -169,10 +164,6 @@ std::optional<std::uint32_t> SideAxis::side_named(const QString& name) const {
   return static_cast<std::uint32_t>(found - values.begin());
 }
 
-const analysis::PointAxis* SideAxis::point_axis() const {
-  return analysis::find_axis(known_axes(), key.toStdString());
-}
-
 std::vector<SideAxis> side_axes(const PointSet& points) {
   std::vector<SideAxis> axes;
   if (points.empty()) return axes;
@@ -210,8 +201,9 @@ std::uint32_t fullest_side(const PointSet& points, const SideAxis& axis) {
 }
 
 std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes, const SideAxis& sides) {
-  const analysis::PointAxis* own = sides.point_axis();
-  if (own == nullptr) own = analysis::find_axis(known_axes(), analysis::device_facet_key);  // runs have theirs
+  const std::vector<analysis::PointAxis> known = analysis::point_axes();
+  const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
+  if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);  // runs have theirs
   if (own != nullptr) axes.push_back(*own);
   return analysis::facets_beside(axes);
 }

@@ -27,8 +27,6 @@ struct SideAxis {
 
   /// The side of that name; nothing where there is none.
   [[nodiscard]] std::optional<std::uint32_t> side_named(const QString& name) const;
-  /// The field, tile, knob or device as analysis has it; null of what is the runs'.
-  [[nodiscard]] const analysis::PointAxis* point_axis() const;
 };
 /// Those of two sides or more. First what is the runs', of which the sides stand in the order in which they began, then
 /// the device, algorithm, tile and knobs, last what makes another problem.

@@ -35,17 +35,21 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
   more_->setMenu(new QMenu(more_));
   more_->hide();
   connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_more);
-  for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
+  flow_->addWidget(more_);
+  add_chips_of_filter();
+}
+
+void FacetBar::add_chips_of_filter() {
+  for (std::size_t f = chips_.size(); f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
     auto* chip = new FacetChip(qtext(facet.label), qtext(facet.help), this);
+    flow_->insert_widget(static_cast<int>(f), chip);
     chips_.push_back(chip);
-    layout()->addWidget(chip);
     connect(chip, &FacetChip::picked, this, [this, f](const QString& id) {
       filter_.choose(f, id.toStdString());
       emit chosen();
     });
   }
-  flow_->addWidget(more_);
 }
 
 void FacetBar::set_most_rows(int rows) {
@@ -173,6 +177,7 @@ FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QStr
 }
 
 void FacetBar::refresh(const Texts& texts) {
+  add_chips_of_filter();
   for (std::size_t f = 0; f < chips_.size(); ++f) {
     chips_[f]->set_texts(texts[f]);
     chips_[f]->setVisible(filter_.narrows(f) &&

@@ -61,6 +61,8 @@ class FacetBar : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// Those that it has none of yet, after the others of the filter.
+  void add_chips_of_filter();
   /// Not at once: a chip may be on its way to be shown, and what is hidden meanwhile would be both.
   void fold_soon();
   void fold();

@@ -107,7 +107,7 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
              }),
       color_([this] { refresh(true); }, whose_colors()),
       scale_([this] { refresh(false); }, all_scales()) {
-  axes_ = analysis::point_axes();
+  know_axes();
   axes_.push_back(analysis::memory_axis());
   add_choices();
   add_toggles();
@@ -115,6 +115,12 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
   keep_choices();
   connect(&workspace, &Workspace::what_if_changed, this, [this] { fall_behind(); });
   refresh(false);
+}
+
+void IoCurvePage::know_axes() {
+  for (analysis::PointAxis& axis : analysis::point_axes()) {
+    if (analysis::find_axis(axes_, axis.key()) == nullptr) axes_.push_back(std::move(axis));
+  }
 }
 
 void IoCurvePage::add_choices() {
@@ -367,6 +373,7 @@ CurveRequest IoCurvePage::request() const {
 
 void IoCurvePage::refresh(bool keep_view) {
   if (plot_ == nullptr) return;  // not yet made
+  know_axes();
   narrow_to_axes();
   // Of several requests the last one holds, but a view that one of them gave up is not kept.
   keeps_view_ = keep_view && (keeps_view_ || !looks());

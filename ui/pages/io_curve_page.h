@@ -56,6 +56,8 @@ class IoCurvePage : public ProblemPage {
     IoPlot::Scale x;
     bool operator==(const Scales&) const = default;
   };
+  /// Also those of knobs that an open file made known.
+  void know_axes();
   void add_choices();
   void add_toggles();
   void add_plot();

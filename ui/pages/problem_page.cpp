@@ -11,6 +11,7 @@ namespace {
 
 /// Whether the same was chosen by hand, of the same facets.
 bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
+  if (a.facets().size() != b.facets().size()) return false;
   for (std::size_t f = 0; f < a.facets().size(); ++f) {
     if (a.narrows(f) != b.narrows(f) || a.chosen(f) != b.chosen(f)) return false;
   }
@@ -109,7 +110,8 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
   if (workspace_.gathering()) return stop_looking();  // points_changed() follows
   Narrowed before = narrowed(workspace_.query());
   before.points = workspace_.visible();
-  if (before.points != points_ || of != found_of_ || texts_ == nullptr) {
+  const bool has_texts = texts_ != nullptr && texts_->size() == filter_.facets().size();
+  if (before.points != points_ || of != found_of_ || !has_texts) {
     before.candidates = nullptr;
     before.texts = nullptr;
   }

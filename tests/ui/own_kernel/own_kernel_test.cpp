@@ -10,6 +10,7 @@
 #include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <filesystem>
 
 #include "kernels/registry.h"
@@ -20,6 +21,8 @@
 #include "ui/explorer/measuring_card.h"
 #include "ui/models/points_table_model.h"
 #include "ui/pages/explorer_page.h"
+#include "ui/pages/facet_chip.h"
+#include "ui/pages/io_curve_page.h"
 #include "ui/process/kernel_build.h"
 #include "ui/text/format.h"
 #include "ui/widgets/on_chip_map.h"
@@ -81,6 +84,29 @@ class OwnKernel : public ::testing::Test {
   }
   QString asked() { return read(collector() + ".asked"); }
 
+  /// Makes a kernel known as a file of results does: for reading, with a knob of that name.
+  static void read_only(const std::string& kernel, const char* knob) {
+    const std::string text = QString(read(statement()))
+                                 .replace("\"own\"", QStringLiteral("\"%1\"").arg(QString::fromStdString(kernel)))
+                                 .replace("unroll", knob)
+                                 .toStdString();
+    const std::string_view one = text;
+    EXPECT_TRUE(user::know_from_file({&one, 1}, kernel + ".attnscope", [](std::size_t) {
+                  return std::vector<std::string>();
+                }).empty());
+    ASSERT_NE(known_algorithms().find(kernel), nullptr);
+  }
+  /// Measured of it; nothing of it is predicted.
+  static PointRecord point_of(const std::string& kernel, const std::string& knob = {}, std::int64_t value = 0) {
+    PointRecord point = fixtures::ok_point(fixtures::spec("fa2", 4096));
+    point.spec.algorithm = kernel;
+    if (!knob.empty()) point.spec.knobs.set(knob, value);
+    for (KernelRecord& each : point.kernels) {
+      std::erase_if(each.metrics, [](const MetricValue& of) { return of.provenance == Provenance::modelled; });
+    }
+    return point;
+  }
+
  private:
   static std::optional<QTemporaryDir>& kept() {
     static std::optional<QTemporaryDir> folder;
@@ -116,7 +142,18 @@ class OwnKernelWindow : public OwnKernel {
     settle();
   }
 
+  void open(const std::vector<PointRecord>& points) {
+    const QString file = results_.filePath("points.attnscope");
+    fixtures::write_file(file, {{"sweep", points, false}});
+    window->open_files({file});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window->workspace().visible()->size() == points.size(); }, patience_ms));
+    settle();
+  }
+
   std::optional<MainWindow> window;
+
+ private:
+  QTemporaryDir results_;
 };
 
 TEST_F(OwnKernelWindow, TheExplorerStartsOnWhatWasGivenAndItRuns) {
@@ -186,6 +223,35 @@ TEST_F(OwnKernelWindow, NoSimulatedGpuIsOfferedAndWhyIsSaid) {
   choose("algorithm", "fa2");
   EXPECT_TRUE(page().findChild<QAbstractButton*>("measure")->isEnabled());
   EXPECT_FALSE(page().findChild<QAbstractButton*>("measure")->toolTip().contains("No simulated"));
+}
+
+TEST_F(OwnKernelWindow, KnobsThatAFileMadeKnownAreAxesAndGroups) {
+  window->show_page("io");
+  auto& curves = page_of<IoCurvePage>(*window);
+  curves.set_axis("parts");
+  EXPECT_TRUE(curves.over_n()) << "nobody has such a knob yet";
+  read_only("axes", "parts");
+  open({point_of("axes", "parts", 1), point_of("axes", "parts", 2)});
+  curves.catch_up();
+  curves.settle();
+  const auto offers = [&](const QString& label, const QString& what) {
+    const auto chips = curves.findChildren<FacetChip*>();
+    return std::ranges::any_of(chips, [&](const FacetChip* chip) {
+      return chip->label() == label && std::ranges::find(chip->options(), what, &Option::text) != chip->options().end();
+    });
+  };
+  EXPECT_TRUE(offers("Over", "parts"));
+  EXPECT_TRUE(offers("Group", "parts"));
+  curves.set_axis("parts");
+  curves.set_ordinate(Ordinate::time);
+  curves.settle();
+  ASSERT_TRUE(curves.curves().axis);
+  EXPECT_EQ(curves.curves().axis->key(), "parts");
+  ASSERT_FALSE(curves.curves().empty());
+  EXPECT_EQ(curves.curves().curves.front().points.size(), 2U);
+  curves.set_axis("br");
+  curves.settle();
+  EXPECT_EQ(curves.options("parts").size(), 2) << "over a side of the tile it is one of them that is shown";
 }
 
 TEST_F(OwnKernelWindow, HeadingsSayWhatIsCounted) {
