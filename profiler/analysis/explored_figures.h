@@ -34,7 +34,7 @@ enum class Standing {
 };
 struct ComparedValue {
   std::optional<double> value;  ///< nothing of a configuration that does not run
-  double ratio = 1;             ///< over the first one's, where both are there and that one is not 0
+  std::optional<double> ratio;  ///< over the first one's, where both are there and that one is not 0
   Standing standing = Standing::same;
 };
 struct ComparedFigure {

@@ -31,8 +31,8 @@ QString distance(double ratio) {
 QString compared_text(const ComparedValue& value, std::string_view unit, bool first) {
   if (!value.value) return qtext(say::explorer_page::no_figure{});
   QString text = format_value(*value.value, unit);
-  if (first || value.standing == Standing::same) return text;
-  const std::string by = distance(value.ratio).toStdString();
+  if (first || value.standing == Standing::same || !value.ratio) return text;
+  const std::string by = distance(*value.ratio).toStdString();
   if (value.standing == Standing::better)
     return qtext(say::explorer_page::better{.value = text.toStdString(), .by = by});
   if (value.standing == Standing::worse) return qtext(say::explorer_page::worse{.value = text.toStdString(), .by = by});

@@ -40,7 +40,7 @@ TEST(ExploredFigures, GoodIsSaidOfEachFiguresOwnDirection) {
   const Exploration low = explored("fa2", 64, 64);
   const auto rows = compare(std::vector<const Exploration*>{&tall, &low});
   const ComparedValue& bytes = row(rows, "l2_bytes").values[1];
-  EXPECT_GT(bytes.ratio, 1.9) << "half the query rows: K and V pass by twice as often";
+  EXPECT_GT(*bytes.ratio, 1.9) << "half the query rows: K and V pass by twice as often";
   EXPECT_EQ(bytes.standing, Standing::worse) << "more bytes";
   EXPECT_EQ(row(rows, "l2_intensity").values[1].standing, Standing::worse) << "less intensity";
   EXPECT_EQ(row(rows, "flops").values[1].standing, Standing::same);
@@ -55,7 +55,7 @@ TEST(ExploredFigures, OfDifferentProblemsNoneIsBetter) {
   const Exploration full = explored("fa2", 128, 64);
   const Exploration causal = explored("fa2", 128, 64, "causal");
   const auto rows = compare(std::vector<const Exploration*>{&full, &causal});
-  EXPECT_LT(row(rows, "l2_bytes").values[1].ratio, 0.6);
+  EXPECT_LT(*row(rows, "l2_bytes").values[1].ratio, 0.6);
   EXPECT_EQ(row(rows, "l2_bytes").values[1].standing, Standing::differs);
 }
 

@@ -142,6 +142,13 @@ class OwnKernelWindow : public OwnKernel {
     settle();
   }
 
+  [[nodiscard]] QString figure(const QString& label, int column = 1) {
+    const QAbstractItemModel& model = *page().figures()->model();
+    for (int row = 0; row < model.rowCount(); ++row) {
+      if (model.index(row, 0).data() == label) return model.index(row, column).data().toString();
+    }
+    return {};
+  }
   void open(const std::vector<PointRecord>& points) {
     const QString file = results_.filePath("points.attnscope");
     fixtures::write_file(file, {{"sweep", points, false}});
@@ -254,16 +261,21 @@ TEST_F(OwnKernelWindow, KnobsThatAFileMadeKnownAreAxesAndGroups) {
   EXPECT_EQ(curves.options("parts").size(), 2) << "over a side of the tile it is one of them that is shown";
 }
 
+TEST_F(OwnKernelWindow, WhatIsPinnedHasNoDistanceToWhatIsNotThere) {
+  choose("algorithm", "fa2");
+  page().pin();
+  settle();
+  choose("algorithm", name.c_str());
+  EXPECT_EQ(figure("Occupancy"), "–");
+  EXPECT_TRUE(figure("Occupancy", 2).contains('%')) << figure("Occupancy", 2).toStdString();
+  EXPECT_FALSE(figure("Occupancy", 2).contains('+')) << figure("Occupancy", 2).toStdString();
+  EXPECT_FALSE(figure("Time", 2).isEmpty());
+  EXPECT_FALSE(figure("Time", 2).contains('%')) << figure("Time", 2).toStdString();
+}
+
 TEST_F(OwnKernelWindow, HeadingsSayWhatIsCounted) {
   EXPECT_TRUE(page().on_chip()->heading(OnChipPlace::shared).contains("counted without registers"));
   EXPECT_TRUE(page().on_chip()->heading(OnChipPlace::registers).contains("not stated"));
-  const auto figure = [&](const QString& label) {
-    const QAbstractItemModel& model = *page().figures()->model();
-    for (int row = 0; row < model.rowCount(); ++row) {
-      if (model.index(row, 0).data() == label) return model.index(row, 1).data().toString();
-    }
-    return QString();
-  };
   EXPECT_EQ(figure("Occupancy"), "–") << "it depends on registers";
   EXPECT_EQ(figure("Blocks an SM"), "–");
   EXPECT_EQ(figure("Threads a block"), "256");
