@@ -32,6 +32,12 @@ constexpr auto own_axes = "";
 /// No device: the way to one.
 constexpr auto another_machine = "elsewhere";
 
+/// What a box that is not offered was, as a property.
+constexpr auto ticked = "ticked";
+bool is_offered(const QCheckBox& box) {
+  return box.isEnabledTo(box.parentWidget());  // all are disabled while something is collected
+}
+
 QStringList split_axes(const QString& text) {
   static const QRegularExpression gap(QStringLiteral("[\\s;]+"));
   return text.split(gap, Qt::SkipEmptyParts);
@@ -199,6 +205,7 @@ void CollectForm::connect_fields() {
   connect(&devices_, &DeviceList::changed, this, &CollectForm::show_devices);
   connect(device_, &QComboBox::activated, this, &CollectForm::choose_device);
   connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::show_also);
+  connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::offer_own_kernels);
   connect(preset_, &QComboBox::currentIndexChanged, this, [this] {
     take_algorithms_of_preset();
     emit changed();
@@ -254,6 +261,7 @@ void CollectForm::show_devices() {
     }
     last_device_ = device_->currentData().toString();
   }
+  offer_own_kernels();
   show_also();
   emit changed();
 }
@@ -305,9 +313,29 @@ void CollectForm::take_algorithms_of_preset() {
   if (!plan) return;
   for (QCheckBox* box : algorithms_) {
     const std::string name = box->property("algorithm").toString().toStdString();
+    const bool planned = std::any_of(plan->points.begin(), plan->points.end(),
+                                     [&](const PointSpec& point) { return point.algorithm == name; });
     const QSignalBlocker quiet(box);
-    box->setChecked(std::any_of(plan->points.begin(), plan->points.end(),
-                                [&](const PointSpec& point) { return point.algorithm == name; }));
+    if (is_offered(*box)) {
+      box->setChecked(planned);
+    } else {
+      box->setProperty(ticked, planned);
+    }
+  }
+}
+
+void CollectForm::offer_own_kernels() {
+  const ListedDevice* device = devices_.find(device_->currentData().toString());
+  const bool here = device != nullptr && !device->simulated && !device->argument.startsWith(QLatin1String("ssh:"));
+  for (QCheckBox* box : algorithms_) {
+    const Algorithm* algorithm = known_algorithms().find(box->property("algorithm").toString().toStdString());
+    if (algorithm == nullptr || !algorithm->facts().foreign || is_offered(*box) == here) continue;
+    const QSignalBlocker quiet(box);
+    if (!here) box->setProperty(ticked, box->isChecked());
+    box->setChecked(here && box->property(ticked).toBool());
+    box->setEnabled(here);
+    box->setToolTip(
+        plain_tip(here ? to_qstring(algorithm->facts().title) : qtext(say::collect_panel::own_kernel_runs_here{})));
   }
 }
 

@@ -68,6 +68,8 @@ class CollectForm : public QWidget {
   void show_also();
   void say_also();
   void take_algorithms_of_preset();
+  /// No other device than a GPU of this machine runs one.
+  void offer_own_kernels();
   /// What is wrong with the file; empty where nothing is.
   [[nodiscard]] QString file_problem() const;
   /// What the fields ask for, each as parse_axis() reads it.

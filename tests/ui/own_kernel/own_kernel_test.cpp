@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include <QAbstractButton>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFile>
 #include <QSlider>
@@ -23,6 +24,7 @@
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/io_curve_page.h"
+#include "ui/panels/collect_form.h"
 #include "ui/process/kernel_build.h"
 #include "ui/text/format.h"
 #include "ui/widgets/on_chip_map.h"
@@ -259,6 +261,25 @@ TEST_F(OwnKernelWindow, KnobsThatAFileMadeKnownAreAxesAndGroups) {
   curves.set_axis("br");
   curves.settle();
   EXPECT_EQ(curves.options("parts").size(), 2) << "over a side of the tile it is one of them that is shown";
+}
+
+TEST_F(OwnKernelWindow, ASimulatedGpuIsNotOfferedItToCollect) {
+  auto* form = window->findChild<CollectForm*>();
+  ASSERT_NE(form, nullptr);
+  const auto boxes = form->findChildren<QCheckBox*>();
+  const auto box = std::ranges::find_if(boxes, [](const QCheckBox* each) {
+    return each->property("algorithm").toString() == QString::fromStdString(name);
+  });
+  ASSERT_NE(box, boxes.end());
+  form->set_preset("tiles");
+  form->set_device("simulated:H200");
+  EXPECT_FALSE((*box)->isEnabled());
+  EXPECT_FALSE((*box)->isChecked());
+  EXPECT_TRUE((*box)->toolTip().contains("No simulated GPU runs a kernel of your own"));
+  EXPECT_FALSE(form->request().algorithms.contains(QString::fromStdString(name)));
+  const auto fa2 = std::ranges::find_if(
+      boxes, [](const QCheckBox* each) { return each->property("algorithm").toString() == QLatin1String("fa2"); });
+  EXPECT_TRUE((*fa2)->isEnabled());
 }
 
 TEST_F(OwnKernelWindow, WhatIsPinnedHasNoDistanceToWhatIsNotThere) {
