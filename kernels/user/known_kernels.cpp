@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -269,6 +270,14 @@ Result<std::string, Message> know_version(const std::filesystem::path& file) {
 
 const std::vector<KernelFiles>& known_kernel_files() {
   return loaded();
+}
+
+bool is_as_loaded(const KernelFiles& kernel) {
+  const auto* const known = dynamic_cast<const UserKernel*>(known_algorithms().find(kernel.name));
+  std::ifstream in(kernel.statement, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return known != nullptr && in && text.str() == known->text();
 }
 
 Message load_inherited_kernels() {

@@ -27,6 +27,8 @@ struct KernelFiles {
   std::vector<std::filesystem::path> sources;
 };
 [[nodiscard]] const std::vector<KernelFiles>& known_kernel_files();
+/// Whether the statement is in its file as it was loaded: a save of the same text changes nothing.
+[[nodiscard]] bool is_as_loaded(const KernelFiles&);
 /// What the process that started this one had loaded, in that order, and so by the same names.
 [[nodiscard]] Message load_inherited_kernels();
 

@@ -399,7 +399,9 @@ void MainWindow::follow_saved(const QStringList& files) {
     const QString statement = QString::fromStdString(kernel.statement.string());
     const auto source = std::ranges::find_if(
         kernel.sources, [&](const auto& file) { return files.contains(QString::fromStdString(file.string())); });
-    const bool stated = files.contains(statement);
+    const bool as_loaded = user::is_as_loaded(kernel);
+    const bool stated = files.contains(statement) && !as_loaded;
+    if (as_loaded) banner_->forget(Banner::Topic::choice, statement);  // of what stood there meanwhile
     if (!stated && source == kernel.sources.end()) continue;
     if (measures() || (stated && in_dialog)) {
       const std::string file = stated ? statement.toStdString() : source->string();

@@ -361,9 +361,19 @@ TEST_F(OwnKernelWindow, OneThatIsWrongIsSaidWithItsLineAndTheOldOneStays) {
   EXPECT_TRUE(window->isVisible());
   EXPECT_TRUE(window->kernel_to_open().isEmpty());
   // Editors put another file in its place.
-  write(statement() + ".new", text);
+  write(statement() + ".new", text + "\n");
   ASSERT_EQ(std::rename(qPrintable(statement() + ".new"), qPrintable(statement())), 0);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
+}
+
+TEST_F(OwnKernelWindow, OneThatIsSavedAsItWasChangesNothing) {
+  const QString text = read(statement());
+  write(statement(), QString(text).replace("\"tile\":", "\"tiles\":"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json: line "); }, patience_ms));
+  write(statement(), text);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().isEmpty(); }, patience_ms));
+  EXPECT_TRUE(window->isVisible());
+  EXPECT_TRUE(window->kernel_to_open().isEmpty());
 }
 
 TEST_F(OwnKernelWindow, WhileSomethingIsMeasuredItIsOffered) {
