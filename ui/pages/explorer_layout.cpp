@@ -10,6 +10,7 @@
 #include "messages/field.h"
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
+#include "ui/explorer/choice_editors.h"
 #include "ui/explorer/compiled_card.h"
 #include "ui/explorer/figures_model.h"
 #include "ui/explorer/fitted_table.h"
@@ -43,9 +44,7 @@ void ExplorerPage::build_bar() {
   };
   algorithm_ =
       combo(QStringLiteral("algorithm"), qtext(say::field::algorithm{}), qtext(say::explorer_page::algorithm_help{}));
-  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
-    algorithm_->addItem(to_qstring(algorithm->facts().title), QString::fromStdString(algorithm->name()));
-  }
+  list_algorithms();
   device_ = combo(QStringLiteral("device"), qtext(say::explorer::device{}), qtext(say::explorer_page::device_help{}));
   list_devices();
   connect(algorithm_, &QComboBox::activated, this,
@@ -97,6 +96,27 @@ void ExplorerPage::build_bar() {
   nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
   connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::take_nearest);
   layout()->addWidget(bar);
+}
+
+void ExplorerPage::list_algorithms() {
+  const QSignalBlocker quiet(algorithm_);
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
+    const QString name = QString::fromStdString(algorithm->name());
+    if (algorithm_->findData(name) < 0) algorithm_->addItem(to_qstring(algorithm->facts().title), name);
+  }
+}
+
+void ExplorerPage::build_editors() {
+  editors_ = new ChoiceEditors();
+  editor_area_->setWidget(editors_);
+  connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
+  knobs_there_ = known_algorithms().knobs().size();
+  fit_editors();
+}
+
+void ExplorerPage::take_new_kernels() {
+  list_algorithms();
+  if (known_algorithms().knobs().size() != knobs_there_) build_editors();
 }
 
 void ExplorerPage::build_cards() {

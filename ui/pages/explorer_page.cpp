@@ -113,21 +113,19 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   auto* row = new QHBoxLayout();
   row->setSpacing(8);
   column->addLayout(row, 1);
-  editors_ = new ChoiceEditors();
   editor_area_ = new QScrollArea(this);
-  editor_area_->setWidget(editors_);
   editor_area_->setWidgetResizable(true);
   editor_area_->setFrameShape(QFrame::NoFrame);
   editor_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  fit_editors();
+  build_editors();
   row->addWidget(editor_area_);
   build_cards();
   follow_measuring();
   row->addWidget(card_area_, 1);
 
-  connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
   connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
+  connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
   connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::show_kernel);
   keep_choices();
@@ -324,6 +322,7 @@ void ExplorerPage::work_out_chosen() {
   for (ExplorerChoices& pin : chosen_.pins) pin.rates = known_rates_of(pin);
   const ExplorerChoices& choices = chosen_.choices;
   workspace_.suppose(choices.what_if);
+  take_new_kernels();
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
     const QSignalBlocker quiet_device(device_);

@@ -96,6 +96,11 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   void keep_choices();
   void build_bar();
   void list_devices();
+  /// Also those that an open file made known.
+  void list_algorithms();
+  void build_editors();
+  /// Those that files made known since, with their knobs.
+  void take_new_kernels();
   void follow_own_gpus();
   void edit_own_gpus();
   void follow_measuring();
@@ -149,6 +154,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   QLabel* of_kernel_ = nullptr;
   QLabel* terms_note_ = nullptr;
   ChoiceEditors* editors_ = nullptr;
+  std::size_t knobs_there_ = 0;  ///< that they are for
   QScrollArea* editor_area_ = nullptr;
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;

@@ -282,6 +282,25 @@ TEST_F(OwnKernelWindow, ASimulatedGpuIsNotOfferedItToCollect) {
   EXPECT_TRUE((*fa2)->isEnabled());
 }
 
+TEST_F(OwnKernelWindow, WhatAFileMadeKnownIsInTheList) {
+  const auto* list = page().findChild<QComboBox*>("algorithm");
+  EXPECT_LT(list->findData("listed"), 0);
+  read_only("listed", "chunks");
+  const PointRecord point = point_of("listed", "chunks", 2);
+  open({point});
+  EXPECT_GE(list->findData("listed"), 0);
+  EXPECT_TRUE(page().explore(point.spec, "NVIDIA H200"));
+  settle();
+  EXPECT_EQ(list->currentData().toString(), "listed");
+  ASSERT_NE(page().findChild<QSpinBox*>("chunks"), nullptr);
+  EXPECT_EQ(page().findChild<QSpinBox*>("chunks")->value(), 2);
+  page().findChild<QSpinBox*>("chunks")->setValue(8);
+  settle();
+  EXPECT_EQ(page().chosen().choices.point.spec.knobs.number("chunks"), 8);
+  choose("algorithm", "fa2");
+  EXPECT_TRUE(page().findChild<QSpinBox*>("chunks")->isHidden());
+}
+
 TEST_F(OwnKernelWindow, WhatIsPinnedHasNoDistanceToWhatIsNotThere) {
   choose("algorithm", "fa2");
   page().pin();
