@@ -185,7 +185,7 @@ TEST(TurnedTo, TakesWhatTheAlgorithmTakesOfTheProblem) {
   const PointSpec& spec = turned.point.spec;
   EXPECT_FALSE(known_algorithms().find("fa3")->refusal(spec.problem, spec.config(), limits_of(turned)));
   EXPECT_EQ(spec.problem.n_q, 2048);
-  EXPECT_EQ(spec.problem.d, 128);
+  EXPECT_EQ(spec.problem.d, 192) << "which it takes";
   EXPECT_EQ(turned_to(choices, "none of that name"), choices);
 }
 
