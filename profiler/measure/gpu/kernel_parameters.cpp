@@ -70,10 +70,10 @@ std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
   return all;
 }
 
-constexpr std::string_view blanks = " \t\r\n\f\v";
+constexpr std::string_view ptx_blanks = " \t\r\n\f\v";
 
 /// Without comments, of which a parameter list may have some.
-std::string without_comments(std::string_view ptx) {
+std::string plain_ptx(std::string_view ptx) {
   std::string plain;
   for (std::size_t i = 0; i < ptx.size();) {
     const bool line = ptx.substr(i, 2) == "//";
@@ -111,9 +111,9 @@ std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
 }
 
 std::optional<std::vector<std::size_t>> of_ptx(std::string_view image, std::string_view entry) {
-  const std::string plain = without_comments(image);
+  const std::string plain = plain_ptx(image);
   std::string_view text = plain;
-  const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size())); };
+  const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(ptx_blanks), text.size())); };
   constexpr std::string_view directive = ".entry";
   for (std::size_t at = text.find(directive); at != std::string_view::npos; at = text.find(directive)) {
     text.remove_prefix(at + directive.size());
@@ -124,8 +124,8 @@ std::optional<std::vector<std::size_t>> of_ptx(std::string_view image, std::stri
     if (!text.starts_with('(')) continue;
     std::string_view list = text.substr(1, text.find(')') - 1);
     std::vector<std::size_t> all;
-    while (list.find_first_not_of(blanks) != std::string_view::npos) {
-      list.remove_prefix(list.find_first_not_of(blanks));
+    while (list.find_first_not_of(ptx_blanks) != std::string_view::npos) {
+      list.remove_prefix(list.find_first_not_of(ptx_blanks));
       const auto bytes = bytes_of_parameter(list.substr(0, list.find(',')));
       if (!bytes) return std::nullopt;
       all.push_back(*bytes);
