@@ -130,7 +130,7 @@ Argument argument_of(const ArgumentStatement& stated, const Variables& variables
     case Type::float32: {
       const auto value = stated.value.real(variables);
       if (!value) throw value.error();
-      if (std::abs(*value) > double{std::numeric_limits<float>::max()}) {
+      if (std::abs(*value) > static_cast<double>(std::numeric_limits<float>::max())) {
         throw Message(say::own_kernel::large_float{.expression = stated.value.text()});
       }
       return static_cast<float>(*value);
