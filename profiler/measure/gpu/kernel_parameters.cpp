@@ -66,6 +66,7 @@ std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
   }
   if (bytes.empty()) return std::nullopt;  // of none, or of a compiler that says it otherwise
   std::vector<std::size_t> all;
+  all.reserve(bytes.size());
   for (const auto& [ordinal, size] : bytes) all.push_back(size);
   return all;
 }
