@@ -24,23 +24,28 @@ double on_an_sm(const Exploration& e, double value) {
   return main_kernel(e).registers_per_thread > 0 ? value : 0;
 }
 
+template <const std::string_view& key>
+std::optional<MetricValue> measured(const PointRecord& point) {
+  return evaluate(key, point);
+}
+
 // One line a figure; clang-format would make five of each.
 // clang-format off
 constexpr std::array figure_table{
-    Figure{"time", "ns", said<say::explorer::time>, said<say::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }},
-    Figure{"rate", "flop/s", said<say::explorer::rate>, said<say::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }},
+    Figure{"time", "ns", said<say::explorer::time>, said<say::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
+    Figure{"rate", "flop/s", said<say::explorer::rate>, said<say::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }, measured<metric_key::tflops>},
     Figure{"clock", "hertz", said<say::explorer::clock>, said<say::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
-    Figure{"l2_bytes", "byte", said<say::explorer::l2_bytes>, said<say::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }},
-    Figure{"dram_bytes", "byte", said<say::explorer::dram_bytes>, said<say::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }},
+    Figure{"l2_bytes", "byte", said<say::explorer::l2_bytes>, said<say::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
+    Figure{"dram_bytes", "byte", said<say::explorer::dram_bytes>, said<say::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
     Figure{"flops", "flop", said<say::explorer::flops>, said<say::explorer_help::flops>, Better::neither, [](const Exploration& e) { return e.flops; }},
     Figure{"tensor_flops", "flop", said<say::explorer::tensor_flops>, said<say::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
     Figure{"l2_intensity", "flop/byte", said<say::explorer::l2_intensity>, said<say::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
-    Figure{"dram_intensity", "flop/byte", said<say::explorer::dram_intensity>, said<say::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }},
-    Figure{"occupancy", "percent", said<say::explorer::occupancy>, said<say::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }},
+    Figure{"dram_intensity", "flop/byte", said<say::explorer::dram_intensity>, said<say::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }, measured<metric_key::arithmetic_intensity>},
+    Figure{"occupancy", "percent", said<say::explorer::occupancy>, said<say::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }, measured<metric_key::theoretical_occupancy_pct>},
     Figure{"blocks_per_sm", "1", said<say::explorer::blocks_per_sm>, said<say::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.blocks_per_sm); }},
     Figure{"waves", "1", said<say::explorer::waves>, said<say::explorer_help::waves>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
     Figure{"shared", "capacity", said<say::explorer::shared>, said<say::explorer_help::shared>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
-    Figure{"registers", "register", said<say::explorer::registers>, said<say::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }},
+    Figure{"registers", "register", said<say::explorer::registers>, said<say::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }, measured<metric_key::registers>},
     Figure{"threads", "1", said<say::explorer::threads>, said<say::explorer_help::threads>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).threads_per_block); }},
 };
 // clang-format on

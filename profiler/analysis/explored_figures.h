@@ -22,6 +22,8 @@ struct Figure {
   Saying help = nullptr;
   Better better = Better::neither;
   double (*value)(const Exploration&) = nullptr;  ///< pre: no refusal
+  /// What a device gave of the same; null: nothing is.
+  std::optional<MetricValue> (*measured)(const PointRecord&) = nullptr;
 };
 [[nodiscard]] std::span<const Figure> figures();
 

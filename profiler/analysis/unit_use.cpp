@@ -101,14 +101,29 @@ std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view k
   return by_value([](const Metric& metric) { return metric.predicted_use; }, of_record(point, kernel));
 }
 
+namespace {
+
+/// Of the kernel's whole time, where that is known.
+std::optional<MetricValue> counted_of(const CountedUnit& unit, const PointRecord& point, std::string_view kernel) {
+  auto counted = evaluate(unit.use, point, kernel);
+  if (counted && unit.unit) counted->value = counted_use(*unit.unit, point, kernel).value_or(counted->value);
+  return counted;
+}
+
+Message with_use(const UnitUse& busiest, bool binds) {
+  if (!binds) return words_of(busiest, binds);
+  return say::bound::unit_at{.unit = words_of(busiest, binds), .percent = fmt::format("{:.0f}", busiest.value)};
+}
+
+}  // namespace
+
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
   BoundComparison both;
   // How busy the one has what the other names.
   double counted_of_predicted = 0;
   double predicted_of_counted = 0;
   for (const CountedUnit& each : counted_units) {
-    auto counted = evaluate(each.use, point, kernel);
-    if (counted && each.unit) counted->value = counted_use(*each.unit, point, kernel).value_or(counted->value);
+    const auto counted = counted_of(each, point, kernel);
     const auto predicted = each.unit ? evaluate(metric_of(*each.unit).key, point, kernel) : std::nullopt;
     const auto take = [&](UnitUse& busiest, const auto& use, double& other, const auto& of_other) {
       if (!use || (busiest.metric != nullptr && use->value <= busiest.value)) return;
@@ -134,14 +149,21 @@ Message words_of(const UnitUse& busiest, bool binds) {
 }
 
 Message words_of(const BoundComparison& both) {
-  const auto with_use = [](const UnitUse& busiest, bool binds) -> Message {
-    if (!binds) return words_of(busiest, binds);
-    return say::bound::unit_at{.unit = words_of(busiest, binds), .percent = fmt::format("{:.0f}", busiest.value)};
-  };
   const Message predicted = with_use(both.predicted, both.predicted_binds);
   const Message counted = with_use(both.counted, both.counted_binds);
   if (both.agree) return say::bound::agree{.predicted = predicted, .counted = counted};
   return say::bound::differ{.predicted = predicted, .counted = counted};
+}
+
+Message counted_bound_words(const PointRecord& point, std::string_view kernel) {
+  UnitUse busiest;
+  for (const CountedUnit& each : counted_units) {
+    const auto counted = counted_of(each, point, kernel);
+    if (!counted || (busiest.metric != nullptr && counted->value <= busiest.value)) continue;
+    busiest = {find_metric(each.use), counted->value, counted->provenance};
+  }
+  if (busiest.metric == nullptr) return {};
+  return say::bound::counted_alone{.counted = with_use(busiest, busiest.value >= busy_pct)};
 }
 
 std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {

@@ -55,6 +55,9 @@ inline constexpr double tied_pct = 5;
 /// One side of it: the unit's title, or "latency and issue".
 [[nodiscard]] Message words_of(const UnitUse& busiest, bool binds);
 
+/// In a sentence, of what nothing is predicted; empty where no unit was counted.
+[[nodiscard]] Message counted_bound_words(const PointRecord& point, std::string_view kernel = "all");
+
 inline constexpr std::size_t stalls_shown = 3;
 /// The longest `most` of those that any warp met, the longest first.
 [[nodiscard]] std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel = "all",

@@ -6,6 +6,7 @@
 
 #include "messages/explorer_page.h"
 #include "profiler/analysis/published_errors.h"
+#include "profiler/analysis/unit_use.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -41,6 +42,11 @@ QString recorded_words(const RecordedPoints::Found& found) {
   return qtext(say::explorer_page::recorded_nearest{.point = describe(found.spec),
                                                     .time = text(Nanoseconds(found.ns.value_or(0))),
                                                     .run = found.title.toStdString()});
+}
+
+QString counted_words(const PointRecord& record, const std::string& kernel) {
+  const Message bound = analysis::counted_bound_words(record, kernel);
+  return bound.empty() ? qtext(say::explorer_page::untimed{}) : qtext(bound);
 }
 
 QString rates_note(const Explored& explored) {

@@ -18,6 +18,8 @@ namespace attnscope::ui {
 [[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time);
 /// Of what was recorded near the configuration: which point, how long it took, of which run.
 [[nodiscard]] QString recorded_words(const RecordedPoints::Found& found);
+/// What bounds a kernel of which nothing is predicted, as it was counted; else how to count it.
+[[nodiscard]] QString counted_words(const PointRecord& record, const std::string& kernel);
 /// What the shares are of, and where the rates come from that they are worked out with.
 [[nodiscard]] QString rates_note(const Explored& explored);
 /// How far predictions of such points were off.

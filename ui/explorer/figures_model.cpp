@@ -39,6 +39,13 @@ QString compared_text(const ComparedValue& value, std::string_view unit, bool fi
   return QStringLiteral("%1  %2").arg(text, QString::fromStdString(by));
 }
 
+void take_measured(QString& text, const analysis::Figure& figure, const PointRecord& record) {
+  const auto measured = figure.measured != nullptr ? figure.measured(record) : std::nullopt;
+  if (!measured) return;
+  text = qtext(say::explorer_page::measured_figure{.value = format_value(measured->value, measured->unit).toStdString(),
+                                                   .provenance = to_string(measured->provenance)});
+}
+
 QString bytes_text(std::int64_t bytes) {
   return bytes == 0 ? QStringLiteral("–") : qtext(Bytes(bytes));
 }
@@ -69,6 +76,8 @@ std::vector<FiguresModel::Line> FiguresModel::lines_of(const std::vector<Column>
     for (const ComparedValue& value : figure.values) {
       line.cells.push_back({.text = compared_text(value, figure.figure->unit, line.cells.empty()),
                             .standing = line.cells.empty() ? Standing::same : value.standing});
+      const PointRecord* record = columns[line.cells.size() - 1].measured;
+      if (!value.value && record != nullptr) take_measured(line.cells.back().text, *figure.figure, *record);
     }
     lines.push_back(std::move(line));
   }
@@ -78,7 +87,10 @@ std::vector<FiguresModel::Line> FiguresModel::lines_of(const std::vector<Column>
 void FiguresModel::set_columns(const std::vector<Column>& columns) {
   std::vector<Line> lines = lines_of(columns);
   std::vector<Column> titled = columns;
-  for (Column& column : titled) column.exploration = nullptr;
+  for (Column& column : titled) {
+    column.exploration = nullptr;
+    column.measured = nullptr;
+  }
   if (columns.size() != columns_.size()) {
     beginResetModel();
     lines_ = std::move(lines);

@@ -25,6 +25,7 @@ class FiguresModel : public TableModel {
     QString title;
     QString help;
     const analysis::Exploration* exploration = nullptr;  ///< for the call alone
+    const PointRecord* measured = nullptr;  ///< for the call alone: stands where nothing is predicted; null: nothing is
   };
   /// The first is what the others are held against. First the choices in which they differ, then the figures.
   void set_columns(const std::vector<Column>& columns);

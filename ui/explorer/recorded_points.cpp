@@ -37,15 +37,22 @@ double distance(const PointSpec& a, const PointSpec& b) {
   return apart;
 }
 
-QString words_of_use(GpuUnit unit, const PointRecord& record, const std::string& kernel, const DeviceLimits& limits) {
-  const auto said = [](double percent) {
-    return qtext(say::explorer_page::use{.percent = QString::number(percent, 'f', 0).toStdString()});
+struct Use {
+  QString words;
+  double share = 0;
+};
+
+Use use_of(GpuUnit unit, const PointRecord& record, const std::string& kernel, const DeviceLimits& limits) {
+  constexpr double percent_of_one = 100;
+  const auto number = [](double percent) { return QString::number(percent, 'f', 0).toStdString(); };
+  const auto said = [&](double percent) -> Use {
+    return {qtext(say::explorer_page::use{.percent = number(percent)}), percent / percent_of_one};
   };
   if (const auto use = analysis::counted_use(unit, record, kernel)) return said(*use);
   if (unit == GpuUnit::tensor) {
     const auto pipe = evaluate(metric_key::tensor_pipe_pct, record, kernel);
     if (!pipe) return {};
-    return qtext(say::explorer_page::use_while_active{.percent = QString::number(pipe->value, 'f', 0).toStdString()});
+    return {qtext(say::explorer_page::use_while_active{.percent = number(pipe->value)}), pipe->value / percent_of_one};
   }
   const auto rate = evaluate(metric_key::dram_bandwidth, record, kernel);
   if (unit != GpuUnit::dram || !rate || limits.dram_bytes_per_second <= 0) return {};
@@ -61,7 +68,9 @@ std::optional<UnitBars::Measured> measured_of(const PointRecord& record, const s
   UnitBars::Measured measured{.ns = time->value, .provenance = to_qstring(to_string(time->provenance))};
   if (time->provenance != Provenance::measured) return measured;
   for (const GpuUnit unit : gpu_units) {
-    measured.uses.at(static_cast<std::size_t>(unit)) = words_of_use(unit, record, kernel, limits);
+    const Use use = use_of(unit, record, kernel, limits);
+    measured.uses.at(static_cast<std::size_t>(unit)) = use.words;
+    measured.shares.at(static_cast<std::size_t>(unit)) = use.share;
   }
   return measured;
 }

@@ -48,6 +48,7 @@ void UnitBars::set_times(const std::optional<Times>& times, const QString& why) 
 void UnitBars::build_lines() {
   lines_.clear();
   if (!times_) return;
+  if (times_->ns <= 0) return build_measured_lines();
   const analysis::SpeedOfLight& light = times_->light;
   lines_.push_back(
       {.title = qtext(say::explorer_page::predicted{}), .ns = times_->ns, .words = qtext(Nanoseconds(times_->ns))});
@@ -73,16 +74,36 @@ void UnitBars::build_lines() {
   add(qtext(say::explorer_page::rest{}), light.rest, !light.bound() && !light.starved());
 }
 
+void UnitBars::build_measured_lines() {
+  if (!times_->measured) return;
+  const Measured& measured = *times_->measured;
+  lines_.push_back({.title = measured.provenance, .ns = measured.ns, .words = qtext(Nanoseconds(measured.ns))});
+  const double most = *std::ranges::max_element(measured.shares);
+  for (const GpuUnit unit : gpu_units) {
+    const auto place = static_cast<std::size_t>(unit);
+    const double share = measured.shares.at(place);
+    const QString& use = measured.uses.at(place);
+    lines_.push_back({.title = qtext(analysis::title_of(unit)),
+                      .ns = share * measured.ns,
+                      .words = use.isEmpty() ? qtext(say::explorer_page::no_figure{}) : use,
+                      .bound = share >= analysis::busy_share && share == most,
+                      .unit = true});
+  }
+}
+
 std::size_t UnitBars::place_of(GpuUnit unit) const {
-  return static_cast<std::size_t>(unit) + (times_ && times_->measured ? 2 : 1);
+  const bool both = times_ && times_->measured && times_->ns > 0;
+  return static_cast<std::size_t>(unit) + (both ? 2 : 1);
 }
 
 QString UnitBars::measured_words() const {
-  return times_ && times_->measured ? lines_[1].words : QString();
+  return times_ && times_->measured ? lines_[times_->ns > 0 ? 1 : 0].words : QString();
 }
 
 QString UnitBars::use_words(GpuUnit unit) const {
-  return times_ ? lines_[place_of(unit)].counted : QString();
+  if (!times_) return {};
+  const Line& line = lines_[place_of(unit)];
+  return times_->ns > 0 ? line.counted : line.words;
 }
 
 QString UnitBars::words(GpuUnit unit) const {

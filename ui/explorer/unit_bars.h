@@ -23,9 +23,10 @@ class UnitBars : public QWidget {
     double ns = 0;
     QString provenance;                            ///< "measured", "simulated"
     std::array<QString, gpu_units.size()> uses{};  ///< "63% counted"; empty where nothing of a unit was
+    UnitValues shares{};                           ///< the same, 0 to 1
   };
   struct Times {
-    double ns = 0;  ///< predicted
+    double ns = 0;  ///< predicted; 0: nothing is, and the bars are of what was measured
     analysis::SpeedOfLight light{};
     std::optional<Measured> measured{};  ///< of the same launch
   };
@@ -59,6 +60,8 @@ class UnitBars : public QWidget {
     bool unit = false;
   };
   void build_lines();
+  /// Those of what was measured, where nothing is predicted.
+  void build_measured_lines();
   [[nodiscard]] QRectF row(std::size_t place) const;
   [[nodiscard]] QRectF bar_of(std::size_t place) const;
   [[nodiscard]] std::size_t place_of(GpuUnit unit) const;

@@ -127,7 +127,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
-  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::show_kernel);
+  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::show_recorded);
   keep_choices();
   apply({.choices = default_choices(), .pins = {}});
 }
@@ -181,7 +181,7 @@ void ExplorerPage::follow_measuring() {
   connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
   connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
   connect(measuring_, &MeasuringCard::changed, this, [this] {
-    show_kernel();
+    show_recorded();
     if (under_way().isEmpty()) emit work_ended();
   });
 }
@@ -408,32 +408,40 @@ void ExplorerPage::show_kernel() {
   on_chip_->set_kernel(&kernel);
   of_kernel_->setVisible(e.kernels.size() > 1 && e.predicts_time);
   set_words(of_kernel_, qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = text(Nanoseconds(e.ns))}));
-  const std::optional<UnitBars::Measured> measured = measured_beside(kernel.name);
+  const PointRecord* record = measured_record();
+  const std::string name = e.kernels.size() > 1 ? kernel.name : "all";
+  std::optional<UnitBars::Measured> measured;
+  if (record != nullptr) measured = measured_of(*record, name, limits_of(shown_->choices));
   std::optional<UnitBars::Times> times;
   if (e.predicts_time) {
     times = {.ns = kernel.time.ns, .light = analysis::speed_of_light({&kernel.time, 1}), .measured = measured};
+  } else if (measured) {
+    times = {.ns = 0, .light = {}, .measured = measured};
   }
   unit_bars_->set_times(times, qtext(say::explorer_page::untimed{}));
   set_words(occupancy_, occupancy_words(kernel, e.predicts_time));
   occupancy_->show();
-  set_words(terms_note_, e.predicts_time ? rates_note(*shown_) : QString());
-  terms_note_->setVisible(e.predicts_time);
+  const QString note = e.predicts_time ? rates_note(*shown_) : measured ? counted_words(*record, name) : QString();
+  set_words(terms_note_, note);
+  terms_note_->setVisible(!note.isEmpty());
 }
 
-std::optional<UnitBars::Measured> ExplorerPage::measured_beside(const std::string& kernel) {
+void ExplorerPage::show_recorded() {
+  show_kernel();
+  if (shown_ != nullptr && !shown_->exploration.predicts_time) show_figures();
+}
+
+const PointRecord* ExplorerPage::measured_record() {
   const ExplorerChoices& choices = shown_->choices;
-  const DeviceLimits limits = limits_of(choices);
-  const std::string name = shown_->exploration.kernels.size() > 1 ? kernel : "all";
   recorded_note_->hide();
-  if (const PointRecord* record = measuring_->measurer().record_of(choices)) return measured_of(*record, name, limits);
+  if (const PointRecord* record = measuring_->measurer().record_of(choices)) return record;
   const auto found = recorded_.find(choices);
-  if (!found) return std::nullopt;
-  if (found->record != nullptr) return measured_of(*found->record, name, limits);
-  if (found->ns && found->spec != choices.point.spec) {
+  of_file_ = found ? found->record : nullptr;
+  if (found && of_file_ == nullptr && found->ns && found->spec != choices.point.spec) {
     set_words(recorded_note_, recorded_words(*found));
     recorded_note_->show();
   }
-  return std::nullopt;
+  return of_file_.get();
 }
 
 void ExplorerPage::show_grid() {
@@ -463,6 +471,8 @@ void ExplorerPage::show_figures() {
   std::vector<FiguresModel::Column> columns{{.title = qtext(say::explorer_page::now{}),
                                              .help = help_of(shown_->choices),
                                              .exploration = &shown_->exploration}};
+  const bool own = !shown_->exploration.refusal && !shown_->exploration.predicts_time;
+  if (own) columns.front().measured = measured_record();
   for (std::size_t i = 0; i < chosen_.pins.size(); ++i) {
     const Explored* pin = pinned(chosen_.pins[i]);
     if (pin == nullptr) continue;

@@ -116,8 +116,11 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   void take(std::shared_ptr<const Explored> explored);
   void show_explored();
   void show_kernel();
-  /// What this session measured of the kernel of exactly what is shown, else what an open file has of it.
-  [[nodiscard]] std::optional<UnitBars::Measured> measured_beside(const std::string& kernel);
+  /// What changes with what was measured.
+  void show_recorded();
+  /// What this session measured of exactly what is shown, else what an open file has of it; null: nothing. Until it is
+  /// asked again.
+  [[nodiscard]] const PointRecord* measured_record();
   void show_figures();
   void show_verdict();
   void show_errors();
@@ -160,6 +163,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   OnChipMap* on_chip_ = nullptr;
   UnitBars* unit_bars_ = nullptr;
   RecordedPoints recorded_;
+  std::shared_ptr<const PointRecord> of_file_;
   QLabel* recorded_note_ = nullptr;
   TileGridView* grid_ = nullptr;
   FiguresModel* figures_ = nullptr;

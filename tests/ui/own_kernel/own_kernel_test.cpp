@@ -20,6 +20,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
+#include "ui/explorer/unit_bars.h"
 #include "ui/models/points_table_model.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/facet_chip.h"
@@ -299,6 +300,31 @@ TEST_F(OwnKernelWindow, WhatAFileMadeKnownIsInTheList) {
   EXPECT_EQ(page().chosen().choices.point.spec.knobs.number("chunks"), 8);
   choose("algorithm", "fa2");
   EXPECT_TRUE(page().findChild<QSpinBox*>("chunks")->isHidden());
+}
+
+TEST_F(OwnKernelWindow, WhatWasRecordedOfThePointStandsInTheExplorer) {
+  read_only("recorded", "folds");
+  PointRecord point = point_of("recorded", "folds", 2);
+  for (KernelRecord& each : point.kernels) {
+    std::erase_if(each.metrics, [](const MetricValue& of) { return of.name.starts_with("use_"); });
+    each.metrics.push_back({"use_shared_pct", 63, "percent"});
+    each.metrics.push_back({"use_tensor_pct", 43, "percent"});
+  }
+  open({point});
+  choose("algorithm", "recorded");
+  EXPECT_EQ(page().unit_bars()->measured_words(), "") << "another point";
+  page().explore(point.spec, "NVIDIA H200");
+  settle();
+  ASSERT_EQ(page().chosen().choices.point.spec, point.spec);
+  EXPECT_FALSE(page().unit_bars()->measured_words().isEmpty());
+  EXPECT_TRUE(words("terms-note").contains("Counted as the bound: ")) << words("terms-note").toStdString();
+  EXPECT_TRUE(words("terms-note").contains("63%")) << words("terms-note").toStdString();
+  EXPECT_TRUE(figure("Time").contains("(measured)")) << figure("Time").toStdString();
+  EXPECT_NE(figure("DRAM"), "–");
+  page().edit("folds", "8", -1);
+  settle();
+  EXPECT_EQ(page().unit_bars()->measured_words(), "");
+  EXPECT_EQ(figure("Time"), "–");
 }
 
 TEST_F(OwnKernelWindow, WhatIsPinnedHasNoDistanceToWhatIsNotThere) {
