@@ -56,6 +56,8 @@ report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
 
 report::PointFacts facts_of(const PointRecord& record) {
   report::PointFacts facts;
+  facts.bound = analysis::counted_bound(record);
+  facts.stalls = analysis::longest_stalls(record);
   facts.max_abs_error = record.max_abs_error;
   facts.error_bound = record.error_bound;
   if (record.clocks) facts.sm_clock_hz = record.clocks->sm_clock_hz;

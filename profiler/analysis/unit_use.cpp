@@ -13,32 +13,21 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Those with a value, the largest first; of equal ones the first in the table. `use_of` has it of a metric.
-template <class Wanted, class UseOf>
-std::vector<UnitUse> by_value(const Wanted& wanted, const UseOf& use_of) {
+/// Those with a value, the largest first; of equal ones the first in the table.
+template <class Wanted>
+std::vector<UnitUse> by_value(const Wanted& wanted, const PointRecord& point, std::string_view kernel) {
   std::vector<UnitUse> values;
   for (const Metric& metric : metrics_table()) {
     if (!wanted(metric)) continue;
-    if (const std::optional<UnitUse> use = use_of(metric)) values.push_back(*use);
+    const auto value = evaluate(metric.key, point, kernel);
+    if (value) values.push_back({&metric, value->value, value->provenance});
   }
   std::ranges::stable_sort(values, std::ranges::greater(), &UnitUse::value);
   return values;
 }
 
-auto is(Why why) {
-  return [why](const Metric& metric) { return metric.why == why; };
-}
-auto of_record(const PointRecord& point, std::string_view kernel) {
-  return [&point, kernel](const Metric& metric) -> std::optional<UnitUse> {
-    const auto value = evaluate(metric.key, point, kernel);
-    return value ? std::optional(UnitUse{&metric, value->value, value->provenance}) : std::nullopt;
-  };
-}
-auto of_row(const PointTable& table, Row row) {
-  return [&table, row](const Metric& metric) -> std::optional<UnitUse> {
-    const ValueColumn& column = table.values(metric.key);
-    return column.has(row) ? std::optional(UnitUse{&metric, column.value(row), column.provenance(row)}) : std::nullopt;
-  };
+std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_view kernel) {
+  return by_value([why](const Metric& metric) { return metric.why == why; }, point, kernel);
 }
 
 /// A unit that can bind, by its counter, and what is predicted of it; of some nothing is.
@@ -61,18 +50,6 @@ constexpr double busy_pct = 100 * busy_share;
 const CountedUnit* counted_unit(std::string_view use) {
   const auto* found = std::ranges::find(counted_units, use, &CountedUnit::use);
   return found == counted_units.end() ? nullptr : found;
-}
-
-std::optional<UnitUse> busiest_of(const std::vector<UnitUse>& uses) {
-  const auto busiest =
-      std::ranges::find_if(uses, [](const UnitUse& use) { return counted_unit(use.metric->key) != nullptr; });
-  return busiest == uses.end() ? std::nullopt : std::optional(*busiest);
-}
-
-std::vector<UnitUse> longest_of(std::vector<UnitUse> stalls, std::size_t most) {
-  std::erase_if(stalls, [](const UnitUse& stall) { return !(stall.value > 0); });
-  if (stalls.size() > most) stalls.resize(most);
-  return stalls;
 }
 
 }  // namespace
@@ -98,7 +75,7 @@ std::optional<double> counted_use(GpuUnit unit, const PointRecord& point, std::s
 }
 
 std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view kernel) {
-  return by_value([](const Metric& metric) { return metric.predicted_use; }, of_record(point, kernel));
+  return by_value([](const Metric& metric) { return metric.predicted_use; }, point, kernel);
 }
 
 namespace {
@@ -155,35 +132,38 @@ Message words_of(const BoundComparison& both) {
   return say::bound::differ{.predicted = predicted, .counted = counted};
 }
 
-Message counted_bound_words(const PointRecord& point, std::string_view kernel) {
-  UnitUse busiest;
+std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel) {
+  CountedBound bound;
   for (const CountedUnit& each : counted_units) {
     const auto counted = counted_of(each, point, kernel);
-    if (!counted || (busiest.metric != nullptr && counted->value <= busiest.value)) continue;
-    busiest = {find_metric(each.use), counted->value, counted->provenance};
+    if (!counted || (bound.busiest.metric != nullptr && counted->value <= bound.busiest.value)) continue;
+    bound.busiest = {find_metric(each.use), counted->value, counted->provenance};
   }
-  if (busiest.metric == nullptr) return {};
-  return say::bound::counted_alone{.counted = with_use(busiest, busiest.value >= busy_pct)};
+  if (bound.busiest.metric == nullptr) return std::nullopt;
+  bound.binds = bound.busiest.value >= busy_pct;
+  return bound;
+}
+
+Message words_of(const CountedBound& bound) {
+  return say::bound::counted_alone{.counted = with_use(bound.busiest, bound.binds)};
 }
 
 std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {
-  return by_value(is(Why::use), of_record(point, kernel));
+  return by_value(Why::use, point, kernel);
 }
 
 std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel) {
-  return busiest_of(unit_uses(point, kernel));
-}
-
-std::optional<UnitUse> busiest_unit(const PointTable& table, Row row) {
-  return busiest_of(by_value(is(Why::use), of_row(table, row)));
-}
-
-std::vector<UnitUse> longest_stalls(const PointTable& table, Row row, std::size_t most) {
-  return longest_of(by_value(is(Why::stall), of_row(table, row)), most);
+  const std::vector<UnitUse> uses = unit_uses(point, kernel);
+  const auto busiest =
+      std::ranges::find_if(uses, [](const UnitUse& use) { return counted_unit(use.metric->key) != nullptr; });
+  return busiest == uses.end() ? std::nullopt : std::optional(*busiest);
 }
 
 std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {
-  return longest_of(by_value(is(Why::stall), of_record(point, kernel)), most);
+  std::vector<UnitUse> stalls = by_value(Why::stall, point, kernel);
+  std::erase_if(stalls, [](const UnitUse& stall) { return !(stall.value > 0); });
+  if (stalls.size() > most) stalls.resize(most);
+  return stalls;
 }
 
 }  // namespace attnscope::analysis

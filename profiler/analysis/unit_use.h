@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kernels/model/pipeline_model.h"
-#include "profiler/analysis/point_table.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis {
@@ -26,7 +25,6 @@ struct UnitUse {
 /// The busiest unit that was counted; empty where none was. Issue slots are no unit; the L2's slices count what passes
 /// between its halves, and what it sends is less than what SMs get of it.
 [[nodiscard]] std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel = "all");
-[[nodiscard]] std::optional<UnitUse> busiest_unit(const PointTable&, Row);
 
 /// Whether uses are shares of the kernel. Older runs and GPUs that do not count `sm_active_cycles` have shares of the
 /// counted range, which begins before it and ends after it.
@@ -55,13 +53,19 @@ inline constexpr double tied_pct = 5;
 /// One side of it: the unit's title, or "latency and issue".
 [[nodiscard]] Message words_of(const UnitUse& busiest, bool binds);
 
-/// In a sentence, of what nothing is predicted; empty where no unit was counted.
-[[nodiscard]] Message counted_bound_words(const PointRecord& point, std::string_view kernel = "all");
+/// What the counters alone name as the bound, where nothing is predicted.
+struct CountedBound {
+  UnitUse busiest;  ///< of the kernel's whole time, where that is known
+  bool binds = false;
+};
+/// Empty where no unit was counted.
+[[nodiscard]] std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel = "all");
+/// In a sentence.
+[[nodiscard]] Message words_of(const CountedBound&);
 
 inline constexpr std::size_t stalls_shown = 3;
 /// The longest `most` of those that any warp met, the longest first.
 [[nodiscard]] std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel = "all",
                                                   std::size_t most = stalls_shown);
-[[nodiscard]] std::vector<UnitUse> longest_stalls(const PointTable&, Row, std::size_t most = stalls_shown);
 
 }  // namespace attnscope::analysis

@@ -12,7 +12,6 @@
 #include "messages/report.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/speed_of_light.h"
-#include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/command_text.h"
@@ -228,19 +227,22 @@ std::vector<Block> units_section(const Context& context) {
                {text(say::report::column_point{}), false, true},
                {text(say::report::column_busiest{})},
                {text(say::report::column_use{}), true},
+               {text(say::report::column_counted_bound{})},
                {text(say::report::column_waits{}), false, true}},
               {}};
   for (const Row row : context.table().rows()) {
-    const auto busiest = analysis::busiest_unit(context.table(), row);
-    if (!busiest || context.table().disposition(row) != Disposition::ok) continue;
+    const PointFacts& facts = context.input.points[row];
+    if (!facts.bound || context.table().disposition(row) != Disposition::ok) continue;
+    const analysis::UnitUse& busiest = facts.bound->busiest;
     std::vector<std::string> stalls;
-    for (const analysis::UnitUse& stall : analysis::longest_stalls(context.table(), row)) {
+    for (const analysis::UnitUse& stall : facts.stalls) {
       stalls.push_back(fmt::format("{} {:.2f}", text(stall.metric->label()), stall.value));
     }
     table.rows.push_back({{row_name(row), row},
                           {describe(context.table().spec(row))},
-                          {text(busiest->metric->label())},
-                          {fmt::format("{:.0f}%", busiest->value)},
+                          {text(busiest.metric->label())},
+                          {fmt::format("{:.1f}%", busiest.value)},
+                          {text(analysis::words_of(busiest, facts.bound->binds))},
                           {fmt::format("{}", fmt::join(stalls, ", "))}});
   }
   if (table.rows.empty()) return {};

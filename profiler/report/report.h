@@ -16,6 +16,7 @@
 #include "kernels/model/message.h"
 #include "kernels/model/result.h"
 #include "profiler/analysis/point_table.h"
+#include "profiler/analysis/unit_use.h"
 #include "profiler/report/document.h"
 
 namespace attnscope::report {
@@ -53,6 +54,8 @@ struct PointFacts {
   std::optional<double> sm_clock_hz;
   std::vector<std::string> digests;  ///< of the kernels' sources, in the order of the launches
   std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user's kernel
+  std::optional<analysis::CountedBound> bound;                 ///< by `collect --why`
+  std::vector<analysis::UnitUse> stalls;                       ///< what warps waited for, the longest first
 };
 
 /// What a device was found to be capable of.

@@ -45,8 +45,8 @@ QString recorded_words(const RecordedPoints::Found& found) {
 }
 
 QString counted_words(const PointRecord& record, const std::string& kernel) {
-  const Message bound = analysis::counted_bound_words(record, kernel);
-  return bound.empty() ? qtext(say::explorer_page::untimed{}) : qtext(bound);
+  const auto bound = analysis::counted_bound(record, kernel);
+  return bound ? qtext(analysis::words_of(*bound)) : qtext(say::explorer_page::untimed{});
 }
 
 QString rates_note(const Explored& explored) {

@@ -67,6 +67,25 @@ TEST(UnitUse, IssueSlotsAndTheL2sSlicesAreNoUnits) {
             "use_alu_pct");
 }
 
+TEST(UnitUse, CountersAloneNameABoundOfTheWholeTime) {
+  EXPECT_FALSE(counted_bound(PointRecord{}));
+  PointRecord record = counted({{"use_tensor_pct", 72},
+                                {"use_shared_pct", 64},
+                                {"sm_active_cycles", 1500},
+                                {"sm_cycles", 4000},
+                                {"counted_range_ns", 3000}});
+  record.kernels[0].kernel = "all";
+  EXPECT_TRUE(counted_bound(record)->binds) << "72% of the cycles with warps, and nothing else is known";
+  record.kernels[0].samples_ns = {1000, 1000, 1000};
+  record.clocks.emplace();
+  record.clocks->sm_clock_hz = 2e9;
+  const CountedBound bound = *counted_bound(record);
+  EXPECT_EQ(bound.busiest.metric->key, "use_tensor_pct");
+  EXPECT_DOUBLE_EQ(bound.busiest.value, 54);
+  EXPECT_FALSE(bound.binds);
+  EXPECT_NE(text(words_of(bound)).find("latency and issue"), std::string::npos);
+}
+
 TEST(UnitUse, ACountedUseIsOfTheWholeTimeOfTheKernel) {
   PointRecord record = counted({{"use_tensor_pct", 80},
                                 {"use_dram_pct", 40},

@@ -186,6 +186,24 @@ TEST(Report, MapsPrintValuesAndWhyThereIsNone) {
   EXPECT_TRUE(std::get<HeatMap>(maps.front().chart.picture).less_is_better) << "of times";
 }
 
+TEST(Report, SaysWhichUnitIsCountedAsTheBound) {
+  fixtures::Points points;
+  points.add({fixtures::ok_point(fixtures::spec("fa2", 1024)), fixtures::ok_point(fixtures::spec("fa2", 512))});
+  Input input = input_of(points);
+  input.points[0].bound = {{find_metric("use_shared_pct"), 57, Provenance::measured}, false};
+  input.points[0].stalls = {{find_metric("stall_wait"), 1.25, Provenance::measured}};
+  const Document document = make_report(input, {}).value();
+  const std::vector<Table> tables = documents::tables(document, "units");
+  ASSERT_EQ(tables.size(), 1U);
+  ASSERT_EQ(tables[0].rows.size(), 1U) << "the other was not counted";
+  EXPECT_EQ(tables[0].rows[0][2].text, "Shared memory");
+  EXPECT_EQ(tables[0].rows[0][3].text, "57.0%");
+  EXPECT_EQ(tables[0].rows[0][4].text, "latency and issue");
+  EXPECT_THAT(tables[0].rows[0][5].text, HasSubstr("1.25"));
+  input.points[0].bound.reset();
+  EXPECT_EQ(find(make_report(input, {}).value(), "units"), nullptr);
+}
+
 TEST(Report, OneThatHasOnlyFailuresOrOnePointIsStillAReport) {
   const Document failures =
       document_of({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::crashed, "it fell")});

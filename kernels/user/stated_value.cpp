@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/user/stated_value.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "messages/own_kernel.h"
+
+namespace attnscope::user {
+namespace {
+
+constexpr int most_values = 64;
+
+}  // namespace
+
+void Value::wrong(Message what) const {
+  throw Wrong{say::own_kernel::at_line{.line = all_->lines.at(pointer_), .what = std::move(what)}};
+}
+
+void Value::not_a(Message kind) const {
+  const std::size_t slash = pointer_.rfind('/');
+  if (slash == std::string::npos) wrong(say::own_kernel::all_not_a{.kind = std::move(kind)});
+  std::string key = pointer_.substr(slash + 1);
+  if (nth_ == 0) wrong(say::own_kernel::not_a{.key = std::move(key), .kind = std::move(kind)});
+  const std::string list = pointer_.substr(0, slash);
+  wrong(say::own_kernel::nth_not_a{.nth = nth_, .key = list.substr(list.rfind('/') + 1), .kind = std::move(kind)});
+}
+
+std::optional<Value> Value::find(const char* name) const {
+  const auto found = json_->find(name);
+  if (found == json_->end()) return std::nullopt;
+  return Value(*all_, *found, pointer_ + "/" + name);
+}
+
+Value Value::at(const char* name) const {
+  if (auto found = find(name)) return *found;
+  wrong(say::own_kernel::missing{.key = name});
+}
+
+const Value& Value::object(std::initializer_list<std::string_view> known) const {
+  if (!json_->is_object()) not_a(say::own_kernel::object{});
+  for (const auto& [name, value] : json_->items()) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    Value(*all_, value, pointer_ + "/" + name)
+        .wrong(say::own_kernel::unknown_key{.key = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+  }
+  return *this;
+}
+
+void Value::each_member(const std::function<void(const std::string&, const Value&)>& use) const {
+  if (!json_->is_object()) not_a(say::own_kernel::object{});
+  for (const auto& [name, value] : json_->items()) use(name, Value(*all_, value, pointer_ + "/" + name));
+}
+
+std::vector<Value> Value::list() const {
+  if (!json_->is_array() || json_->empty() || json_->size() > most_values) not_a(say::own_kernel::list{});
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < json_->size(); ++i) {
+    values.emplace_back(*all_, (*json_)[i], pointer_ + "/" + std::to_string(i), i + 1);
+  }
+  return values;
+}
+
+const std::string& Value::text() const {
+  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a(say::own_kernel::words{});
+  return json_->get_ref<const std::string&>();
+}
+
+bool Value::flag() const {
+  if (!json_->is_boolean()) not_a(say::own_kernel::flag{});
+  return json_->get<bool>();
+}
+
+std::int64_t Value::number(std::int64_t least, std::int64_t most) const {
+  const bool whole = json_->is_number_integer() &&
+                     (!json_->is_number_unsigned() ||
+                      json_->get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
+  if (!whole || json_->get<std::int64_t>() < least || json_->get<std::int64_t>() > most) {
+    not_a(say::own_kernel::number{.least = least, .most = most});
+  }
+  return json_->get<std::int64_t>();
+}
+
+Expression Value::expression(const std::vector<std::string>& known) const {
+  if (!json_->is_number_integer() && !json_->is_string()) not_a(say::own_kernel::expression{});
+  return expression(json_->is_number_integer() ? json_->dump() : text(), known);
+}
+
+Expression Value::expression(std::string_view part, const std::vector<std::string>& known) const {
+  auto parsed = Expression::parse(part);
+  if (!parsed) wrong(parsed.error());
+  for (const std::string& name : parsed->names()) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    wrong(say::own_kernel::bad_name{
+        .expression = parsed->text(), .name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
+  }
+  return std::move(parsed).value();
+}
+
+std::string Value::word(const std::vector<std::string_view>& known) const {
+  if (!json_->is_string() || std::ranges::find(known, text()) == known.end()) {
+    not_a(say::own_kernel::one_of{.words = fmt::format("\"{}\"", fmt::join(known, "\", \""))});
+  }
+  return text();
+}
+
+}  // namespace attnscope::user

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value of a statement, which refuses what it must not be at its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/model/message.h"
+#include "kernels/user/expression.h"
+#include "kernels/user/json_lines.h"
+
+namespace attnscope::user {
+
+/// Ends the parsing: caught in parse_statement().
+struct Wrong {
+  Message what;
+};
+
+/// A value, and where it stands. All that refuse throw Wrong.
+class Value {
+ public:
+  using Json = nlohmann::ordered_json;
+  /// Keeps references. `nth`: of a list's, from 1.
+  Value(const JsonWithLines& all, const Json& json, std::string pointer, std::size_t nth = 0)
+      : all_(&all), json_(&json), pointer_(std::move(pointer)), nth_(nth) {}
+
+  [[noreturn]] void wrong(Message what) const;
+  [[noreturn]] void not_a(Message kind) const;
+
+  /// An object's member, where it has it.
+  [[nodiscard]] std::optional<Value> find(const char* name) const;
+  [[nodiscard]] Value at(const char* name) const;
+  /// Refuses what is no object, and members of other names.
+  const Value& object(std::initializer_list<std::string_view> known) const;
+  void each_member(const std::function<void(const std::string&, const Value&)>& use) const;
+  [[nodiscard]] std::vector<Value> list() const;
+  [[nodiscard]] bool is_object() const { return json_->is_object(); }
+  [[nodiscard]] bool is_list() const { return json_->is_array(); }
+  [[nodiscard]] bool is(int number) const { return json_->is_number_integer() && *json_ == number; }
+  [[nodiscard]] const std::string& text() const;
+  [[nodiscard]] bool flag() const;
+  [[nodiscard]] std::int64_t number(std::int64_t least, std::int64_t most) const;
+  /// A number is an expression, too.
+  [[nodiscard]] Expression expression(const std::vector<std::string>& known) const;
+  /// Of a part of its text.
+  [[nodiscard]] Expression expression(std::string_view part, const std::vector<std::string>& known) const;
+  /// One of these words.
+  [[nodiscard]] std::string word(const std::vector<std::string_view>& known) const;
+
+ private:
+  const JsonWithLines* all_;
+  const Json* json_;
+  std::string pointer_;
+  std::size_t nth_;
+};
+
+}  // namespace attnscope::user
