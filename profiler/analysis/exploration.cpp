@@ -37,6 +37,7 @@ MemoryMap named_parts(const KernelModel& kernel, OnChipPlace place, int blocks) 
 MemoryMap shared_map(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding, int blocks) {
   MemoryMap map = named_parts(kernel, OnChipPlace::shared, blocks);
   map.sm_bytes = limits.shared_bytes_per_sm;
+  map.block_limit = limits.shared_bytes_per_block + limits.shared_bytes_reserved - padding;
   map.block_bytes = shared_bytes_taken(limits, kernel.footprint());
   // Static shared memory is no part of what a launch asks for.
   append(map, {.kind = SpanKind::unnamed, .bytes = kernel.dynamic_shared_bytes - bytes_held(map)});
@@ -49,6 +50,7 @@ MemoryMap register_map(const KernelModel& kernel, const DeviceLimits& limits, in
   constexpr std::int64_t register_bytes = 4;
   MemoryMap map = named_parts(kernel, OnChipPlace::registers, blocks);
   map.sm_bytes = limits.registers_per_sm * register_bytes;
+  map.block_limit = map.sm_bytes;
   map.block_bytes = std::max(register_bytes_taken(kernel.footprint()), bytes_held(map));
   append(map, {.kind = SpanKind::unnamed, .bytes = map.block_bytes - bytes_held(map)});
   return map;
@@ -99,6 +101,29 @@ std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceL
   return std::nullopt;
 }
 
+/// One block of each kernel where only room on chip is wanting: the model is asked of a GPU that has more of it.
+std::vector<ExploredKernel> overrunning(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
+                                        std::int64_t padding) {
+  constexpr std::int64_t times = 64;
+  DeviceLimits roomy = limits;
+  roomy.shared_bytes_per_block *= times;
+  roomy.shared_bytes_per_sm *= times;
+  roomy.registers_per_sm *= times;
+  const AttentionModel model = algorithm.model(spec.problem, spec.config(), roomy);
+  std::vector<ExploredKernel> kernels;
+  for (const KernelModel& kernel : model.kernels) {
+    if (kernel.setup) continue;
+    ExploredKernel& added = kernels.emplace_back();
+    added.name = kernel.name;
+    added.threads_per_block = kernel.threads_per_block();
+    added.registers_per_thread = kernel.registers_per_thread;
+    added.shared_bytes = kernel.dynamic_shared_bytes;
+    added.shared = shared_map(kernel, limits, padding, 1);
+    added.registers = register_map(kernel, limits, 1);
+  }
+  return kernels;
+}
+
 }  // namespace
 
 std::size_t Exploration::longest() const {
@@ -132,6 +157,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.refusal = model.refusal ? model.refusal : refuse_padding(model, limits, point.padding_bytes);
   if (result.refusal) {
     if (model.refusal) result.nearest = nearest_tile(algorithm, spec.problem, spec.config(), device);
+    result.overrun = overrunning(algorithm, spec, limits, point.padding_bytes);
     return result;
   }
   result.flops = algorithm.flops(spec.problem);

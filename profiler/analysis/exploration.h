@@ -4,6 +4,7 @@
 // Everything in it is modelled.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -57,8 +58,10 @@ struct MemoryMap {
   std::int64_t block_bytes = 0;   ///< that a block takes of the SM
   std::int64_t sm_bytes = 0;      ///< that the SM has
   int blocks = 0;                 ///< on the SM at once
+  std::int64_t block_limit = 0;   ///< that a block may take of it
 
   [[nodiscard]] std::int64_t free_bytes() const { return sm_bytes - blocks * block_bytes; }
+  [[nodiscard]] std::int64_t overrun() const { return std::max<std::int64_t>(0, block_bytes - block_limit); }
 };
 
 /// One measured kernel of the configuration.
@@ -80,8 +83,11 @@ struct ExploredKernel {
 struct Exploration {
   ExploredPoint point;
   std::string device;                    ///< DeviceLimits::name
-  std::optional<Refusal> refusal;        ///< with it, only `nearest`, `flops` and the above are set
+  std::optional<Refusal> refusal;        ///< with it, only `nearest`, `overrun` and the above are set
   std::optional<Config> nearest;         ///< with a refusal: nearest_tile()
+  /// With a refusal for want of room on chip: one block of each kernel as it would be, of which the maps and sizes are
+  /// set. What it takes beyond block_limit is the overrun.
+  std::vector<ExploredKernel> overrun;
   std::vector<ExploredKernel> kernels;   ///< in stream order
   std::vector<OperandTraffic> operands;  ///< sums over the kernels, each matrix once
   Traffic traffic;

@@ -51,8 +51,13 @@ void FittedTable::fit() {
     horizontalHeader()->resizeSection(column, widths[static_cast<std::size_t>(column)]);
   }
   const int bar = narrow ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this) : 0;
-  const int height = horizontalHeader()->sizeHint().height() + rows * verticalHeader()->defaultSectionSize() + bar + 2;
+  const int height = horizontalHeader()->sizeHint().height() + std::min(rows, most_rows_) * verticalHeader()->defaultSectionSize() + bar + 2;
   if (minimumHeight() != height) setFixedHeight(height);
+}
+
+void FittedTable::set_most_rows(int rows) {
+  most_rows_ = rows;
+  setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
 }
 
 void FittedTable::resizeEvent(QResizeEvent* event) {

@@ -16,6 +16,8 @@ class FittedTable : public PlainTable {
   FittedTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
   /// Again, after other texts have come.
   void fit();
+  /// Of more it shows that many, and scrolls.
+  void set_most_rows(int rows);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -24,6 +26,7 @@ class FittedTable : public PlainTable {
  private:
   [[nodiscard]] int width_of(const QFontMetrics& metrics, const QString& text);
 
+  int most_rows_ = 1 << 20;
   QHash<QString, int> widths_;  ///< of texts that were there, in the font that there is
 };
 

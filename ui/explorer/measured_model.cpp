@@ -14,13 +14,6 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr std::size_t most_lines = 12;
-
-/// "1.04", measured over predicted; nothing where one of them is missing.
-QString ratio(double measured, double predicted) {
-  return measured > 0 && predicted > 0 ? QString::number(measured / predicted, 'f', 3) : QStringLiteral("–");
-}
-
 QString state_words(const MeasuredPoint& point) {
   switch (point.state) {
     case MeasuredPoint::State::waiting:
@@ -48,7 +41,14 @@ MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool show
   line.shown = shown;
   const std::string what = short_title(point.choices).toStdString();
   line.texts[what_column] = QString::fromStdString(what);
-  line.texts[time_column] = state_words(point);
+  const auto put = [&](Column column, double number, const QString& words) {
+    line.texts.at(column) = words;
+    line.numbers.at(column) = number;
+  };
+  const AttentionProblem& problem = point.choices.point.spec.problem;
+  put(n_column, static_cast<double>(problem.n_k), format_lengths(problem));
+  put(d_column, static_cast<double>(problem.d), QString::number(problem.d));
+  put(time_column, point.event.time_median_ns, state_words(point));
   QStringList help{point.device, QString::fromStdString(describe(point.choices.point.spec))};
   if (!point.why.isEmpty()) help << point.why;
   if (point.state == MeasuredPoint::State::finished) {
@@ -56,9 +56,15 @@ MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool show
     if (!event.reason.empty()) help << qtext(event.reason);
     if (event.throttled) help << qtext(say::explorer_page::throttled{});
     if (point.theory) {
-      line.texts[time_ratio_column] = ratio(event.time_median_ns, point.theory->ns);
-      line.texts[l2_ratio_column] = ratio(event.l2_sm_bytes, static_cast<double>(point.theory->traffic.total()));
-      line.texts[dram_ratio_column] = ratio(event.dram_settled_bytes, point.theory->dram_bytes);
+      // "1.04", measured over predicted; nothing where one of them is missing.
+      const auto put_ratio = [&](Column column, double measured, double predicted) {
+        const bool there = measured > 0 && predicted > 0;
+        const double ratio = there ? measured / predicted : 0;
+        put(column, ratio, there ? QString::number(ratio, 'f', 3) : QStringLiteral("–"));
+      };
+      put_ratio(time_ratio_column, event.time_median_ns, point.theory->ns);
+      put_ratio(l2_ratio_column, event.l2_sm_bytes, static_cast<double>(point.theory->traffic.total()));
+      put_ratio(dram_ratio_column, event.dram_settled_bytes, point.theory->dram_bytes);
     }
   }
   line.help = help.join(QLatin1Char('\n'));
@@ -67,23 +73,20 @@ MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool show
 
 void MeasuredModel::set_points(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown) {
   std::vector<Line> lines;
-  // What waits tells least: it comes last.
-  const auto rank = [&](const MeasuredPoint& point) {
-    return point.is_of(shown) ? 0 : point.state != MeasuredPoint::State::waiting ? 1 : 2;
-  };
-  for (const int wanted : {0, 1, 2}) {
-    for (const MeasuredPoint& point : points) {
-      if (rank(point) == wanted && lines.size() < most_lines) lines.push_back(line_of(point, wanted == 0));
-    }
+  lines.reserve(points.size());
+  for (auto point = points.rbegin(); point != points.rend(); ++point) {
+    lines.push_back(line_of(*point, point->is_of(shown)));
   }
-  beginResetModel();
-  lines_ = std::move(lines);
-  endResetModel();
+  replace_lines(lines_, std::move(lines), [](const Line& before, const Line& now, int /*column*/) {
+    return before.texts == now.texts && before.help == now.help && before.shown == now.shown;
+  });
 }
 
 QVariant MeasuredModel::cell(int row, int column, int role) const {
   const Line& line = lines_[static_cast<std::size_t>(row)];
   if (role == Qt::DisplayRole) return line.texts.at(static_cast<std::size_t>(column));
+  if (role == sort_role && column != what_column) return line.numbers.at(static_cast<std::size_t>(column));
+  if (role == sort_role) return line.texts[what_column];
   if (role == Qt::ToolTipRole) return plain_tip(line.help);
   if (role == Qt::TextAlignmentRole && column != what_column) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
   if (role == Qt::FontRole && line.shown) {
@@ -103,6 +106,10 @@ QVariant MeasuredModel::header(int column, int role) const {
   switch (column) {
     case what_column:
       return qtext(say::explorer_page::configuration{});
+    case n_column:
+      return QStringLiteral("N");
+    case d_column:
+      return QStringLiteral("d");
     case time_column:
       return qtext(say::explorer_page::outcome{});
     case time_ratio_column:

@@ -15,9 +15,9 @@ class MeasuredModel : public TableModel {
   Q_OBJECT
  public:
   using TableModel::TableModel;
-  enum Column { what_column, time_column, time_ratio_column, l2_ratio_column, dram_ratio_column, column_count };
+  enum Column { what_column, n_column, d_column, time_column, time_ratio_column, l2_ratio_column, dram_ratio_column, column_count };
 
-  /// The points of `shown` first, then the latest; not more than are read at a glance.
+  /// `points` begins with the latest, the table ends with it: none moves. Those of `shown` stand out.
   void set_points(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown);
 
  protected:
@@ -29,6 +29,7 @@ class MeasuredModel : public TableModel {
  private:
   struct Line {
     std::array<QString, column_count> texts;
+    std::array<double, column_count> numbers{};  ///< to sort by; of `what_column` none
     QString help;
     bool shown = false;
   };

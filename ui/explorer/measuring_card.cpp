@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/explorer/measuring_card.h"
 
-#include <QVBoxLayout>
+#include <QHBoxLayout>
+#include <QSortFilterProxyModel>
 #include <algorithm>
 
 #include "kernels/registry.h"
@@ -11,31 +12,30 @@
 #include "ui/explorer/card_words.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
+namespace {
+
+constexpr int most_rows = 12;
+
+}  // namespace
 
 MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
     : QWidget(parent), choices_(default_choices()), measurer_(measurer) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(6);
-  auto* bar = new QWidget(this);
-  auto* flow = new FlowLayout(bar);
-  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  bar->setSizePolicy(policy);
-  device_ = new QComboBox(bar);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(6);
+  device_ = new QComboBox(this);
   device_->setObjectName(QStringLiteral("measures-on"));
   device_->setAccessibleName(qtext(say::explorer_page::measures_on{}));
   device_->setToolTip(plain_tip(qtext(say::explorer_page::measures_on{})));
   device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  flow->addWidget(device_);
+  row->addWidget(device_);
   const auto button = [&](const QString& name, const QString& text, const QString& help) {
-    auto* made = new QPushButton(text, bar);
+    auto* made = new QPushButton(text, this);
     made->setObjectName(name);
     made->setToolTip(plain_tip(help));
-    flow->addWidget(made);
+    row->addWidget(made);
     return made;
   };
   measure_ = button(QStringLiteral("measure"), qtext(say::explorer_page::measure{}),
@@ -46,12 +46,18 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
                    qtext(say::explorer_page::cancel_help{}));
   map_ = button(QStringLiteral("show-map"), qtext(say::explorer_page::show_map{}),
                 qtext(say::explorer_page::show_map_help{}));
-  state_ = card_words(this, QStringLiteral("measuring"));
+  state_ = new ElidedLabel(this);
+  state_->setObjectName(QStringLiteral("measuring"));
+  state_->setTextFormat(Qt::PlainText);
+  row->addWidget(state_, 1);
   model_ = new MeasuredModel(this);
-  table_ = new FittedTable(model_, qtext(say::explorer_page::measured{}), this);
-  column->addWidget(bar);
-  column->addWidget(state_);
-  column->addWidget(table_);
+  auto* order = new QSortFilterProxyModel(this);
+  order->setSourceModel(model_);
+  order->setSortRole(TableModel::sort_role);
+  table_ = new FittedTable(order, qtext(say::explorer_page::measured{}), this);
+  table_->set_most_rows(most_rows);
+  table_->setSortingEnabled(true);
+  table_->sortByColumn(-1, Qt::AscendingOrder);
   follow_measurer();
   show_state();
 }
@@ -141,9 +147,11 @@ void MeasuringCard::show_state() {
   cancel_->setEnabled(measurer_.open() > 0);
   map_->setEnabled(measurer_.mapped() != nullptr);
   set_words(state_, state_words());
+  state_->setToolTip(plain_tip(state_words()));
   model_->set_points(measurer_.points(), choices_);
   table_->setVisible(model_->rowCount() > 0);
   table_->fit();
+  if (!table_->underMouse()) table_->scrollToBottom();
 }
 
 void MeasuringCard::measure() {

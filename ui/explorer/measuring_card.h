@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measure, Sweep around and Cancel, what they are at, and what came of it beside what was predicted.
+// Measure, Sweep around and Cancel with what they are at in one row, and a table of what came of it beside what was
+// predicted, which stands elsewhere.
 #pragma once
 
 #include <QComboBox>
@@ -13,6 +14,7 @@
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measured_model.h"
 #include "ui/explorer/point_measurer.h"
+#include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
 
@@ -32,7 +34,7 @@ class MeasuringCard : public QWidget {
   [[nodiscard]] QString state_words() const;
   /// How many points it still has, and where they go.
   [[nodiscard]] QString open_words() const;
-  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] FittedTable* table() const { return table_; }
 
  signals:
   void measure_wanted();
@@ -68,7 +70,7 @@ class MeasuringCard : public QWidget {
   QPushButton* around_ = nullptr;
   QPushButton* cancel_ = nullptr;
   QPushButton* map_ = nullptr;
-  QLabel* state_ = nullptr;
+  ElidedLabel* state_ = nullptr;
   MeasuredModel* model_ = nullptr;
   FittedTable* table_ = nullptr;
 };

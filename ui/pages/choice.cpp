@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/choice.h"
 
-#include <QAbstractButton>
+#include <QAction>
 #include <QDoubleSpinBox>
 #include <QSignalBlocker>
 
@@ -53,7 +53,7 @@ void Choices::keep(const char* key, QString& word) {
        [key, &word](const QJsonObject& state) { word = state[QLatin1String(key)].toString(word); });
 }
 
-void Choices::keep(const char* key, QAbstractButton& toggle) {
+void Choices::keep(const char* key, QAction& toggle) {
   keep([key, &toggle](QJsonObject& state) { state[QLatin1String(key)] = toggle.isChecked(); },
        [key, &toggle](const QJsonObject& state) {
          const QSignalBlocker quiet(toggle);

@@ -14,7 +14,7 @@
 
 #include "ui/pages/option.h"
 
-class QAbstractButton;
+class QAction;
 class QDoubleSpinBox;
 
 namespace attnscope::ui {
@@ -97,7 +97,7 @@ class Choices {
  public:
   void keep(const char* key, IdChoice& choice);
   void keep(const char* key, QString& word);
-  void keep(const char* key, QAbstractButton& toggle);
+  void keep(const char* key, QAction& toggle);
   void keep(const char* key, QDoubleSpinBox& number);
   /// What has a state() of its own and a restore().
   template <class Group>

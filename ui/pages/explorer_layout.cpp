@@ -150,7 +150,7 @@ void ExplorerPage::build_cards() {
   layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(qtext(say::explorer_page::tile_grid{}), {grid_}));
   layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
-  layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_}));
+  layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_->table()}));
   card_area_ = new QScrollArea(this);
   card_area_->setWidget(cards);
   card_area_->setWidgetResizable(true);

@@ -30,6 +30,7 @@
 #include "ui/process/own_gpu_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/on_chip_map.h"
 
 namespace attnscope::ui {
@@ -72,6 +73,14 @@ class ExplorerPage::Change : public QUndoCommand {
 
 namespace {
 
+/// The kernel whose block takes most beyond what it may have.
+int most_overrun(const std::vector<analysis::ExploredKernel>& kernels) {
+  const auto most = std::ranges::max_element(kernels, {}, [](const analysis::ExploredKernel& kernel) {
+    return std::max(kernel.shared.overrun(), kernel.registers.overrun());
+  });
+  return static_cast<int>(most - kernels.begin());
+}
+
 std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, const Outdated& /*outdated*/) {
   return std::make_shared<const Explored>(work_out(choices));
 }
@@ -107,7 +116,10 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   column->setContentsMargins(10, 8, 10, 6);
   column->setSpacing(6);
   build_bar();
-  verdict_ = card_words(this, QStringLiteral("verdict"));
+  // One line, whatever it says: nothing moves below it while a slider is dragged.
+  verdict_ = new ElidedLabel(this);
+  verdict_->setObjectName(QStringLiteral("verdict"));
+  verdict_->setTextFormat(Qt::PlainText);
   column->addWidget(verdict_);
 
   auto* row = new QHBoxLayout();
@@ -122,6 +134,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   build_cards();
   follow_measuring();
   row->addWidget(card_area_, 1);
+  column->addWidget(measuring_);
 
   connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
@@ -366,14 +379,16 @@ void ExplorerPage::show_explored() {
     const QSignalBlocker quiet(kernel_);
     const QString before = kernel_->currentText();
     QStringList names;
-    for (const analysis::ExploredKernel& kernel : e.kernels) names << QString::fromStdString(kernel.name);
+    const std::vector<analysis::ExploredKernel>& kernels = e.refusal ? e.overrun : e.kernels;
+    for (const analysis::ExploredKernel& kernel : kernels) names << QString::fromStdString(kernel.name);
     QStringList shown_names;
     for (int i = 0; i < kernel_->count(); ++i) shown_names << kernel_->itemText(i);
     if (names != shown_names) {
       kernel_->clear();
       kernel_->addItems(names);
       kernel_->setCurrentIndex(names.contains(before) ? static_cast<int>(names.indexOf(before))
-                               : e.kernels.empty()    ? -1
+                               : kernels.empty()      ? -1
+                               : e.refusal            ? most_overrun(kernels)
                                                       : static_cast<int>(e.longest()));
     }
     kernel_->setVisible(names.size() > 1);
@@ -395,7 +410,7 @@ void ExplorerPage::show_kernel() {
   const analysis::Exploration& e = shown_->exploration;
   const int place = kernel_->currentIndex();
   if (e.refusal || place < 0) {
-    on_chip_->set_kernel(nullptr);
+    on_chip_->set_kernel(e.overrun.empty() ? nullptr : &e.overrun[static_cast<std::size_t>(std::max(0, place))]);
     unit_bars_->set_times({});
     set_words(occupancy_, {});
     occupancy_->hide();
@@ -460,6 +475,7 @@ void ExplorerPage::show_verdict() {
   nearest_button_->setVisible(nearest.has_value());
   if (nearest) nearest_button_->setText(qtext(say::explorer_page::take_nearest{.tile = describe(nearest->tile)}));
   set_words(verdict_, verdict_words(shown_->exploration));
+  verdict_->setToolTip(plain_tip(verdict_->text()));
 }
 
 void ExplorerPage::show_errors() {

@@ -2,24 +2,20 @@
 #include "ui/pages/facet_bar.h"
 
 #include <QCoreApplication>
-#include <QHBoxLayout>
-#include <QLabel>
-#include <QMenu>
-#include <QToolButton>
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "messages/curve_page.h"
+#include "messages/page.h"
 #include "ui/models/facet_words.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"
+#include "ui/widgets/staying_menu.h"
 
 namespace attnscope::ui {
 namespace {
-
-constexpr int widest_combo = 190;  ///< a list may hold one very long value
 
 QString key_of(const analysis::Facet& facet) {
   return QString::fromStdString(facet.key);
@@ -28,34 +24,38 @@ QString key_of(const analysis::Facet& facet) {
 }  // namespace
 
 FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
-    : QWidget(parent), filter_(filter), flow_(new FlowLayout(this, 6)), more_(new QToolButton(this)) {
-  more_->setText(qtext(say::curve_page::more{}));
-  more_->setToolTip(qtext(say::curve_page::more_help{}));
-  more_->setPopupMode(QToolButton::InstantPopup);
-  more_->setMenu(new QMenu(more_));
+    : QWidget(parent),
+      filter_(filter),
+      flow_(new FlowLayout(this, 6)),
+      toggles_(new Toggles(this)),
+      more_(new FacetChip({}, qtext(say::page::options_help{}), new StayingMenu, this)) {
+  more_->setObjectName(QStringLiteral("plot-options"));
+  more_->setAccessibleName(qtext(say::page::options{}));
+  more_->hide_label();
+  more_->set_texts({qtext(say::page::options{})});
+  more_->show_words(qtext(say::page::options{}));
   more_->hide();
   connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_more);
   flow_->addWidget(more_);
   add_chips_of_filter();
 }
 
+void FacetBar::add_lead(FacetChip* chip) {
+  flow_->insert_widget(static_cast<int>(leads_.size()), chip);
+  leads_.push_back(chip);
+}
+
 void FacetBar::add_chips_of_filter() {
   for (std::size_t f = chips_.size(); f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
     auto* chip = new FacetChip(qtext(facet.label), qtext(facet.help), this);
-    flow_->insert_widget(static_cast<int>(f), chip);
+    flow_->insert_widget(static_cast<int>(leads_.size() + f), chip);
     chips_.push_back(chip);
     connect(chip, &FacetChip::picked, this, [this, f](const QString& id) {
       filter_.choose(f, id.toStdString());
       emit chosen();
     });
   }
-}
-
-void FacetBar::set_most_rows(int rows) {
-  if (rows == most_rows_) return;
-  most_rows_ = rows;
-  fold_soon();
 }
 
 void FacetBar::fold_soon() {
@@ -74,61 +74,45 @@ void FacetBar::resizeEvent(QResizeEvent* event) {
 }
 
 void FacetBar::fold() {
-  std::set<const QWidget*> folded;
+  std::set<const QWidget*> folded(options_.begin(), options_.end());
+  const bool has_options =
+      std::ranges::any_of(options_, &FacetChip::wanted) || std::ranges::any_of(toggles_->all(), &QAction::isVisible);
+  const auto offers = [&] { return has_options || folded.size() > options_.size(); };
   const auto rows = [&] {
     QList<int> widths;
     for (int i = 0; i < flow_->count(); ++i) {
       QWidget* widget = flow_->itemAt(i)->widget();
       const auto* chip = qobject_cast<FacetChip*>(widget);
-      const bool there = widget == more_ ? !folded.empty() : chip != nullptr ? chip->wanted() : !widget->isHidden();
+      const bool there = widget == more_ ? offers() : chip->wanted();
       if (there && !folded.contains(widget)) widths << widget->sizeHint().width();
     }
     return flow_->rows_of(widths, width());
   };
   for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
-    for (auto chip = of->rbegin(); chip != of->rend() && most_rows_ > 0 && rows() > most_rows_; ++chip) {
+    for (auto chip = of->rbegin(); chip != of->rend() && rows() > 1; ++chip) {
       if ((*chip)->wanted()) folded.insert(*chip);
     }
   }
   for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
     for (FacetChip* chip : *of) chip->set_folded(folded.contains(chip));
   }
-  more_->setVisible(!folded.empty());
+  more_->setVisible(offers());
 }
 
 void FacetBar::fill_more() {
-  // The submenus are the chips' own: clear() takes their entries alone.
-  more_->menu()->clear();
-  for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
+  // The submenus are the chips' own, and the switches the bar's: clear() takes their entries alone.
+  QMenu& menu = *more_->menu();
+  menu.clear();
+  menu.addActions(toggles_->all());
+  for (const std::vector<FacetChip*>* of : {&options_, &own_, &chips_}) {
+    menu.addSeparator();
     for (FacetChip* chip : *of) {
       if (!chip->folded() || !chip->wanted()) continue;
-      QAction* entry = more_->menu()->addMenu(chip->menu());
+      QAction* entry = menu.addMenu(chip->menu());
       entry->setText(chip->text());
       entry->setEnabled(chip->isEnabled());
     }
   }
-}
-
-ChoiceBox* FacetBar::add_combo(IdChoice& choice, const QString& name, const QString& help, int characters,
-                               std::function<void(const QString&)> picked) {
-  auto* pair = new QWidget(this);
-  auto* row = new QHBoxLayout(pair);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(5);
-  auto* label = new QLabel(name, pair);
-  auto* combo = choice.edit_with(new ChoiceBox(pair), std::move(picked));
-  combo->setSizeAdjustPolicy(characters > 0 ? QComboBox::AdjustToMinimumContentsLengthWithIcon
-                                            : QComboBox::AdjustToContents);
-  combo->setMinimumContentsLength(characters);
-  combo->setMaximumWidth(widest_combo);
-  combo->setToolTip(help);
-  combo->setAccessibleName(name);
-  label->setBuddy(combo);
-  label->setToolTip(help);
-  row->addWidget(label);
-  row->addWidget(combo);
-  flow_->insert_widget(flow_->indexOf(more_), pair);
-  return combo;
 }
 
 QJsonObject FacetBar::state() const {
@@ -168,11 +152,24 @@ FacetBar::Texts FacetBar::texts_of(const ProblemFilter& filter, const analysis::
   return texts;
 }
 
+FacetChip* FacetBar::add(IdChoice& choice, const QString& label, const QString& help,
+                         std::function<void(const QString&)> picked) {
+  return choice.edit_with(new FacetChip(label, help, this), std::move(picked));
+}
+
 FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help,
                               std::function<void(const QString&)> picked) {
-  auto* chip = choice.edit_with(new FacetChip(label, help, this), std::move(picked));
+  FacetChip* chip = add(choice, label, help, std::move(picked));
   flow_->insert_widget(flow_->indexOf(more_), chip);
   own_.push_back(chip);
+  return chip;
+}
+
+FacetChip* FacetBar::add_option(IdChoice& choice, const QString& label, const QString& help,
+                                std::function<void(const QString&)> picked) {
+  FacetChip* chip = add(choice, label, help, std::move(picked));
+  chip->set_folded(true);
+  options_.push_back(chip);
   return chip;
 }
 
@@ -191,6 +188,7 @@ void FacetBar::refresh(const Texts& texts) {
     }
     chips_[f]->offer(std::move(options), state.current);
   }
+  fold_soon();  // what the options are may be another
 }
 
 }  // namespace attnscope::ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A ProblemFilter as a row of chips. Which chips there are, and how wide, depends on the points and the room, and never
-// on a choice: nothing moves when one is made.
+// What a page shows as one row of chips: what leads it, a ProblemFilter, choices of the page's own. The rest, and what
+// the row has no room for, stands in one menu at its end. Which chips there are, and how wide, depends on the points and
+// the room, and never on a choice: nothing moves when one is made.
 #pragma once
 
 #include <QJsonObject>
@@ -9,11 +10,9 @@
 #include <vector>
 
 #include "ui/pages/choice.h"
-#include "ui/pages/choice_box.h"
 #include "ui/pages/facet_chip.h"
+#include "ui/pages/toggles.h"
 #include "ui/runs/point_set.h"
-
-class QToolButton;
 
 namespace attnscope::ui {
 
@@ -35,18 +34,19 @@ class FacetBar : public QWidget {
   void choose_problem_of(const analysis::PointTable& table, analysis::Row row);
   /// As the filter has its facets.
   [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }
-  /// A labelled combo box after the chips, for a choice of the page's own. `characters`: as wide as that many, for one
-  /// whose entries change; 0: as its entries ask for. `picked`: what a pick calls for, if not choose().
-  ChoiceBox* add_combo(IdChoice& choice, const QString& label, const QString& help, int characters = 0,
-                       std::function<void(const QString&)> picked = {});
-  /// The same as a chip after those of the filter.
+  /// Before those of the filter; becomes the bar's own.
+  void add_lead(FacetChip* chip);
+  /// After them, for a choice of the page's own. `picked`: what a pick calls for, if not choose().
   FacetChip* add_chip(IdChoice& choice, const QString& label, const QString& help,
                       std::function<void(const QString&)> picked = {});
-  /// Chips that have no room in that many rows become submenus of a last one, those of the filter first, from its last
-  /// facet on. 0: as many rows as there are.
-  void set_most_rows(int rows);
-  /// That last button.
-  [[nodiscard]] QToolButton* more() const { return more_; }
+  /// The same as a submenu of the plot's options.
+  FacetChip* add_option(IdChoice& choice, const QString& label, const QString& help,
+                        std::function<void(const QString&)> picked = {});
+  /// What of the plot is shown or not, the first entries of its options.
+  [[nodiscard]] Toggles& toggles() { return *toggles_; }
+  /// The button of that menu. Chips that have no room become submenus of it, those of the filter first, from its last
+  /// facet on.
+  [[nodiscard]] FacetChip* more() const { return more_; }
   /// The choices made by hand, by the facets' keys.
   [[nodiscard]] QJsonObject state() const;
   /// The filter then wants an update().
@@ -69,11 +69,16 @@ class FacetBar : public QWidget {
   void fill_more();
 
   ProblemFilter& filter_;
+  FacetChip* add(IdChoice& choice, const QString& label, const QString& help,
+                 std::function<void(const QString&)> picked);
+
   FlowLayout* flow_;
+  std::vector<FacetChip*> leads_;
   std::vector<FacetChip*> chips_;
-  std::vector<FacetChip*> own_;  ///< the page's
-  QToolButton* more_;
-  int most_rows_ = 0;
+  std::vector<FacetChip*> own_;      ///< the page's
+  std::vector<FacetChip*> options_;  ///< never in the row
+  Toggles* toggles_;
+  FacetChip* more_;
 };
 
 }  // namespace attnscope::ui

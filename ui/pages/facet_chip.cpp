@@ -3,7 +3,6 @@
 
 #include <QActionGroup>
 #include <QKeyEvent>
-#include <QMenu>
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
@@ -23,16 +22,16 @@ constexpr int rounding = 5;
 
 }  // namespace
 
-FacetChip::FacetChip(const QString& label, const QString& help, QWidget* parent)
+FacetChip::FacetChip(const QString& label, const QString& help, QMenu* menu, QWidget* parent)
     : QToolButton(parent), label_(label), help_(help) {
   setPopupMode(InstantPopup);
   setFocusPolicy(Qt::StrongFocus);
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   setAccessibleName(label);
-  auto* menu = new QMenu(this);
+  menu->setParent(this, menu->windowFlags());
   menu->setToolTipsVisible(true);
   setMenu(menu);
-  connect(menu, &QMenu::aboutToShow, this, &FacetChip::fill_menu);
+  connect(menu, &QMenu::aboutToShow, this, [this] { fill_menu(); });
   offer({}, -1);
 }
 
@@ -47,14 +46,27 @@ void FacetChip::offer(std::vector<Option> options, int current) {
   options_ = std::move(options);
   current_ = current;
   setEnabled(options_.size() > 1);
-  setText(QString(label_ + QLatin1Char(' ') + value()).replace(QLatin1Char('&'), QStringLiteral("&&")));
-  setAccessibleDescription(label_ + QLatin1Char(' ') + value());
+  name_value();
   QString tip = help_;
   if (current_ >= 0) {
     const Option& chosen = options_[static_cast<std::size_t>(current_)];
     tip += QLatin1Char('\n') + (chosen.full.isEmpty() ? chosen.text : chosen.full);
   }
   setToolTip(plain_tip(tip));
+  update();
+}
+
+void FacetChip::name_value() {
+  const QString words = QString(label_ + QLatin1Char(' ') + value()).trimmed();
+  setText(QString(words).replace(QLatin1Char('&'), QStringLiteral("&&")));
+  setAccessibleDescription(words);
+}
+
+void FacetChip::show_words(const QString& words) {
+  words_ = words;
+  name_value();
+  setToolTip(plain_tip(help_ + QLatin1Char('\n') + words));
+  setEnabled(true);
   update();
 }
 
@@ -79,7 +91,7 @@ void FacetChip::set_folded(bool folded) {
 }
 
 QString FacetChip::value() const {
-  return current_ < 0 ? QString() : options_[static_cast<std::size_t>(current_)].text;
+  return current_ < 0 ? words_ : options_[static_cast<std::size_t>(current_)].text;
 }
 
 QFont FacetChip::value_font() const {
@@ -168,7 +180,6 @@ void FacetChip::keyPressEvent(QKeyEvent* event) {
   menu()->popup(mapToGlobal(rect().bottomLeft()));
 }
 
-/// When it opens: while one of its entries is being chosen, they stay.
 void FacetChip::fill_menu() {
   menu()->clear();
   // A menu's submenus are its children, and clear() leaves them.

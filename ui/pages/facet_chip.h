@@ -3,6 +3,7 @@
 // value that it ever shows, so that nothing around it moves when another one is chosen.
 #pragma once
 
+#include <QMenu>
 #include <QString>
 #include <QStringList>
 #include <QToolButton>
@@ -15,7 +16,10 @@ namespace attnscope::ui {
 class FacetChip : public QToolButton {
   Q_OBJECT
  public:
-  FacetChip(const QString& label, const QString& help, QWidget* parent = nullptr);
+  FacetChip(const QString& label, const QString& help, QWidget* parent = nullptr)
+      : FacetChip(label, help, new QMenu, parent) {}
+  /// `menu` becomes the chip's own.
+  FacetChip(const QString& label, const QString& help, QMenu* menu, QWidget* parent);
 
   /// Longer values are shortened: in pixels.
   void set_widest(int pixels);
@@ -27,6 +31,8 @@ class FacetChip : public QToolButton {
   void offer(std::vector<Option> options, int current);
   /// The same, and these are all that it may show.
   void show_options(const std::vector<Option>& options, int current);
+  /// In place of a value that was chosen of options.
+  void show_words(const QString& words);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   [[nodiscard]] QString label() const { return label_; }
   /// Its choices stand elsewhere, in a menu that has more of the kind: it is not seen, whatever setVisible() says.
@@ -46,14 +52,16 @@ class FacetChip : public QToolButton {
   void picked(const QString& id);
 
  protected:
+  /// When the menu opens: while one of its entries is being chosen, they stay.
+  virtual void fill_menu();
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
   void forget_size();
-  void fill_menu();
   void pick(int place);
+  void name_value();
   [[nodiscard]] QFont value_font() const;
 
   [[nodiscard]] int label_width() const;
@@ -68,6 +76,7 @@ class FacetChip : public QToolButton {
   QStringList texts_;
   std::vector<Option> options_;
   int current_ = -1;
+  QString words_;
 };
 
 }  // namespace attnscope::ui

@@ -2,12 +2,8 @@
 #include "ui/pages/io_curve_page.h"
 #include "kernels/registry.h"
 
-#include <QApplication>
 #include <QEvent>
 #include <QJsonArray>
-#include <QResizeEvent>
-#include <QSignalBlocker>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <set>
@@ -130,12 +126,20 @@ void IoCurvePage::add_choices() {
       choice.choose(id);
     };
   };
-  facets().add_combo(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}), 14, of_problem(tile_));
-  facets().add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}));
+  algorithms_ = new SetChip(qtext(say::curve_page::algorithms{}), qtext(say::curve_page::algorithms_help{}), this);
+  connect(algorithms_, &SetChip::switched, this,
+          [this](const QString& id, bool on) { show_algorithm(id.toStdString(), on); });
+  connect(algorithms_, &SetChip::alone_wanted, this, [this](const QString& id) { isolate(id.toStdString()); });
+  facets().add_lead(algorithms_);
+  facets()
+      .add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}))
+      ->hide_label();
   facets().add_chip(axis_, qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}), of_problem(axis_));
-  facets().add_chip(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}), of_problem(group_));
-  facets().add_chip(color_, qtext(say::curve_page::color{}), qtext(say::curve_page::color_help{}));
-  facets().add_chip(scale_, qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
+  facets().add_option(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}), of_problem(tile_));
+  facets().add_option(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}),
+                      of_problem(group_));
+  facets().add_option(color_, qtext(say::curve_page::color{}), qtext(say::curve_page::color_help{}));
+  facets().add_option(scale_, qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
 }
 
 void IoCurvePage::keep_choices() {
@@ -144,7 +148,7 @@ void IoCurvePage::keep_choices() {
   choices().keep("over", axis_);
   choices().keep("group", group_);
   choices().keep("scale", scale_);
-  choices().keep_all_of("show", *toggles_);
+  choices().keep_all_of("show", facets().toggles());
   choices().keep(
       [this](QJsonObject& state) {
         state[QStringLiteral("plot")] = word_of(ordinate_);
@@ -168,7 +172,6 @@ void IoCurvePage::keep_choices() {
         for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
           hidden_.insert(name.toString().toStdString());
         }
-        for (const auto& [name, chip] : chip_of_) chip->setChecked(!hidden_.contains(name));
       });
 }
 
@@ -186,9 +189,8 @@ QString IoCurvePage::metric_key() const {
 }
 
 void IoCurvePage::add_toggles() {
-  toggles_ = new ToggleBar(this);
   const auto add = [this](const char* name, const QString& text, bool on, const QString& help) {
-    QAction* action = toggles_->add(QString::fromLatin1(name), text, help, on);
+    QAction* action = facets().toggles().add(QString::fromLatin1(name), text, help, on);
     connect(action, &QAction::toggled, this, [this, action] { refresh(action != per_head_); });
     return action;
   };
@@ -203,7 +205,6 @@ void IoCurvePage::add_toggles() {
   per_head_ = add("per_head", qtext(say::curve_page::per_head{}), false, qtext(say::curve_page::per_head_help{}));
   residuals_ = add("residuals", qtext(say::curve_page::residuals{}), false, qtext(say::curve_page::residuals_help{}));
   peaks_ = add("peaks", qtext(say::curve_page::peaks{}), true, qtext(say::curve_page::peaks_help{}));
-  layout()->addWidget(toggles_);
 }
 
 void IoCurvePage::add_plot() {
@@ -353,8 +354,8 @@ TileSelection IoCurvePage::tile_selection() const {
 
 CurveRequest IoCurvePage::request() const {
   CurveRequest request;
-  for (const auto& [name, chip] : chip_of_) {
-    if (chip->isChecked()) request.algorithms.insert(name);
+  for (const Offered& each : offered_) {
+    if (!hidden_.contains(each.name)) request.algorithms.insert(each.name);
   }
   request.tile = tile_selection();
   request.ordinate = ordinate();
@@ -401,7 +402,7 @@ void IoCurvePage::show_curves(bool keep_view) {
   show_toggles();
   offer_plots();
   offer_axes();
-  refresh_chips();
+  refresh_algorithms();
   refresh_tiles();
   curves_ = over_n() ? build_curves(points(), filter(), request(), color_.value())
                      : build_axis_curves(points(), filter(), axis_request(), color_.value());
@@ -410,7 +411,7 @@ void IoCurvePage::show_curves(bool keep_view) {
     curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
   }
   if (const auto words = words_instead()) return show_words(*words);
-  color_chips();
+  show_algorithms();
   show_content(simulated_parts(*points(), drawn_rows(curves_)),
                curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
@@ -458,9 +459,9 @@ void IoCurvePage::show_toggles() {
   peaks_->setVisible(!over_n() || ordinate() == Ordinate::rate);
 }
 
-void IoCurvePage::refresh_chips() {
+void IoCurvePage::refresh_algorithms() {
   struct Present {
-    bool shown = false;  ///< some point has what the plot shows
+    bool shown = false;
     bool imported = true;
   };
   std::map<std::string, Present> present;
@@ -470,78 +471,56 @@ void IoCurvePage::refresh_chips() {
     entry.shown = entry.shown || !over_n() || analysis::shows_on(table, row, ordinate());
     entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
   }
-  for (const Algorithm* algorithm : known_algorithms().algorithms()) add_chip(std::string(algorithm->name()));
-  for (const auto& [name, entry] : present) add_chip(name);
   const bool bytes = ordinate() == Ordinate::bytes;
-  for (const auto& [name, chip] : chip_of_) {
-    const auto entry = present.find(name);
-    const bool there = entry != present.end();
-    chip->setEnabled(there && entry->second.shown);
-    // What is not ours is offered only while it is there.
-    chip->setVisible(chip->isEnabled() || (!compact_ && (there || known_algorithms().find(name) != nullptr)));
-    QString tip = about_algorithm(name);
-    if (!there) {
-      tip += QLatin1Char('\n') + qtext(say::curve_page::no_point{});
-    } else if (!entry->second.shown) {
-      tip += QLatin1Char('\n') + qtext(lacks(entry->second.imported, bytes));
-    }
-    chip->setToolTip(tip);
+  const auto offer = [&](const std::string& name, const Present* there) {
+    const Message why = there == nullptr ? Message(say::curve_page::no_point{}) : lacks(there->imported, bytes);
+    const bool shown = there != nullptr && there->shown;
+    offered_.push_back({name, shown, about_algorithm(name) + (shown ? QString() : QLatin1Char('\n') + qtext(why))});
+  };
+  offered_.clear();
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) {
+    const auto there = present.extract(std::string(algorithm->name()));
+    offer(std::string(algorithm->name()), there.empty() ? nullptr : &there.mapped());
   }
-  color_chips();
+  // What is not ours is offered only while it is there.
+  for (const auto& [name, entry] : present) offer(name, &entry);
+  show_algorithms();
 }
 
-void IoCurvePage::add_chip(const std::string& name) {
-  QToolButton*& chip = chip_of_[name];
-  if (chip != nullptr) return;
-  chip = new QToolButton(this);
+void IoCurvePage::show_algorithms() {
   constexpr qsizetype longest_name = 24;  // the whole stands in the tip
-  chip->setText(shortened(short_title(name), longest_name));
-  chip->setCheckable(true);
-  chip->setChecked(!hidden_.contains(name));
-  toggles_->add_widget(chip);
-  connect(chip, &QToolButton::clicked, this, [this, name] {
-    if ((QApplication::keyboardModifiers() & Qt::ControlModifier) != 0) isolate(name);
-  });
-  connect(chip, &QToolButton::toggled, this, [this, name](bool on) {
-    if (on) {
-      hidden_.erase(name);
-    } else {
-      hidden_.insert(name);
-    }
-    refresh(true);
-  });
+  const PlotColors colors = plot_colors(palette());
+  std::vector<SetChip::Item> items;
+  for (const auto& [name, shown, help] : offered_) {
+    // Where colours are a device's or a run's, an algorithm has none.
+    const bool colored = curves_.color == ColorOf::algorithm;
+    items.push_back({.text = shortened(short_title(name), longest_name),
+                     .id = QString::fromStdString(name),
+                     .help = help,
+                     .on = !hidden_.contains(name),
+                     .offered = shown,
+                     .color = colored ? algorithm_color(name, colors.dark) : colors.muted});
+  }
+  algorithms_->set_items(std::move(items));
 }
 
-void IoCurvePage::isolate(const std::string& name) {
-  const bool alone = std::ranges::all_of(
-      chip_of_, [&](const auto& chip) { return chip.first == name || hidden_.contains(chip.first); });
-  for (const auto& [other, chip] : chip_of_) {
-    const bool shown = alone || other == name;
-    const QSignalBlocker quiet(chip);  // all at once
-    chip->setChecked(shown);
-    if (shown) {
-      hidden_.erase(other);
-    } else {
-      hidden_.insert(other);
-    }
+void IoCurvePage::show_algorithm(const std::string& name, bool on) {
+  if (on) {
+    hidden_.erase(name);
+  } else {
+    hidden_.insert(name);
   }
   refresh(true);
 }
 
-void IoCurvePage::color_chips() {
-  const PlotColors colors = plot_colors(palette());
-  for (const auto& [name, chip] : chip_of_) {
-    // Where colours are a device's or a run's, an algorithm has none.
-    const QColor color = curves_.color == ColorOf::algorithm ? algorithm_color(name, colors.dark) : colors.muted;
-    const QString sheet =
-        QStringLiteral(
-            "QToolButton { border: 1.5px solid %1; border-radius: 10px; padding: 2px 10px; color: %2; }"
-            "QToolButton:checked { background: %1; color: %3; }"
-            "QToolButton:disabled { border-color: %4; color: %4; background: transparent; }"
-            "QToolButton:focus { border-color: %5; }")
-            .arg(color.name(), colors.text.name(), ink_on(color).name(), colors.axis.name(), colors.text.name());
-    if (chip->styleSheet() != sheet) chip->setStyleSheet(sheet);
+void IoCurvePage::isolate(const std::string& name) {
+  const bool alone = std::ranges::all_of(
+      offered_, [&](const Offered& each) { return each.name == name || hidden_.contains(each.name); });
+  hidden_.clear();
+  for (const Offered& each : offered_) {
+    if (!alone && each.name != name) hidden_.insert(each.name);
   }
+  refresh(true);
 }
 
 void IoCurvePage::refresh_tiles() {
@@ -557,21 +536,9 @@ void IoCurvePage::refresh_tiles() {
   tile_.offer(std::move(options));
 }
 
-void IoCurvePage::resizeEvent(QResizeEvent* event) {
-  ProblemPage::resizeEvent(event);
-  const bool compact = event->size().height() < roomy_height;
-  if (compact == compact_) return;
-  compact_ = compact;
-  toggles_->set_compact(compact);
-  refresh_chips();
-}
-
 void IoCurvePage::changeEvent(QEvent* event) {
   ProblemPage::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) color_chips();
-  if (event->type() == QEvent::FontChange) {
-    for (const auto& [name, chip] : chip_of_) chip->setFont(font());  // a style sheet keeps the one it found
-  }
+  if (event->type() == QEvent::PaletteChange && algorithms_ != nullptr) show_algorithms();
 }
 
 }  // namespace attnscope::ui

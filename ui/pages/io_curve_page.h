@@ -2,8 +2,6 @@
 // IO, time or rate against N, or any metric against any axis: the controls around an IoPlot.
 #pragma once
 
-#include <QToolButton>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,7 +9,7 @@
 
 #include "ui/models/curve_series.h"
 #include "ui/pages/problem_page.h"
-#include "ui/pages/toggle_bar.h"
+#include "ui/pages/set_chip.h"
 #include "ui/plots/io_plot.h"
 
 namespace attnscope::ui {
@@ -41,6 +39,11 @@ class IoCurvePage : public ProblemPage {
   /// Whether the plot is of N, with the theory of bytes, time and rate, and not of other axes.
   [[nodiscard]] bool over_n() const;
   void set_residuals(bool on) { residuals_->setChecked(on); }
+  /// By its name in the registry, or another program's.
+  void show_algorithm(const std::string& name, bool on);
+  /// Shows this algorithm alone; where it is alone already, all.
+  void isolate(const std::string& name);
+  [[nodiscard]] const SetChip& algorithms() const { return *algorithms_; }
 
  protected:
   void show_problem() override { refresh(false); }
@@ -48,7 +51,6 @@ class IoCurvePage : public ProblemPage {
   void show_points() override { refresh(true); }
   bool show_mark(const ShownPoint& point, bool /*moves*/) override { return has_plot() && plot_->select(point); }
   void changeEvent(QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   struct Scales {
@@ -68,12 +70,9 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] std::optional<EmptyWords> words_instead() const;
   /// Theory is then of other memories than those that were measured, and says of which.
   void name_what_if();
-  void refresh_chips();
+  void refresh_algorithms();
+  void show_algorithms();
   void refresh_tiles();
-  void add_chip(const std::string& name);
-  void color_chips();
-  /// Shows this algorithm alone; where it is alone already, all.
-  void isolate(const std::string& name);
   void show_toggles();
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
@@ -105,10 +104,14 @@ class IoCurvePage : public ProblemPage {
   std::vector<analysis::PointAxis> varying_;  ///< those along which the points lie
   std::vector<Config> tiles_;
   std::vector<analysis::SweptValue> swept_;
-  ToggleBar* toggles_ = nullptr;
-  std::map<std::string, QToolButton*> chip_of_;
-  std::set<std::string> hidden_;  ///< algorithms switched off, also those without a chip so far
-  bool compact_ = false;          ///< too low for all controls
+  SetChip* algorithms_ = nullptr;
+  struct Offered {
+    std::string name;
+    bool shown = false;  ///< some point has what the plot shows
+    QString help = {};
+  };
+  std::vector<Offered> offered_;  ///< the registry's, then those of other programs
+  std::set<std::string> hidden_;  ///< algorithms switched off, also those that are not offered so far
   bool keeps_view_ = false;       ///< what is looked through is shown in the view that the user has chosen
   QAction* dram_ = nullptr;
   QAction* sm_l2_ = nullptr;

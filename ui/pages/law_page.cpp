@@ -37,8 +37,8 @@ LawPage::LawPage(Workspace& workspace, QWidget* parent)
       view_([this] { refresh(); },
             {{LawView::growth, {.text = qtext(say::law_page::growth{}), .id = QStringLiteral("growth")}},
              {LawView::collapse, {.text = qtext(say::law_page::collapse{}), .id = QStringLiteral("collapse")}}}) {
-  facets().add_combo(level_, qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
-  facets().add_combo(view_, qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
+  facets().add_chip(level_, qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
+  facets().add_chip(view_, qtext(say::law_page::view{}), qtext(say::law_page::view_help{}));
   choices().keep("level", level_);
   choices().keep("view", view_);
   plot_ = new LawPlot(this);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/problem_page.h"
 
-#include <QResizeEvent>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
@@ -85,12 +84,6 @@ void ProblemPage::show_anew() {
 void ProblemPage::take_followed() {
   if (waiting()) return;
   if (const auto run = std::exchange(followed_, std::nullopt)) follow(run->file, run->id, false);
-}
-
-void ProblemPage::resizeEvent(QResizeEvent* event) {
-  constexpr int rows_in_a_low_page = 2;
-  Page::resizeEvent(event);
-  facets_->set_most_rows(event->size().height() < roomy_height ? rows_in_a_low_page : 0);
 }
 
 QStringList ProblemPage::options(const QString& field) const {

@@ -17,8 +17,6 @@
 #include "ui/pages/page.h"
 #include "ui/pages/page_roles.h"
 
-class QResizeEvent;
-
 namespace attnscope::ui {
 
 class ProblemPage : public Page, public RunFollower {
@@ -43,9 +41,6 @@ class ProblemPage : public Page, public RunFollower {
                     std::optional<ErrorNote::OfMap> map = std::nullopt);
   /// Shows words in its place.
   virtual void show_words(const EmptyWords& words);
-  /// Lower than this, the page gives its height to the plot: what can goes into menus.
-  static constexpr int roomy_height = 620;
-  void resizeEvent(QResizeEvent* event) override;
   using NewFilter = std::function<ProblemFilter()>;
   /// `new_filter`: one with nothing chosen. The page's layout is a column that holds the facets.
   ProblemPage(Workspace& workspace, NewFilter new_filter, QWidget* parent);

@@ -65,11 +65,10 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
 }
 
 void RooflinePage::add_controls() {
-  facets().add_combo(level_, qtext(say::roofline_page::level{}), qtext(say::roofline_page::level_help{}));
-  facets().add_combo(along_, qtext(say::roofline_page::along{}), qtext(say::roofline_page::along_help{}));
-  facets().add_combo(length_, qtext(say::roofline_page::length{}), qtext(say::roofline_page::length_help{}), 8);
-  device_box_ =
-      facets().add_combo(device_, qtext(say::roofline_page::device{}), qtext(say::roofline_page::device_help{}), 14);
+  facets().add_chip(device_, qtext(say::roofline_page::device{}), qtext(say::roofline_page::device_help{}));
+  facets().add_chip(level_, qtext(say::roofline_page::level{}), qtext(say::roofline_page::level_help{}));
+  facets().add_option(along_, qtext(say::roofline_page::along{}), qtext(say::roofline_page::along_help{}));
+  facets().add_option(length_, qtext(say::roofline_page::length{}), qtext(say::roofline_page::length_help{}));
   choices().keep("level", level_);
   choices().keep("along", along_);
   choices().keep("device", device_);
@@ -122,7 +121,6 @@ void RooflinePage::refresh_devices() {
     devices.push_back({.text = QString::fromStdString(analysis::device_title(table, table.run_index(*first_of(id)))),
                        .id = QString::fromStdString(id)});
   }
-  device_box_->setEnabled(devices.size() > 1);
   device_.offer(std::move(devices));
   ceilings_.clear();
   same_device_ = true;

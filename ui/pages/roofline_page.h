@@ -50,7 +50,6 @@ class RooflinePage : public PlotTablePage {
   Choice<analysis::Along> along_;
   IdChoice length_;  ///< N; empty: the page's own choice
   IdChoice device_;
-  ChoiceBox* device_box_ = nullptr;
   RooflineSet set_;
   QString rates_missing_;          ///< the ceilings that its simulation was told, and no open file has
   QString gpu_;                    ///< the name of the device that is shown

@@ -83,25 +83,23 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
 }
 
 void TileHeatmapPage::add_chips() {
-  const auto add = [this](IdChoice& choice, const Message& name, const Message& help, int widest,
-                          std::function<void(const QString&)> picked = {}) {
-    FacetChip* chip = facets().add_chip(choice, qtext(name), qtext(help), std::move(picked));
-    chip->set_widest(widest);
-    chip_of_[&choice] = chip;
-  };
-  add(axes_, say::tile_map::axes{}, say::tile_map::axes_help{}, 96, [this](const QString& id) {
-    touch();
-    axes_.choose(id);
-  });
-  chip_of_[&axes_]->hide_label();
-  add(metric_, say::tile_map::colour{}, say::tile_map::colour_help{}, 110);
-  add(as_, say::tile_map::as{}, say::tile_map::as_help{}, 90);
-  add(beside_, say::tile_map::beside{}, say::tile_map::beside_help{}, 76);
-  log_ = new QCheckBox(qtext(say::tile_map::log{}), this);
-  log_->setChecked(true);
-  log_->setToolTip(qtext(say::tile_map::log_help{}));
-  facets().layout()->addWidget(log_);
-  connect(log_, &QCheckBox::toggled, this, &TileHeatmapPage::refresh);
+  constexpr int widest = 110;
+  chip_of_[&metric_] = facets().add_chip(metric_, qtext(say::tile_map::colour{}), qtext(say::tile_map::colour_help{}));
+  chip_of_[&axes_] = facets().add_chip(axes_, qtext(say::tile_map::axes{}), qtext(say::tile_map::axes_help{}),
+                                       [this](const QString& id) {
+                                         touch();
+                                         axes_.choose(id);
+                                       });
+  for (const IdChoice* choice : {&metric_, &axes_}) {
+    chip_of_[choice]->hide_label();
+    chip_of_[choice]->set_widest(widest);
+  }
+  chip_of_[&as_] = facets().add_option(as_, qtext(say::tile_map::as{}), qtext(say::tile_map::as_help{}));
+  chip_of_[&beside_] =
+      facets().add_option(beside_, qtext(say::tile_map::beside{}), qtext(say::tile_map::beside_help{}));
+  log_ = facets().toggles().add(QStringLiteral("log"), qtext(say::tile_map::log{}), qtext(say::tile_map::log_help{}),
+                                true);
+  connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
   choices().keep("metric", metric_);
   choices().keep("as", as_);
   choices().keep("beside", beside_);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <QBoxLayout>
-#include <QCheckBox>
 #include <QHBoxLayout>
 #include <map>
 #include <memory>
@@ -99,7 +98,7 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   std::size_t maps_there_ = 1;            ///< of which most_maps are shown
   std::size_t of_other_problems_ = 0;     ///< of these: not of the problem that is shown, so not beside it
   std::map<const IdChoice*, FacetChip*> chip_of_;
-  QCheckBox* log_ = nullptr;
+  QAction* log_ = nullptr;
   QWidget* maps_ = nullptr;
   QHBoxLayout* maps_row_ = nullptr;
   QBoxLayout* with_slice_ = nullptr;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/axis_tickers.h"
 
+#include <QMap>
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ui/plots/round_ticks.h"
 #include "ui/text/format.h"
@@ -82,20 +84,23 @@ class RoundTicker : public QCPAxisTicker {
     const double low = logarithmic_ ? std::max(range.lower, range.upper * 1e-12) : range.lower;
     QVector<double> ticks;
     if (range.upper <= low) return ticks;
-    for (const double tick : round_ticks(low * factor_, range.upper * factor_, most_ticks, logarithmic_)) {
-      ticks.append(tick / factor_);
-    }
+    const std::vector<double> shown = round_ticks(low * factor_, range.upper * factor_, most_ticks, logarithmic_);
+    for (const double tick : shown) ticks.append(tick / factor_);
+    labels_.clear();
+    const QStringList labels = tick_labels(shown);
+    for (qsizetype i = 0; i < ticks.size(); ++i) labels_[ticks[i]] = labels[i];
     return ticks;
   }
   QVector<double> createSubTickVector(int /*count*/, const QVector<double>& /*ticks*/) override { return {}; }
   QString getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) override {
-    return label_(tick * factor_);
+    return label_ == nullptr ? labels_.value(tick) : label_(tick * factor_);
   }
 
  private:
   double factor_;
   bool logarithmic_;
-  Label label_;
+  Label label_;  ///< null: those of the ticks beside it decide
+  QMap<double, QString> labels_;
 };
 
 }  // namespace
@@ -121,10 +126,7 @@ QSharedPointer<QCPAxisTicker> length_ticker() {
 }
 
 QSharedPointer<QCPAxisTicker> round_ticker(double factor, bool logarithmic) {
-  return QSharedPointer<RoundTicker>::create(factor, logarithmic, [](double value) {
-    // Ticks are round: "0.5", not "0.500".
-    return std::abs(value) < 1 ? QString::number(value, 'g', 3) : format_number(value);
-  });
+  return QSharedPointer<RoundTicker>::create(factor, logarithmic, nullptr);
 }
 
 QSharedPointer<QCPAxisTicker> linear_byte_ticker() {

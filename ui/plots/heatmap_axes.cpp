@@ -131,12 +131,16 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   painter.setFont(drawing.font);
   painter.setPen(drawing.colors.text);
   const int most = std::clamp(static_cast<int>(layout.bar.height() / (1.6 * metrics.height())), 2, 8);
-  for (const double value : heatmap_ticks(drawing, colors, most)) {
-    const double share = colors.one() ? 0.5 : colors.share_of(value);
+  const std::vector<double> ticks = heatmap_ticks(drawing, colors, most);
+  std::vector<double> shown;
+  for (const double value : ticks) shown.push_back(value * drawing.unit.factor);
+  const QStringList labels = colors.one() ? QStringList{format_number(shown.front())} : tick_labels(shown);
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const double share = colors.one() ? 0.5 : colors.share_of(ticks[i]);
     const double y = layout.bar.bottom() - share * layout.bar.height();
     painter.drawLine(QPointF(layout.bar.right(), y), QPointF(layout.bar.right() + 4, y));
     painter.drawText(QRectF(layout.bar.right() + 7, y - metrics.height() / 2, heatmap_bar_labels, metrics.height()),
-                     Qt::AlignLeft | Qt::AlignVCenter, format_number(value * drawing.unit.factor));
+                     Qt::AlignLeft | Qt::AlignVCenter, labels[static_cast<qsizetype>(i)]);
   }
   const QString unit = to_qstring(drawing.unit.suffix);
   const bool log = colors.logarithmic() && !colors.one();

@@ -198,10 +198,11 @@ void RatioPlot::set_up_axes() {
   const double end = std::exp(1.1 * std::max(std::log(ratios.high), -std::log(ratios.low)));
   ratio->setRange(1 / end, end);
   const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-  ticker->addTick(1, QStringLiteral("1"));
-  for (const double tick : round_ticks(1 / end, end, most_ratio_ticks, end > 3)) {
-    if (std::abs(std::log(tick)) > 0.08 * std::log(end)) ticker->addTick(tick, QString::number(tick, 'g', 3));
-  }
+  std::vector<double> ticks = round_ticks(1 / end, end, most_ratio_ticks, end > 3);
+  std::erase_if(ticks, [&](double tick) { return std::abs(std::log(tick)) <= 0.08 * std::log(end); });
+  ticks.push_back(1);
+  const QStringList labels = tick_labels(ticks);
+  for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
   ratio->setTicker(ticker);
   ratio->setLabel(qtext(say::compare_page::ratio_axis{}));
 }

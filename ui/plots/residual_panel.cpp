@@ -7,6 +7,7 @@
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
+#include "ui/plots/round_ticks.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 
@@ -46,12 +47,10 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
   left()->setRange(1 / end, end);
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();
   const double step = reach > 0.9 ? 0.5 : reach > 0.3 ? 0.2 : reach > 0.12 ? 0.1 : 0.05;
-  for (const double tick : {1 - step, 1.0, reach > 0.9 ? 2.0 : 1 + step}) {
-    ticker->addTick(tick, QString::number(tick, 'g', 3));
-  }
-  if (reach > 1.8) {
-    for (const double tick : {0.1, 10.0}) ticker->addTick(tick, QString::number(tick, 'g', 3));
-  }
+  std::vector<double> ticks{1 - step, 1.0, reach > 0.9 ? 2.0 : 1 + step};
+  if (reach > 1.8) ticks.insert(ticks.end(), {0.1, 10.0});
+  const QStringList labels = tick_labels(ticks);
+  for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
   left()->setTicker(ticker);
   left()->setLabel(qtext(say::curve_plot::residual_axis{}));
   add_unity();

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "ui/text/format.h"
+
 namespace attnscope::ui {
 namespace {
 
@@ -60,6 +62,33 @@ std::vector<double> round_ticks(double low, double high, int most, bool logarith
   const std::size_t step = (powers.size() + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
   for (std::size_t i = 0; i < powers.size(); i += step) ticks.push_back(powers[i]);
   return ticks;
+}
+
+QStringList tick_labels(const std::vector<double>& ticks) {
+  constexpr int most_decimals = 6;
+  constexpr double widest = 100;
+  const auto decimals_of = [](double tick) {
+    int decimals = 0;
+    for (double rest = std::abs(tick); decimals < most_decimals; ++decimals, rest *= 10) {
+      if (std::abs(rest - std::round(rest)) <= slack * rest) break;
+    }
+    return decimals;
+  };
+  int most = 0;
+  double low = HUGE_VAL;
+  double high = 0;
+  for (const double tick : ticks) {
+    most = std::max(most, decimals_of(tick));
+    if (tick != 0) low = std::min(low, std::abs(tick));
+    high = std::max(high, std::abs(tick));
+  }
+  const bool alike = high <= widest * low;
+  QStringList labels;
+  for (const double tick : ticks) {
+    const int decimals = alike ? most : decimals_of(tick);
+    labels << (decimals == 0 || decimals == most_decimals ? format_number(tick) : QString::number(tick, 'f', decimals));
+  }
+  return labels;
 }
 
 }  // namespace attnscope::ui

@@ -159,7 +159,20 @@ double OnChipMap::top_of(OnChipPlace place) const {
 }
 
 QRectF OnChipMap::sm_rect(OnChipPlace place) const {
-  return {0.5, top_of(place) + 0.5, width() - 1.0, sm_height};
+  const analysis::MemoryMap& map = map_of(place);
+  // A block that has no room on the SM is drawn beyond it.
+  const double share = map.block_bytes > map.sm_bytes && map.sm_bytes > 0
+                           ? static_cast<double>(map.sm_bytes) / static_cast<double>(map.block_bytes)
+                           : 1;
+  return {0.5, top_of(place) + 0.5, (width() - 1.0) * share, sm_height};
+}
+
+QRectF OnChipMap::overrun_rect(OnChipPlace place) const {
+  const analysis::MemoryMap& map = map_of(place);
+  if (map.overrun() <= 0) return {};
+  const double whole = width() - 1.0;
+  const double kept = whole * static_cast<double>(map.block_limit) / static_cast<double>(map.block_bytes);
+  return {0.5 + kept, sm_rect(place).bottom() + link_height, whole - kept, block_height};
 }
 
 std::vector<QRectF> OnChipMap::block_rects(OnChipPlace place) const {
@@ -187,7 +200,7 @@ std::vector<OnChipMap::DrawnSpan> OnChipMap::block_spans(OnChipPlace place) cons
   const PlotColors colors = plot_colors(palette());
   std::vector<DrawnSpan> drawn;
   for (const analysis::MemorySpan& span : map.block) {
-    const double scale = sm.width() / static_cast<double>(map.block_bytes);
+    const double scale = (width() - 1.0) / static_cast<double>(map.block_bytes);
     drawn.push_back({span,
                      QRectF(sm.x() + static_cast<double>(span.offset) * scale, sm.bottom() + link_height,
                             static_cast<double>(span.bytes) * scale, block_height),
@@ -202,6 +215,12 @@ QString OnChipMap::heading(OnChipPlace place) const {
   const std::string each = capacity(map.block_bytes);
   const std::string free = capacity(map.free_bytes());
   const std::string all = capacity(map.sm_bytes);
+  if (map.overrun() > 0) {
+    const Message of = place == OnChipPlace::shared ? Message(say::explorer_page::of_shared{})
+                                                    : Message(say::explorer_page::of_registers{});
+    return qtext(say::explorer_page::overrun{
+        .each = each, .what = of, .limit = capacity(map.block_limit), .over = capacity(map.overrun())});
+  }
   if (place == OnChipPlace::registers && map.block_bytes == 0) {
     return qtext(say::explorer_page::registers_unstated{.all = all});
   }
@@ -256,9 +275,9 @@ void OnChipMap::paint_memory(QPainter& painter, OnChipPlace place) const {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     // The first is the one that is enlarged; the others are like it.
     for (const DrawnSpan& span : spans) {
-      const double share = (span.rect.x() - sm.x()) / sm.width();
+      const double share = (span.rect.x() - sm.x()) / (width() - 1.0);
       const QRectF rect(blocks[i].x() + share * blocks[i].width(), sm.y(),
-                        span.rect.width() / sm.width() * blocks[i].width(), sm.height());
+                        span.rect.width() / (width() - 1.0) * blocks[i].width(), sm.height());
       painter.fillRect(rect, i == 0 ? span.color : blended(span.color, colors.background, 0.55));
     }
     painter.setBrush(Qt::NoBrush);
@@ -266,7 +285,7 @@ void OnChipMap::paint_memory(QPainter& painter, OnChipPlace place) const {
   }
   painter.setPen(QPen(colors.muted, 1, Qt::DotLine));
   painter.drawLine(sm.bottomLeft(), sm.bottomLeft() + QPointF(0, link_height));
-  painter.drawLine(blocks[0].bottomRight(), QPointF(sm.right(), sm.bottom() + link_height));
+  painter.drawLine(blocks[0].bottomRight(), QPointF(width() - 0.5, sm.bottom() + link_height));
   for (const DrawnSpan& span : spans) {
     painter.fillRect(span.rect, span.color);
     painter.setPen(QPen(colors.background, 1));
@@ -282,6 +301,13 @@ void OnChipMap::paint_memory(QPainter& painter, OnChipPlace place) const {
     painter.setPen(QPen(colors.axis, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(span.rect);
+  }
+  if (const QRectF over = overrun_rect(place); !over.isEmpty()) {
+    const QColor wrong = colors.dark ? QColor(0xff8a80) : QColor(0xb00020);
+    painter.setPen(QPen(wrong, 2));
+    painter.setBrush(QBrush(wrong, Qt::BDiagPattern));
+    painter.drawRect(over);
+    painter.drawLine(sm.topRight() - QPointF(0, 3), sm.bottomRight() + QPointF(0, 3));
   }
   paint_legend(painter, place);
 }

@@ -21,7 +21,7 @@ class OnChipMap : public QWidget {
  public:
   explicit OnChipMap(QWidget* parent = nullptr);
 
-  /// Nothing: the configuration does not run.
+  /// Nothing: the configuration does not run. Of one that takes more than there is, what is too much is hatched.
   void set_kernel(const analysis::ExploredKernel* kernel);
 
   struct DrawnSpan {
@@ -35,6 +35,8 @@ class OnChipMap : public QWidget {
   [[nodiscard]] QRectF sm_rect(OnChipPlace place) const;
   [[nodiscard]] std::vector<QRectF> block_rects(OnChipPlace place) const;
   [[nodiscard]] QRectF free_rect(OnChipPlace place) const;
+  /// What a block takes beyond what it may have, of the enlarged block; empty where it does not.
+  [[nodiscard]] QRectF overrun_rect(OnChipPlace place) const;
   /// The heading: "Shared memory: 3 × 65 KiB, 33 KiB free of 228 KiB".
   [[nodiscard]] QString heading(OnChipPlace place) const;
   /// What stands below a block: "Q 32 KiB", "K 2 × 16 KiB", ...

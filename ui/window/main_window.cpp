@@ -48,7 +48,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int state_version = 1;
-constexpr int roomy_width = 1200;  ///< narrower, no panel is open at first: a plot needs the room
+constexpr int roomy_width = 1400;  ///< narrower, no panel is open at first: a plot needs the room
 /// Narrower, details open only when they are asked for: beside two panels a table is cut.
 constexpr int details_width = 1400;
 constexpr QSize export_size{1100, 720};
@@ -149,12 +149,12 @@ void MainWindow::build_docks() {
   QDockWidget* collect =
       add_dock(qtext(say::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
   details_dock_ = add_dock(qtext(say::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
-  details_dock_->hide();
+  for (QDockWidget* asked_for : {collect, details_dock_}) asked_for->hide();
   view_modes_ = new ViewModes(*this, {{runs, QKeySequence(Qt::Key_F7)},
                                       {collect, QKeySequence(Qt::Key_F8)},
                                       {details_dock_, QKeySequence(Qt::Key_F9)}});
   resizeDocks({runs, collect}, {260, 440}, Qt::Vertical);
-  resizeDocks({runs}, {290}, Qt::Horizontal);
+  resizeDocks({runs}, {250}, Qt::Horizontal);
   resizeDocks({details_dock_}, {340}, Qt::Horizontal);
 }
 

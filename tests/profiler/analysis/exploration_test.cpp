@@ -223,10 +223,13 @@ TEST(Exploration, PaddingChangesOccupancyAlone) {
   const std::int64_t left = 227 * kib - plain.kernels[0].shared_bytes;
   EXPECT_FALSE(explored(spec, left).refusal);
   EXPECT_TRUE(explored(spec, left + 1).refusal);
+  EXPECT_EQ(explored(spec, left).kernels[0].shared.overrun(), 0);
   const Exploration refused = explored(spec, 220 * kib);
   ASSERT_TRUE(refused.refusal);
   EXPECT_EQ(refused.refusal->cause, Refusal::Cause::shared_memory);
   EXPECT_FALSE(refused.nearest) << "the tile is not what is in the way";
+  ASSERT_EQ(refused.overrun.size(), 1U);
+  EXPECT_EQ(refused.overrun[0].shared.overrun(), plain.kernels[0].shared_bytes + 220 * kib - 227 * kib);
 }
 
 TEST(Exploration, WhatCannotRunSaysWhyAndNamesTheNearestTile) {
@@ -234,6 +237,11 @@ TEST(Exploration, WhatCannotRunSaysWhyAndNamesTheNearestTile) {
   ASSERT_TRUE(e.refusal);
   EXPECT_TRUE(e.kernels.empty());
   ASSERT_TRUE(e.nearest);
+  // Q of 512 rows, K and V of 512 rows each, at d 128 in fp16, and what the system takes.
+  ASSERT_EQ(e.overrun.size(), 1U);
+  EXPECT_EQ(e.overrun[0].shared.block_bytes, 3 * 512 * 128 * 2 + 1 * kib);
+  EXPECT_EQ(e.overrun[0].shared.overrun(), (384 - 227) * kib);
+  EXPECT_EQ(e.overrun[0].shared.sm_bytes, 228 * kib);
   PointSpec nearest = e.point.spec;
   nearest.set_config(*e.nearest);
   EXPECT_FALSE(explored(nearest).refusal);

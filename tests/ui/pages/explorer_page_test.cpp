@@ -679,7 +679,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
   QString file = folder.filePath("explored.attnscope");
 };
 
-TEST(MeasuredModel, WhatIsShownComesFirstAndWhatWaitsLast) {
+TEST(MeasuredModel, KeepsItsOrderAndSortsByNumbers) {
   const ExplorerChoices shown = default_choices();
   const auto point = [&](int br, MeasuredPoint::State state) {
     MeasuredPoint made{.state = state, .choices = shown, .device = {}, .simulated = br == 80};
@@ -693,9 +693,16 @@ TEST(MeasuredModel, WhatIsShownComesFirstAndWhatWaitsLast) {
                     point(80, State::running), point(shown.point.spec.tile.br, State::waiting)},
                    shown);
   QStringList order;
-  for (int row = 0; row < model.rowCount(); ++row) order << model.index(row, 1).data().toString();
-  EXPECT_EQ(order, (QStringList{"waits", "cancelled", "is measured …", "is simulated …", "waits"}));
-  EXPECT_EQ(model.index(0, 0).data().toString(), short_title(shown));
+  for (int row = 0; row < model.rowCount(); ++row) {
+    order << model.index(row, MeasuredModel::time_column).data().toString();
+  }
+  EXPECT_EQ(order, (QStringList{"waits", "is simulated …", "is measured …", "cancelled", "waits"}));
+  EXPECT_EQ(model.index(0, MeasuredModel::what_column).data().toString(), short_title(shown));
+  EXPECT_TRUE(model.index(0, 0).data(Qt::FontRole).value<QFont>().bold()) << "it is what the page shows";
+  EXPECT_FALSE(model.index(4, 0).data(Qt::FontRole).isValid());
+  EXPECT_EQ(model.index(0, MeasuredModel::n_column).data().toString(), "4096");
+  EXPECT_EQ(model.index(0, MeasuredModel::n_column).data(TableModel::sort_role).toDouble(), 4096);
+  EXPECT_EQ(model.index(0, MeasuredModel::d_column).data(TableModel::sort_role).toDouble(), 128);
 }
 
 TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {

@@ -98,7 +98,7 @@ TEST_F(FacetBarTest, WhatHasNoRoomInALowPageStandsInAMenu) {
   ASSERT_EQ(workspace.open_now(path), QString());
   settle();
   const auto* bar = page.findChild<FacetBar*>();
-  EXPECT_LE(bar->height(), 2 * bar->more()->sizeHint().height() + 24) << "two rows";
+  EXPECT_LE(bar->height(), bar->more()->sizeHint().height() + 4) << "one row";
   ASSERT_TRUE(bar->more()->isVisible());
   emit bar->more()->menu()->aboutToShow();
   QStringList offered;
@@ -122,7 +122,7 @@ TEST_F(FacetBarTest, WhatHasNoRoomInALowPageStandsInAMenu) {
   EXPECT_EQ(chosen->value(), wanted);
   page.resize(1600, 900);
   settle();
-  EXPECT_FALSE(bar->more()->isVisible());
+  EXPECT_TRUE(bar->more()->isVisible()) << "a heatmap has options";
   for (const FacetChip* each : bar->chips()) EXPECT_EQ(each->isVisible(), each->wanted()) << each->text().toStdString();
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
-#include <QCheckBox>
 #include <QHelpEvent>
 #include <QRegularExpression>
 #include <QSignalSpy>
@@ -145,16 +144,27 @@ TEST_F(IoLegendTest, AClickOnTheLegendSelectsNoPoint) {
 }
 
 TEST_F(IoLegendTest, AnAlgorithmIsShownAloneByCtrlAndAClick) {
-  QToolButton* fa2 = nullptr;
-  for (auto* chip : page.findChildren<QToolButton*>()) {
-    if (chip->text() == QLatin1String("FA2")) fa2 = chip;
+  auto* chip = page.findChild<SetChip*>();
+  QMenu& menu = *chip->menu();
+  menu.popup(QPoint(0, 0));
+  QAction* fa2 = nullptr;
+  for (QAction* entry : menu.actions()) {
+    if (entry->text() == QLatin1String("FA2")) fa2 = entry;
   }
   ASSERT_NE(fa2, nullptr);
-  QTest::mouseClick(fa2, Qt::LeftButton, Qt::ControlModifier);
+  const auto click_on_it = [&] {
+    const QPoint at = menu.actionGeometry(fa2).center();
+    QTest::mouseMove(&menu, at);
+    menu.setActiveAction(fa2);
+    QTest::mouseClick(&menu, Qt::LeftButton, Qt::ControlModifier, at);
+  };
+  click_on_it();
+  EXPECT_TRUE(menu.isVisible()) << "several are switched in one go";
+  EXPECT_EQ(chip->value(), "FA2");
   for (const Curve& curve : page.curves().curves) {
     EXPECT_TRUE(curve.name.algorithm == "fa2" || curve.name.algorithm.empty()) << curve.label.toStdString();
   }
-  QTest::mouseClick(fa2, Qt::LeftButton, Qt::ControlModifier);
+  click_on_it();
   EXPECT_TRUE(std::ranges::any_of(page.curves().curves, [](const Curve& c) { return c.name.algorithm == "naive"; }));
   EXPECT_TRUE(fa2->isChecked());
 }
@@ -301,9 +311,7 @@ TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
   // What is drawn changes no colour, and theory takes none of theirs.
   const auto before = colors_of();
   workspace.set_run_visible(0, true);
-  for (auto* chip : page.findChildren<QToolButton*>()) {
-    if (chip->text() == QLatin1String("FA1")) chip->setChecked(false);
-  }
+  page.show_algorithm("fa1", false);
   for (const auto& [device, colors] : colors_of()) EXPECT_EQ(colors, before.at(device)) << device;
   page.set_color(ColorOf::run);
   for (const Curve& curve : page.curves().curves) {
@@ -312,9 +320,7 @@ TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
       EXPECT_EQ(curve.hue, no_hue) << curve.label.toStdString();
     }
   }
-  for (auto* chip : page.findChildren<QToolButton*>()) {
-    if (chip->text() == QLatin1String("FA1")) chip->setChecked(true);
-  }
+  page.show_algorithm("fa1", true);
   page.set_color(ColorOf::algorithm);
   EXPECT_EQ(page.curves().color, ColorOf::algorithm);
   for (const auto& [device, colors] : colors_of()) EXPECT_EQ(colors.size(), 2U) << device << ": FA1's and FA2's";
@@ -450,21 +456,23 @@ TEST_F(IoPageTest, TimesAndRatesOfPeersHaveTheirAxes) {
   ASSERT_NO_FATAL_FAILURE(show({file, peers}));
   EXPECT_EQ(plot->yAxis->label(), "Bytes moved, all heads");
   EXPECT_EQ(page.file_stem(), "io-d128-1x132");
-  const auto visible_boxes = [&] {
+  const auto toggles = [&] {
+    QMenu& menu = *page.findChild<FacetBar*>()->more()->menu();
+    emit menu.aboutToShow();
     QStringList texts;
-    for (const QCheckBox* box : page.findChildren<QCheckBox*>()) {
-      if (box->isVisibleTo(&page)) texts << box->text();
+    for (const QAction* action : menu.actions()) {
+      if (action->isCheckable() && action->isVisible()) texts << action->text();
     }
     return texts;
   };
-  EXPECT_TRUE(visible_boxes().contains("Exact model"));
+  EXPECT_TRUE(toggles().contains("Exact model"));
 
   page.set_ordinate(Ordinate::time);
   QApplication::processEvents();
   EXPECT_EQ(plot->yAxis->label(), "Time [ms], median and quartiles");
   EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
   EXPECT_EQ(page.file_stem(), "time-d128-1x132");
-  EXPECT_EQ(visible_boxes(), (QStringList{"L2 limit", "÷ theory"}));
+  EXPECT_EQ(toggles(), (QStringList{"L2 limit", "÷ theory"}));
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
   QString all;
   SampleMark mark = SampleMark::none;
@@ -495,9 +503,8 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   ASSERT_EQ(workspace.open_now(file), QString());
   const auto chips = [&](bool enabled_only) {
     QStringList texts;
-    for (const QToolButton* chip : page.findChildren<QToolButton*>()) {
-      if (qobject_cast<const FacetChip*>(chip) != nullptr) continue;
-      if (!chip->isHidden() && (chip->isEnabled() || !enabled_only)) texts << chip->text();
+    for (const SetChip::Item& item : page.algorithms().items()) {
+      if (item.offered || !enabled_only) texts << item.text;
     }
     texts.sort();
     return texts;
@@ -512,8 +519,8 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   EXPECT_EQ(chips(false), ours + QStringList({"torch-cudnn", "torch-flash"}));
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"})) << "imported times are no bytes";
   const auto tip = [&] {
-    for (const QToolButton* chip : page.findChildren<QToolButton*>()) {
-      if (chip->text() == "torch-flash") return chip->toolTip();
+    for (const SetChip::Item& item : page.algorithms().items()) {
+      if (item.text == "torch-flash") return item.help;
     }
     return QString();
   };
@@ -522,9 +529,7 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
   EXPECT_FALSE(tip().contains("has no")) << tip().toStdString();
   EXPECT_EQ(page.curves().curves.size(), 5U);
-  for (QToolButton* chip : page.findChildren<QToolButton*>()) {
-    if (chip->text() == "torch-flash") chip->setChecked(false);
-  }
+  page.show_algorithm("torch-flash", false);
   EXPECT_EQ(page.curves().curves.size(), 4U);
   workspace.close(peers);
   EXPECT_EQ(chips(false), ours);

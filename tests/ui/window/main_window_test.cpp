@@ -4,7 +4,6 @@
 
 #include <QAbstractButton>
 #include <QAction>
-#include <QCheckBox>
 #include <QDir>
 #include <QDockWidget>
 #include <QFile>
@@ -641,16 +640,6 @@ TEST_F(WindowTest, ASmallWindowLeavesRoomForThePlot) {
     EXPECT_GE(plot_height({1024, 600}, QString::fromLatin1(page)), 300) << page;
     EXPECT_GE(plot_height({800, 600}, QString::fromLatin1(page)), 220) << page;
   }
-  const auto& toggles = *page_of<IoCurvePage>(window).findChild<ToggleBar*>();
-  const auto boxes = [&] {
-    int shown = 0;
-    for (const QCheckBox* box : toggles.findChildren<QCheckBox*>()) shown += box->isVisibleTo(&toggles) ? 1 : 0;
-    return shown;
-  };
-  window.show_page(QStringLiteral("io"));
-  EXPECT_EQ(boxes(), 0) << "they are in the menu";
-  plot_height({1280, 800}, QStringLiteral("io"));
-  EXPECT_EQ(boxes(), 10);
 }
 
 QStringList mnemonics_of(const QString& text, const QString& where) {

@@ -42,10 +42,10 @@ TEST_F(ViewModesTest, PanelsBeginFoldedWhereThePlotNeedsTheRoom) {
   EXPECT_GE(page_of<IoCurvePage>(narrow).plot()->axisRect()->height(), 300);
   EXPECT_GE(page_of<IoCurvePage>(narrow).plot()->width(), 900);
   MainWindow wide(false);
-  wide.resize(1280, 800);
+  wide.resize(1440, 900);
   wide.show();
   EXPECT_TRUE(open(wide, "runs"));
-  EXPECT_TRUE(open(wide, "collect"));
+  EXPECT_FALSE(open(wide, "collect")) << "who looks at what there is collects nothing";
 }
 
 TEST_F(ViewModesTest, AKeyOpensAndFoldsAPanel) {
@@ -66,11 +66,13 @@ TEST_F(ViewModesTest, AKeyOpensAndFoldsAPanel) {
 
 TEST_F(ViewModesTest, APresentersViewHasNoPanelsAndGivesThemBack) {
   MainWindow window(false);
-  window.resize(1280, 800);
+  window.resize(1440, 900);
   window.show();
   window.activateWindow();
   settle();
+  press(window, Qt::Key_F8);
   ASSERT_TRUE(open(window, "runs"));
+  ASSERT_TRUE(open(window, "collect"));
   ASSERT_FALSE(open(window, "details"));
   press(window, Qt::Key_F11);
   EXPECT_TRUE(window.isFullScreen());
