@@ -2,7 +2,6 @@
 #include "ui/pages/io_curve_page.h"
 #include "kernels/registry.h"
 
-#include <QEvent>
 #include <QJsonArray>
 #include <algorithm>
 #include <array>
@@ -411,7 +410,6 @@ void IoCurvePage::show_curves(bool keep_view) {
     curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
   }
   if (const auto words = words_instead()) return show_words(*words);
-  show_algorithms();
   show_content(simulated_parts(*points(), drawn_rows(curves_)),
                curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
@@ -489,17 +487,13 @@ void IoCurvePage::refresh_algorithms() {
 
 void IoCurvePage::show_algorithms() {
   constexpr qsizetype longest_name = 24;  // the whole stands in the tip
-  const PlotColors colors = plot_colors(palette());
   std::vector<SetChip::Item> items;
   for (const auto& [name, shown, help] : offered_) {
-    // Where colours are a device's or a run's, an algorithm has none.
-    const bool colored = curves_.color == ColorOf::algorithm;
     items.push_back({.text = shortened(short_title(name), longest_name),
                      .id = QString::fromStdString(name),
                      .help = help,
                      .on = !hidden_.contains(name),
-                     .offered = shown,
-                     .color = colored ? algorithm_color(name, colors.dark) : colors.muted});
+                     .offered = shown});
   }
   algorithms_->set_items(std::move(items));
 }
@@ -534,11 +528,6 @@ void IoCurvePage::refresh_tiles() {
   }
   for (const Config& tile : tiles_) options.push_back({.text = format_tile(tile), .id = format_tile(tile)});
   tile_.offer(std::move(options));
-}
-
-void IoCurvePage::changeEvent(QEvent* event) {
-  ProblemPage::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && algorithms_ != nullptr) show_algorithms();
 }
 
 }  // namespace attnscope::ui

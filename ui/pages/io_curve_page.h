@@ -50,7 +50,6 @@ class IoCurvePage : public ProblemPage {
   void show_choices() override;
   void show_points() override { refresh(true); }
   bool show_mark(const ShownPoint& point, bool /*moves*/) override { return has_plot() && plot_->select(point); }
-  void changeEvent(QEvent* event) override;
 
  private:
   struct Scales {

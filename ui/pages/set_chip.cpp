@@ -2,23 +2,12 @@
 #include "ui/pages/set_chip.h"
 
 #include <QApplication>
-#include <QPixmap>
 #include <utility>
 
 #include "ui/text/format.h"
 #include "ui/widgets/staying_menu.h"
 
 namespace attnscope::ui {
-namespace {
-
-QIcon key_of(const QColor& color) {
-  constexpr int side = 12;
-  QPixmap square(side, side);
-  square.fill(color);
-  return square;
-}
-
-}  // namespace
 
 SetChip::SetChip(const QString& label, const QString& help, QWidget* parent)
     : FacetChip(label, help, new StayingMenu, parent) {
@@ -47,7 +36,6 @@ void SetChip::fill_menu() {
     QAction* entry = anew ? menu()->addAction(QString()) : menu()->actions()[static_cast<qsizetype>(i)];
     const Item& item = items_[i];
     entry->setText(QString(item.text).replace(QLatin1Char('&'), QStringLiteral("&&")));
-    entry->setIcon(key_of(item.color));
     entry->setCheckable(true);
     entry->setChecked(item.on);
     entry->setEnabled(item.offered);

@@ -2,7 +2,6 @@
 // Several that are shown or not as one chip ("FA1, FA2, FA3"), with a switch for each in its menu.
 #pragma once
 
-#include <QColor>
 #include <vector>
 
 #include "ui/pages/facet_chip.h"
@@ -18,7 +17,6 @@ class SetChip : public FacetChip {
     QString help;
     bool on = true;
     bool offered = true;  ///< false: there is nothing of it to show
-    QColor color = {};
     bool operator==(const Item&) const = default;
   };
   SetChip(const QString& label, const QString& help, QWidget* parent = nullptr);

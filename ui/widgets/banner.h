@@ -20,6 +20,7 @@ class Banner : public QFrame {
     replaced,  ///< a file that another one has come in the place of
     rows,      ///< rows that are left out of what is shown of a file
     collect,
+    sample,  ///< that it is recorded
     write,   ///< what could not be written
     choice,  ///< what could not be written of what is shown now
   };

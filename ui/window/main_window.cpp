@@ -41,6 +41,7 @@
 #include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
+#include "ui/window/sample_note.h"
 #include "ui/window/status_bar.h"
 #include "ui/window/view_modes.h"
 
@@ -271,6 +272,7 @@ void MainWindow::save_settings() {
 
 void MainWindow::open_files(const QStringList& files) {
   if (!files.isEmpty()) return open_by_hand(files);
+  say_what_the_sample_is(workspace_, *banner_, [this] { collect_->parentWidget()->show(); });
   for (const QString& sample : recorded_samples()) workspace_.open(sample);
 }
 

@@ -5,9 +5,13 @@
 #include <QAbstractButton>
 #include <QAbstractSpinBox>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLineEdit>
 #include <QSlider>
 #include <QTabBar>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
 
 #include "tests/ui/window_test.h"
 #include "ui/pages/io_curve_page.h"
@@ -84,6 +88,29 @@ TEST_F(CalmWindow, TheQuotientOfTheoryHasItsPanelAlsoInASmallWindow) {
     EXPECT_GE(both.height(), 320);
     EXPECT_GE(page.plot()->residuals().rect()->height(), 50);
   }
+}
+
+TEST(FirstWindow, SaysThatItShowsARecordedSampleUntilSomethingElseIsOpened) {
+  if (recorded_samples().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  MainWindow window(false);
+  window.open_files({});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
+  EXPECT_EQ(window.banner().text(),
+            "This is a recorded sample: an NVIDIA H200, measured on 2026-11-21. Nothing was measured on this machine.");
+  window.show();
+  auto* collect = window.findChild<QDockWidget*>(QStringLiteral("collect"));
+  EXPECT_FALSE(collect->isVisible());
+  window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
+  EXPECT_TRUE(collect->isVisible());
+
+  MainWindow other(false);
+  other.open_files({});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !other.banner().text().isEmpty(); }));
+  const QTemporaryDir folder;
+  const QString own = folder.filePath("own.attnscope");
+  fixtures::write_file(own, {{"memory-wall", fixtures::memory_wall(), false}});
+  ASSERT_EQ(other.workspace().open_now(own), QString());
+  EXPECT_EQ(other.banner().text(), QString());
 }
 
 }  // namespace
