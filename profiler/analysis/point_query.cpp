@@ -365,6 +365,14 @@ Result<PointQuery, Message> PointQuery::parse(std::string_view text, const Point
   return query;
 }
 
+std::string_view PointQuery::wrong_word(std::string_view text, const PointTable& table,
+                                        std::span<const PointColumns* const> more) {
+  const Reader reader(table, more);
+  const std::vector<std::string_view> words = split(text, blanks, false);
+  const auto wrong = std::ranges::find_if(words, [&](std::string_view word) { return !reader.read(word); });
+  return wrong == words.end() ? std::string_view() : *wrong;
+}
+
 bool PointQuery::asks_for_metrics() const {
   return std::ranges::any_of(terms_, &Term::metric);
 }

@@ -43,6 +43,10 @@ class PointQuery {
   [[nodiscard]] static Result<PointQuery, Message> parse(std::string_view text, const PointTable& table,
                                                          std::span<const PointColumns* const> more = {});
 
+  /// The first word of `text` that parse() refuses, a part of it; empty where it refuses none.
+  [[nodiscard]] static std::string_view wrong_word(std::string_view text, const PointTable& table,
+                                                   std::span<const PointColumns* const> more = {});
+
   /// Whether it asks for nothing: every point fits.
   [[nodiscard]] bool empty() const { return terms_.empty(); }
   /// The rows that fit, ascending. A field that this table does not have is one that no point states.

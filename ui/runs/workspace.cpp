@@ -448,13 +448,24 @@ std::shared_ptr<const PointSet> Workspace::visible() const {
   return visible_;
 }
 
-Message Workspace::set_query(const QString& text) {
-  // A knob that no algorithm states may be that of a point that is not in memory.
+std::vector<const analysis::PointColumns*> Workspace::more_columns() const {
   std::vector<const analysis::PointColumns*> more;
   for (const LoadedRun& run : runs_) {
     if (run.visible && run.settings != nullptr) more.push_back(&run.settings->points.columns());
   }
-  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table(), more);
+  return more;
+}
+
+Workspace::Word Workspace::wrong_word(const QString& text) const {
+  const std::string bytes = text.toStdString();
+  const std::string_view wrong = analysis::PointQuery::wrong_word(bytes, ticked()->table(), more_columns());
+  if (wrong.empty()) return {};
+  const auto characters = [](std::string_view part) { return to_qstring(part).size(); };
+  return {characters(std::string_view(bytes.data(), wrong.data())), characters(wrong)};
+}
+
+Message Workspace::set_query(const QString& text) {
+  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table(), more_columns());
   if (!query) return query.error();
   const QString words = text.trimmed();
   if (words == query_text_) return {};

@@ -92,6 +92,12 @@ class Workspace : public QObject {
   /// From now on only points that fit (analysis/point_query.h) are visible; of an empty one all are. The error, empty
   /// when it is understood; an error changes nothing.
   Message set_query(const QString& text);
+  /// Of a query the first word that set_query() refuses, by its place in characters; of length 0 where there is none.
+  struct Word {
+    qsizetype begin = 0;
+    qsizetype length = 0;
+  };
+  [[nodiscard]] Word wrong_word(const QString& text) const;
   /// The one that holds, without blanks around it.
   [[nodiscard]] QString query() const { return query_text_; }
   /// What the devices of all open files were found to be capable of.
@@ -147,6 +153,8 @@ class Workspace : public QObject {
   void go_on_gathering();
   void end_gathering();
   [[nodiscard]] std::vector<PointSet::Part> ticked_parts() const;
+  /// What a query may name besides what ticked() has: a knob of a point that is not in memory.
+  [[nodiscard]] std::vector<const analysis::PointColumns*> more_columns() const;
   /// Of large files: finds out what fits, and reads of it what is to be in memory.
   void select_anew(bool goes_on);
   /// What is being selected, if anything is, is of no use any more.

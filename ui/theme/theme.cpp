@@ -208,6 +208,7 @@ PlotColors plot_colors(const QPalette& palette) {
   // A system palette may leave tooltips yellow on black: keep the box readable in any case.
   if ((colors.panel.lightness() < 128) != colors.dark) colors.panel = colors.background;
   colors.accent = palette.color(QPalette::Active, QPalette::Highlight);
+  colors.wrong = colors.dark ? QColor(0xff8a80) : QColor(0xb00020);
   last = {palette.cacheKey(), colors};
   return colors;
 }

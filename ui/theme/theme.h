@@ -31,6 +31,7 @@ struct PlotColors {
   QColor hatch;   ///< cells that cannot run
   QColor panel;   ///< background of hover boxes
   QColor accent;  ///< selection
+  QColor wrong;   ///< what cannot be
   bool dark = false;
 };
 [[nodiscard]] PlotColors plot_colors(const QPalette& palette);

@@ -303,9 +303,8 @@ void OnChipMap::paint_memory(QPainter& painter, OnChipPlace place) const {
     painter.drawRect(span.rect);
   }
   if (const QRectF over = overrun_rect(place); !over.isEmpty()) {
-    const QColor wrong = colors.dark ? QColor(0xff8a80) : QColor(0xb00020);
-    painter.setPen(QPen(wrong, 2));
-    painter.setBrush(QBrush(wrong, Qt::BDiagPattern));
+    painter.setPen(QPen(colors.wrong, 2));
+    painter.setBrush(QBrush(colors.wrong, Qt::BDiagPattern));
     painter.drawRect(over);
     painter.drawLine(sm.topRight() - QPointF(0, 3), sm.bottomRight() + QPointF(0, 3));
   }

@@ -2,10 +2,13 @@
 #include "ui/window/query_bar.h"
 
 #include <QAbstractItemView>
+#include <QCoreApplication>
 #include <QHBoxLayout>
+#include <QInputMethodEvent>
 #include <QKeyEvent>
 #include <QScrollBar>
 #include <QSignalBlocker>
+#include <QTextCharFormat>
 #include <algorithm>
 #include <chrono>
 
@@ -23,6 +26,7 @@ namespace {
 constexpr std::chrono::milliseconds pause{150};
 constexpr int narrowest = 240;
 constexpr int widest = 520;
+constexpr qsizetype most_named = 4;
 
 analysis::QueryCompletion completion_of(const Workspace& workspace, const QString& text, int cursor) {
   const auto bytes = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
@@ -63,9 +67,12 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
 
   typing_.setSingleShot(true);
   typing_.setInterval(pause);
-  connect(&typing_, &QTimer::timeout, this, &QueryBar::apply);
+  connect(&typing_, &QTimer::timeout, this, &QueryBar::apply_typed);
   connect(field_, &QLineEdit::textChanged, this, [this] { typing_.start(); });
   connect(field_, &QLineEdit::textEdited, this, [this] { show_candidates(false); });
+  connect(field_, &QLineEdit::editingFinished, this, [this] {
+    if (half_) apply();
+  });
   connect(field_, &QLineEdit::returnPressed, this, [this] {
     completer_->popup()->hide();
     apply();
@@ -109,16 +116,68 @@ void QueryBar::set_text(const QString& text) {
   apply();
 }
 
+QString QueryBar::half_written() const {
+  if (!field_->hasFocus()) return {};
+  const QString text = field_->text();
+  const analysis::QueryCompletion completion = completion_of(workspace_, text, field_->cursorPosition());
+  if (!completion.begun) return {};
+  const std::string bytes = text.toStdString();
+  const std::size_t length = completion.end - completion.begin;
+  QStringList whole;
+  for (const std::string& candidate : completion.texts) {
+    if (candidate.size() > length) whole << QString::fromStdString(candidate);
+  }
+  if (whole.isEmpty()) return {};
+  const PointSet& all = *workspace_.ticked();
+  const auto query = analysis::PointQuery::parse(bytes, all.table());
+  // Of a large file not all points are there to be asked.
+  const bool leaves_some =
+      query && workspace_.wrong_word(text).length == 0 &&
+      (workspace_.large() || all.empty() || !query.value().rows(all.table()).empty());
+  if (leaves_some) return {};
+  return qtext(say::query::half{.word = bytes.substr(completion.begin, length),
+                                .candidates = whole.mid(0, most_named).join(QStringLiteral(", ")).toStdString()});
+}
+
+void QueryBar::apply_typed() {
+  const QString half = half_written();
+  half_ = !half.isEmpty();
+  if (!half_) return apply();
+  mark({});
+  tell(half);
+  count_->setText(count_words(workspace_.ticked_points()));
+}
+
 void QueryBar::apply() {
   typing_.stop();
+  half_ = false;
   const Message error = workspace_.set_query(field_->text());
-  QString words = error.empty() ? QString() : qtext(error);
-  if (!error.empty() && !workspace_.query().isEmpty()) {
-    words = qtext(say::query::still{.error = error, .filter = workspace_.query().toStdString()});
-  }
-  tell(words);
+  mark(error.empty() ? Workspace::Word() : workspace_.wrong_word(field_->text()));
+  tell(error.empty() ? QString() : qtext(error));
+  count_->setText(count_words(workspace_.ticked_points()));
   explain_ = error.empty();
   explain();
+}
+
+void QueryBar::mark(Workspace::Word wrong) {
+  const QColor red = plot_colors(palette()).wrong;
+  QTextCharFormat format;
+  format.setForeground(red);
+  format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
+  format.setUnderlineColor(red);
+  // A line of text takes formats as an input method has them, which count from the cursor.
+  const auto begin = static_cast<int>(wrong.begin) - field_->cursorPosition();
+  QList<QInputMethodEvent::Attribute> attributes;
+  if (wrong.length > 0) {
+    attributes << QInputMethodEvent::Attribute(QInputMethodEvent::TextFormat, begin, static_cast<int>(wrong.length),
+                                               format);
+  }
+  QInputMethodEvent event({}, attributes);
+  QCoreApplication::sendEvent(field_, &event);
+}
+
+bool QueryBar::holds_another() const {
+  return !workspace_.query().isEmpty() && field_->text().trimmed() != workspace_.query() && !typing_.isActive();
 }
 
 void QueryBar::tell(const QString& words) {
@@ -139,7 +198,9 @@ QString QueryBar::count_words(std::size_t all) const {
   const bool filtered = !workspace_.query().isEmpty();
   const std::size_t loaded = workspace_.visible()->size();
   if (!workspace_.large()) {
-    return filtered ? qtext(say::query::shown{.shown = loaded, .all = all}) : qtext(counted_points(all));
+    const Message points = filtered ? Message(say::query::shown{.shown = loaded, .all = all}) : counted_points(all);
+    if (!holds_another()) return qtext(points);
+    return qtext(say::query::holds{.filter = workspace_.query().toStdString(), .points = points});
   }
   if (!workspace_.selection_error().isEmpty()) return qtext(say::query::not_selected{.loaded = loaded, .all = all});
   if (workspace_.listing() == nullptr) {
@@ -163,7 +224,7 @@ void QueryBar::show_state() {
                                         : QString());
   explain();
   // What was wrong may be right with other points: their files have knobs of their own.
-  if (!note_->text().isEmpty() && !typing_.isActive()) typing_.start();
+  if (!note_->text().isEmpty() && !half_ && !typing_.isActive()) typing_.start();
 }
 
 void QueryBar::show_candidates(bool asked_for) {

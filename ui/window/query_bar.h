@@ -39,6 +39,14 @@ class QueryBar : public QWidget {
   void add_completer();
   /// Takes what stands there; an error is said, and what held before holds on.
   void apply();
+  /// The same while somebody types: half a word that leaves nothing, or says nothing, waits for its other half.
+  void apply_typed();
+  /// How the word at the cursor may go on; empty where it is whole.
+  [[nodiscard]] QString half_written() const;
+  /// In red, where it stands.
+  void mark(Workspace::Word wrong);
+  /// Whether what stands there is not what holds.
+  [[nodiscard]] bool holds_another() const;
   void tell(const QString& words);
   /// Why nothing fits, once the points that fit are known.
   void explain();
@@ -57,6 +65,7 @@ class QueryBar : public QWidget {
   QCompleter* completer_ = nullptr;
   QStringListModel* candidates_ = nullptr;
   QTimer typing_;
+  bool half_ = false;     ///< what stands there waits for its other half
   bool explain_ = false;  ///< the query is taken, and nobody has looked yet whether anything fits
 };
 

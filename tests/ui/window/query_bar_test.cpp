@@ -138,10 +138,43 @@ TEST_F(QueryBarTest, AnErrorIsSaidAndWhatHeldHoldsOn) {
   bar.set_text("algo:fa2 N>=");
   EXPECT_EQ(window.workspace().visible()->size(), before);
   EXPECT_TRUE(bar.error().contains("a value is missing")) << bar.error().toStdString();
-  EXPECT_TRUE(bar.error().contains("“algo:fa2” still holds")) << bar.error().toStdString();
+  EXPECT_TRUE(bar.count().startsWith("“algo:fa2” still holds: ")) << bar.count().toStdString();
   EXPECT_EQ(line.accessibleDescription(), bar.error());
+  const Workspace::Word wrong = window.workspace().wrong_word("algo:fa2 N>=");
+  EXPECT_EQ(wrong.begin, 9);
+  EXPECT_EQ(wrong.length, 3);
+  const QImage marked = line.grab().toImage();
   bar.set_text("algo:fa2 N>=1");
   EXPECT_EQ(bar.error(), QString());
+  EXPECT_EQ(window.workspace().wrong_word("algo:fa2 N>=1").length, 0);
+  EXPECT_FALSE(bar.count().contains("holds")) << bar.count().toStdString();
+  const auto reddish = [](const QImage& image) {
+    int count = 0;
+    for (int y = 0; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x) {
+        const QColor color = image.pixelColor(x, y);
+        count += color.red() > color.green() + 90 && color.red() > color.blue() + 90 ? 1 : 0;
+      }
+    }
+    return count;
+  };
+  EXPECT_GT(reddish(marked), 20) << "the wrong word is red where it stands";
+  EXPECT_EQ(reddish(line.grab().toImage()), 0);
+}
+
+TEST_F(QueryBarTest, HalfAWordWaitsForItsOtherHalf) {
+  window.activateWindow();
+  bar.begin();
+  const std::size_t all = window.workspace().visible()->size();
+  for (const char* half : {"alg", "algo:f", "algo:fa2 mas"}) {
+    line.clear();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.workspace().query().isEmpty(); }));
+    QTest::keyClicks(&line, half);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return bar.error().contains("goes on: "); })) << half;
+    EXPECT_EQ(window.workspace().visible()->size(), all) << half;
+  }
+  QTest::keyClick(&line, Qt::Key_Return);
+  EXPECT_EQ(window.workspace().query(), "algo:fa2 mas") << "who presses Return means it";
 }
 
 TEST_F(QueryBarTest, TypingAppliesByItselfAndReturnAtOnce) {
