@@ -51,7 +51,8 @@ void FittedTable::fit() {
     horizontalHeader()->resizeSection(column, widths[static_cast<std::size_t>(column)]);
   }
   const int bar = narrow ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this) : 0;
-  const int height = horizontalHeader()->sizeHint().height() + std::min(rows, most_rows_) * verticalHeader()->defaultSectionSize() + bar + 2;
+  const int row_heights = std::min(rows, most_rows_) * verticalHeader()->defaultSectionSize();
+  const int height = horizontalHeader()->sizeHint().height() + row_heights + bar + 2;
   if (minimumHeight() != height) setFixedHeight(height);
 }
 

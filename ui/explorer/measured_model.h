@@ -15,7 +15,16 @@ class MeasuredModel : public TableModel {
   Q_OBJECT
  public:
   using TableModel::TableModel;
-  enum Column { what_column, n_column, d_column, time_column, time_ratio_column, l2_ratio_column, dram_ratio_column, column_count };
+  enum Column {
+    what_column,
+    n_column,
+    d_column,
+    time_column,
+    time_ratio_column,
+    l2_ratio_column,
+    dram_ratio_column,
+    column_count
+  };
 
   /// `points` begins with the latest, the table ends with it: none moves. Those of `shown` stand out.
   void set_points(const std::vector<MeasuredPoint>& points, const ExplorerChoices& shown);

@@ -17,6 +17,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int most_rows = 12;
+constexpr int usual_steps = 3;
+constexpr int most_steps = 8;
 
 }  // namespace
 
@@ -42,6 +44,14 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
                     qtext(say::explorer_page::measure_help{}));
   around_ =
       button(QStringLiteral("around"), qtext(say::explorer_page::around{}), qtext(say::explorer_page::around_help{}));
+  steps_ = new QSpinBox(this);
+  steps_->setObjectName(QStringLiteral("around-steps"));
+  steps_->setRange(1, most_steps);
+  steps_->setValue(usual_steps);
+  steps_->setPrefix(QStringLiteral("± "));
+  steps_->setAccessibleName(qtext(say::explorer_page::around_steps{}));
+  steps_->setToolTip(plain_tip(qtext(say::explorer_page::around_steps{})));
+  row->addWidget(steps_);
   cancel_ = button(QStringLiteral("cancel-measuring"), qtext(say::explorer_page::cancel{}),
                    qtext(say::explorer_page::cancel_help{}));
   map_ = button(QStringLiteral("show-map"), qtext(say::explorer_page::show_map{}),
@@ -143,7 +153,9 @@ void MeasuringCard::show_state() {
   device_->setToolTip(help(qtext(say::explorer_page::measures_on{})));
   device_->setEnabled(device);
   measure_->setEnabled(device && runs_ && !padded() && !supposed());
-  around_->setEnabled(device && runs_ && !padded() && !supposed());
+  for (QWidget* widget : {static_cast<QWidget*>(around_), static_cast<QWidget*>(steps_)}) {
+    widget->setEnabled(device && runs_ && !padded() && !supposed());
+  }
   cancel_->setEnabled(measurer_.open() > 0);
   map_->setEnabled(measurer_.mapped() != nullptr);
   set_words(state_, state_words());
@@ -155,18 +167,18 @@ void MeasuringCard::show_state() {
 }
 
 void MeasuringCard::measure() {
-  ask(*measure_, &PointMeasurer::measure);
+  ask(*measure_, [this](const ListedDevice& device) { measurer_.measure(choices_, device); });
 }
 
 void MeasuringCard::sweep_around() {
-  ask(*around_, &PointMeasurer::sweep_around);
+  ask(*around_, [this](const ListedDevice& device) { measurer_.sweep_around(choices_, device, steps_->value()); });
 }
 
-void MeasuringCard::ask(const QPushButton& button, Ask how) {
+void MeasuringCard::ask(const QPushButton& button, const std::function<void(const ListedDevice&)>& how) {
   const std::optional<ListedDevice> chosen = device();
   if (!button.isEnabled() || !chosen) return;
   trouble_.clear();
-  (measurer_.*how)(choices_, *chosen);
+  how(*chosen);
 }
 
 std::vector<ListedDevice> MeasuringCard::devices() const {

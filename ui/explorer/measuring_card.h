@@ -6,7 +6,9 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
+#include <QSpinBox>
 #include <QWidget>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +37,8 @@ class MeasuringCard : public QWidget {
   /// How many points it still has, and where they go.
   [[nodiscard]] QString open_words() const;
   [[nodiscard]] FittedTable* table() const { return table_; }
+  /// How far *Sweep around* goes, in tiles to each side.
+  [[nodiscard]] QSpinBox& steps() const { return *steps_; }
 
  signals:
   void measure_wanted();
@@ -45,8 +49,7 @@ class MeasuringCard : public QWidget {
   void changed();
 
  private:
-  using Ask = void (PointMeasurer::*)(const ExplorerChoices&, const ListedDevice&);
-  void ask(const QPushButton& button, Ask how);
+  void ask(const QPushButton& button, const std::function<void(const ListedDevice&)>& how);
   /// Those that run what is chosen: no simulated GPU plays a program that nobody stated.
   [[nodiscard]] std::vector<ListedDevice> devices() const;
   /// Why there is none, where it is for the algorithm; else empty.
@@ -68,6 +71,7 @@ class MeasuringCard : public QWidget {
   QComboBox* device_ = nullptr;
   QPushButton* measure_ = nullptr;
   QPushButton* around_ = nullptr;
+  QSpinBox* steps_ = nullptr;
   QPushButton* cancel_ = nullptr;
   QPushButton* map_ = nullptr;
   ElidedLabel* state_ = nullptr;

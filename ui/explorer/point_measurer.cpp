@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::int64_t at_once = 1'000;
 constexpr std::int64_t before_neighbourhoods = 500;
-constexpr int steps_around = 3;
 /// A GPU is not held for somebody who has gone on to read.
 constexpr std::chrono::minutes held_idle{2};
 /// Older ones are in the file.
@@ -104,7 +103,7 @@ void PointMeasurer::measure(const ExplorerChoices& choices, const ListedDevice& 
   emit changed();
 }
 
-void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDevice& device) {
+void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDevice& device, int steps) {
   std::vector<QString> earlier;
   for (const auto& [id, asked] : asked_) {
     if (asked.around) earlier.push_back(id);
@@ -114,7 +113,7 @@ void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDev
   ask(choices, device, priority, true);
   const PointSpec& spec = choices.point.spec;
   const Facts& facts = known_algorithms().find(spec.algorithm)->facts();
-  for (const TileShape& tile : analysis::tiles_around(facts, spec.tile, steps_around)) {
+  for (const TileShape& tile : analysis::tiles_around(facts, spec.tile, steps)) {
     ExplorerChoices other = choices;
     if (choose(other, QStringLiteral("br"), QString::number(tile.br)) &&
         choose(other, QStringLiteral("bc"), QString::number(tile.bc))) {

@@ -53,8 +53,9 @@ class PointMeasurer : public QObject {
 
   /// Exactly this point, before all of a neighbourhood.
   void measure(const ExplorerChoices& choices, const ListedDevice& device);
-  /// The tiles around it, the nearest first; those that wait of an earlier neighbourhood are let go.
-  void sweep_around(const ExplorerChoices& choices, const ListedDevice& device);
+  /// The tiles around it, up to `steps` of the grid to each side, the nearest first; those that wait of an earlier
+  /// neighbourhood are let go.
+  void sweep_around(const ExplorerChoices& choices, const ListedDevice& device, int steps);
   /// All of these, the first one first, before any neighbourhood and after single points.
   void measure_all(const std::vector<PointSpec>& points, const ListedDevice& device);
   void cancel();

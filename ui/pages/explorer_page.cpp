@@ -226,9 +226,11 @@ void ExplorerPage::keep_choices() {
         for (const ExplorerChoices& pin : chosen_.pins) pins.append(to_json(pin));
         state[QStringLiteral("choices")] = to_json(chosen_.choices);
         state[QStringLiteral("pins")] = pins;
+        state[QStringLiteral("around")] = measuring_->steps().value();
       },
       [this](const QJsonObject& state) {
         take_json(state[QStringLiteral("choices")].toObject(), chosen_.choices);
+        measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
         if (!state[QStringLiteral("pins")].isArray()) return;
         chosen_.pins.clear();
         for (const auto& each : state[QStringLiteral("pins")].toArray()) {

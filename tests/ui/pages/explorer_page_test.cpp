@@ -732,6 +732,18 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   ASSERT_TRUE(QTest::qWaitFor([this] { return workspace.visible()->size() == 1; }, patience_ms));
 }
 
+TEST_F(ExplorerMeasuringTest, SweepsAsFarAroundAsIsAskedFor) {
+  auto* steps = page.findChild<QSpinBox*>("around-steps");
+  ASSERT_NE(steps, nullptr);
+  steps->setValue(1);
+  button("around")->click();
+  EXPECT_EQ(page.measuring().measurer().points().size(), 9U) << "one more and one less of both sides";
+  ASSERT_TRUE(wait_for_answers());
+  ExplorerPage other(workspace);
+  other.restore(page.state());
+  EXPECT_EQ(other.measuring().steps().value(), 1);
+}
+
 TEST_F(ExplorerMeasuringTest, OnAGpuWhatWasCountedStandsBesideEachUnit) {
   PointMeasurer& measurer = page.measuring().measurer();
   if (!has_gpu_driver() || !QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms)) {
