@@ -4,13 +4,15 @@
 #   ./test.sh      the whole program's tests
 #   ./test.sh all  then what CI runs as well: the main job and a plain CMake build, the command line without CUDA and Qt,
 #                  the libraries under sanitizers (with a field that came later), every other preset configured, lint
+#   ./test.sh packages  the packages alone: made, installed in clean systems of Debian 12, started there
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 case "${1:-}" in
-  ""|all) ;;
-  *) echo "test.sh: unknown word '$1'; the only one is 'all'" >&2; exit 2 ;;
+  ""|all|packages) ;;
+  *) echo "test.sh: unknown word '$1'; there are 'all' and 'packages'" >&2; exit 2 ;;
 esac
 source cmake/setup.sh
+if [ "${1:-}" = packages ]; then test_packages=("${package_packages[@]}"); fi
 install_packages "${build_packages[@]}" "${gui_packages[@]}" "${test_packages[@]}"
 
 export QT_QPA_PLATFORM=offscreen
@@ -43,7 +45,8 @@ check() {
   # Why tests were skipped, each reason once: the line after the place in the source.
   grep -A1 -h ': Skipped$' "build/$1.test.log" | grep -v -e ': Skipped$' -e '^--$' |
     sort | uniq -c | sed 's/^ *\([0-9]*\) /  skipped \1: /' || true
-  grep -q '^ATTNSCOPE_CUDA:BOOL=ON' "build/$1/CMakeCache.txt" && [ ! -d "build/$1/tests/gpu" ] &&
+  grep -q '^ATTNSCOPE_TESTS:BOOL=ON' "build/$1/CMakeCache.txt" &&
+    grep -q '^ATTNSCOPE_CUDA:BOOL=ON' "build/$1/CMakeCache.txt" && [ ! -d "build/$1/tests/gpu" ] &&
     echo "  skipped: tests/gpu is not built, no CUDA 13 headers with CUPTI here"
   return 0
 }
@@ -58,13 +61,13 @@ configure() {
   for preset in "$@"; do cmake --preset "$preset" >/dev/null; done
 }
 
-check test
+if [ "${1:-}" = packages ]; then check packages; else check test; fi
 if [ "${1:-}" = all ]; then
   part "run.sh" ./run.sh --plots build/plots
   part "plain build" plain_build
   check no-cuda -R app_test
   check asan
-  part "presets" configure dev tsan fuzz bench
+  part "presets" configure dev tsan fuzz bench packages
   part "lint" bash cmake/lint.sh build/test
 fi
 

@@ -16,6 +16,8 @@ test_packages=(
   sqlite3 desktop-file-utils appstream openssh-server
   chromium poppler-utils
 )
+# What packages are made with, and clean systems to install them in.
+package_packages=(dpkg-dev binutils file patchelf mmdebstrap qt6-wayland)
 
 # install_packages NAME...: asks dpkg first, so that a machine that has them all needs neither root nor a network.
 install_packages() {

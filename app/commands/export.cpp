@@ -14,12 +14,14 @@
 #include "app/joined_files.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "app/sample_files.h"
 #include "app/skipped_rows.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/point_query.h"
 #include "profiler/plan/text.h"
 #include "storage/output_file.h"
+#include "storage/recorded_samples.h"
 
 namespace attnscope {
 namespace {
@@ -75,7 +77,8 @@ ExitCode judged(const RunStore& store) {
   return ExitCode::partial;
 }
 
-ExitCode run_export(const ExportOptions& options) {
+ExitCode run_export(ExportOptions options) {
+  options.files = files_or_samples(options.files, recorded_samples({main_sample}));
   if (options.long_rows && options.format != "csv") {
     throw CommandError(ExitCode::usage, say::command::long_is_csv{.format = options.format});
   }
@@ -115,7 +118,8 @@ ExitCode run_export(const ExportOptions& options) {
 Action add_export(CLI::App& command) {
   auto options = std::make_shared<ExportOptions>();
   add_kernel_option(command);
-  command.add_option("FILE", options->files, "An .attnscope file (several with --format attnscope)")->required();
+  command.add_option("FILE", options->files,
+                     "An .attnscope file (several with --format attnscope; default: the recorded sample)");
   command
       .add_option(
           "--format", options->format,

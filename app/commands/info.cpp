@@ -16,6 +16,7 @@
 
 #include "app/command.h"
 #include "app/own_kernels.h"
+#include "app/sample_files.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
 #include "messages/bound.h"
@@ -163,7 +164,7 @@ void say_statements(const std::map<std::int64_t, Seen>& seen) {
 }
 
 ExitCode info(const InfoOptions& options) {
-  const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
+  const RunStore store = RunStore::open(file_or_sample(options.file), RunStore::Mode::read_only);
   know_kernels_of(store);
   const std::vector<RunSummary> runs = store.runs();
   std::map<std::int64_t, Seen> seen = look_at_points(store);
@@ -240,7 +241,7 @@ ExitCode info(const InfoOptions& options) {
 
 Action add_info(CLI::App& command) {
   auto options = std::make_shared<InfoOptions>();
-  command.add_option("FILE", options->file, "An .attnscope file")->required();
+  command.add_option("FILE", options->file, "An .attnscope file (default: the recorded sample)");
   add_format_options(command, options->format);
   return [options] { return info(*options); };
 }

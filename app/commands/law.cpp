@@ -11,11 +11,13 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "app/sample_files.h"
 #include "app/table.h"
 #include "messages/command.h"
 #include "messages/law.h"
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/tables/law_table.h"
+#include "storage/recorded_samples.h"
 
 namespace attnscope {
 namespace {
@@ -26,11 +28,11 @@ struct LawOptions {
 };
 
 ExitCode law(const LawOptions& options) {
-  const LoadedPoints loaded = load_points(options.files);
+  const std::vector<std::string> files = files_or_samples(options.files, law_samples());
+  const LoadedPoints loaded = load_points(files);
   const analysis::LawReport report = analysis::fit_law_exponents(loaded.table, loaded.table.rows());
   if (report.families.empty()) {
-    throw CommandError(ExitCode::error,
-                       say::command::no_law_sweep{.files = fmt::format("{}", fmt::join(options.files, ", "))});
+    throw CommandError(ExitCode::error, say::command::no_law_sweep{.files = fmt::format("{}", fmt::join(files, ", "))});
   }
   if (!for_people(options.format)) {
     print(analysis::law_data(loaded.table, report.families, loaded.files), options.format, std::cout);
@@ -51,10 +53,10 @@ ExitCode law(const LawOptions& options) {
 Action add_law(CLI::App& command) {
   auto options = std::make_shared<LawOptions>();
   add_kernel_option(command);
-  command
-      .add_option("FILE", options->files,
-                  "An .attnscope file with a run of the preset law, or of others over N, d and M")
-      ->required();
+  command.add_option(
+      "FILE", options->files,
+      "An .attnscope file with a run of the preset law, or of others over N, d and M (default: the recorded "
+      "sample)");
   add_format_options(command, options->format);
   return [options] { return law(*options); };
 }

@@ -9,19 +9,20 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "app/sample_files.h"
 #include "messages/command.h"
 #include "messages/lesson.h"
 #include "profiler/analysis/lesson/texts.h"
 #include "profiler/plan/text.h"
 #include "storage/lesson_pages.h"
 #include "storage/lesson_texts.h"
+#include "storage/recorded_samples.h"
 
 namespace attnscope {
 namespace {
@@ -37,19 +38,6 @@ struct LessonOptions {
   std::uint64_t seed = 0;
   bool force = false;
 };
-
-/// Where an installed program has the recorded samples.
-std::vector<std::string> installed_samples() {
-  std::error_code error;
-  const fs::path folder =
-      fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "share" / "attnscope" / "samples";
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".attnscope") files.push_back(entry.path().string());
-  }
-  std::ranges::sort(files);
-  return files;
-}
 
 std::vector<lesson::TextFile> own_texts(const LessonOptions& options) {
   if (!options.texts.empty()) {
@@ -77,9 +65,7 @@ ExitCode export_lesson(const LessonOptions& options) {
                        say::lesson::unknown_language{.word = options.language,
                                                      .known = fmt::format("{}", fmt::join(languages, ", "))});
   }
-  const std::vector<std::string> files = options.files.empty() ? installed_samples() : options.files;
-  if (files.empty()) throw CommandError(ExitCode::usage, say::lesson::no_file{});
-
+  const std::vector<std::string> files = files_or_samples(options.files, lesson_samples());
   const std::vector<lesson::TextFile> own = own_texts(options);
   const LoadedPoints loaded = load_points(files);
   if (loaded.table.empty()) spdlog::warn("{}", text(say::lesson::no_points{}));
@@ -109,7 +95,7 @@ Action add_lesson(CLI::App& command) {
       "Write the lesson as a page for any browser, without a request, and beside it LANG.html in other languages");
   command.require_subcommand(1);
   write.add_option("FILE", options->files,
-                   ".attnscope files whose points it stands on (default: the recorded samples that are installed)");
+                   ".attnscope files whose points it stands on (default: the recorded samples)");
   write.add_option("-o,--output", options->folder, "Folder to write index.html to")->type_name("FOLDER")->required();
   write.add_option("--lang", options->language, "Language of index.html: en or zh")->capture_default_str();
   write.add_option("--seed", options->seed, "Vary N and d of the sheets by this number, so that homework differs")

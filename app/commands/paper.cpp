@@ -10,6 +10,7 @@
 
 #include "app/command.h"
 #include "app/own_kernels.h"
+#include "app/sample_files.h"
 #include "app/skipped_rows.h"
 #include "app/table.h"
 #include "messages/command.h"
@@ -58,9 +59,10 @@ analysis::PointTable table_of(const RunStore& store, const RunSummary& run) {
 }
 
 ExitCode paper(const PaperOptions& options) {
-  const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
+  const std::string file = file_or_sample(options.file);
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   know_kernels_of(store);
-  const RunSummary run = newest_run(store, options.file);
+  const RunSummary run = newest_run(store, file);
   const analysis::PointTable table = table_of(store, run);
   const analysis::PaperTable compared = analysis::build_paper_table(table, table.rows());
 
@@ -99,7 +101,8 @@ ExitCode paper(const PaperOptions& options) {
 Action add_paper(CLI::App& command) {
   auto options = std::make_shared<PaperOptions>();
   add_kernel_option(command);
-  command.add_option("FILE", options->file, "An .attnscope file with a complete run of the preset paper")->required();
+  command.add_option("FILE", options->file,
+                     "An .attnscope file with a complete run of the preset paper (default: the recorded sample)");
   add_format_options(command, options->format);
   return [options] { return paper(*options); };
 }

@@ -17,11 +17,13 @@
 
 #include "app/command.h"
 #include "app/own_kernels.h"
+#include "app/sample_files.h"
 #include "app/skipped_rows.h"
 #include "messages/report.h"
 #include "profiler/analysis/point_query.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
+#include "storage/recorded_samples.h"
 #include "storage/report_files.h"
 
 namespace attnscope {
@@ -124,6 +126,7 @@ ExitCode report_on(ReportOptions options) {
   const fs::path output(options.output);
   std::optional<BaselineWord> baseline;
   if (!options.baseline.empty()) baseline = parse_baseline(options.baseline);
+  options.files = files_or_samples(options.files, shown_samples());
   const std::vector<ReportSource> sources = sources_of(options, baseline);
   // Not even with --force: measurements are not made again as a report is.
   if (holds_measurements(output, sources))
@@ -153,7 +156,8 @@ ExitCode report_on(ReportOptions options) {
 Action add_report(CLI::App& command) {
   auto options = std::make_shared<ReportOptions>();
   add_kernel_option(command);
-  command.add_option("FILE", options->files, "An .attnscope file; several are one report")->required();
+  command.add_option("FILE", options->files,
+                     "An .attnscope file; several are one report (default: the recorded sample)");
   command
       .add_option("-o,--output", options->output, "The report to write: OUT.html, or OUT.md with OUT-figures beside it")
       ->type_name("OUT")

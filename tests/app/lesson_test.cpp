@@ -84,6 +84,38 @@ TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
   EXPECT_EQ(outcome("tflops-of-a100"), "not-testable");
 }
 
+// Beside the program of the build lies what an installed one has (cmake/packages/packages.cmake).
+TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
+  const TemporaryFolder folder;
+  const std::string sample = std::filesystem::canonical(ATTNSCOPE_SAMPLE).string();
+  const std::vector<std::vector<std::string>> commands{
+      {"lesson", "export", "-o", (folder / "lesson").string()},
+      {"law"},
+      {"info"},
+      {"paper"},
+      {"export", "--filter", "algo:fa3 d:128 N:4096"},
+      {"report", "-o", (folder / "report.md").string(), "--figures", "0"}};
+  for (const std::vector<std::string>& command : commands) {
+    const Outcome outcome = run(folder, command);
+    EXPECT_EQ(outcome.exit_code, 0) << command[0] << ": " << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(command[0] == "law" ? law_sample() : sample)) << command[0];
+  }
+  EXPECT_THAT(content(folder / "lesson/index.html"),
+              HasSubstr("h200.attnscope, h200-law.attnscope, h200-tiles.attnscope"));
+  EXPECT_EQ(run(folder, {"export", "--filter", "algo:fa3 d:128 N:4096"}).out,
+            run(folder, {"export", sample, "--filter", "algo:fa3 d:128 N:4096"}).out);
+
+  // A program that was moved away from them says so.
+  std::filesystem::create_directories(folder / "bin");
+  std::filesystem::copy_file(ATTNSCOPE_PROGRAM, folder / "bin/attnscope");
+  const Process::Options alone{.environment = {{"XDG_DATA_DIRS", "/nowhere"}}, .program = folder / "bin/attnscope"};
+  for (const char* command : {"info", "law"}) {
+    const Outcome outcome = run(folder, {command}, alone);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("the recorded sample is not installed"));
+  }
+}
+
 TEST(LessonExport, SeedsDifferAndRepeat) {
   const TemporaryFolder folder;
   const std::string first = exported_page(folder, {"--seed", "1"});

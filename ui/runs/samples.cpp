@@ -1,41 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/runs/samples.h"
 
-#include <QCoreApplication>
-#include <QDir>
-#include <QFileInfo>
+#include <string>
+#include <vector>
+
+#include "storage/recorded_samples.h"
 
 namespace attnscope::ui {
 
 namespace {
 
-QString shipped(const QString& name) {
-  const QDir beside(QCoreApplication::applicationDirPath());
-  for (const QString& folder :
-       {beside.filePath(QStringLiteral("../share/attnscope/samples")), QStringLiteral(ATTNSCOPE_SAMPLES_INSTALLED),
-        QStringLiteral(ATTNSCOPE_SAMPLES_SOURCE)}) {
-    const QFileInfo sample(folder + QLatin1Char('/') + name);
-    if (sample.isFile()) return sample.canonicalFilePath();
-  }
-  return {};
+QStringList as_strings(const std::vector<std::string>& files) {
+  QStringList strings;
+  for (const std::string& file : files) strings << QString::fromStdString(file);
+  return strings;
 }
 
 }  // namespace
 
 QString recorded_sample() {
-  return shipped(QStringLiteral("h200.attnscope"));
+  return QString::fromStdString(attnscope::recorded_sample(attnscope::main_sample).string());
 }
 
 QString second_sample() {
-  return shipped(QStringLiteral("h100.attnscope"));
+  return QString::fromStdString(attnscope::recorded_sample(attnscope::second_sample).string());
 }
 
 QStringList recorded_samples() {
-  QStringList files{recorded_sample()};
-  if (files.front().isEmpty()) return {};
-  const QFileInfo ceilings(QFileInfo(files.front()).dir(), QStringLiteral("h200-ceilings.attnscope"));
-  if (ceilings.isFile()) files << ceilings.canonicalFilePath();
-  return files;
+  return as_strings(attnscope::shown_samples());
+}
+
+QStringList lesson_samples() {
+  return as_strings(attnscope::lesson_samples());
 }
 
 }  // namespace attnscope::ui

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// storage/recorded_samples.h in the window's strings.
 #pragma once
 
 #include <QString>
@@ -10,7 +11,9 @@ namespace attnscope::ui {
 [[nodiscard]] QString recorded_sample();
 /// The same points on an H100.
 [[nodiscard]] QString second_sample();
-/// What a window opens that is given nothing: the sample, and what a GPU of its kind was measured to be capable of.
+/// What a window opens that is given nothing.
 [[nodiscard]] QStringList recorded_samples();
+/// What the lesson is of that is given nothing.
+[[nodiscard]] QStringList lesson_samples();
 
 }  // namespace attnscope::ui

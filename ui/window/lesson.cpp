@@ -3,7 +3,6 @@
 
 #include <QDesktopServices>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QLocale>
 #include <QSettings>
 #include <QStandardPaths>
@@ -43,18 +42,6 @@ QStringList lesson_page_ids() {
     ids << QString::fromStdString(step.slug);
   }
   return ids << QStringLiteral("claims") << QStringLiteral("results");
-}
-
-QStringList lesson_samples() {
-  const QString sample = recorded_sample();
-  if (sample.isEmpty()) return {};
-  QStringList samples{sample};
-  // Exponents come of the law's points, bandwidths and latencies of what was measured with the maps of tiles.
-  for (const char* name : {"/h200-law.attnscope", "/h200-tiles.attnscope"}) {
-    const QString beside = QFileInfo(sample).path() + QString::fromLatin1(name);
-    if (QFileInfo(beside).isFile()) samples << beside;
-  }
-  return samples;
 }
 
 QStringList lesson_languages() {

@@ -18,8 +18,6 @@ namespace attnscope::ui {
 
 /// Slugs of the lesson's pages, of the built-in texts and the user's own.
 [[nodiscard]] QStringList lesson_page_ids();
-/// The recorded samples that the lesson stands on where nothing is open.
-[[nodiscard]] QStringList lesson_samples();
 /// "en", "zh"
 [[nodiscard]] QStringList lesson_languages();
 /// What was asked for the last time (remember_lesson_language()), else the system's, else English.

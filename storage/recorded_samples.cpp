@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/recorded_samples.h"
+
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+
+#include "profiler/measure/host_environment.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> sample_folders(const fs::path& program) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  const fs::path own = fs::canonical(program, error);
+  if (!error) folders.push_back(own.parent_path().parent_path() / "share" / "attnscope");
+  if (const fs::path data = data_folder(); !data.empty()) folders.push_back(data);
+  const char* variable = std::getenv("XDG_DATA_DIRS");
+  std::istringstream shared(variable != nullptr && *variable != '\0' ? variable : "/usr/local/share:/usr/share");
+  for (std::string folder; std::getline(shared, folder, ':');) {
+    if (fs::path(folder).is_absolute()) folders.push_back(fs::path(folder) / "attnscope");
+  }
+  for (fs::path& folder : folders) folder /= "samples";
+  return folders;
+}
+
+fs::path recorded_sample(std::string_view name) {
+  for (const fs::path& folder : sample_folders(own_program)) {
+    std::error_code error;
+    fs::path sample = fs::canonical(folder / std::string(name).append(".attnscope"), error);
+    if (!error && fs::is_regular_file(sample, error)) return sample;
+  }
+  return {};
+}
+
+std::vector<std::string> recorded_samples(const std::vector<std::string_view>& names) {
+  std::vector<std::string> files;
+  for (const std::string_view name : names) {
+    if (const fs::path sample = recorded_sample(name); !sample.empty()) files.push_back(sample.string());
+  }
+  return files;
+}
+
+std::vector<std::string> shown_samples() {
+  return recorded_samples({main_sample, "h200-ceilings"});
+}
+
+std::vector<std::string> lesson_samples() {
+  return recorded_samples({main_sample, "h200-law", "h200-tiles"});
+}
+
+std::vector<std::string> law_samples() {
+  return recorded_samples({"h200-law"});
+}
+
+}  // namespace attnscope

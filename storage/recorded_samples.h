@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorded measurements that ship with the programs: what a program shows that is given no file.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+/// The folders that may hold them, best first: share/attnscope/samples beside the program's own bin, wherever that has
+/// been moved to, then below $XDG_DATA_HOME and each of $XDG_DATA_DIRS.
+[[nodiscard]] std::vector<std::filesystem::path> sample_folders(const std::filesystem::path& program);
+
+/// NAME.attnscope of the first folder that has it, without links; empty where none has.
+[[nodiscard]] std::filesystem::path recorded_sample(std::string_view name);
+
+/// Those of the names that are there.
+[[nodiscard]] std::vector<std::string> recorded_samples(const std::vector<std::string_view>& names);
+
+/// An H200's sweeps.
+inline constexpr std::string_view main_sample = "h200";
+/// The same points on an H100.
+inline constexpr std::string_view second_sample = "h100";
+
+/// What a window or report is of: the sweeps, and what a GPU of their kind was measured to be capable of.
+[[nodiscard]] std::vector<std::string> shown_samples();
+/// What the lesson is of: exponents come of the law's points, bandwidths and latencies of the maps of tiles.
+[[nodiscard]] std::vector<std::string> lesson_samples();
+[[nodiscard]] std::vector<std::string> law_samples();
+
+}  // namespace attnscope
