@@ -49,7 +49,10 @@ FileKind kind_of(const Output& output) {
 
 void require_no_measurements(const std::string& file, const std::string& format) {
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return;
+  if (!fs::is_regular_file(file, error)) {
+    if (fs::path(file).extension() != ".attnscope") return;
+    throw CommandError(ExitCode::usage, say::command::name_of_measurements{.file = file, .format = format});
+  }
   std::array<char, 4096> first{};
   std::ifstream in(file, std::ios::binary);
   in.read(first.data(), first.size());

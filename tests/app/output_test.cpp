@@ -160,6 +160,8 @@ TEST_F(Results, AFileThatHoldsSomethingElseStays) {
   std::filesystem::copy_file(file(), folder_ / "hidden.csv");
   EXPECT_EQ(asked({"info", file(), "--csv", "--force", "-o", folder_ / "hidden.csv"}).exit_code, 2);
   EXPECT_EQ(content(folder_ / "hidden.csv"), before);
+  EXPECT_EQ(asked({"doctor", "-o", folder_ / "noise.attnscope"}).exit_code, 2) << "--noise was forgotten";
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "noise.attnscope"));
   std::ofstream(folder_ / "notes.json") << "of mine";
   EXPECT_EQ(asked({"info", file(), "--json", "-o", folder_ / "notes.json"}).exit_code, 1);
   EXPECT_EQ(content(folder_ / "notes.json"), "of mine");
