@@ -50,7 +50,8 @@ int ended(ExitCode code) {
 
 /// CLI11 has its own numbers; ours is 2 for whatever is wrong with the command line, and 0 for --help and --version.
 int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
-  if (error.get_exit_code() == 0) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (error.get_exit_code() == 0 && unknown.empty()) {
     app.exit(error);
     return ended(ExitCode::ok);
   }
@@ -68,7 +69,9 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::
     command = command->get_subcommands().front();
     path += " " + command->get_name();
   }
-  return fail(ExitCode::usage, text(say::command::see_help{.error = error.what(), .command = path}));
+  // Where help is asked for, CLI11 looks at nothing else.
+  const std::string wrong = error.get_exit_code() == 0 ? CLI::ExtrasError(unknown).what() : error.what();
+  return fail(ExitCode::usage, text(say::command::see_help{.error = wrong, .command = path}));
 }
 
 int run(int argc, char** argv) {

@@ -2,6 +2,7 @@
 #include "app/command.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <charconv>
 #include <filesystem>
@@ -10,6 +11,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "messages/command.h"
+#include "messages/file.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -48,6 +51,16 @@ CLI::Validator number_within(double least, double most) {
             return attnscope::text(say::terminal::not_in_range{.word = text, .range = range});
           },
           range};
+}
+
+void require_there(const std::filesystem::path& place) {
+  std::error_code error;
+  if (std::filesystem::exists(place, error)) return;
+  throw CommandError(ExitCode::error, say::file::missing{.file = place.string()});
+}
+
+void say_old_spelling(const std::string& old, const std::string& now) {
+  spdlog::warn("{}", text(say::command::old_spelling{.old = old, .now = now}));
 }
 
 std::string explain(const std::exception& error) {

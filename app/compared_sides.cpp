@@ -11,7 +11,9 @@
 #include <set>
 #include <utility>
 
+#include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "app/skipped_rows.h"
 #include "messages/compare.h"
 #include "profiler/analysis/point_query.h"
@@ -95,13 +97,7 @@ class Loader {
       const std::string uid = run.uid.empty() ? fmt::format("{} of {}", run.id, file) : run.uid;
       const auto [known, first] = runs_.try_emplace(uid);
       if (first) {
-        analysis::Run row{.device_id = run.device_uuid,
-                          .device_name = run.device_name,
-                          .title = fmt::format("{} ({})", run.id, run.preset),
-                          .label = {},
-                          .started_at = run.started_at,
-                          .provenance = run.provenance,
-                          .limits = run.limits};
+        analysis::Run row = analysis_run(run);
         set_rounds(run, row);
         known->second = builder_.add_run(std::move(row));
         conditions_.push_back(conditions_of(run));
@@ -205,7 +201,8 @@ void sides_of_word(const SideWord& word, Loader& files, ComparedSides& sides) {
 
 }  // namespace
 
-ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other, const std::string& noise) {
+ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other, const std::string& noise,
+                             const std::string& filter) {
   if (other.empty() && base.size() > 1) {
     other.assign(base.begin() + 1, base.end());
     base.resize(1);
@@ -239,7 +236,13 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
     sides.base_name = fmt::format("{}", fmt::join(base, ", "));
     sides.other_name = fmt::format("{}", fmt::join(other, ", "));
   }
-  for (const std::vector<Row>* rows : {&sides.base, &sides.other}) {
+  const std::vector<Row> fitting = rows_that_fit(filter, sides.table);
+  for (std::vector<Row>* rows : {&sides.base, &sides.other}) {
+    std::erase_if(*rows, [&](Row row) { return !std::ranges::binary_search(fitting, row); });
+    if (rows->empty()) {
+      throw CommandError(ExitCode::error,
+                         say::compare::empty_side{.side = rows == &sides.base ? sides.base_name : sides.other_name});
+    }
     for (const Row row : *rows) sides.looks = std::max(sides.looks, files.looks(sides.table.run_index(row)));
   }
   return sides;

@@ -2,16 +2,14 @@
 // A comparison as text, CSV, JSON, Markdown, one page of HTML, or JUnit's XML.
 #pragma once
 
-#include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "app/compared_sides.h"
+#include "app/output.h"
 #include "profiler/analysis/comparison.h"
 
 namespace attnscope {
-
-enum class ComparisonFormat { text, csv, json, markdown, html, junit };
 
 struct ComparisonOutput {
   const ComparedSides& sides;
@@ -21,6 +19,6 @@ struct ComparisonOutput {
 };
 
 /// Text of a file is text in all of them: no markup, no formula, nothing that steers a terminal.
-void print(const ComparisonOutput&, ComparisonFormat, std::ostream&);
+void print(const ComparisonOutput&, Output&);
 
 }  // namespace attnscope

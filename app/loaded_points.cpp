@@ -8,11 +8,22 @@
 #include <utility>
 
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "app/skipped_rows.h"
 
 namespace attnscope {
 
-LoadedPoints load_points(const std::vector<std::string>& files) {
+analysis::Run analysis_run(const RunSummary& run) {
+  return {.device_id = run.device_uuid,
+          .device_name = run.device_name,
+          .title = fmt::format("{} ({})", run.id, run.preset),
+          .label = {},
+          .started_at = run.started_at,
+          .provenance = run.provenance,
+          .limits = run.limits};
+}
+
+LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter) {
   LoadedPoints loaded;
   std::vector<analysis::Run> runs;
   std::vector<std::pair<analysis::RunIndex, PointRecord>> points;
@@ -22,13 +33,7 @@ LoadedPoints load_points(const std::vector<std::string>& files) {
     std::vector<std::pair<std::int64_t, analysis::RunIndex>> places;
     for (const RunSummary& run : store.runs()) {
       places.emplace_back(run.id, static_cast<analysis::RunIndex>(runs.size()));
-      runs.push_back({.device_id = run.device_uuid,
-                      .device_name = run.device_name,
-                      .title = fmt::format("{} ({})", run.id, run.preset),
-                      .label = {},
-                      .started_at = run.started_at,
-                      .provenance = run.provenance,
-                      .limits = run.limits});
+      runs.push_back(analysis_run(run));
       loaded.files.push_back(file);
     }
     const std::size_t before = points.size();
@@ -45,10 +50,23 @@ LoadedPoints load_points(const std::vector<std::string>& files) {
     std::ranges::move(store.ceilings(), std::back_inserter(loaded.ceilings));
     loaded.code = with_skipped_rows(store, loaded.code);
   }
+  const auto add_runs = [&](analysis::PointTableBuilder& builder) {
+    for (const analysis::Run& run : runs) builder.add_run(run);
+  };
   analysis::PointTableBuilder builder;
-  for (analysis::Run& run : runs) builder.add_run(std::move(run));
+  add_runs(builder);
   for (const auto& [run, record] : points) builder.add(run, record);
   loaded.table = std::move(builder).finish();
+  if (filter.empty()) return loaded;
+  analysis::PointTableBuilder some;
+  add_runs(some);
+  std::vector<std::int64_t> ids;
+  for (const analysis::Row row : rows_that_fit(filter, loaded.table)) {
+    some.add(points[row].first, points[row].second);
+    ids.push_back(loaded.ids[row]);
+  }
+  loaded.table = std::move(some).finish();
+  loaded.ids = std::move(ids);
   return loaded;
 }
 

@@ -20,7 +20,10 @@ struct LoadedPoints {
   std::vector<StoredCeilings> ceilings;  ///< of all files
   ExitCode code = ExitCode::ok;          ///< partial where rows were skipped, which was said
 };
-/// Throws StorageError.
-[[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files);
+/// What tables of points know of a run.
+[[nodiscard]] analysis::Run analysis_run(const RunSummary&);
+
+/// `filter`: only the points that fit these words (point_filter.h). Throws StorageError and CommandError.
+[[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter = {});
 
 }  // namespace attnscope

@@ -8,13 +8,15 @@
 #include <set>
 #include <utility>
 
+#include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "app/skipped_rows.h"
 #include "messages/command.h"
 
 namespace attnscope {
 
-MeasuredPoints::MeasuredPoints(std::span<const std::string> files) {
+MeasuredPoints::MeasuredPoints(std::span<const std::string> files, const std::string& filter) {
   std::set<std::pair<std::string, std::size_t>> seen;  // runs keep their uid in copies
   for (const std::string& file : files) {
     const RunStore& store =
@@ -38,6 +40,19 @@ MeasuredPoints::MeasuredPoints(std::span<const std::string> files) {
     std::ranges::move(store.ceilings(), std::back_inserter(ceilings_));
     if (!any) throw CommandError(ExitCode::error, say::command::nothing_to_predict{.file = file});
   }
+  if (filter.empty()) return;
+  analysis::PointTableBuilder builder;
+  std::map<const RunSummary*, analysis::RunIndex> runs;
+  for (const Point& point : points_) {
+    const auto [run, first] = runs.try_emplace(point.run, 0);
+    if (first) run->second = builder.add_run(analysis_run(*point.run));
+    builder.add(run->second, point.record);
+  }
+  std::vector<Point> fitting;
+  for (const analysis::Row row : rows_that_fit(filter, std::move(builder).finish())) {
+    fitting.push_back(std::move(points_[row]));
+  }
+  points_ = std::move(fitting);
 }
 
 ExitCode MeasuredPoints::with_skipped(ExitCode code) const {

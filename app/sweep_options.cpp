@@ -19,14 +19,9 @@ SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : defa
   add_kernel_option(command);
   command.add_option("--preset", preset_, preset_help)->type_name("NAME");
   command
-      .add_option(
-          "-a,--axis", axes_,
-          fmt::format(
-              "Axis, replacing the preset's of that name; one option for each. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
-              "\"N=[1024:4096:1024]\", \"mask=[full,causal]\", \"d=64\"; names: {}\n"
-              "Masks: full (or none), causal, window:LEFT:RIGHT (keys or inf), lengths:ramp, lengths:300/512, "
-              "blocks:SIZE:butterfly, blocks:SIZE:strideK, blocks:SIZE:randomPERCENT, joined by '+'",
-              axis_help(known_algorithms())))
+      .add_option("-a,--axis", axes_,
+                  "Axis, replacing the preset's of that name; one option for each. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
+                  "\"N=[1024:4096:1024]\", \"mask=[full,causal]\", \"d=64\"; names and values: `attnscope help axes`")
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);

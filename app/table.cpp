@@ -45,7 +45,53 @@ std::string escape_markdown(const std::string& text) {
   return escaped;
 }
 
-void print_aligned(const Table& table, bool markdown, std::ostream& out) {
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+const char* class_of(const analysis::Column& column, analysis::Tone tone) {
+  if (column.kind == analysis::ColumnKind::number) return " class=\"n\"";
+  if (tone == analysis::Tone::better) return " class=\"better\"";
+  if (tone == analysis::Tone::worse) return " class=\"worse\"";
+  return tone == analysis::Tone::muted ? " class=\"muted\"" : "";
+}
+
+/// `titles`: of the columns; `cells` prints those of a row.
+template <class Cells>
+void print_html_table(const std::vector<std::string>& titles, std::size_t rows, std::ostream& out, Cells cells) {
+  out << "<table>\n<thead><tr>";
+  for (const std::string& title : titles) out << "<th scope=\"col\">" << html_text(title) << "</th>";
+  out << "</tr></thead>\n<tbody>\n";
+  for (std::size_t row = 0; row < rows; ++row) {
+    out << "<tr>";
+    cells(row, [&](const char* attributes, const std::string& words) {
+      out << "<td" << attributes << '>' << html_text(words) << "</td>";
+    });
+    out << "</tr>\n";
+  }
+  out << "</tbody></table>\n";
+}
+
+}  // namespace
+
+Table table_of(const analysis::Table& table, bool people) {
+  Table written;
+  for (const analysis::Column& column : table.columns) {
+    written.columns.push_back(
+        {.name = people ? column.title : column.key, .number = column.kind == analysis::ColumnKind::number});
+  }
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    std::vector<std::string>& fields = written.rows.emplace_back();
+    for (const analysis::Column& column : table.columns) fields.push_back(column.cell(row).text);
+  }
+  return written;
+}
+
+void print_aligned(const Table& given, bool markdown, std::ostream& out) {
+  const Table table = for_terminal(given);
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     std::size_t width = std::max<std::size_t>(width_of(table.columns[i].name), 3);
@@ -72,13 +118,6 @@ void print_aligned(const Table& table, bool markdown, std::ostream& out) {
   }
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 void print_csv(const Table& table, std::ostream& out) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) out << (i == 0 ? "" : ",") << csv_field(table.columns[i].name);
   out << '\n';
@@ -90,10 +129,48 @@ void print_csv(const Table& table, std::ostream& out) {
   }
 }
 
-void print_json(const Table& table, std::ostream& out) {
-  nlohmann::ordered_json document = nlohmann::ordered_json::array();
+std::string html_text(const std::string& words) {
+  std::string escaped;
+  for (const char c : printable(words)) {
+    if (c == '<') {
+      escaped += "&lt;";
+    } else if (c == '>') {
+      escaped += "&gt;";
+    } else if (c == '&') {
+      escaped += "&amp;";
+    } else if (c == '"') {
+      escaped += "&quot;";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+void print_html(const Table& table, std::ostream& out) {
+  std::vector<std::string> titles;
+  for (const TableColumn& column : table.columns) titles.push_back(column.name);
+  print_html_table(titles, table.rows.size(), out, [&](std::size_t row, const auto& cell) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      cell(table.columns[i].number ? " class=\"n\"" : "", table.rows[row][i]);
+    }
+  });
+}
+
+void print_html(const analysis::Table& table, std::ostream& out) {
+  std::vector<std::string> titles;
+  for (const analysis::Column& column : table.columns) titles.push_back(column.title);
+  print_html_table(titles, table.rows, out, [&](std::size_t row, const auto& cell) {
+    for (const analysis::Column& column : table.columns) {
+      cell(class_of(column, table.tone_of(column, row)), column.cell(row).text);
+    }
+  });
+}
+
+nlohmann::ordered_json rows_of(const Table& table) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const auto& row : table.rows) {
-    nlohmann::ordered_json& object = document.emplace_back(nlohmann::ordered_json::object());
+    nlohmann::ordered_json& object = rows.emplace_back(nlohmann::ordered_json::object());
     for (std::size_t i = 0; i < row.size(); ++i) {
       nlohmann::ordered_json& value = object[table.columns[i].name];
       if (row[i].empty()) continue;  // null
@@ -104,52 +181,7 @@ void print_json(const Table& table, std::ostream& out) {
       }
     }
   }
-  out << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-}
-
-}  // namespace
-
-void add_format_options(CLI::App& command, TableFormat& format) {
-  CLI::Option* csv = command.add_flag_callback(
-      "--csv", [&format] { format = TableFormat::csv; }, "Result as CSV, base units");
-  CLI::Option* json = command.add_flag_callback(
-      "--json", [&format] { format = TableFormat::json; }, "Result as JSON, base units");
-  CLI::Option* markdown = command.add_flag_callback(
-      "--md", [&format] { format = TableFormat::markdown; }, "Result as a Markdown table");
-  csv->excludes(json, markdown);
-  json->excludes(markdown);
-}
-
-void print(const Table& table, TableFormat format, std::ostream& out) {
-  switch (format) {
-    case TableFormat::text:
-      return print_aligned(for_terminal(table), false, out);
-    case TableFormat::markdown:
-      return print_aligned(for_terminal(table), true, out);
-    case TableFormat::csv:
-      return print_csv(table, out);
-    case TableFormat::json:
-      return print_json(table, out);
-  }
-}
-
-void print(const analysis::Table& table, TableFormat format, std::ostream& out) {
-  Table written;
-  for (const analysis::Column& column : table.columns) {
-    written.columns.push_back({.name = for_people(format) ? column.title : column.key,
-                               .number = column.kind == analysis::ColumnKind::number});
-  }
-  for (std::size_t row = 0; row < table.rows; ++row) {
-    std::vector<std::string>& fields = written.rows.emplace_back();
-    for (const analysis::Column& column : table.columns) fields.push_back(column.cell(row).text);
-  }
-  print(written, format, out);
-}
-
-void print_help(const analysis::Table& table, std::ostream& out) {
-  for (const analysis::Column& column : table.columns) {
-    if (!column.help.empty()) out << fmt::format("{}: {}\n", column.title, column.help);
-  }
+  return rows;
 }
 
 }  // namespace attnscope

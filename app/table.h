@@ -2,8 +2,8 @@
 // A small table of text, for the terminal and for other programs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <iosfwd>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -21,18 +21,16 @@ struct Table {
   std::vector<std::vector<std::string>> rows;  ///< one field a column; an empty one is an absent value
 };
 
-enum class TableFormat { text, markdown, csv, json };
-[[nodiscard]] inline bool for_people(TableFormat format) {
-  return format == TableFormat::text || format == TableFormat::markdown;
-}
-
-/// Adds --csv, --json and --md, of which one may be given.
-void add_format_options(CLI::App& command, TableFormat& format);
-
-void print(const Table&, TableFormat, std::ostream&);
 /// A result: people read its columns' titles, programs their keys.
-void print(const analysis::Table&, TableFormat, std::ostream&);
-/// "title: help", a line for each column that has one.
-void print_help(const analysis::Table&, std::ostream&);
+[[nodiscard]] Table table_of(const analysis::Table&, bool people);
+
+void print_aligned(const Table&, bool markdown, std::ostream&);
+void print_csv(const Table&, std::ostream&);
+void print_html(const Table&, std::ostream&);
+void print_html(const analysis::Table&, std::ostream&);
+/// An object a row.
+[[nodiscard]] nlohmann::ordered_json rows_of(const Table&);
+/// Without markup and what steers what shows it; also for an attribute's value.
+[[nodiscard]] std::string html_text(const std::string& words);
 
 }  // namespace attnscope

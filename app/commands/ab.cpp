@@ -8,7 +8,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -23,6 +22,7 @@
 #include "app/commands/collect.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/output.h"
 #include "app/own_kernels.h"
 #include "app/point_words.h"
 #include "kernels/registry.h"
@@ -63,7 +63,7 @@ struct AbOptions {
   double timeout_seconds = 120;
   double margin_percent = 1;
   bool no_verify = false;
-  bool json = false;
+  Output result;
 };
 
 Axis axis_of(const std::string& word) {
@@ -303,35 +303,34 @@ std::string fields_apart(const std::array<PointSpec, 2>& points) {
   return names;
 }
 
-void print_for_people(const Rounds& rounds, const OpenedDevice& opened, const AbOptions& options,
-                      const KeptRounds* kept) {
+void print_for_people(const Rounds& rounds, const OpenedDevice& opened, AbOptions& options, const KeptRounds* kept) {
   const RowVerdict& verdict = rounds.verdict;
-  std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n'
-            << text(say::ab::title{.other = describe(rounds.points[1]), .base = describe(rounds.points[0])}) << '\n';
+  Output& out = options.result;
+  out.line(text(say::terminal::device{.device = opened.announcement}));
+  out.line(text(say::ab::title{.other = describe(rounds.points[1]), .base = describe(rounds.points[0])}));
   if (const std::string fields = fields_apart(rounds.points); !fields.empty()) {
-    std::cout << text(say::ab::two_problems{.fields = fields}) << '\n';
+    out.line(text(say::ab::two_problems{.fields = fields}));
   }
   if (is_simulated(rounds)) {
-    std::cout << text(say::ab::computed{}) << "\n\n";
+    out.line(text(say::ab::computed{}));
   } else {
-    std::cout << text(say::ab::rule{
-                     .samples = options.samples,
-                     .looks = fmt::format("{}", fmt::join(analysis::rounds_to_look_at(options.rounds), ", "))})
-              << "\n\n";
+    out.line(
+        text(say::ab::rule{.samples = options.samples,
+                           .looks = fmt::format("{}", fmt::join(analysis::rounds_to_look_at(options.rounds), ", "))}));
   }
-  std::cout << "base   " << text(Nanoseconds(median_ns(rounds.row.base))) << "  " << describe(rounds.points[0]) << '\n'
-            << "other  " << text(Nanoseconds(median_ns(rounds.row.other))) << "  " << describe(rounds.points[1])
-            << "\n\n"
-            << text(say::ab::result{.verdict = to_string(verdict.verdict),
-                                    .margin = fmt::format("{}", options.margin_percent),
-                                    .ratio = ratio_text(verdict.time),
-                                    .rounds = verdict.rounds})
-            << '\n';
-  if (verdict.cycles) std::cout << text(say::ab::cycles{.ratio = ratio_text(*verdict.cycles)}) << '\n';
-  for (const std::string& words : undecided_words(rounds, options)) std::cout << words << '\n';
+  out.gap();
+  out.line(fmt::format("base   {}  {}", text(Nanoseconds(median_ns(rounds.row.base))), describe(rounds.points[0])));
+  out.line(fmt::format("other  {}  {}", text(Nanoseconds(median_ns(rounds.row.other))), describe(rounds.points[1])));
+  out.gap();
+  out.line(text(say::ab::result{.verdict = to_string(verdict.verdict),
+                                .margin = fmt::format("{}", options.margin_percent),
+                                .ratio = ratio_text(verdict.time),
+                                .rounds = verdict.rounds}));
+  if (verdict.cycles) out.line(text(say::ab::cycles{.ratio = ratio_text(*verdict.cycles)}));
+  for (const std::string& words : undecided_words(rounds, options)) out.line(words);
   if (kept == nullptr) return;
   const std::string word = shell_word(fmt::format("{}:{}", kept->file(), kept->run()));
-  std::cout << text(say::ab::kept{.run = kept->run(), .file = kept->file(), .word = word}) << '\n';
+  out.line(text(say::ab::kept{.run = kept->run(), .file = kept->file(), .word = word}));
 }
 
 nlohmann::ordered_json side_json(const PointSpec& point, const RoundsOfSide& side) {
@@ -344,11 +343,41 @@ nlohmann::ordered_json side_json(const PointSpec& point, const RoundsOfSide& sid
   return object;
 }
 
-void print_json(const Rounds& rounds, const Device& device, const AbOptions& options, const KeptRounds* kept) {
+/// One row, in base units.
+void print_csv(const Rounds& rounds, Output& out) {
+  const RowVerdict& verdict = rounds.verdict;
+  const auto number = [](double value) { return fmt::format("{:.9g}", value); };
+  out.table(Table{
+      {{"base"},
+       {"other"},
+       {"base_ns", true},
+       {"other_ns", true},
+       {"ratio", true},
+       {"ratio_low", true},
+       {"ratio_high", true},
+       {"rounds", true},
+       {"verdict"}},
+      {{describe(rounds.points[0]), describe(rounds.points[1]), number(median_ns(rounds.row.base)),
+        number(median_ns(rounds.row.other)), number(verdict.time.ratio), number(verdict.time.interval.low),
+        number(verdict.time.interval.high), fmt::to_string(verdict.rounds), std::string(to_string(verdict.verdict))}}});
+}
+
+/// SLOWER fails, AMBIGUOUS is skipped.
+void print_test(const Rounds& rounds, Output& out) {
+  const RowVerdict& verdict = rounds.verdict;
+  const TestCase::Outcome outcome = verdict.verdict == Verdict::slower      ? TestCase::Outcome::failure
+                                    : verdict.verdict == Verdict::ambiguous ? TestCase::Outcome::skipped
+                                                                            : TestCase::Outcome::passed;
+  out.tests(text(say::ab::title{.other = describe(rounds.points[1]), .base = describe(rounds.points[0])}),
+            {{.group = rounds.points[1].algorithm,
+              .name = describe(rounds.points[1]),
+              .outcome = outcome,
+              .message = fmt::format("{} {}", to_string(verdict.verdict), ratio_text(verdict.time))}});
+}
+
+void print_json(const Rounds& rounds, const Device& device, AbOptions& options, const KeptRounds* kept) {
   const RowVerdict& verdict = rounds.verdict;
   nlohmann::ordered_json document;
-  document["format"] = "attnscope-ab";
-  document["version"] = 1;
   document["device"] = {{"name", device.info().limits.name}, {"uuid", device.info().uuid}};
   document["provenance"] = to_string(is_simulated(rounds) ? Provenance::simulated : Provenance::measured);
   document["margin"] = options.margin_percent / 100;
@@ -369,10 +398,10 @@ void print_json(const Rounds& rounds, const Device& device, const AbOptions& opt
     document["file"] = kept->file();
     document["run"] = kept->run();
   }
-  std::cout << document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  options.result.object(std::move(document));
 }
 
-ExitCode ab_of_programs(const AbOptions& options) {
+ExitCode ab_of_programs(AbOptions& options) {
   MeasureOptions measure = measure_options(options);
   measure.planted = options.plant.empty() ? PlantedChange() : planted_change(options.plant);
   return ab_programs({.programs = options.programs,
@@ -384,9 +413,8 @@ ExitCode ab_of_programs(const AbOptions& options) {
                       .rounds = static_cast<int>(options.rounds),
                       .timeout_seconds = options.timeout_seconds,
                       .margin_percent = options.margin_percent,
-                      .json = options.json,
                       .measure = measure},
-                     options.arguments);
+                     options.arguments, options.result);
 }
 
 /// "kernel=v1.json" becomes "algorithm=NAME": both sides may be of one name, two versions of a kernel.
@@ -398,6 +426,7 @@ void load_kernels_of_sides(AbOptions& options) {
       if (!word.starts_with(key)) continue;
       const std::string file = word.substr(key.size());
       if (!names.contains(file)) {
+        require_there(file);
         const auto name = user::know_version(file);
         if (!name) throw CommandError(ExitCode::usage, name.error());
         names[file] = *name;
@@ -407,7 +436,7 @@ void load_kernels_of_sides(AbOptions& options) {
   }
 }
 
-ExitCode ab(const AbOptions& options) {
+ExitCode ab(AbOptions& options) {
   if (!options.programs[0].empty()) return ab_of_programs(options);
   if (options.sides[0].empty() || options.sides[1].empty()) throw CommandError(ExitCode::usage, say::ab::no_sides{});
   CancelToken& cancel = cancel_on_signals();
@@ -422,8 +451,12 @@ ExitCode ab(const AbOptions& options) {
   const Rounds rounds = take_turns(device, options, points, kept, cancel);
   if (kept != nullptr) kept->finish(rounds.cancelled ? StoredRunState::cancelled : StoredRunState::complete);
   if (rounds.row.base.ns.empty()) return ExitCode::partial;  // cancelled before there was anything
-  if (options.json) {
+  if (options.result.is("json")) {
     print_json(rounds, device, options, kept);
+  } else if (options.result.is("csv")) {
+    print_csv(rounds, options.result);
+  } else if (options.result.is("junit")) {
+    print_test(rounds, options.result);
   } else {
     print_for_people(rounds, opened, options, kept);
   }
@@ -436,25 +469,30 @@ Action add_ab(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<AbOptions>();
   add_kernel_option(command);
   options->arguments = arguments;
-  command.add_option(
-      "AXES", options->axes,
-      fmt::format("What both are, one value each: N=4096 d=128 ...; names: {}", axis_help(known_algorithms())));
+  command.add_option("AXES", options->axes,
+                     "What both are, one value each: N=4096 d=128 ...; names and values: `attnscope help axes`");
   CLI::Option* base =
       command.add_option("--base", options->sides[0],
                          "What the one is: algorithm=NAME tile=128x64 ...; kernel=FILE for a kernel of your own");
   CLI::Option* with =
       command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...; kernel=FILE");
+  const CLI::Validator program_there(
+      [](const std::string& file) {
+        require_there(file);
+        return std::string();
+      },
+      "");
   CLI::Option* program =
       command
           .add_option("--base-program", options->programs[0],
                       "Another build of this program: both measure the same points, each started anew in every round. "
                       "AXES may have several values then; -o says where both runs go")
           ->type_name("PROGRAM")
-          ->check(CLI::ExistingFile)
+          ->check(program_there)
           ->excludes(base, with);
   command.add_option("--with-program", options->programs[1], "The build that is held to it (default: this program)")
       ->type_name("PROGRAM")
-      ->check(CLI::ExistingFile)
+      ->check(program_there)
       ->needs(program);
   command.add_option("--preset", options->preset, "Named sweep, of which AXES replace axes")
       ->type_name("NAME")
@@ -484,10 +522,10 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
   command.add_flag("--no-verify", options->no_verify, "Do not hold the first round's outputs to the reference");
-  command.add_flag("--json", options->json, "Result as JSON, base units");
+  options->result.add_to(command, Output::tables_and_tests, Output::File::no);
   return [options] {
     load_kernels_of_sides(*options);
-    return ab(*options);
+    return options->result.run([&] { return ab(*options); });
   };
 }
 

@@ -149,24 +149,18 @@ class ProgramTurns {
   [[nodiscard]] ExitCode code() const { return wrong_ || cancel_.cancelled() ? ExitCode::partial : ExitCode::ok; }
 
   /// What the file says of it.
-  void print(std::ostream& out) const {
+  void print(Output& out) const {
     if (whole_rounds_ == 0) return;  // cancelled before there was anything
-    if (!options_.json) {
-      out << text(say::terminal::device{.device = Message::verbatim(device_name_)}) << '\n'
-          << text(say::ab::builds{.base = builds_[0], .other = builds_[1]}) << '\n'
-          << text(rounds_.count == 1 ? Message(say::ab::computed{})
+    out.line(text(say::terminal::device{.device = Message::verbatim(device_name_)}));
+    out.line(text(say::ab::builds{.base = builds_[0], .other = builds_[1]}));
+    out.line(text(rounds_.count == 1 ? Message(say::ab::computed{})
                                      : say::ab::rule_of_programs{.samples = options_.measure.max_samples,
-                                                                 .looks = fmt::format("{}", fmt::join(looks_, ", "))})
-          << "\n\n";
-    }
-    judge([&](const ComparisonOutput& output) {
-      attnscope::print(output, options_.json ? ComparisonFormat::json : ComparisonFormat::text, out);
-    });
-    if (options_.json) return;
-    if (out_of_time_) out << text(say::ab::out_of_time{.seconds = fmt::format("{}", options_.timeout_seconds)}) << '\n';
-    out << text(say::ab::kept_both{
-               .file = store_.file().string(), .base = shell_word(side_word(0)), .other = shell_word(side_word(1))})
-        << '\n';
+                                                                 .looks = fmt::format("{}", fmt::join(looks_, ", "))}));
+    out.gap();
+    judge([&](const ComparisonOutput& output) { attnscope::print(output, out); });
+    if (out_of_time_) out.line(text(say::ab::out_of_time{.seconds = fmt::format("{}", options_.timeout_seconds)}));
+    out.line(text(say::ab::kept_both{
+        .file = store_.file().string(), .base = shell_word(side_word(0)), .other = shell_word(side_word(1))}));
   }
 
  private:
@@ -257,13 +251,13 @@ class ProgramTurns {
 
 }  // namespace
 
-ExitCode ab_programs(const ProgramsOptions& options, Arguments arguments) {
+ExitCode ab_programs(const ProgramsOptions& options, Arguments arguments, Output& out) {
   CancelToken& cancel = cancel_on_signals();
   if (options.output.empty()) throw CommandError(ExitCode::usage, say::ab::programs_want_file{});
   if (options.rounds < fewest_starts) throw CommandError(ExitCode::usage, say::ab::few_rounds{.fewest = fewest_starts});
   ProgramTurns turns(options, arguments, cancel);
   turns.run();
-  turns.print(std::cout);
+  turns.print(out);
   return turns.code();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/output.h"
 #include "profiler/measure/device.h"
 
 namespace attnscope {
@@ -21,7 +22,6 @@ struct ProgramsOptions {
   int rounds = 0;  ///< the most
   double timeout_seconds = 0;
   double margin_percent = 0;
-  bool json = false;
   MeasureOptions measure;
 };
 
@@ -32,6 +32,6 @@ inline constexpr int fewest_starts = 5;
 /// unit of the verdicts. The rounds are kept as two runs, one of each program; `arguments` are what the user called.
 /// Ends once no row is AMBIGUOUS, at one of rounds_to_look_at(), or where rounds or seconds are used up. Throws
 /// CommandError.
-ExitCode ab_programs(const ProgramsOptions&, Arguments arguments);
+ExitCode ab_programs(const ProgramsOptions&, Arguments arguments, Output&);
 
 }  // namespace attnscope

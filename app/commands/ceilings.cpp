@@ -19,10 +19,10 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/output.h"
 #include "app/reporter.h"
 #include "app/skipped_rows.h"
 #include "app/status_line.h"
-#include "app/table.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
 #include "profiler/analysis/tables/ceiling_table.h"
@@ -36,29 +36,29 @@ namespace {
 struct CeilingsOptions {
   std::string file;
   std::string device;
-  std::string output;
+  std::string kept_in;
   bool rounds_given = false;
   bool jsonl = false;
-  TableFormat format = TableFormat::text;
+  Output output;
   CeilingOptions measure;
 };
 
-void print_ceilings(std::span<const Ceiling> ceilings, TableFormat format) {
+void print_ceilings(std::span<const Ceiling> ceilings, Output& out) {
   const analysis::CeilingsOf all{"", "", {ceilings.begin(), ceilings.end()}};
   analysis::Table table =
-      for_people(format) ? analysis::ceiling_table(ceiling_lines(ceilings)) : analysis::ceiling_data({&all, 1});
-  if (for_people(format)) table.drop_empty_columns();
+      out.for_people() ? analysis::ceiling_table(ceiling_lines(ceilings)) : analysis::ceiling_data({&all, 1});
+  if (out.for_people()) table.drop_empty_columns();
   for (const char* whose : {"device_uuid", "measured_at"}) table.drop(whose);
-  print(table, format, std::cout);
+  out.table(table);
 }
 
 /// What a reader of the figures has to know: beside a table for other programs it goes to stderr.
-void print_remarks(const std::vector<Message>& remarks, const CeilingsOptions& options, Reporter* reporter) {
+void print_remarks(const std::vector<Message>& remarks, Output& out, Reporter* reporter) {
   for (const Message& remark : remarks) {
     if (reporter != nullptr) {
       reporter->report(LogEvent{"warning", text(remark)});
-    } else if (for_people(options.format)) {
-      std::cout << text(remark) << '\n';
+    } else if (out.for_people()) {
+      out.line(text(remark));
     } else {
       spdlog::warn("{}", text(remark));
     }
@@ -92,20 +92,19 @@ void report_end(Reporter* reporter, const char* state, ExitCode code, const Mess
 }
 
 /// `reporter`: what happens is said to it, and nothing to people; null for people.
-ExitCode measured(const CeilingsOptions& options, Reporter* reporter) {
+ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   CancelToken& cancel = cancel_on_signals();
   if (reporter != nullptr) cancel_on_stdin(cancel);
   const OpenedDevice opened = open_device(options.device, true);
   Device& device = *opened.device;
-  if (device.info().simulated && !options.output.empty()) {
+  if (device.info().simulated && !options.kept_in.empty()) {
     throw CommandError(ExitCode::usage, say::ceiling::nothing_to_keep{.device = device.info().limits.name});
   }
   // A file that cannot be written is known before it is measured.
   std::optional<RunStore> store;
-  if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
-  if (options.format == TableFormat::text && reporter == nullptr) {
-    std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n';
-  }
+  if (!options.kept_in.empty()) store = RunStore::open(options.kept_in, RunStore::Mode::collect);
+  Output& out = options.output;
+  if (reporter == nullptr) out.line(text(say::terminal::device{.device = opened.announcement}));
   StatusLine line;
   const auto set = device.ceilings(options.measure, cancel, progress_to(reporter, line));
   line.clear();
@@ -120,21 +119,19 @@ ExitCode measured(const CeilingsOptions& options, Reporter* reporter) {
     }
     throw CommandError(set.error().cancelled ? ExitCode::partial : ExitCode::error, set.error().reason);
   }
-  if (reporter == nullptr) print_ceilings(set->ceilings, options.format);
-  print_remarks(set->remarks, options, reporter);
+  if (reporter == nullptr) print_ceilings(set->ceilings, out);
+  print_remarks(set->remarks, out, reporter);
   const ExitCode code = lacks_a_ceiling(*set) ? ExitCode::partial : ExitCode::ok;
   if (!store) return code;
   Environment environment = device.environment();
   environment.app_version = program_version();
   const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
-  if (reporter == nullptr && for_people(options.format)) {
-    std::cout << text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
-  }
+  if (reporter == nullptr) out.line(text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}));
   return code;
 }
 
 /// For the window, and for scripts: JSON lines, of which the last says how it ended.
-ExitCode measured_for_programs(const CeilingsOptions& options) {
+ExitCode measured_for_programs(CeilingsOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is known by the end of stdin
   const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
   try {
@@ -152,7 +149,7 @@ ExitCode measured_for_programs(const CeilingsOptions& options) {
 }
 
 /// Every set in the file; of a device that has runs there and was never measured, the datasheet's.
-ExitCode kept(const CeilingsOptions& options) {
+ExitCode kept(CeilingsOptions& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<StoredCeilings> sets = store.ceilings();
   std::map<std::string, RunSummary> never_measured;  // a run of each such device
@@ -164,18 +161,20 @@ ExitCode kept(const CeilingsOptions& options) {
   if (sets.empty() && never_measured.empty()) {
     throw CommandError(ExitCode::error, say::ceiling::none_in_file{.file = options.file});
   }
-  if (!for_people(options.format)) {
+  Output& out = options.output;
+  if (!out.for_people()) {
     std::vector<analysis::CeilingsOf> all;
     all.reserve(sets.size() + never_measured.size());
     for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
     for (const auto& [uuid, run] : never_measured) all.push_back({uuid, "", datasheet_ceilings(run.limits)});
-    print(analysis::ceiling_data(all), options.format, std::cout);
+    out.table(analysis::ceiling_data(all));
     return with_skipped_rows(store, ExitCode::ok);
   }
   bool first = true;
   const auto part = [&](const Message& heading, std::span<const Ceiling> ceilings) {
-    std::cout << (std::exchange(first, false) ? "" : "\n") << printable(text(heading)) << '\n';
-    print_ceilings(ceilings, options.format);
+    if (!std::exchange(first, false)) out.gap();
+    out.line(printable(text(heading)));
+    print_ceilings(ceilings, out);
   };
   for (const StoredCeilings& set : sets) {
     part(
@@ -193,11 +192,10 @@ ExitCode kept(const CeilingsOptions& options) {
   return with_skipped_rows(store, ExitCode::ok);
 }
 
-ExitCode ceilings(const CeilingsOptions& options) {
+ExitCode ceilings(CeilingsOptions& options) {
   if (options.file.empty()) return options.jsonl ? measured_for_programs(options) : measured(options, nullptr);
-  for (const auto& [given, name] :
-       {std::pair(!options.device.empty(), "--device"), std::pair(!options.output.empty(), "-o"),
-        std::pair(options.rounds_given, "--rounds"), std::pair(options.jsonl, "--jsonl")}) {
+  for (const auto& [given, name] : {std::pair(!options.device.empty(), "--device"),
+                                    std::pair(options.rounds_given, "--rounds"), std::pair(options.jsonl, "--jsonl")}) {
     if (given) throw CommandError(ExitCode::usage, say::ceiling::file_or_device{.option = name});
   }
   return kept(options);
@@ -210,7 +208,9 @@ Action add_ceilings(CLI::App& command) {
   command.add_option("FILE", options->file, "Show what an .attnscope file keeps, and measure nothing");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   CLI::Option* output =
-      command.add_option("-o,--output", options->output, "Keep them in this .attnscope file, beside what it has")
+      command
+          .add_option("-o,--output", options->kept_in,
+                      "Keep them in this .attnscope file, beside what it has; of FILE, write the result there")
           ->type_name("FILE");
   CLI::Option* rounds = command.add_option("--rounds", options->measure.rounds, "How often each load is sampled")
                             ->check(CLI::Range(1, 1000))
@@ -220,11 +220,12 @@ Action add_ceilings(CLI::App& command) {
           .add_flag("--jsonl", options->jsonl,
                     "Progress as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current load")
           ->needs(output);
-  add_format_options(command, options->format);
-  for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl);
+  options->output.add_to(command, Output::tables, Output::File::no);
+  options->output.exclude(jsonl);
   return [options, rounds] {
     options->rounds_given = rounds->count() > 0;
-    return ceilings(*options);
+    if (!options->file.empty()) options->output.set_file(options->kept_in);
+    return options->output.run([&] { return ceilings(*options); });
   };
 }
 

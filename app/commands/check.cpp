@@ -12,46 +12,108 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/output.h"
+#include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
+#include "storage/merge.h"
 
 namespace attnscope {
 namespace {
 
-ExitCode check(const std::vector<std::string>& files) {
-  ExitCode code = ExitCode::ok;
-  for (const std::string& file : files) {
-    FileCheck found;
-    try {
-      found = check_file(file);
-    } catch (const StorageError& error) {
-      std::cout << fmt::format("{}\n", printable(error.what()));
-      code = ExitCode::partial;
-      continue;
-    }
-    Message holds = say::terminal::holds{
-        .file = printable(file), .runs = counted_runs(found.runs), .points = counted_points(found.points)};
-    if (found.unchecked > 0) holds = say::terminal::holds_unchecked{.holds = holds, .points = found.unchecked};
-    if (found.unchecked_rows > 0) {
-      holds = say::terminal::rows_unchecked{.holds = holds, .rows = found.unchecked_rows};
-    }
-    const bool unchecked = found.unchecked > 0 || found.unchecked_rows > 0;
-    // Of what has no digest nobody can say that it still is what was written.
-    const Message verdict = !found.ok() ? Message(say::terminal::is_damaged{.file = holds})
-                            : unchecked ? Message(say::terminal::no_damage_found{.file = holds})
-                                        : Message(say::terminal::is_ok{.file = holds});
-    std::cout << text(verdict) << '\n';
-    for (const BadRow& row : found.bad_rows) {
-      std::cout << fmt::format("  {}: {}\n", printable(text(row.where)), printable(text(row.why)));
-    }
-    for (const Message& damage : found.damage) std::cout << fmt::format("  {}\n", printable(text(damage)));
-    if (!found.extras.empty()) {
-      std::cout << "  " << text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(found.extras, ", "))})
-                << '\n';
-    }
-    if (!found.ok()) code = ExitCode::partial;
+struct CheckOptions {
+  std::vector<std::string> files;
+  Output output;
+};
+
+/// A file and what is to be said of it.
+struct Checked {
+  std::string file;
+  std::string state;  ///< ok, unchecked, damaged, unreadable
+  FileCheck found;
+  std::string verdict;
+  std::vector<std::string> problems;
+  std::string not_ours;
+};
+
+Checked judged(const std::string& file) {
+  Checked checked{
+      .file = printable(file), .state = {}, .found = check_file(file), .verdict = {}, .problems = {}, .not_ours = {}};
+  const FileCheck& found = checked.found;
+  Message holds = say::terminal::holds{
+      .file = checked.file, .runs = counted_runs(found.runs), .points = counted_points(found.points)};
+  if (found.unchecked > 0) holds = say::terminal::holds_unchecked{.holds = holds, .points = found.unchecked};
+  if (found.unchecked_rows > 0) holds = say::terminal::rows_unchecked{.holds = holds, .rows = found.unchecked_rows};
+  // Of what has no digest nobody can say that it still is what was written.
+  const bool unchecked = found.unchecked > 0 || found.unchecked_rows > 0;
+  checked.state = !found.ok() ? "damaged" : unchecked ? "unchecked" : "ok";
+  checked.verdict = text(!found.ok() ? Message(say::terminal::is_damaged{.file = holds})
+                         : unchecked ? Message(say::terminal::no_damage_found{.file = holds})
+                                     : Message(say::terminal::is_ok{.file = holds}));
+  for (const BadRow& row : found.bad_rows) {
+    checked.problems.push_back(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   }
+  for (const Message& damage : found.damage) checked.problems.push_back(printable(text(damage)));
+  if (!found.extras.empty()) {
+    checked.not_ours = text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(found.extras, ", "))});
+  }
+  return checked;
+}
+
+void print_text(const Checked& checked, Output& out) {
+  out.line(checked.verdict);
+  for (const std::string& problem : checked.problems) out.line("  " + problem);
+  if (!checked.not_ours.empty()) out.line("  " + checked.not_ours);
+}
+
+void print(const std::vector<Checked>& all, Output& out) {
+  Table table{{{"file"}, {"state"}, {"runs", true}, {"points", true}, {"problems"}}, {}};
+  std::vector<TestCase> tests;
+  for (const Checked& each : all) {
+    const std::string problems = fmt::format("{}", fmt::join(each.problems, "; "));
+    table.rows.push_back(
+        {each.file, each.state, fmt::to_string(each.found.runs), fmt::to_string(each.found.points), problems});
+    tests.push_back({.group = "check",
+                     .name = each.file,
+                     .outcome = each.state == "damaged"      ? TestCase::Outcome::failure
+                                : each.state == "unreadable" ? TestCase::Outcome::error
+                                                             : TestCase::Outcome::passed,
+                     .message = problems.empty() ? each.state : problems});
+  }
+  if (out.is("junit")) {
+    out.tests("attnscope check", tests);
+  } else {
+    out.table(table);
+  }
+}
+
+/// What is no attnscope file, or is damaged, has been looked at; what cannot be opened has not.
+ExitCode check(CheckOptions& options) {
+  ExitCode code = ExitCode::ok;
+  std::vector<Checked> all;
+  for (const std::string& file : options.files) {
+    try {
+      all.push_back(judged(file));
+      if (!all.back().found.ok() && code == ExitCode::ok) code = ExitCode::partial;
+    } catch (const StorageError& error) {
+      const std::string why = printable(error.what());
+      std::error_code ignored;
+      const bool damaged = is_damage(error.kind()) && !std::filesystem::is_directory(file, ignored);
+      all.push_back({.file = printable(file),
+                     .state = damaged ? "damaged" : "unreadable",
+                     .found = {},
+                     .verdict = why,
+                     .problems = {},
+                     .not_ours = {}});
+      if (!options.output.is("text")) all.back().problems.push_back(why);
+      if (!damaged) code = ExitCode::error;
+      if (code == ExitCode::ok) code = ExitCode::partial;
+    }
+    if (options.output.is("text") && all.back().state != "unreadable") print_text(all.back(), options.output);
+    if (all.back().state == "unreadable") fmt::print(stderr, "attnscope: {}\n", one_line(all.back().verdict));
+  }
+  if (!options.output.is("text")) print(all, options.output);
   return code;
 }
 
@@ -70,20 +132,31 @@ ExitCode repair(const std::string& file, const std::string& target) {
 }  // namespace
 
 Action add_check(CLI::App& command) {
-  auto files = std::make_shared<std::vector<std::string>>();
-  command.add_option("FILE", *files, ".attnscope files")->required();
-  return [files] { return check(*files); };
+  auto options = std::make_shared<CheckOptions>();
+  command.add_option("FILE", options->files, ".attnscope files")->required();
+  options->output.add_to(command, Output::tables_and_tests);
+  return [options] { return options->output.run([&] { return check(*options); }); };
 }
 
 Action add_repair(CLI::App& command) {
-  struct CheckOptions {
+  struct RepairOptions {
     std::string file;
+    std::string old_target;
     std::string target;
   };
-  auto options = std::make_shared<CheckOptions>();
+  auto options = std::make_shared<RepairOptions>();
   command.add_option("IN", options->file, "The .attnscope file that is damaged; it stays as it is")->required();
-  command.add_option("OUT", options->target, "The new file for what can be saved")->required();
-  return [options] { return repair(options->file, options->target); };
+  CLI::Option* target =
+      command.add_option("-o,--output", options->target, "The new file for what can be saved")->type_name("OUT");
+  command.add_option("OUT", options->old_target, "As -o OUT, in the spelling of before")->excludes(target);
+  return [options] {
+    if (options->target.empty()) {
+      if (options->old_target.empty()) throw CommandError(ExitCode::usage, say::command::repair_wants_file{});
+      say_old_spelling("repair IN OUT", "repair IN -o OUT");
+      options->target = options->old_target;
+    }
+    return repair(options->file, options->target);
+  };
 }
 
 }  // namespace attnscope

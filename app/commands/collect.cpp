@@ -70,12 +70,12 @@ std::string hashed_options(const CollectOptions& options) {
                      own_kernels_digest());
 }
 
-void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, TableFormat format,
+void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, Output& out,
                 const CancelToken& cancel, Reporter& reporter) {
   Table table{{{"index", true}, {"algorithm"}}, {}};
   append(table.columns, point_columns(known_algorithms()));
   append(table.columns, {{"cache"}, {"memory_bytes", true}, {"expected"}});
-  const bool people = format == TableFormat::text || format == TableFormat::markdown;
+  const bool people = out.for_people();
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     stop_if_cancelled(cancel, reporter);
     const PointSpec& point = plan.points[i];
@@ -92,7 +92,7 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
     append(row, point_texts(point, known_algorithms(), people));
     append(row, {std::string(to_string(point.cache)), people ? text(Capacity(need)) : fmt::to_string(need), expected});
   }
-  print(people ? without_defaults(table, known_algorithms()) : table, format, std::cout);
+  out.table(people ? without_defaults(table, known_algorithms()) : table, "attnscope-plan");
 }
 
 }  // namespace
@@ -211,10 +211,10 @@ RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
 
 /// Ends the process at once where the device was lost: the driver's own exit handlers may wait for a kernel that never
 /// ends.
-ExitCode leave(const Device& device, ExitCode code, Reporter& reporter) {
+ExitCode leave(const Device& device, ExitCode code, Reporter& reporter, Output& out) {
   if (device.usable()) return code;
   reporter.flush();
-  std::cout.flush();
+  out.finish();
   std::fflush(nullptr);
   std::_Exit(static_cast<int>(code));
 }
@@ -229,7 +229,8 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
 
   if (options.serve) {
     settle_counters(options, device, reporter);
-    return leave(device, serve(options, device, header_of(options, opened), reporter, cancel), reporter);
+    return leave(device, serve(options, device, header_of(options, opened), reporter, cancel), reporter,
+                 options.result);
   }
 
   const SweepPlan plan = planned(options, device.info().limits, cancel, reporter);
@@ -258,7 +259,7 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
       return ExitCode::ok;
     }
     const std::int64_t most = max_memory(plan, device.info().limits, cancel, reporter);
-    print_plan(plan, device.info(), device.free_bytes(), options.format, cancel, reporter);
+    print_plan(plan, device.info(), device.free_bytes(), options.result, cancel, reporter);
     if (people != nullptr) {
       fmt::print(people, "{}\n",
                  text(say::terminal::planned{.points = counted_points(plan.points.size(), options.rounds),
@@ -278,7 +279,7 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
   const std::filesystem::path file = stopped ? stopped->file : file_to_write(options, header);
   RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
   const ExitCode code = run_collection(options, plan, most, device, std::move(store), header, reporter, cancel);
-  return leave(device, code, reporter);
+  return leave(device, code, reporter, options.result);
 }
 
 }  // namespace
@@ -397,14 +398,15 @@ Action add_collect(CLI::App& command, Arguments arguments) {
     command.get_option(name)->excludes(serve);
   }
   command.add_flag("-q,--quiet", options->quiet, "No lines while running");
-  add_format_options(command, options->format);
-  for (const char* name : {"--csv", "--json", "--md"}) command.get_option(name)->excludes(jsonl)->excludes(serve);
+  options->result.add_to(command, Output::tables, Output::File::no);
+  options->result.exclude(jsonl);
+  options->result.exclude(serve);
   command.add_option("--plant", options->plant)->group("")->excludes(serve);  // to try verdicts, see PlantedChange
   command.add_option("--continue-after", options->losses)->group("");         // internal, see continuation.h
   command.add_option("--continue-on", options->continue_on)->group("");
   command.add_option("--continue-session", options->continue_session)->group("");
   command.add_option("--continue-requests", options->continue_requests)->group("");
-  return [options] { return collect(*options); };
+  return [options] { return options->result.run([&] { return collect(*options); }); };
 }
 
 }  // namespace attnscope

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/output.h"
 #include "app/reporter.h"
 #include "app/sweep_options.h"
-#include "app/table.h"
 #include "profiler/measure/device.h"
 #include "storage/run_store.h"
 
@@ -42,7 +42,7 @@ struct CollectOptions {
   bool jsonl = false;
   bool serve = false;
   bool quiet = false;
-  TableFormat format = TableFormat::text;
+  Output result;
   int losses = 0;                ///< internal: points in a row that cost the device before this process took over
   std::string plant;             ///< for trying verdicts: PlantedChange as "PERCENT/EVERY" or "PERCENT/EVERY/OFFSET"
   std::string continue_on;       ///< internal: the UUID of that device
@@ -50,7 +50,7 @@ struct CollectOptions {
   int continue_requests = -1;    ///< internal: the descriptor of what it was asked for and has not answered
 
   [[nodiscard]] bool counters_asked_for() const { return require_counters || why || !metrics.empty(); }
-  [[nodiscard]] bool table_on_stdout() const { return format != TableFormat::text; }
+  [[nodiscard]] bool table_on_stdout() const { return !result.is("text"); }
 };
 
 /// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.

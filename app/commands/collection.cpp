@@ -83,8 +83,8 @@ using Clock = std::chrono::steady_clock;
 /// One sweep: from an open device and store to the exit code.
 class Collection {
  public:
-  Collection(const CollectOptions& options, const SweepPlan& plan, std::int64_t max_memory, Device& device,
-             RunStore store, const RunHeader& header, Reporter& reporter, const CancelToken& cancel)
+  Collection(CollectOptions& options, const SweepPlan& plan, std::int64_t max_memory, Device& device, RunStore store,
+             const RunHeader& header, Reporter& reporter, const CancelToken& cancel)
       : options_(options),
         plan_(plan),
         max_memory_(max_memory),
@@ -262,9 +262,10 @@ class Collection {
   }
 
   void print_result() const {
-    if (options_.format == TableFormat::csv) export_csv(store_, {{run_}}, std::cout);
-    if (options_.format == TableFormat::json) export_json(store_, {{run_}}, std::cout);
-    if (options_.format != TableFormat::markdown) return;
+    Output& out = options_.result;
+    if (out.is("text")) return;
+    if (out.is("csv")) return (void)export_csv(store_, {{run_}}, std::cout);
+    if (out.is("json")) return export_json({.store = &store_, .runs = {run_}}, std::cout, out.json_version());
     Table table{{{"point"},
                  {"disposition"},
                  {"provenance"},
@@ -287,10 +288,10 @@ class Collection {
                             field(metric_key::model_l2_sm_bytes), field(metric_key::achieved_occupancy_pct),
                             text(point.record.reason)});
     }
-    print(table, TableFormat::markdown, std::cout);
+    out.table(table);
   }
 
-  const CollectOptions& options_;
+  CollectOptions& options_;
   const SweepPlan& plan_;
   std::int64_t max_memory_;  ///< bytes, of the largest point
   Device& device_;
@@ -313,7 +314,7 @@ class Collection {
 
 }  // namespace
 
-ExitCode run_collection(const CollectOptions& options, const SweepPlan& plan, std::int64_t max_memory, Device& device,
+ExitCode run_collection(CollectOptions& options, const SweepPlan& plan, std::int64_t max_memory, Device& device,
                         RunStore store, const RunHeader& header, Reporter& reporter, CancelToken& cancel) {
   return Collection(options, plan, max_memory, device, std::move(store), header, reporter, cancel).run(cancel);
 }

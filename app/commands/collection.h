@@ -13,7 +13,7 @@ namespace attnscope {
 [[nodiscard]] std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header);
 
 /// `max_memory`: bytes, of the largest point.
-ExitCode run_collection(const CollectOptions& options, const SweepPlan& plan, std::int64_t max_memory, Device& device,
+ExitCode run_collection(CollectOptions& options, const SweepPlan& plan, std::int64_t max_memory, Device& device,
                         RunStore store, const RunHeader& header, Reporter& reporter, CancelToken& cancel);
 
 }  // namespace attnscope

@@ -4,19 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "app/command.h"
 #include "app/compared_sides.h"
 #include "app/comparison_output.h"
+#include "app/output.h"
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "messages/compare.h"
 #include "profiler/analysis/comparison_words.h"
 
@@ -31,20 +30,9 @@ struct CompareOptions {
   double margin_percent = 0;       ///< 0: the usual
   double regression_percent = -1;  ///< below 0: not asked for
   double proven_percent = -1;      ///< as well
-  std::string format = "text";
+  std::string filter;
+  Output output;
 };
-
-constexpr std::array<std::pair<std::string_view, ComparisonFormat>, 6> formats{{{"text", ComparisonFormat::text},
-                                                                                {"csv", ComparisonFormat::csv},
-                                                                                {"json", ComparisonFormat::json},
-                                                                                {"md", ComparisonFormat::markdown},
-                                                                                {"html", ComparisonFormat::html},
-                                                                                {"junit", ComparisonFormat::junit}}};
-
-/// Pre: one of them.
-ComparisonFormat format_named(std::string_view word) {
-  return std::ranges::find(formats, word, [](const auto& format) { return format.first; })->second;
-}
 
 /// One line for a script: how many, and which.
 Message failure(const analysis::PointTable& table, const std::vector<const analysis::ComparedPair*>& failing,
@@ -60,8 +48,8 @@ Message failure(const analysis::PointTable& table, const std::vector<const analy
   return say::compare::regressed{.percent = fmt::format("{}", percent), .count = failing.size(), .rows = rows};
 }
 
-ExitCode compare_sides(const CompareOptions& options) {
-  const ComparedSides sides = compared_sides(options.base, options.other, options.noise);
+ExitCode compare_sides(CompareOptions& options) {
+  const ComparedSides sides = compared_sides(options.base, options.other, options.noise, options.filter);
   const Result<analysis::Alignment, Message> alignment =
       sides.halves && options.align.empty()
           ? analysis::alignment_of_halves(sides.table, sides.base, sides.other)
@@ -86,8 +74,7 @@ ExitCode compare_sides(const CompareOptions& options) {
   const double percent = proven ? options.proven_percent : options.regression_percent;
   const std::vector<const analysis::ComparedPair*> failing =
       analysis::regressions(result, std::max(percent, 0.0) / 100, proven);
-  print({.sides = sides, .request = request, .result = result, .failing = failing}, format_named(options.format),
-        std::cout);
+  print({.sides = sides, .request = request, .result = result, .failing = failing}, options.output);
   if (percent < 0) return sides.code;
   std::cout.flush();
   if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
@@ -140,17 +127,13 @@ Action add_compare(CLI::App& command) {
   percent("--fail-on-proven-regression", options->proven_percent,
           "The same where it is SLOWER by more than that at 95% for all points together", 0, 1000)
       ->excludes(regression);
-  std::vector<std::string> words;
-  words.reserve(formats.size());
-  for (const auto& [word, format] : formats) words.emplace_back(word);
-  command
-      .add_option("--format", options->format,
-                  "json in base units; html is one page; junit for CI: a case a point, SLOWER fails (with "
-                  "--fail-on-... beyond its "
-                  "percent), what no longer runs is an error, AMBIGUOUS is skipped")
-      ->check(CLI::IsMember(words))
-      ->capture_default_str();
-  return [options] { return compare_sides(*options); };
+  add_filter_option(command, options->filter);
+  options->output.add_to(command, Output::tables_and_tests);
+  command.get_option("--format")
+      ->description(command.get_option("--format")->get_description() +
+                    " (SLOWER fails, with --fail-on-... beyond its percent; what no longer runs is an error, AMBIGUOUS "
+                    "is skipped)");
+  return [options] { return options->output.run([&] { return compare_sides(*options); }); };
 }
 
 }  // namespace attnscope

@@ -9,8 +9,9 @@
 
 #include "app/command.h"
 #include "app/commands/noise.h"
+#include "app/output.h"
+#include "app/point_filter.h"
 #include "app/run_files.h"
-#include "app/table.h"
 #include "kernels/model/device_limits.h"
 #include "messages/terminal.h"
 
@@ -26,7 +27,7 @@ struct DoctorOptions {
   NoiseOptions measured;
   int device = 0;
   bool strict = false;
-  TableFormat format = TableFormat::text;
+  Output output;
 };
 
 DoctorFinding runs_finding() {
@@ -59,6 +60,17 @@ DoctorFinding runs_finding() {
           .still_works = say::terminal::works_with_o{}};
 }
 
+void print_tests(const std::vector<DoctorFinding>& findings, Output& out) {
+  std::vector<TestCase> cases;
+  for (const DoctorFinding& finding : findings) {
+    cases.push_back({.group = "doctor",
+                     .name = finding.item,
+                     .outcome = finding.status == Status::ok ? TestCase::Outcome::passed : TestCase::Outcome::failure,
+                     .message = text(finding.detail)});
+  }
+  out.tests("attnscope doctor", cases);
+}
+
 ExitCode doctor(DoctorOptions& options) {
   if (options.noise) {
     options.measured.device = fmt::to_string(options.device);
@@ -73,7 +85,8 @@ ExitCode doctor(DoctorOptions& options) {
        .fix = {},
        .still_works = {}});
   bool all_ok = true;
-  if (options.format == TableFormat::text) {
+  Output& out = options.output;
+  if (out.is("text")) {
     for (const DoctorFinding& finding : findings) {
       std::cout << fmt::format("{:<8} {:<17} {}\n", to_string(finding.status), finding.item, text(finding.detail));
       const auto add = [](const Message& line) { std::cout << fmt::format("{:26} {}\n", "", text(line)); };
@@ -87,7 +100,11 @@ ExitCode doctor(DoctorOptions& options) {
     table.rows.push_back({finding.item, std::string(to_string(finding.status)), text(finding.detail), text(finding.fix),
                           text(finding.still_works)});
   }
-  if (options.format != TableFormat::text) print(table, options.format, std::cout);
+  if (out.is("junit")) {
+    print_tests(findings, out);
+  } else if (!out.is("text")) {
+    out.table(table);
+  }
   return options.strict && !all_ok ? ExitCode::error : ExitCode::ok;
 }
 
@@ -99,13 +116,15 @@ Action add_doctor(CLI::App& command) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_flag("--strict", options->strict, "Exit with 1 unless all is well");
-  add_format_options(command, options->format);
+  options->output.add_to(command, Output::tables_and_tests, Output::File::no);
   CLI::Option* noise = command.add_flag(
       "--noise", options->noise,
       "Measure what recordings of one build differ by, some minutes: repeated recordings, each a process of its own. "
       "`attnscope compare` holds recordings of this GPU, driver and day to it");
   NoiseOptions& measured = options->measured;
-  command.add_option("-o,--output", measured.output, "Keep it in this .attnscope file, beside what it has")
+  command
+      .add_option("-o,--output", measured.output,
+                  "Of --noise, keep it in this .attnscope file, beside what it has; otherwise write the result there")
       ->type_name("FILE");
   command.add_option("--recordings", measured.recordings, "How many recordings")
       ->check(CLI::Range(4, 100))
@@ -116,11 +135,16 @@ Action add_doctor(CLI::App& command) {
   command.add_option("--from", measured.from, "Of these files' recordings of one build, and measure nothing")
       ->type_name("FILE")
       ->needs(noise);
-  for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "-o", "--recordings", "--rounds"}) {
+  for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "--recordings", "--rounds"}) {
     command.get_option(name)->needs(noise);
   }
-  for (const char* name : {"--strict", "--csv", "--json", "--md"}) command.get_option(name)->excludes(noise);
-  return [options] { return doctor(*options); };
+  add_filter_option(command, measured.filter)->needs("--from");
+  command.get_option("--strict")->excludes(noise);
+  options->output.exclude(noise);
+  return [options] {
+    if (!options->noise) options->output.set_file(options->measured.output);
+    return options->output.run([&] { return doctor(*options); });
+  };
 }
 
 }  // namespace attnscope

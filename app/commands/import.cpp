@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/point_filter.h"
 #include "app/run_files.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
@@ -40,6 +41,8 @@ struct ImportOptions {
   Arguments arguments;
   std::string file;
   std::string into;
+  std::string old_into;
+  std::string filter;
   std::string label;
   std::string format;
   std::string device_name;
@@ -147,6 +150,27 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   return ids;
 }
 
+/// Of all devices only the points that fit, and the devices that have some.
+void leave_fitting(Import& import, const std::string& filter) {
+  analysis::PointTableBuilder builder;
+  for (const ImportedDevice& device : import.devices) {
+    const analysis::RunIndex run = builder.add_run({.device_id = device.info.uuid,
+                                                    .device_name = device.info.limits.name,
+                                                    .title = {},
+                                                    .label = {},
+                                                    .started_at = {},
+                                                    .provenance = Provenance::imported,
+                                                    .limits = device.info.limits});
+    for (const PointRecord& point : device.points) builder.add(run, point);
+  }
+  const std::vector<analysis::Row> rows = rows_that_fit(filter, std::move(builder).finish());
+  analysis::Row row = 0;
+  for (ImportedDevice& device : import.devices) {
+    std::erase_if(device.points, [&](const PointRecord&) { return !std::ranges::binary_search(rows, row++); });
+  }
+  std::erase_if(import.devices, [](const ImportedDevice& device) { return device.points.empty(); });
+}
+
 ExitCode run_import(const ImportOptions& options) {
   ImportRequest request{.device_name = options.device_name, .spec = spec_of(options), .ncu = options.ncu};
   if (!options.launches.empty()) set_launches(request.ncu, options.launches);
@@ -160,9 +184,10 @@ ExitCode run_import(const ImportOptions& options) {
   if (chooses && format != ImportFormat::ncu) {
     throw CommandError(ExitCode::usage, say::command::launches_of_ncu{.file = options.file});
   }
-  const Result<Import, Message> import = import_points(text, format, request);
+  Result<Import, Message> import = import_points(text, format, request);
   if (!import)
     throw CommandError(ExitCode::error, say::command::in_file{.file = options.file, .error = import.error()});
+  if (!options.filter.empty()) leave_fitting(*import, options.filter);
   if (!import->ignored.empty()) {
     spdlog::warn("{}", attnscope::text(say::command::columns_left_out{
                            .columns = fmt::format("{}", fmt::join(import->ignored, ", "))}));
@@ -196,7 +221,7 @@ ExitCode run_import(const ImportOptions& options) {
     if (error) {
       throw CommandError(
           ExitCode::error,
-          say::command::no_folder{.folder = runs_folder().string(), .error = error.message(), .option = "--into"});
+          say::command::no_folder{.folder = runs_folder().string(), .error = error.message(), .option = "-o"});
     }
     into = new_run_file("imported");
   }
@@ -221,8 +246,12 @@ Action add_import(CLI::App& command, Arguments arguments) {
           "JSON or CSV as `attnscope export` writes it (columns by name; needed: algorithm, N or n_q and n_k, "
           "heads or heads_q, d, and time_ns, a metric or a counter), or what `ncu --csv` prints, --page raw or details")
       ->required();
-  command.add_option("--into", options->into, "The .attnscope file that the run is added to (default: a new one)")
-      ->type_name("FILE");
+  CLI::Option* into =
+      command
+          .add_option("-o,--output", options->into, "The .attnscope file that the run is added to (default: a new one)")
+          ->type_name("FILE");
+  command.add_option("--into", options->old_into)->group("")->excludes(into);
+  add_filter_option(command, options->filter);
   command.add_option("--label", options->label, "The run's name (default: the file's)")->type_name("NAME");
   command.add_option("--format", options->format, "json, csv or ncu (default: as the file looks)")
       ->check(CLI::IsMember({"json", "csv", "ncu"}));
@@ -253,7 +282,13 @@ Action add_import(CLI::App& command, Arguments arguments) {
       .add_option("--repeats", options->ncu.repeats,
                   "Of ncu's table: how often the sequence of launches ran (default: as often as it repeats as a whole)")
       ->check(CLI::Range(1, 1'000'000));
-  return [options] { return run_import(*options); };
+  return [options] {
+    if (!options->old_into.empty()) {
+      say_old_spelling("--into", "-o");
+      options->into = options->old_into;
+    }
+    return run_import(*options);
+  };
 }
 
 }  // namespace attnscope

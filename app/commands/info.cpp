@@ -7,6 +7,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,10 +16,12 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/loaded_points.h"
+#include "app/output.h"
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "app/sample_files.h"
 #include "app/skipped_rows.h"
-#include "app/table.h"
 #include "messages/bound.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
@@ -33,7 +36,8 @@ namespace {
 
 struct InfoOptions {
   std::string file;
-  TableFormat format = TableFormat::text;
+  std::string filter;
+  Output output;
 };
 
 /// What is said of a run's points.
@@ -75,10 +79,13 @@ struct Seen {
 };
 
 /// By run; none of a run without points.
-std::map<std::int64_t, Seen> look_at_points(const RunStore& store) {
+std::map<std::int64_t, Seen> look_at_points(const RunStore& store, const std::optional<std::set<std::int64_t>>& ids) {
   std::map<std::int64_t, Seen> seen;
+  const auto add = [&](StoredPoint&& point) {
+    if (!ids || ids->contains(point.id)) seen[point.run_id].add(point.record);
+  };
   store.each_point(
-      {}, 0, [&] { seen.clear(); }, [&](StoredPoint&& point) { seen[point.run_id].add(point.record); });
+      {}, 0, [&] { seen.clear(); }, add);
   return seen;
 }
 
@@ -129,25 +136,24 @@ std::string planned(const RunSummary& run) {
 }
 
 /// Of each run what its simulation stands on, and why there is one where a GPU was wanted.
-void say_what_is_simulated(std::span<const RunSummary> runs) {
+void say_what_is_simulated(std::span<const RunSummary> runs, Output& out) {
   for (const RunSummary& run : runs) {
     if (run.l2_from.empty()) continue;
-    std::cout << text(say::terminal::run_l2_from{
-                     .run = run.id, .gpu = printable(run.l2_from), .device = printable(run.device_name)})
-              << '\n';
+    out.line(text(say::terminal::run_l2_from{
+        .run = run.id, .gpu = printable(run.l2_from), .device = printable(run.device_name)}));
   }
   for (const RunSummary& run : runs) {
     if (run.rates_from.empty()) continue;
-    std::cout << text(say::terminal::run_rates_from{.run = run.id, .from = printable(run.rates_from)}) << '\n';
+    out.line(text(say::terminal::run_rates_from{.run = run.id, .from = printable(run.rates_from)}));
   }
   for (const RunSummary& run : runs) {
     if (run.simulated_because.empty()) continue;
-    std::cout << text(say::terminal::run_is_simulated{.run = run.id, .why = printable(run.simulated_because)}) << '\n';
+    out.line(text(say::terminal::run_is_simulated{.run = run.id, .why = printable(run.simulated_because)}));
   }
 }
 
 /// By which statements kernels were measured, and what is to be known of points that are ok.
-void say_statements(const std::map<std::int64_t, Seen>& seen) {
+void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
   std::set<std::pair<std::string, std::string>> statements;
   std::map<std::string, std::size_t> notes;
   for (const auto& [run, of_run] : seen) {
@@ -155,19 +161,56 @@ void say_statements(const std::map<std::int64_t, Seen>& seen) {
     for (const auto& [note, count] : of_run.notes) notes[note] += count;
   }
   for (const auto& [kernel, statement] : statements) {
-    std::cout << text(say::terminal::statement_of_file{.kernel = printable(kernel), .statement = printable(statement)})
-              << '\n';
+    out.line(text(say::terminal::statement_of_file{.kernel = printable(kernel), .statement = printable(statement)}));
   }
   for (const auto& [note, count] : notes) {
-    std::cout << text(say::terminal::points_noted{.count = count, .note = printable(note)}) << '\n';
+    out.line(text(say::terminal::points_noted{.count = count, .note = printable(note)}));
   }
 }
 
-ExitCode info(const InfoOptions& options) {
-  const RunStore store = RunStore::open(file_or_sample(options.file), RunStore::Mode::read_only);
+/// The file, its devices, and what has to be known of its runs.
+void say_file(const RunStore& store, std::span<const RunSummary> runs, const std::map<std::int64_t, Seen>& seen,
+              Output& out) {
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
+  out.line(text(say::terminal::file{.file = store.file().string(),
+                                    .version = store.schema_version(),
+                                    .runs = counted_runs(runs.size()),
+                                    .size = text(Capacity(bytes))}));
+  std::map<std::string, const RunSummary*> devices;
+  for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
+  for (const auto& [uuid, run] : devices) {
+    const DeviceLimits& limits = run->limits;
+    out.line(text(
+        say::terminal::device_of_file{.device = printable(limits.name),
+                                      .uuid = printable(uuid),
+                                      .capability = fmt::format("{}.{}", limits.compute_major, limits.compute_minor),
+                                      .sms = limits.sm_count,
+                                      .shared = text(Capacity(limits.shared_bytes_per_block)),
+                                      .l2 = text(Capacity(limits.l2_bytes)),
+                                      .dram = text(Capacity(limits.dram_bytes))}));
+  }
+  for (const StoredCeilings& set : store.ceilings()) {
+    out.line(text(say::ceiling::of_file{.device = printable(set.device_name),
+                                        .uuid = printable(set.device_uuid),
+                                        .count = set.ceilings.size(),
+                                        .time = printable(set.measured_at)}));
+  }
+  say_statements(seen, out);
+  say_what_is_simulated(runs, out);
+  if (!runs.empty()) out.gap();
+}
+
+ExitCode info(InfoOptions& options) {
+  const std::string file = file_or_sample(options.file);
+  const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   know_kernels_of(store);
   const std::vector<RunSummary> runs = store.runs();
-  std::map<std::int64_t, Seen> seen = look_at_points(store);
+  std::optional<std::set<std::int64_t>> chosen;
+  if (!options.filter.empty()) {
+    const std::vector<std::int64_t> ids = load_points({file}, options.filter).ids;
+    chosen.emplace(ids.begin(), ids.end());
+  }
+  std::map<std::int64_t, Seen> seen = look_at_points(store, chosen);
   Table table{{{"run", true},
                {"preset"},
                {"state"},
@@ -189,51 +232,22 @@ ExitCode info(const InfoOptions& options) {
                           fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id]),
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
-  if (options.format == TableFormat::text) {
-    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
-    std::cout << text(say::terminal::file{.file = store.file().string(),
-                                          .version = store.schema_version(),
-                                          .runs = counted_runs(runs.size()),
-                                          .size = text(Capacity(bytes))})
-              << '\n';
-    std::map<std::string, const RunSummary*> devices;
-    for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
-    for (const auto& [uuid, run] : devices) {
-      const DeviceLimits& limits = run->limits;
-      std::cout << text(say::terminal::device_of_file{
-                       .device = printable(limits.name),
-                       .uuid = printable(uuid),
-                       .capability = fmt::format("{}.{}", limits.compute_major, limits.compute_minor),
-                       .sms = limits.sm_count,
-                       .shared = text(Capacity(limits.shared_bytes_per_block)),
-                       .l2 = text(Capacity(limits.l2_bytes)),
-                       .dram = text(Capacity(limits.dram_bytes))})
-                << '\n';
-    }
-    for (const StoredCeilings& set : store.ceilings()) {
-      std::cout << text(say::ceiling::of_file{.device = printable(set.device_name),
-                                              .uuid = printable(set.device_uuid),
-                                              .count = set.ceilings.size(),
-                                              .time = printable(set.measured_at)})
-                << '\n';
-    }
-    say_statements(seen);
-    say_what_is_simulated(runs);
-  }
-  if (options.format != TableFormat::text || !runs.empty()) {
-    if (options.format == TableFormat::text) std::cout << '\n';
-    print(table, options.format, std::cout);
-  }
+  Output& out = options.output;
+  if (out.for_people()) say_file(store, runs, seen, out);
+  if (!out.for_people() || !runs.empty()) out.table(table);
   if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
     spdlog::warn("{}", text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(extras, ", "))}));
   }
   const std::vector<BadRow> skipped = store.bad_rows();
   // Beside a table for other programs, where they do not stand in it.
-  std::ostream& list = options.format == TableFormat::text ? std::cout : std::cerr;
-  if (skipped.size() == 1) list << '\n' << text(say::terminal::row_skipped{}) << '\n';
-  if (skipped.size() > 1) list << '\n' << text(say::terminal::rows_skipped{.rows = skipped.size()}) << '\n';
-  for (const BadRow& row : skipped)
-    list << fmt::format("{}: {}\n", printable(text(row.where)), printable(text(row.why)));
+  const auto tell = [&](const std::string& words) {
+    if (out.for_people()) return out.line(words);
+    std::cerr << words << '\n';
+  };
+  if (!skipped.empty()) out.gap();
+  if (skipped.size() == 1) tell(text(say::terminal::row_skipped{}));
+  if (skipped.size() > 1) tell(text(say::terminal::rows_skipped{.rows = skipped.size()}));
+  for (const BadRow& row : skipped) tell(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   return with_skipped_rows(store, ExitCode::ok);
 }
 
@@ -242,8 +256,9 @@ ExitCode info(const InfoOptions& options) {
 Action add_info(CLI::App& command) {
   auto options = std::make_shared<InfoOptions>();
   command.add_option("FILE", options->file, "An .attnscope file (default: the recorded sample)");
-  add_format_options(command, options->format);
-  return [options] { return info(*options); };
+  add_filter_option(command, options->filter);
+  options->output.add_to(command);
+  return [options] { return options->output.run([&] { return info(*options); }); };
 }
 
 }  // namespace attnscope

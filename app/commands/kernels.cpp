@@ -10,8 +10,8 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/output.h"
 #include "app/sweep_options.h"
-#include "app/table.h"
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
 #include "messages/command.h"
@@ -22,15 +22,15 @@
 namespace attnscope {
 namespace {
 
-ExitCode list(TableFormat format) {
+ExitCode list(Output& out) {
   Table table{{{"algorithm"}, {"title"}, {"head_dims"}, {"tile"}, {"source"}}, {}};
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     table.rows.push_back({std::string(algorithm->name()), std::string(algorithm->facts().title),
                           fmt::format("{}", fmt::join(algorithm->facts().head_dims, " ")),
                           text(algorithm->facts().tile_meaning), std::string(algorithm->facts().source)});
   }
-  if (format != TableFormat::text) {
-    print(table, format, std::cout);
+  if (!out.is("text")) {
+    out.table(table);
     return ExitCode::ok;
   }
   for (const auto& row : table.rows) {
@@ -46,7 +46,7 @@ struct BuildOptions {
   std::string gpu;
   std::string cache;
   unsigned jobs = 0;
-  TableFormat format = TableFormat::text;
+  Output output;
 };
 
 /// A GPU of that architecture, whose limits decide which configurations are worth compiling.
@@ -64,7 +64,7 @@ const DeviceLimits& limits_of(const std::string& arch) {
                      say::command::unknown_arch{.arch = arch, .known = fmt::format("{}", fmt::join(known, ", "))});
 }
 
-ExitCode build(const BuildOptions& options) {
+ExitCode build(BuildOptions& options) {
   const DeviceLimits limits = options.gpu.empty() ? limits_of(options.arch) : limits_of_known_gpu(options.gpu);
   const SweepPlan plan = options.sweep.plan(limits);
   std::vector<KernelLaunch> launches;
@@ -111,9 +111,9 @@ ExitCode build(const BuildOptions& options) {
                           figure(report.spill_store_bytes), figure(report.spill_load_bytes),
                           report.cached ? "yes" : "no",
                           // Compilers say it in lines.
-                          options.format == TableFormat::json ? text(report.error) : one_line(text(report.error))});
+                          options.output.is("json") ? text(report.error) : one_line(text(report.error))});
   }
-  print(table, options.format, std::cout);
+  options.output.table(table);
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
   spdlog::info("{}", text(say::terminal::kernels_built{.kernels = reports->size(),
                                                        .arch = options.arch,
@@ -145,8 +145,8 @@ ExitCode begin(const NewOptions& options) {
 
 Action add_kernels(CLI::App& command) {
   command.require_subcommand(0, 1);
-  auto format = std::make_shared<TableFormat>(TableFormat::text);
-  add_format_options(command, *format);
+  auto output = std::make_shared<Output>();
+  output->add_to(command);
 
   CLI::App* below = command.add_subcommand("build", "Compile a sweep's kernels into the cache; needs no GPU");
   auto options = std::make_shared<BuildOptions>(*below);
@@ -156,7 +156,7 @@ Action add_kernels(CLI::App& command) {
   below->add_option("--cache", options->cache, "Folder for the compiled kernels (default: the user's cache)")
       ->type_name("FOLDER");
   below->add_option("-j,--jobs", options->jobs, "Compilers at work at once (default: one a core)");
-  add_format_options(*below, options->format);
+  options->output.add_to(*below);
 
   CLI::App* beginning =
       command.add_subcommand("new", "Write a folder to begin a kernel of your own from; it works as it is");
@@ -173,7 +173,9 @@ Action add_kernels(CLI::App& command) {
   const Action import = add_import_triton(*importing);
   return [=] {
     if (importing->parsed()) return import();
-    return beginning->parsed() ? begin(*place) : below->parsed() ? build(*options) : list(*format);
+    if (beginning->parsed()) return begin(*place);
+    if (below->parsed()) return options->output.run([&] { return build(*options); });
+    return output->run([&] { return list(*output); });
   };
 }
 

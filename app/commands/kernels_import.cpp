@@ -35,13 +35,14 @@ void list(const user::TritonKernel& kernel) {
     }
     signatures[one_line(fmt::format("{}", fmt::join(arguments, ", ")))].push_back(each.short_hash());
   }
-  print(variants, TableFormat::text, std::cout);
+  print_aligned(variants, false, std::cout);
   for (const auto& [arguments, hashes] : signatures) {
     std::cout << fmt::format("\n{}\n  {}\n", fmt::join(hashes, ", "), arguments);
   }
 }
 
 ExitCode import_kernel(const TritonOptions& options) {
+  require_there(options.cache);
   const auto kernel = user::read_triton_cache(options.cache, options.kernel);
   if (!kernel) throw CommandError(ExitCode::usage, kernel.error());
   for (const Message& each : kernel->left_out) spdlog::warn("{}", one_line(text(each)));

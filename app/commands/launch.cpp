@@ -16,8 +16,8 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
@@ -34,9 +34,7 @@ struct LaunchOptions {
   std::string cache_control = "all";
   int repeat = 10;
   double timeout_seconds = 60;
-  TableFormat format = TableFormat::text;
-
-  [[nodiscard]] bool for_people() const { return format == TableFormat::text || format == TableFormat::markdown; }
+  Output output;
 };
 
 SweepRequest request_of(const LaunchOptions& options) {
@@ -93,8 +91,8 @@ const LaunchRecord* record_of(const KernelLaunch& launch, const PointRecord& rec
   return nullptr;
 }
 
-Table table_of(const AttentionPlan& plan, const PointRecord& record, const LaunchOptions& options) {
-  const bool people = options.for_people();
+Table launches_of(const AttentionPlan& plan, const PointRecord& record, const LaunchOptions& options) {
+  const bool people = options.output.for_people();
   Table table{{{"kernel"},
                {"runs", true},
                {"entry"},
@@ -136,7 +134,7 @@ Table table_of(const AttentionPlan& plan, const PointRecord& record, const Launc
   std::_Exit(static_cast<int>(code));
 }
 
-ExitCode launch(const LaunchOptions& options) {
+ExitCode launch(LaunchOptions& options) {
   const SweepRequest request = request_of(options);
   CancelToken& cancel = cancel_on_signals();
   const OpenedDevice opened = open_device(options.device, false);
@@ -158,22 +156,22 @@ ExitCode launch(const LaunchOptions& options) {
   if (record.disposition != Disposition::ok) fail(record, device);
 
   const AttentionPlan plan = known_algorithms().find(point.algorithm)->plan(point.problem, point.config(), limits);
-  if (options.format == TableFormat::text) {
-    std::cout << text(say::terminal::device{.device = opened.announcement}) << '\n' << describe(point) << "\n\n";
-  }
-  print(table_of(plan, record, options), options.format, std::cout);
+  Output& out = options.output;
+  out.line(text(say::terminal::device{.device = opened.announcement}));
+  out.line(describe(point));
+  out.gap();
+  out.table(launches_of(plan, record, options));
   const auto time = summarize(record.kernel("all")->samples_ns);
-  if (!options.for_people() || !time) return ExitCode::ok;
+  if (!time) return ExitCode::ok;
   const std::string cache(to_string(point.cache));
-  std::cout << '\n'
-            << text(time->count == 1
-                        ? Message(say::terminal::launched_once{.time = text(Nanoseconds(time->median)), .cache = cache})
-                        : say::terminal::launched{.time = text(Nanoseconds(time->median)),
-                                                  .runs = time->count,
-                                                  .cache = cache,
-                                                  .q1 = text(Nanoseconds(time->q1)),
-                                                  .q3 = text(Nanoseconds(time->q3))})
-            << '\n';
+  out.gap();
+  out.line(text(time->count == 1
+                    ? Message(say::terminal::launched_once{.time = text(Nanoseconds(time->median)), .cache = cache})
+                    : say::terminal::launched{.time = text(Nanoseconds(time->median)),
+                                              .runs = time->count,
+                                              .cache = cache,
+                                              .q1 = text(Nanoseconds(time->q1)),
+                                              .q3 = text(Nanoseconds(time->q3))}));
   return ExitCode::ok;
 }
 
@@ -183,9 +181,8 @@ Action add_launch(CLI::App& command) {
   auto options = std::make_shared<LaunchOptions>();
   add_kernel_option(command);
   command
-      .add_option(
-          "AXES", options->axes,
-          fmt::format("One value each: algorithm=NAME N=4096 d=128 ...; names: {}", axis_help(known_algorithms())))
+      .add_option("AXES", options->axes,
+                  "One value each: algorithm=NAME N=4096 d=128 ...; names and values: `attnscope help axes`")
       ->required();
   command.add_option("-d,--device", options->device, "GPU number, or 'gpu' (the first, as without it)")
       ->type_name("DEVICE");
@@ -200,8 +197,8 @@ Action add_launch(CLI::App& command) {
   command.add_option("--timeout", options->timeout_seconds, "Seconds for one run")
       ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
-  add_format_options(command, options->format);
-  return [options] { return launch(*options); };
+  options->output.add_to(command);
+  return [options] { return options->output.run([&] { return launch(*options); }); };
 }
 
 }  // namespace attnscope

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
 #include "app/loaded_points.h"
+#include "app/output.h"
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "app/sample_files.h"
-#include "app/table.h"
 #include "messages/command.h"
 #include "messages/law.h"
 #include "profiler/analysis/law_exponents.h"
@@ -24,27 +24,32 @@ namespace {
 
 struct LawOptions {
   std::vector<std::string> files;
-  TableFormat format = TableFormat::text;
+  std::string filter;
+  Output output;
 };
 
-ExitCode law(const LawOptions& options) {
+ExitCode law(LawOptions& options) {
   const std::vector<std::string> files = files_or_samples(options.files, law_samples());
-  const LoadedPoints loaded = load_points(files);
+  const LoadedPoints loaded = load_points(files, options.filter);
   const analysis::LawReport report = analysis::fit_law_exponents(loaded.table, loaded.table.rows());
   if (report.families.empty()) {
     throw CommandError(ExitCode::error, say::command::no_law_sweep{.files = fmt::format("{}", fmt::join(files, ", "))});
   }
-  if (!for_people(options.format)) {
-    print(analysis::law_data(loaded.table, report.families, loaded.files), options.format, std::cout);
+  Output& out = options.output;
+  if (!out.for_people()) {
+    out.table(analysis::law_data(loaded.table, report.families, loaded.files));
     return loaded.code;
   }
   const analysis::Table table = analysis::law_table(loaded.table, report.families);
-  std::cout << text(say::law::heading{}) << "\n\n";
-  print(table, options.format, std::cout);
-  std::cout << '\n';
-  print_help(table, std::cout);
-  std::cout << text(say::law::intervals{}) << '\n';
-  if (report.others > 0) std::cout << text(say::law::others{.sweeps = report.others}) << '\n';
+  out.line(text(say::law::heading{}));
+  out.gap();
+  out.table(table);
+  out.gap();
+  for (const analysis::Column& column : table.columns) {
+    if (!column.help.empty()) out.line(fmt::format("{}: {}", column.title, column.help));
+  }
+  out.line(text(say::law::intervals{}));
+  if (report.others > 0) out.line(text(say::law::others{.sweeps = report.others}));
   return loaded.code;
 }
 
@@ -57,8 +62,9 @@ Action add_law(CLI::App& command) {
       "FILE", options->files,
       "An .attnscope file with a run of the preset law, or of others over N, d and M (default: the recorded "
       "sample)");
-  add_format_options(command, options->format);
-  return [options] { return law(*options); };
+  add_filter_option(command, options->filter);
+  options->output.add_to(command);
+  return [options] { return options->output.run([&] { return law(*options); }); };
 }
 
 }  // namespace attnscope

@@ -15,6 +15,7 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "app/sample_files.h"
 #include "messages/command.h"
 #include "messages/lesson.h"
@@ -35,6 +36,7 @@ struct LessonOptions {
   std::string folder;
   std::string language = "en";
   std::string texts;
+  std::string filter;
   std::uint64_t seed = 0;
   bool force = false;
 };
@@ -42,7 +44,7 @@ struct LessonOptions {
 std::vector<lesson::TextFile> own_texts(const LessonOptions& options) {
   if (!options.texts.empty()) {
     if (!fs::is_directory(options.texts)) {
-      throw CommandError(ExitCode::usage, say::lesson::no_folder{.folder = options.texts});
+      throw CommandError(ExitCode::error, say::lesson::no_folder{.folder = options.texts});
     }
     std::vector<lesson::TextFile> files = lesson_texts_of(options.texts);
     if (files.empty()) spdlog::warn("{}", text(say::lesson::empty_folder{.folder = options.texts}));
@@ -67,7 +69,7 @@ ExitCode export_lesson(const LessonOptions& options) {
   }
   const std::vector<std::string> files = files_or_samples(options.files, lesson_samples());
   const std::vector<lesson::TextFile> own = own_texts(options);
-  const LoadedPoints loaded = load_points(files);
+  const LoadedPoints loaded = load_points(files, options.filter);
   if (loaded.table.empty()) spdlog::warn("{}", text(say::lesson::no_points{}));
   const WrittenLesson written =
       write_lesson(options.folder, own, loaded.table, loaded.ceilings,
@@ -104,6 +106,7 @@ Action add_lesson(CLI::App& command) {
       .add_option("--texts", options->texts,
                   "Texts of your own, laid over the built-in ones (default: lesson/ below attnscope's data folder)")
       ->type_name("FOLDER");
+  add_filter_option(write, options->filter);
   write.add_flag("--force", options->force, "Replace an index.html of something else, too");
   return [options] { return export_lesson(*options); };
 }

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iostream>
 #include <memory>
 
 #include "app/chosen_rates.h"
 #include "app/command.h"
 #include "app/commands/model_against.h"
 #include "app/devices.h"
+#include "app/output.h"
 #include "app/point_fields.h"
+#include "app/point_filter.h"
 #include "app/sweep_options.h"
-#include "app/table.h"
 #include "kernels/model/io_model.h"
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
@@ -30,7 +30,8 @@ struct ModelOptions {
   std::string ceilings;
   std::vector<std::string> against;
   bool launches = false;
-  TableFormat format = TableFormat::text;
+  std::string filter;
+  Output output;
 };
 
 /// Every number of a point's theory; absent ones empty. The table for people shows the same in SI units.
@@ -130,7 +131,7 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
   return fields;
 }
 
-ExitCode model(const ModelOptions& options) {
+ExitCode model(ModelOptions& options) {
   const DeviceLimits limits = limits_of_known_gpu(options.gpu);
   DeviceRates rates = device_rates(limits);
   Message whose_rates = say::terminal::rates_by_table{.gpu = limits.name};
@@ -140,7 +141,8 @@ ExitCode model(const ModelOptions& options) {
     whose_rates = rates_said(measured, limits);
   }
   const SweepPlan plan = options.sweep.plan(limits);
-  const bool people = options.format == TableFormat::text || options.format == TableFormat::markdown;
+  Output& out = options.output;
+  const bool people = out.for_people();
   const auto bytes = [&](double value) { return people ? text(Bytes(value)) : fmt::format("{:.0f}", value); };
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
@@ -192,8 +194,9 @@ ExitCode model(const ModelOptions& options) {
       }
     }
   }
-  if (people) std::cout << text(whose_rates) << "\n\n";
-  print(people ? without_defaults(table, known_algorithms()) : table, options.format, std::cout);
+  out.line(text(whose_rates));
+  out.gap();
+  out.table(people ? without_defaults(table, known_algorithms()) : table);
   return ExitCode::ok;
 }
 
@@ -219,11 +222,17 @@ Action add_model(CLI::App& command) {
   }
   command.add_flag("--launches", options->launches, "Instead, every launch with what its time is predicted from")
       ->needs(against);
-  add_format_options(command, options->format);
+  add_filter_option(command, options->filter)->needs(against);
+  options->output.add_to(command);
   return [options] {
-    return options->against.empty()
-               ? model(*options)
-               : model_against(options->against, options->ceilings, options->launches, options->format);
+    return options->output.run([&] {
+      if (options->against.empty()) return model(*options);
+      return model_against({.files = options->against,
+                            .filter = options->filter,
+                            .ceilings = options->ceilings,
+                            .launches = options->launches},
+                           options->output);
+    });
   };
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iostream>
 #include <map>
 #include <new>
 #include <set>
@@ -177,12 +176,12 @@ void append_uses(Table& table, const analysis::UseErrors& uses, const std::strin
   }
 }
 
-void print_uses(const analysis::UseErrors& uses, TableFormat format) {
+void print_uses(const analysis::UseErrors& uses, Output& out) {
   if (uses.bounds + uses.quiet == 0) return;
-  std::cout << '\n'
-            << text(say::terminal::predicted_uses{
-                   .bounds = uses.bounds, .confirmed = uses.confirmed, .quiet = uses.quiet})
-            << "\n\n";
+  out.gap();
+  out.line(
+      text(say::terminal::predicted_uses{.bounds = uses.bounds, .confirmed = uses.confirmed, .quiet = uses.quiet}));
+  out.gap();
   Table table{{{"unit"}, {"launches", true}, {"median error", true}, {"95th percentile", true}}, {}};
   const auto points = [](double share) { return fmt::format("{:.1f} points", 100 * share); };
   for (const GpuUnit unit : gpu_units) {
@@ -191,7 +190,7 @@ void print_uses(const analysis::UseErrors& uses, TableFormat format) {
     table.rows.push_back(
         {text(analysis::title_of(unit)), fmt::to_string(error->launches), points(error->median), points(error->p95)});
   }
-  print(table, format, std::cout);
+  out.table(table);
 }
 
 Line line_of(const analysis::TileRanks& ranks) {
@@ -280,7 +279,7 @@ Table whole_table(std::span<const Line> lines, const DeviceNames& names) {
   return table;
 }
 
-void print_for_people(std::span<const Line> lines, const DeviceNames& names, TableFormat format) {
+void print_for_people(std::span<const Line> lines, const DeviceNames& names, Output& out) {
   Table errors{{{"quantity"},
                 {"algorithm"},
                 {"pass"},
@@ -310,23 +309,24 @@ void print_for_people(std::span<const Line> lines, const DeviceNames& names, Tab
       if (names.size() > 1) ranks.rows.back().push_back(names.at(line.ranks->device));
     }
   }
-  print(errors, format, std::cout);
+  out.table(errors);
   if (ranks.rows.empty()) return;
-  std::cout << '\n' << text(say::terminal::predicted_ranks{}) << "\n\n";
-  print(ranks, format, std::cout);
+  out.gap();
+  out.line(text(say::terminal::predicted_ranks{}));
+  out.gap();
+  out.table(ranks);
 }
 
 }  // namespace
 
-ExitCode model_against(std::span<const std::string> files, const std::string& ceilings, bool launches,
-                       TableFormat format) {
-  const MeasuredPoints measured(files);
+ExitCode model_against(const AgainstOptions& options, Output& out) {
+  const MeasuredPoints measured(options.files, options.filter);
   const std::vector<MeasuredPoints::Point>& points = measured.points();
   const CancelToken& cancel = cancel_on_signals();
   std::vector<StoredCeilings> of_file;
-  const RatesOfRuns rates = rates_of_runs(measured, ceilings, of_file);
-  if (launches) {
-    print(launch_table(measured, rates, cancel), format, std::cout);
+  const RatesOfRuns rates = rates_of_runs(measured, options.ceilings, of_file);
+  if (options.launches) {
+    out.table(launch_table(measured, rates, cancel), "attnscope-model-launches");
     return cancel.cancelled() ? ExitCode::partial : measured.with_skipped(ExitCode::ok);
   }
   const std::vector<PointRecord> predicted = play(points, rates, cancel);
@@ -342,24 +342,22 @@ ExitCode model_against(std::span<const std::string> files, const std::string& ce
   const analysis::UseErrors uses = analysis::use_errors(pairs);
   const std::vector<Unplayed> left = unplayed(predicted);
   std::vector<Line> lines = lines_of(errors);
-  if (format == TableFormat::text || format == TableFormat::markdown) {
-    std::cout << text(say::terminal::predicted_against{.points = counted_points(pairs.size()),
-                                                       .file = printable(fmt::format("{}", fmt::join(files, ", "))),
-                                                       .devices = joined(names)})
-              << '\n'
-              << text(say::terminal::predicted_how{}) << '\n';
-    for (const Message& said : words_of(rates)) std::cout << text(said) << '\n';
+  if (out.for_people()) {
+    out.line(text(say::terminal::predicted_against{.points = counted_points(pairs.size()),
+                                                   .file = printable(fmt::format("{}", fmt::join(options.files, ", "))),
+                                                   .devices = joined(names)}));
+    out.line(text(say::terminal::predicted_how{}));
+    for (const Message& said : words_of(rates)) out.line(text(said));
     if (errors.unsettled > 0) {
-      std::cout << text(say::terminal::predicted_unsettled{.points = counted_points(errors.unsettled)}) << '\n';
+      out.line(text(say::terminal::predicted_unsettled{.points = counted_points(errors.unsettled)}));
     }
     for (const Unplayed& each : left) {
-      std::cout << text(say::terminal::predicted_not{
-                       .points = counted_points(each.points), .first = each.first, .reason = each.reason})
-                << '\n';
+      out.line(text(say::terminal::predicted_not{
+          .points = counted_points(each.points), .first = each.first, .reason = each.reason}));
     }
-    std::cout << '\n';
-    print_for_people(lines, names, format);
-    print_uses(uses, format);
+    out.gap();
+    print_for_people(lines, names, out);
+    print_uses(uses, out);
   } else {
     if (errors.unsettled > 0) lines.push_back(left_out("all", "all", "not_settled", {}, errors.unsettled));
     for (const Unplayed& each : left) {
@@ -367,7 +365,7 @@ ExitCode model_against(std::span<const std::string> files, const std::string& ce
     }
     Table table = whole_table(lines, names);
     append_uses(table, uses, joined(names));
-    print(table, format, std::cout);
+    out.table(table, "attnscope-model-against");
   }
   if (cancel.cancelled()) {
     fmt::print(stderr, "{}\n",

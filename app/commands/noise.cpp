@@ -14,6 +14,7 @@
 
 #include "app/child_device.h"
 #include "app/interrupt.h"
+#include "app/loaded_points.h"
 #include "app/skipped_rows.h"
 #include "app/status_line.h"
 #include "messages/noise.h"
@@ -99,6 +100,12 @@ Recordings recorded(const NoiseOptions& options) {
   const std::string day_ago = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr) - 86'400));
   for (const std::string& file : options.from) {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
+    std::set<std::int64_t> chosen;
+    if (!options.filter.empty()) {
+      const std::vector<std::int64_t> ids = load_points({file}, options.filter).ids;
+      chosen.insert(ids.begin(), ids.end());
+    }
+    const auto fits = [&](const StoredPoint& point) { return options.filter.empty() || chosen.contains(point.id); };
     for (const RunSummary& run : store.runs()) {
       if (run.provenance != Provenance::measured) continue;
       if (!run.uid.empty() && !known.insert(run.uid).second) {
@@ -115,7 +122,9 @@ Recordings recorded(const NoiseOptions& options) {
       recordings.device = {.uuid = run.device_uuid, .ordinal = run.device_ordinal, .limits = run.limits};
       recordings.environment = run.environment;
       RecordedRounds& rounds = recordings.all.emplace_back();
-      for (const StoredPoint& point : store.points(std::vector{run.id})) add_rounds(point.record, rounds);
+      for (const StoredPoint& point : store.points(std::vector{run.id})) {
+        if (fits(point)) add_rounds(point.record, rounds);
+      }
     }
     (void)with_skipped_rows(store, ExitCode::ok);
   }

@@ -18,6 +18,7 @@ struct NoiseOptions {
   std::string device;
   std::string output;
   std::vector<std::string> from;  ///< files with recordings to be taken, instead of measuring
+  std::string filter;             ///< of those files only the points that fit these words
   int recordings = 6;
   int rounds = 10;
 };

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "app/command.h"
+#include "app/output.h"
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "app/sample_files.h"
 #include "app/skipped_rows.h"
-#include "app/table.h"
 #include "messages/command.h"
 #include "messages/paper_notes.h"
 #include "profiler/analysis/tables/fig2_table.h"
@@ -24,7 +24,8 @@ namespace {
 
 struct PaperOptions {
   std::string file;
-  TableFormat format = TableFormat::text;
+  std::string filter;
+  Output output;
 };
 
 /// The newest complete run of the preset; none of imports, whose label may be the preset's name.
@@ -58,41 +59,36 @@ analysis::PointTable table_of(const RunStore& store, const RunSummary& run) {
   return std::move(builder).finish();
 }
 
-ExitCode paper(const PaperOptions& options) {
+ExitCode paper(PaperOptions& options) {
   const std::string file = file_or_sample(options.file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   know_kernels_of(store);
   const RunSummary run = newest_run(store, file);
   const analysis::PointTable table = table_of(store, run);
-  const analysis::PaperTable compared = analysis::build_paper_table(table, table.rows());
+  const std::vector<analysis::Row> rows = rows_that_fit(options.filter, table);
+  const analysis::PaperTable compared = analysis::build_paper_table(table, rows);
 
-  const bool people = for_people(options.format);
-  if (people) {
-    std::cout << text(say::paper_notes::heading{.run = run.id,
-                                                .device = printable(run.device_name),
-                                                .provenance = to_string(run.provenance),
-                                                .time = printable(run.started_at)})
-              << "\n\n";
-  }
-  print(analysis::fig2_table(table, compared, people), options.format, std::cout);
+  Output& out = options.output;
+  out.line(text(say::paper_notes::heading{.run = run.id,
+                                          .device = printable(run.device_name),
+                                          .provenance = to_string(run.provenance),
+                                          .time = printable(run.started_at)}));
+  out.gap();
+  out.table(analysis::fig2_table(table, compared, out.for_people()));
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
-  if (!people) return code;
-
-  std::cout << '\n';
-  if (compared.left.empty()) {
-    std::cout << text(say::paper_notes::no_left{}) << '\n';
-  }
+  out.gap();
+  if (compared.left.empty()) out.line(text(say::paper_notes::no_left{}));
   for (const analysis::Row row : compared.left_out) {
-    std::cout << text(say::paper_notes::left_out{.point = printable(describe(table.spec(row)))}) << '\n';
+    out.line(text(say::paper_notes::left_out{.point = printable(describe(table.spec(row)))}));
   }
-  for (const analysis::Row row : table.rows()) {
+  for (const analysis::Row row : rows) {
     if (table.disposition(row) == Disposition::ok || std::ranges::count(compared.left_out, row) > 0) continue;
-    std::cout << fmt::format("{}: {}: {}\n", printable(describe(table.spec(row))), to_string(table.disposition(row)),
-                             printable(text(table.reason(row))));
+    out.line(fmt::format("{}: {}: {}", printable(describe(table.spec(row))), to_string(table.disposition(row)),
+                         printable(text(table.reason(row)))));
   }
   const std::vector<Message> notes = analysis::fig2_notes(table, compared);
-  if (!notes.empty()) std::cout << text(say::paper_notes::notes{}) << '\n';
-  for (const Message& note : notes) std::cout << "- " << printable(text(note)) << '\n';
+  if (!notes.empty()) out.line(text(say::paper_notes::notes{}));
+  for (const Message& note : notes) out.line("- " + printable(text(note)));
   return code;
 }
 
@@ -103,8 +99,9 @@ Action add_paper(CLI::App& command) {
   add_kernel_option(command);
   command.add_option("FILE", options->file,
                      "An .attnscope file with a complete run of the preset paper (default: the recorded sample)");
-  add_format_options(command, options->format);
-  return [options] { return paper(*options); };
+  add_filter_option(command, options->filter);
+  options->output.add_to(command);
+  return [options] { return options->output.run([&] { return paper(*options); }); };
 }
 
 }  // namespace attnscope

@@ -17,10 +17,10 @@
 
 #include "app/command.h"
 #include "app/own_kernels.h"
+#include "app/point_filter.h"
 #include "app/sample_files.h"
 #include "app/skipped_rows.h"
 #include "messages/report.h"
-#include "profiler/analysis/point_query.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
 #include "storage/recorded_samples.h"
@@ -106,13 +106,9 @@ std::vector<ReportSource> sources_of(const ReportOptions& options, const std::op
 /// Those that fit the filter. The baseline is named among all.
 ReportPoints filtered(ReportPoints points, const ReportOptions& options, const std::optional<BaselineWord>& baseline) {
   const analysis::PointTable& table = points.input.table;
-  const auto query = analysis::PointQuery::parse(options.filter, table);
-  if (!query) throw CommandError(ExitCode::usage, query.error());
-  const std::vector<analysis::Row> rows = query->rows(table);
-  if (rows.empty() && !table.empty()) {
-    throw CommandError(ExitCode::error, say::report::none_fits{.filter = options.filter});
-  }
-  if (baseline && !table.empty()) {
+  if (table.empty()) return points;
+  const std::vector<analysis::Row> rows = rows_that_fit(options.filter, table);
+  if (baseline) {
     const std::vector<analysis::RunIndex> runs = baseline_runs(points, *baseline, options.baseline);
     const auto of_it = [&](analysis::Row row) { return std::ranges::count(runs, table.run_index(row)) > 0; };
     if (std::ranges::none_of(rows, of_it)) {
@@ -173,9 +169,7 @@ Action add_report(CLI::App& command) {
                   fmt::format("Only these, with commas between: {}", fmt::join(report::section_keys(), ", ")))
       ->delimiter(',')
       ->type_name("KEYS");
-  command
-      .add_option("--filter", options->filter, "Only points that fit these words, as in the window: \"d:128 N>=4096\"")
-      ->type_name("WORDS");
+  add_filter_option(command, options->filter);
   command.add_option("--title", options->request.title, "Its title (default: of the GPUs)");
   command
       .add_option("--figures", options->request.figures, "Problems drawn in each section, those of most points first")

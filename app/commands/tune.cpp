@@ -13,8 +13,8 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
@@ -34,6 +34,7 @@ struct TuneOptions {
   std::string output;
   std::string samples;
   bool check = false;
+  Output result;
   bool force = false;
 
   [[nodiscard]] OutputFile::Existing existing() const {
@@ -87,20 +88,44 @@ const char* mask_word(const TileChoice& choice) {
 }
 
 /// Each cell: what `auto` takes now, and what the new table would.
-Table comparison(const std::vector<TuneResult>& results) {
+Table comparison(const std::vector<TuneResult>& results, bool people) {
   Table table;
   table.columns = {{"algorithm"}, {"pass"},        {"mask"},       {"d", true},    {"N", true},
                    {"auto now"},  {"ratio", true}, {"new choice"}, {"ratio", true}};
+  if (!people) {
+    auto column = table.columns.end() - 4;
+    for (const char* key : {"auto_now", "ratio_now", "new_choice", "new_ratio"}) (column++)->name = key;
+  }
   for (const TuneResult& result : results) {
     const TileChoice& of = result.choices.front();
     for (const TuneCell& cell : result.cells) {
       table.rows.push_back({of.algorithm, std::string(to_string(of.pass)), mask_word(of), std::to_string(of.d),
                             std::to_string(cell.n), describe(cell.now),
-                            cell.now_ns > 0 ? fmt::format("{:.3f}", cell.now_ratio()) : text(say::terminal::failed{}),
+                            cell.now_ns > 0 ? fmt::format("{:.3f}", cell.now_ratio())
+                            : people        ? text(say::terminal::failed{})
+                                            : "",
                             describe(cell.chosen), fmt::format("{:.3f}", cell.chosen_ratio())});
     }
   }
   return table;
+}
+
+/// A case a cell: where `auto` is slow or fails, so does it.
+void print_tests(const std::vector<TuneResult>& results, Output& out) {
+  std::vector<TestCase> tests;
+  for (const TuneResult& result : results) {
+    const TileChoice& of = result.choices.front();
+    for (const TuneCell& cell : result.cells) {
+      const bool good = cell.now_ns > 0 && cell.now_ratio() <= allowed_ratio;
+      tests.push_back({.group = of.algorithm,
+                       .name = fmt::format("{} {} d {} N {}", to_string(of.pass), mask_word(of), of.d, cell.n),
+                       .outcome = good ? TestCase::Outcome::passed : TestCase::Outcome::failure,
+                       .message = fmt::format(
+                           "{}: {}", describe(cell.now),
+                           cell.now_ns > 0 ? fmt::format("{:.3f}", cell.now_ratio()) : text(say::terminal::failed{}))});
+    }
+  }
+  out.tests("attnscope tune", tests);
 }
 
 std::string samples_csv(const std::vector<TuneResult>& results) {
@@ -189,7 +214,7 @@ bool written(const std::string& path, const FileKind& kind, const TuneOptions& o
   }
 }
 
-ExitCode run(const TuneOptions& options) {
+ExitCode run(TuneOptions& options) {
   const TuneRequest request = request_of(options);
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
@@ -218,8 +243,14 @@ ExitCode run(const TuneOptions& options) {
   const std::vector<TuneResult> results = tune(device, request, observer, cancel);
 
   // What is asked for goes to stdout: the table of tiles, unless a file takes it or --check asks for the other one.
-  const bool print_tiles = options.output.empty() && !options.check;
-  print(comparison(results), TableFormat::text, print_tiles ? std::cerr : std::cout);
+  const bool print_tiles = options.output.empty() && !options.check && options.result.is("text");
+  if (print_tiles) {
+    print_aligned(comparison(results, true), false, std::cerr);
+  } else if (options.result.is("junit")) {
+    print_tests(results, options.result);
+  } else {
+    options.result.table(comparison(results, options.result.for_people()));
+  }
   const std::string table = format_tile_table(merge_choices(tile_table(), results));
   if (print_tiles) std::cout << table;
   std::vector<std::string> failed;
@@ -260,7 +291,8 @@ Action add_tune(CLI::App& command) {
   command.add_flag("--check", options->check,
                    "Exit with 4 if `auto`, as it is built in, is anywhere more than 3% slower than the fastest tile or "
                    "fails, or if a cell has no tile that runs; with 1 if nothing was measured");
-  return [options] { return run(*options); };
+  options->result.add_to(command, Output::tables_and_tests, Output::File::no);
+  return [options] { return options->result.run([&] { return run(*options); }); };
 }
 
 }  // namespace attnscope

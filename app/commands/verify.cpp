@@ -14,8 +14,8 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
+#include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/table.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
@@ -29,7 +29,7 @@ struct VerifyOptions {
   bool quick = false;
   std::string part;
   bool all = false;
-  TableFormat format = TableFormat::text;
+  Output output;
 };
 
 /// Every seventh case: seven kinds of input and eleven shapes have no common divisor with the step, so that each kind
@@ -103,7 +103,7 @@ Table summary_table(const std::map<Group, Counts>& groups) {
   return table;
 }
 
-ExitCode verify(const VerifyOptions& options) {
+ExitCode verify(VerifyOptions& options) {
   for (const std::string& name : options.algorithms) {
     if (known_algorithms().find(name) == nullptr) {
       throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
@@ -129,6 +129,7 @@ ExitCode verify(const VerifyOptions& options) {
   std::map<Group, Counts> groups;
   Table details{
       {{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}}, {}};
+  std::vector<TestCase> tests;
   VerifyObserver observer;
   observer.on_case = [&](std::size_t, const VerifyCase& verify_case, const VerifyResult& result) {
     const AttentionProblem& problem = verify_case.spec.problem;
@@ -146,6 +147,14 @@ ExitCode verify(const VerifyOptions& options) {
       ++counts.skip;
     }
     if (result.error_bound > 0) counts.worst = std::max(counts.worst, result.max_abs_error / result.error_bound);
+    if (options.output.is("junit")) {
+      tests.push_back({.group = verify_case.spec.algorithm,
+                       .name = text(describe(verify_case)),
+                       .outcome = result.outcome == VerifyOutcome::pass   ? TestCase::Outcome::passed
+                                  : result.outcome == VerifyOutcome::fail ? TestCase::Outcome::failure
+                                                                          : TestCase::Outcome::skipped,
+                       .message = text(result.reason)});
+    }
     if (options.all) {
       details.rows.push_back({text(describe(verify_case)), outcome, fmt::format("{:.3e}", result.max_abs_error),
                               fmt::format("{:.3e}", result.error_bound), fmt::format("{:.3e}", result.rms_error),
@@ -155,8 +164,10 @@ ExitCode verify(const VerifyOptions& options) {
   CancelToken& cancel = cancel_on_signals();
   const VerifySummary summary = run_verify(device, cases, {}, observer, cancel);
 
-  if (summary.pass + summary.fail + summary.skip > 0) {
-    print(options.all ? details : summary_table(groups), options.format, std::cout);
+  if (options.output.is("junit")) {
+    options.output.tests("attnscope verify", tests);
+  } else if (summary.pass + summary.fail + summary.skip > 0) {
+    options.output.table(options.all ? details : summary_table(groups));
   }
   fmt::print(stderr, "{}\n",
              text(say::terminal::verified{
@@ -169,7 +180,7 @@ ExitCode verify(const VerifyOptions& options) {
   }
   if (!device.usable()) {
     // The driver's own exit handlers may wait for a kernel that never ends.
-    std::cout.flush();
+    options.output.finish();
     std::fflush(nullptr);
     std::_Exit(static_cast<int>(code));
   }
@@ -189,8 +200,8 @@ Action add_verify(CLI::App& command) {
   command.add_option("--part", options->part, "Only the K-th of M parts of that, to run them side by side")
       ->type_name("K/M");
   command.add_flag("--all", options->all, "A row a case instead of the summary");
-  add_format_options(command, options->format);
-  return [options] { return verify(*options); };
+  options->output.add_to(command, Output::tables_and_tests);
+  return [options] { return options->output.run([&] { return verify(*options); }); };
 }
 
 }  // namespace attnscope

@@ -300,19 +300,20 @@ Message axis_overlap(std::span<const Axis> axes) {
   return {};
 }
 
-std::string axis_help(const Registry& registry) {
-  std::string help = text(say::axis::wide_help{});
+std::vector<std::string> axis_help(const Registry& registry) {
+  std::vector<std::string> lines{text(say::axis::wide_n{}), text(say::axis::wide_heads{}), text(say::axis::wide_tile{}),
+                                 text(say::axis::wide_m{})};
   for (const Field& field : point_fields()) {
     const bool said = field.role == FieldRole::tile || wide_field_of(field.name) != nullptr;
-    if (!said) help += fmt::format("; {}: {}", field.name, text(field.help()));
+    if (!said) lines.push_back(fmt::format("{}: {}", field.name, text(field.help())));
   }
   for (const Knob& knob : registry.knobs()) {
-    help += fmt::format("; {}: {}", knob.name,
-                        !knob.words.empty()    ? fmt::format("{}", fmt::join(knob.words, ", "))
-                        : !knob.values.empty() ? fmt::format("0, {}", fmt::join(knob.values, ", "))
-                                               : text(say::axis::knob_help{.largest = knob.largest}));
+    lines.push_back(fmt::format("{}: {}", knob.name,
+                                !knob.words.empty()    ? fmt::format("{}", fmt::join(knob.words, ", "))
+                                : !knob.values.empty() ? fmt::format("0, {}", fmt::join(knob.values, ", "))
+                                                       : text(say::axis::knob_help{.largest = knob.largest})));
   }
-  return help;
+  return lines;
 }
 
 Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry) {

@@ -32,7 +32,7 @@ struct Axis {
 [[nodiscard]] Result<Axis, Message> parse_axis(std::string_view text, const Registry&);
 
 /// "N (or n_q and n_k) d batch ...": every axis, for help texts.
-[[nodiscard]] std::string axis_help(const Registry&);
+[[nodiscard]] std::vector<std::string> axis_help(const Registry&);
 
 /// A point on its way: what of the tile and the knobs no axis sets is chosen for the problem.
 struct Draft {

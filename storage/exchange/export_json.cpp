@@ -107,16 +107,14 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
   export_json({.store = &store, .runs = {runs.begin(), runs.end()}}, out);
 }
 
-void export_json(const ExportSource& source, std::ostream& out) {
+void export_json(const ExportSource& source, std::ostream& out, int version) {
   Selection selection = select(*source.store, source.runs);
   if (source.points) keep_points(selection, *source.points);
   const std::vector<Column> columns = columns_for({&selection, 1});
-  OrderedJson document{{"schema_version", 1},
-                       {"created_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-                       {"devices", OrderedJson::array()},
-                       {"environments", OrderedJson::array()},
-                       {"runs", OrderedJson::array()},
-                       {"points", OrderedJson::array()}};
+  OrderedJson document =
+      version == 1 ? OrderedJson{{"schema_version", 1}} : OrderedJson{{"format", export_format}, {"version", version}};
+  document["created_at"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  for (const char* list : {"devices", "environments", "runs", "points"}) document[list] = OrderedJson::array();
   for (const RunSummary& run : selection.runs) {
     place_in(document["devices"], device_block(run));
     const std::size_t environment = place_in(document["environments"], environment_block(run.environment));

@@ -15,6 +15,7 @@
 #include "messages/import.h"
 #include "storage/bounds.h"
 #include "storage/exchange/cells.h"
+#include "storage/exchange/export.h"
 #include "storage/exchange/import_formats.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
@@ -241,6 +242,9 @@ Import import_json(std::string_view text, const ImportRequest& request) {
     const auto version = document.find("schema_version");
     if (version != document.end() && *version != 1) {
       fail(say::import::other_schema{.version = version->dump()});
+    }
+    if (document.value("format", Json()) == export_format && document.value("version", Json()) != newest_json) {
+      fail(say::import::other_version{.version = document.value("version", Json()).dump(), .newest = newest_json});
     }
     if (!document.contains("points")) fail(say::import::no_points{});
   }

@@ -182,7 +182,7 @@ TEST_F(Ab, two_programs_that_cannot_be_tried_are_one_line) {
   expect_refused(words + Words{"--base-program", ATTNSCOPE_PROGRAM}, 2, "-o FILE");
   expect_refused(words + Words{"--base-program", "/bin/true", "-o", in_folder("t.attnscope")}, 1,
                  "/bin/true does not answer");
-  expect_refused(words + Words{"--base-program", in_folder("none"), "-o", in_folder("t.attnscope")}, 2, "none");
+  expect_refused(words + Words{"--base-program", in_folder("none"), "-o", in_folder("t.attnscope")}, 1, "none");
   expect_refused(words + Words{"--base-program", ATTNSCOPE_PROGRAM, "--base", "tile=64x64"}, 2, "--base");
   expect_refused(words + Words{"--base-program", ATTNSCOPE_PROGRAM, "--with", "tile=64x64"}, 2, "--with");
   expect_refused(words + Words{"--base-program", ATTNSCOPE_PROGRAM, "--rounds", "4", "-o", in_folder("t.attnscope")}, 2,

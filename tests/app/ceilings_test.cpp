@@ -25,7 +25,10 @@ TEST(CeilingsCommand, a_simulated_device_has_its_datasheets_and_says_so) {
   EXPECT_THAT(people.out, Not(HasSubstr("measured\n")));
   const Outcome programs = run(folder, {"ceilings", "--device", "simulated:A100", "--json"});
   EXPECT_EQ(programs.exit_code, 0);
-  for (const auto& row : nlohmann::json::parse(programs.out)) {
+  const auto document = nlohmann::json::parse(programs.out);
+  EXPECT_EQ(document["format"], "attnscope-ceilings");
+  EXPECT_EQ(document["version"], 2);
+  for (const auto& row : document["rows"]) {
     EXPECT_EQ(row.at("provenance"), "datasheet") << row;
     EXPECT_TRUE(row.at("q1").is_null());
   }
@@ -68,7 +71,7 @@ TEST(CeilingsCommand, a_file_shows_what_it_keeps) {
   EXPECT_EQ(run(folder, {"check", file}).exit_code, 0);
 
   for (const std::vector<std::string>& more :
-       std::vector<std::vector<std::string>>{{"--device", "0"}, {"-o", file}, {"--rounds", "3"}}) {
+       std::vector<std::vector<std::string>>{{"--device", "0"}, {"--rounds", "3"}}) {
     std::vector<std::string> arguments{"ceilings", file};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome both = run(folder, arguments);
@@ -95,7 +98,7 @@ TEST(CeilingsCommand, datasheets_stand_in_for_a_device_that_was_never_measured) 
   const auto table = folder / "peers.csv";
   std::ofstream(table) << "algorithm,kernel,pass,dtype,batch,heads_q,n_q,n_k,d,device,time_median_ns\n"
                           "peer,all,fwd,fp16,1,16,1024,1024,64,NVIDIA H200,50000\n";
-  const Outcome imported = run(folder, {"import", table, "--into", file});
+  const Outcome imported = run(folder, {"import", table, "-o", file});
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
   const Outcome both = run(folder, {"ceilings", file});
   EXPECT_THAT(both.out, AllOf(HasSubstr("(SIM-NVIDIA-A100-80GB) was not measured: these are datasheet figures."),

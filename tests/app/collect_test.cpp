@@ -412,7 +412,7 @@ TEST_F(Collect, imported_numbers_go_where_ours_go) {
                         "NVIDIA H200,torch-flash,fwd+bwd,causal,4096,16,128,2000000,a\n"
                         "Some GPU,\"torch, eager\",fwd,none,4096,16,128,9000000,b\n";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
-  const Outcome import = run(folder_, {"import", csv, "--into", file_, "--label", "peers"});
+  const Outcome import = run(folder_, {"import", csv, "-o", file_, "--label", "peers"});
   EXPECT_EQ(import.exit_code, 0) << import.err;
   EXPECT_THAT(import.out, AllOf(HasSubstr("1 point of NVIDIA H200 into"), HasSubstr("(run 2)"), HasSubstr("Some GPU")));
   EXPECT_THAT(import.err, HasSubstr("columns left out: note"));
@@ -444,14 +444,14 @@ TEST_F(Collect, imported_numbers_go_where_ours_go) {
 TEST_F(Collect, a_bad_file_imports_nothing) {
   const auto csv = folder_ / "peers.csv";
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\na,64,1,64,soon\n";
-  const Outcome outcome = run(folder_, {"import", csv, "--into", file_});
+  const Outcome outcome = run(folder_, {"import", csv, "-o", file_});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("peers.csv: line 3, column 'time_ns'"), HasSubstr("'soon'")));
   EXPECT_FALSE(std::filesystem::exists(file_));
 
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
-  ASSERT_EQ(run(folder_, {"import", csv, "--into", file_}).exit_code, 0);
-  const Outcome full = run(folder_, {"import", csv, "--into", folder_ / "b.attnscope"}, {.file_size_limit = 8 * 1024});
+  ASSERT_EQ(run(folder_, {"import", csv, "-o", file_}).exit_code, 0);
+  const Outcome full = run(folder_, {"import", csv, "-o", folder_ / "b.attnscope"}, {.file_size_limit = 8 * 1024});
   EXPECT_EQ(full.exit_code, 1);
   EXPECT_THAT(full.err, HasSubstr("no space left"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b.attnscope"));
@@ -461,17 +461,17 @@ TEST_F(Collect, a_pipe_is_imported_once_somebody_writes_into_it) {
   const auto pipe = folder_ / "peers.csv";
   const std::string table = "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const Outcome silent = run(folder_, {"import", pipe, "--into", file_});
+  const Outcome silent = run(folder_, {"import", pipe, "-o", file_});
   EXPECT_EQ(silent.exit_code, 1);
   EXPECT_THAT(silent.err, HasSubstr("peers.csv is a pipe that no program writes into"));
   EXPECT_EQ(std::ranges::count(silent.err, '\n'), 1) << silent.err;
 
   std::thread writer([&] { std::ofstream(pipe) << table; });
-  const Outcome written = run(folder_, {"import", pipe, "--into", file_});
+  const Outcome written = run(folder_, {"import", pipe, "-o", file_});
   writer.join();
   EXPECT_EQ(written.exit_code, 0) << written.err;
   EXPECT_THAT(written.out, HasSubstr("1 point"));
-  Process of_stdin(folder_, {"import", "/dev/stdin", "--into", file_}, {});
+  Process of_stdin(folder_, {"import", "/dev/stdin", "-o", file_}, {});
   of_stdin.write(table);
   of_stdin.close_stdin();
   EXPECT_EQ(of_stdin.wait().exit_code, 0);
@@ -483,8 +483,8 @@ TEST_F(Collect, an_ncu_table_is_one_point) {
   std::ofstream(csv) << "==PROF== Connected\n\"ID\",\"Kernel Name\",\"CC\",\"dram__bytes_read.sum\","
                         "\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n"
                         "\"0\",\"flash_fwd\",\"9.0\",\"12.5\",\"1.5\"\n";
-  const Outcome outcome = run(folder_, {"import", csv, "--into", file_, "--algorithm", "torch-flash", "-a", "N=4096",
-                                        "-a", "d=128", "-a", "mask=causal", "--device-name", "H200"});
+  const Outcome outcome = run(folder_, {"import", csv, "-o", file_, "--algorithm", "torch-flash", "-a", "N=4096", "-a",
+                                        "d=128", "-a", "mask=causal", "--device-name", "H200"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 1U);
@@ -500,7 +500,7 @@ TEST_F(Collect, the_papers_figure_stands_beside_ours) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("66.6"), HasSubstr("40.3"), HasSubstr("6.58"), HasSubstr("simulated"),
                               HasSubstr("fp32"), HasSubstr("does not match its workload")));
-  const auto rows = nlohmann::json::parse(run(folder_, {"paper", file_, "--json"}).out);
+  const auto rows = nlohmann::json::parse(run(folder_, {"paper", file_, "--json"}).out)["rows"];
   const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& candidate) {
     return candidate["figure"] == "2 middle" && candidate["bc"] == 512 && candidate["quantity"] == "time";
   });
@@ -531,7 +531,7 @@ TEST_F(Collect, the_papers_figure_is_compared_with_its_own_workload_alone) {
   const auto table = folder_ / "paper.csv";
   std::ofstream(table) << "algorithm,pass,batch,heads,N,d,time_ns\nother,fwd+bwd,64,16,1024,64,1e6\n";
   const auto imported = folder_ / "imported.attnscope";
-  ASSERT_EQ(run(folder_, {"import", table, "--label", "paper", "--into", imported}).exit_code, 0);
+  ASSERT_EQ(run(folder_, {"import", table, "--label", "paper", "-o", imported}).exit_code, 0);
   EXPECT_EQ(run(folder_, {"paper", imported}).exit_code, 1);
 }
 
@@ -555,7 +555,7 @@ TEST_F(Collect, the_law_is_held_to_a_sweep_over_n_d_and_m) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("Theorem 2"), HasSubstr("· 1 (law) · H200"),
                               HasSubstr("closed form, same points"), HasSubstr("the L2 serves")));
-  const auto rows = nlohmann::json::parse(run(folder_, {"law", file_, "--json"}).out);
+  const auto rows = nlohmann::json::parse(run(folder_, {"law", file_, "--json"}).out)["rows"];
   ASSERT_EQ(rows.size(), 4U) << "two algorithms at two levels";
   for (const auto& row : rows) {
     EXPECT_EQ(row["points"], 12);

@@ -131,17 +131,19 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"export", "@/missing.attnscope", "--long", "--format", "json"}, 2, {"--long", "--format json"}},
         Mistake{{"import", "@/missing.csv"}, 1, {"missing.csv", "cannot be read"}},
         Mistake{{"import", "@"}, 1, {"folder"}},
-        Mistake{{"import", "@/notes.txt", "--into", "@/a.attnscope"}, 1, {"notes.txt", "line 1", "'algorithm'"}},
+        Mistake{{"import", "@/notes.txt", "-o", "@/a.attnscope"}, 1, {"notes.txt", "line 1", "'algorithm'"}},
         Mistake{{"import", "@/notes.txt", "--format", "ncu", "--algorithm", "x"}, 1, {"notes.txt", "ncu --csv"}},
         Mistake{{"import", "@/notes.txt", "--format", "json"}, 1, {"line 1, column"}},
         Mistake{{"import", "@/notes.txt", "--format", "xml"}, 2, {"xml"}},
         Mistake{{"import", "@/notes.txt", "--algorithm", "x"}, 2, {"--algorithm", "ncu"}},
         Mistake{{"import", "@/notes.txt", "-a", "N=64"}, 2, {"--algorithm NAME"}},
         Mistake{{"import", "@/notes.txt", "--algorithm", "x", "-a", "N=[64,128]"}, 2, {"axis N has 2 values"}},
-        Mistake{{"merge", "@/all.attnscope"}, 2, {"IN", "attnscope merge --help"}},
-        Mistake{{"merge", "@/all.attnscope", "@/missing.attnscope", "--skip-damaged"}, 1, {"missing.attnscope"}},
-        Mistake{{"merge", "@/all.attnscope", "@/notes.txt"}, 1, {"notes.txt", "--skip-damaged"}},
-        Mistake{{"merge", "@/notes.txt", "@/missing.attnscope"}, 1, {"notes.txt", "is there already"}},
+        Mistake{{"merge", "@/all.attnscope"}, 2, {"attnscope merge IN... -o OUT"}},
+        Mistake{{"merge", "-o", "@/all.attnscope"}, 2, {"IN", "attnscope merge --help"}},
+        Mistake{{"merge", "-o", "@/all.attnscope", "@/missing.attnscope", "--skip-damaged"}, 1, {"missing.attnscope"}},
+        Mistake{{"merge", "-o", "@/all.attnscope", "@/notes.txt"}, 1, {"notes.txt", "--skip-damaged"}},
+        Mistake{{"merge", "-o", "@/notes.txt", "@/missing.attnscope"}, 1, {"notes.txt", "is there already"}},
+        Mistake{{"repair", "@/notes.txt"}, 2, {"attnscope repair IN -o OUT"}},
         Mistake{{"paper", "@/missing.attnscope"}, 1, {"missing.attnscope"}},
         Mistake{{"export", "@/missing.attnscope"}, 1, {"missing.attnscope"}},
         Mistake{{"export", "@/a", "--format", "xml"}, 2, {"xml"}}, Mistake{{"export", "@/a", "@/b"}, 2, {"one file"}},
@@ -179,7 +181,7 @@ TEST(Doctor, has_no_objection_to_a_machine_without_a_gpu) {
   const TemporaryFolder folder;
   const Outcome outcome = run(folder, {"doctor", "--json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto findings = nlohmann::json::parse(outcome.out);
+  const auto findings = nlohmann::json::parse(outcome.out)["rows"];
   const auto has = [&](const std::string& item) {
     return std::any_of(findings.begin(), findings.end(), [&](const auto& finding) { return finding["item"] == item; });
   };
@@ -193,7 +195,7 @@ TEST(Kernels, lists_every_algorithm_with_its_source) {
   const TemporaryFolder folder;
   const Outcome outcome = run(folder, {"kernels", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto rows = nlohmann::json::parse(outcome.out);
+  const auto rows = nlohmann::json::parse(outcome.out)["rows"];
   ASSERT_EQ(rows.size(), built_in_algorithms().algorithms().size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i]["algorithm"], std::string(built_in_algorithms().algorithms()[i]->name()));
@@ -206,7 +208,7 @@ TEST(Model, gives_the_closed_forms) {
   const Outcome outcome = run(folder, {"model", "-a", "N=1000", "-a", "d=64", "-a", "br=64", "-a", "bc=48", "-a",
                                        "heads=3", "-a", "mask=causal", "--algorithms", "naive,fa2", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto rows = nlohmann::json::parse(outcome.out);
+  const auto rows = nlohmann::json::parse(outcome.out)["rows"];
   const AttentionProblem problem{
       .mask = Mask::causal, .batch = 1, .heads_q = 3, .heads_kv = 3, .n_q = 1000, .n_k = 1000, .d = 64};
   const TileShape tile{.br = 64, .bc = 48};
@@ -243,8 +245,8 @@ TEST(Model, takes_measured_rates_of_that_gpu_and_says_so) {
     more.insert(more.begin(), words.begin(), words.end());
     return run(folder, more);
   };
-  const auto table = nlohmann::json::parse(with({"--json"}).out);
-  const auto measured = nlohmann::json::parse(with({"--json", "--ceilings", file}).out);
+  const auto table = nlohmann::json::parse(with({"--json"}).out)["rows"];
+  const auto measured = nlohmann::json::parse(with({"--json", "--ceilings", file}).out)["rows"];
   EXPECT_EQ(table[0]["dram_rate"], "table");
   EXPECT_EQ(measured[0]["dram_rate"], "measured");
   EXPECT_EQ(measured[0]["l2_rate"], "table");
@@ -277,7 +279,7 @@ TEST(Model, says_why_a_tile_does_not_fit) {
   const Outcome outcome = run(folder, {"model", "-a", "N=1024", "-a", "d=128", "-a", "br=[64,256]", "-a", "bc=256",
                                        "--algorithms", "fa2", "--gpu", "A100", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto rows = nlohmann::json::parse(outcome.out);
+  const auto rows = nlohmann::json::parse(outcome.out)["rows"];
   const auto refused = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row["feasible"] == "no"; });
   ASSERT_NE(refused, rows.end());
   EXPECT_NE((*refused)["reason"], "");
@@ -291,7 +293,7 @@ TEST(Model, shows_people_only_the_columns_that_say_something) {
   EXPECT_THAT(text.out, ::testing::Not(AnyOf(HasSubstr("dropout"), HasSubstr("stages"))));
   std::vector<std::string> as_json = plain;
   as_json.emplace_back("--json");
-  const auto rows = nlohmann::json::parse(run(folder, as_json).out);
+  const auto rows = nlohmann::json::parse(run(folder, as_json).out)["rows"];
   EXPECT_EQ(rows[0]["dropout"], 0);
   EXPECT_EQ(rows[0]["deterministic"], "no");
   EXPECT_EQ(rows[0]["pass"], "fwd");
@@ -302,7 +304,7 @@ TEST(DryRun, prints_the_plan_and_writes_nothing) {
   const Outcome outcome = run(folder, {"collect", "--device", "simulated", "--dry-run", "-a", "N[pow2]=[8,9]",
                                        "--algorithms", "naive", "--json", "-o", folder / "a.attnscope"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto rows = nlohmann::json::parse(outcome.out);
+  const auto rows = nlohmann::json::parse(outcome.out)["rows"];
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[1]["n_q"], 512);
   EXPECT_GT(rows[1]["memory_bytes"], rows[0]["memory_bytes"]);

@@ -32,7 +32,7 @@ class Compare : public ::testing::Test {
     const fs::path table = folder_ / (name + ".csv");
     std::ofstream(table) << "device,algorithm,N,heads,d,time_ns\n" << rows;
     const fs::path file = folder_ / (name + ".attnscope");
-    const Outcome outcome = run(folder_, {"import", table, "--into", file});
+    const Outcome outcome = run(folder_, {"import", table, "-o", file});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return file;
   }
@@ -88,7 +88,7 @@ TEST_F(Compare, what_no_longer_runs_has_not_passed) {
   std::ofstream(table) << "device,algorithm,N,heads,d,disposition,reason,time_ns\n"
                           "GPU X,mine,512,16,64,crashed,boom,\nGPU X,mine,1024,16,64,ok,,4000\n";
   const std::string after = folder_ / "crashed.attnscope";
-  ASSERT_EQ(run(folder_, {"import", table, "--into", after}).exit_code, 0);
+  ASSERT_EQ(run(folder_, {"import", table, "-o", after}).exit_code, 0);
   EXPECT_EQ(compared({before_, "--with", after}).exit_code, 0);
   const Outcome failed = compared({before_, "--with", after, "--fail-on-regression", "5"});
   EXPECT_EQ(failed.exit_code, 5);
@@ -255,7 +255,7 @@ TEST_F(Compare, a_planted_change_is_a_timed_spin) {
     const fs::path text = folder_ / fmt::format("half-{}.json", half);
     std::ofstream(text) << halves.dump();
     imported_halves.at(half) = folder_ / fmt::format("half-{}.attnscope", half);
-    const Outcome imported = run(folder_, {"import", text, "--into", imported_halves.at(half)});
+    const Outcome imported = run(folder_, {"import", text, "-o", imported_halves.at(half)});
     ASSERT_EQ(imported.exit_code, 0) << imported.err;
   }
   const nlohmann::json apart = nlohmann::json::parse(

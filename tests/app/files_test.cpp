@@ -149,7 +149,7 @@ TEST_F(Files, a_name_need_not_be_utf8) {
   EXPECT_EQ(collected.exit_code, 0) << collected.err;
   EXPECT_EQ(findings(file).size(), 1U);
   std::ofstream(table) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
-  const Outcome imported = run(folder_, {"import", table, "--into", file});
+  const Outcome imported = run(folder_, {"import", table, "-o", file});
   EXPECT_EQ(imported.exit_code, 0) << imported.err;
   const Outcome info = run(folder_, {"info", file});
   EXPECT_EQ(info.exit_code, 0) << info.err;
@@ -194,13 +194,13 @@ TEST_F(Files, without_room_for_what_is_saved_repair_names_where_it_was_to_go) {
   }
   const fs::path saved = folder_ / "saved.attnscope";
   for (const fs::path& damaged : {file_, changed}) {
-    const Outcome outcome = run(folder_, {"repair", damaged, saved}, {.file_size_limit = 32 * 1024});
+    const Outcome outcome = run(folder_, {"repair", damaged, "-o", saved}, {.file_size_limit = 32 * 1024});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("no space left to write " + saved.string()),
                                    ::testing::Not(HasSubstr(damaged.filename().string()))));
     EXPECT_FALSE(fs::exists(saved));
-    EXPECT_EQ(run(folder_, {"repair", damaged, saved}).exit_code, damaged == file_ ? 0 : 5);
+    EXPECT_EQ(run(folder_, {"repair", damaged, "-o", saved}).exit_code, damaged == file_ ? 0 : 5);
     fs::remove(saved);
   }
 }
@@ -213,8 +213,8 @@ TEST_F(Files, pipes_and_links_in_a_circle_are_no_files_to_read) {
   for (const Words& reading :
        {Words{"info"}, Words{"export"}, Words{"ceilings"}, Words{"paper"}, Words{"repair"}, Words{"merge"}}) {
     Words more{};
-    if (reading[0] == "repair") more = {folder_ / "saved.attnscope"};
-    const Words before = reading[0] == "merge" ? Words{folder_ / "all.attnscope"} : Words{};
+    if (reading[0] == "repair") more = {"-o", folder_ / "saved.attnscope"};
+    const Words before = reading[0] == "merge" ? Words{"-o", folder_ / "all.attnscope"} : Words{};
     const Outcome of_pipe = run(folder_, reading + before + Words{pipe} + more);
     EXPECT_EQ(of_pipe.exit_code, 1) << reading[0];
     EXPECT_THAT(of_pipe.err, HasSubstr("pipe.attnscope is no regular file but a device, a pipe or a socket"));

@@ -94,16 +94,16 @@ TEST_F(HostileFile, merging_names_a_damaged_file_and_leaves_it_out_if_that_is_as
   const std::string all = (folder_ / "all.attnscope").string();
   ASSERT_EQ(run(folder_, {"export", file_, "--format", "attnscope", "-o", good}).exit_code, 0);
   damage("UPDATE points SET bc = 0 WHERE id = 1");
-  const Outcome refused = run(folder_, {"merge", all, good, file_});
+  const Outcome refused = run(folder_, {"merge", "-o", all, good, file_});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, AllOf(HasSubstr(file_), HasSubstr("bc 0"), HasSubstr("--skip-damaged")));
   EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
   EXPECT_FALSE(std::filesystem::exists(all));
-  const Outcome merged = run(folder_, {"merge", all, good, file_, "--skip-damaged"});
+  const Outcome merged = run(folder_, {"merge", "-o", all, good, file_, "--skip-damaged"});
   EXPECT_EQ(merged.exit_code, 5);
   EXPECT_THAT(merged.err, AllOf(HasSubstr("left out: " + file_), HasSubstr("bc 0")));
   EXPECT_THAT(merged.out, HasSubstr(std::to_string(points_) + " points"));
-  const Outcome again = run(folder_, {"merge", all, good});
+  const Outcome again = run(folder_, {"merge", "-o", all, good});
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_THAT(again.err, HasSubstr("is there already"));
 }

@@ -93,7 +93,7 @@ TEST_F(Language, of_no_command_leaves_english_lines) {
   const std::string file = (folder / "runs.attnscope").string();
   ASSERT_EQ(run(folder, {"collect", "--device", "simulated", "-a", "N=128", "-a", "d=64", "-o", file}).exit_code, 0);
   const std::vector<std::vector<std::string>> commands{
-      {"check", file}, {"import", "--into", file, (folder / "points.json").string()}, {"paper", file}, {"info", "x"}};
+      {"check", file}, {"import", "-o", file, (folder / "points.json").string()}, {"paper", file}, {"info", "x"}};
   ASSERT_EQ(run(folder, {"export", "--format", "json", "-o", (folder / "points.json").string(), file}).exit_code, 0);
   for (const std::vector<std::string>& command : commands) {
     const Outcome outcome = run_in(marked_texts(), command);

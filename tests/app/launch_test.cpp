@@ -47,7 +47,7 @@ TEST_F(Launch, says_what_it_launched_and_the_median_time) {
   programs.insert(programs.end(), {"--json", "--repeat", "3"});
   const Outcome outcome = launch(programs);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto rows = nlohmann::json::parse(outcome.out);
+  const auto rows = nlohmann::json::parse(outcome.out)["rows"];
 
   PointSpec point;
   point.algorithm = "naive";

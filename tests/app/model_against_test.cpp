@@ -54,7 +54,7 @@ class ModelAgainst : public ::testing::Test {
     words.insert(words.end(), files.begin(), files.end());
     const Outcome outcome = run(folder_, words);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return json::parse(outcome.out);
+    return json::parse(outcome.out)["rows"];
   }
   static json row(const json& rows, const std::string& quantity, const std::string& algorithm) {
     for (const json& each : rows) {
@@ -98,7 +98,7 @@ TEST_F(ModelAgainst, takes_the_rates_that_were_measured_of_the_gpu) {
   const auto ratio = [&](const std::vector<std::string>& words) {
     const Outcome outcome = run(folder_, words);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return row(json::parse(outcome.out), "time", "naive").at("median_ratio").get<double>();
+    return row(json::parse(outcome.out)["rows"], "time", "naive").at("median_ratio").get<double>();
   };
   const std::vector<std::string> words{"model", "--json", "--against", file_};
   const double by_table = ratio(words);

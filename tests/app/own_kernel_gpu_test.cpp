@@ -141,7 +141,7 @@ TEST_F(OwnKernelCommands, ModelHasTheirBytesAndNoTime) {
   const Outcome outcome = run(folder_, {"model", "--kernel", (folder_ / "mine.json").string(), "--algorithms",
                                         "mine,fa2", "-a", "N=64", "-a", "d=64", "-a", "tile=64x64", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto rows = nlohmann::json::parse(outcome.out);
+  const auto rows = nlohmann::json::parse(outcome.out)["rows"];
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0]["model_l2_to_sm_bytes"], rows[1]["model_l2_to_sm_bytes"]);
   EXPECT_TRUE(rows[0]["predicted_ns"].is_null());

@@ -275,7 +275,7 @@ TEST(HelpCommand, PrintsEveryDocumentWithoutTheLicencesLine) {
     EXPECT_EQ(list.out.substr(at, line.size()), line);
     at += line.size();
   }
-  EXPECT_EQ(at, list.out.size());
+  EXPECT_EQ(list.out.substr(at), "axes          Axes: what is measured\n");
 }
 
 TEST(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
@@ -284,9 +284,21 @@ TEST(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err,
-            "attnscope: there is no document 'instal', only install, tutorial, own-kernel, reference, explanation or "
-            "measurements "
+            "attnscope: there is no document 'instal', only install, tutorial, own-kernel, reference, explanation, "
+            "measurements or axes "
             "(options of a command: `attnscope COMMAND --help`)\n");
+}
+
+TEST(HelpCommand, NamesEveryAxisAndNoCommandsHelpDoes) {
+  const TemporaryFolder folder;
+  const std::string axes = run(folder, {"help", "axes"}).out;
+  for (const Field& field : point_fields()) EXPECT_THAT(axes, HasSubstr(std::string(field.name))) << field.name;
+  for (const Knob& knob : built_in_algorithms().knobs()) EXPECT_THAT(axes, HasSubstr("- " + knob.name + ": "));
+  EXPECT_THAT(axes, AllOf(HasSubstr("blocks:SIZE:butterfly"), HasSubstr("N[pow2]=[8,14]")));
+  for (const char* command : {"collect", "model", "ab", "launch", "doctor"}) {
+    EXPECT_THAT(run(folder, {command, "--help"}).out,
+                AllOf(HasSubstr("attnscope help axes"), Not(HasSubstr("butterfly")), Not(HasSubstr("element type"))));
+  }
 }
 
 }  // namespace

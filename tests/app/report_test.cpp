@@ -37,7 +37,7 @@ class ReportCommand : public ::testing::Test {
     const fs::path table = folder_ / (name + ".csv");
     std::ofstream(table) << "device,algorithm,N,heads,d,time_ns\n" << rows;
     const fs::path file = folder_ / (name + ".attnscope");
-    EXPECT_EQ(run(folder_, {"import", table, "--into", file}).exit_code, 0);
+    EXPECT_EQ(run(folder_, {"import", table, "-o", file}).exit_code, 0);
     return file;
   }
   [[nodiscard]] std::vector<std::string> names() const {

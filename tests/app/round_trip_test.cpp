@@ -76,7 +76,7 @@ class RoundTrip : public ::testing::Test {
     const fs::path table = folder_ / fmt::format("{}-{}.txt", file.stem().string(), form.back());
     const fs::path import = folder_ / fmt::format("{}-{}.attnscope", file.stem().string(), form.back());
     EXPECT_EQ(run(folder_, Words{"export", file, "-o", table} + form).exit_code, 0);
-    const Outcome outcome = run(folder_, {"import", table, "--into", import});
+    const Outcome outcome = run(folder_, {"import", table, "-o", import});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "") << "nothing of it is unknown";
     return import;
@@ -85,7 +85,7 @@ class RoundTrip : public ::testing::Test {
   fs::path imported(const std::string& name, const std::string& text, const std::string& says = "") {
     std::ofstream(folder_ / (name + ".csv")) << text;
     const fs::path file = folder_ / (name + ".attnscope");
-    const Outcome outcome = run(folder_, {"import", folder_ / (name + ".csv"), "--into", file});
+    const Outcome outcome = run(folder_, {"import", folder_ / (name + ".csv"), "-o", file});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr(says));
     return file;
@@ -192,11 +192,11 @@ TEST_F(RoundTrip, rows_that_say_a_point_again_are_no_rounds) {
   EXPECT_EQ(of_rounds[0]["verdict"], "SLOWER");
 
   std::ofstream(folder_ / "twice.csv") << declared << "3,GPU X,mine,512,16,64,1003\n";
-  const Outcome twice = run(folder_, {"import", folder_ / "twice.csv", "--into", folder_ / "twice.attnscope"});
+  const Outcome twice = run(folder_, {"import", folder_ / "twice.csv", "-o", folder_ / "twice.attnscope"});
   EXPECT_EQ(twice.exit_code, 1);
   EXPECT_THAT(twice.err, HasSubstr("mine fp16 batch 1 heads 16 N 512 d 64 on GPU X: round 3 is there twice"));
   std::ofstream(folder_ / "cut.csv") << "algorithm,N,heads,d,samples,samples_ns\nmine,512,16,64,3,10 20\n";
-  EXPECT_THAT(run(folder_, {"import", folder_ / "cut.csv", "--into", folder_ / "cut.attnscope"}).err,
+  EXPECT_THAT(run(folder_, {"import", folder_ / "cut.csv", "-o", folder_ / "cut.attnscope"}).err,
               HasSubstr("line 2, column 'samples_ns': it holds 2 samples, and 'samples' says 3"));
 }
 

@@ -141,7 +141,8 @@ void many_samples(const Attack& attack, const Programs& programs, const Temporar
   change(file,
          "UPDATE timing_samples SET samples_ns = '[1' || replace(hex(zeroblob(19999999)), '00', ',1') || ']' WHERE "
          "kernel_id = (SELECT min(kernel_id) FROM timing_samples)");
-  const Words ways[] = {{"info", file}, {"export", file}, {"check", file}, {"repair", file, folder / "r.attnscope"}};
+  const Words ways[] = {
+      {"info", file}, {"export", file}, {"check", file}, {"repair", file, "-o", folder / "r.attnscope"}};
   const Outcome outcome = bounded(attack, programs.command, folder, ways[below(random, std::size(ways))]);
   require(outcome.exit_code == 5, fmt::format("exit code {}: {}", outcome.exit_code, outcome.err));
   require((outcome.out + outcome.err).find("16 MiB") != std::string::npos, "it does not say what is wrong");
@@ -159,7 +160,7 @@ void many_runs(const Attack& attack, const Programs& programs, const TemporaryFo
   const Words ways[] = {{"info", file},
                         {"check", file},
                         {"export", file},
-                        {"merge", folder / "m.attnscope", file},
+                        {"merge", "-o", folder / "m.attnscope", file},
                         {"report", file, "-o", folder / "r.html"}};
   (void)bounded(attack, programs.command, folder, ways[below(random, std::size(ways))]);
   if (!fs::exists(programs.window)) return;
@@ -213,7 +214,7 @@ void output_that_leads_nowhere(const Attack& attack, const Programs& programs, c
   const Words ways[] = {simulated(link),
                         {"export", programs.sample, "-o", link},
                         {"export", programs.sample, "--format", "attnscope", "-o", link},
-                        {"merge", link, programs.sample}};
+                        {"merge", "-o", link, programs.sample}};
   const Outcome outcome = bounded(attack, programs.command, folder, ways[below(random, std::size(ways))]);
   require_refused(outcome, 1, {"link.attnscope", "gone", "no such folder"});
   require(fs::is_symlink(fs::symlink_status(link)), "the link is gone");

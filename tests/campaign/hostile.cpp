@@ -187,11 +187,11 @@ constexpr Look looks[] = {
      }},
     {"merge", false,
      [](const fs::path& file, const fs::path& out) {
-       return Words{"merge", out / "m.attnscope", file};
+       return Words{"merge", "-o", out / "m.attnscope", file};
      }},
     {"repair", false,
      [](const fs::path& file, const fs::path& out) {
-       return Words{"repair", file, out / "r.attnscope"};
+       return Words{"repair", file, "-o", out / "r.attnscope"};
      }},
     {"check", false,
      [](const fs::path& file, const fs::path&) {

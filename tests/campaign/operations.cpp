@@ -109,7 +109,7 @@ Operation importing(bool into_a_file) {
     if (into_a_file) fs::copy_file(fixture.earlier, file(folder));
   };
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
-    return Words{"import", fixture.table, "--into", file(folder)};
+    return Words{"import", fixture.table, "-o", file(folder)};
   };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
     if (!into_a_file && !fs::exists(file(folder))) return require(out.empty(), "the import was printed and is lost");
@@ -159,7 +159,7 @@ Operation merging() {
   operation.name = "merge";
   operation.prepare = [](const Fixture&, const fs::path&) {};
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
-    return Words{"merge", file(folder), fixture.compact, fixture.again, fixture.earlier};
+    return Words{"merge", "-o", file(folder), fixture.compact, fixture.again, fixture.earlier};
   };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
     if (!fs::exists(file(folder))) return require(out.empty(), "the merge was printed and is lost");

@@ -106,7 +106,7 @@ void KernelBuild::read() {
     return;
   }
   std::vector<BuildReport> kernels;
-  const QJsonArray rows = QJsonDocument::fromJson(ended->readAllStandardOutput()).array();
+  const QJsonArray rows = QJsonDocument::fromJson(ended->readAllStandardOutput())[QLatin1String("rows")].toArray();
   for (const auto& row : rows) kernels.push_back(report_of(row.toObject()));
   if (kernels.empty()) {
     emit failed(last_line(ended->readAllStandardError()));

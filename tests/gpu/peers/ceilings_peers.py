@@ -20,7 +20,7 @@ def ours(attnscope):
     """{name: value} of ceilings that have no argument."""
     done = subprocess.run([attnscope, "ceilings", "--device", "0", "--json"], check=True, capture_output=True, text=True)
     sys.stderr.write(done.stderr)
-    rows = json.loads(done.stdout)
+    rows = json.loads(done.stdout)["rows"]
     return rows, {row["ceiling"]: row["value"] for row in rows if row["argument"] == 0}
 
 

@@ -169,7 +169,8 @@ TEST_F(Export, json_says_the_same_with_devices_runs_and_samples) {
   std::ostringstream out;
   export_json(store_, {}, out);
   const auto document = nlohmann::json::parse(out.str());
-  EXPECT_EQ(document["schema_version"], 1);
+  EXPECT_EQ(document["format"], "attnscope-export");
+  EXPECT_EQ(document["version"], 2);
   ASSERT_EQ(document["devices"].size(), 1U);
   EXPECT_EQ(document["devices"][0]["uuid"], "GPU-1234");
   EXPECT_EQ(document["devices"][0]["compute_capability"], "9.1");

@@ -223,6 +223,7 @@ TEST(ImportJson, EveryErrorNamesThePlace) {
       {"{\"points\":[\n{]}", "line 2, column 2"},
       {"{}", "there is no \"points\""},
       {R"({"schema_version":2,"points":[]})", "schema version is 2"},
+      {R"({"format":"attnscope-export","version":3,"points":[]})", "version is 3, and this attnscope knows 2"},
       {R"({"points":{}})", "no array"},
       {"[]", "it holds no numbers"},
       {"[7]", "points[0]: it is no object"},
@@ -260,10 +261,12 @@ TEST(Import, ReadsOurOwnExports) {
   store.add_point(run, 2, simple_record(64));
   std::ostringstream csv;
   std::ostringstream json;
+  std::ostringstream old_json;
   export_csv(store, {}, csv);
   export_json(store, {}, json);
-  for (const auto& [text, format] :
-       {std::pair{csv.str(), ImportFormat::csv}, std::pair{json.str(), ImportFormat::json}}) {
+  export_json({.store = &store, .runs = {}}, old_json, 1);
+  for (const auto& [text, format] : {std::pair{csv.str(), ImportFormat::csv}, std::pair{json.str(), ImportFormat::json},
+                                     std::pair{old_json.str(), ImportFormat::json}}) {
     EXPECT_EQ(detect_import_format(text), format);
     const Import import = imported(text, format);
     EXPECT_TRUE(import.ignored.empty()) << import.ignored.front();

@@ -69,8 +69,8 @@ class OwnKernel : public ::testing::Test {
     script.write("#!/bin/sh\nprintf '%s ' \"$@\" >> \"$0.asked\"\ncat \"$0.says\"\ncat \"$0.complains\" >&2\n");
     script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     script.close();
-    says(R"([{"kernel": "own fwd", "registers": 77, "static_shared_bytes": 1024, "dynamic_shared_bytes": 8192,
-              "local_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0, "cached": "no", "error": null}])");
+    says(R"({"rows": [{"kernel": "own fwd", "registers": 77, "static_shared_bytes": 1024, "dynamic_shared_bytes": 8192,
+              "local_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0, "cached": "no", "error": null}]})");
     qputenv("ATTNSCOPE_COLLECTOR", QFile::encodeName(collector()));
   }
   void TearDown() override {
@@ -362,7 +362,7 @@ TEST_F(OwnKernelWindow, ASavedSourceIsCompiledAndWhatTheCompilerSaysIsShown) {
                           "nvrtcCompileProgram: NVRTC_ERROR_COMPILATION\\n%1(45): error: identifier \\\"x<y\\\" is "
                           "undefined\\n    int a = x;\\n            ^\\n\\n%1(50): warning #12: far\\n  too\\n")
                           .arg(source());
-  says(QStringLiteral(R"([{"kernel": "own fwd", "registers": null, "error": "%1"}])").arg(log));
+  says(QStringLiteral(R"({"rows": [{"kernel": "own fwd", "registers": null, "error": "%1"}]})").arg(log));
   write(source(), read(source()) + "\n");
   ASSERT_TRUE(wait_for("compiled", "own fwd does not compile"));
   const QString rows = words("compiler-messages");
@@ -373,10 +373,10 @@ TEST_F(OwnKernelWindow, ASavedSourceIsCompiledAndWhatTheCompilerSaysIsShown) {
   EXPECT_TRUE(window->kernel_to_open().isEmpty()) << "its statement is as it was";
   EXPECT_EQ(window->banner().text(), "");
 
-  says(R"([{"kernel": "own fwd", "registers": null, "error": ""}])");
+  says(R"({"rows": [{"kernel": "own fwd", "registers": null, "error": ""}]})");
   choose("br", "16");
   ASSERT_TRUE(wait_for("compiled", "own fwd came compiled"));
-  says(R"([{"kernel": "own fwd", "registers": 77, "error": "own takes 9 arguments"}])");
+  says(R"({"rows": [{"kernel": "own fwd", "registers": 77, "error": "own takes 9 arguments"}]})");
   choose("br", "128");
   ASSERT_TRUE(wait_for("compiled", "does not fit its statement"));
   EXPECT_TRUE(words("compiler-messages").contains("own takes 9 arguments"));

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// How results are written, and where: --format and its short forms, --json-version, -o, and --filter, alike in every
+// command that prints a result.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "storage/run_store.h"
+#include "subprocess.h"
+
+namespace attnscope::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Words = std::vector<std::string>;
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+class Results : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    kept() = std::make_unique<TemporaryFolder>();
+    for (const char* name : {"a", "b"}) {
+      ASSERT_EQ(run(*kept(), Words{"collect", "--preset", "paper", "--algorithms", "naive,fa1,fa2", "--device",
+                                   "simulated", "-a", "N=[256,512]", "-a", "d=[64,128]", "-q", "-o", file(name)})
+                    .exit_code,
+                0);
+    }
+  }
+  static void TearDownTestSuite() { kept().reset(); }
+
+  static std::unique_ptr<TemporaryFolder>& kept() {
+    static std::unique_ptr<TemporaryFolder> folder;
+    return folder;
+  }
+  static std::string file(const std::string& name = "a") { return *kept() / (name + ".attnscope"); }
+  Outcome asked(const Words& words) const { return run(folder_, words); }
+  json rows(const Words& words) const {
+    const Outcome outcome = asked(words + Words{"--json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return json::parse(outcome.out).at("rows");
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Results, EveryDocumentOfJsonHasOneHeadAndTheOldFormOnDemand) {
+  const std::vector<std::pair<Words, std::string>> all{
+      {{"doctor"}, "attnscope-doctor"},
+      {{"model", "-a", "N=64", "--algorithms", "fa2"}, "attnscope-model"},
+      {{"ceilings", "--device", "simulated"}, "attnscope-ceilings"},
+      {{"ceilings", file()}, "attnscope-ceilings"},
+      {{"kernels"}, "attnscope-kernels"},
+      {{"info", file()}, "attnscope-info"},
+      {{"check", file()}, "attnscope-check"},
+      {{"paper", ATTNSCOPE_SAMPLE}, "attnscope-paper"},
+      {{"law", ATTNSCOPE_SAMPLE}, "attnscope-law"},
+      {{"model", "--against", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2 d:64 N:1024 pass:fwd"},
+       "attnscope-model-against"},
+      {{"collect", "--dry-run", "--device", "simulated", "-a", "N=64"}, "attnscope-plan"}};
+  for (const auto& [words, format] : all) {
+    const Outcome outcome = asked(words + Words{"--format", "json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const json document = json::parse(outcome.out);
+    EXPECT_EQ(document["format"], format);
+    EXPECT_EQ(document["version"], 2) << format;
+    ASSERT_TRUE(document["rows"].is_array()) << format;
+    EXPECT_FALSE(document["rows"].empty()) << format;
+    EXPECT_EQ(json::parse(asked(words + Words{"--json", "--json-version", "1"}).out), document["rows"]) << format;
+  }
+  const json compared = json::parse(asked({"compare", file(), "--with", file("b"), "--json"}).out);
+  EXPECT_EQ(compared["format"], "attnscope-comparison");
+  EXPECT_EQ(compared["version"], 2);
+  const json both = json::parse(
+      asked({"ab", "--device", "simulated", "--json", "N=64", "--base", "algorithm=fa1", "--with", "algorithm=fa2"})
+          .out);
+  EXPECT_EQ(both["format"], "attnscope-ab");
+  EXPECT_EQ(both["version"], 2);
+}
+
+TEST_F(Results, AnExportOfEitherFormIsImported) {
+  const json now = json::parse(asked({"export", file(), "--json"}).out);
+  EXPECT_EQ(now["format"], "attnscope-export");
+  EXPECT_EQ(now["version"], 2);
+  EXPECT_FALSE(now.contains("schema_version"));
+  const std::string old = folder_ / "old.json";
+  ASSERT_EQ(asked({"export", file(), "--json", "--json-version", "1", "-o", old}).exit_code, 0);
+  const json before = json::parse(content(old));
+  EXPECT_EQ(before["schema_version"], 1);
+  EXPECT_FALSE(before.contains("version"));
+  EXPECT_EQ(before["points"], now["points"]);
+  ASSERT_EQ(asked({"export", file(), "--json", "-o", folder_ / "new.json"}).exit_code, 0);
+  const auto imported = [&](const std::string& text) {
+    const std::string into = folder_ / "imported.attnscope";
+    std::filesystem::remove(into);
+    const Outcome outcome = asked({"import", text, "-o", into});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return RunStore::open(into, RunStore::Mode::read_only).points().size();
+  };
+  const std::size_t points = RunStore::open(file(), RunStore::Mode::read_only).points().size();
+  EXPECT_EQ(imported(old), points);
+  EXPECT_EQ(imported(folder_ / "new.json"), points);
+  // What the program of 0.1 wrote.
+  const std::filesystem::path frozen =
+      std::filesystem::path(ATTNSCOPE_SAMPLE_OF_SCHEMA_3).parent_path() / "export-0.1.json";
+  std::set<std::string> written;
+  const json of_before = json::parse(content(frozen));
+  for (const json& point : of_before["points"]) {
+    written.insert(point["run"].dump() + " " + point["point"].dump());
+  }
+  EXPECT_GT(written.size(), 1U);
+  EXPECT_EQ(imported(frozen), written.size());
+}
+
+TEST_F(Results, AFileGetsWhatStdoutWouldHave) {
+  for (const Words& words : {Words{"info", file()}, Words{"paper", file()}, Words{"kernels"}, Words{"check", file()},
+                             Words{"compare", file(), "--with", file("b")}, Words{"ceilings", file()},
+                             Words{"model", "-a", "N=64"}, Words{"law", ATTNSCOPE_SAMPLE}}) {
+    for (const char* format : {"text", "csv", "json", "md", "html"}) {
+      const Words asked_for = words + Words{"--format", format};
+      const Outcome shown = asked(asked_for);
+      EXPECT_EQ(shown.exit_code, 0) << shown.err;
+      const std::string target = folder_ / (words[0] + "." + format);
+      const Outcome kept = asked(asked_for + Words{"-o", target});
+      EXPECT_EQ(kept.exit_code, 0) << kept.err;
+      EXPECT_EQ(kept.out, "") << words[0];
+      EXPECT_EQ(content(target), shown.out) << words[0] << ' ' << format;
+    }
+  }
+}
+
+TEST_F(Results, AFileThatHoldsSomethingElseStays) {
+  const std::string before = content(file());
+  const Outcome refused = asked({"info", file(), "--force", "-o", file("b")});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("holds measurements"));
+  std::filesystem::copy_file(file(), folder_ / "hidden.csv");
+  EXPECT_EQ(asked({"info", file(), "--csv", "--force", "-o", folder_ / "hidden.csv"}).exit_code, 2);
+  EXPECT_EQ(content(folder_ / "hidden.csv"), before);
+  EXPECT_EQ(asked({"doctor", "-o", folder_ / "noise.attnscope"}).exit_code, 2) << "--noise was forgotten";
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "noise.attnscope"));
+  std::ofstream(folder_ / "notes.json") << "of mine";
+  EXPECT_EQ(asked({"info", file(), "--json", "-o", folder_ / "notes.json"}).exit_code, 1);
+  EXPECT_EQ(content(folder_ / "notes.json"), "of mine");
+  EXPECT_EQ(asked({"info", file(), "--json", "--force", "-o", folder_ / "notes.json"}).exit_code, 0);
+  const std::string good = content(folder_ / "notes.json");
+  EXPECT_EQ(json::parse(good)["format"], "attnscope-info");
+  // Nor does a command that fails before it prints write.
+  EXPECT_EQ(asked({"info", file("missing"), "--json", "-o", folder_ / "notes.json"}).exit_code, 1);
+  EXPECT_EQ(content(folder_ / "notes.json"), good);
+}
+
+TEST_F(Results, APageHasARowForEachOfTheTable) {
+  const std::string csv = asked({"info", file(), "--csv"}).out;
+  const std::string page = asked({"info", file(), "--format", "html"}).out;
+  EXPECT_THAT(page,
+              AllOf(StartsWith("<!DOCTYPE html>"), EndsWith("</body></html>\n"), HasSubstr("<title>attnscope info"),
+                    HasSubstr("<p>" + file() + ": schema version"), HasSubstr("<td>paper</td>")));
+  EXPECT_EQ(count(page, "<tr>"), count(csv, "\n"));
+  EXPECT_THAT(asked({"law", ATTNSCOPE_SAMPLE, "--format", "html"}).out, AllOf(HasSubstr("&lt;"), Not(HasSubstr("< "))));
+}
+
+TEST_F(Results, CheckTellsCiFileByFile) {
+  std::ofstream(folder_ / "notes.attnscope") << "not a database, by far\n";
+  const Outcome outcome =
+      asked({"check", file(), folder_ / "notes.attnscope", folder_ / "missing.attnscope", "--format", "junit"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("missing.attnscope does not exist"), Not(HasSubstr("notes"))));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\""),
+                                 HasSubstr("name=\"" + file() + "\"><system-out>ok"),
+                                 HasSubstr("notes.attnscope\"><failure"), HasSubstr("missing.attnscope\"><error")));
+  EXPECT_EQ(asked({"check", file(), folder_ / "notes.attnscope"}).exit_code, 5);
+  const json states = json::parse(asked({"check", folder_ / "notes.attnscope", file(), "--json"}).out).at("rows");
+  EXPECT_EQ(states[0]["state"], "damaged");
+  EXPECT_EQ(states[1]["state"], "ok");
+}
+
+TEST_F(Results, AFilterLeavesThePointsThatFit) {
+  const json all = rows({"info", file()});
+  EXPECT_THAT(std::string(all[0]["contents"]), HasSubstr("d 64, 128; N 256 to 512; fa1, fa2, naive"));
+  const json some = rows({"info", file(), "--filter", "d:64 -naive N:512"});
+  EXPECT_THAT(std::string(some[0]["contents"]), HasSubstr("d 64; N 512; fa1, fa2"));
+
+  json of_fa2 = json::array();
+  for (const json& row : rows({"law", ATTNSCOPE_SAMPLE})) {
+    if (row["algorithm"] == "fa2") of_fa2.push_back(row);
+  }
+  ASSERT_FALSE(of_fa2.empty());
+  EXPECT_EQ(rows({"law", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2"}), of_fa2);
+
+  EXPECT_EQ(rows({"compare", file(), "--with", file("b"), "--filter", "d:128"}).size(),
+            rows({"compare", file() + ":d:128", "--with", file("b") + ":d:128"}).size());
+  EXPECT_LT(rows({"compare", file(), "--with", file("b"), "--filter", "d:128"}).size(),
+            rows({"compare", file(), "--with", file("b")}).size());
+
+  const json errors = rows({"model", "--against", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2 d:64 N:1024 pass:fwd"});
+  EXPECT_TRUE(std::ranges::all_of(errors, [](const json& row) { return row["algorithm"] != "naive"; }));
+  EXPECT_TRUE(std::ranges::any_of(errors, [](const json& row) { return row["algorithm"] == "fa2"; }));
+
+  ASSERT_EQ(asked({"export", file(), "-o", folder_ / "all.csv"}).exit_code, 0);
+  ASSERT_EQ(
+      asked({"import", folder_ / "all.csv", "--filter", "d:64 algo:fa2", "-o", folder_ / "some.attnscope"}).exit_code,
+      0);
+  std::size_t fitting = 0;
+  for (const StoredPoint& point : RunStore::open(file(), RunStore::Mode::read_only).points()) {
+    fitting += point.record.spec.problem.d == 64 && point.record.spec.algorithm == "fa2" ? 1U : 0U;
+  }
+  EXPECT_GT(fitting, 0U);
+  EXPECT_EQ(RunStore::open(folder_ / "some.attnscope", RunStore::Mode::read_only).points().size(), fitting);
+}
+
+TEST_F(Results, AFilterThatNothingFitsIsAnErrorOfOneLine) {
+  for (const Words& words :
+       {Words{"info", file()}, Words{"law", file()}, Words{"paper", file()}, Words{"export", file()},
+        Words{"compare", file(), "--with", file("b")}, Words{"model", "--against", ATTNSCOPE_SAMPLE},
+        Words{"lesson", "export", file(), "-o", folder_ / "page"}, Words{"report", file(), "-o", folder_ / "r.html"},
+        Words{"doctor", "--noise", "--from", ATTNSCOPE_SAMPLE}}) {
+    const Outcome outcome = asked(words + Words{"--filter", "N>1e9"});
+    EXPECT_EQ(outcome.exit_code, 1) << words[0];
+    EXPECT_EQ(outcome.out, "") << words[0];
+    EXPECT_EQ(outcome.err, "attnscope: --filter: no point of these files fits N>1e9\n");
+    EXPECT_EQ(asked(words + Words{"--filter", "nothing>"}).exit_code, 2) << words[0];
+  }
+}
+
+TEST_F(Results, OldSpellingsGoOnWorkingAndSaySo) {
+  ASSERT_EQ(asked({"export", file(), "-o", folder_ / "a.csv"}).exit_code, 0);
+  const auto old = [&](const Words& words, const std::string& now, const std::string& made) {
+    const Outcome outcome = asked(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "\n"), 1U) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("old spelling"), HasSubstr("write `" + now + "`")));
+    EXPECT_EQ(asked({"check", made}).exit_code, 0);
+  };
+  old({"merge", folder_ / "m.attnscope", file(), file("b")}, "merge IN... -o OUT", folder_ / "m.attnscope");
+  old({"repair", file(), folder_ / "r.attnscope"}, "repair IN -o OUT", folder_ / "r.attnscope");
+  old({"import", folder_ / "a.csv", "--into", folder_ / "i.attnscope"}, "-o", folder_ / "i.attnscope");
+  const Outcome now = asked({"merge", file(), file("b"), "-o", folder_ / "n.attnscope"});
+  EXPECT_EQ(now.exit_code, 0);
+  EXPECT_EQ(now.err, "");
+  EXPECT_EQ(RunStore::open(folder_ / "n.attnscope", RunStore::Mode::read_only).points().size(),
+            RunStore::open(folder_ / "m.attnscope", RunStore::Mode::read_only).points().size());
+}
+
+/// Of `attnscope --help` and below.
+std::vector<Words> commands_below(const TemporaryFolder& folder, const Words& path = {}) {
+  std::istringstream help(run(folder, path + Words{"--help"}).out);
+  std::vector<Words> all;
+  bool listed = false;
+  for (std::string line; std::getline(help, line);) {
+    if (line == "Subcommands:") {
+      listed = true;
+    } else if (line.empty()) {
+      listed = false;
+    } else if (listed && line.size() > 2 && line[2] != ' ') {
+      std::istringstream words(line);
+      std::string name;
+      words >> name;
+      all.push_back(path + Words{name});
+      for (Words& below : commands_below(folder, all.back())) all.push_back(std::move(below));
+    }
+  }
+  return all;
+}
+
+TEST(ExitCodes, OfAWordThatNoCommandKnowsAreUsageAlsoBesideHelp) {
+  const TemporaryFolder folder;
+  const std::vector<Words> commands = commands_below(folder);
+  EXPECT_GT(commands.size(), 24U);
+  for (const Words& command : commands) {
+    for (const Words& wrong : {Words{"--nonsense"}, Words{"--nonsense", "--help"}, Words{"--version", "--nonsense"}}) {
+      const Outcome outcome = run(folder, command + wrong);
+      EXPECT_EQ(outcome.exit_code, 2) << ::testing::PrintToString(command + wrong);
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_EQ(count(outcome.err, "\n"), 1U) << outcome.err;
+    }
+    EXPECT_EQ(run(folder, command + Words{"--help"}).exit_code, 0) << ::testing::PrintToString(command);
+  }
+  for (const Words& wrong :
+       {Words{"compar", "--help"}, Words{"compar", "--version"}, Words{"kernels", "buil", "--help"}}) {
+    const Outcome outcome = run(folder, wrong);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(wrong[wrong.size() - 2]));
+  }
+}
+
+TEST(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out.attnscope";
+  const auto of_place = [&](const std::string& place) {
+    return std::vector<Words>{{"check", place},
+                              {"check", ATTNSCOPE_SAMPLE, place},
+                              {"info", place},
+                              {"export", place},
+                              {"export", place, "--format", "attnscope", "-o", out},
+                              {"import", place, "-o", out},
+                              {"paper", place},
+                              {"law", place},
+                              {"lesson", "export", place, "-o", out},
+                              {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", place + "x"},
+                              {"compare", place, "--with", ATTNSCOPE_SAMPLE},
+                              {"compare", ATTNSCOPE_SAMPLE, "--noise", place},
+                              {"report", place, "-o", folder / "r.html"},
+                              {"merge", place, "-o", out},
+                              {"repair", place, "-o", out},
+                              {"ceilings", place},
+                              {"model", "--against", place},
+                              {"model", "-a", "N=64", "--ceilings", place},
+                              {"collect", "--device", "simulated", "-q", "--ceilings", place, "-o", out},
+                              {"doctor", "--noise", "--from", place}};
+  };
+  std::vector<Words> all = of_place(folder / "missing.attnscope");
+  std::filesystem::create_directory(folder / "folder");
+  for (Words& words : of_place(folder / "folder")) all.push_back(std::move(words));
+  const std::string missing = folder / "missing";
+  for (const Words& words :
+       {Words{"kernels", "import-triton", missing}, Words{"kernels", "build", "--kernel", missing},
+        Words{"collect", "--kernel", missing}, Words{"ab", "N=64", "--base", "kernel=" + missing, "--with", "kernel=x"},
+        Words{"ab", "--base-program", missing, "N=64", "-o", out}}) {
+    all.push_back(words);
+  }
+  for (const Words& words : all) {
+    const Outcome outcome = run(folder, words);
+    EXPECT_EQ(outcome.exit_code, 1) << ::testing::PrintToString(words) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "\n"), 1U) << ::testing::PrintToString(words) << outcome.err;
+    EXPECT_THAT(outcome.err, StartsWith("attnscope: "));
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::testing
