@@ -97,11 +97,13 @@ class Loader {
       if (first) {
         analysis::Run row{.device_id = run.device_uuid,
                           .device_name = run.device_name,
-                          .title = fmt::format("{} ({})", run.id, run.preset),
+                          .title = fmt::format("{} ({})", run.id, run.words.name.empty() ? run.preset : run.words.name),
                           .label = {},
                           .started_at = run.started_at,
                           .provenance = run.provenance,
-                          .limits = run.limits};
+                          .limits = run.limits,
+                          .name = run.words.name,
+                          .tags = run.words.tags};
         set_rounds(run, row);
         known->second = builder_.add_run(std::move(row));
         conditions_.push_back(conditions_of(run));

@@ -24,11 +24,13 @@ LoadedPoints load_points(const std::vector<std::string>& files) {
       places.emplace_back(run.id, static_cast<analysis::RunIndex>(runs.size()));
       runs.push_back({.device_id = run.device_uuid,
                       .device_name = run.device_name,
-                      .title = fmt::format("{} ({})", run.id, run.preset),
+                      .title = fmt::format("{} ({})", run.id, run.words.name.empty() ? run.preset : run.words.name),
                       .label = {},
                       .started_at = run.started_at,
                       .provenance = run.provenance,
-                      .limits = run.limits});
+                      .limits = run.limits,
+                      .name = run.words.name,
+                      .tags = run.words.tags});
       loaded.files.push_back(file);
     }
     const std::size_t before = points.size();

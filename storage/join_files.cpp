@@ -416,9 +416,10 @@ void Join::unite(const JoinedRun& run) {
   if (last.edited_at.empty() || std::ranges::count(rows, last.edited_at, &RunRow::edited_at) > 1) return;
   const Member& edited = run.members[static_cast<std::size_t>(&last - rows.data())];
   with_source(edited.source, [&] {
-    database_.exec(fmt::format("DELETE FROM run_tags WHERE run_id = {0}; INSERT INTO run_tags SELECT {0}, tag FROM "
-                               "source.run_tags WHERE run_id = {1}",
-                               run.target, edited.id));
+    database_.exec(
+        fmt::format("DELETE FROM run_tags WHERE run_id = {0}; INSERT INTO run_tags SELECT {0}, tag FROM "
+                    "source.run_tags WHERE run_id = {1}",
+                    run.target, edited.id));
   });
 }
 

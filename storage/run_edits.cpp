@@ -146,8 +146,7 @@ std::vector<EditedRun> RunStore::Impl::step_back_or_forth(bool back) {
     SQLite::Statement& find = statement("SELECT id FROM runs WHERE uid = ?");
     Binder(find) << edit.uid;
     if (!find.executeStep()) {
-      throw StorageError(Kind::other,
-                         say::file::edit_of_no_run{.file = file.string(), .step = step, .run = edit.uid});
+      throw StorageError(Kind::other, say::file::edit_of_no_run{.file = file.string(), .step = step, .run = edit.uid});
     }
     edit.run = find.getColumn(0).getInt64();
     find.reset();
@@ -179,8 +178,8 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
     const std::string now = now_utc();
     for (const EditedRun& each : edits) {
       impl_->set_words(each.run, each.after, now);
-      SQLite::Statement& insert = impl_->statement(
-          "INSERT INTO run_edits (step, run_uid, edited_at, before, after) VALUES (?, ?, ?, ?, ?)");
+      SQLite::Statement& insert =
+          impl_->statement("INSERT INTO run_edits (step, run_uid, edited_at, before, after) VALUES (?, ?, ?, ?, ?)");
       Binder(insert) << step << each.uid << now << to_json(each.before).dump() << to_json(each.after).dump();
       insert.exec();
     }

@@ -90,9 +90,10 @@ std::string uid_column(int version) {
 /// What RunStore::Impl::read_words() reads, of a file of schema `version`.
 std::string words_columns(int version) {
   if (version < 3) return "0, 0, NULL, NULL, '[]'";
-  return fmt::format("{}, r.hidden, r.name, r.note, (SELECT json_group_array(tag) FROM (SELECT tag FROM run_tags WHERE "
-                     "run_id = r.id ORDER BY tag))",
-                     version >= edits_since ? "r.deleted" : "0");
+  return fmt::format(
+      "{}, r.hidden, r.name, r.note, (SELECT json_group_array(tag) FROM (SELECT tag FROM run_tags WHERE "
+      "run_id = r.id ORDER BY tag))",
+      version >= edits_since ? "r.deleted" : "0");
 }
 
 /// Without them such a GPU's times would be predicted with another one's rates.
@@ -187,7 +188,8 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
   // Left joins: a run whose device is gone is named, not lost.
   SQLite::Statement& query = statement(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
-      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {}, {} FROM runs r LEFT JOIN devices "
+      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {}, {} FROM runs r LEFT JOIN "
+      "devices "
       "d ON d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
       counts_here ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
       qualified("e", environment_columns), run_provenance(version), uid_column(version),

@@ -122,6 +122,27 @@ TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_and_copied_unti
   EXPECT_THAT(lengths_in(file_), ElementsAre(64, 128));
 }
 
+TEST_F(RunEdits, reach_a_file_of_an_earlier_schema_whose_words_are_read_as_they_are) {
+  const fs::path old = folder_ / "old.attnscope";
+  fs::copy_file(ATTNSCOPE_SAMPLE, old);
+  fs::permissions(old, fs::perms::owner_all);
+  const std::size_t runs = runs_in(old).size();
+  ASSERT_LT(RunStore::open(old, Mode::read_only).schema_version(), 6);
+  {
+    SQLite::Database database(old.string(), SQLite::OPEN_READWRITE);
+    database.exec("UPDATE runs SET name = 'by hand' WHERE id = 1; INSERT INTO run_tags VALUES (1, 'b'), (1, 'a')");
+  }
+  const RunWords by_hand{.name = "by hand", .note = {}, .tags = {"a", "b"}};
+  EXPECT_TRUE(runs_in(old).at(0).words == by_hand);
+  RunEdit remove;
+  remove.deleted = true;
+  RunStore store = RunStore::open(old, Mode::collect);
+  EXPECT_THAT(store.edit(std::vector<std::int64_t>{1}, remove), SizeIs(1));
+  EXPECT_THAT(store.runs(), SizeIs(runs - 1));
+  EXPECT_THAT(store.undo(), SizeIs(1));
+  EXPECT_TRUE(store.runs().at(0).words == by_hand);
+}
+
 TEST_F(RunEdits, go_along_with_copies) {
   edit({2}, {.name = "kept", .note = "why", .tag = {"t"}, .untag = {}, .hidden = true, .deleted = {}});
   (void)merge_files({file_}, folder_ / "merged.attnscope");
