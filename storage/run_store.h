@@ -136,10 +136,10 @@ struct StoredNoise {
 
 /// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
 struct BadRow {
-  Message where;                             ///< "point 12 (run 1, place 3)"
-  Message why;                               ///< "wall_seconds inf is not within ..."
-  std::optional<std::int64_t> point = {};    ///< its id, where it is a point
-  std::optional<std::int64_t> bad_run = {};  ///< its id, where it is a run, which is skipped with its points
+  Message where;                               ///< "point 12 (run 1, place 3)"
+  Message why;                                 ///< "wall_seconds inf is not within ..."
+  std::optional<std::int64_t> point = {};      ///< its id, where it is a point
+  std::optional<std::int64_t> bad_run = {};    ///< its id, where it is a run, which is skipped with its points
   std::optional<std::int64_t> bad_words = {};  ///< of a run, which is as if nobody had said anything of it
 
   bool operator==(const BadRow&) const = default;

@@ -185,7 +185,7 @@ class Workspace : public QObject {
   std::map<QString, std::shared_ptr<ReadProgress>> progress_;  ///< of those that are read
   QTimer progress_timer_;
   std::map<QString, FileStamp> stamps_;  ///< of what was read of each file
-  std::set<QString> edited_;            ///< files that are read again whole, which is nobody's news but their runs'
+  std::set<QString> edited_;             ///< files that are read again whole, which is nobody's news but their runs'
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
   std::vector<FileCeilings> ceilings_;
