@@ -16,11 +16,13 @@ namespace attnscope {
 analysis::Run analysis_run(const RunSummary& run) {
   return {.device_id = run.device_uuid,
           .device_name = run.device_name,
-          .title = fmt::format("{} ({})", run.id, run.preset),
+          .title = fmt::format("{} ({})", run.id, run.words.name.empty() ? run.preset : run.words.name),
           .label = {},
           .started_at = run.started_at,
           .provenance = run.provenance,
-          .limits = run.limits};
+          .limits = run.limits,
+          .name = run.words.name,
+          .tags = run.words.tags};
 }
 
 LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter) {

@@ -64,6 +64,12 @@ struct RunRow {
   bool operator==(const RunRow&) const = default;
 };
 
+/// Whose words hold, whatever the order of the files.
+const RunRow& last_edited(const std::vector<RunRow>& rows) {
+  return *std::ranges::max_element(
+      rows, {}, [](const RunRow& row) { return std::tie(row.edited_at, row.name, row.note, row.hidden); });
+}
+
 /// What may stand at one place of a run.
 struct Candidate {
   std::size_t member = 0;
@@ -367,12 +373,12 @@ void Join::settle_row(const JoinedRun& run, const std::vector<RunRow>& rows, con
     }
     state = measured >= planned ? "complete" : unfinished.at(worst);
   }
-  const auto last = [&](auto member) { return std::ranges::max(rows, {}, member).*member; };
+  const RunRow& edited = last_edited(rows);
   SQLite::Statement update(database_,
                            "UPDATE runs SET state = ?, finished_at = ?, name = nullif(?, ''), note = nullif(?, ''), "
                            "hidden = ?, edited_at = nullif(?, '') WHERE id = ?");
-  Binder(update) << state << last(&RunRow::finished_at) << last(&RunRow::name) << last(&RunRow::note)
-                 << last(&RunRow::hidden) << last(&RunRow::edited_at) << run.target;
+  Binder(update) << state << std::ranges::max(rows, {}, &RunRow::finished_at).finished_at << edited.name << edited.note
+                 << edited.hidden << edited.edited_at << run.target;
   update.exec();
 }
 
@@ -405,6 +411,16 @@ void Join::unite(const JoinedRun& run) {
     });
   }
   settle_row(run, rows, places);
+  // A tag that was taken away stays away: of tags, too, the last edit holds.
+  const RunRow& last = last_edited(rows);
+  if (last.edited_at.empty() || std::ranges::count(rows, last.edited_at, &RunRow::edited_at) > 1) return;
+  const Member& edited = run.members[static_cast<std::size_t>(&last - rows.data())];
+  with_source(edited.source, [&] {
+    database_.exec(
+        fmt::format("DELETE FROM run_tags WHERE run_id = {0}; INSERT INTO run_tags SELECT {0}, tag FROM "
+                    "source.run_tags WHERE run_id = {1}",
+                    run.target, edited.id));
+  });
 }
 
 }  // namespace

@@ -153,7 +153,8 @@ void make_views_to_drop(SQLite::Database& database, std::string_view step) {
 }  // namespace
 
 std::span<const char* const> frozen_steps() {
-  static const std::array steps{schema::step_1, schema::step_2, schema::step_3, schema::step_4, schema::step_5};
+  static const std::array steps{schema::step_1, schema::step_2, schema::step_3,
+                                schema::step_4, schema::step_5, schema::step_6};
   return steps;
 }
 

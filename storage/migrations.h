@@ -32,6 +32,8 @@ inline constexpr int application_id = 0x4174746E;
 
 /// Schema 5 has room for what this program does not write: what it reads of a file is the same.
 inline constexpr int room_since = 5;
+/// Runs may be marked as deleted.
+inline constexpr int edits_since = 6;
 
 /// What an older point has in a later field, as an SQL literal.
 [[nodiscard]] std::string field_default(const Field&);

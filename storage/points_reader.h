@@ -30,7 +30,7 @@ struct KnownRuns {
     std::optional<WrittenPoints> written;  ///< of files that say it
   };
   std::unordered_map<std::int64_t, Run> good;
-  std::unordered_set<std::int64_t> bad;  ///< skipped, with their points
+  std::unordered_set<std::int64_t> bad;  ///< skipped or deleted, with their points
 };
 
 /// Runs among `runs` (empty: all) whose points, all of them having been looked at, are not those that were written.

@@ -353,6 +353,10 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
     salvage.left.push_back(say::row::at{.where = row.where, .why = row.why});
     if (row.point) remove("DELETE FROM points WHERE id = ?", *row.point);
     if (row.bad_run) remove("DELETE FROM runs WHERE id = ?", *row.bad_run);
+    if (row.bad_words) {
+      remove("UPDATE runs SET name = NULL, note = NULL, hidden = 0 WHERE id = ?", *row.bad_words);
+      remove("DELETE FROM run_tags WHERE run_id = ?", *row.bad_words);
+    }
   }
   remove_statements_but(*database, whole_statements);
   for (const std::int64_t set : remove_changed_sets(*database, ceiling_sets)) {

@@ -66,8 +66,13 @@ INSERT OR IGNORE INTO met_metrics SELECT name, unit FROM source.metrics;
                   fmt::arg("environment", environment_columns), fmt::arg("points", points));
   if (version >= statements_since) {
     sql +=
-        fmt::format("INSERT OR IGNORE INTO met_statements SELECT digest, algorithm, text, {} FROM source.statements;",
-                    version >= room_since ? "host_code" : "0");
+        fmt::format("INSERT OR IGNORE INTO met_statements SELECT digest, algorithm, text, {} FROM source.statements{};",
+                    version >= room_since ? "host_code" : "0",
+                    // A kernel of deleted points alone is not to go out with a copy.
+                    version >= edits_since ? " WHERE id NOT IN (SELECT p.statement_id FROM source.points p JOIN "
+                                             "source.runs r ON r.id = p.run_id WHERE p.statement_id IS NOT NULL GROUP "
+                                             "BY p.statement_id HAVING min(r.deleted) = 1)"
+                                           : "");
   }
   return sql;
 }

@@ -11,6 +11,7 @@
 #include "kernels/model/gpu_values.h"
 #include "messages/row.h"
 #include "storage/bounds.h"
+#include "storage/migrations.h"
 #include "storage/point_rows.h"
 #include "storage/points_reader.h"
 #include "storage/rows.h"
@@ -84,6 +85,15 @@ std::string run_provenance(int version) {
 /// The same for runs.uid, as step 3 makes it.
 std::string uid_column(int version) {
   return version >= 3 ? "r.uid" : "printf('%s-%s-%s-%d', r.plan_hash, r.started_at, d.uuid, r.id)";
+}
+
+/// What RunStore::Impl::read_words() reads, of a file of schema `version`.
+std::string words_columns(int version) {
+  if (version < 3) return "0, 0, NULL, NULL, '[]'";
+  return fmt::format(
+      "{}, r.hidden, r.name, r.note, (SELECT json_group_array(tag) FROM (SELECT tag FROM run_tags WHERE "
+      "run_id = r.id ORDER BY tag))",
+      version >= edits_since ? "r.deleted" : "0");
 }
 
 /// Without them such a GPU's times would be predicted with another one's rates.
@@ -170,7 +180,7 @@ std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::cou
   return counts;
 }
 
-std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
+std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted_too) {
   const bool collecting = mode == Mode::collect || CollectorLock::held(file);
   const int version = schema_of(*database);
   // In one statement where somebody may be writing: an ended run then has all of its points.
@@ -178,12 +188,12 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
   // Left joins: a run whose device is gone is named, not lost.
   SQLite::Statement& query = statement(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
-      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {} FROM runs r LEFT JOIN devices d "
-      "ON "
-      "d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
+      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {}, {} FROM runs r LEFT JOIN "
+      "devices "
+      "d ON d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
       counts_here ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
       qualified("e", environment_columns), run_provenance(version), uid_column(version),
-      version >= 3 ? "r.rounds" : "1",
+      version >= 3 ? "r.rounds" : "1", words_columns(version),
       counts_here ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
                     "points GROUP BY run_id) c ON c.run_id = r.id"
                   : ""));
@@ -202,6 +212,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
         run.points = static_cast<std::size_t>(count->second.points);
         run.ok_points = static_cast<std::size_t>(count->second.ok);
       }
+      run.words = read_words(in, id);
       if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
       summaries.push_back(std::move(run));
     } catch (const RowError& error) {
@@ -215,8 +226,12 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known) {
       summaries.pop_back();
     }
     if (!why.empty()) note({say::row::run{.run = id}, why, {}, id});
-    if (known == nullptr) continue;
-    if (!why.empty()) {
+    const bool deleted = why.empty() && summaries.back().words.deleted;
+    if (known == nullptr) {
+      if (deleted && !deleted_too) summaries.pop_back();
+      continue;
+    }
+    if (!why.empty() || deleted) {
       known->bad.insert(id);
     } else {
       known->good[id] = {.uid = summaries.back().uid, .written = {}};

@@ -286,8 +286,8 @@ std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
   });
 }
 
-std::vector<RunSummary> RunStore::runs() const {
-  return impl_->read([&] { return impl_->read_runs(nullptr); });
+std::vector<RunSummary> RunStore::runs(bool deleted_too) const {
+  return impl_->read([&] { return impl_->read_runs(nullptr, deleted_too); });
 }
 
 std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id) const {

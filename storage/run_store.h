@@ -17,6 +17,7 @@
 #include "profiler/analysis/recording_noise.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
+#include "storage/run_words.h"
 
 namespace attnscope {
 
@@ -94,6 +95,7 @@ struct RunSummary {
   std::string rates_from;         ///< DeviceInfo's
   int rounds = 1;                 ///< how often the plan was to be measured
   std::uint64_t order_seed = 0;   ///< RunHeader's
+  RunWords words;                 ///< what a person said of it
 };
 
 /// How far a point of a run is.
@@ -134,10 +136,11 @@ struct StoredNoise {
 
 /// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
 struct BadRow {
-  Message where;                             ///< "point 12 (run 1, place 3)"
-  Message why;                               ///< "wall_seconds inf is not within ..."
-  std::optional<std::int64_t> point = {};    ///< its id, where it is a point
-  std::optional<std::int64_t> bad_run = {};  ///< its id, where it is a run, which is skipped with its points
+  Message where;                               ///< "point 12 (run 1, place 3)"
+  Message why;                                 ///< "wall_seconds inf is not within ..."
+  std::optional<std::int64_t> point = {};      ///< its id, where it is a point
+  std::optional<std::int64_t> bad_run = {};    ///< its id, where it is a run, which is skipped with its points
+  std::optional<std::int64_t> bad_words = {};  ///< of a run, which is as if nobody had said anything of it
 
   bool operator==(const BadRow&) const = default;
 };
@@ -178,13 +181,20 @@ class RunStore {
   /// The latest unfinished run of the same device and plan among those that runs() gives, to be continued; marks it
   /// running again.
   std::optional<std::int64_t> resume_run(const RunHeader&);
+  /// Changes what a person says of these runs, deleted ones among them; one step, whoever undoes it. Those that are
+  /// other now, none being no error. Throws StorageError for words that are out_of_bounds(), and for no run.
+  std::vector<EditedRun> edit(std::span<const std::int64_t> runs, const RunEdit&);
+  /// Takes the last step back that is not taken back; does the first again that is. Nothing where there is none.
+  std::vector<EditedRun> undo();
+  std::vector<EditedRun> redo();
   /// Plan places of a run that have a point, `cancelled` ones left out.
   [[nodiscard]] std::vector<std::size_t> finished_indices(std::int64_t run) const;
   /// The same points with their rounds, by place.
   [[nodiscard]] std::vector<MeasuredRounds> measured_rounds(std::int64_t run) const;
 
   // Reading.
-  [[nodiscard]] std::vector<RunSummary> runs() const;
+  /// A deleted run and its points are given nowhere but here, and here if they are asked for.
+  [[nodiscard]] std::vector<RunSummary> runs(bool deleted_too = false) const;
   /// Points of the given runs (empty: of all), by run, then index. `after_id` gives only points with a larger id: a
   /// viewer follows a run in progress with it.
   [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {},

@@ -31,6 +31,8 @@
 
 namespace attnscope {
 
+class Reader;
+
 /// In a run's options: RunHeader::simulated_because.
 inline constexpr const char* simulated_because_key = "simulated_because";
 /// In a run's options: DeviceInfo::l2_from.
@@ -186,6 +188,9 @@ struct RunStore::Impl {
   /// What one more round found of a point that is there; its id.
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
+  void set_words(std::int64_t run, const RunWords& words, const std::string& edited_at);
+  /// Undoes a step, or does one again.
+  std::vector<EditedRun> step_back_or_forth(bool back);
   std::string insert_ceilings(const DeviceInfo& device, const Environment& environment,
                               std::span<const Ceiling> ceilings);
 
@@ -203,7 +208,9 @@ struct RunStore::Impl {
   /// Of each run the counts that are in its summary. Pre: immutable.
   [[nodiscard]] std::unordered_map<std::int64_t, PointCount> count_points();
   /// The runs that are as they should be; the others are noted. `known`: which are which, and no counts.
-  std::vector<RunSummary> read_runs(KnownRuns* known);
+  std::vector<RunSummary> read_runs(KnownRuns* known, bool deleted_too = false);
+  /// The columns words_columns() of a run; words that are damaged are noted, and as if there were none.
+  RunWords read_words(Reader& in, std::int64_t run);
   std::vector<StoredCeilings> read_ceilings();
   std::string insert_noise(const DeviceInfo& device, const Environment& environment,
                            const analysis::RecordingNoise& noise);

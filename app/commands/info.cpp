@@ -212,6 +212,7 @@ ExitCode info(InfoOptions& options) {
   }
   std::map<std::int64_t, Seen> seen = look_at_points(store, chosen);
   Table table{{{"run", true},
+               {"name"},
                {"preset"},
                {"state"},
                {"device"},
@@ -222,14 +223,18 @@ ExitCode info(InfoOptions& options) {
                {"points", true},
                {"dispositions"},
                {"contents"},
+               {"tags"},
+               {"note"},
                {"app"},
                {"driver"},
                {"cupti"}},
               {}};
   for (const RunSummary& run : runs) {
-    table.rows.push_back({fmt::to_string(run.id), run.preset, std::string(to_string(run.state)), run.device_name,
-                          std::string(to_string(run.provenance)), run.started_at, run.finished_at, planned(run),
-                          fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id]),
+    table.rows.push_back({fmt::to_string(run.id), run.words.name, run.preset, std::string(to_string(run.state)),
+                          run.device_name, std::string(to_string(run.provenance)), run.started_at, run.finished_at,
+                          planned(run), fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id]),
+                          fmt::format("{}", fmt::join(run.words.tags, " ")),
+                          for_people(options.format) ? one_line(run.words.note) : run.words.note,
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;

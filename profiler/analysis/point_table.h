@@ -48,6 +48,9 @@ struct Run {
   std::string device = {};
   /// What recordings of its GPU, driver and day differ by, where that was found; else null.
   std::shared_ptr<const NoiseModel> noise = nullptr;
+  // What a person called it; a title may say more.
+  std::string name = {};
+  std::vector<std::string> tags = {};
 };
 
 /// One metric of all points, kernel "all". Values are computed when they are first asked for: of a large file, one

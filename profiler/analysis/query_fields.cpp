@@ -164,8 +164,13 @@ QueryColumn device_column(const PointTable& table) {
 }
 
 QueryColumn run_column(const PointTable& table) {
-  return of_run(table,
-                [](const PointTable& t, RunIndex run) { return words(t.runs()[run].title, t.runs()[run].label); });
+  return of_run(table, [](const PointTable& t, RunIndex run) {
+    return words(t.runs()[run].title, t.runs()[run].label, t.runs()[run].name);
+  });
+}
+
+QueryColumn tag_column(const PointTable& table) {
+  return of_run(table, [](const PointTable& t, RunIndex run) { return QueryValue{t.runs()[run].tags}; });
 }
 
 QueryColumn preset_column(const PointTable& table) {
@@ -187,6 +192,7 @@ std::vector<QueryField> own_fields() {
       {.name = "from", .label = say::points_table::values{}, .bare = Bare::words, .words = origin_words(), .of = origin_column},
       {.name = "device", .label = say::facet::device{}, .of = device_column},
       {.name = "run", .label = say::points_table::run{}, .of = run_column},
+      {.name = "tag", .label = say::query::tag{}, .of = tag_column},
       {.name = "preset", .label = say::query::preset{}, .of = preset_column},
       {.name = "reason", .label = say::points_table::reason{}, .bare = Bare::words, .of = reason_column},
   };

@@ -198,9 +198,9 @@ const auto& fields() {
           .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
 #ifdef ATTNSCOPE_TEST_FIELD
       field<&PointSpec::test_real>({.name = "test_real", .label = [] { return Message::verbatim("Test number"); }, .help = [] { return Message::verbatim("of the tests alone"); },
-          .since = 6, .fallback = "2", .below = 40, .nesting = 66}),
+          .since = 7, .fallback = "2", .below = 40, .nesting = 66}),
       field<&PointSpec::test_field>({.name = "test_field", .label = [] { return Message::verbatim("Test field"); }, .help = [] { return Message::verbatim("of the tests alone"); },
-          .since = 6, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
+          .since = 7, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
 #endif
   };
   return table;

@@ -9,5 +9,6 @@ extern const char* const step_2;
 extern const char* const step_3;  ///< leaves the views to views.h, as do those after it
 extern const char* const step_4;
 extern const char* const step_5;
+extern const char* const step_6;
 
 }  // namespace attnscope::schema

@@ -136,7 +136,7 @@ TEST(Fields, EachReachesHashEventFileExportAndImport) {
   }
 }
 
-// A build with ATTNSCOPE_TEST_FIELD has a field of schema 6, and nothing else of it.
+// A build with ATTNSCOPE_TEST_FIELD has a field of schema 7, and nothing else of it.
 TEST(Fields, OneThatCameLaterIsAColumnWithItsFallbackInOlderFiles) {
   if (newest_field_schema() <= static_cast<int>(frozen_steps().size())) {
     GTEST_SKIP() << "this build has no field that came later; ATTNSCOPE_TEST_FIELD adds one";
@@ -233,10 +233,10 @@ TEST(Migrations, AStepInTheNumberOfAFieldIsNoneWithoutAWord) {
   EXPECT_EQ(refused(frozen_steps(), fields), "");
   // Files of its schema would have the column and lack the table.
   EXPECT_THAT(refused(with(frozen_steps(), "CREATE TABLE shelves (x INTEGER, airstrip TEXT)"), fields),
-              ::testing::AllOf(HasSubstr("field strip"), HasSubstr("schema 6")));
+              ::testing::AllOf(HasSubstr("field strip"), HasSubstr("schema 7")));
   // No step would add its column.
   fields.back().since = static_cast<int>(frozen_steps().size());
-  EXPECT_THAT(refused(frozen_steps(), fields), HasSubstr("field strip is of schema 5"));
+  EXPECT_THAT(refused(frozen_steps(), fields), HasSubstr("field strip is of schema 6"));
 }
 
 // Whatever a field says, each has its column in files of its schema.

@@ -60,8 +60,11 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (summary.ok_points < summary.points) {
         points = say::run_list::points_ok{.points = points, .ok = summary.ok_points};
       }
-      if (summary.device_name.empty()) return qtext(points);
-      return QStringLiteral("%1 · %2").arg(device_title(summary), qtext(points));
+      QStringList parts;
+      for (const std::string& tag : summary.words.tags) parts << one_line(QString::fromStdString(tag));
+      if (!parts.isEmpty()) parts = QStringList{QStringLiteral("#") + parts.join(QStringLiteral(" #"))};
+      if (!summary.device_name.empty()) parts << device_title(summary);
+      return (parts << qtext(points)).join(QStringLiteral(" · "));
     }
     case file_role:
       return QStringLiteral("%1 · %2").arg(format_time(summary.started_at), workspace_.file_name(shown_[row]->file));
@@ -83,6 +86,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         text += QLatin1Char('\n') + qtext(say::run_list::versions{.driver = summary.environment.driver_version,
                                                                   .cupti = summary.environment.cupti_version});
       }
+      if (!summary.words.note.empty()) text += QLatin1Char('\n') + QString::fromStdString(summary.words.note);
       if (!argv.isEmpty()) text += QLatin1Char('\n') + argv.trimmed();
       return plain_tip(text);
     }

@@ -9,6 +9,7 @@
 
 #include "messages/run_list.h"
 #include "messages/window.h"
+#include "ui/panels/run_words_menu.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 
@@ -155,8 +156,22 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   });
   menu.addSeparator();
   const QString file = workspace_.runs()[row].info->file;
+  add_run_words(menu, workspace_.runs()[row].info->summary,
+                [this, file](const QStringList& words) { emit edit_wanted(file, words); });
+  menu.addSeparator();
+  QStringList ticked;
+  for (const LoadedRun& run : workspace_.runs()) {
+    if (run.visible && !ticked.contains(run.info->file)) ticked << run.info->file;
+  }
+  QAction* merge = menu.addAction(qtext(say::run_list::merge{}), this, [this, ticked] { emit merge_wanted(ticked); });
+  merge->setEnabled(!ticked.isEmpty());
   menu.addAction(qtext(say::run_list::close_file{}), this, [this, file] { workspace_.close(file); });
   menu.exec(event->globalPos());
+}
+
+QString RunsPanel::selected_file() const {
+  const auto row = static_cast<std::size_t>(currentIndex().row());  // -1 where there is none
+  return row < workspace_.runs().size() ? workspace_.runs()[row].info->file : QString();
 }
 
 QString RunsPanel::words_when_empty() const {

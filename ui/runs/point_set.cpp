@@ -30,6 +30,8 @@ analysis::Run analysis_run(const RunInfo& info) {
   set_rounds(summary, run);
   run.device = info.device;
   run.noise = info.noise;
+  run.name = summary.words.name;
+  run.tags = summary.words.tags;
   return run;
 }
 

@@ -95,7 +95,8 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
   contents->error = out_of_memory(path);
   const auto progress = std::make_shared<ReadProgress>();
   progress_[path] = progress;
-  reader_.start([this, path, contents, progress, before = known(path), most = most_loaded_, then = std::move(then)] {
+  reader_.start([this, path, contents, progress, before = edited_.contains(path) ? std::nullopt : known(path),
+                 most = most_loaded_, then = std::move(then)] {
     try {
       *contents = read_file(path, before, progress.get(), most);
     } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
@@ -200,6 +201,13 @@ void Workspace::read_anew(const RunInfo& as_read) {
   read_in_background(file);
 }
 
+void Workspace::read_edited(const QString& path) {
+  const QString file = canonical(path);
+  if (!files_.contains(file)) return;
+  edited_.insert(file);
+  read_in_background(file);
+}
+
 void Workspace::follow(const QString& path) {
   const QString file = canonical(path);
   const bool news = followed_.try_emplace(file, false).second;
@@ -294,7 +302,9 @@ void Workspace::take(FileContents& contents, bool first) {
     files_.append(path);
     file_names_ = distinct_file_names(files_);
   }
-  const bool replaced = before && !goes_on;
+  // A run that an edit took away is no other file.
+  const bool edited = contents.whole && edited_.erase(path) > 0;
+  const bool replaced = before && !goes_on && !edited;
   if (replaced) {
     skipped_.erase(path);
     say_replaced(path);
@@ -302,10 +312,10 @@ void Workspace::take(FileContents& contents, bool first) {
   if (!contents.skipped.isEmpty() && std::exchange(skipped_[path], contents.skipped) != contents.skipped) {
     emit rows_skipped(path, contents.skipped);
   }
-  const bool points_differ = replaced || !contents.points.empty();
+  const bool points_differ = replaced || edited || !contents.points.empty();
   if (before && contents.whole) replace_runs(contents);
   stamps_[path] = contents.stamp;
-  const bool runs_differ = take_runs(contents) || first || replaced;
+  const bool runs_differ = take_runs(contents) || first || replaced || edited;
   if (selecting() && !contents.anew.empty()) outrun_.insert(path);
   bool reads_again = false;
   for (LoadedRun& run : runs_) {
@@ -331,7 +341,7 @@ void Workspace::take(FileContents& contents, bool first) {
   if (first) emit opened(path);
   take_ceilings(contents);
   if (runs_differ) emit runs_changed();
-  if (points_differ || runs_differ || noise_differs) announce_points(before && !replaced);
+  if (points_differ || runs_differ || noise_differs) announce_points(before && !replaced && !edited);
   if (reads_again) read_in_background(path);
   go_on_gathering();
   const bool running =
@@ -342,15 +352,17 @@ void Workspace::take(FileContents& contents, bool first) {
 void Workspace::replace_runs(const FileContents& contents) {
   const auto of_file = [&](const LoadedRun& run) { return run.info->file == contents.path; };
   const auto place = std::ranges::find_if(runs_, of_file) - runs_.begin();
-  std::set<std::string> hidden;
+  std::map<std::string, std::pair<bool, bool>> before;  // by uid: ticked, hidden
   for (const LoadedRun& run : runs_) {
-    if (of_file(run) && !run.visible) hidden.insert(run.info->summary.uid);
+    if (of_file(run)) before[run.info->summary.uid] = {run.visible, run.info->summary.words.hidden};
   }
   std::erase_if(runs_, of_file);
   std::vector<LoadedRun> now;
   for (const RunSummary& summary : contents.runs) {
+    const auto known = before.find(summary.uid);
+    const bool as_before = known != before.end() && known->second.second == summary.words.hidden;
     now.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(),
-                   !hidden.contains(summary.uid)});
+                   as_before ? known->second.first : !summary.words.hidden});
   }
   runs_.insert(runs_.begin() + place, std::make_move_iterator(now.begin()), std::make_move_iterator(now.end()));
 }
@@ -365,8 +377,8 @@ bool Workspace::take_runs(const FileContents& contents) {
     const auto place = places.find(summary.id);
     const auto known = place == places.end() ? runs_.end() : runs_.begin() + static_cast<std::ptrdiff_t>(place->second);
     if (known == runs_.end()) {
-      runs_.push_back(
-          {std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(), true});
+      runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(),
+                       !summary.words.hidden});
       differ = true;
     } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
       known->info = std::make_shared<RunInfo>(

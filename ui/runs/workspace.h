@@ -56,6 +56,9 @@ class Workspace : public QObject {
   /// The file is not what this run was read from: forgets what was read of it, says so (file_replaced()) and reads it
   /// again, unless that was done since the run was read.
   void read_anew(const RunInfo& as_read);
+  /// Somebody has edited what is said of the file's runs: reads it again. Ticks stay, but of what is hidden now, or no
+  /// longer.
+  void read_edited(const QString& path);
 
   [[nodiscard]] const QStringList& files() const { return files_; }
   /// What tells an open file from the others: distinct_file_names(), on one line.
@@ -190,6 +193,7 @@ class Workspace : public QObject {
   std::map<QString, std::shared_ptr<ReadProgress>> progress_;  ///< of those that are read
   QTimer progress_timer_;
   std::map<QString, FileStamp> stamps_;  ///< of what was read of each file
+  std::set<QString> edited_;             ///< files that are read again whole, which is nobody's news but their runs'
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
   std::vector<FileCeilings> ceilings_;

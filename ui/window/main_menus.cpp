@@ -13,12 +13,14 @@
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
+#include "ui/window/run_edits.h"
 #include "ui/window/view_modes.h"
 
 namespace attnscope::ui {
 
 void MainWindow::build_menus() {
   build_file_menu();
+  build_edit_menu();
   build_view_menu();
   build_help_menu();
   view_modes_->keep_keys();
@@ -52,6 +54,15 @@ void MainWindow::build_file_menu() {
   file->addSeparator();
   QAction* quit = file->addAction(qtext(say::window::quit{}), this, &QWidget::close);
   quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
+}
+
+void MainWindow::build_edit_menu() {
+  QMenu* menu = menuBar()->addMenu(qtext(say::window::edit{}));
+  auto* edits = new RunEdits(workspace_, *runs_, *banner_, *menu, this);
+  // One that explores has steps of its own.
+  for (Page* page : pages_) {
+    if (dynamic_cast<PointExplorer*>(page) == nullptr) edits->answer_in(*page->view());
+  }
 }
 
 void MainWindow::build_view_menu() {

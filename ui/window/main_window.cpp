@@ -498,6 +498,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+Shift+E"), qtext(say::window::key_export_csv{})},
                            {QStringLiteral("Ctrl+R"), qtext(say::window::key_report{})},
                            {QStringLiteral("Ctrl+Shift+X"), qtext(say::window::key_explore{})},
+                           {QStringLiteral("Ctrl+Z, Ctrl+Shift+Z"), qtext(say::window::key_undo{})},
                            {QStringLiteral("F7, F8, F9"), qtext(say::window::key_panels{})},
                            {QStringLiteral("F11"), qtext(say::window::key_present{})},
                            {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), qtext(say::window::key_text{})}});
@@ -584,6 +585,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     if (widget != nullptr && widget->window() == this) {
       for (const QAction* action : menuBar()->findChildren<QAction*>()) {
         if (action->shortcut() != keys || !action->isEnabled()) continue;
+        if (action->shortcutContext() != Qt::WindowShortcut) continue;  // of some widgets alone
         event->ignore();
         return true;
       }

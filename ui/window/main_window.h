@@ -79,6 +79,7 @@ class MainWindow : public QMainWindow {
   void build_docks();
   void build_menus();
   void build_file_menu();
+  void build_edit_menu();
   void build_view_menu();
   void build_help_menu();
   void follow_workspace();

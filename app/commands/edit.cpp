@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// edit: what a person says of the runs of a file. The window asks for it, too, by this very command.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/skipped_rows.h"
+#include "app/table.h"
+#include "messages/command.h"
+#include "profiler/plan/text.h"
+#include "storage/run_store.h"
+
+namespace attnscope {
+namespace {
+
+struct EditOptions {
+  std::string file;
+  std::vector<std::string> runs;
+  std::string name;
+  std::string note;
+  bool no_name = false;
+  bool no_note = false;
+  bool hide = false;
+  bool show = false;
+  bool remove = false;
+  bool restore = false;
+  bool undo = false;
+  bool redo = false;
+  bool list = false;
+  RunEdit edit;
+  TableFormat format = TableFormat::text;
+};
+
+RunEdit edit_of(const EditOptions& options) {
+  RunEdit edit = options.edit;
+  if (options.no_name || !options.name.empty()) edit.name = options.name;
+  if (options.no_note || !options.note.empty()) edit.note = options.note;
+  if (options.hide || options.show) edit.hidden = options.hide;
+  if (options.remove || options.restore) edit.deleted = options.remove;
+  return edit;
+}
+
+/// By number, else by uid, else by name.
+std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs, const std::string& file) {
+  std::vector<std::int64_t> found;
+  for (const auto& is_meant :
+       {+[](const RunSummary&run, const std::string&given) { return fmt::to_string(run.id) == given; },
+        +[](const RunSummary&run, const std::string&given) { return run.uid == given; },
+        +[](const RunSummary&run, const std::string&given) { return run.words.name == given; }}) {
+    for (const RunSummary& run : runs) {
+      if (is_meant(run, word)) found.push_back(run.id);
+    }
+    if (found.size() == 1) return found.front();
+    if (found.size() > 1) {
+      throw CommandError(
+          ExitCode::usage,
+          say::command::runs_of_name{.runs = fmt::format("{}", fmt::join(found, ", ")), .file = file, .name = word});
+    }
+  }
+  throw CommandError(ExitCode::usage, say::command::no_run_named{.file = file, .run = word});
+}
+
+void print_words(const std::vector<EditedRun>& runs, TableFormat format) {
+  Table table{{{"run", true}, {"name"}, {"tags"}, {"hidden"}, {"deleted"}, {"note"}, {"uid"}}, {}};
+  const auto flag = [](bool is) { return std::string(is ? "yes" : "no"); };
+  for (const EditedRun& run : runs) {
+    const RunWords& words = run.after;
+    table.rows.push_back({fmt::to_string(run.run), words.name, fmt::format("{}", fmt::join(words.tags, " ")),
+                          flag(words.hidden), flag(words.deleted),
+                          for_people(format) ? one_line(words.note) : words.note, run.uid});
+  }
+  print(table, format, std::cout);
+}
+
+ExitCode list(const RunStore& store, TableFormat format) {
+  std::vector<EditedRun> all;
+  for (const RunSummary& run : store.runs(true)) {
+    all.push_back({.run = run.id, .uid = run.uid, .before = {}, .after = run.words});
+  }
+  print_words(all, format);
+  return with_skipped_rows(store, ExitCode::ok);
+}
+
+ExitCode edit(const EditOptions& options) {
+  const RunEdit wanted = edit_of(options);
+  const bool steps = options.undo || options.redo || options.list;
+  const bool edits = wanted != RunEdit();
+  if (steps && (edits || !options.runs.empty())) throw CommandError(ExitCode::usage, say::command::edit_alone{});
+  if (!steps && options.runs.empty()) throw CommandError(ExitCode::usage, say::command::edit_needs_run{});
+  if (!steps && !edits) throw CommandError(ExitCode::usage, say::command::edit_needs_words{});
+  if (const Message wrong = out_of_bounds(wanted); !wrong.empty()) throw CommandError(ExitCode::usage, wrong);
+
+  std::vector<std::int64_t> runs;
+  {
+    // What is asked for is looked at before the file is taken: it may be none, or the run none of its runs.
+    const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
+    if (options.list) return list(store, options.format);
+    const std::vector<RunSummary> there = store.runs(true);
+    for (const std::string& word : options.runs) runs.push_back(run_of(word, there, options.file));
+  }
+  RunStore store = RunStore::open(options.file, RunStore::Mode::collect);
+  const std::vector<EditedRun> changed = options.undo   ? store.undo()
+                                         : options.redo ? store.redo()
+                                                        : store.edit(runs, wanted);
+  if (steps && changed.empty()) {
+    if (options.undo) throw CommandError(ExitCode::error, say::command::nothing_to_undo{.file = options.file});
+    throw CommandError(ExitCode::error, say::command::nothing_to_redo{.file = options.file});
+  }
+  if (changed.empty() && options.format == TableFormat::text) {
+    std::cout << text(say::command::nothing_edited{.file = printable(options.file)}) << '\n';
+  } else {
+    print_words(changed, options.format);
+  }
+  return with_skipped_rows(store, ExitCode::ok);
+}
+
+}  // namespace
+
+Action add_edit(CLI::App& command) {
+  auto options = std::make_shared<EditOptions>();
+  command.add_option("FILE", options->file, "An .attnscope file that no collector is writing")->required();
+  command
+      .add_option("--run", options->runs, "Whose words are edited: a run's number, uid or name; several are one step")
+      ->allow_extra_args(false);
+  CLI::Option* name = command.add_option("--name", options->name, "What the run is called");
+  command.add_flag("--no-name", options->no_name, "Take the name away")->excludes(name);
+  command.add_option("--tag", options->edit.tag, "Add a tag: one word")->allow_extra_args(false);
+  command.add_option("--untag", options->edit.untag, "Take a tag away")->allow_extra_args(false);
+  CLI::Option* note =
+      command.add_option("--note", options->note, "What is to be known of the run, in place of its note");
+  command.add_flag("--no-note", options->no_note, "Take the note away")->excludes(note);
+  CLI::Option* hide = command.add_flag("--hide", options->hide, "A window does not draw the run until it is ticked");
+  command.add_flag("--show", options->show, "The opposite of --hide")->excludes(hide);
+  CLI::Option* remove =
+      command.add_flag("--delete", options->remove,
+                       "Leave the run out of all that is read; its points stay in the file until `export --format "
+                       "attnscope` or `merge` makes one without them");
+  command.add_flag("--restore", options->restore, "The opposite of --delete")->excludes(remove);
+  CLI::Option* undo = command.add_flag("--undo", options->undo, "Take the last edit of the file back");
+  CLI::Option* redo = command.add_flag("--redo", options->redo, "Do again what was taken back last")->excludes(undo);
+  command.add_flag("--list", options->list, "List names, tags and notes of all runs, deleted ones as well")
+      ->excludes(undo, redo);
+  add_format_options(command, options->format);
+  return [options] { return edit(*options); };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edits of what a person says of runs, and the log by which they are undone and done again, also by another process.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "messages/file.h"
+#include "messages/row.h"
+#include "profiler/plan/text.h"
+#include "storage/rows.h"
+#include "storage/run_store_impl.h"
+
+namespace attnscope {
+namespace {
+
+using nlohmann::json;
+using Kind = StorageError::Kind;
+
+/// Of one line, and nothing in it steers what shows it.
+bool is_plain(std::string_view text) {
+  return printable(text) == text;
+}
+
+json to_json(const RunWords& words) {
+  return {{"name", words.name},
+          {"note", words.note},
+          {"tags", words.tags},
+          {"hidden", words.hidden},
+          {"deleted", words.deleted}};
+}
+
+RunWords words_from(const json& text) {
+  return {.name = text.at("name").get<std::string>(),
+          .note = text.at("note").get<std::string>(),
+          .tags = text.at("tags").get<std::vector<std::string>>(),
+          .hidden = text.at("hidden").get<bool>(),
+          .deleted = text.at("deleted").get<bool>()};
+}
+
+/// As an edit from nothing, so that what a file says is held to what may be written.
+Message out_of_bounds(const RunWords& words) {
+  return out_of_bounds(RunEdit{.name = words.name,
+                               .note = words.note,
+                               .tag = words.tags,
+                               .untag = {},
+                               .hidden = std::nullopt,
+                               .deleted = std::nullopt});
+}
+
+}  // namespace
+
+Message out_of_bounds(const RunEdit& edit) {
+  if (edit.name && edit.name->size() > longest_run_name) {
+    return say::row::long_run_name{.bytes = edit.name->size(), .most = longest_run_name};
+  }
+  if (edit.name && !is_plain(*edit.name)) return say::row::odd_run_name{.name = *edit.name};
+  if (edit.note && edit.note->size() > longest_run_note) {
+    return say::row::long_run_note{.bytes = edit.note->size(), .most = longest_run_note};
+  }
+  if (edit.note) {
+    std::string line = *edit.note;
+    std::ranges::replace(line, '\n', ' ');
+    std::ranges::replace(line, '\t', ' ');
+    if (!is_plain(line)) return say::row::odd_run_note{};
+  }
+  if (edit.tag.size() > most_run_tags) return say::row::many_run_tags{.most = most_run_tags};
+  for (const std::string& tag : edit.tag) {
+    const bool one_word = !tag.empty() && tag.find_first_of(" ,\"") == std::string::npos;
+    if (!one_word || !is_plain(tag) || tag.size() > longest_run_tag) {
+      return say::row::odd_run_tag{.tag = tag, .most = longest_run_tag};
+    }
+  }
+  return {};
+}
+
+RunWords edited(RunWords words, const RunEdit& edit) {
+  if (edit.name) words.name = *edit.name;
+  if (edit.note) words.note = *edit.note;
+  if (edit.hidden) words.hidden = *edit.hidden;
+  if (edit.deleted) words.deleted = *edit.deleted;
+  std::erase_if(words.tags, [&](const std::string& tag) { return std::ranges::count(edit.untag, tag) > 0; });
+  words.tags.insert(words.tags.end(), edit.tag.begin(), edit.tag.end());
+  std::ranges::sort(words.tags);
+  words.tags.erase(std::unique(words.tags.begin(), words.tags.end()), words.tags.end());
+  return words;
+}
+
+RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
+  RunWords words;
+  try {
+    words.deleted = in.flag();
+    words.hidden = in.flag();
+    words.name = in.optional_text().value_or("");
+    words.note = in.optional_text().value_or("");
+    words.tags = json::parse(in.text()).get<std::vector<std::string>>();
+    if (const Message wrong = out_of_bounds(words); !wrong.empty()) throw RowError(wrong);
+    return words;
+  } catch (const RowError& error) {
+    note({.where = say::row::words_of_run{.run = run}, .why = error.message(), .bad_words = run});
+  } catch (const json::exception&) {
+    note({.where = say::row::words_of_run{.run = run}, .why = say::row::no_utf8{}, .bad_words = run});
+  }
+  return {.name = {}, .note = {}, .tags = {}, .hidden = false, .deleted = words.deleted};
+}
+
+void RunStore::Impl::set_words(std::int64_t run, const RunWords& words, const std::string& edited_at) {
+  SQLite::Statement& update = statement(
+      "UPDATE runs SET name = nullif(?, ''), note = nullif(?, ''), hidden = ?, deleted = ?, edited_at = ? WHERE id = "
+      "?");
+  Binder(update) << words.name << words.note << words.hidden << words.deleted << edited_at << run;
+  update.exec();
+  SQLite::Statement& clear = statement("DELETE FROM run_tags WHERE run_id = ?");
+  Binder(clear) << run;
+  clear.exec();
+  for (const std::string& tag : words.tags) {
+    SQLite::Statement& insert = statement("INSERT INTO run_tags (run_id, tag) VALUES (?, ?)");
+    Binder(insert) << run << tag;
+    insert.exec();
+  }
+}
+
+std::vector<EditedRun> RunStore::Impl::step_back_or_forth(bool back) {
+  SQLite::Statement& query = statement(
+      back ? "SELECT step, run_uid, before, after FROM run_edits WHERE step = (SELECT max(step) FROM run_edits WHERE "
+             "undone = 0) ORDER BY run_uid"
+           : "SELECT step, run_uid, before, after FROM run_edits WHERE step = (SELECT min(step) FROM run_edits WHERE "
+             "undone <> 0) ORDER BY run_uid");
+  std::vector<EditedRun> edits;
+  std::int64_t step = 0;
+  while (query.executeStep()) {
+    step = query.getColumn(0).getInt64();
+    try {
+      EditedRun& edit = edits.emplace_back();
+      edit.uid = query.getColumn(1).getString();
+      edit.before = words_from(json::parse(query.getColumn(2).getString()));
+      edit.after = words_from(json::parse(query.getColumn(3).getString()));
+      if (const Message wrong = out_of_bounds(back ? edit.before : edit.after); !wrong.empty()) throw RowError(wrong);
+    } catch (const json::exception&) {
+      throw StorageError(Kind::damaged, say::file::edit_unreadable{.file = file.string(), .step = step});
+    } catch (const RowError&) {
+      throw StorageError(Kind::damaged, say::file::edit_unreadable{.file = file.string(), .step = step});
+    }
+  }
+  const std::string now = now_utc();
+  for (EditedRun& edit : edits) {
+    SQLite::Statement& find = statement("SELECT id FROM runs WHERE uid = ?");
+    Binder(find) << edit.uid;
+    if (!find.executeStep()) {
+      throw StorageError(Kind::other, say::file::edit_of_no_run{.file = file.string(), .step = step, .run = edit.uid});
+    }
+    edit.run = find.getColumn(0).getInt64();
+    find.reset();
+    if (back) std::swap(edit.before, edit.after);
+    set_words(edit.run, edit.after, now);
+  }
+  SQLite::Statement& mark = statement("UPDATE run_edits SET undone = ? WHERE step = ?");
+  Binder(mark) << back << step;
+  mark.exec();
+  return edits;
+}
+
+std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const RunEdit& edit) {
+  impl_->require_storable(out_of_bounds(edit));
+  std::vector<EditedRun> changed = impl_->write_on_disk([&] {
+    const std::vector<RunSummary> all = impl_->read_runs(nullptr, true);
+    std::vector<EditedRun> edits;
+    for (const std::int64_t run : runs) {
+      const auto found = std::ranges::find(all, run, &RunSummary::id);
+      if (found == all.end()) throw StorageError(Kind::other, say::file::no_run{.file = file().string(), .run = run});
+      RunWords after = edited(found->words, edit);
+      if (after == found->words || std::ranges::count(edits, run, &EditedRun::run) > 0) continue;
+      if (after.tags.size() > most_run_tags) impl_->require_storable(say::row::many_run_tags{.most = most_run_tags});
+      edits.push_back({.run = run, .uid = found->uid, .before = found->words, .after = std::move(after)});
+    }
+    if (edits.empty()) return edits;
+    impl_->statement("DELETE FROM run_edits WHERE undone <> 0").exec();  // another way was taken
+    const std::int64_t step = impl_->scalar(impl_->statement("SELECT coalesce(max(step), 0) + 1 FROM run_edits"));
+    const std::string now = now_utc();
+    for (const EditedRun& each : edits) {
+      impl_->set_words(each.run, each.after, now);
+      SQLite::Statement& insert =
+          impl_->statement("INSERT INTO run_edits (step, run_uid, edited_at, before, after) VALUES (?, ?, ?, ?, ?)");
+      Binder(insert) << step << each.uid << now << to_json(each.before).dump() << to_json(each.after).dump();
+      insert.exec();
+    }
+    return edits;
+  });
+  impl_->checkpoint();
+  return changed;
+}
+
+std::vector<EditedRun> RunStore::undo() {
+  std::vector<EditedRun> changed = impl_->write_on_disk([&] { return impl_->step_back_or_forth(true); });
+  impl_->checkpoint();
+  return changed;
+}
+
+std::vector<EditedRun> RunStore::redo() {
+  std::vector<EditedRun> changed = impl_->write_on_disk([&] { return impl_->step_back_or_forth(false); });
+  impl_->checkpoint();
+  return changed;
+}
+
+}  // namespace attnscope

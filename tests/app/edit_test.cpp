@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `edit`, and what other commands make of the words it leaves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "storage/run_store.h"
+#include "sweeps.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Edit : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* length : {"N=128", "N=256"}) {
+      const Outcome made = run(folder_, {"collect", "--device", "simulated", "-q", "-a", length, "--algorithms", "fa2",
+                                         "-o", file_.string()});
+      ASSERT_EQ(made.exit_code, 0) << made.err;
+    }
+  }
+  Outcome edit(const Words& words) { return run(folder_, Words{"edit", file_.string()} + words); }
+  json list() { return json::parse(edit({"--list", "--json"}).out); }
+  /// The one line that a wrong command leaves, after looking at its exit code.
+  std::string refused(int code, const Words& words) {
+    const Outcome outcome = edit(words);
+    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    return outcome.err;
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_ / "a.attnscope";
+};
+
+TEST_F(Edit, names_a_run_by_number_uid_or_name_and_undoes_it) {
+  const Outcome named = edit({"--run", "1", "--name", "before the fix", "--tag", "base", "--tag", "h100", "--json"});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  const json changed = json::parse(named.out);
+  ASSERT_EQ(changed.size(), 1U);
+  EXPECT_EQ(changed[0]["run"], 1);
+  EXPECT_EQ(changed[0]["tags"], "base h100");
+  const std::string uid = changed[0]["uid"];
+
+  EXPECT_EQ(edit({"--run", uid, "--note=-why", "--hide"}).exit_code, 0);
+  EXPECT_EQ(edit({"--run", "before the fix", "--untag", "h100"}).exit_code, 0);
+  EXPECT_EQ(list()[0], (json{{"run", 1},
+                             {"name", "before the fix"},
+                             {"tags", "base"},
+                             {"hidden", "yes"},
+                             {"deleted", "no"},
+                             {"note", "-why"},
+                             {"uid", uid}}));
+  const Outcome info = run(folder_, {"info", file_, "--json"});
+  EXPECT_THAT(info.out, AllOf(HasSubstr("\"name\": \"before the fix\""), HasSubstr("\"tags\": \"base\"")));
+  for (const std::string filter : {"run:\"before the fix\"", "tag:base", "-tag:h100 N:128"}) {
+    EXPECT_THAT(run(folder_, {"export", file_, "--filter", filter}).out,
+                AllOf(HasSubstr(",128,"), Not(HasSubstr(",256,"))))
+        << filter;
+  }
+
+  for (int step = 0; step < 3; ++step) EXPECT_EQ(edit({"--undo"}).exit_code, 0);
+  EXPECT_EQ(list()[0]["name"], nullptr);
+  EXPECT_THAT(refused(1, {"--undo"}), HasSubstr("has no edit to undo"));
+  EXPECT_EQ(edit({"--redo"}).exit_code, 0);
+  EXPECT_EQ(list()[0]["tags"], "base h100");
+}
+
+TEST_F(Edit, deletes_and_restores) {
+  EXPECT_EQ(edit({"--run", "2", "--delete"}).exit_code, 0);
+  EXPECT_THAT(run(folder_, {"export", file_}).out, AllOf(HasSubstr(",128,"), Not(HasSubstr(",256,"))));
+  EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 0);
+  EXPECT_EQ(list()[1]["deleted"], "yes");
+  EXPECT_EQ(edit({"--run", "2", "--restore"}).exit_code, 0);
+  EXPECT_THAT(run(folder_, {"export", file_}).out, HasSubstr(",256,"));
+}
+
+TEST_F(Edit, says_in_one_line_what_it_cannot_do) {
+  EXPECT_THAT(refused(2, {"--run", "7", "--hide"}), AllOf(HasSubstr("has no run 7"), HasSubstr("--list")));
+  EXPECT_THAT(refused(2, {"--run", "1"}), HasSubstr("--name"));
+  EXPECT_THAT(refused(2, {"--hide"}), HasSubstr("--run"));
+  EXPECT_THAT(refused(2, {"--undo", "--run", "1"}), HasSubstr("of the whole file"));
+  EXPECT_THAT(refused(2, {"--run", "1", "--tag", "two words"}), HasSubstr("\"two words\" is no tag"));
+  EXPECT_EQ(edit({"--run", "1", "--run", "2", "--name", "same"}).exit_code, 0);
+  EXPECT_THAT(refused(2, {"--run", "same", "--hide"}), HasSubstr("runs 1, 2"));
+  {
+    const RunStore held = RunStore::open(file_, RunStore::Mode::collect);
+    EXPECT_THAT(refused(1, {"--run", "1", "--hide"}), HasSubstr("is being written by another"));
+  }
+  fs::remove(file_);
+  EXPECT_THAT(refused(1, {"--run", "1", "--hide"}), HasSubstr("does not exist"));
+  EXPECT_FALSE(fs::exists(file_)) << "it makes none";
+}
+
+}  // namespace
+}  // namespace attnscope::testing

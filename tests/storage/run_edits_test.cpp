@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person says of runs: edits that other processes undo, runs that are deleted, words that are damaged.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "storage/check.h"
+#include "storage/merge.h"
+#include "storage/run_store.h"
+#include "tests/storage/samples.h"
+
+namespace attnscope::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Mode = RunStore::Mode;
+
+class RunEdits : public ::testing::Test {
+ protected:
+  RunEdits() {
+    RunStore store = RunStore::open(file_, Mode::collect);
+    for (int run = 0; run < 2; ++run) {
+      const std::int64_t id = store.begin_run(full_header());
+      store.add_point(id, 0, simple_record(64 << run));
+      store.finish_run(id, StoredRunState::complete);
+    }
+  }
+  std::vector<EditedRun> edit(std::vector<std::int64_t> runs, const RunEdit& edit) {
+    return RunStore::open(file_, Mode::collect).edit(runs, edit);
+  }
+  std::vector<EditedRun> undo() { return RunStore::open(file_, Mode::collect).undo(); }
+  std::vector<EditedRun> redo() { return RunStore::open(file_, Mode::collect).redo(); }
+  static std::vector<RunSummary> runs_in(const fs::path& file, bool deleted_too = false) {
+    return RunStore::open(file, Mode::read_only).runs(deleted_too);
+  }
+  RunWords words(std::int64_t run) {
+    for (const RunSummary& each : runs_in(file_, true)) {
+      if (each.id == run) return each.words;
+    }
+    return {};
+  }
+  void alter(const std::string& sql) {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA ignore_check_constraints = ON");
+    database.exec(sql);
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_ / "a.attnscope";
+};
+
+TEST_F(RunEdits, are_undone_and_done_again_step_by_step_by_whoever_opens_the_file) {
+  const RunWords nothing;
+  edit({1}, {.name = "before the fix", .note = {}, .tag = {"h100", "base"}, .untag = {}, .hidden = {}, .deleted = {}});
+  const RunWords named{.name = "before the fix", .note = {}, .tags = {"base", "h100"}};
+  EXPECT_EQ(words(1), named);
+  // Several runs are one step; what is the same already is none of it.
+  const RunEdit both{
+      .name = {}, .note = "two\nlines", .tag = {"base"}, .untag = {"h100"}, .hidden = true, .deleted = {}};
+  EXPECT_THAT(edit({1, 2, 1}, both), SizeIs(2));
+  EXPECT_THAT(edit({1, 2}, both), IsEmpty());
+  const RunWords later{.name = "before the fix", .note = "two\nlines", .tags = {"base"}, .hidden = true};
+  EXPECT_EQ(words(1), later);
+  EXPECT_EQ(words(2).tags, std::vector<std::string>{"base"});
+
+  EXPECT_THAT(undo(), SizeIs(2));
+  EXPECT_EQ(words(1), named);
+  EXPECT_EQ(words(2), nothing);
+  EXPECT_THAT(undo(), SizeIs(1));
+  EXPECT_EQ(words(1), nothing);
+  EXPECT_THAT(undo(), IsEmpty());
+  EXPECT_THAT(redo(), SizeIs(1));
+  EXPECT_EQ(words(1), named);
+  EXPECT_THAT(redo(), SizeIs(2));
+  EXPECT_EQ(words(1), later);
+  EXPECT_THAT(redo(), IsEmpty());
+
+  undo();
+  edit({2}, {.name = "another way", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+  EXPECT_THAT(redo(), IsEmpty()) << "another way was taken";
+  undo();
+  EXPECT_EQ(words(2), nothing);
+  EXPECT_EQ(words(1), named);
+  EXPECT_TRUE(check_file(file_).ok()) << "no digest is of it";
+}
+
+TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_and_copied_until_they_are_undone) {
+  RunEdit remove;
+  remove.deleted = true;
+  edit({1}, remove);
+  RunStore store = RunStore::open(file_, Mode::read_only);
+  ASSERT_THAT(store.runs(), SizeIs(1));
+  EXPECT_EQ(store.runs().at(0).id, 2);
+  EXPECT_THAT(store.runs(true), SizeIs(2));
+  EXPECT_THAT(lengths_in(file_), ElementsAre(128));
+  std::size_t settings = 0;
+  store.each_setting(
+      0, [] {}, [&](const StoredPoint&) { ++settings; });
+  EXPECT_EQ(settings, 1U);
+  EXPECT_THAT(store.bad_rows(), IsEmpty());
+  EXPECT_TRUE(check_file(file_).ok());
+
+  (void)merge_files({file_}, folder_ / "merged.attnscope");
+  (void)write_compact_copy({file_}, folder_ / "copy.attnscope");
+  EXPECT_TRUE(repair_file(file_, folder_ / "repaired.attnscope").left.empty());
+  EXPECT_THAT(runs_in(folder_ / "merged.attnscope", true), SizeIs(1));
+  EXPECT_THAT(runs_in(folder_ / "copy.attnscope", true), SizeIs(1));
+  EXPECT_THAT(runs_in(folder_ / "repaired.attnscope", true), SizeIs(2)) << "it saves what is there";
+  EXPECT_THAT(RunStore::open(folder_ / "repaired.attnscope", Mode::collect).undo(), SizeIs(1));
+
+  undo();
+  EXPECT_THAT(lengths_in(file_), ElementsAre(64, 128));
+}
+
+TEST_F(RunEdits, reach_a_file_of_an_earlier_schema_whose_words_are_read_as_they_are) {
+  const fs::path old = folder_ / "old.attnscope";
+  fs::copy_file(ATTNSCOPE_SAMPLE, old);
+  fs::permissions(old, fs::perms::owner_all);
+  const std::size_t runs = runs_in(old).size();
+  ASSERT_LT(RunStore::open(old, Mode::read_only).schema_version(), 6);
+  {
+    SQLite::Database database(old.string(), SQLite::OPEN_READWRITE);
+    database.exec("UPDATE runs SET name = 'by hand' WHERE id = 1; INSERT INTO run_tags VALUES (1, 'b'), (1, 'a')");
+  }
+  const RunWords by_hand{.name = "by hand", .note = {}, .tags = {"a", "b"}};
+  EXPECT_TRUE(runs_in(old).at(0).words == by_hand);
+  RunEdit remove;
+  remove.deleted = true;
+  RunStore store = RunStore::open(old, Mode::collect);
+  EXPECT_THAT(store.edit(std::vector<std::int64_t>{1}, remove), SizeIs(1));
+  EXPECT_THAT(store.runs(), SizeIs(runs - 1));
+  EXPECT_THAT(store.undo(), SizeIs(1));
+  EXPECT_TRUE(store.runs().at(0).words == by_hand);
+}
+
+TEST_F(RunEdits, go_along_with_copies) {
+  edit({2}, {.name = "kept", .note = "why", .tag = {"t"}, .untag = {}, .hidden = true, .deleted = {}});
+  (void)merge_files({file_}, folder_ / "merged.attnscope");
+  (void)write_compact_copy({file_}, folder_ / "copy.attnscope");
+  (void)repair_file(file_, folder_ / "repaired.attnscope");
+  for (const char* name : {"merged.attnscope", "copy.attnscope", "repaired.attnscope"}) {
+    // Two runs of one second stand in the order of their uids.
+    const std::vector<RunSummary> copied = runs_in(folder_ / name);
+    const auto edited = std::ranges::find(copied, "kept", [](const RunSummary& run) { return run.words.name; });
+    ASSERT_NE(edited, copied.end()) << name;
+    EXPECT_TRUE(edited->words == words(2)) << name;
+  }
+}
+
+TEST_F(RunEdits, that_say_what_cannot_be_said_change_nothing) {
+  const auto refused = [&](const std::function<void(RunEdit&)>& change) {
+    RunEdit wrong;
+    change(wrong);
+    return std::string(storage_error_of([&] { edit({1}, wrong); }).what());
+  };
+  EXPECT_THAT(refused([](RunEdit& e) { e.name = "two\nlines"; }), HasSubstr("one line of printable text"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.name = std::string(201, 'x'); }), HasSubstr("at most 200"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.note = "\x1b[2J"; }), HasSubstr("note is printable text"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {"fine", "not fine"}; }), HasSubstr("\"not fine\" is no tag"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {""}; }), HasSubstr("is no tag"));
+  RunEdit fine;
+  fine.name = "x";
+  EXPECT_THAT(storage_error_of([&] { edit({1, 7}, fine); }).what(), HasSubstr("has no run 7"));
+  EXPECT_EQ(words(1), RunWords());
+  EXPECT_THAT(undo(), IsEmpty());
+}
+
+TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
+  edit({1}, {.name = "fine", .note = {}, .tag = {"t"}, .untag = {}, .hidden = {}, .deleted = {}});
+  alter("UPDATE runs SET name = CAST(x'ff00' AS TEXT) WHERE id = 1");
+  {
+    RunStore store = RunStore::open(file_, Mode::read_only);
+    EXPECT_THAT(store.runs(), SizeIs(2));
+    EXPECT_THAT(lengths_in(file_), ElementsAre(64, 128));
+    ASSERT_THAT(store.bad_rows(), SizeIs(1));
+    EXPECT_THAT(text(store.bad_rows().at(0).where), HasSubstr("name, note and tags of run 1"));
+  }
+  EXPECT_THAT(repair_file(file_, folder_ / "repaired.attnscope").left, SizeIs(1));
+  EXPECT_THAT(lengths_in(folder_ / "repaired.attnscope"), ElementsAre(64, 128));
+  EXPECT_TRUE(check_file(folder_ / "repaired.attnscope").ok());
+
+  alter("UPDATE run_edits SET before = '{\"name\": 7}'");
+  const StorageError error = storage_error_of([&] { undo(); });
+  EXPECT_EQ(error.kind(), StorageError::Kind::damaged);
+  EXPECT_THAT(error.what(), HasSubstr("step 1 of its edits is damaged"));
+  // A new edit mends the words.
+  edit({1}, {.name = "again", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+  EXPECT_EQ(words(1).name, "again");
+  undo();
+  alter("UPDATE run_edits SET run_uid = 'gone', before = after WHERE step = 1");
+  EXPECT_THAT(storage_error_of([&] { undo(); }).what(), HasSubstr("which is not there"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

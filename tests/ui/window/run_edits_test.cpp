@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs that are named, hidden, deleted and merged from the window, by the real program as its child.
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QFileInfo>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QTest>
+#include <algorithm>
+
+#include "storage/run_store.h"
+#include "tests/ui/window_test.h"
+#include "ui/models/runs_model.h"
+#include "ui/panels/run_words_menu.h"
+#include "ui/panels/runs_panel.h"
+#include "ui/window/run_edits.h"
+
+namespace attnscope::ui {
+namespace {
+
+class RunEditsTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    WindowTest::SetUp();
+    qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+    ASSERT_EQ(window.workspace().open_now(file), QString());
+    edits = window.findChild<RunEdits*>();
+    ASSERT_NE(edits, nullptr);
+  }
+  void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
+  void wait() {
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !edits->running() && !window.workspace().loading(); }, 30'000));
+    settle();
+  }
+  void edit(const QStringList& words) {
+    emit window.runs_panel()->edit_wanted(window.workspace().files().first(), words);
+    wait();
+  }
+  void press(const char* shortcut) {
+    const QKeySequence keys{QString::fromLatin1(shortcut)};
+    for (QAction* action : window.menuBar()->findChildren<QAction*>()) {
+      if (action->shortcut() == keys) action->trigger();
+    }
+    wait();
+  }
+  [[nodiscard]] QStringList titles() {
+    const QAbstractItemModel& model = *window.runs_panel()->model();
+    QStringList all;
+    for (int row = 0; row < model.rowCount(); ++row) {
+      all << model.index(row, 0).data(RunsModel::title_role).toString();
+    }
+    return all;
+  }
+  [[nodiscard]] QVariant said(int row, int role) { return window.runs_panel()->model()->index(row, 0).data(role); }
+
+  MainWindow window{false};
+  RunEdits* edits = nullptr;
+};
+
+TEST_F(RunEditsTest, AreSeenAtOnceAndUndoneByTheMenu) {
+  const std::size_t points = window.workspace().ticked_points();
+  window.workspace().set_run_visible(1, false);
+  edit({"--run=1", "--name=before the fix", "--tag=base", "--note=why"});
+  EXPECT_EQ(window.banner().text(), QString());
+  EXPECT_EQ(titles(), (QStringList{"before the fix", "tiles"}));
+  EXPECT_TRUE(said(0, RunsModel::detail_role).toString().startsWith(QStringLiteral("#base · ")));
+  EXPECT_TRUE(said(0, Qt::ToolTipRole).toString().contains(QStringLiteral("why")));
+  EXPECT_FALSE(window.workspace().runs()[1].visible) << "ticks stay";
+  window.workspace().set_run_visible(1, true);
+
+  edit({"--run=2", "--hide"});
+  EXPECT_FALSE(window.workspace().runs()[1].visible);
+  press("Ctrl+Z");
+  EXPECT_TRUE(window.workspace().runs()[1].visible);
+  press("Ctrl+Shift+Z");
+  EXPECT_FALSE(window.workspace().runs()[1].visible);
+  press("Ctrl+Z");
+
+  edit({"--run=1", "--delete"});
+  EXPECT_EQ(titles(), QStringList{"tiles"});
+  EXPECT_LT(window.workspace().ticked_points(), points);
+  press("Ctrl+Z");
+  EXPECT_EQ(titles(), (QStringList{"before the fix", "tiles"}));
+  EXPECT_EQ(window.workspace().ticked_points(), points);
+  press("Ctrl+Z");
+  EXPECT_EQ(titles(), (QStringList{"memory-wall", "tiles"}));
+  EXPECT_EQ(window.banner().text(), QString());
+  press("Ctrl+Z");
+  EXPECT_TRUE(window.banner().text().contains(QStringLiteral("has no edit to undo"))) << "the log's word holds";
+}
+
+TEST_F(RunEditsTest, ThatFailSaySoInTheBanner) {
+  {
+    const RunStore held = RunStore::open(file.toStdString(), RunStore::Mode::collect);
+    edit({"--run=1", "--name=x"});
+  }
+  EXPECT_TRUE(window.banner().text().contains(QStringLiteral("is being written by another")))
+      << window.banner().text().toStdString();
+  EXPECT_FALSE(window.banner().text().contains(QStringLiteral("attnscope: ")));
+  edit({"--run=1", "--name=x"});
+  EXPECT_EQ(window.banner().text(), QString());
+  EXPECT_EQ(titles().front(), QStringLiteral("x"));
+}
+
+TEST_F(RunEditsTest, TextFieldsAndTheExplorerKeepTheirOwnUndo) {
+  for (QAction* action : window.menuBar()->findChildren<QAction*>()) {
+    if (action->shortcut() != QKeySequence(QKeySequence::Undo)) continue;
+    EXPECT_EQ(action->shortcutContext(), Qt::WidgetWithChildrenShortcut);
+    for (QObject* widget : action->associatedObjects()) {
+      EXPECT_EQ(dynamic_cast<PointExplorer*>(widget), nullptr);
+    }
+  }
+  window.show();
+  auto* field = window.findChild<QLineEdit*>();
+  ASSERT_NE(field, nullptr);
+  QKeyEvent override(QEvent::ShortcutOverride, Qt::Key_Z, Qt::ControlModifier);
+  override.ignore();
+  QApplication::sendEvent(field, &override);
+  EXPECT_TRUE(override.isAccepted()) << "the menu does not take the key from it";
+}
+
+TEST(RunWords, TagsOfALineBecomeWordsOfTheCommand) {
+  EXPECT_EQ(words_for_tags({"a", "b"}, QStringLiteral(" b, c  c")), (QStringList{"--tag=c", "--tag=c", "--untag=a"}));
+  EXPECT_EQ(words_for_tags({"a"}, QStringLiteral("a")), QStringList());
+  EXPECT_EQ(words_for_tags({"a"}, QString()), QStringList{"--untag=a"});
+}
+
+}  // namespace
+}  // namespace attnscope::ui

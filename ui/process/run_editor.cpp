@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/process/run_editor.h"
+
+#include <utility>
+
+#include "messages/collect_panel.h"
+#include "ui/process/collector_process.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+
+RunEditor::~RunEditor() {
+  constexpr int patience_ms = 10'000;
+  if (process_ == nullptr) return;
+  process_->disconnect(this);
+  process_->waitForFinished(patience_ms);
+}
+
+void RunEditor::edit(const QString& file, const QStringList& words) {
+  ask({file, words, QStringList{QStringLiteral("edit"), QStringLiteral("--json")} + words + QStringList{file}});
+}
+
+void RunEditor::merge(const QString& target, const QStringList& files) {
+  ask({target, {}, QStringList{QStringLiteral("merge"), target} + files});
+}
+
+void RunEditor::ask(Task task) {
+  tasks_.push_back(std::move(task));
+  if (tasks_.size() == 1) start();
+}
+
+void RunEditor::start() {
+  process_ = std::make_unique<QProcess>();
+  connect(process_.get(), &QProcess::finished, this, &RunEditor::end);
+  const auto not_started = [this] {
+    if (process_ != nullptr && process_->error() == QProcess::FailedToStart) end();
+  };
+  connect(process_.get(), &QProcess::errorOccurred, this, not_started, Qt::QueuedConnection);
+  process_->start(find_collector(), tasks_.front().arguments);
+}
+
+void RunEditor::end() {
+  QProcess* const ended = process_.release();  // which is telling it
+  ended->disconnect(this);
+  ended->deleteLater();
+  const Task task = std::move(tasks_.front());
+  tasks_.pop_front();
+  // The next one first: whoever hears of this one may ask for more.
+  if (!tasks_.empty()) start();
+  // Rows that were left out are said by whoever reads the file.
+  constexpr int partial = 5;
+  const bool exited = ended->error() != QProcess::FailedToStart && ended->exitStatus() == QProcess::NormalExit;
+  if (exited && (ended->exitCode() == 0 || (ended->exitCode() == partial && !task.words.isEmpty()))) {
+    emit done(task.file, task.words);
+    return;
+  }
+  if (ended->error() == QProcess::FailedToStart) {
+    emit failed(task.file, task.words, qtext(say::collect_panel::no_collector{}));
+    return;
+  }
+  QString line = QString::fromUtf8(ended->readAllStandardError().trimmed());
+  line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
+  const QString program = QStringLiteral("attnscope: ");
+  if (line.startsWith(program)) line.remove(0, program.size());
+  emit failed(task.file, task.words, line);
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `attnscope edit` and `attnscope merge` as child processes: the window itself writes no file of measurements.
+#pragma once
+
+#include <QObject>
+#include <QProcess>
+#include <QString>
+#include <QStringList>
+#include <deque>
+#include <memory>
+
+namespace attnscope::ui {
+
+class RunEditor : public QObject {
+  Q_OBJECT
+ public:
+  explicit RunEditor(QObject* parent = nullptr) : QObject(parent) {}
+  /// What is under way is waited for: an edit that was asked for is made.
+  ~RunEditor() override;
+
+  /// `attnscope edit FILE WORDS`, after those that were asked for before.
+  void edit(const QString& file, const QStringList& words);
+  /// `attnscope merge TARGET FILES`.
+  void merge(const QString& target, const QStringList& files);
+  [[nodiscard]] bool running() const { return process_ != nullptr; }
+
+ signals:
+  // Exactly one of these follows each, in the order in which they were asked for; never within the call.
+  void done(const QString& file, const QStringList& words);
+  void failed(const QString& file, const QStringList& words, const QString& why);
+
+ private:
+  struct Task {
+    QString file;
+    QStringList words;
+    QStringList arguments;
+  };
+  void ask(Task task);
+  void start();
+  void end();
+
+  std::deque<Task> tasks_;  ///< the first is under way
+  std::unique_ptr<QProcess> process_;
+};
+
+}  // namespace attnscope::ui
