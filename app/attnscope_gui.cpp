@@ -29,7 +29,10 @@
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/offscreen.h"
-#include "ui/window/query_bar.h"
+#include "ui/window/session.h"
+#include "ui/window/session_file.h"
+#include "ui/window/view_document.h"
+#include "ui/window/window_view.h"
 
 namespace {
 
@@ -40,6 +43,7 @@ enum ExitCode { success = 0, runtime_error = 1, usage_error = 2, partial = 5 };
 
 struct Options {
   QStringList files;
+  std::optional<ViewDocument> state;
   QString plots;
   attnscope::analysis::PlotChoice only;
   Existing existing = Existing::of_its_kind;
@@ -125,6 +129,9 @@ struct Switches {
                                            "where it was left. Of [FILE...], or of the recorded samples.")
                                 .arg(lesson_page_ids().join(QStringLiteral(", "))),
                             QStringLiteral("step")};
+  QCommandLineOption state{QStringLiteral("state"),
+                           QStringLiteral("Show what a window showed when it saved <view>: of [FILE...], if given."),
+                           QStringLiteral("view")};
   QCommandLineOption language{QStringLiteral("lang"), QStringLiteral("Language of the lesson: en or zh."),
                               QStringLiteral("language")};
   QCommandLineOption kernel{QStringLiteral("kernel"),
@@ -138,8 +145,8 @@ struct Switches {
 /// Of --screenshot; what is wrong with it, or nothing.
 QString read_screenshot(const QCommandLineParser& parser, const Switches& known, Screenshot& screenshot) {
   screenshot.file = parser.value(known.screenshot);
-  screenshot.page = parser.value(known.page);
-  if (!page_ids().contains(screenshot.page)) {
+  if (!parser.isSet(known.state) || parser.isSet(known.page)) screenshot.page = parser.value(known.page);
+  if (!screenshot.page.isEmpty() && !page_ids().contains(screenshot.page)) {
     return qtext(say::gui::page{.pages = page_ids().join(QStringLiteral(", ")).toStdString()});
   }
   const QStringList extents = parser.value(known.size).split(QLatin1Char('x'));
@@ -192,6 +199,9 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   options.only = std::move(choice).value();
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
+  if (parser.isSet(known.state) && (parser.isSet(known.plots) || parser.isSet(known.lesson))) {
+    return qtext(say::gui::state_of_window{});
+  }
   if (parser.isSet(known.force)) options.existing = options.screenshot.existing = Existing::any;
   return {};
 }
@@ -204,9 +214,10 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
   parser.addOptions({known.help, known.plots, known.only, known.screenshot, known.page, known.size, known.theme,
-                     known.filter, known.lesson, known.language, known.kernel, known.force});
+                     known.filter, known.state, known.lesson, known.language, known.kernel, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
-                               QStringLiteral("Measurements to open; without any, the recorded sample."),
+                               QStringLiteral("Measurements to open; without any, those of the last window, at first "
+                                              "the recorded sample."),
                                QStringLiteral("[FILE...]"));
 
   const auto misused = [](const QString& message) {
@@ -225,6 +236,14 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     return output_code();
   }
   if (const QString wrong = read_options(parser, known, options); !wrong.isEmpty()) return misused(wrong);
+  if (parser.isSet(known.state)) {
+    options.state = read_view(parser.value(known.state));
+    options.screenshot.view = options.state->view;
+    if (options.state->view.isEmpty()) {
+      complain(options.state->problem);
+      return runtime_error;
+    }
+  }
   attnscope::Message wrong = attnscope::user::load_inherited_kernels();
   for (const QString& file : parser.values(known.kernel)) {
     if (wrong.empty()) wrong = attnscope::user::load_known_kernel(file.toStdString());
@@ -266,6 +285,7 @@ int write_pictures(const Options& options) {
   std::set_terminate(end_without_memory);
   QStringList written;
   QStringList skipped;
+  if (options.state && !options.state->problem.isEmpty()) skipped << options.state->problem;
   QString error;
   try {
     if (!options.plots.isEmpty()) {
@@ -316,28 +336,33 @@ int open_lesson(const Options& options) {
   return output_code() != success ? runtime_error : whole && written.problems.isEmpty() ? success : partial;
 }
 
-/// One window after the other: opening a kernel of the user's own ends one, while nobody looks at what is known.
-int run_windows(Application& application, QStringList files, std::string explored) {
+/// One window after the other: opening a kernel of the user's own ends one, while nobody looks at what is known. They
+/// are one session.
+int run_windows(Application& application, const Options& options) {
   using attnscope::user::known_kernel_files;
+  SessionFile kept(options.state ? SessionFile::Begin::anew : SessionFile::Begin::last_left);
+  ViewDocument left = options.state ? *options.state : kept.read();
+  if (!options.files.isEmpty()) left.view = without_files(left.view);
+  std::string explored = options.explored;
   attnscope::Message trouble;
-  QString filter;
   bool active = true;
   for (;;) {
     QString kernel;
     int code = success;
     {
       MainWindow window(true);
+      const Session session(window, kept);
       application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
-      window.open_files(files);
-      window.query().set_text(filter);
+      window.shown_view().restore(left.view);
+      if (!left.view.contains(QStringLiteral("files"))) window.open_files(options.files);
+      if (!left.problem.isEmpty()) window.banner().add(Banner::Topic::open, left.problem);
       if (!explored.empty()) window.explore_algorithm(explored);
       if (!trouble.empty()) window.banner().add(Banner::Topic::open, qtext(trouble));
       window.setAttribute(Qt::WA_ShowWithoutActivating, !active);
       window.show();
       code = QApplication::exec();
       kernel = window.kernel_to_open();
-      files = window.workspace().files();
-      filter = window.workspace().query();
+      left = {window.shown_view().session(), {}};
       active = window.was_active();
       application.on_trouble({});
     }
@@ -393,5 +418,5 @@ int main(int argc, char** argv) {
 
   if (pictures_only) return write_pictures(options);
   if (options.lesson) return open_lesson(options);
-  return run_windows(application, options.files, options.explored);
+  return run_windows(application, options);
 }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/output.h"
 #include "app/skipped_rows.h"
-#include "app/table.h"
 #include "messages/command.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
@@ -34,7 +34,7 @@ struct EditOptions {
   bool redo = false;
   bool list = false;
   RunEdit edit;
-  TableFormat format = TableFormat::text;
+  Output output;
 };
 
 RunEdit edit_of(const EditOptions& options) {
@@ -66,28 +66,28 @@ std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs
   throw CommandError(ExitCode::usage, say::command::no_run_named{.file = file, .run = word});
 }
 
-void print_words(const std::vector<EditedRun>& runs, TableFormat format) {
+void print_words(const std::vector<EditedRun>& runs, Output& out) {
   Table table{{{"run", true}, {"name"}, {"tags"}, {"hidden"}, {"deleted"}, {"note"}, {"uid"}}, {}};
   const auto flag = [](bool is) { return std::string(is ? "yes" : "no"); };
   for (const EditedRun& run : runs) {
     const RunWords& words = run.after;
     table.rows.push_back({fmt::to_string(run.run), words.name, fmt::format("{}", fmt::join(words.tags, " ")),
                           flag(words.hidden), flag(words.deleted),
-                          for_people(format) ? one_line(words.note) : words.note, run.uid});
+                          out.for_people() ? one_line(words.note) : words.note, run.uid});
   }
-  print(table, format, std::cout);
+  out.table(table);
 }
 
-ExitCode list(const RunStore& store, TableFormat format) {
+ExitCode list(const RunStore& store, Output& out) {
   std::vector<EditedRun> all;
   for (const RunSummary& run : store.runs(true)) {
     all.push_back({.run = run.id, .uid = run.uid, .before = {}, .after = run.words});
   }
-  print_words(all, format);
+  print_words(all, out);
   return with_skipped_rows(store, ExitCode::ok);
 }
 
-ExitCode edit(const EditOptions& options) {
+ExitCode edit(EditOptions& options) {
   const RunEdit wanted = edit_of(options);
   const bool steps = options.undo || options.redo || options.list;
   const bool edits = wanted != RunEdit();
@@ -100,7 +100,7 @@ ExitCode edit(const EditOptions& options) {
   {
     // What is asked for is looked at before the file is taken: it may be none, or the run none of its runs.
     const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
-    if (options.list) return list(store, options.format);
+    if (options.list) return list(store, options.output);
     const std::vector<RunSummary> there = store.runs(true);
     for (const std::string& word : options.runs) runs.push_back(run_of(word, there, options.file));
   }
@@ -112,10 +112,10 @@ ExitCode edit(const EditOptions& options) {
     if (options.undo) throw CommandError(ExitCode::error, say::command::nothing_to_undo{.file = options.file});
     throw CommandError(ExitCode::error, say::command::nothing_to_redo{.file = options.file});
   }
-  if (changed.empty() && options.format == TableFormat::text) {
-    std::cout << text(say::command::nothing_edited{.file = printable(options.file)}) << '\n';
+  if (changed.empty() && options.output.for_people()) {
+    options.output.line(text(say::command::nothing_edited{.file = printable(options.file)}));
   } else {
-    print_words(changed, options.format);
+    print_words(changed, options.output);
   }
   return with_skipped_rows(store, ExitCode::ok);
 }
@@ -146,8 +146,8 @@ Action add_edit(CLI::App& command) {
   CLI::Option* redo = command.add_flag("--redo", options->redo, "Do again what was taken back last")->excludes(undo);
   command.add_flag("--list", options->list, "List names, tags and notes of all runs, deleted ones as well")
       ->excludes(undo, redo);
-  add_format_options(command, options->format);
-  return [options] { return edit(*options); };
+  options->output.add_to(command);
+  return [options] { return options->output.run([&] { return edit(*options); }); };
 }
 
 }  // namespace attnscope

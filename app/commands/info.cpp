@@ -234,7 +234,7 @@ ExitCode info(InfoOptions& options) {
                           run.device_name, std::string(to_string(run.provenance)), run.started_at, run.finished_at,
                           planned(run), fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id]),
                           fmt::format("{}", fmt::join(run.words.tags, " ")),
-                          for_people(options.format) ? one_line(run.words.note) : run.words.note,
+                          options.output.for_people() ? one_line(run.words.note) : run.words.note,
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;

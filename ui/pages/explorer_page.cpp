@@ -193,10 +193,7 @@ void ExplorerPage::follow_measuring() {
   connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
   connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
   connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
-  connect(measuring_, &MeasuringCard::changed, this, [this] {
-    show_recorded();
-    if (under_way().isEmpty()) emit work_ended();
-  });
+  connect(measuring_, &MeasuringCard::changed, this, &ExplorerPage::show_recorded);
 }
 
 void ExplorerPage::show_measured() {
@@ -229,7 +226,9 @@ void ExplorerPage::keep_choices() {
         state[QStringLiteral("around")] = measuring_->steps().value();
       },
       [this](const QJsonObject& state) {
-        take_json(state[QStringLiteral("choices")].toObject(), chosen_.choices);
+        const QJsonObject choices = state[QStringLiteral("choices")].toObject();
+        if (!choices.isEmpty()) chosen_.choices.what_if = {};  // it is there where something is supposed
+        take_json(choices, chosen_.choices);
         measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
         if (!state[QStringLiteral("pins")].isArray()) return;
         chosen_.pins.clear();
@@ -273,6 +272,12 @@ void ExplorerPage::explore_algorithm(const std::string& name) {
   State next = chosen_;
   next.choices = turned_to(chosen_.choices, name);
   if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_choose{.what = "algorithm"}));
+}
+
+void ExplorerPage::suppose_nothing() {
+  State next = chosen_;
+  next.choices.what_if = {};
+  change(std::move(next), qtext(say::explorer_page::did_choose{.what = "what if"}));
 }
 
 void ExplorerPage::sources_saved() {

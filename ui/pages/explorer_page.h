@@ -42,6 +42,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   bool explore(const PointSpec& spec, const QString& gpu) override;
   bool pin_point(const PointSpec& spec, const QString& gpu) override;
   void explore_algorithm(const std::string& name) override;
+  void suppose_nothing() override;
   void sources_saved() override;
   /// With what the compiler says.
   void pose() override;

@@ -16,6 +16,7 @@
 #include "profiler/metrics/metrics.h"
 #include "ui/explorer/choices.h"
 #include "ui/models/shown_ceilings.h"
+#include "ui/pages/kept_zoom.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -148,6 +149,7 @@ void IoCurvePage::keep_choices() {
   choices().keep("group", group_);
   choices().keep("scale", scale_);
   choices().keep_all_of("show", facets().toggles());
+  keep_zoom(choices(), *plot_);
   choices().keep(
       [this](QJsonObject& state) {
         state[QStringLiteral("plot")] = word_of(ordinate_);
@@ -168,7 +170,9 @@ void IoCurvePage::keep_choices() {
         state[QStringLiteral("hidden")] = hidden;
       },
       [this](const QJsonObject& state) {
-        for (const auto& name : state[QStringLiteral("hidden")].toArray()) {
+        const QJsonValue names = state[QStringLiteral("hidden")];
+        if (names.isArray()) hidden_.clear();
+        for (const auto& name : names.toArray()) {
           hidden_.insert(name.toString().toStdString());
         }
       });
@@ -322,7 +326,12 @@ std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
 }
 
 QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
-  plot_->set_source(source_note(drawn_runs(curves_)));
+  QString source = source_note(drawn_runs(curves_));
+  // The window says it across all pages, which a picture of one plot leaves behind.
+  if (const QString changes = what_if_words(workspace().what_if()); !changes.isEmpty()) {
+    source = qtext(say::curve_page::what_if{.what = source.toStdString(), .changes = changes.toStdString()});
+  }
+  plot_->set_source(source);
   return plot_->save(path, size);
 }
 
@@ -418,6 +427,7 @@ void IoCurvePage::show_curves(bool keep_view) {
   plot_->set_scales(scale_.value().x, scale_.value().y);
   plot_->set_extras(residuals_->isChecked(), peaks_->isChecked());
   plot_->set_curves(curves_, over_n() && stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
+  plot_->take_zoom(workspace().loading());
 }
 
 void IoCurvePage::name_what_if() {
@@ -427,8 +437,6 @@ void IoCurvePage::name_what_if() {
     if (curve.kind != CurveKind::model) continue;
     curve.label = qtext(say::curve_page::what_if{.what = curve.label.toStdString(), .changes = changes});
   }
-  // The bands of the L2 follow as well, and a short legend has no labels.
-  curves_.title = qtext(say::curve_page::what_if{.what = curves_.title.toStdString(), .changes = changes});
 }
 
 std::optional<EmptyWords> IoCurvePage::words_instead() const {

@@ -75,8 +75,6 @@ class Page : public QWidget {
   void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   /// That point, by its id in `file`, is to be shown among others over the tile.
   void map_wanted(const QString& file, qint64 point);
-  /// Nothing is under way any more.
-  void work_ended();
   /// It shows what was asked for.
   void answered();
 

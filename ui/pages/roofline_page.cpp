@@ -10,6 +10,7 @@
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/models/shown_ceilings.h"
+#include "ui/pages/kept_zoom.h"
 #include "ui/pages/none_ran.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
@@ -85,6 +86,7 @@ void RooflinePage::add_controls() {
 
 void RooflinePage::add_content() {
   plot_ = new RooflinePlot(this);
+  keep_zoom(choices(), *plot_);
   model_ = new RooflineModel(this);
   left_out_ = new QLabel(this);
   left_out_->setTextFormat(Qt::PlainText);
@@ -201,6 +203,7 @@ void RooflinePage::show_roofline() {
   }
   model_->set_roofline(set_);
   plot_->set_roofline(set_);
+  if (!set_.report.series.empty()) plot_->take_zoom(workspace().loading());
   show_left_out();
   fit_table();
   const bool any = std::ranges::any_of(set_.report.series, [&](const RooflineSeries& series) {

@@ -7,6 +7,7 @@
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
+#include <QJsonArray>
 #include <QLabel>
 #include <QMenu>
 #include <QRegularExpression>
@@ -228,6 +229,7 @@ void CollectForm::choose_file() {
 void CollectForm::choose_device() {
   if (device_->currentData().toString() != QString::fromLatin1(another_machine)) {
     device_chosen_ = true;
+    wanted_device_.clear();
     last_device_ = device_->currentData().toString();
     return;
   }
@@ -475,6 +477,56 @@ void CollectForm::set_database(const QString& path) {
 
 void CollectForm::set_resume(bool on) {
   resume_->setChecked(on);
+}
+
+QJsonObject CollectForm::state() const {
+  QJsonObject state{{QStringLiteral("preset"), preset_->currentData().toString()},
+                    {QStringLiteral("pass"), pass_->currentData().toString()},
+                    {QStringLiteral("mask"), mask_->text()},
+                    {QStringLiteral("axes"), axes_->text()},
+                    {QStringLiteral("warm"), cache_->currentIndex() == 1},
+                    {QStringLiteral("rounds"), rounds_->value()},
+                    {QStringLiteral("file"), file_->text()},
+                    {QStringLiteral("resume"), resume_->isChecked()},
+                    {QStringLiteral("also"), QJsonArray::fromStringList(also_)}};
+  const QString device = device_chosen_ ? device_->currentData().toString() : QString();
+  state[QStringLiteral("device")] = wanted_device_.isEmpty() ? device : wanted_device_;
+  QJsonObject algorithms;
+  for (const QCheckBox* box : algorithms_) {
+    const bool on = is_offered(*box) ? box->isChecked() : box->property(ticked).toBool();
+    algorithms[box->property("algorithm").toString()] = on;
+  }
+  state[QStringLiteral("algorithms")] = algorithms;
+  return state;
+}
+
+void CollectForm::restore(const QJsonObject& state) {
+  const auto choose = [&](QComboBox& combo, const QString& key) {
+    const int place = combo.findData(state[key].toString(combo.currentData().toString()));
+    if (place >= 0) combo.setCurrentIndex(place);
+  };
+  const auto fill = [&](QLineEdit& field, const QString& key) { field.setText(state[key].toString(field.text())); };
+  choose(*preset_, QStringLiteral("preset"));
+  choose(*pass_, QStringLiteral("pass"));
+  fill(*mask_, QStringLiteral("mask"));
+  fill(*axes_, QStringLiteral("axes"));
+  fill(*file_, QStringLiteral("file"));
+  cache_->setCurrentIndex(state[QStringLiteral("warm")].toBool(cache_->currentIndex() == 1) ? 1 : 0);
+  rounds_->setValue(state[QStringLiteral("rounds")].toInt(rounds_->value()));
+  resume_->setChecked(state[QStringLiteral("resume")].toBool(resume_->isChecked()));
+  const QJsonObject algorithms = state[QStringLiteral("algorithms")].toObject();
+  for (QCheckBox* box : algorithms_) {
+    const QJsonValue on = algorithms[box->property("algorithm").toString()];
+    if (!on.isBool()) continue;
+    if (is_offered(*box)) {
+      box->setChecked(on.toBool());
+    } else {
+      box->setProperty(ticked, on.toBool());
+    }
+  }
+  if (state[QStringLiteral("also")].isArray()) also_ = state[QStringLiteral("also")].toVariant().toStringList();
+  wanted_device_ = state[QStringLiteral("device")].toString();
+  show_devices();  // once it is found, where it is not yet
 }
 
 }  // namespace attnscope::ui

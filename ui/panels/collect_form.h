@@ -4,6 +4,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QJsonObject>
 #include <QLineEdit>
 #include <QSpinBox>
 #include <QToolButton>
@@ -50,6 +51,9 @@ class CollectForm : public QWidget {
   void set_rounds(int rounds);
   void set_database(const QString& path);
   void set_resume(bool on);
+  /// All that is filled in; restore() leaves fields as they are that it does not have, or has otherwise.
+  [[nodiscard]] QJsonObject state() const;
+  void restore(const QJsonObject& state);
 
  signals:
   void changed();
@@ -78,7 +82,7 @@ class CollectForm : public QWidget {
 
   DeviceList devices_;
   QString last_device_;    ///< the one that is chosen, by its argument
-  QString wanted_device_;  ///< just named, and not found yet
+  QString wanted_device_;  ///< just named, or of a window before, and not found yet
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
   QToolButton* also_button_ = nullptr;

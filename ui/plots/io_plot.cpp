@@ -74,10 +74,6 @@ IoPlot::IoPlot(QWidget* parent) : LegendPlot(parent), stacks_(*this, lower_row),
     stacks_.set_range(range);
     residuals_.set_range(range);
   });
-  connect(this, &QCustomPlot::mouseWheel, this, [this] { user_view_ = true; });
-  connect(this, &QCustomPlot::mouseMove, this, [this](const QMouseEvent* event) {
-    if ((event->buttons() & Qt::LeftButton) != 0) user_view_ = true;
-  });
   connect(this, &QCustomPlot::afterLayout, this, [this] { labels_.place(); });
   rebuild();
 }

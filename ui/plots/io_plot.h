@@ -39,8 +39,6 @@ class IoPlot : public LegendPlot {
   [[nodiscard]] bool residuals_folded() const { return residuals_shown_ && low_; }
   /// The names at the curves' ends, from the top.
   [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }
-  /// True once the user has zoomed or dragged, until the view is reset.
-  [[nodiscard]] bool user_view() const { return user_view_; }
   /// Draws the plot as for a file into `area` of a painter.
   void render(QCPPainter& painter, const QRect& area);
   /// Shows the read-out at the N nearest to a position; false when nothing is near.
@@ -89,7 +87,6 @@ class IoPlot : public LegendPlot {
   Scale x_scale_ = Scale::automatic;
   Scale y_scale_ = Scale::automatic;
   std::vector<HoverColumn> columns_;
-  bool user_view_ = false;
   int current_column_ = -1;
   using Followed = std::tuple<analysis::SeriesName, Quantity, Provenance>;
   [[nodiscard]] static Followed followed(const Curve& curve) { return {curve.name, curve.quantity, curve.provenance}; }

@@ -2,6 +2,7 @@
 #include "ui/plots/legend_plot.h"
 
 #include <QHelpEvent>
+#include <QJsonArray>
 #include <QToolTip>
 #include <algorithm>
 
@@ -10,6 +11,19 @@
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
+namespace {
+
+/// Nothing where the axis cannot show that.
+std::optional<QCPRange> range_of(const QJsonValue& value, const QCPAxis& axis) {
+  const QJsonArray ends = value.toArray();
+  const double low = ends.at(0).toDouble();
+  const double high = ends.at(1).toDouble();
+  const bool logarithmic = axis.scaleType() == QCPAxis::stLogarithmic;
+  if (low >= high || !QCPRange::validRange(low, high) || (logarithmic && low <= 0)) return {};
+  return QCPRange(low, high);
+}
+
+}  // namespace
 
 LegendPlot::LegendPlot(QWidget* parent) : MarkedPlot(parent) {
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
@@ -20,6 +34,39 @@ LegendPlot::LegendPlot(QWidget* parent) : MarkedPlot(parent) {
       click_legend(item, event->modifiers());
     });
   }
+  connect(this, &QCustomPlot::mouseWheel, this, &LegendPlot::zoomed_by_hand);
+  connect(this, &QCustomPlot::mouseMove, this, [this](const QMouseEvent* event) {
+    if ((event->buttons() & Qt::LeftButton) != 0) zoomed_by_hand();
+  });
+}
+
+void LegendPlot::zoomed_by_hand() {
+  user_view_ = true;
+  zoom_to_come_ = {};
+}
+
+QJsonObject LegendPlot::zoom() const {
+  if (!user_view_) return zoom_to_come_;
+  const QCPRange x = xAxis->range();
+  const QCPRange y = yAxis->range();
+  return {{QStringLiteral("x"), QJsonArray{x.lower, x.upper}}, {QStringLiteral("y"), QJsonArray{y.lower, y.upper}}};
+}
+
+void LegendPlot::restore_zoom(const QJsonObject& zoom) {
+  zoom_to_come_ = zoom;
+  user_view_ = false;
+}
+
+void LegendPlot::take_zoom(bool more) {
+  if (zoom_to_come_.isEmpty()) return;
+  const auto x = range_of(zoom_to_come_[QStringLiteral("x")], *xAxis);
+  const auto y = range_of(zoom_to_come_[QStringLiteral("y")], *yAxis);
+  if (!more || !x || !y) zoom_to_come_ = {};
+  if (!x || !y) return;
+  xAxis->setRange(*x);
+  yAxis->setRange(*y);
+  user_view_ = true;
+  replot(rpQueuedReplot);
 }
 
 void LegendPlot::draw_contents() {
@@ -79,7 +126,9 @@ bool LegendPlot::event(QEvent* event) {
 void LegendPlot::mouseDoubleClickEvent(QMouseEvent* event) {
   const bool on_legend = legend_.contains(event->pos());  // which the click lays out anew
   QCustomPlot::mouseDoubleClickEvent(event);
-  if (!on_legend) reset_view();
+  if (on_legend) return;
+  zoom_to_come_ = {};
+  reset_view();
 }
 
 }  // namespace attnscope::ui

@@ -2,6 +2,7 @@
 // A plot of points on one pair of axes, which can be zoomed, with a legend whose entries hide what they stand for.
 #pragma once
 
+#include <QJsonObject>
 #include <set>
 
 #include "ui/plots/marked_plot.h"
@@ -20,6 +21,14 @@ class LegendPlot : public MarkedPlot {
   void isolate(const QStringList& names);
   [[nodiscard]] const PlotLegend& plot_legend() const { return legend_; }
   virtual void reset_view() = 0;
+  /// True once the user has zoomed or dragged, until the view is reset.
+  [[nodiscard]] bool user_view() const { return user_view_; }
+  /// Where to: {"x": [low, high], "y": [low, high]}; empty where he has not.
+  [[nodiscard]] QJsonObject zoom() const;
+  /// Of what is drawn later; an empty one, or what is none, takes the zoom away.
+  void restore_zoom(const QJsonObject& zoom);
+  /// Goes where restore_zoom() said, now that there is something to see; `more` of it is to come.
+  void take_zoom(bool more);
 
  protected:
   explicit LegendPlot(QWidget* parent);
@@ -37,11 +46,14 @@ class LegendPlot : public MarkedPlot {
   void mouseDoubleClickEvent(QMouseEvent* event) override;
 
   PlotLegend legend_{*this};
+  bool user_view_ = false;
 
  private:
+  void zoomed_by_hand();
   void click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers);
 
   std::set<QString> hidden_;
+  QJsonObject zoom_to_come_;
 };
 
 }  // namespace attnscope::ui

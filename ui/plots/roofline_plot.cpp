@@ -134,6 +134,7 @@ void RooflinePlot::draw_contents() {
 }
 
 void RooflinePlot::reset_view() {
+  user_view_ = false;
   Extent x;
   Extent y;
   for (const Mark& mark : marks_) {

@@ -152,6 +152,29 @@ QString Workspace::file_name(const QString& path) const {
   return one_line(known == file_names_.end() ? QFileInfo(path).fileName() : known->second);
 }
 
+QStringList Workspace::wanted_files() const {
+  QStringList files = files_ + opening_;
+  files.removeDuplicates();
+  return files;
+}
+
+void Workspace::set_unticked(std::set<NamedRun> runs) {
+  stop_gathering();
+  unticked_.clear();
+  for (const auto& [path, uid] : runs) unticked_.emplace(canonical(path), uid);
+  for (LoadedRun& run : runs_) run.visible = unticked_.erase({run.info->file, run.info->summary.uid}) == 0;
+  emit runs_changed();
+  announce_points();
+}
+
+std::set<Workspace::NamedRun> Workspace::unticked() const {
+  std::set<NamedRun> runs = unticked_;
+  for (const LoadedRun& run : runs_) {
+    if (!run.visible) runs.emplace(run.info->file, run.info->summary.uid);
+  }
+  return runs;
+}
+
 std::optional<std::size_t> Workspace::place_of(const QString& path, std::int64_t run) const {
   const QString file = canonical(path);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -378,7 +401,7 @@ bool Workspace::take_runs(const FileContents& contents) {
     const auto known = place == places.end() ? runs_.end() : runs_.begin() + static_cast<std::ptrdiff_t>(place->second);
     if (known == runs_.end()) {
       runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(),
-                       !summary.words.hidden});
+                       unticked_.erase({contents.path, summary.uid}) == 0 && !summary.words.hidden});
       differ = true;
     } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
       known->info = std::make_shared<RunInfo>(

@@ -61,6 +61,8 @@ class Workspace : public QObject {
   void read_edited(const QString& path);
 
   [[nodiscard]] const QStringList& files() const { return files_; }
+  /// With those that are being opened.
+  [[nodiscard]] QStringList wanted_files() const;
   /// What tells an open file from the others: distinct_file_names(), on one line.
   [[nodiscard]] QString file_name(const QString& path) const;
   /// Whether some file is being followed.
@@ -115,6 +117,11 @@ class Workspace : public QObject {
   [[nodiscard]] QString opening() const;
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
+  /// A run by its file and RunSummary::uid, whether it has been read or not.
+  using NamedRun = std::pair<QString, std::string>;
+  /// From now on these are not ticked, and all others are.
+  void set_unticked(std::set<NamedRun> runs);
+  [[nodiscard]] std::set<NamedRun> unticked() const;
   /// The place of a run in runs(); nothing while it has not been read. The path need not be canonical.
   [[nodiscard]] std::optional<std::size_t> place_of(const QString& path, std::int64_t run) const;
 
@@ -196,6 +203,7 @@ class Workspace : public QObject {
   std::set<QString> edited_;             ///< files that are read again whole, which is nobody's news but their runs'
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
+  std::set<NamedRun> unticked_;  ///< of those that have not been read
   std::vector<FileCeilings> ceilings_;
   std::map<QString, std::vector<StoredNoise>> noise_;  ///< by path
   WhatIf what_if_;

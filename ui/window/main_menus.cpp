@@ -15,6 +15,7 @@
 #include "ui/window/recent_files.h"
 #include "ui/window/run_edits.h"
 #include "ui/window/view_modes.h"
+#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 
@@ -28,6 +29,8 @@ void MainWindow::build_menus() {
 
 void MainWindow::build_file_menu() {
   QMenu* file = menuBar()->addMenu(qtext(say::window::file{}));
+  QAction* another = file->addAction(qtext(say::window::new_window{}), this, &MainWindow::window_wanted);
+  another->setShortcut(QKeySequence::New);
   QAction* open = file->addAction(qtext(say::window::open{}), this, &MainWindow::open_dialog);
   open->setShortcut(QKeySequence::Open);
   file->addAction(qtext(say::window::open_sample{}), this, &MainWindow::open_sample);
@@ -40,6 +43,8 @@ void MainWindow::build_file_menu() {
   recent_ = new RecentFiles(remember_, file);
   file->addMenu(recent_);
   connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });
+  file->addAction(qtext(say::window::open_view{}), this, [this] { shown_view_->open(); });
+  file->addAction(qtext(say::window::save_view{}), this, [this] { shown_view_->save(); });
   file->addSeparator();
   QAction* plot = file->addAction(qtext(say::window::export_plot{}), this, &MainWindow::export_plot);
   plot->setShortcut(QKeySequence(QStringLiteral("Ctrl+E")));

@@ -9,7 +9,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
-#include <QJsonDocument>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
@@ -44,19 +43,16 @@
 #include "ui/window/sample_note.h"
 #include "ui/window/status_bar.h"
 #include "ui/window/view_modes.h"
+#include "ui/window/what_if_bar.h"
+#include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr int state_version = 1;
 constexpr int roomy_width = 1400;  ///< narrower, no panel is open at first: a plot needs the room
 /// Narrower, details open only when they are asked for: beside two panels a table is cut.
 constexpr int details_width = 1400;
 constexpr QSize export_size{1100, 720};
-
-QString page_key(const PageKind& kind) {
-  return QStringLiteral("pages/") + to_qstring(kind.id);
-}
 
 }  // namespace
 
@@ -80,8 +76,9 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   lesson_ = new LessonInBrowser(workspace_, *banner_, *statusBar(), this);
   follow_workspace();
   follow_collection();
+  shown_view_ = new WindowView(*this);
   if (remember_) {
-    restore_settings();
+    set_theme(parse_theme(QSettings().value(QStringLiteral("window/theme")).toString()));
     RemoteDeviceList::instance().remember();
   }
   connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::follow_saved);
@@ -97,6 +94,11 @@ void MainWindow::build_center() {
   column->setSpacing(0);
   banner_ = new Banner(central);
   column->addWidget(banner_);
+  what_if_ = new WhatIfBar(workspace_, central);
+  connect(what_if_, &WhatIfBar::reset_wanted, this, [this] {
+    for (PointExplorer* page : all_of<PointExplorer>()) page->suppose_nothing();
+  });
+  column->addWidget(what_if_);
   query_ = new QueryBar(workspace_, central);
   column->addWidget(query_);
   tabs_ = new QTabWidget(central);
@@ -114,9 +116,6 @@ void MainWindow::build_center() {
     connect(page, &Page::pin_wanted, this,
             [this](const PointSpec& spec, const QString& gpu) { explore(&PointExplorer::pin_point, spec, gpu); });
     connect(page, &Page::map_wanted, this, &MainWindow::show_map);
-    connect(page, &Page::work_ended, this, [this] {
-      if (collect_ != nullptr && !collect_->running() && work_of_pages().isEmpty()) close_question();
-    });
   }
   tabs_->setFocus();  // a key that nobody aimed is no filter
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
@@ -214,7 +213,6 @@ void MainWindow::follow_collection() {
   connect(collect_, &CollectPanel::collection_ended, this, [this](const QString& database, qint64 run) {
     workspace_.stop_following(database);
     runs_->reveal(database, run);
-    close_question();
     if (closes_when_stopped_) close();
   });
   connect(collect_, &CollectPanel::ceilings_kept, this, [this] { show_page(QStringLiteral("ceilings")); });
@@ -241,33 +239,6 @@ void MainWindow::show_sweep() {
     kept->follow(file, id, true);
     tabs_->setCurrentWidget(dynamic_cast<QWidget*>(kept));
   });
-}
-
-void MainWindow::restore_settings() {
-  const QSettings settings;
-  restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
-  folds_at_first_ = !restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), state_version);
-  view_modes_->set_text_scale(settings.value(QStringLiteral("window/text"), 1).toDouble());
-  set_theme(parse_theme(settings.value(QStringLiteral("window/theme")).toString()));
-  show_page(settings.value(QStringLiteral("window/page")).toString());
-  for (std::size_t i = 0; i < pages_.size(); ++i) {
-    const QByteArray state = settings.value(page_key(page_kinds()[i])).toByteArray();
-    pages_[i]->restore(QJsonDocument::fromJson(state).object());
-  }
-  details_dock_->hide();
-}
-
-void MainWindow::save_settings() {
-  QSettings settings;
-  view_modes_->set_presenting(false);  // the next window is to have its panels
-  settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
-  settings.setValue(QStringLiteral("window/state"), saveState(state_version));
-  settings.setValue(QStringLiteral("window/text"), view_modes_->text_scale());
-  for (std::size_t i = 0; i < pages_.size(); ++i) {
-    const PageKind& kind = page_kinds()[i];
-    if (pages_[i] == current_page()) settings.setValue(QStringLiteral("window/page"), to_qstring(kind.id));
-    settings.setValue(page_key(kind), QJsonDocument(pages_[i]->state()).toJson(QJsonDocument::Compact));
-  }
 }
 
 void MainWindow::open_files(const QStringList& files) {
@@ -307,6 +278,10 @@ Page* MainWindow::current_page() const {
   return pages_[static_cast<std::size_t>(tabs_->currentIndex())];
 }
 
+QString MainWindow::page_id() const {
+  return to_qstring(page_kinds()[static_cast<std::size_t>(tabs_->currentIndex())].id);
+}
+
 void MainWindow::show_page(const QString& id) {
   if (Page* wanted = page(id)) tabs_->setCurrentWidget(wanted);
 }
@@ -331,6 +306,11 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   } else {
     statusBar()->showMessage(qtext(say::window::details_folded{}), 6000);
   }
+}
+
+void MainWindow::select(const ShownPoint& point) {
+  for (Page* page : pages_) page->mark(point);
+  show_details_of_page();
 }
 
 void MainWindow::explore_selected() {
@@ -493,6 +473,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
   keys.reserve(pages_.size());
   for (int i = 0; i < tabs_->count(); ++i) keys.emplace_back(QStringLiteral("Ctrl+%1").arg(i + 1), tabs_->tabText(i));
   keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), qtext(say::window::key_open{})},
+                           {QStringLiteral("Ctrl+N"), qtext(say::window::key_new_window{})},
                            {QStringLiteral("Ctrl+L, Ctrl+F"), qtext(say::window::key_filter{})},
                            {QStringLiteral("Ctrl+E"), qtext(say::window::key_export_plot{})},
                            {QStringLiteral("Ctrl+Shift+E"), qtext(say::window::key_export_csv{})},
@@ -538,10 +519,6 @@ QString MainWindow::work_of_pages() const {
   return all.join(QStringLiteral("; "));
 }
 
-void MainWindow::close_question() {
-  if (auto* box = findChild<QMessageBox*>(QStringLiteral("stop-and-quit"))) box->close();
-}
-
 void MainWindow::showEvent(QShowEvent* event) {
   if (std::exchange(folds_at_first_, false)) view_modes_->fold_below(roomy_width);
   QMainWindow::showEvent(event);
@@ -561,7 +538,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
                                qtext(say::window::points_wait_question{.work = work.toStdString()}),
                                qtext(say::window::measured_are_kept{}));
   }
-  if (remember_) save_settings();
   QMainWindow::closeEvent(event);
 }
 

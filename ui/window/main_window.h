@@ -28,6 +28,8 @@ class QueryBar;
 class RecentFiles;
 class RunsPanel;
 class ViewModes;
+class WhatIfBar;
+class WindowView;
 
 /// The size of a first window on a screen with that much room for windows: frame and panels leave it whole.
 [[nodiscard]] QSize default_window_size(const QSize& available);
@@ -35,7 +37,7 @@ class ViewModes;
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
-  /// `remember`: restores and saves geometry, theme, the pages' choices and recent files.
+  /// `remember`: takes up and keeps theme and recent files. What it shows is kept by a Session.
   explicit MainWindow(bool remember, QWidget* parent = nullptr);
   ~MainWindow() override;
 
@@ -45,6 +47,13 @@ class MainWindow : public QMainWindow {
   void show_page(const QString& id);
   /// Null when there is none of that id.
   [[nodiscard]] Page* page(const QString& id) const;
+  [[nodiscard]] QString page_id() const;
+  /// Marks it on all pages, with its details on those that show it.
+  void select(const ShownPoint& point);
+  /// Panels do not fold when the window is shown first, however narrow it is.
+  void keep_panels() { folds_at_first_ = false; }
+  /// What was written stands in the status bar for a while, an error in the banner.
+  void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   void set_theme(ThemeChoice choice);
   /// The pages that explore turn to it: a kernel that the window was given.
   void explore_algorithm(const std::string& name);
@@ -66,6 +75,12 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ViewModes& view_modes() const { return *view_modes_; }
   [[nodiscard]] Banner& banner() { return *banner_; }
   [[nodiscard]] QueryBar& query() const { return *query_; }
+  [[nodiscard]] const WhatIfBar& what_if() const { return *what_if_; }
+  [[nodiscard]] WindowView& shown_view() const { return *shown_view_; }
+
+ signals:
+  /// One more is wanted, beside this one.
+  void window_wanted();
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -86,8 +101,6 @@ class MainWindow : public QMainWindow {
   void follow_collection();
   /// The pages turn to what a started sweep has measured; where the user has chosen otherwise, a bar offers it.
   void show_sweep();
-  void restore_settings();
-  void save_settings();
   void open_by_hand(const QStringList& files);
   void open_sample();
   void open_second_sample();
@@ -103,11 +116,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] bool measures() const;
   void export_plot();
   void export_csv_file();
-  void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   /// "6 of 30 points"; empty without a filter.
   [[nodiscard]] QString counted() const;
   void forget_details_of(const QString& path);
-  void close_question();
   void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
   /// Of the pages, joined; empty where none has any.
   [[nodiscard]] QString work_of_pages() const;
@@ -140,6 +151,7 @@ class MainWindow : public QMainWindow {
   std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
   Workspace workspace_;
   Banner* banner_ = nullptr;
+  WhatIfBar* what_if_ = nullptr;
   QueryBar* query_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   std::vector<Page*> pages_;                    ///< as page_kinds() has them
@@ -149,7 +161,8 @@ class MainWindow : public QMainWindow {
   DetailsPanel* details_ = nullptr;
   QDockWidget* details_dock_ = nullptr;
   ViewModes* view_modes_ = nullptr;
-  bool folds_at_first_ = true;  ///< no earlier window has said which panels are open
+  WindowView* shown_view_ = nullptr;
+  bool folds_at_first_ = true;  ///< nobody has said which panels are open
   RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
   LessonInBrowser* lesson_ = nullptr;

@@ -443,7 +443,7 @@ TEST_F(WindowTest, WhatWasMeasuredAroundATileIsShownOnItsMap) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-TEST(Window, TheQuestionWhetherToStopASweepEndsWithIt) {
+TEST(Window, TheQuestionWhetherToStopASweepIsAnsweredAfterItAsWell) {
   const QTemporaryDir folder;
   qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
   {
@@ -458,14 +458,19 @@ TEST(Window, TheQuestionWhetherToStopASweepEndsWithIt) {
     window.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
     ASSERT_TRUE(planned.wait(60'000));
     EXPECT_FALSE(window.close());
-    const auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
+    auto* question = window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
     ASSERT_NE(question, nullptr);
     EXPECT_TRUE(question->isVisible());
     window.collect()->cancel();  // not by the question
     ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
     QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-    EXPECT_EQ(window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit")), nullptr);
+    ASSERT_EQ(window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit")), question);
+    EXPECT_TRUE(question->isVisible()) << "it does not vanish under the pointer";
     EXPECT_TRUE(window.isVisible()) << "nobody has answered it";
+    for (QAbstractButton* button : question->buttons()) {
+      if (question->buttonRole(button) == QMessageBox::AcceptRole) button->click();
+    }
+    EXPECT_FALSE(window.isVisible());
   }
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }

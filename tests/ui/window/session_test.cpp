@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a window showed is there again: from a session, whatever ended it, from a saved view, and from --state.
+#include <gtest/gtest.h>
+
+#include <QAction>
+#include <QDir>
+#include <QDockWidget>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLineEdit>
+#include <QLockFile>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <QPushButton>
+#include <QStandardPaths>
+#include <QTest>
+#include <QWheelEvent>
+#include <array>
+#include <memory>
+#include <string>
+
+#include "tests/ui/window_test.h"
+#include "ui/explorer/choices.h"
+#include "ui/pages/explorer_page.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/page_list.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/panels/details_panel.h"
+#include "ui/window/query_bar.h"
+#include "ui/window/session.h"
+#include "ui/window/session_file.h"
+#include "ui/window/view_document.h"
+#include "ui/window/what_if_bar.h"
+#include "ui/window/window_view.h"
+
+namespace attnscope::ui {
+namespace {
+
+struct SavedPage {
+  const char* id;
+  const char* state;
+};
+
+// Frozen: as the first version of the format has them.
+constexpr auto saved_pages = std::to_array<SavedPage>({
+    {"io", R"({"choices":{"mask":"causal"},"color":"automatic","group":"","hidden":["fa2"],"metric":"","over":"","plot)"
+           R"(":"time","scale":"","show":{"dram":false,"fit":true,"kernels":true,"l2_limit":true,"minimum":true,"model)"
+           R"(":true,"paper":true,"peaks":true,"per_head":false,"residuals":false,"sm_l2":true},"tile":""})"},
+    {"tiles",
+     R"({"as":"value","beside":"","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
+     R"(,"rows":"br"})"},
+    {"explorer",
+     R"({"choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"
+     R"("no","device":"NVIDIA H200","dropout":"0","dtype":"fp16","heads_kv":"16","heads_q":"16","mask":"causal",)"
+     R"("n_k":"4096","n_q":"4096","padding":"0","page":"0","pass":"fwd"},"pins":[{"algorithm":"fa2","batch":"1",)"
+     R"("bc":"128","br":"128","cache":"cold","d":"128","deterministic":"no","device":"NVIDIA H200","dropout":"0")"
+     R"(,"dtype":"fp16","heads_kv":"16","heads_q":"16","mask":"none","n_k":"4096","n_q":"4096","padding":"0","pa)"
+     R"(ge":"0","pass":"fwd"}]})"},
+    {"roofline", R"({"along":"n","choices":{"mask":"causal"},"device":"","level":"sm_l2","n":4096})"},
+    {"law", R"({"choices":{},"level":"dram","view":"collapse"})"},
+    {"table", R"({"descending":true,"sorted_by":"n"})"},
+    {"ceilings", R"({"device":"GPU-of-a-file-to-come"})"},
+    {"compare",
+     R"({"along":"","baseline":"","by":"","choices":{},"columns":"","descending":true,"margin":2.5,"other":"","r)"
+     R"(ows":"","sorted_by":"ratio","view":"table"})"},
+});
+
+/// Sessions in a folder of the test's own.
+class SessionTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    WindowTest::SetUp();
+    data_before_ = qgetenv("XDG_DATA_HOME");
+    QStandardPaths::setTestModeEnabled(false);  // else the folder would be the same in every test
+    qputenv("XDG_DATA_HOME", data_.path().toUtf8());
+  }
+  void TearDown() override {
+    qputenv("XDG_DATA_HOME", data_before_);
+    QStandardPaths::setTestModeEnabled(true);
+  }
+  [[nodiscard]] static QDir sessions() {
+    return QDir(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + QStringLiteral("/sessions"));
+  }
+  [[nodiscard]] static QStringList kept() { return sessions().entryList({QStringLiteral("*.json")}); }
+  void write(const QString& path, const QByteArray& bytes) const {
+    QFile out(path);
+    ASSERT_TRUE(out.open(QIODevice::WriteOnly));
+    out.write(bytes);
+  }
+  void read_all(MainWindow& window) const {
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window.workspace().loading(); }, 60'000));
+    settle();
+  }
+
+  QTemporaryDir data_;
+
+ private:
+  QByteArray data_before_;
+};
+
+/// As a turn of the wheel zooms.
+void zoom_in(LegendPlot& plot) {
+  const QPointF at = plot.axisRect()->center();
+  QWheelEvent wheel(at, plot.mapToGlobal(at), {}, {0, 240}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QApplication::sendEvent(&plot, &wheel);
+}
+
+TEST_F(SessionTest, ChoicesOfPagesAreTakenUp) {
+  ASSERT_EQ(saved_pages.size(), page_kinds().size());
+  QJsonObject pages;
+  for (const SavedPage& saved : saved_pages) {
+    pages[QString::fromLatin1(saved.id)] = QJsonDocument::fromJson(saved.state).object();
+  }
+  MainWindow window(false);
+  window.shown_view().restore({{"pages", pages}});
+  for (const SavedPage& saved : saved_pages) {
+    const Page* page = window.page(QString::fromLatin1(saved.id));
+    ASSERT_NE(page, nullptr) << saved.id;
+    const QJsonDocument wanted = QJsonDocument::fromJson(saved.state);
+    ASSERT_TRUE(wanted.isObject()) << saved.id;
+    EXPECT_EQ(QJsonDocument(page->state()).toJson().toStdString(), wanted.toJson().toStdString()) << saved.id;
+  }
+}
+
+TEST_F(SessionTest, AWholeWindowComesBack) {
+  const QString second = folder.filePath("second.attnscope");
+  fixtures::write_file(second, {{"memory-wall", fixtures::backward(), false}});
+  const QString path = folder.filePath("view.json");
+  QJsonObject left;
+  QCPRange zoomed;
+  {
+    MainWindow window(false);
+    window.show();
+    window.open_files({file, second});
+    read_all(window);
+    window.query().set_text(QStringLiteral("N<=8192"));
+    window.workspace().set_run_visible(1, false);
+    auto& io = page_of<IoCurvePage>(window);
+    io.set_ordinate(Ordinate::time);
+    settle();
+    const QCPRange whole = io.plot()->xAxis->range();
+    zoom_in(*io.plot());
+    zoomed = io.plot()->xAxis->range();
+    ASSERT_LT(zoomed.size(), whole.size());
+    auto& explorer = page_of<ExplorerPage>(window);
+    explorer.pin();
+    explorer.edit(QStringLiteral("what_if_dram"), QStringLiteral("50"), -1);
+    settle();
+    window.select((*window.workspace().visible())[2]);
+    ASSERT_TRUE(window.details()->point().has_value());
+    CollectForm& form = window.collect()->form();
+    form.set_axes(QStringLiteral("N=512 d=64"));
+    form.set_rounds(7);
+    form.set_also({QStringLiteral("simulated:A100 80GB")});
+    window.findChild<QDockWidget*>(QStringLiteral("collect"))->hide();
+    window.show_page(QStringLiteral("explorer"));
+    left = window.shown_view().session();
+    ASSERT_EQ(write_view(path, left), QString());
+  }
+  MainWindow window(false);
+  const ViewDocument read = read_view(path);
+  ASSERT_EQ(read.problem, QString());
+  window.shown_view().restore(read.view);
+  EXPECT_EQ(window.shown_view().view()["files"], left["files"]) << "kept also while they are read";
+  EXPECT_EQ(window.shown_view().view()["unticked"], left["unticked"]);
+  window.show();
+  read_all(window);
+  EXPECT_EQ(window.page_id(), QStringLiteral("explorer"));
+  EXPECT_EQ(window.workspace().files(), (QStringList{file, second}));
+  EXPECT_EQ(window.workspace().query(), QStringLiteral("N<=8192"));
+  EXPECT_TRUE(window.workspace().runs()[0].visible);
+  EXPECT_FALSE(window.workspace().runs()[1].visible);
+  EXPECT_TRUE(window.workspace().runs()[2].visible);
+  EXPECT_EQ(window.workspace().what_if().dram_rate, 0.5);
+  ASSERT_EQ(page_of<ExplorerPage>(window).chosen().pins.size(), 1U);
+  EXPECT_FALSE(window.findChild<QDockWidget*>(QStringLiteral("collect"))->toggleViewAction()->isChecked());
+  EXPECT_EQ(window.collect()->request().rounds, 7);
+  EXPECT_EQ(window.collect()->form().also(), QStringList{QStringLiteral("simulated:A100 80GB")});
+  const auto& io = page_of<IoCurvePage>(window);
+  EXPECT_EQ(io.plot()->xAxis->range(), zoomed);
+  EXPECT_TRUE(io.plot()->user_view());
+  QJsonObject now = window.shown_view().session();
+  left.remove("window");  // what a screen makes of it
+  now.remove("window");
+  EXPECT_EQ(QJsonDocument(now).toJson().toStdString(), QJsonDocument(left).toJson().toStdString());
+  // The explorer has no points, and its details are none.
+  EXPECT_FALSE(window.details()->point().has_value());
+  window.show_page(QStringLiteral("io"));
+  ASSERT_TRUE(window.details()->point().has_value());
+  EXPECT_EQ(window.details()->point()->id, left["selection"].toObject()["point"].toInteger());
+}
+
+TEST_F(SessionTest, WithOtherFilesOnlyChoicesHold) {
+  const QJsonObject zoom{{"zoom", QJsonObject{{"x", QJsonArray{1, 2}}}}, {"tile", "64x64"}};
+  const QJsonObject view{
+      {"files", QJsonArray{file}}, {"filter", "d:64"},           {"page", "io"},
+      {"unticked", QJsonArray{}},  {"selection", QJsonObject{}}, {"pages", QJsonObject{{"io", zoom}}}};
+  EXPECT_EQ(without_files(view),
+            (QJsonObject{{"page", "io"}, {"pages", QJsonObject{{"io", QJsonObject{{"tile", "64x64"}}}}}}));
+}
+
+TEST_F(SessionTest, PathsBelowTheViewAreRelativeToIt) {
+  ASSERT_TRUE(QDir(folder.path()).mkpath("a/runs"));
+  const QString here = QDir(folder.filePath("a")).canonicalPath();
+  const QString path = here + "/view.json";
+  const QJsonObject selection{{"file", here + "/runs/x.attnscope"}, {"point", 3}};
+  ASSERT_EQ(write_view(path, {{"files", QJsonArray{here + "/runs/x.attnscope", "/elsewhere/y.attnscope"}},
+                              {"selection", selection}}),
+            QString());
+  QFile written(path);
+  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
+  const QJsonObject raw = QJsonDocument::fromJson(written.readAll()).object();
+  EXPECT_EQ(raw["files"].toArray(), (QJsonArray{"runs/x.attnscope", "/elsewhere/y.attnscope"}));
+  EXPECT_EQ(raw["selection"]["file"].toString(), QStringLiteral("runs/x.attnscope"));
+  EXPECT_EQ(raw["version"].toInt(), 1);
+  // Moved together they stay together.
+  ASSERT_TRUE(QDir(folder.path()).rename("a", "b"));
+  const QString there = QDir(folder.filePath("b")).canonicalPath();
+  const ViewDocument moved = read_view(there + "/view.json");
+  EXPECT_EQ(moved.view["files"].toArray(), (QJsonArray{there + "/runs/x.attnscope", "/elsewhere/y.attnscope"}));
+  EXPECT_EQ(moved.view["selection"]["file"].toString(), there + "/runs/x.attnscope");
+}
+
+TEST_F(SessionTest, WhatIsNoViewIsSaidInOneLine) {
+  const QString path = folder.filePath("bad.json");
+  const auto problem_of = [&](const QByteArray& bytes) {
+    write(path, bytes);
+    const ViewDocument read = read_view(path);
+    EXPECT_TRUE(read.view.isEmpty());
+    EXPECT_TRUE(read.problem.startsWith(path)) << read.problem.toStdString();
+    EXPECT_FALSE(read.problem.contains('\n'));
+    return read.problem;
+  };
+  EXPECT_TRUE(problem_of("").contains("is damaged at byte"));
+  EXPECT_TRUE(problem_of("{\"format\": \"attnscope-vi").contains("is damaged at byte"));
+  EXPECT_TRUE(problem_of("[1, 2]").contains("is no saved view"));
+  EXPECT_TRUE(problem_of("{\"format\": 3}").contains("is no saved view"));
+  EXPECT_TRUE(problem_of(R"({"format": "attnscope-view", "version": 2})").contains("version 2"));
+  EXPECT_TRUE(problem_of(R"({"format": "attnscope-view"})").contains("version ?"));
+  EXPECT_TRUE(problem_of(QByteArray(9 << 20, ' ')).contains("larger than 8 MiB"));
+  EXPECT_TRUE(read_view(folder.filePath("none.json")).problem.contains("cannot be read"));
+}
+
+TEST_F(SessionTest, WhatAViewDoesNotHaveIsNotMadeUp) {
+  const QString path = folder.filePath("view.json");
+  ASSERT_EQ(write_view(path, {{"page", "law"}}), QString());
+  const ViewDocument read = read_view(path);
+  EXPECT_EQ(read.problem, QString());
+  EXPECT_EQ(read.view, (QJsonObject{{"format", "attnscope-view"}, {"version", 1}, {"page", "law"}}));
+}
+
+TEST_F(SessionTest, WrongTypesAreLeftOutAndTheRestHolds) {
+  const QString path = folder.filePath("wrong.json");
+  write(path, R"({"format": "attnscope-view", "version": 1, "files": [7, "x.attnscope"], "page": [], "pages": 1,
+                  "filter": "d:128", "selection": [], "panels": "all", "unticked": [4, {"file": 2}],
+                  "collect": {"rounds": "many", "also": 3, "algorithms": []}, "window": {"geometry": 5, "text": {}}})");
+  const ViewDocument read = read_view(path);
+  EXPECT_TRUE(read.problem.endsWith("wrong type: page, pages, selection, panels, files")) << read.problem.toStdString();
+  EXPECT_EQ(read.view["files"].toArray(), QJsonArray{folder.filePath("x.attnscope")});
+  MainWindow window(false);
+  window.shown_view().restore(read.view);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.workspace().loading(); }, 60'000));
+  EXPECT_EQ(window.workspace().query(), QStringLiteral("d:128"));
+  EXPECT_EQ(window.page_id(), QStringLiteral("io"));
+  EXPECT_EQ(window.collect()->request().rounds, 1);
+  EXPECT_TRUE(window.banner().text().contains("x.attnscope")) << "it is not there";
+  EXPECT_FALSE(window.banner().text().contains('\n'));
+}
+
+TEST_F(SessionTest, AWindowHasAFileOfItsOwn) {
+  auto first = std::make_unique<SessionFile>(SessionFile::Begin::last_left);
+  EXPECT_TRUE(first->read().view.isEmpty());
+  EXPECT_EQ(first->read().problem, QString());
+  ASSERT_EQ(first->write({{"page", "law"}}), QString());
+  SessionFile second(SessionFile::Begin::last_left);
+  EXPECT_TRUE(second.read().view.isEmpty()) << "the first is still open";
+  ASSERT_EQ(second.write({{"page", "table"}}), QString());
+  EXPECT_EQ(kept().size(), 2);
+  first.reset();
+  SessionFile third(SessionFile::Begin::last_left);
+  EXPECT_EQ(third.read().view["page"].toString(), QStringLiteral("law")) << "left by the first, not the second's";
+}
+
+TEST_F(SessionTest, OfManyThatWereLeftTheOldestGo) {
+  for (qsizetype i = 0; i < SessionFile::most_kept + 2; ++i) {
+    EXPECT_EQ(SessionFile(SessionFile::Begin::anew).write({{"page", "law"}}), QString());
+  }
+  EXPECT_EQ(kept().size(), SessionFile::most_kept);
+}
+
+TEST_F(SessionTest, ADamagedOneIsPutAside) {
+  EXPECT_EQ(SessionFile(SessionFile::Begin::anew).write({}), QString());
+  const QString path = sessions().filePath(kept().value(0));
+  write(path, "{\"format\"");
+  SessionFile again(SessionFile::Begin::last_left);
+  const ViewDocument left = again.read();
+  EXPECT_TRUE(left.view.isEmpty());
+  EXPECT_TRUE(left.problem.contains("The window begins anew")) << left.problem.toStdString();
+  EXPECT_TRUE(left.problem.contains(path + ".unread"));
+  EXPECT_TRUE(QFile::exists(path + ".unread"));
+  EXPECT_EQ(again.write({}), QString());
+}
+
+TEST_F(SessionTest, WhereNothingCanBeKeptTheWindowSaysSoOnce) {
+  // A file in the place of the folder: nobody, not even root, can write below it.
+  write(data_.filePath("attnscope-tests"), "");
+  const SessionFile kept_nowhere(SessionFile::Begin::last_left);
+  MainWindow window(false);
+  {
+    const Session session(window, kept_nowhere);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }, 60'000));
+    window.show_page(QStringLiteral("law"));
+  }
+  EXPECT_TRUE(window.banner().text().contains("will not be there at the next start"))
+      << window.banner().text().toStdString();
+  EXPECT_FALSE(window.banner().text().contains('\n'));
+}
+
+TEST_F(SessionTest, WhatIsChosenByHandIsKeptSoon) {
+  SessionFile kept_in(SessionFile::Begin::anew);
+  MainWindow window(false);
+  window.show();
+  const Session session(window, kept_in);
+  const auto page_kept = [&] { return kept_in.read().view["page"].toString(); };
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page_kept() == QStringLiteral("io"); }, 60'000));
+  QTest::keyClick(&window, Qt::Key_5, Qt::ControlModifier);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page_kept() == QStringLiteral("law"); }, 60'000));
+}
+
+TEST_F(SessionTest, AWhatIfIsSaidAcrossTheWindowAndEnded) {
+  MainWindow window(false);
+  window.show();
+  EXPECT_TRUE(window.what_if().isHidden());
+  auto& explorer = page_of<ExplorerPage>(window);
+  explorer.edit(QStringLiteral("what_if_dram"), QStringLiteral("50"), -1);
+  settle();
+  EXPECT_TRUE(window.what_if().isVisible());
+  EXPECT_TRUE(window.what_if().text().contains("DRAM rate × 0.5")) << window.what_if().text().toStdString();
+  window.what_if().findChild<QPushButton*>()->click();
+  settle();
+  EXPECT_TRUE(window.workspace().what_if().changes_nothing());
+  EXPECT_TRUE(window.what_if().isHidden());
+  explorer.undo_stack().undo();
+  settle();
+  EXPECT_EQ(window.workspace().what_if().dram_rate, 0.5);
+}
+
+/// The program, off screen, with the test's folders for what it keeps.
+class Program {
+ public:
+  Program(const QString& home, const QStringList& arguments) {
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("QT_QPA_PLATFORM", "offscreen");
+    environment.insert("XDG_DATA_HOME", home);
+    environment.insert("XDG_CONFIG_HOME", home);
+    process_.setProcessEnvironment(environment);
+    process_.start(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
+  }
+  ~Program() { kill(); }
+  void kill() {
+    process_.kill();  // kill -9
+    process_.waitForFinished();
+  }
+  [[nodiscard]] bool wait_for(const std::function<bool(const QJsonObject&)>& fits, const QString& sessions) {
+    return QTest::qWaitFor(
+        [&] {
+          const QStringList there = QDir(sessions).entryList({QStringLiteral("*.json")});
+          return there.size() == 1 && fits(read_view(QDir(sessions).filePath(there[0])).view);
+        },
+        60'000);
+  }
+
+ private:
+  QProcess process_;
+};
+
+TEST_F(SessionTest, AProgramThatWasKilledComesBack) {
+  const QString there = data_.filePath("attnscope/attnscope/sessions");
+  const QJsonArray files{file};
+  const auto shows = [&](const QJsonObject& view) { return view["files"] == files && !view["collect"].isUndefined(); };
+  {
+    Program program(data_.path(), {file});
+    ASSERT_TRUE(program.wait_for(shows, there));
+    program.kill();
+  }
+  const QString path = QDir(there).filePath(QDir(there).entryList({QStringLiteral("*.json")}).value(0));
+  EXPECT_TRUE(QFile::exists(path + ".lock")) << "it could not clean up";
+  // As if it had been killed while the table was shown; what is written from here on is the second program's.
+  QJsonObject view = read_view(path).view;
+  view["page"] = "table";
+  view["filter"] = "d:128";
+  view.remove("collect");
+  ASSERT_EQ(write_view(path, view), QString());
+  Program again(data_.path(), {});
+  ASSERT_TRUE(again.wait_for(shows, there));
+  view = read_view(path).view;
+  EXPECT_EQ(view["page"].toString(), QStringLiteral("table"));
+  EXPECT_EQ(view["filter"].toString(), QStringLiteral("d:128"));
+}
+
+TEST_F(SessionTest, AStateThatCannotBeShownIsOneLine) {
+  const QString path = folder.filePath("state.json");
+  write(path, "{}");
+  const auto end_of = [](const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
+    EXPECT_TRUE(process.waitForFinished(60'000));
+    const QByteArray said = process.readAllStandardError();
+    EXPECT_EQ(said.count('\n'), 1) << said.toStdString();
+    return process.exitCode();
+  };
+  EXPECT_EQ(end_of({"--state", path}), 1);
+  EXPECT_EQ(end_of({"--state", folder.filePath("none.json")}), 1);
+  ASSERT_EQ(write_view(path, {{"files", QJsonArray{file}}}), QString());
+  EXPECT_EQ(end_of({"--state", path, "--plots", folder.filePath("plots")}), 2);
+}
+
+}  // namespace
+}  // namespace attnscope::ui

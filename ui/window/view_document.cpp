@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/view_document.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QStringList>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "messages/window.h"
+#include "ui/pages/kept_zoom.h"
+#include "ui/process/save_file.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr auto format = "attnscope-view";
+constexpr int version = 1;
+constexpr qint64 largest = qint64{8} << 20;  ///< bytes: a view of a hundred files has some ten thousand
+
+struct Entry {
+  const char* key;
+  QJsonValue::Type type;
+};
+constexpr auto entries = std::to_array<Entry>({{"files", QJsonValue::Array},
+                                               {"page", QJsonValue::String},
+                                               {"pages", QJsonValue::Object},
+                                               {"filter", QJsonValue::String},
+                                               {"unticked", QJsonValue::Array},
+                                               {"selection", QJsonValue::Object},
+                                               {"panels", QJsonValue::Object},
+                                               {"window", QJsonValue::Object},
+                                               {"collect", QJsonValue::Object}});
+
+using OnPath = std::function<QString(const QString&)>;
+
+QJsonObject with_file(QJsonObject object, const OnPath& path_of) {
+  object[QLatin1String("file")] = path_of(object[QLatin1String("file")].toString());
+  return object;
+}
+
+/// All paths that a view has.
+void change_paths(QJsonObject& view, const OnPath& path_of) {
+  if (view.contains(QLatin1String("files"))) {
+    QJsonArray files;
+    for (const auto& file : view[QLatin1String("files")].toArray()) files.append(path_of(file.toString()));
+    view[QLatin1String("files")] = files;
+  }
+  if (view.contains(QLatin1String("unticked"))) {
+    QJsonArray runs;
+    for (const auto& run : view[QLatin1String("unticked")].toArray()) runs.append(with_file(run.toObject(), path_of));
+    view[QLatin1String("unticked")] = runs;
+  }
+  if (view.contains(QLatin1String("selection"))) {
+    view[QLatin1String("selection")] = with_file(view[QLatin1String("selection")].toObject(), path_of);
+  }
+}
+
+/// Takes out what has a wrong type; the keys of that.
+QStringList take_out_wrong(QJsonObject& view) {
+  QStringList wrong;
+  for (const Entry& entry : entries) {
+    const QString key = QLatin1String(entry.key);
+    const QJsonValue value = view.value(key);
+    if (!view.contains(key) || value.type() == entry.type) continue;
+    wrong << key;
+    view.remove(key);
+  }
+  const QJsonArray named = view.value(QLatin1String("files")).toArray();
+  QJsonArray files;
+  for (const auto& file : named) {
+    if (file.isString() && !file.toString().isEmpty()) files.append(file);
+  }
+  if (files.size() != named.size()) {
+    wrong << QStringLiteral("files");
+    view[QLatin1String("files")] = files;
+  }
+  return wrong;
+}
+
+}  // namespace
+
+ViewDocument read_view(const QString& path) {
+  const std::string name = path.toStdString();
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) {
+    return {{}, qtext(say::window::view_unreadable{.file = name, .why = file.errorString().toStdString()})};
+  }
+  const QByteArray bytes = file.read(largest + 1);
+  if (bytes.size() > largest) return {{}, qtext(say::window::view_too_large{.file = name, .mib = largest >> 20})};
+  QJsonParseError error;
+  QJsonObject view = QJsonDocument::fromJson(bytes, &error).object();
+  if (error.error != QJsonParseError::NoError) {
+    return {
+        {},
+        qtext(say::window::view_damaged{.file = name, .at = error.offset, .why = error.errorString().toStdString()})};
+  }
+  if (view.value(QLatin1String("format")).toString() != QLatin1String(format)) {
+    return {{}, qtext(say::window::view_of_another_kind{.file = name})};
+  }
+  if (const QJsonValue of = view.value(QLatin1String("version")); of.toInt() != version) {
+    const QString words = of.isDouble() ? QString::number(of.toDouble()) : QStringLiteral("?");
+    return {
+        {},
+        qtext(say::window::view_of_another_version{.file = name, .version = words.toStdString(), .known = version})};
+  }
+  const QStringList wrong = take_out_wrong(view);
+  const QDir folder = QFileInfo(path).absoluteDir();
+  change_paths(view, [&](const QString& each) { return QDir::cleanPath(folder.absoluteFilePath(each)); });
+  if (wrong.isEmpty()) return {view, {}};
+  const std::string keys = wrong.join(QStringLiteral(", ")).toStdString();
+  return {view, qtext(say::window::view_left_out{.file = name, .keys = keys})};
+}
+
+QString write_view(const QString& path, QJsonObject view) {
+  // Links are looked through, as they are in the paths of open files.
+  const QFileInfo folder_itself(QFileInfo(path).absolutePath());
+  const QDir folder(folder_itself.exists() ? folder_itself.canonicalFilePath() : folder_itself.absoluteFilePath());
+  change_paths(view, [&](const QString& each) {
+    const QString relative = folder.relativeFilePath(each);
+    return relative.startsWith(QLatin1String("..")) ? each : relative;
+  });
+  view[QLatin1String("format")] = QLatin1String(format);
+  view[QLatin1String("version")] = version;
+  return save_file(path, [&](QIODevice& out) { return write_all(out, QJsonDocument(view).toJson()); });
+}
+
+QJsonObject without_files(QJsonObject view) {
+  for (const char* key : {"files", "filter", "unticked", "selection"}) view.remove(QLatin1String(key));
+  QJsonObject pages = view.value(QLatin1String("pages")).toObject();
+  for (const QString& id : pages.keys()) {
+    QJsonObject page = pages[id].toObject();
+    page.remove(zoom_key());
+    pages[id] = page;
+  }
+  view[QLatin1String("pages")] = pages;
+  return view;
+}
+
+}  // namespace attnscope::ui

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/window_view.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QLineEdit>
+#include <set>
+#include <utility>
+
+#include "messages/window.h"
+#include "ui/pages/page_list.h"
+#include "ui/panels/collect_panel.h"
+#include "ui/runs/samples.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/window/main_window.h"
+#include "ui/window/query_bar.h"
+#include "ui/window/view_document.h"
+#include "ui/window/view_modes.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr int docks_version = 1;
+
+QString as_text(const QByteArray& bytes) {
+  return QString::fromLatin1(bytes.toBase64());
+}
+
+QByteArray as_bytes(const QJsonValue& text) {
+  return QByteArray::fromBase64(text.toString().toLatin1());
+}
+
+/// As the workspace names it. A sample that was shipped elsewhere is the one that is shipped now.
+QString open_name(const QString& path) {
+  const QFileInfo file(path);
+  if (file.exists()) return file.canonicalFilePath();
+  const QStringList samples = recorded_samples() + QStringList(second_sample());
+  for (const QString& sample : samples) {
+    if (QFileInfo(sample).fileName() == file.fileName()) return sample;
+  }
+  return path;
+}
+
+}  // namespace
+
+WindowView::WindowView(MainWindow& window) : QObject(&window), window_(window) {
+  connect(&window_.workspace(), &Workspace::points_changed, this, &WindowView::select);
+}
+
+QJsonObject WindowView::view() {
+  const Workspace& workspace = window_.workspace();
+  const QStringList files = workspace.wanted_files();
+  QJsonObject pages;
+  for (const PageKind& kind : page_kinds()) {
+    const QString id = to_qstring(kind.id);
+    pages[id] = window_.page(id)->state();
+  }
+  QJsonArray unticked;
+  for (const auto& [file, uid] : workspace.unticked()) {
+    if (!files.contains(file)) continue;
+    unticked.append(QJsonObject{{QStringLiteral("file"), file}, {QStringLiteral("run"), QString::fromStdString(uid)}});
+  }
+  std::optional<Selected> selected = to_select_;
+  // It is marked on all pages, on whichever it was selected.
+  if (const std::optional<ShownPoint>& point = window_.page(window_.page_id())->marked(); point && !selected) {
+    selected = Selected{point->run->file, point->id};
+  }
+  look_at_panels();
+  QJsonObject view{{QStringLiteral("files"), QJsonArray::fromStringList(files)},
+                   {QStringLiteral("page"), window_.page_id()},
+                   {QStringLiteral("pages"), pages},
+                   {QStringLiteral("filter"), window_.query().field()->text()},
+                   {QStringLiteral("unticked"), unticked},
+                   {QStringLiteral("panels"), panels_}};
+  if (selected && files.contains(selected->file)) {
+    view[QStringLiteral("selection")] =
+        QJsonObject{{QStringLiteral("file"), selected->file}, {QStringLiteral("point"), selected->point}};
+  }
+  return view;
+}
+
+QJsonObject WindowView::session() {
+  QJsonObject session = view();
+  session[QStringLiteral("window")] = place_;
+  session[QStringLiteral("collect")] = window_.collect()->form().state();
+  return session;
+}
+
+void WindowView::look_at_panels() {
+  if (window_.view_modes().presenting()) return;
+  for (const QDockWidget* dock : window_.findChildren<QDockWidget*>()) {
+    panels_[dock->objectName()] = dock->toggleViewAction()->isChecked();
+  }
+  place_ = {{QStringLiteral("geometry"), as_text(window_.saveGeometry())},
+            {QStringLiteral("docks"), as_text(window_.saveState(docks_version))},
+            {QStringLiteral("text"), window_.view_modes().text_scale()}};
+}
+
+void WindowView::restore(const QJsonObject& view) {
+  const QJsonObject pages = view[QStringLiteral("pages")].toObject();
+  for (const PageKind& kind : page_kinds()) {
+    const QString id = to_qstring(kind.id);
+    if (pages.contains(id)) window_.page(id)->restore(pages[id].toObject());
+  }
+  window_.collect()->form().restore(view[QStringLiteral("collect")].toObject());
+  restore_files(view);
+  if (view.contains(QStringLiteral("filter"))) window_.query().set_text(view[QStringLiteral("filter")].toString());
+  window_.show_page(view[QStringLiteral("page")].toString());
+  restore_panels(view);
+  select();
+}
+
+void WindowView::restore_files(const QJsonObject& view) {
+  if (!view.contains(QStringLiteral("files"))) return;
+  Workspace& workspace = window_.workspace();
+  QStringList files;
+  for (const auto& file : view[QStringLiteral("files")].toArray()) files << open_name(file.toString());
+  for (const QString& file : QStringList(workspace.files())) {
+    if (!files.contains(file)) workspace.close(file);
+  }
+  std::set<Workspace::NamedRun> unticked;
+  for (const auto& run : view[QStringLiteral("unticked")].toArray()) {
+    unticked.emplace(open_name(run[QStringLiteral("file")].toString()),
+                     run[QStringLiteral("run")].toString().toStdString());
+  }
+  workspace.set_unticked(std::move(unticked));
+  for (const QString& file : files) {
+    if (!workspace.wanted_files().contains(file)) workspace.open(file);
+  }
+  to_select_.reset();
+  if (const QJsonObject selected = view[QStringLiteral("selection")].toObject(); !selected.isEmpty()) {
+    to_select_ =
+        Selected{open_name(selected[QStringLiteral("file")].toString()), selected[QStringLiteral("point")].toInteger()};
+  }
+}
+
+void WindowView::restore_panels(const QJsonObject& view) {
+  const QJsonObject place = view[QStringLiteral("window")].toObject();
+  window_.restoreGeometry(as_bytes(place[QStringLiteral("geometry")]));
+  if (window_.restoreState(as_bytes(place[QStringLiteral("docks")]), docks_version)) window_.keep_panels();
+  if (place.contains(QStringLiteral("text"))) {
+    window_.view_modes().set_text_scale(place[QStringLiteral("text")].toDouble());
+  }
+  const QJsonObject panels = view[QStringLiteral("panels")].toObject();
+  for (QDockWidget* dock : window_.findChildren<QDockWidget*>()) {
+    if (!panels[dock->objectName()].isBool()) continue;
+    dock->setVisible(panels[dock->objectName()].toBool());
+    window_.keep_panels();
+  }
+}
+
+void WindowView::select() {
+  if (!to_select_) return;
+  const std::shared_ptr<const PointSet> points = window_.workspace().visible();
+  for (Row row = 0; row < points->size(); ++row) {
+    if (points->id(row) != to_select_->point || points->run_of(row)->file != to_select_->file) continue;
+    to_select_.reset();
+    return window_.select((*points)[row]);
+  }
+  if (!window_.workspace().loading()) to_select_.reset();
+}
+
+void WindowView::save() {
+  const QString path =
+      QFileDialog::getSaveFileName(&window_, qtext(say::window::save_view_title{}),
+                                   QStringLiteral("attnscope-view.json"), qtext(say::window::view_filter{}));
+  if (path.isEmpty()) return;
+  window_.say_written(qtext(say::window::written{.file = one_line(path).toStdString()}), write_view(path, view()));
+}
+
+void WindowView::open() {
+  const QString path = QFileDialog::getOpenFileName(&window_, qtext(say::window::open_view_title{}), {},
+                                                    qtext(say::window::view_filter{}));
+  if (path.isEmpty()) return;
+  const ViewDocument read = read_view(path);
+  window_.banner().forget(Banner::Topic::open, path);
+  if (!read.problem.isEmpty()) window_.banner().add(Banner::Topic::open, read.problem, path);
+  restore(read.view);
+}
+
+}  // namespace attnscope::ui
