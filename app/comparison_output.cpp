@@ -14,6 +14,7 @@
 
 #include "app/table.h"
 #include "messages/compare.h"
+#include "messages/language.h"
 #include "profiler/analysis/comparison_answers.h"
 #include "profiler/analysis/comparison_words.h"
 #include "profiler/analysis/tables/comparison_table.h"
@@ -180,7 +181,8 @@ void print_html_table(const analysis::Table& table, std::ostream& out) {
 }
 
 void print_html(const ComparisonOutput& output, std::ostream& out) {
-  out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" << html_text(title_of(output))
+  out << "<!DOCTYPE html>\n<html lang=\"" << html_text(text(say::language::code{}))
+      << "\"><head><meta charset=\"utf-8\"><title>" << html_text(title_of(output))
       << "</title>\n<style>:root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:2em}"
          "table{border-collapse:collapse;margin:0 0 1.5em}th,td{border:1px solid #8888;padding:.25em "
          ".6em;text-align:left;"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "app/command.h"
 #include "app/documents.h"
 #include "messages/command.h"
+#include "messages/language.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -18,6 +20,21 @@ namespace {
 
 std::string_view topic_of(const Document& document) {
   return document.file.substr(0, document.file.rfind('.'));
+}
+
+/// In the language in use, where there is one of it ("tutorial.zh.md").
+const Document& translated(const Document& document) {
+  const auto file = fmt::format("{}.{}.md", topic_of(document), text(say::language::code{}));
+  const auto found = std::ranges::find(documents(), file, &Document::file);
+  return found == documents().end() ? document : *found;
+}
+
+/// English ones: those that are translations have a language before their ".md".
+std::vector<Document> originals() {
+  std::vector<Document> all;
+  std::ranges::copy_if(documents(), std::back_inserter(all),
+                       [](const Document& each) { return topic_of(each).find('.') == std::string_view::npos; });
+  return all;
 }
 
 /// Without the licence's line.
@@ -32,20 +49,21 @@ std::string_view title_of(const Document& document) {
 }
 
 ExitCode print_topics() {
-  for (const Document& document : documents()) {
-    std::cout << fmt::format("{:<14}{}\n", topic_of(document), title_of(document));
+  for (const Document& document : originals()) {
+    std::cout << fmt::format("{:<14}{}\n", topic_of(document), title_of(translated(document)));
   }
   return ExitCode::ok;
 }
 
 ExitCode print_document(const std::string& topic) {
-  const auto found = std::ranges::find(documents(), topic, topic_of);
-  if (found == documents().end()) {
+  const std::vector<Document> all = originals();
+  const auto found = std::ranges::find(all, topic, topic_of);
+  if (found == all.end()) {
     std::vector<std::string> topics;
-    for (const Document& document : documents()) topics.emplace_back(topic_of(document));
+    for (const Document& document : all) topics.emplace_back(topic_of(document));
     throw CommandError(ExitCode::usage, say::command::unknown_document{.topic = topic, .topics = join_or(topics)});
   }
-  std::cout << body_of(*found);
+  std::cout << body_of(translated(*found));
   return ExitCode::ok;
 }
 
