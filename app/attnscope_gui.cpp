@@ -354,7 +354,7 @@ int run_windows(Application& application, QStringList files, std::string explore
 /// said.
 attnscope::Message write_language() {
   if (can_write_language()) return translate_qt(), attnscope::Message();
-  const std::string language = text(say::language::own_name{});
+  const std::string language = attnscope::text(say::language::code{});
   attnscope::use_catalogue(attnscope::Catalogue::english());
   return say::language::no_font{.language = language};
 }
