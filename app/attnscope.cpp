@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -131,15 +132,19 @@ int run(int argc, char** argv) {
   add("help", "Print a document: how to install, walks, the reference, explanations, measurements",
       [](CLI::App& command) { return attnscope::add_help(command); });
 
-  const auto add_version = [](CLI::App& command) {
+  const auto add_common = [](CLI::App& command) {
     command.set_version_flag("--version", "attnscope " + std::string(attnscope::program_version()),
                              "Print the version and exit");
+    // Its value was read before anything was said.
+    if (command.get_option_no_throw("--lang") != nullptr) return;
+    command.add_option("--lang", "Language of messages and reports: en or zh (default: the locale's)")
+        ->type_name("LANGUAGE");
   };
-  add_version(app);
+  add_common(app);
   for (CLI::App* command : app.get_subcommands(nullptr)) {
-    add_version(*command);
+    add_common(*command);
     command->footer(exit_codes);
-    for (CLI::App* below : command->get_subcommands(nullptr)) add_version(*below);
+    for (CLI::App* below : command->get_subcommands(nullptr)) add_common(*below);
     attnscope::refuse_empty_values(*command);
   }
 
@@ -165,8 +170,9 @@ int main(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));
   spdlog::set_pattern("%n: %^%l%$: %v");
   try {
-    attnscope::use_language("attnscope");  // before anything is said
-    const attnscope::Message wrong = attnscope::user::load_inherited_kernels();
+    const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
+    attnscope::Message wrong = attnscope::use_language("attnscope", arguments);  // before anything is said
+    if (wrong.empty()) wrong = attnscope::user::load_inherited_kernels();
     if (!wrong.empty()) return fail(ExitCode::usage, text(wrong));
     return run(argc, argv);
   } catch (const attnscope::CommandError& error) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCommandLineParser>
+#include <QRegularExpression>
 #include <QTextStream>
 #include <algorithm>
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "kernels/user/known_kernels.h"
 #include "messages/command.h"
 #include "messages/gui.h"
+#include "messages/language.h"
 #include "messages/output.h"
 #include "profiler/measure/host_environment.h"
 #include "ui/pages/page_list.h"
@@ -26,6 +29,7 @@
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 #include "ui/window/application.h"
+#include "ui/window/language.h"
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/offscreen.h"
@@ -132,7 +136,7 @@ struct Switches {
   QCommandLineOption state{QStringLiteral("state"),
                            QStringLiteral("Show what a window showed when it saved <view>: of [FILE...], if given."),
                            QStringLiteral("view")};
-  QCommandLineOption language{QStringLiteral("lang"), QStringLiteral("Language of the lesson: en or zh."),
+  QCommandLineOption language{QStringLiteral("lang"), QStringLiteral("Language of window and lesson: en or zh."),
                               QStringLiteral("language")};
   QCommandLineOption kernel{QStringLiteral("kernel"),
                             QStringLiteral("A kernel of your own to work with: its statement, a JSON file."),
@@ -163,9 +167,8 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
   return {};
 }
 
-/// Of --lesson and --lang; what is wrong with them, or nothing.
+/// Of --lesson; what is wrong with them, or nothing.
 QString read_lesson(const QCommandLineParser& parser, const Switches& known, Options& options) {
-  if (parser.isSet(known.language) && !parser.isSet(known.lesson)) return qtext(say::gui::lang_of_lesson{});
   if (!parser.isSet(known.lesson)) return {};
   const QString page = parser.value(known.lesson);
   const QStringList pages = lesson_page_ids();
@@ -175,13 +178,8 @@ QString read_lesson(const QCommandLineParser& parser, const Switches& known, Opt
   if (parser.isSet(known.plots) || parser.isSet(known.screenshot)) return qtext(say::gui::lesson_alone{});
   options.lesson = LessonRequest{.page = page};
   if (!parser.isSet(known.language)) return {};
-  const QStringList languages = lesson_languages();
-  const QString language = parser.value(known.language);
-  if (!languages.contains(language)) {
-    return qtext(say::gui::lesson_language{.languages = languages.join(QStringLiteral(", ")).toStdString()});
-  }
-  remember_lesson_language(language);
-  options.lesson->language = language;
+  options.lesson->language = parser.value(known.language);
+  remember_lesson_language(options.lesson->language);
   return {};
 }
 
@@ -338,13 +336,12 @@ int open_lesson(const Options& options) {
 
 /// One window after the other: opening a kernel of the user's own ends one, while nobody looks at what is known. They
 /// are one session.
-int run_windows(Application& application, const Options& options) {
+int run_windows(Application& application, const Options& options, attnscope::Message trouble) {
   using attnscope::user::known_kernel_files;
   SessionFile kept(options.state ? SessionFile::Begin::anew : SessionFile::Begin::last_left);
   ViewDocument left = options.state ? *options.state : kept.read();
   if (!options.files.isEmpty()) left.view = without_files(left.view);
   std::string explored = options.explored;
-  attnscope::Message trouble;
   bool active = true;
   for (;;) {
     QString kernel;
@@ -378,14 +375,21 @@ int run_windows(Application& application, const Options& options) {
   }
 }
 
+/// The language to write in, once there are fonts: English where none has the characters of the one in use, which is
+/// said.
+attnscope::Message write_language() {
+  if (can_write_language()) return translate_qt(), attnscope::Message();
+  const std::string language = attnscope::text(say::language::code{});
+  attnscope::use_catalogue(attnscope::Catalogue::english());
+  return say::language::no_font{.language = language};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
   // A file that grows over the limit is then a failed write with its error line, not the program's death.
   std::signal(SIGXFSZ, SIG_IGN);
-  // Before anything is said.
-  attnscope::use_language("attnscope-gui");
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationVersion(QString::fromLatin1(attnscope::program_version()));
@@ -393,6 +397,12 @@ int main(int argc, char** argv) {
   // Before QApplication: it would end the program where there is no display, even for --help.
   QStringList arguments;
   for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
+  // Pictures are the same whatever the window was set to.
+  const bool asks_pictures = !arguments.filter(QRegularExpression(QStringLiteral("^--(plots|screenshot)"))).isEmpty();
+  const attnscope::Message no_language =  // before anything is said
+      attnscope::use_language("attnscope-gui", std::span(argv, static_cast<std::size_t>(argc)),
+                              (asks_pictures ? QString() : remembered_language()).toStdString());
+  if (!no_language.empty()) return complain(qtext(no_language)), usage_error;
   Options options;
   if (const auto code = parse(arguments, options)) return *code;
 
@@ -416,7 +426,9 @@ int main(int argc, char** argv) {
   QGuiApplication::setDesktopFileName(QStringLiteral("org.attnscope.Attnscope"));
   initialize_style();
 
-  if (pictures_only) return write_pictures(options);
-  if (options.lesson) return open_lesson(options);
-  return run_windows(application, options);
+  if (options.lesson) return open_lesson(options);  // the browser has its own fonts
+  const attnscope::Message no_font = write_language();
+  if (!pictures_only) return run_windows(application, options, no_font);
+  if (!no_font.empty()) complain(qtext(no_font));
+  return write_pictures(options);
 }

@@ -194,8 +194,9 @@ void sides_of_word(const SideWord& word, Loader& files, ComparedSides& sides) {
     sides.base_name = text(say::compare::first_half{.side = word.text});
     sides.other_name = text(say::compare::second_half{});
   } else {
-    sides.base_name = fmt::format("{}, run {}", word.text, sides.table.runs()[*runs.begin()].title);
-    sides.other_name = fmt::format("{}, other runs", word.text);
+    sides.base_name =
+        text(say::compare::run_of_side{.side = word.text, .run = sides.table.runs()[*runs.begin()].title});
+    sides.other_name = text(say::compare::other_runs_of_side{.side = word.text});
   }
 }
 

@@ -2,7 +2,9 @@
 #include "app/language.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +16,7 @@
 #include <utility>
 
 #include "kernels/model/message.h"
+#include "messages/embedded.h"
 #include "messages/language.h"
 #include "profiler/plan/text.h"
 
@@ -21,7 +24,7 @@ namespace attnscope {
 namespace {
 
 constexpr const char* variable = "ATTNSCOPE_MESSAGES";
-constexpr std::size_t most_mib = 4;  // the English texts have some 50 KiB
+constexpr std::size_t most_mib = 4;  // the English texts have some 200 KiB
 constexpr std::size_t most_bytes = most_mib << 20;
 
 Result<Catalogue, Message> read_catalogue(const std::filesystem::path& path) {
@@ -44,15 +47,60 @@ Result<Catalogue, Message> read_catalogue(const std::filesystem::path& path) {
   return Catalogue::parse(json);
 }
 
+/// What stands behind `--lang`; nothing where that is not among the arguments.
+std::string_view asked_language(std::span<char* const> arguments) {
+  constexpr std::string_view option = "--lang";
+  std::string_view asked;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view word = arguments[i];
+    if (word == "--") break;
+    if (word == option && i + 1 < arguments.size()) asked = arguments[++i];
+    if (word.starts_with(option) && word.substr(option.size()).starts_with('=')) asked = word.substr(option.size() + 1);
+  }
+  return asked;
+}
+
+/// "zh" of "zh_CN.UTF-8".
+std::string_view language_of_locale() {
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
+    const char* locale = std::getenv(name);
+    if (locale == nullptr || *locale == '\0') continue;
+    const std::string_view word = locale;
+    return word.substr(0, word.find_first_of("_.@"));
+  }
+  return {};
+}
+
+bool is_built_in(std::string_view language) {
+  return std::ranges::count(message_languages(), language) > 0;
+}
+
+void use_built_in(std::string_view language) {
+  if (auto catalogue = Catalogue::parse(embedded_messages(language))) use_catalogue(std::move(catalogue).value());
+}
+
 }  // namespace
 
-void use_language(std::string_view program) {
+Message use_language(std::string_view program, std::span<char* const> arguments, std::string_view preferred) {
+  if (const std::string_view asked = asked_language(arguments); !asked.empty()) {
+    if (!is_built_in(asked)) {
+      return say::language::unknown{.word = asked, .known = fmt::format("{}", fmt::join(message_languages(), ", "))};
+    }
+    use_built_in(asked);
+    return {};
+  }
+  const std::string_view wanted = is_built_in(preferred) ? preferred : language_of_locale();
+  if (is_built_in(wanted)) use_built_in(wanted);
   const char* named = std::getenv(variable);
-  if (named == nullptr || *named == '\0') return;
+  if (named == nullptr || *named == '\0') return {};
   Result<Catalogue, Message> catalogue = read_catalogue(named);
-  if (catalogue) return use_catalogue(std::move(catalogue).value());
+  if (catalogue) {
+    use_catalogue(std::move(catalogue).value());
+    return {};
+  }
   const Message unused = say::language::unused{.variable = variable, .file = named, .why = catalogue.error()};
   std::fputs(fmt::format("{}: {}\n", program, printable(text(unused))).c_str(), stderr);
+  return {};
 }
 
 }  // namespace attnscope

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "messages/command.h"
+#include "messages/language.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -136,7 +137,8 @@ void Output::begin_page() {
   if (std::exchange(begun_, true)) return;
   std::string title = page_title_.empty() ? command_ : page_title_;
   if (page_title_.empty()) std::ranges::replace(title, '-', ' ');
-  std::cout << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" << html_text(title)
+  std::cout << "<!DOCTYPE html>\n<html lang=\"" << html_text(text(say::language::code{}))
+            << "\"><head><meta charset=\"utf-8\"><title>" << html_text(title)
             << "</title>\n<style>:root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:2em}"
                "table{border-collapse:collapse;margin:0 0 1.5em}th,td{border:1px solid #8888;padding:.25em "
                ".6em;text-align:left;"

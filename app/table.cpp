@@ -12,10 +12,15 @@
 namespace attnscope {
 namespace {
 
-/// Characters rather than bytes, so that columns with "×" or "µ" stand straight.
+/// Columns of a terminal rather than bytes, so that what has "×" or "µ" stands straight: Chinese characters and their
+/// punctuation, U+3000 and above, take two.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  std::size_t width = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0U) != 0x80U) width += byte >= 0xE3U ? 2 : 1;
+  }
+  return width;
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {

@@ -12,6 +12,7 @@ at_most() {
   [ "$(wc -c <"$2")" -le "$1" ] || { echo "documents: $2 has more than $1 bytes" >&2; failed=1; }
 }
 at_most 8192 README.md
+at_most 8192 README.zh.md
 at_most 12288 CONTRIBUTING.md
 
 for file in *.md assets/docs/*.md assets/lesson/README.md tests/campaign/README.md; do

@@ -9,7 +9,7 @@ build_packages=(
 )
 gui_packages=(
   qt6-base-dev qt6-base-dev-tools qt6-svg-dev libqcustomplot-dev libqcustomplot2.1-qt6
-  qt6-qpa-plugins libgl-dev libgl1-mesa-dri fonts-dejavu-core fonts-droid-fallback
+  qt6-qpa-plugins qt6-translations-l10n libgl-dev libgl1-mesa-dri fonts-dejavu-core fonts-droid-fallback
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 clang-tidy-14 clang-14 xvfb xauth

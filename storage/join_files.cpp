@@ -139,13 +139,14 @@ RunRow read_run_row(SQLite::Database& database, std::int64_t id) {
 }
 
 /// "places 3, 4, 7 and 12 more"
-std::string named_places(const std::vector<std::int64_t>& places) {
+Message named_places(const std::vector<std::int64_t>& places) {
   constexpr std::size_t most = 8;
   const std::size_t named = std::min(most, places.size());
-  const std::string text =
-      fmt::format("{} {}", places.size() == 1 ? "place" : "places",
-                  fmt::join(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-  return named == places.size() ? text : fmt::format("{} and {} more", text, places.size() - named);
+  if (places.size() == 1) return say::file::one_place{.place = places.front()};
+  const std::string list =
+      fmt::format("{}", fmt::join(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named == places.size()) return say::file::places{.places = list};
+  return say::file::places_and_more{.places = list, .more = places.size() - named};
 }
 
 class Join {

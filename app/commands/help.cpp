@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "kernels/registry.h"
 #include "messages/axis.h"
 #include "messages/command.h"
+#include "messages/language.h"
 #include "profiler/plan/axes.h"
 #include "profiler/plan/text.h"
 
@@ -23,6 +25,21 @@ namespace {
 
 std::string_view topic_of(const Document& document) {
   return document.file.substr(0, document.file.rfind('.'));
+}
+
+/// In the language in use, where there is one of it ("tutorial.zh.md").
+const Document& translated(const Document& document) {
+  const auto file = fmt::format("{}.{}.md", topic_of(document), text(say::language::code{}));
+  const auto found = std::ranges::find(documents(), file, &Document::file);
+  return found == documents().end() ? document : *found;
+}
+
+/// English ones: those that are translations have a language before their ".md".
+std::vector<Document> originals() {
+  std::vector<Document> all;
+  std::ranges::copy_if(documents(), std::back_inserter(all),
+                       [](const Document& each) { return topic_of(each).find('.') == std::string_view::npos; });
+  return all;
 }
 
 /// Without the licence's line.
@@ -49,25 +66,26 @@ ExitCode print_topics() {
   const auto print = [](std::string_view topic, std::string_view title) {
     std::cout << fmt::format("{:<14}{}\n", topic, title);
   };
-  for (const Document& document : documents()) print(topic_of(document), title_of(document));
+  for (const Document& document : originals()) print(topic_of(document), title_of(translated(document)));
   print(axes_topic, text(say::axis::help_title{}));
   return ExitCode::ok;
 }
 
 std::vector<std::string> topics() {
   std::vector<std::string> topics;
-  for (const Document& document : documents()) topics.emplace_back(topic_of(document));
+  for (const Document& document : originals()) topics.emplace_back(topic_of(document));
   topics.emplace_back(axes_topic);
   return topics;
 }
 
 ExitCode print_document(const std::string& topic) {
   if (topic == axes_topic) return print_axes();
-  const auto found = std::ranges::find(documents(), topic, topic_of);
-  if (found == documents().end()) {
+  const std::vector<Document> all = originals();
+  const auto found = std::ranges::find(all, topic, topic_of);
+  if (found == all.end()) {
     throw CommandError(ExitCode::usage, say::command::unknown_document{.topic = topic, .topics = join_or(topics())});
   }
-  std::cout << body_of(*found);
+  std::cout << body_of(translated(*found));
   return ExitCode::ok;
 }
 

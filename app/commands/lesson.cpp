@@ -61,12 +61,6 @@ std::vector<std::string> names_of(const std::vector<std::string>& files) {
 }
 
 ExitCode export_lesson(const LessonOptions& options) {
-  const std::vector<std::string> languages = lesson::lesson_languages();
-  if (std::ranges::count(languages, options.language) == 0) {
-    throw CommandError(ExitCode::usage,
-                       say::lesson::unknown_language{.word = options.language,
-                                                     .known = fmt::format("{}", fmt::join(languages, ", "))});
-  }
   const std::vector<std::string> files = files_or_samples(options.files, lesson_samples());
   const std::vector<lesson::TextFile> own = own_texts(options);
   const LoadedPoints loaded = load_points(files, options.filter);

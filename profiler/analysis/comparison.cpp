@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "messages/compare.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/one_clock.h"
 #include "profiler/analysis/published_errors.h"
@@ -416,7 +417,9 @@ void add_throttling(const PointTable& table, ComparisonResult& result) {
     if (any(pair.other)) ++throttled[1];
   }
   if (throttled[0] + throttled[1] == 0) return;
-  const auto words = [&](std::size_t count) { return fmt::format("{} of {}", count, result.pairs.size()); };
+  const auto words = [&](std::size_t count) {
+    return text(say::compare::count_of{.count = count, .all = result.pairs.size()});
+  };
   result.differences.push_back({.name = "throttled", .base = words(throttled[0]), .other = words(throttled[1])});
 }
 
@@ -469,8 +472,9 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
     ++(base == other ? same : differ);
   }
   if (differ > 0) {
-    result.differences.push_back(
-        {.name = "kernel sources", .base = {}, .other = fmt::format("{} of {}", differ, differ + same)});
+    result.differences.push_back({.name = "kernel sources",
+                                  .base = {},
+                                  .other = text(say::compare::count_of{.count = differ, .all = differ + same})});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "messages/language.h"
 #include "messages/report.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/escape.h"
@@ -152,7 +153,8 @@ void write(std::string& out, const Commands& commands) {
 }  // namespace
 
 std::string to_html(const Document& document) {
-  std::string out = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n";
+  std::string out =
+      "<!DOCTYPE html>\n<html lang=\"" + markup(text(say::language::code{})) + "\"><head><meta charset=\"utf-8\">\n";
   out += R"(<meta name="viewport" content="width=device-width,initial-scale=1">)"
          "\n";
   // Nothing is fetched, whatever a file's text may say.

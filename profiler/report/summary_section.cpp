@@ -273,17 +273,17 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       if (last == points.rbegin()) {
         const std::string words = text(
             say::report::stays_memory{.series = name, .n = last_n, .bound = name_bound(longest), .origin = origin});
-        bounds.emplace_back(sentence(words, {{"N, " + last_n, longest.row}}));
+        bounds.emplace_back(sentence(words, {{last_n, longest.row}}));
       } else if (last == points.rend()) {
         const std::string words =
             text(say::report::never_memory{.series = name, .first = first_n, .last = last_n, .origin = origin});
-        bounds.emplace_back(sentence(words, {{"N from " + first_n, points.front()->row}, {last_n, longest.row}}));
+        bounds.emplace_back(sentence(words, {{first_n, points.front()->row}, {last_n, longest.row}}));
       } else {
         const analysis::RooflinePoint& from = **(last.base());
         const std::string n = exact_text(static_cast<double>(from.n));
         const std::string words =
             text(say::report::leaves_memory{.series = name, .n = n, .bound = name_bound(from), .origin = origin});
-        bounds.emplace_back(sentence(words, {{"N " + n, from.row}}));
+        bounds.emplace_back(sentence(words, {{n, from.row}}));
       }
     }
     if (bounds.empty()) continue;

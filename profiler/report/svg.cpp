@@ -22,6 +22,12 @@ constexpr std::array<std::string_view, palette_size> on_dark{"#56b4e9", "#ff8c42
                                                              "#e8b730", "#c0c0c0", "#c4e6fb", "#ffd5b8",
                                                              "#b5f0de", "#f9e0ef", "#f9ebb8", "#f2f2f2"};
 
+/// In letters, of the character that begins with the byte, 0 where none does: Chinese ones are nearly twice as wide.
+double columns_of(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte & 0xC0U) == 0x80U ? 0 : byte >= 0xE3U ? 1.8 : 1;
+}
+
 std::string colors(const std::array<std::string_view, palette_size>& palette, std::string_view paper,
                    std::string_view ink, std::string_view faint) {
   std::string rules = fmt::format(
@@ -198,20 +204,22 @@ void Scale::make_log_ticks(const Axis& axis) {
 double width_of(std::string_view words) {
   double width = 0;
   for (const char c : words) {
-    const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    if (begins) width += std::string_view("mwMW%@").find(c) == std::string_view::npos ? 6.3 : 10;
+    const double columns = columns_of(c);
+    if (columns > 0) width += std::string_view("mwMW%@").find(c) == std::string_view::npos ? 6.3 * columns : 10;
   }
   return width;
 }
 
 std::string fitted(const std::string& words, double width, double letter) {
-  const auto most = static_cast<std::size_t>(std::max(1.0, width / letter));
-  std::size_t letters = 0;
+  const double most = std::floor(std::max(1.0, width / letter));
+  double letters = 0;
   std::size_t cut = 0;  // behind the last letter that leaves room for the ellipsis
   for (std::size_t k = 0; k < words.size(); ++k) {
-    if ((static_cast<unsigned char>(words[k]) & 0xC0U) == 0x80U) continue;
-    if (letters + 1 == most) cut = k;
-    if (++letters > most) return words.substr(0, cut) + "…";
+    const double columns = columns_of(words[k]);
+    if (columns == 0) continue;
+    if (letters <= most - 1) cut = k;
+    letters += columns;
+    if (letters > most) return words.substr(0, cut) + "…";
   }
   return words;
 }

@@ -101,6 +101,60 @@ TEST_F(Language, of_no_command_leaves_english_lines) {
   }
 }
 
+TEST_F(Language, is_the_command_lines_then_the_locales) {
+  const auto said = [&](const std::vector<std::string>& asked, std::map<std::string, std::string> environment) {
+    std::vector<std::string> arguments{"info", "nowhere.attnscope"};
+    arguments.insert(arguments.end(), asked.begin(), asked.end());
+    const Outcome outcome = run(folder, arguments, {.environment = std::move(environment)});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    return outcome.err;
+  };
+  const std::string english = "attnscope: nowhere.attnscope does not exist\n";
+  const std::string chinese = said({"--lang", "zh"}, {});
+  EXPECT_THAT(chinese, AllOf(StartsWith("attnscope: "), HasSubstr("nowhere.attnscope"), HasSubstr("不存在")));
+  EXPECT_EQ(said({"--lang=zh"}, {}), chinese);
+  for (const char* locale : {"zh_CN.UTF-8", "zh_TW", "zh"}) EXPECT_EQ(said({}, {{"LC_ALL", locale}}), chinese);
+  EXPECT_EQ(said({}, {{"LC_ALL", ""}, {"LC_MESSAGES", "zh_CN.UTF-8"}, {"LANG", "en_US.UTF-8"}}), chinese);
+  EXPECT_EQ(said({}, {{"LC_ALL", ""}, {"LC_MESSAGES", ""}, {"LANG", "zh_CN.UTF-8"}}), chinese);
+  EXPECT_EQ(said({"--lang", "en"}, {{"LC_ALL", "zh_CN.UTF-8"}}), english);
+  for (const char* locale : {"zha_CN", "xx_YY.UTF-8", "POSIX"}) EXPECT_EQ(said({}, {{"LC_ALL", locale}}), english);
+  std::ofstream(folder / "texts.json") << marked_texts();
+  const std::string named = (folder / "texts.json").string();
+  EXPECT_THAT(said({}, {{"ATTNSCOPE_MESSAGES", named}, {"LC_ALL", "zh_CN.UTF-8"}}), HasSubstr("«"));
+  EXPECT_EQ(said({"--lang", "zh"}, {{"ATTNSCOPE_MESSAGES", named}}), chinese);
+}
+
+TEST_F(Language, that_is_unknown_is_a_usage_error) {
+  const Outcome outcome = run(folder, {"info", "--lang", "fr", "x.attnscope"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.err, "attnscope: there is no language 'fr'; there are en, zh\n");
+  EXPECT_EQ(run(folder, {"info", "x.attnscope", "--lang"}).exit_code, 2);
+}
+
+TEST_F(Language, of_a_report_is_the_one_asked_for) {
+  const std::string file = (folder / "runs.attnscope").string();
+  ASSERT_EQ(run(folder, {"collect", "--device", "simulated", "-a", "N=128", "-a", "d=64", "-o", file, "--lang", "zh"})
+                .exit_code,
+            0);
+  const std::string page = (folder / "report.html").string();
+  for (const std::string language : {"en", "zh"}) {
+    const Outcome outcome = run(folder, {"report", file, "-o", page, "--force", "--lang", language});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::string text = content(page);
+    EXPECT_THAT(text, StartsWith("<!DOCTYPE html>\n<html lang=\"" + language + "\">"));
+    EXPECT_EQ(text.find("测点") != std::string::npos, language == "zh");
+    EXPECT_THAT(text, HasSubstr("NVIDIA H200"));
+  }
+  // What was collected in Chinese is in the file as ever.
+  EXPECT_EQ(run(folder, {"export", "--format", "csv", file}).out.find("模"), std::string::npos);
+}
+
+TEST_F(Language, of_a_document_is_the_one_in_use_where_there_is_one) {
+  EXPECT_THAT(run(folder, {"help", "tutorial", "--lang", "zh"}).out, StartsWith("# 教程"));
+  EXPECT_THAT(run(folder, {"help", "tutorial"}).out, StartsWith("# Tutorial"));
+  EXPECT_THAT(run(folder, {"help", "install", "--lang", "zh"}).out, StartsWith("# Install"));
+}
+
 struct BadCatalogue {
   std::string text;
   std::string why;

@@ -129,7 +129,9 @@ class CommandsText {
     text_ += fmt::format("\n### {}\n\n{}.\n\n", command, help.substr(0, help.find('\n')));
     for (const char* title : {"Positionals", "Options"}) {
       for (const Entry& entry : section(help, title)) {
-        if (entry.name.find("--help") == std::string::npos && entry.name != "`--version`") add_entry(command, entry);
+        const bool common = entry.name.find("--help") != std::string::npos || entry.name == "`--version`" ||
+                            entry.meaning.starts_with("Language of messages");
+        if (!common) add_entry(command, entry);
       }
     }
   }
@@ -145,7 +147,9 @@ class CommandsText {
 
   TemporaryFolder folder_;
   std::map<std::string, std::string> said_;  ///< by meaning, the command that said it first
-  std::string text_ = "## Commands\n\nEvery command also takes `--help` and `--version`.\n";
+  std::string text_ =
+      "## Commands\n\nEvery command also takes `--help`, `--version` and `--lang` (en or zh; "
+      "without it, the locale's).\n";
 };
 
 std::string row(const std::vector<std::string>& cells) {

@@ -69,6 +69,7 @@ Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& 
     const std::size_t equals = text.find('=');
     variables[text.substr(0, equals)] = text.substr(equals + 1);
   }
+  variables["LC_ALL"] = "C.UTF-8";  // what is compared is English, wherever the tests run
   variables["HOME"] = folder.path().string();
   variables["XDG_DATA_HOME"] = (folder / "data").string();
   variables["XDG_CACHE_HOME"] = (folder / "cache").string();

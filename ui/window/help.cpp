@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "messages/help.h"
+#include "messages/language.h"
 #include "profiler/measure/host_environment.h"
 #include "ui/text/qtext.h"
 
@@ -71,6 +72,9 @@ class DocumentView : public QTextBrowser {
   void show_last() {
     const QUrl& target = visited_.back();
     QFile file(QStringLiteral(":/docs/") + target.fileName());
+    QString translated = file.fileName();
+    translated.insert(translated.size() - 2, qtext(say::language::code{}) + QLatin1Char('.'));  // before "md"
+    if (QFile::exists(translated)) file.setFileName(translated);
     auto* read = new QTextDocument(this);
     if (file.open(QIODevice::ReadOnly)) read->setMarkdown(QString::fromUtf8(file.readAll()));
     name_headings(read);

@@ -3,7 +3,6 @@
 
 #include <QDesktopServices>
 #include <QFileDialog>
-#include <QLocale>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QStatusBar>
@@ -12,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "messages/language.h"
 #include "messages/window.h"
 #include "profiler/analysis/lesson/texts.h"
 #include "storage/lesson_pages.h"
@@ -52,8 +52,7 @@ QStringList lesson_languages() {
 
 QString lesson_language() {
   const QStringList all = lesson_languages();
-  const QString system = QLocale::system().name().section(QLatin1Char('_'), 0, 0);
-  for (const QString& wanted : {QSettings().value(language_key()).toString(), system}) {
+  for (const QString& wanted : {QSettings().value(language_key()).toString(), qtext(say::language::code{})}) {
     if (all.contains(wanted)) return wanted;
   }
   return QStringLiteral("en");

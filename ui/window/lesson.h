@@ -20,7 +20,7 @@ namespace attnscope::ui {
 [[nodiscard]] QStringList lesson_page_ids();
 /// "en", "zh"
 [[nodiscard]] QStringList lesson_languages();
-/// What was asked for the last time (remember_lesson_language()), else the system's, else English.
+/// What was asked for the last time (remember_lesson_language()), else the window's, else English.
 [[nodiscard]] QString lesson_language();
 void remember_lesson_language(const QString& language);
 

@@ -3,6 +3,7 @@
 #include <QActionGroup>
 #include <QFileDialog>
 #include <QMenuBar>
+#include <QStatusBar>
 #include <utility>
 
 #include "messages/window.h"
@@ -10,6 +11,7 @@
 #include "ui/panels/report_dialog.h"
 #include "ui/text/qtext.h"
 #include "ui/window/help.h"
+#include "ui/window/language.h"
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
@@ -97,6 +99,7 @@ void MainWindow::build_view_menu() {
     action->setChecked(choice == ThemeChoice::system);
     theme_actions_->addAction(action);
   }
+  add_language_menu(*view, remember_, [this](const QString& words) { statusBar()->showMessage(words, 6000); });
 }
 
 void MainWindow::build_help_menu() {

@@ -71,8 +71,8 @@ void StatusBar::refresh() {
   }
   QStringList parts;
   for (const auto& [origin, points] : count) {
-    if (points == 1) parts << qtext(say::window::one_point_of{.origin = attnscope::to_string(origin)});
-    if (points > 1) parts << qtext(say::window::points_of{.points = points, .origin = attnscope::to_string(origin)});
+    if (points == 1) parts << qtext(say::window::one_point_of{.origin = title(origin)});
+    if (points > 1) parts << qtext(say::window::points_of{.points = points, .origin = title(origin)});
   }
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));

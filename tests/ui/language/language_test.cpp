@@ -70,7 +70,7 @@ Catalogue marked_catalogue() {
 /// Names, and words that are stored and chosen by.
 const std::set<QString>& data_words() {
   static const std::set<QString> words = [] {
-    std::set<QString> all{QStringLiteral("Attnscope")};
+    std::set<QString> all{QStringLiteral("Attnscope"), QStringLiteral("English"), QStringLiteral("中文")};
     const auto add = [&all](std::string_view text) {
       QString stated = to_qstring(text);
       if (stated.isEmpty()) return;
