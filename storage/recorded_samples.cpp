@@ -44,15 +44,15 @@ std::vector<std::string> recorded_samples(const std::vector<std::string_view>& n
 }
 
 std::vector<std::string> shown_samples() {
-  return recorded_samples({main_sample, "h200-ceilings"});
+  return recorded_samples({main_sample, ceilings_sample});
 }
 
 std::vector<std::string> lesson_samples() {
-  return recorded_samples({main_sample, "h200-law", "h200-tiles"});
+  return recorded_samples({main_sample, law_sample, tiles_sample});
 }
 
 std::vector<std::string> law_samples() {
-  return recorded_samples({"h200-law"});
+  return recorded_samples({law_sample});
 }
 
 }  // namespace attnscope

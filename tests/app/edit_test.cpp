@@ -29,7 +29,7 @@ class Edit : public ::testing::Test {
     }
   }
   Outcome edit(const Words& words) { return run(folder_, Words{"edit", file_.string()} + words); }
-  json list() { return json::parse(edit({"--list", "--json"}).out); }
+  json list() { return json::parse(edit({"--list", "--json"}).out)["rows"]; }
   /// The one line that a wrong command leaves, after looking at its exit code.
   std::string refused(int code, const Words& words) {
     const Outcome outcome = edit(words);
@@ -45,7 +45,7 @@ class Edit : public ::testing::Test {
 TEST_F(Edit, names_a_run_by_number_uid_or_name_and_undoes_it) {
   const Outcome named = edit({"--run", "1", "--name", "before the fix", "--tag", "base", "--tag", "h100", "--json"});
   EXPECT_EQ(named.exit_code, 0) << named.err;
-  const json changed = json::parse(named.out);
+  const json changed = json::parse(named.out)["rows"];
   ASSERT_EQ(changed.size(), 1U);
   EXPECT_EQ(changed[0]["run"], 1);
   EXPECT_EQ(changed[0]["tags"], "base h100");

@@ -518,11 +518,11 @@ SENTENCES = [
     (r'(?P<less>\S+ \(\d+ × \d+\)) (?P<what>moves|is) (?P<times>\S+) times (?:fewer DRAM bytes|faster) than '
      r'(?P<more>\S+ \(\d+ × \d+\)): \[(?P<less_value>[^]]*)\]' + ROW % 'less_row' +
      r' instead of \[(?P<more_value>[^]]*)\]' + ROW % 'more_row' + r' \((?P<origin>[^)]*)\)\.', Report.fewer),
-    (r'(?P<name>\S+): at the longest \[N, (?P<n>\d+)\]' + ROW % 'row' +
+    (r'(?P<name>\S+): at the longest N, \[(?P<n>\d+)\]' + ROW % 'row' +
      r', the nearest bound is still memory \((?P<roof>\S+); (?P<origin>[^)]*)\)\.', Report.bound),
-    (r'(?P<name>\S+): at every \[N from (?P<n>\d+)\]' + ROW % 'row' + r' to \[(?P<last>\d+)\]' + ROW % 'last_row' +
+    (r'(?P<name>\S+): at every N from \[(?P<n>\d+)\]' + ROW % 'row' + r' to \[(?P<last>\d+)\]' + ROW % 'last_row' +
      r' a unit of the SMs is nearer than any memory \((?P<origin>[^)]*)\)\.', Report.bound),
-    (r'(?P<name>\S+) stops being memory-bound at \[N (?P<n>\d+)\]' + ROW % 'row' +
+    (r'(?P<name>\S+) stops being memory-bound at N \[(?P<n>\d+)\]' + ROW % 'row' +
      r': from there on the nearest bound is (?:tensor cores|mma\.sync) \((?P<origin>[^)]*)\)\.', Report.bound),
     (r'The largest distance of counted SM↔L2 bytes from the closed form is \[(?P<share>[^]]*)\]' + ROW % 'row' +
      r', of (?P<points>\d+) points: (?P<point>.*)\.', Report.closed_form),

@@ -212,7 +212,6 @@ void output_that_leads_nowhere(const Attack& attack, const Programs& programs, c
   const fs::path link = folder / "link.attnscope";
   fs::create_symlink(folder / "gone/t.attnscope", link);
   const Words ways[] = {simulated(link),
-                        {"export", programs.sample, "-o", link},
                         {"export", programs.sample, "--format", "attnscope", "-o", link},
                         {"merge", "-o", link, programs.sample}};
   const Outcome outcome = bounded(attack, programs.command, folder, ways[below(random, std::size(ways))]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/explorer/measuring_card.h"
 
-#include <QHBoxLayout>
 #include <QSortFilterProxyModel>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "kernels/registry.h"
@@ -12,6 +12,7 @@
 #include "ui/explorer/card_words.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 namespace {
@@ -24,17 +25,22 @@ constexpr int most_steps = 8;
 
 MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
     : QWidget(parent), choices_(default_choices()), measurer_(measurer) {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(6);
-  device_ = new QComboBox(this);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  auto* bar = new QWidget(this);
+  auto* row = new FlowLayout(bar);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  bar->setSizePolicy(policy);
+  device_ = new QComboBox(bar);
   device_->setObjectName(QStringLiteral("measures-on"));
   device_->setAccessibleName(qtext(say::explorer_page::measures_on{}));
   device_->setToolTip(plain_tip(qtext(say::explorer_page::measures_on{})));
   device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   row->addWidget(device_);
   const auto button = [&](const QString& name, const QString& text, const QString& help) {
-    auto* made = new QPushButton(text, this);
+    auto* made = new QPushButton(text, bar);
     made->setObjectName(name);
     made->setToolTip(plain_tip(help));
     row->addWidget(made);
@@ -44,7 +50,7 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
                     qtext(say::explorer_page::measure_help{}));
   around_ =
       button(QStringLiteral("around"), qtext(say::explorer_page::around{}), qtext(say::explorer_page::around_help{}));
-  steps_ = new QSpinBox(this);
+  steps_ = new QSpinBox(bar);
   steps_->setObjectName(QStringLiteral("around-steps"));
   steps_->setRange(1, most_steps);
   steps_->setValue(usual_steps);
@@ -59,7 +65,8 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   state_ = new ElidedLabel(this);
   state_->setObjectName(QStringLiteral("measuring"));
   state_->setTextFormat(Qt::PlainText);
-  row->addWidget(state_, 1);
+  column->addWidget(bar);
+  column->addWidget(state_);
   model_ = new MeasuredModel(this);
   auto* order = new QSortFilterProxyModel(this);
   order->setSourceModel(model_);

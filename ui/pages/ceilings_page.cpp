@@ -10,6 +10,7 @@
 #include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
 #include "profiler/analysis/tables/ceiling_table.h"
+#include "storage/recorded_samples.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/plain_table.h"
 
@@ -45,7 +46,7 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   // Where a value comes from stays in sight: what is too long for a narrow window is the label.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-  empty_ = new EmptyState(content);
+  empty_ = new EmptyState(content, &workspace_);
   stack_->addWidget(table_);
   stack_->addWidget(empty_);
   column->addWidget(content, 1);
@@ -94,7 +95,8 @@ void CeilingsPage::show_set() {
   if (place < 0) {
     note_->hide();
     show_ceilings({});
-    empty_->set_words({qtext(say::ceilings_page::none{}), qtext(say::ceilings_page::none_help{})});
+    empty_->set_words(
+        {qtext(say::ceilings_page::none{}), qtext(say::ceilings_page::none_help{}), attnscope::ceilings_sample});
     stack_->setCurrentWidget(empty_);
     return;
   }

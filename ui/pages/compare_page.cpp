@@ -16,6 +16,7 @@
 #include "messages/compare.h"
 #include "messages/compare_page.h"
 #include "profiler/analysis/comparison_words.h"
+#include "storage/recorded_samples.h"
 #include "ui/pages/layout_option.h"
 #include "ui/plots/curve_style.h"
 #include "ui/runs/source_note.h"
@@ -339,7 +340,8 @@ void ComparePage::ask() {
     other_chip_->hide();
     show_words(visible_->empty()
                    ? why_no_points(workspace())
-                   : EmptyWords{qtext(say::compare_page::one_side{}), qtext(say::compare_page::one_side_help{})});
+                   : EmptyWords{qtext(say::compare_page::one_side{}), qtext(say::compare_page::one_side_help{}),
+                                attnscope::second_sample});
     return;
   }
   // What stands there stays until the new is there.

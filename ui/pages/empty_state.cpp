@@ -8,11 +8,14 @@
 #include "messages/query.h"
 #include "messages/window.h"
 #include "ui/pages/none_ran.h"
+#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
+
+constexpr char clear_link[] = "clear";  // as the messages have it
 
 QString run_words(const RunInfo& run) {
   constexpr qsizetype most = 80;
@@ -107,20 +110,31 @@ std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
                     lines.join(QStringLiteral("<br>"))};
 }
 
-EmptyState::EmptyState(QWidget* parent, Workspace* filtered) : QLabel(parent), filtered_(filtered) {
+EmptyState::EmptyState(QWidget* parent, Workspace* workspace) : QLabel(parent), workspace_(workspace) {
   setAlignment(Qt::AlignCenter);
   setWordWrap(true);
   setTextFormat(Qt::RichText);
   setMargin(24);
   setTextInteractionFlags(Qt::TextBrowserInteraction);
-  if (filtered_ == nullptr) return;
-  connect(this, &QLabel::linkActivated, this, [this] { (void)filtered_->set_query({}); });  // the only link
+  if (workspace_ == nullptr) return;
+  connect(this, &QLabel::linkActivated, this, [this](const QString& link) {
+    if (link == QLatin1String(clear_link)) {
+      (void)workspace_->set_query({});
+    } else {
+      workspace_->open(link);
+    }
+  });
 }
 
 void EmptyState::set_words(const EmptyWords& words) {
   QString text = QStringLiteral("<h3>%1</h3><p>%2</p>").arg(words.title, words.text);
-  const Row left = filtered_ == nullptr ? 0 : filtered_->visible()->size();
-  const std::size_t all = filtered_ == nullptr ? 0 : filtered_->ticked_points();
+  const Row left = workspace_ == nullptr ? 0 : workspace_->visible()->size();
+  const std::size_t all = workspace_ == nullptr ? 0 : workspace_->ticked_points();
+  const QString sample = words.sample.empty() ? QString() : sample_named(words.sample);
+  if (workspace_ != nullptr && !sample.isEmpty() && !workspace_->files().contains(sample)) {
+    text += QStringLiteral("<p><a href=\"%1\">%2</a></p>")
+                .arg(sample.toHtmlEscaped(), qtext(say::empty_page::open_sample{.sample = words.sample}).toHtmlEscaped());
+  }
   if (left > 0 && left < all)
     text += QStringLiteral("<p>%1</p>").arg(qtext(say::empty_page::some_filtered{.shown = left, .all = all}));
   setText(text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QLabel>
+#include <string_view>
 
 #include "ui/runs/workspace.h"
 
@@ -10,7 +11,8 @@ namespace attnscope::ui {
 
 struct EmptyWords {
   QString title;
-  QString text;  ///< rich text
+  QString text;                  ///< rich text
+  std::string_view sample = {};  ///< a recorded one that has what is missing (storage/recorded_samples.h)
 };
 
 /// Why no point is shown, and what to do: the filter hides all, nothing is open, a file is being read, a sweep has not
@@ -22,9 +24,9 @@ struct EmptyWords {
 class EmptyState : public QLabel {
   Q_OBJECT
  public:
-  /// `filtered`: where the points come from that would stand there: where its filter hides some, that is said too, and
-  /// a link in the words clears it. Null: what would stand there is not filtered.
-  explicit EmptyState(QWidget* parent = nullptr, Workspace* filtered = nullptr);
+  /// `workspace`: where what would stand there comes from. A link opens the recorded sample that the words name, and
+  /// another clears the filter, which is said where it hides some. Null: nothing can be done here.
+  explicit EmptyState(QWidget* parent = nullptr, Workspace* workspace = nullptr);
   void set_words(const EmptyWords& words);
   /// A word that is too long for the page is cut: it does not widen the window.
   [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
@@ -32,7 +34,7 @@ class EmptyState : public QLabel {
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
 
  private:
-  Workspace* filtered_;
+  Workspace* workspace_;
 };
 
 }  // namespace attnscope::ui

@@ -12,6 +12,7 @@
 #include "messages/law_page.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/analysis/tables/law_table.h"
+#include "storage/recorded_samples.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -103,7 +104,7 @@ void LawPage::show_laws() {
   if (of_level) return show_content(simulated_parts(*points(), filter().rows()), ErrorNote::First::bytes);
   show_words(points()->empty() ? why_no_points(workspace())
              : laws_.families.empty()
-                 ? EmptyWords{qtext(say::law_page::none{}), qtext(say::law_page::none_help{})}
+                 ? EmptyWords{qtext(say::law_page::none{}), qtext(say::law_page::none_help{}), attnscope::law_sample}
                  : EmptyWords{qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
 }
 

@@ -18,6 +18,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/fields.h"
+#include "storage/recorded_samples.h"
 #include "ui/models/facet_words.h"
 #include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"
@@ -276,7 +277,9 @@ EmptyWords TileHeatmapPage::why_none() const {
     return {qtext(say::tile_map::no_map_yet{}), qtext(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})};
   }
   if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
-  if (over_tiles()) return {qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{})};
+  if (over_tiles()) {
+    return {qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{}), attnscope::tiles_sample};
+  }
   return {qtext(say::tile_map::no_map{}),
           qtext(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
                                            .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),

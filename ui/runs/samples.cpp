@@ -18,12 +18,16 @@ QStringList as_strings(const std::vector<std::string>& files) {
 
 }  // namespace
 
+QString sample_named(std::string_view name) {
+  return QString::fromStdString(attnscope::recorded_sample(name).string());
+}
+
 QString recorded_sample() {
-  return QString::fromStdString(attnscope::recorded_sample(attnscope::main_sample).string());
+  return sample_named(attnscope::main_sample);
 }
 
 QString second_sample() {
-  return QString::fromStdString(attnscope::recorded_sample(attnscope::second_sample).string());
+  return sample_named(attnscope::second_sample);
 }
 
 QStringList recorded_samples() {

@@ -4,11 +4,14 @@
 
 #include <QString>
 #include <QStringList>
+#include <string_view>
 
 namespace attnscope::ui {
 
 /// The database of measurements of an H200 that ships with the program; empty when there is none.
 [[nodiscard]] QString recorded_sample();
+/// A recorded one by its name, "h200-law"; empty when it is not there.
+[[nodiscard]] QString sample_named(std::string_view name);
 /// The same points on an H100.
 [[nodiscard]] QString second_sample();
 /// What a window opens that is given nothing.

@@ -10,9 +10,11 @@
 #include <cmath>
 
 #include "kernels/model/io_model.h"
+#include "storage/recorded_samples.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/law_page.h"
 #include "ui/plots/curve_style.h"
+#include "ui/runs/samples.h"
 
 namespace attnscope::ui {
 namespace {
@@ -230,6 +232,20 @@ TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
     EXPECT_EQ(page.save_plot(path, {1000, 600}), QString());
     EXPECT_GT(QFileInfo(path).size(), 2000);
   }
+}
+
+TEST_F(LawPageTest, WhereNothingTriesItTheRecordedSampleThatDoesIsOffered) {
+  const QString sample = sample_named(attnscope::law_sample);
+  if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200-law.attnscope is not there";
+  Workspace workspace;
+  LawPage page(workspace);
+  page.show();
+  ASSERT_EQ(workspace.open_now(written({{"memory-wall", fixtures::memory_wall(), false}})), QString());
+  settle();
+  ASSERT_TRUE(page.words().contains("Open the recorded sample h200-law")) << page.words().toStdString();
+  emit page.findChild<EmptyState*>()->linkActivated(sample);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page.has_plot(); }));
+  EXPECT_TRUE(workspace.files().contains(sample));
 }
 
 }  // namespace

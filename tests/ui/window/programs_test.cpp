@@ -75,7 +75,7 @@ TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
        {QStringList{"--nonsense"}, QStringList{"--help-all"}, QStringList{"--screenshot", "x.png", "--page", "lesson"},
         QStringList{"--screenshot", "x.png", "--size", "huge"}, QStringList{"--only", "time"},
         QStringList{"--plots", "p", "--only", "curves"}, QStringList{"--screenshot", "x.png", "--theme", "pink"},
-        QStringList{"--lesson", "--screenshot", "x.png"}, QStringList{"--lesson=nowhere"}, QStringList{"--lang", "zh"},
+        QStringList{"--lesson", "--screenshot", "x.png"}, QStringList{"--lesson=nowhere"}, QStringList{"--lang", "fr"},
         QStringList{"--lesson", "--lang", "fr"}}) {
     const Ended ended = run_gui(arguments);
     EXPECT_EQ(ended.exit_code, 2) << arguments.join(' ').toStdString();
@@ -134,7 +134,7 @@ TEST(GuiProgram, TheLessonIsWrittenAlsoWhereNoBrowserCanShowIt) {
   const QString page = cache.filePath(QStringLiteral("attnscope/lesson/index.html"));
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_EQ(ended.output, page + QLatin1Char('\n'));
-  EXPECT_EQ(ended.errors, QStringLiteral("attnscope-gui: no browser could be started: the lesson is %1\n").arg(page));
+  EXPECT_EQ(ended.errors, QStringLiteral("attnscope-gui: 无法启动浏览器：课程在 %1\n").arg(page));
   QFile file(page);
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   const QByteArray text = file.readAll();

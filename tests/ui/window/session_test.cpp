@@ -52,7 +52,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
      R"({"as":"value","beside":"","choices":{"algorithm":"fa1"},"columns":"bc","log":true,"metric":"l2_sm_bytes")"
      R"(,"rows":"br"})"},
     {"explorer",
-     R"({"choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"
+     R"({"around": 3, "choices":{"algorithm":"fa2","batch":"1","bc":"64","br":"128","cache":"cold","d":"128","deterministic":)"
      R"("no","device":"NVIDIA H200","dropout":"0","dtype":"fp16","heads_kv":"16","heads_q":"16","mask":"causal",)"
      R"("n_k":"4096","n_q":"4096","padding":"0","page":"0","pass":"fwd"},"pins":[{"algorithm":"fa2","batch":"1",)"
      R"("bc":"128","br":"128","cache":"cold","d":"128","deterministic":"no","device":"NVIDIA H200","dropout":"0")"
