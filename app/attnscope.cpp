@@ -75,13 +75,10 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::
   return fail(ExitCode::usage, text(say::command::see_help{.error = wrong, .command = path}));
 }
 
-int run(int argc, char** argv) {
-  CLI::App app("Shows what attention kernels do to GPU memory, beside what theory says they must do.", "attnscope");
-  app.require_subcommand(1);
-  app.footer(exit_codes);
+using Commands = std::vector<std::pair<CLI::App*, Action>>;
 
-  const attnscope::Arguments arguments(argv, static_cast<std::size_t>(argc));
-  std::vector<std::pair<CLI::App*, Action>> commands;
+Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
+  Commands commands;
   const auto add = [&](const char* name, const char* description, auto&& setup) {
     CLI::App* command = app.add_subcommand(name, description);
     commands.emplace_back(command, setup(*command));
@@ -131,13 +128,24 @@ int run(int argc, char** argv) {
       [](CLI::App& command) { return attnscope::add_repair(command); });
   add("help", "Print a document: how to install, walks, the reference, explanations, measurements",
       [](CLI::App& command) { return attnscope::add_help(command); });
+  return commands;
+}
 
+int run(int argc, char** argv) {
+  CLI::App app("Shows what attention kernels do to GPU memory, beside what theory says they must do.", "attnscope");
+  app.require_subcommand(1);
+  app.footer(exit_codes);
+
+  const attnscope::Arguments arguments(argv, static_cast<std::size_t>(argc));
+  const Commands commands = add_commands(app, arguments);
   const auto add_common = [](CLI::App& command) {
     command.set_version_flag("--version", "attnscope " + std::string(attnscope::program_version()),
                              "Print the version and exit");
     // Its value was read before anything was said.
     if (command.get_option_no_throw("--lang") != nullptr) return;
-    command.add_option("--lang", "Language of messages and reports: en or zh (default: the locale's)")
+    command.add_option("--lang")
+        ->description(fmt::format("Language of messages and reports: {} (default: the locale's)",
+                                  attnscope::languages_in_words()))
         ->type_name("LANGUAGE");
   };
   add_common(app);

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -60,6 +61,16 @@ std::string_view asked_language(std::span<char* const> arguments) {
   return asked;
 }
 
+/// Whether the result is for other programs, whose words do not follow the locale.
+bool is_for_programs(std::span<char* const> arguments) {
+  constexpr std::array<std::string_view, 3> formats{"csv", "json", "junit"};
+  return std::ranges::any_of(arguments, [&](std::string_view word) {
+    return std::ranges::any_of(formats, [&](std::string_view format) {
+      return word == fmt::format("--{}", format) || word == fmt::format("--format={}", format) || word == format;
+    });
+  });
+}
+
 /// "zh" of "zh_CN.UTF-8".
 std::string_view language_of_locale() {
   for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
@@ -81,6 +92,10 @@ void use_built_in(std::string_view language) {
 
 }  // namespace
 
+std::string languages_in_words() {
+  return fmt::format("{}", fmt::join(message_languages(), " or "));
+}
+
 Message use_language(std::string_view program, std::span<char* const> arguments, std::string_view preferred) {
   if (const std::string_view asked = asked_language(arguments); !asked.empty()) {
     if (!is_built_in(asked)) {
@@ -90,7 +105,7 @@ Message use_language(std::string_view program, std::span<char* const> arguments,
     return {};
   }
   const std::string_view wanted = is_built_in(preferred) ? preferred : language_of_locale();
-  if (is_built_in(wanted)) use_built_in(wanted);
+  if (is_built_in(wanted) && !is_for_programs(arguments)) use_built_in(wanted);
   const char* named = std::getenv(variable);
   if (named == nullptr || *named == '\0') return {};
   Result<Catalogue, Message> catalogue = read_catalogue(named);

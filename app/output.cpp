@@ -24,20 +24,6 @@ std::string path_of(const CLI::App& command) {
   return parent == nullptr ? command.get_name() : path_of(*parent) + "-" + command.get_name();
 }
 
-/// Characters that would be markup of a line of Markdown.
-std::string markdown_line(std::string_view line) {
-  std::string escaped;
-  for (const char c : line) {
-    if (c == '<') {
-      escaped += "&lt;";
-      continue;
-    }
-    if (c == '*' || c == '_' || c == '[' || c == '`' || c == '#') escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
-}
-
 std::string element(std::string_view name, std::string_view words) {
   return fmt::format("<{0}>{1}</{0}>\n", name, html_text(std::string(words)));
 }
@@ -116,9 +102,14 @@ ExitCode Output::run(const std::function<ExitCode()>& command) {
     const ExitCode code = command();
     finish();
     return code;
-  } catch (...) {
-    // What failed before it printed leaves the file as it is.
+  } catch (const CommandError&) {
+    // What was found out is told (`compare --fail-on-regression`); what failed before it printed leaves the file as it
+    // is.
     if (begun_ || !kept_.view().empty()) finish();
+    if (terminal_ != nullptr) std::cout.rdbuf(std::exchange(terminal_, nullptr));
+    throw;
+  } catch (...) {
+    // Half a result does not stand in the place of a whole one.
     if (terminal_ != nullptr) std::cout.rdbuf(std::exchange(terminal_, nullptr));
     throw;
   }
@@ -153,7 +144,7 @@ void Output::title(std::string_view words) {
     begin_page();
     std::cout << element("h1", words);
   } else if (for_people()) {
-    std::cout << (is("md") ? "# " + markdown_line(words) : std::string(words)) << "\n\n";
+    std::cout << (is("md") ? "# " + escape_markdown(words) : std::string(words)) << "\n\n";
   }
 }
 
@@ -162,7 +153,7 @@ void Output::heading(std::string_view words) {
     begin_page();
     std::cout << element("h2", words);
   } else if (for_people()) {
-    std::cout << (is("md") ? "## " : "") << words << "\n\n";
+    std::cout << (is("md") ? "## " + escape_markdown(words) : std::string(words)) << "\n\n";
   }
 }
 
@@ -171,13 +162,13 @@ void Output::line(std::string_view words) {
     begin_page();
     std::cout << element("p", words);
   } else if (for_people()) {
-    std::cout << words << '\n';
+    std::cout << (is("md") ? escape_markdown(words) : std::string(words)) << '\n';
   }
 }
 
 void Output::item(std::string_view words) {
   if (is("md")) {
-    std::cout << "- " << markdown_line(words) << '\n';
+    std::cout << "- " << escape_markdown(words) << '\n';
   } else {
     line(words);
   }

@@ -32,7 +32,7 @@ struct Word {
 
 bool names_file(std::string_view type) {
   constexpr std::array<std::string_view, 6> files{"FILE", "FOLDER", "OUT", "IN", "BASE", "PROGRAM"};
-  return std::ranges::any_of(files, [&](std::string_view file) { return type.starts_with(file); });
+  return std::ranges::find(files, type.substr(0, type.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))) != files.end();
 }
 
 Word word_of(const CLI::Option& option) {

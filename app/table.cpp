@@ -36,20 +36,6 @@ Table for_terminal(Table table) {
   return table;
 }
 
-/// Characters that would be markup in Markdown, or HTML within it.
-std::string escape_markdown(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '<') {
-      escaped += "&lt;";
-      continue;
-    }
-    if (c == '|' || c == '[' || c == '`') escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
-}
-
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -81,6 +67,20 @@ void print_html_table(const std::vector<std::string>& titles, std::size_t rows, 
 }
 
 }  // namespace
+
+std::string escape_markdown(std::string_view text) {
+  constexpr std::string_view marks = "|*_[`#";
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '<') {
+      escaped += "&lt;";
+      continue;
+    }
+    if (marks.find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
 
 Table table_of(const analysis::Table& table, bool people) {
   Table written;

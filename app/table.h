@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/analysis/tables/table.h"
@@ -30,6 +31,8 @@ void print_html(const Table&, std::ostream&);
 void print_html(const analysis::Table&, std::ostream&);
 /// An object a row.
 [[nodiscard]] nlohmann::ordered_json rows_of(const Table&);
+/// What would be markup of a line or a cell of Markdown, or HTML within it, stands for itself.
+[[nodiscard]] std::string escape_markdown(std::string_view text);
 /// Without markup and what steers what shows it; also for an attribute's value.
 [[nodiscard]] std::string html_text(const std::string& words);
 

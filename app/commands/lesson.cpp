@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/language.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
 #include "app/point_filter.h"
@@ -93,7 +94,8 @@ Action add_lesson(CLI::App& command) {
   write.add_option("FILE", options->files,
                    ".attnscope files whose points it stands on (default: the recorded samples)");
   write.add_option("-o,--output", options->folder, "Folder to write index.html to")->type_name("FOLDER")->required();
-  write.add_option("--lang", options->language, "Language of index.html: en or zh")->capture_default_str();
+  write.add_option("--lang", options->language, "Language of index.html: " + languages_in_words())
+      ->capture_default_str();
   write.add_option("--seed", options->seed, "Vary N and d of the sheets by this number, so that homework differs")
       ->check(whole_number_from(1));
   write

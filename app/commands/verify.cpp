@@ -103,6 +103,36 @@ Table summary_table(const std::map<Group, Counts>& groups) {
   return table;
 }
 
+/// What is told of the cases as they end.
+struct Told {
+  std::map<Group, Counts> groups = {};
+  Table details{
+      {{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}}, {}};
+  std::vector<TestCase> tests = {};
+
+  void add(const VerifyCase& verify_case, const VerifyResult& result) {
+    const AttentionProblem& problem = verify_case.spec.problem;
+    Counts& counts =
+        groups[{verify_case.spec.algorithm, problem.pass, problem.dtype, mask_group(problem.mask), problem.d}];
+    const std::string name = text(describe(verify_case));
+    const std::string reason = text(result.reason);
+    const bool passed = result.outcome == VerifyOutcome::pass;
+    const bool failed = result.outcome == VerifyOutcome::fail;
+    ++(passed ? counts.pass : failed ? counts.fail : counts.skip);
+    if (failed) spdlog::error("{}: {}", name, reason);
+    if (result.error_bound > 0) counts.worst = std::max(counts.worst, result.max_abs_error / result.error_bound);
+    tests.push_back({.group = verify_case.spec.algorithm,
+                     .name = name,
+                     .outcome = passed   ? TestCase::Outcome::passed
+                                : failed ? TestCase::Outcome::failure
+                                         : TestCase::Outcome::skipped,
+                     .message = reason});
+    details.rows.push_back({name, passed ? "pass" : failed ? "FAIL" : "skip",
+                            fmt::format("{:.3e}", result.max_abs_error), fmt::format("{:.3e}", result.error_bound),
+                            fmt::format("{:.3e}", result.rms_error), reason});
+  }
+};
+
 ExitCode verify(VerifyOptions& options) {
   for (const std::string& name : options.algorithms) {
     if (known_algorithms().find(name) == nullptr) {
@@ -126,48 +156,18 @@ ExitCode verify(VerifyOptions& options) {
   }
   cases = take(part, cases);
 
-  std::map<Group, Counts> groups;
-  Table details{
-      {{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}}, {}};
-  std::vector<TestCase> tests;
+  Told told;
   VerifyObserver observer;
   observer.on_case = [&](std::size_t, const VerifyCase& verify_case, const VerifyResult& result) {
-    const AttentionProblem& problem = verify_case.spec.problem;
-    Counts& counts =
-        groups[{verify_case.spec.algorithm, problem.pass, problem.dtype, mask_group(problem.mask), problem.d}];
-    const char* outcome = "skip";
-    if (result.outcome == VerifyOutcome::pass) {
-      ++counts.pass;
-      outcome = "pass";
-    } else if (result.outcome == VerifyOutcome::fail) {
-      ++counts.fail;
-      outcome = "FAIL";
-      spdlog::error("{}: {}", text(describe(verify_case)), text(result.reason));
-    } else {
-      ++counts.skip;
-    }
-    if (result.error_bound > 0) counts.worst = std::max(counts.worst, result.max_abs_error / result.error_bound);
-    if (options.output.is("junit")) {
-      tests.push_back({.group = verify_case.spec.algorithm,
-                       .name = text(describe(verify_case)),
-                       .outcome = result.outcome == VerifyOutcome::pass   ? TestCase::Outcome::passed
-                                  : result.outcome == VerifyOutcome::fail ? TestCase::Outcome::failure
-                                                                          : TestCase::Outcome::skipped,
-                       .message = text(result.reason)});
-    }
-    if (options.all) {
-      details.rows.push_back({text(describe(verify_case)), outcome, fmt::format("{:.3e}", result.max_abs_error),
-                              fmt::format("{:.3e}", result.error_bound), fmt::format("{:.3e}", result.rms_error),
-                              text(result.reason)});
-    }
+    told.add(verify_case, result);
   };
   CancelToken& cancel = cancel_on_signals();
   const VerifySummary summary = run_verify(device, cases, {}, observer, cancel);
 
   if (options.output.is("junit")) {
-    options.output.tests("attnscope verify", tests);
+    options.output.tests("attnscope verify", told.tests);
   } else if (summary.pass + summary.fail + summary.skip > 0) {
-    options.output.table(options.all ? details : summary_table(groups));
+    options.output.table(options.all ? told.details : summary_table(told.groups));
   }
   fmt::print(stderr, "{}\n",
              text(say::terminal::verified{

@@ -10,7 +10,6 @@
 #include <set>
 #include <tuple>
 
-#include "messages/compare.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/one_clock.h"
 #include "profiler/analysis/published_errors.h"
@@ -417,9 +416,7 @@ void add_throttling(const PointTable& table, ComparisonResult& result) {
     if (any(pair.other)) ++throttled[1];
   }
   if (throttled[0] + throttled[1] == 0) return;
-  const auto words = [&](std::size_t count) {
-    return text(say::compare::count_of{.count = count, .all = result.pairs.size()});
-  };
+  const auto words = [&](std::size_t count) { return fmt::format("{}/{}", count, result.pairs.size()); };
   result.differences.push_back({.name = "throttled", .base = words(throttled[0]), .other = words(throttled[1])});
 }
 
@@ -474,7 +471,7 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
   if (differ > 0) {
     result.differences.push_back({.name = "kernel sources",
                                   .base = {},
-                                  .other = text(say::compare::count_of{.count = differ, .all = differ + same})});
+                                  .other = fmt::format("{}/{}", differ, differ + same)});
   }
 }
 

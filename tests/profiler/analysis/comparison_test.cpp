@@ -564,7 +564,7 @@ TEST(Comparison, CircumstancesThatDifferComeByName) {
   EXPECT_EQ(result.differences[1].name, "driver");
   EXPECT_EQ(result.differences[1].base, "580");
   EXPECT_EQ(result.differences[2].name, "kernel sources");
-  EXPECT_EQ(result.differences[2].other, "1 of 1");
+  EXPECT_EQ(result.differences[2].other, "1/1");
 }
 
 TEST(Comparison, AWordThatIsNothingIsNamed) {
