@@ -69,11 +69,11 @@ void print_html_table(const std::vector<std::string>& titles, std::size_t rows, 
 }  // namespace
 
 std::string escape_markdown(std::string_view text) {
-  constexpr std::string_view marks = "|*_[`#";
+  constexpr std::string_view marks = "\\|*_[`#";
   std::string escaped;
   for (const char c : text) {
-    if (c == '<') {
-      escaped += "&lt;";
+    if (c == '<' || c == '&') {
+      escaped += c == '<' ? "&lt;" : "&amp;";
       continue;
     }
     if (marks.find(c) != std::string_view::npos) escaped += '\\';

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -124,8 +125,12 @@ bool is_measurements(std::string_view text) {
   return id == static_cast<std::uint32_t>(application_id);
 }
 
+/// Of points; or a table of something else that a command prints.
 bool is_table(std::string_view text) {
-  return has_word(header_line(text), "algorithm");
+  constexpr std::array<std::string_view, 4> others{"run,name,", "item,status,", "file,state,", "device_uuid,measured_at,"};
+  const std::string_view header = header_line(text);
+  return has_word(header, "algorithm") ||
+         std::ranges::any_of(others, [&](std::string_view begin) { return header.starts_with(begin); });
 }
 
 bool is_json(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <iostream>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -66,6 +67,12 @@ ExitCode copy(const ExportOptions& options) {
   if (!options.filter.empty()) throw CommandError(ExitCode::usage, say::command::copy_is_not_filtered{});
   if (options.output.file().empty()) throw CommandError(ExitCode::usage, say::command::copy_needs_file{});
   if (!options.runs.empty()) throw CommandError(ExitCode::usage, say::command::copy_is_whole{});
+  std::error_code error;
+  const std::filesystem::path target = options.output.file();
+  if (!options.output.force() && std::filesystem::is_regular_file(target, error) &&
+      std::filesystem::file_size(target, error) > 0) {
+    throw CommandError(ExitCode::error, say::command::copy_there_already{.file = target.string()});
+  }
   return with_join_report(
       write_compact_copy({options.files.begin(), options.files.end()}, options.output.file(), options.output.force()));
 }

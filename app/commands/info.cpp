@@ -56,6 +56,11 @@ struct Seen {
   std::size_t bounds_agree = 0;                              // what the model names and what was counted
   std::map<std::pair<std::string, std::string>, std::size_t> bounds_differ;  // predicted, measured
 
+  [[nodiscard]] std::size_t points() const {
+    std::size_t sum = 0;
+    for (const auto& [disposition, count] : dispositions) sum += count;
+    return sum;
+  }
   void add(const PointRecord& record) {
     const PointSpec& spec = record.spec;
     ++dispositions[record.disposition];
@@ -230,9 +235,11 @@ ExitCode info(InfoOptions& options) {
                {"cupti"}},
               {}};
   for (const RunSummary& run : runs) {
+    if (chosen && seen[run.id].points() == 0) continue;
     table.rows.push_back({fmt::to_string(run.id), run.words.name, run.preset, std::string(to_string(run.state)),
                           run.device_name, std::string(to_string(run.provenance)), run.started_at, run.finished_at,
-                          planned(run), fmt::to_string(run.points), dispositions(seen[run.id]), contents(seen[run.id]),
+                          planned(run), fmt::to_string(chosen ? seen[run.id].points() : run.points),
+                          dispositions(seen[run.id]), contents(seen[run.id]),
                           fmt::format("{}", fmt::join(run.words.tags, " ")),
                           options.output.for_people() ? one_line(run.words.note) : run.words.note,
                           run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});

@@ -20,6 +20,6 @@ record() {
 
 # The output: what was recorded, compact.
 finish() {
-  attnscope export recorded.attnscope --format attnscope --output "$output"
+  attnscope export recorded.attnscope --format attnscope --force --output "$output"
   attnscope info "$output"
 }

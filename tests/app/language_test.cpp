@@ -178,15 +178,15 @@ TEST_F(Language, stays_english_with_one_line_where_the_file_is_of_no_use) {
     EXPECT_EQ(outcome.exit_code, 2) << bad;
     EXPECT_EQ(outcome.err,
               "attnscope: ATTNSCOPE_MESSAGES: " + (folder / "texts.json").string() + ": " + bad.why +
-                  " English is used.\nattnscope: there is no command 'frobnicate' (see `attnscope --help`)\n");
+                  " It is not used.\nattnscope: there is no command 'frobnicate' (see `attnscope --help`)\n");
   }
   const auto named = [&](const std::string& path) {
     return run(folder, {"--version"}, {.environment = {{"ATTNSCOPE_MESSAGES", path}}});
   };
   EXPECT_THAT(named("/nowhere/x.json").err,
               HasSubstr("/nowhere/x.json: it cannot be read (No such file or directory)."));
-  EXPECT_THAT(named("/dev/zero").err, HasSubstr("/dev/zero: it is no file. English is used.\n"));
-  EXPECT_THAT(named(folder.path().string()).err, HasSubstr(": it is no file. English is used.\n"));
+  EXPECT_THAT(named("/dev/zero").err, HasSubstr("/dev/zero: it is no file. It is not used.\n"));
+  EXPECT_THAT(named(folder.path().string()).err, HasSubstr(": it is no file. It is not used.\n"));
   EXPECT_EQ(named("/dev/zero").exit_code, 0);
   EXPECT_EQ(named("").err, "");
 }

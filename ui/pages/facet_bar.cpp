@@ -97,6 +97,7 @@ void FacetBar::fold() {
     for (FacetChip* chip : *of) chip->set_folded(folded.contains(chip));
   }
   more_->setVisible(offers());
+  for (int i = 1; i < flow_->count(); ++i) setTabOrder(flow_->itemAt(i - 1)->widget(), flow_->itemAt(i)->widget());
 }
 
 void FacetBar::fill_more() {

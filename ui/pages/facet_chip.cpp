@@ -32,6 +32,11 @@ FacetChip::FacetChip(const QString& label, const QString& help, QMenu* menu, QWi
   menu->setToolTipsVisible(true);
   setMenu(menu);
   connect(menu, &QMenu::aboutToShow, this, [this] { fill_menu(); });
+  connect(menu, &QMenu::aboutToHide, this, [this] {  // while it is open the chip is not told that the pointer left
+    setDown(false);
+    setAttribute(Qt::WA_UnderMouse, rect().contains(mapFromGlobal(QCursor::pos())));
+    update();
+  });
   offer({}, -1);
 }
 

@@ -38,7 +38,6 @@ void SetChip::fill_menu() {
     entry->setText(QString(item.text).replace(QLatin1Char('&'), QStringLiteral("&&")));
     entry->setCheckable(true);
     entry->setChecked(item.on);
-    entry->setEnabled(item.offered);
     entry->setToolTip(plain_tip(item.help));
     if (!anew) continue;
     connect(entry, &QAction::triggered, this, [this, i](bool on) {

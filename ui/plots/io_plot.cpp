@@ -23,7 +23,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int least_right_margin = 14;
-constexpr int least_with_residuals = 440;  ///< leaves axes and panel 320 pixels, between title and legend
+constexpr int least_with_residuals = 420;  ///< leaves axes and panel 300 pixels, between title and legend
 constexpr double guide_reach = 60;         ///< pixels from the pointer to the N that it reads
 
 constexpr int lower_row = 2;  ///< of the layout, below title and axes

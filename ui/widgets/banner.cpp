@@ -20,7 +20,7 @@ constexpr qsizetype longest_line = 500;
 Banner::Banner(QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("banner"));
   setStyleSheet(QStringLiteral(
-      "QFrame#banner { background: #fdecd2; border-bottom: 1px solid #d9a441; }"
+      "QFrame#banner { background: #fdecd2; border-top: 1px solid #d9a441; }"
       "QFrame#banner QLabel { color: #4a3200; } QFrame#banner QToolButton { color: #4a3200; border: none; } "
       "QFrame#banner QToolButton#action { border: 1px solid #d9a441; padding: 2px 8px; }"));
   auto* row = new QHBoxLayout(this);

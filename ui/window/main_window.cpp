@@ -93,17 +93,18 @@ void MainWindow::build_center() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   banner_ = new Banner(central);
-  column->addWidget(banner_);
   what_if_ = new WhatIfBar(workspace_, central);
   connect(what_if_, &WhatIfBar::reset_wanted, this, [this] {
     for (PointExplorer* page : all_of<PointExplorer>()) page->suppose_nothing();
   });
-  column->addWidget(what_if_);
   query_ = new QueryBar(workspace_, central);
   column->addWidget(query_);
   tabs_ = new QTabWidget(central);
   tabs_->setDocumentMode(true);
   column->addWidget(tabs_, 1);
+  // Below all else: what comes and goes moves nothing under the pointer.
+  column->addWidget(banner_);
+  column->addWidget(what_if_);
   setCentralWidget(central);
   for (const PageKind& kind : page_kinds()) {
     Page* page = kind.make(workspace_, tabs_);
@@ -159,6 +160,7 @@ void MainWindow::build_docks() {
 }
 
 void MainWindow::follow_workspace() {
+  say_what_the_sample_is(workspace_, *banner_, [this] { collect_->parentWidget()->show(); });
   for (const QKeySequence& keys : {QKeySequence(QStringLiteral("Ctrl+L")), QKeySequence(QKeySequence::Find)}) {
     connect(new QShortcut(keys, this), &QShortcut::activated, query_, &QueryBar::begin);
   }
@@ -243,7 +245,6 @@ void MainWindow::show_sweep() {
 
 void MainWindow::open_files(const QStringList& files) {
   if (!files.isEmpty()) return open_by_hand(files);
-  say_what_the_sample_is(workspace_, *banner_, [this] { collect_->parentWidget()->show(); });
   for (const QString& sample : recorded_samples()) workspace_.open(sample);
 }
 

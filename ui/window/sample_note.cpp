@@ -13,11 +13,11 @@ namespace attnscope::ui {
 void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<void()> collect) {
   const QString sample = recorded_sample();
   const auto say = [&workspace, &banner, collect = std::move(collect), sample](const QString& opened) {
-    banner.forget(Banner::Topic::sample, sample);
-    if (!recorded_samples().contains(opened)) return;
+    if (opened != sample) return;
     for (const LoadedRun& run : workspace.runs()) {
       if (run.info->file != sample) continue;
       const Message words = say::window::recorded_sample{
+          .file = workspace.file_name(sample).toStdString(),
           .gpu = device_title(run.info->summary).toStdString(),
           .date = format_time(run.info->summary.started_at).left(10).toStdString()};
       return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(say::window::collect_here{}), collect);

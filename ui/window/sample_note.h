@@ -9,7 +9,7 @@
 
 namespace attnscope::ui {
 
-/// Once the sample is read; gone with it, or with what is opened or collected beside it. `collect`: shows the form.
+/// Once the sample is read, until it is closed or the line dismissed. `collect`: shows the form.
 void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<void()> collect);
 
 }  // namespace attnscope::ui

@@ -14,7 +14,7 @@ WhatIfBar::WhatIfBar(const Workspace& workspace, QWidget* parent)
     : QFrame(parent), workspace_(workspace), words_(new QLabel(this)) {
   setObjectName(QStringLiteral("what-if"));
   setStyleSheet(
-      QStringLiteral("QFrame#what-if { background: #dbe7fb; border-bottom: 1px solid #6f97d6; }"
+      QStringLiteral("QFrame#what-if { background: #dbe7fb; border-top: 1px solid #6f97d6; }"
                      "QFrame#what-if QLabel { color: #12294f; }"));
   words_->setWordWrap(true);
   words_->setTextFormat(Qt::PlainText);

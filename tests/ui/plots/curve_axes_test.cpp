@@ -161,7 +161,7 @@ TEST_F(CurveAxesTest, ALowPlotFoldsItsPanelAndSaysSo) {
   EXPECT_GE(page.plot()->axisRect()->rect().height(), 300);
   const auto says_so = [this] { return page.plot()->plot_legend().words().contains("no room below the plot"); };
   EXPECT_FALSE(page.plot()->residuals_folded());
-  page.resize(700, 460);
+  page.resize(700, 440);
   settle();
   EXPECT_TRUE(page.plot()->residuals_folded());
   EXPECT_TRUE(says_so());

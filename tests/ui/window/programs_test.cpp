@@ -112,8 +112,8 @@ TEST(GuiProgram, SpeaksTheLanguageThatIsNamed) {
             "attnscope-gui: --page ist eines von io, tiles, explorer, roofline, law, table, ceilings, compare\n");
   EXPECT_EQ(
       english.errors,
-      "attnscope-gui: ATTNSCOPE_MESSAGES: /nowhere.json: it cannot be read (No such file or directory). English is "
-      "used.\nattnscope-gui: --page takes one of io, tiles, explorer, roofline, law, table, ceilings, compare\n");
+      "attnscope-gui: ATTNSCOPE_MESSAGES: /nowhere.json: it cannot be read (No such file or directory). It is "
+      "not used.\nattnscope-gui: --page takes one of io, tiles, explorer, roofline, law, table, ceilings, compare\n");
 }
 
 TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {
