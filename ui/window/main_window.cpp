@@ -252,6 +252,7 @@ void MainWindow::open_by_hand(const QStringList& files) {
   for (const Banner::Topic topic : {Banner::Topic::open, Banner::Topic::replaced, Banner::Topic::rows}) {
     banner_->clear(topic);
   }
+  shown_view_->forget_unopened();
   for (const QString& file : files) workspace_.open(file);
 }
 

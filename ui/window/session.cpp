@@ -48,6 +48,7 @@ Session::Session(MainWindow& window, const SessionFile& file) : window_(window),
 }
 
 Session::~Session() {
+  written_ = {};  // what is left last is what the next start takes up, also where it is as it was
   write();
 }
 
@@ -61,13 +62,14 @@ void Session::write() {
   due_.stop();
   QJsonObject now = window_.shown_view().session();
   if (now == written_) return;
-  say(file_.write(now));
-  written_ = std::move(now);
+  const QString problem = file_.write(now);
+  written_ = problem.isEmpty() ? std::move(now) : QJsonObject();
+  say(problem);
 }
 
 void Session::open_window() {
   write();
-  QJsonObject copy = written_;
+  QJsonObject copy = window_.shown_view().session();
   QJsonObject place = copy[QStringLiteral("window")].toObject();
   place.remove(QStringLiteral("geometry"));  // it would lie upon this one
   copy[QStringLiteral("window")] = place;
