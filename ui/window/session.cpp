@@ -7,6 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "messages/window.h"
+#include "ui/process/collector_process.h"
+#include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 #include "ui/window/window_view.h"
 
@@ -75,7 +78,9 @@ void Session::open_window() {
   copy[QStringLiteral("window")] = place;
   // Left last and no window's: the one that the next window takes.
   say(SessionFile(SessionFile::Begin::anew).write(copy));
-  QProcess::startDetached(QCoreApplication::applicationFilePath(), {});
+  const QString program = QCoreApplication::applicationFilePath();
+  if (QProcess::startDetached(program, words_for_language())) return;
+  window_.banner().add(Banner::Topic::choice, qtext(say::window::window_not_started{.program = program.toStdString()}));
 }
 
 void Session::say(const QString& problem) {
