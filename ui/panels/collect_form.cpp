@@ -525,7 +525,7 @@ void CollectForm::restore(const QJsonObject& state) {
     }
   }
   if (state[QStringLiteral("also")].isArray()) also_ = state[QStringLiteral("also")].toVariant().toStringList();
-  wanted_device_ = state[QStringLiteral("device")].toString();
+  if (state[QStringLiteral("device")].isString()) wanted_device_ = state[QStringLiteral("device")].toString();
   show_devices();  // once it is found, where it is not yet
 }
 

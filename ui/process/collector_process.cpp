@@ -4,9 +4,13 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QStandardPaths>
+#include <algorithm>
 #include <chrono>
+#include <string>
 
 #include "messages/collect_panel.h"
+#include "messages/embedded.h"
+#include "messages/language.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -32,6 +36,12 @@ QString find_collector() {
   const QFileInfo beside(QCoreApplication::applicationDirPath() + QStringLiteral("/attnscope"));
   if (beside.isExecutable() && beside.isFile()) return beside.absoluteFilePath();
   return QStandardPaths::findExecutable(QStringLiteral("attnscope"));
+}
+
+QStringList words_for_language() {
+  const std::string code = text(say::language::code{});
+  const bool built_in = std::ranges::count(message_languages(), code) > 0;
+  return built_in ? QStringList{QStringLiteral("--lang"), QString::fromStdString(code)} : QStringList();
 }
 
 QStringList CollectRequest::arguments() const {

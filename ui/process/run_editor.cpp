@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/process/run_editor.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <utility>
 
 #include "messages/collect_panel.h"
@@ -21,7 +24,7 @@ void RunEditor::edit(const QString& file, const QStringList& words) {
 }
 
 void RunEditor::merge(const QString& target, const QStringList& files) {
-  ask({target, {}, QStringList{QStringLiteral("merge"), target} + files});
+  ask({target, {}, QStringList{QStringLiteral("merge"), QStringLiteral("-o"), target} + files});
 }
 
 void RunEditor::ask(Task task) {
@@ -36,7 +39,7 @@ void RunEditor::start() {
     if (process_ != nullptr && process_->error() == QProcess::FailedToStart) end();
   };
   connect(process_.get(), &QProcess::errorOccurred, this, not_started, Qt::QueuedConnection);
-  process_->start(find_collector(), tasks_.front().arguments);
+  process_->start(find_collector(), tasks_.front().arguments + words_for_language());
 }
 
 void RunEditor::end() {
@@ -51,7 +54,8 @@ void RunEditor::end() {
   constexpr int partial = 5;
   const bool exited = ended->error() != QProcess::FailedToStart && ended->exitStatus() == QProcess::NormalExit;
   if (exited && (ended->exitCode() == 0 || (ended->exitCode() == partial && !task.words.isEmpty()))) {
-    emit done(task.file, task.words);
+    const QJsonObject said = QJsonDocument::fromJson(ended->readAllStandardOutput()).object();
+    emit done(task.file, task.words, !said[QStringLiteral("rows")].toArray().isEmpty());
     return;
   }
   if (ended->error() == QProcess::FailedToStart) {

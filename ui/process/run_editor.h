@@ -20,13 +20,14 @@ class RunEditor : public QObject {
 
   /// `attnscope edit FILE WORDS`, after those that were asked for before.
   void edit(const QString& file, const QStringList& words);
-  /// `attnscope merge TARGET FILES`.
+  /// `attnscope merge FILES -o TARGET`.
   void merge(const QString& target, const QStringList& files);
   [[nodiscard]] bool running() const { return process_ != nullptr; }
 
  signals:
   // Exactly one of these follows each, in the order in which they were asked for; never within the call.
-  void done(const QString& file, const QStringList& words);
+  // `changed`: the edit has made words of a run other than they were.
+  void done(const QString& file, const QStringList& words, bool changed);
   void failed(const QString& file, const QStringList& words, const QString& why);
 
  private:

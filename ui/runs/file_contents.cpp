@@ -26,6 +26,13 @@ bool KnownFile::goes_on_in(const FileStamp& there, const std::vector<RunSummary>
 
 namespace {
 
+/// Of a run that was deleted and is back, points are older than those that are known.
+bool brings_back(const std::vector<RunSummary>& runs, const KnownFile& known) {
+  return std::ranges::any_of(runs, [&](const RunSummary& run) {
+    return !known.runs.contains(run.id) && known.runs.upper_bound(run.id) != known.runs.end();
+  });
+}
+
 using SettingsOfRuns = std::map<std::int64_t, std::shared_ptr<RunSettings>>;
 
 /// Runs of which points that are known may have got rounds since.
@@ -139,7 +146,10 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
   contents.noise = store.noise();
-  contents.whole = !known || !known->goes_on_in(contents.stamp, contents.runs);
+  contents.whole = !known || known->edited || !known->goes_on_in(contents.stamp, contents.runs) ||
+                   brings_back(contents.runs, *known);
+  // A run that was deleted makes no other file of it.
+  contents.edited = contents.whole && known && known->goes_on_in(contents.stamp, store.runs(true));
   const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
                                             [](const RunSummary& run) { return run.points; });
   progress.total = points;

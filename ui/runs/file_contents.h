@@ -26,6 +26,7 @@ struct KnownFile {
   std::map<std::int64_t, SettingsPtr> settings = {};              ///< of a large file, by run
   int selection = 0;                                              ///< of the workspace, by which they were chosen
   std::map<std::int64_t, std::vector<std::int64_t>> loaded = {};  ///< of a large file's runs that grow, ids in memory
+  bool edited = false;  ///< it may say other things of its runs: all of it is read again
 
   /// Whether a file with this stamp and these runs goes on where this one was left. The runs are asked as well as the
   /// stamp: a new file may have got the inode of one that was removed.
@@ -37,6 +38,7 @@ struct FileContents {
   QString path;
   FileStamp stamp;
   bool whole = true;                 ///< read from its first point on
+  bool edited = false;               ///< the file that was known, of whose runs something else is said
   int selection = 0;                 ///< KnownFile's
   std::set<std::int64_t> anew = {};  ///< runs that were read from their first point on where the file was not
   std::vector<RunSummary> runs;

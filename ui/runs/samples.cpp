@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/runs/samples.h"
 
+#include <QFileInfo>
 #include <string>
 #include <vector>
 
+#include "profiler/measure/host_environment.h"
 #include "storage/recorded_samples.h"
 
 namespace attnscope::ui {
 
 namespace {
+
+constexpr QLatin1String sample_word("sample:");
 
 QStringList as_strings(const std::vector<std::string>& files) {
   QStringList strings;
@@ -20,6 +24,19 @@ QStringList as_strings(const std::vector<std::string>& files) {
 
 QString sample_named(std::string_view name) {
   return QString::fromStdString(attnscope::recorded_sample(name).string());
+}
+
+QString without_sample_folder(const QString& path) {
+  const QString name = QFileInfo(path).completeBaseName();
+  return path == sample_named(name.toStdString()) && !path.isEmpty() ? sample_word + name : path;
+}
+
+QString with_sample_folder(const QString& word) {
+  if (!word.startsWith(sample_word)) return word;
+  const std::string name = word.sliced(sample_word.size()).toStdString();
+  const QString sample = sample_named(name);
+  if (!sample.isEmpty()) return sample;
+  return QString::fromStdString((sample_folders(own_program).front() / (name + ".attnscope")).string());
 }
 
 QString recorded_sample() {

@@ -12,6 +12,10 @@ namespace attnscope::ui {
 [[nodiscard]] QString recorded_sample();
 /// A recorded one by its name, "h200-law"; empty when it is not there.
 [[nodiscard]] QString sample_named(std::string_view name);
+/// "sample:h200" for a recorded one, wherever it is shipped; any other path as it is. And back: where none of that name
+/// is there, a path that says so.
+[[nodiscard]] QString without_sample_folder(const QString& path);
+[[nodiscard]] QString with_sample_folder(const QString& word);
 /// The same points on an H100.
 [[nodiscard]] QString second_sample();
 /// What a window opens that is given nothing.

@@ -10,7 +10,6 @@
 #include <map>
 #include <new>
 #include <numeric>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -87,7 +86,7 @@ void Workspace::open(const QString& path) {
 }
 
 /// Reads in the background; `then` comes here, in this thread.
-void Workspace::read_to_the_end(const QString& path, std::function<void(FileContents&)> then) {
+void Workspace::read_to_the_end(const QString& path, std::function<void(FileContents&)> then, bool edited) {
   ++pending_reads_;
   // What is said where no memory is left is made while there is some.
   auto contents = std::make_shared<FileContents>();
@@ -95,21 +94,23 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
   contents->error = out_of_memory(path);
   const auto progress = std::make_shared<ReadProgress>();
   progress_[path] = progress;
-  reader_.start([this, path, contents, progress, before = edited_.contains(path) ? std::nullopt : known(path),
-                 most = most_loaded_, then = std::move(then)] {
-    try {
-      *contents = read_file(path, before, progress.get(), most);
-    } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
-    }
-    QMetaObject::invokeMethod(
-        this,
-        [this, path, contents, then] {
-          --pending_reads_;
-          progress_.erase(path);
-          then(*contents);
-        },
-        Qt::QueuedConnection);
-  });
+  std::optional<KnownFile> before = known(path);
+  if (before) before->edited = edited;
+  reader_.start(
+      [this, path, contents, progress, before = std::move(before), most = most_loaded_, then = std::move(then)] {
+        try {
+          *contents = read_file(path, before, progress.get(), most);
+        } catch (const std::bad_alloc&) {  // also for saying that there is none: what stands there says it
+        }
+        QMetaObject::invokeMethod(
+            this,
+            [this, path, contents, then] {
+              --pending_reads_;
+              progress_.erase(path);
+              then(*contents);
+            },
+            Qt::QueuedConnection);
+      });
 }
 
 void Workspace::begin_opening(const QString& path) {
@@ -158,21 +159,27 @@ QStringList Workspace::wanted_files() const {
   return files;
 }
 
-void Workspace::set_unticked(std::set<NamedRun> runs) {
+void Workspace::set_ticks(const Ticks& ticks) {
   stop_gathering();
-  unticked_.clear();
-  for (const auto& [path, uid] : runs) unticked_.emplace(canonical(path), uid);
-  for (LoadedRun& run : runs_) run.visible = unticked_.erase({run.info->file, run.info->summary.uid}) == 0;
+  ticks_.clear();
+  for (const auto& [run, ticked] : ticks) ticks_[{canonical(run.first), run.second}] = ticked;
+  for (LoadedRun& run : runs_) run.visible = take_tick(run.info->file, run.info->summary);
   emit runs_changed();
   announce_points();
 }
 
-std::set<Workspace::NamedRun> Workspace::unticked() const {
-  std::set<NamedRun> runs = unticked_;
+Workspace::Ticks Workspace::ticks() const {
+  Ticks all = ticks_;
   for (const LoadedRun& run : runs_) {
-    if (!run.visible) runs.emplace(run.info->file, run.info->summary.uid);
+    const RunSummary& summary = run.info->summary;
+    if (run.visible == summary.words.hidden) all[{run.info->file, summary.uid}] = run.visible;
   }
-  return runs;
+  return all;
+}
+
+bool Workspace::take_tick(const QString& file, const RunSummary& run) {
+  const auto by_hand = ticks_.extract({file, run.uid});
+  return by_hand.empty() ? !run.words.hidden : by_hand.mapped();
 }
 
 std::optional<std::size_t> Workspace::place_of(const QString& path, std::int64_t run) const {
@@ -226,9 +233,7 @@ void Workspace::read_anew(const RunInfo& as_read) {
 
 void Workspace::read_edited(const QString& path) {
   const QString file = canonical(path);
-  if (!files_.contains(file)) return;
-  edited_.insert(file);
-  read_in_background(file);
+  if (files_.contains(file)) read_in_background(file, true);
 }
 
 void Workspace::follow(const QString& path) {
@@ -256,8 +261,9 @@ void Workspace::poll() {
   }
 }
 
-void Workspace::read_in_background(const QString& path) {
-  read_to_the_end(path, [this](FileContents& contents) { take_read(contents); });
+void Workspace::read_in_background(const QString& path, bool edited) {
+  read_to_the_end(
+      path, [this](FileContents& contents) { take_read(contents); }, edited);
 }
 
 void Workspace::take_read(FileContents& contents) {
@@ -268,7 +274,7 @@ void Workspace::take_read(FileContents& contents) {
   end_opening(path);
   const bool open = files_.contains(path);
   if (contents.error.isEmpty()) {
-    if (open || contents.whole) accept(contents, !open);  // else it was closed meanwhile
+    if (open || (contents.whole && !contents.edited)) accept(contents, !open);  // else it was closed meanwhile
   } else if (open && !stamps_.contains(path) && !followed) {
     // What was forgotten cannot be read again.
     close(path);
@@ -280,8 +286,7 @@ void Workspace::take_read(FileContents& contents) {
 std::optional<KnownFile> Workspace::known(const QString& path) const {
   const auto stamp = stamps_.find(path);
   if (stamp == stamps_.end()) return std::nullopt;
-  KnownFile known{.stamp = stamp->second};
-  known.selection = taken_selections_;
+  KnownFile known{.stamp = stamp->second, .selection = taken_selections_};
   for (const LoadedRun& run : runs_) {
     if (run.info->file != path) continue;
     known.runs.emplace(run.info->summary.id, run.info->summary.uid);
@@ -325,9 +330,7 @@ void Workspace::take(FileContents& contents, bool first) {
     files_.append(path);
     file_names_ = distinct_file_names(files_);
   }
-  // A run that an edit took away is no other file.
-  const bool edited = contents.whole && edited_.erase(path) > 0;
-  const bool replaced = before && !goes_on && !edited;
+  const bool replaced = before && !goes_on && !contents.edited;
   if (replaced) {
     skipped_.erase(path);
     say_replaced(path);
@@ -335,10 +338,10 @@ void Workspace::take(FileContents& contents, bool first) {
   if (!contents.skipped.isEmpty() && std::exchange(skipped_[path], contents.skipped) != contents.skipped) {
     emit rows_skipped(path, contents.skipped);
   }
-  const bool points_differ = replaced || edited || !contents.points.empty();
+  const bool points_differ = replaced || contents.edited || !contents.points.empty();
   if (before && contents.whole) replace_runs(contents);
   stamps_[path] = contents.stamp;
-  const bool runs_differ = take_runs(contents) || first || replaced || edited;
+  const bool runs_differ = take_runs(contents) || first || replaced || contents.edited;
   if (selecting() && !contents.anew.empty()) outrun_.insert(path);
   bool reads_again = false;
   for (LoadedRun& run : runs_) {
@@ -364,7 +367,7 @@ void Workspace::take(FileContents& contents, bool first) {
   if (first) emit opened(path);
   take_ceilings(contents);
   if (runs_differ) emit runs_changed();
-  if (points_differ || runs_differ || noise_differs) announce_points(before && !replaced && !edited);
+  if (points_differ || runs_differ || noise_differs) announce_points(before && !replaced && !contents.edited);
   if (reads_again) read_in_background(path);
   go_on_gathering();
   const bool running =
@@ -375,22 +378,21 @@ void Workspace::take(FileContents& contents, bool first) {
 void Workspace::replace_runs(const FileContents& contents) {
   const auto of_file = [&](const LoadedRun& run) { return run.info->file == contents.path; };
   const auto place = std::ranges::find_if(runs_, of_file) - runs_.begin();
-  std::map<std::string, std::pair<bool, bool>> before;  // by uid: ticked, hidden
-  for (const LoadedRun& run : runs_) {
-    if (of_file(run)) before[run.info->summary.uid] = {run.visible, run.info->summary.words.hidden};
+  for (const auto& [run, ticked] : ticks()) {
+    if (run.first == contents.path) ticks_[run] = ticked;
   }
   std::erase_if(runs_, of_file);
   std::vector<LoadedRun> now;
-  for (const RunSummary& summary : contents.runs) {
-    const auto known = before.find(summary.uid);
-    const bool as_before = known != before.end() && known->second.second == summary.words.hidden;
-    now.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(),
-                   as_before ? known->second.first : !summary.words.hidden});
-  }
+  for (const RunSummary& summary : contents.runs) now.push_back(begun(contents, summary));
   runs_.insert(runs_.begin() + place, std::make_move_iterator(now.begin()), std::make_move_iterator(now.end()));
 }
 
-bool Workspace::take_runs(const FileContents& contents) {
+LoadedRun Workspace::begun(const FileContents& contents, const RunSummary& run) {
+  return {std::make_shared<RunInfo>(RunInfo{contents.path, run, {}, contents.stamp}), RunPoints(),
+          take_tick(contents.path, run)};
+}
+
+bool Workspace::take_runs(FileContents& contents) {
   bool differ = false;
   std::unordered_map<std::int64_t, std::size_t> places;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -400,10 +402,14 @@ bool Workspace::take_runs(const FileContents& contents) {
     const auto place = places.find(summary.id);
     const auto known = place == places.end() ? runs_.end() : runs_.begin() + static_cast<std::ptrdiff_t>(place->second);
     if (known == runs_.end()) {
-      runs_.push_back({std::make_shared<RunInfo>(RunInfo{contents.path, summary, {}, contents.stamp}), RunPoints(),
-                       unticked_.erase({contents.path, summary.uid}) == 0 && !summary.words.hidden});
+      runs_.push_back(begun(contents, summary));
       differ = true;
-    } else if (known->info->summary.state != summary.state || known->info->summary.points != summary.points) {
+      continue;
+    }
+    const RunSummary& before = known->info->summary;
+    if (before.words.hidden != summary.words.hidden) known->visible = !summary.words.hidden;
+    if (before.words != summary.words) contents.edited = true;
+    if (before.state != summary.state || before.points != summary.points || before.words != summary.words) {
       known->info = std::make_shared<RunInfo>(
           RunInfo{contents.path, summary, known->info->title, contents.stamp, known->info->device});
       differ = true;

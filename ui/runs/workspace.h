@@ -119,9 +119,11 @@ class Workspace : public QObject {
   void show_only(std::size_t run);
   /// A run by its file and RunSummary::uid, whether it has been read or not.
   using NamedRun = std::pair<QString, std::string>;
-  /// From now on these are not ticked, and all others are.
-  void set_unticked(std::set<NamedRun> runs);
-  [[nodiscard]] std::set<NamedRun> unticked() const;
+  /// Runs that are ticked though they are hidden, and those that are not ticked though they are not hidden.
+  using Ticks = std::map<NamedRun, bool>;
+  /// From now on these alone are ticked otherwise than their words say.
+  void set_ticks(const Ticks& ticks);
+  [[nodiscard]] Ticks ticks() const;
   /// The place of a run in runs(); nothing while it has not been read. The path need not be canonical.
   [[nodiscard]] std::optional<std::size_t> place_of(const QString& path, std::int64_t run) const;
 
@@ -171,10 +173,10 @@ class Workspace : public QObject {
   void supersede();
   [[nodiscard]] SelectionAsk selection_ask(bool goes_on) const;
   void take_selection(Selection& selection);
-  void read_in_background(const QString& path);
+  void read_in_background(const QString& path, bool edited = false);
   /// Of a large file's run that grows, values that are of other points than those that are in memory now.
   [[nodiscard]] bool are_of_others(const FileContents& contents, const LoadedRun& run) const;
-  void read_to_the_end(const QString& path, std::function<void(FileContents&)> then);
+  void read_to_the_end(const QString& path, std::function<void(FileContents&)> then, bool edited = false);
   void take_read(FileContents& contents);
   void name_runs();
   /// Memory that runs out closes the file: `contents` then has the error.
@@ -184,7 +186,11 @@ class Workspace : public QObject {
   bool take_noise(const FileContents& contents);
   void take(FileContents& contents, bool first);
   /// Whether there is anything to announce.
-  bool take_runs(const FileContents& contents);
+  bool take_runs(FileContents& contents);
+  /// One that has just been read, without its points.
+  [[nodiscard]] LoadedRun begun(const FileContents& contents, const RunSummary& run);
+  /// Whether it is to be ticked.
+  [[nodiscard]] bool take_tick(const QString& file, const RunSummary& run);
   /// In place of what was read of it.
   void replace_runs(const FileContents& contents);
   void forget(const QString& path);
@@ -200,10 +206,9 @@ class Workspace : public QObject {
   std::map<QString, std::shared_ptr<ReadProgress>> progress_;  ///< of those that are read
   QTimer progress_timer_;
   std::map<QString, FileStamp> stamps_;  ///< of what was read of each file
-  std::set<QString> edited_;             ///< files that are read again whole, which is nobody's news but their runs'
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
-  std::set<NamedRun> unticked_;  ///< of those that have not been read
+  Ticks ticks_;  ///< of those that have not been read
   std::vector<FileCeilings> ceilings_;
   std::map<QString, std::vector<StoredNoise>> noise_;  ///< by path
   WhatIf what_if_;

@@ -65,10 +65,14 @@ void MainWindow::build_file_menu() {
 
 void MainWindow::build_edit_menu() {
   QMenu* menu = menuBar()->addMenu(qtext(say::window::edit{}));
-  auto* edits = new RunEdits(workspace_, *runs_, *banner_, *menu, this);
+  edits_ = new RunEdits(workspace_, *runs_, *banner_, *menu, this);
+  connect(edits_, &RunEdits::ended, this, [this](bool well) {
+    closes_when_edited_ = closes_when_edited_ && well;  // else the banner says what is not as it was asked
+    if (closes_when_edited_) close();                   // which waits for the next one
+  });
   // One that explores has steps of its own.
   for (Page* page : pages_) {
-    if (dynamic_cast<PointExplorer*>(page) == nullptr) edits->answer_in(*page->view());
+    if (dynamic_cast<PointExplorer*>(page) == nullptr) edits_->answer_in(*page->view());
   }
 }
 

@@ -40,6 +40,7 @@
 #include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
+#include "ui/window/run_edits.h"
 #include "ui/window/sample_note.h"
 #include "ui/window/status_bar.h"
 #include "ui/window/view_modes.h"
@@ -253,6 +254,7 @@ void MainWindow::open_by_hand(const QStringList& files) {
   for (const Banner::Topic topic : {Banner::Topic::open, Banner::Topic::replaced, Banner::Topic::rows}) {
     banner_->clear(topic);
   }
+  shown_view_->forget_unopened();
   for (const QString& file : files) workspace_.open(file);
 }
 
@@ -526,6 +528,11 @@ void MainWindow::showEvent(QShowEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (edits_->running()) {
+    event->ignore();
+    closes_when_edited_ = true;
+    return;
+  }
   if (collect_->running()) {
     event->ignore();
     return ask_before_stopping(

@@ -26,6 +26,7 @@ class DetailsPanel;
 class LessonInBrowser;
 class QueryBar;
 class RecentFiles;
+class RunEdits;
 class RunsPanel;
 class ViewModes;
 class WhatIfBar;
@@ -142,6 +143,7 @@ class MainWindow : public QMainWindow {
 
   bool remember_;
   bool closes_when_stopped_ = false;
+  bool closes_when_edited_ = false;
   struct Sweep {
     QString file;
     std::int64_t run = 0;
@@ -157,6 +159,7 @@ class MainWindow : public QMainWindow {
   std::vector<Page*> pages_;                    ///< as page_kinds() has them
   std::map<const Page*, ShownPoint> selected_;  ///< what each page's details are of
   RunsPanel* runs_ = nullptr;
+  RunEdits* edits_ = nullptr;
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;
   QDockWidget* details_dock_ = nullptr;

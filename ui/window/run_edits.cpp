@@ -4,6 +4,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 
+#include "messages/command.h"
 #include "messages/run_list.h"
 #include "messages/window.h"
 #include "ui/text/qtext.h"
@@ -30,12 +31,7 @@ RunEdits::RunEdits(Workspace& workspace, RunsPanel& runs, Banner& banner, QMenu&
   });
   connect(&runs_, &RunsPanel::merge_wanted, this, &RunEdits::merge);
   connect(&editor_, &RunEditor::done, this, &RunEdits::take_done);
-  connect(&editor_, &RunEditor::failed, this,
-          [this](const QString& file, const QStringList& words, const QString& why) {
-            if (words.contains(undo_word)) done_ << file;  // as before
-            if (words.contains(redo_word)) undone_ << file;
-            banner_.add(Banner::Topic::write, why, file);
-          });
+  connect(&editor_, &RunEditor::failed, this, &RunEdits::take_failed);
   connect(&workspace_, &Workspace::runs_changed, this, &RunEdits::show_what_can_be_done);
   show_what_can_be_done();
 }
@@ -45,32 +41,57 @@ void RunEdits::answer_in(QWidget& widget) {
   widget.addAction(redo_);
 }
 
-QString RunEdits::file_to_step(QStringList& steps) const {
+std::pair<QString, bool> RunEdits::file_to_step(QStringList& steps) const {
   while (!steps.isEmpty()) {
-    if (QString file = steps.takeLast(); workspace_.files().contains(file)) return file;
+    if (QString file = steps.takeLast(); workspace_.files().contains(file)) return {file, true};
   }
   const QString selected = runs_.selected_file();
-  return selected.isEmpty() && workspace_.files().size() == 1 ? workspace_.files().first() : selected;
+  return {selected.isEmpty() && workspace_.files().size() == 1 ? workspace_.files().first() : selected, false};
 }
 
 void RunEdits::step(const QString& word, QStringList& from) {
   banner_.clear(Banner::Topic::write);
-  const QString file = file_to_step(from);
+  const auto [file, taken] = file_to_step(from);
   if (file.isEmpty()) return banner_.add(Banner::Topic::write, qtext(say::window::select_run{}));
+  taken_.push_back(taken);
   editor_.edit(file, {word});
 }
 
-void RunEdits::take_done(const QString& file, const QStringList& words) {
-  if (words.isEmpty()) return workspace_.open(file);  // merged
+void RunEdits::take_done(const QString& file, const QStringList& words, bool changed) {
   const bool undone = words.contains(undo_word);
-  if (!undone && !words.contains(redo_word)) undone_.clear();
-  (undone ? undone_ : done_) << file;
-  workspace_.read_edited(file);
+  if (undone || words.contains(redo_word)) {
+    taken_.pop_front();
+  } else if (changed) {
+    undone_.clear();
+  }
+  if (words.isEmpty()) {
+    workspace_.open(file);  // merged
+  } else if (changed) {
+    (undone ? undone_ : done_) << file;
+    workspace_.read_edited(file);
+  }
+  emit ended(true);
+}
+
+void RunEdits::take_failed(const QString& file, const QStringList& words, const QString& why) {
+  banner_.add(Banner::Topic::write, why, file);
+  const bool undo = words.contains(undo_word);
+  if (undo || words.contains(redo_word)) {
+    const bool taken = taken_.front();
+    taken_.pop_front();
+    const std::string name = file.toStdString();
+    const QString no_step =
+        undo ? qtext(say::command::nothing_to_undo{.file = name}) : qtext(say::command::nothing_to_redo{.file = name});
+    if (taken && why != no_step) (undo ? done_ : undone_) << file;  // as before
+  }
+  emit ended(false);
 }
 
 void RunEdits::merge(const QStringList& files) {
-  QString path = QFileDialog::getSaveFileName(&runs_, qtext(say::run_list::merge_title{}), {},
-                                              qtext(say::run_list::merge_filter{}));
+  // A file that is there is refused by who writes it.
+  QString path =
+      QFileDialog::getSaveFileName(&runs_, qtext(say::run_list::merge_title{}), {},
+                                   qtext(say::run_list::merge_filter{}), nullptr, QFileDialog::DontConfirmOverwrite);
   if (path.isEmpty()) return;
   if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".attnscope");
   banner_.clear(Banner::Topic::write);

@@ -6,6 +6,8 @@
 #include <QMenu>
 #include <QObject>
 #include <QStringList>
+#include <deque>
+#include <utility>
 
 #include "ui/panels/runs_panel.h"
 #include "ui/process/run_editor.h"
@@ -24,12 +26,16 @@ class RunEdits : public QObject {
   void answer_in(QWidget& widget);
   [[nodiscard]] bool running() const { return editor_.running(); }
 
+ signals:
+  void ended(bool well);
+
  private:
   void step(const QString& word, QStringList& from);
-  void take_done(const QString& file, const QStringList& words);
+  void take_done(const QString& file, const QStringList& words, bool changed);
+  void take_failed(const QString& file, const QStringList& words, const QString& why);
   void merge(const QStringList& files);
-  /// Of the last edit that is not taken back; else of the run that is selected, or of the only file.
-  [[nodiscard]] QString file_to_step(QStringList& steps) const;
+  /// Of the last edit that is not taken back, with true; else of the run that is selected, or of the only file.
+  [[nodiscard]] std::pair<QString, bool> file_to_step(QStringList& steps) const;
   void show_what_can_be_done();
 
   Workspace& workspace_;
@@ -41,6 +47,7 @@ class RunEdits : public QObject {
   // Files, one for each step that was made from here: a file's own log knows what the step was.
   QStringList done_;
   QStringList undone_;
+  std::deque<bool> taken_;  ///< of each step that is asked for: whether one of these was taken for it
 };
 
 }  // namespace attnscope::ui

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "messages/window.h"
+#include "ui/process/collector_process.h"
+#include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 #include "ui/window/window_view.h"
 
@@ -48,6 +51,7 @@ Session::Session(MainWindow& window, const SessionFile& file) : window_(window),
 }
 
 Session::~Session() {
+  written_ = {};  // what is left last is what the next start takes up, also where it is as it was
   write();
 }
 
@@ -61,19 +65,22 @@ void Session::write() {
   due_.stop();
   QJsonObject now = window_.shown_view().session();
   if (now == written_) return;
-  say(file_.write(now));
-  written_ = std::move(now);
+  const QString problem = file_.write(now);
+  written_ = problem.isEmpty() ? std::move(now) : QJsonObject();
+  say(problem);
 }
 
 void Session::open_window() {
   write();
-  QJsonObject copy = written_;
+  QJsonObject copy = window_.shown_view().session();
   QJsonObject place = copy[QStringLiteral("window")].toObject();
   place.remove(QStringLiteral("geometry"));  // it would lie upon this one
   copy[QStringLiteral("window")] = place;
   // Left last and no window's: the one that the next window takes.
   say(SessionFile(SessionFile::Begin::anew).write(copy));
-  QProcess::startDetached(QCoreApplication::applicationFilePath(), {});
+  const QString program = QCoreApplication::applicationFilePath();
+  if (QProcess::startDetached(program, words_for_language())) return;
+  window_.banner().add(Banner::Topic::choice, qtext(say::window::window_not_started{.program = program.toStdString()}));
 }
 
 void Session::say(const QString& problem) {

@@ -14,6 +14,7 @@
 #include "messages/window.h"
 #include "ui/pages/kept_zoom.h"
 #include "ui/process/save_file.h"
+#include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -32,6 +33,7 @@ constexpr auto entries = std::to_array<Entry>({{"files", QJsonValue::Array},
                                                {"pages", QJsonValue::Object},
                                                {"filter", QJsonValue::String},
                                                {"unticked", QJsonValue::Array},
+                                               {"ticked", QJsonValue::Array},
                                                {"selection", QJsonValue::Object},
                                                {"panels", QJsonValue::Object},
                                                {"window", QJsonValue::Object},
@@ -51,10 +53,11 @@ void change_paths(QJsonObject& view, const OnPath& path_of) {
     for (const auto& file : view[QLatin1String("files")].toArray()) files.append(path_of(file.toString()));
     view[QLatin1String("files")] = files;
   }
-  if (view.contains(QLatin1String("unticked"))) {
+  for (const char* const key : {"unticked", "ticked"}) {
+    if (!view.contains(QLatin1String(key))) continue;
     QJsonArray runs;
-    for (const auto& run : view[QLatin1String("unticked")].toArray()) runs.append(with_file(run.toObject(), path_of));
-    view[QLatin1String("unticked")] = runs;
+    for (const auto& run : view[QLatin1String(key)].toArray()) runs.append(with_file(run.toObject(), path_of));
+    view[QLatin1String(key)] = runs;
   }
   if (view.contains(QLatin1String("selection"))) {
     view[QLatin1String("selection")] = with_file(view[QLatin1String("selection")].toObject(), path_of);
@@ -111,7 +114,8 @@ ViewDocument read_view(const QString& path) {
   }
   const QStringList wrong = take_out_wrong(view);
   const QDir folder = QFileInfo(path).absoluteDir();
-  change_paths(view, [&](const QString& each) { return QDir::cleanPath(folder.absoluteFilePath(each)); });
+  change_paths(view,
+               [&](const QString& each) { return QDir::cleanPath(folder.absoluteFilePath(with_sample_folder(each))); });
   if (wrong.isEmpty()) return {view, {}};
   const std::string keys = wrong.join(QStringLiteral(", ")).toStdString();
   return {view, qtext(say::window::view_left_out{.file = name, .keys = keys})};
@@ -122,6 +126,7 @@ QString write_view(const QString& path, QJsonObject view) {
   const QFileInfo folder_itself(QFileInfo(path).absolutePath());
   const QDir folder(folder_itself.exists() ? folder_itself.canonicalFilePath() : folder_itself.absoluteFilePath());
   change_paths(view, [&](const QString& each) {
+    if (const QString word = without_sample_folder(each); word != each) return word;
     const QString relative = folder.relativeFilePath(each);
     return relative.startsWith(QLatin1String("..")) ? each : relative;
   });
@@ -131,7 +136,7 @@ QString write_view(const QString& path, QJsonObject view) {
 }
 
 QJsonObject without_files(QJsonObject view) {
-  for (const char* key : {"files", "filter", "unticked", "selection"}) view.remove(QLatin1String(key));
+  for (const char* key : {"files", "filter", "unticked", "ticked", "selection"}) view.remove(QLatin1String(key));
   QJsonObject pages = view.value(QLatin1String("pages")).toObject();
   for (const QString& id : pages.keys()) {
     QJsonObject page = pages[id].toObject();

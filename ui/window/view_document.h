@@ -14,8 +14,8 @@ struct ViewDocument {
 
 /// What is no such document, of another version or too large is not read. Entries of a wrong type are left out.
 [[nodiscard]] ViewDocument read_view(const QString& path);
-/// Paths below the file's own folder are written relative to it. Returns one line with path and cause, empty when the
-/// file is in its place; an older one stays whole after an error.
+/// Paths below the file's own folder are written relative to it, recorded samples by their name. Returns one line with
+/// path and cause, empty when the file is in its place; an older one stays whole after an error.
 [[nodiscard]] QString write_view(const QString& path, QJsonObject view);
 /// What of it holds with other files open, too.
 [[nodiscard]] QJsonObject without_files(QJsonObject view);

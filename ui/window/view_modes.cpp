@@ -68,7 +68,9 @@ void ViewModes::add_actions(QMenu& menu) {
 
 void ViewModes::keep_keys() {
   for (QAction* action : window_.menuBar()->findChildren<QAction*>()) {
-    if (!action->shortcut().isEmpty()) window_.addAction(action);
+    // Those of some widgets alone would come between another widget and its own.
+    const bool of_the_window = action->shortcutContext() == Qt::WindowShortcut;
+    if (of_the_window && !action->shortcut().isEmpty()) window_.addAction(action);
   }
   window_.addAction(present_);
   for (const Panel& panel : panels_) window_.addAction(panel.dock->toggleViewAction());

@@ -7,13 +7,11 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QLineEdit>
-#include <set>
-#include <utility>
+#include <map>
 
 #include "messages/window.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
-#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
@@ -34,39 +32,38 @@ QByteArray as_bytes(const QJsonValue& text) {
   return QByteArray::fromBase64(text.toString().toLatin1());
 }
 
-/// As the workspace names it. A sample that was shipped elsewhere is the one that is shipped now.
+/// As the workspace names it.
 QString open_name(const QString& path) {
   const QFileInfo file(path);
-  if (file.exists()) return file.canonicalFilePath();
-  const QStringList samples = recorded_samples() + QStringList(second_sample());
-  for (const QString& sample : samples) {
-    if (QFileInfo(sample).fileName() == file.fileName()) return sample;
-  }
-  return path;
+  return file.exists() ? file.canonicalFilePath() : path;
 }
 
 }  // namespace
 
 WindowView::WindowView(MainWindow& window) : QObject(&window), window_(window) {
   connect(&window_.workspace(), &Workspace::points_changed, this, &WindowView::select);
+  connect(&window_.workspace(), &Workspace::opened, this, [this](const QString& path) { unopened_.removeAll(path); });
 }
 
 QJsonObject WindowView::view() {
   const Workspace& workspace = window_.workspace();
-  const QStringList files = workspace.wanted_files();
+  QStringList files = workspace.wanted_files() + unopened_;
+  files.removeDuplicates();
   QJsonObject pages;
   for (const PageKind& kind : page_kinds()) {
     const QString id = to_qstring(kind.id);
     pages[id] = window_.page(id)->state();
   }
-  QJsonArray unticked;
-  for (const auto& [file, uid] : workspace.unticked()) {
-    if (!files.contains(file)) continue;
-    unticked.append(QJsonObject{{QStringLiteral("file"), file}, {QStringLiteral("run"), QString::fromStdString(uid)}});
+  std::map<bool, QJsonArray> ticks;
+  for (const auto& [run, ticked] : workspace.ticks()) {
+    if (!files.contains(run.first)) continue;
+    ticks[ticked].append(
+        QJsonObject{{QStringLiteral("file"), run.first}, {QStringLiteral("run"), QString::fromStdString(run.second)}});
   }
   std::optional<Selected> selected = to_select_;
+  const bool is_awaited = selected && !unopened_.contains(selected->file);
   // It is marked on all pages, on whichever it was selected.
-  if (const std::optional<ShownPoint>& point = window_.page(window_.page_id())->marked(); point && !selected) {
+  if (const std::optional<ShownPoint>& point = window_.page(window_.page_id())->marked(); point && !is_awaited) {
     selected = Selected{point->run->file, point->id};
   }
   look_at_panels();
@@ -74,7 +71,8 @@ QJsonObject WindowView::view() {
                    {QStringLiteral("page"), window_.page_id()},
                    {QStringLiteral("pages"), pages},
                    {QStringLiteral("filter"), window_.query().field()->text()},
-                   {QStringLiteral("unticked"), unticked},
+                   {QStringLiteral("unticked"), ticks[false]},
+                   {QStringLiteral("ticked"), ticks[true]},
                    {QStringLiteral("panels"), panels_}};
   if (selected && files.contains(selected->file)) {
     view[QStringLiteral("selection")] =
@@ -122,14 +120,19 @@ void WindowView::restore_files(const QJsonObject& view) {
   for (const QString& file : QStringList(workspace.files())) {
     if (!files.contains(file)) workspace.close(file);
   }
-  std::set<Workspace::NamedRun> unticked;
-  for (const auto& run : view[QStringLiteral("unticked")].toArray()) {
-    unticked.emplace(open_name(run[QStringLiteral("file")].toString()),
-                     run[QStringLiteral("run")].toString().toStdString());
+  Workspace::Ticks ticks;
+  for (const bool ticked : {false, true}) {
+    for (const auto& run : view[ticked ? QStringLiteral("ticked") : QStringLiteral("unticked")].toArray()) {
+      ticks[{open_name(run[QStringLiteral("file")].toString()), run[QStringLiteral("run")].toString().toStdString()}] =
+          ticked;
+    }
   }
-  workspace.set_unticked(std::move(unticked));
+  workspace.set_ticks(ticks);
+  unopened_.clear();
   for (const QString& file : files) {
-    if (!workspace.wanted_files().contains(file)) workspace.open(file);
+    if (workspace.wanted_files().contains(file)) continue;
+    unopened_ << file;
+    workspace.open(file);
   }
   to_select_.reset();
   if (const QJsonObject selected = view[QStringLiteral("selection")].toObject(); !selected.isEmpty()) {
@@ -161,7 +164,7 @@ void WindowView::select() {
     to_select_.reset();
     return window_.select((*points)[row]);
   }
-  if (!window_.workspace().loading()) to_select_.reset();
+  if (!window_.workspace().loading() && !unopened_.contains(to_select_->file)) to_select_.reset();
 }
 
 void WindowView::save() {
@@ -179,7 +182,7 @@ void WindowView::open() {
   const ViewDocument read = read_view(path);
   window_.banner().forget(Banner::Topic::open, path);
   if (!read.problem.isEmpty()) window_.banner().add(Banner::Topic::open, read.problem, path);
-  restore(read.view);
+  if (!read.view.isEmpty()) restore(read.view);
 }
 
 }  // namespace attnscope::ui

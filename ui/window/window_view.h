@@ -4,6 +4,7 @@
 
 #include <QJsonObject>
 #include <QObject>
+#include <QStringList>
 #include <optional>
 
 namespace attnscope::ui {
@@ -21,6 +22,9 @@ class WindowView : public QObject {
   [[nodiscard]] QJsonObject session();
   /// What the document does not have stays as it is; files that it does not have are closed.
   void restore(const QJsonObject& view);
+
+  /// What of it cannot be read now (a disk may come back) is kept until somebody opens other files.
+  void forget_unopened() { unopened_.clear(); }
 
   /// Through dialogs.
   void save();
@@ -41,6 +45,7 @@ class WindowView : public QObject {
   MainWindow& window_;
   QJsonObject panels_;
   QJsonObject place_;
+  QStringList unopened_;  ///< of the restored files, those that have not been read
   std::optional<Selected> to_select_;
 };
 

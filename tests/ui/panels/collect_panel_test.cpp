@@ -215,6 +215,9 @@ TEST(CollectForm, AsksForTheDeviceByItsArgument) {
   form.set_device("simulated:" + word);
   EXPECT_EQ(form.request().device, "simulated:" + word);
   EXPECT_TRUE(form.check().plan.endsWith(word + ".")) << form.check().plan.toStdString();
+  form.restore({{"device", "ssh:gpubox/0"}});
+  form.restore({});  // a view says nothing of it
+  EXPECT_EQ(form.state()["device"].toString(), QStringLiteral("ssh:gpubox/0")) << "once it answers";
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 

@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <functional>
 
 #include "tests/ui/fixtures.h"
 #include "tests/ui/window_test.h"
@@ -191,6 +192,85 @@ TEST(Workspace, ACopyOfARunIsNotASeriesOfItsOwn) {
   workspace.set_run_visible(0, true);
   ASSERT_EQ(workspace.open_now(other), QString());
   EXPECT_EQ(workspace.visible()->size(), 2 * points) << "the same values, measured again";
+}
+
+using Counts = std::vector<std::size_t>;
+
+/// The points of each run.
+Counts counts_of(const Workspace& workspace) {
+  Counts counts;
+  for (const LoadedRun& run : workspace.runs()) counts.push_back(run.size());
+  return counts;
+}
+
+std::vector<bool> ticks_of(const Workspace& workspace) {
+  std::vector<bool> ticks;
+  for (const LoadedRun& run : workspace.runs()) ticks.push_back(run.visible);
+  return ticks;
+}
+
+/// The first run of a file, as another program does it.
+void edit(const QString& file, const std::function<void(RunEdit&)>& say) {
+  RunEdit words;
+  say(words);
+  RunStore::open(file.toStdString(), RunStore::Mode::collect).edit({{1}}, words);
+}
+
+TEST_F(WindowTest, EachOfTwoEditsThatFollowEachOtherIsShown) {
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  QSignalSpy changed(&workspace, &Workspace::runs_changed);
+  QSignalSpy replaced(&workspace, &Workspace::file_replaced);
+  edit(file, [](RunEdit& words) { words.deleted = true; });
+  workspace.read_edited(file);
+  workspace.read_edited(file);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
+  EXPECT_EQ(changed.count(), 2);
+  EXPECT_EQ(replaced.count(), 0);
+  EXPECT_EQ(workspace.runs().size(), 1U);
+}
+
+TEST_F(WindowTest, WhatAnotherProgramEditsIsShownAndIsNoOtherFile) {
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  const Counts before = counts_of(workspace);
+  QSignalSpy replaced(&workspace, &Workspace::file_replaced);
+  workspace.set_run_visible(1, false);
+  edit(file, [](RunEdit& words) {
+    words.name = "renamed";
+    words.hidden = true;
+  });
+  workspace.follow(file);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.runs()[0].info->summary.words.name == "renamed"; }));
+  EXPECT_EQ(ticks_of(workspace), (std::vector{false, false}));
+  EXPECT_TRUE(workspace.visible()->empty());
+  edit(file, [](RunEdit& words) { words.deleted = true; });
+  ASSERT_TRUE(QTest::qWaitFor([&] { return counts_of(workspace) == Counts{before[1]}; }));
+  edit(file, [](RunEdit& words) {
+    words.hidden = false;
+    words.deleted = false;
+  });
+  ASSERT_TRUE(QTest::qWaitFor([&] { return counts_of(workspace) == before; })) << "with its points";
+  EXPECT_EQ(ticks_of(workspace), (std::vector{true, false}));
+  EXPECT_EQ(replaced.count(), 0);
+}
+
+TEST_F(WindowTest, TicksAreKeptWhereTheyAreNotWhatTheRunsSay) {
+  edit(file, [](RunEdit& words) { words.hidden = true; });
+  Workspace workspace;
+  ASSERT_EQ(workspace.open_now(file), QString());
+  EXPECT_EQ(ticks_of(workspace), (std::vector{false, true}));
+  EXPECT_TRUE(workspace.ticks().empty());
+  workspace.set_run_visible(0, true);
+  workspace.set_run_visible(1, false);
+  const Workspace::Ticks by_hand = workspace.ticks();
+  Workspace again;
+  again.set_ticks(by_hand);
+  ASSERT_EQ(again.open_now(file), QString());
+  EXPECT_EQ(ticks_of(again), (std::vector{true, false}));
+  EXPECT_EQ(again.ticks(), by_hand);
+  again.set_ticks({});
+  EXPECT_EQ(ticks_of(again), (std::vector{false, true}));
 }
 
 TEST(Workspace, ShowOnlyHidesTheOthers) {

@@ -6,14 +6,21 @@
 #include <QFileInfo>
 #include <QLineEdit>
 #include <QMenuBar>
+#include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
 
+#include "messages/command.h"
+#include "messages/embedded.h"
 #include "storage/run_store.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/runs_model.h"
+#include "ui/pages/explorer_page.h"
 #include "ui/panels/run_words_menu.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/process/run_editor.h"
+#include "ui/runs/file_contents.h"
+#include "ui/text/qtext.h"
 #include "ui/window/run_edits.h"
 
 namespace attnscope::ui {
@@ -103,15 +110,86 @@ TEST_F(RunEditsTest, ThatFailSaySoInTheBanner) {
   EXPECT_EQ(titles().front(), QStringLiteral("x"));
 }
 
-TEST_F(RunEditsTest, TextFieldsAndTheExplorerKeepTheirOwnUndo) {
-  for (QAction* action : window.menuBar()->findChildren<QAction*>()) {
-    if (action->shortcut() != QKeySequence(QKeySequence::Undo)) continue;
-    EXPECT_EQ(action->shortcutContext(), Qt::WidgetWithChildrenShortcut);
-    for (QObject* widget : action->associatedObjects()) {
-      EXPECT_EQ(dynamic_cast<PointExplorer*>(widget), nullptr);
-    }
+TEST_F(RunEditsTest, AreUndoneInTheFilesThatTheyChanged) {
+  const QString other = folder.filePath("other.attnscope");
+  fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}});
+  ASSERT_EQ(window.workspace().open_now(other), QString());
+  const auto ask = [this](const QString& of, const QStringList& words) {
+    emit window.runs_panel()->edit_wanted(of, words);
+    wait();
+  };
+  ask(file, {"--run=1", "--name=first"});
+  ask(other, {"--run=1", "--show"});
+  press("Ctrl+Z");
+  EXPECT_EQ(titles().front(), QStringLiteral("memory-wall"))
+      << "the other one was shown before: nothing was done to it";
+  EXPECT_EQ(window.banner().text(), QString());
+
+  ask(file, {"--run=1", "--name=first"});
+  ask(other, {"--run=1", "--name=second"});
+  {
+    const RunStore held = RunStore::open(other.toStdString(), RunStore::Mode::collect);
+    press("Ctrl+Z");
+    EXPECT_NE(window.banner().text(), QString());
   }
+  press("Ctrl+Z");
+  EXPECT_EQ(titles(), (QStringList{"first", "tiles", "quick"})) << "tried again";
+
+  press("Ctrl+Shift+Z");
+  RunStore::open(other.toStdString(), RunStore::Mode::collect).undo();
+  press("Ctrl+Z");
+  EXPECT_TRUE(window.banner().text().contains(QStringLiteral("has no edit to undo")));
+  press("Ctrl+Z");
+  EXPECT_EQ(window.banner().text(), QString()) << "undone elsewhere, it stands in the way of nothing";
+  EXPECT_EQ(titles().front(), QStringLiteral("memory-wall"));
+}
+
+TEST_F(RunEditsTest, AreMadeBeforeTheWindowCloses) {
   window.show();
+  emit window.runs_panel()->edit_wanted(file, {"--run=1", "--name=x"});
+  emit window.runs_panel()->edit_wanted(file, {"--run=2", "--name=y"});
+  EXPECT_FALSE(window.close());
+  ASSERT_TRUE(QTest::qWaitFor([this] { return !window.isVisible(); }, 30'000));
+  const std::vector<RunSummary> runs = RunStore::open(file.toStdString(), RunStore::Mode::read_only).runs();
+  EXPECT_EQ(runs[0].words.name, "x");
+  EXPECT_EQ(runs[1].words.name, "y");
+}
+
+TEST_F(RunEditsTest, SpeakTheWindowsLanguage) {
+  use_catalogue(Catalogue::parse(embedded_messages("zh")).value());
+  press("Ctrl+Z");
+  EXPECT_EQ(window.banner().text(), qtext(say::command::nothing_to_undo{.file = file.toStdString()}));
+  EXPECT_FALSE(window.banner().text().contains(QStringLiteral("undo")));
+  use_catalogue(Catalogue::english());
+}
+
+TEST_F(RunEditsTest, RunsAreMergedIntoANewFileAlone) {
+  RunEditor editor;
+  QSignalSpy done(&editor, &RunEditor::done);
+  QSignalSpy failed(&editor, &RunEditor::failed);
+  const QString target = folder.filePath("merged.attnscope");
+  editor.merge(target, {file});
+  editor.merge(target, {file});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !editor.running(); }, 30'000));
+  EXPECT_EQ(done.count(), 1);
+  EXPECT_EQ(read_file(target).runs.size(), 2U);
+  ASSERT_EQ(failed.count(), 1);
+  EXPECT_TRUE(failed[0][2].toString().contains(target)) << failed[0][2].toString().toStdString();
+}
+
+TEST_F(RunEditsTest, TextFieldsAndTheExplorerKeepTheirOwnUndo) {
+  window.show();
+  edit({"--run=1", "--name=x"});
+  window.show_page(QStringLiteral("explorer"));
+  auto& explorer = page_of<ExplorerPage>(window);
+  explorer.edit(QStringLiteral("n_q"), QStringLiteral("512"), -1);
+  ASSERT_EQ(explorer.undo_stack().index(), 1);
+  window.activateWindow();
+  explorer.setFocus();
+  QTest::keyClick(&explorer, Qt::Key_Z, Qt::ControlModifier);
+  wait();
+  EXPECT_EQ(explorer.undo_stack().index(), 0);
+  EXPECT_EQ(titles().front(), QStringLiteral("x")) << "the run's name stays";
   auto* field = window.findChild<QLineEdit*>();
   ASSERT_NE(field, nullptr);
   QKeyEvent override(QEvent::ShortcutOverride, Qt::Key_Z, Qt::ControlModifier);

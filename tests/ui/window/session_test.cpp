@@ -28,6 +28,7 @@
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
+#include "ui/runs/samples.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/session.h"
 #include "ui/window/session_file.h"
@@ -223,6 +224,61 @@ TEST_F(SessionTest, PathsBelowTheViewAreRelativeToIt) {
   EXPECT_EQ(moved.view["selection"]["file"].toString(), there + "/runs/x.attnscope");
 }
 
+TEST_F(SessionTest, RecordedSamplesAreKeptByTheirNames) {
+  if (recorded_sample().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  const QString path = folder.filePath("view.json");
+  const QString own = folder.filePath("h200.attnscope");  // of the user's, gone
+  const QJsonArray files{recorded_sample(), own};
+  ASSERT_EQ(write_view(path, {{"files", files}, {"selection", QJsonObject{{"file", recorded_sample()}}}}), QString());
+  QFile written(path);
+  ASSERT_TRUE(written.open(QIODevice::ReadOnly));
+  const QJsonObject raw = QJsonDocument::fromJson(written.readAll()).object();
+  EXPECT_EQ(raw["files"].toArray(), (QJsonArray{"sample:h200", "h200.attnscope"}));
+  EXPECT_EQ(raw["selection"].toObject()["file"].toString(), QStringLiteral("sample:h200"));
+  EXPECT_EQ(read_view(path).view["files"].toArray(), files);
+  MainWindow window(false);
+  window.shown_view().restore({{"files", QJsonArray{own}}});
+  read_all(window);
+  EXPECT_EQ(window.workspace().files(), QStringList()) << "no sample in the place of what is gone";
+  EXPECT_TRUE(window.banner().text().contains(own)) << window.banner().text().toStdString();
+}
+
+TEST_F(SessionTest, WhatCannotBeReadNowIsKept) {
+  const QString second = folder.filePath("second.attnscope");
+  fixtures::write_file(second, {{"memory-wall", fixtures::backward(), false}});
+  QJsonObject left;
+  {
+    MainWindow window(false);
+    window.open_files({file, second});
+    read_all(window);
+    window.workspace().set_run_visible(1, false);
+    window.select((*window.workspace().visible())[2]);
+    left = window.shown_view().session();
+    ASSERT_EQ(left["selection"].toObject()["file"].toString(), file);
+    ASSERT_EQ(left["unticked"].toArray().size(), 1);
+  }
+  ASSERT_TRUE(QFile::rename(file, file + ".away"));
+  QJsonObject meanwhile;
+  {
+    MainWindow window(false);
+    window.shown_view().restore(left);
+    read_all(window);
+    ASSERT_EQ(window.workspace().files(), QStringList{second});
+    meanwhile = window.shown_view().session();
+    EXPECT_EQ(meanwhile["files"].toArray(), (QJsonArray{second, file}));
+    for (const char* key : {"unticked", "selection"}) EXPECT_EQ(meanwhile[key], left[key]) << key;
+    window.open_files({second});
+    EXPECT_EQ(window.shown_view().session()["files"].toArray(), QJsonArray{second}) << "somebody went on";
+  }
+  ASSERT_TRUE(QFile::rename(file + ".away", file));
+  MainWindow window(false);
+  window.shown_view().restore(meanwhile);
+  read_all(window);
+  EXPECT_EQ(window.workspace().files().size(), 2);
+  EXPECT_EQ(window.shown_view().session()["unticked"], left["unticked"]);
+  EXPECT_EQ(window.shown_view().session()["selection"], left["selection"]);
+}
+
 TEST_F(SessionTest, WhatIsNoViewIsSaidInOneLine) {
   const QString path = folder.filePath("bad.json");
   const auto problem_of = [&](const QByteArray& bytes) {
@@ -327,6 +383,17 @@ TEST_F(SessionTest, WhatIsChosenByHandIsKeptSoon) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return page_kept() == QStringLiteral("io"); }, 60'000));
   QTest::keyClick(&window, Qt::Key_5, Qt::ControlModifier);
   EXPECT_TRUE(QTest::qWaitFor([&] { return page_kept() == QStringLiteral("law"); }, 60'000));
+}
+
+TEST_F(SessionTest, TheWindowThatIsLeftLastHasWrittenLast) {
+  SessionFile kept_in(SessionFile::Begin::anew);
+  MainWindow window(false);
+  {
+    const Session session(window, kept_in);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !kept().isEmpty(); }, 60'000));
+    ASSERT_TRUE(QFile::remove(sessions().filePath(kept()[0])));
+  }
+  EXPECT_EQ(kept().size(), 1) << "though nothing was chosen since";
 }
 
 TEST_F(SessionTest, AWhatIfIsSaidAcrossTheWindowAndEnded) {
