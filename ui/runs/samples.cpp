@@ -39,6 +39,11 @@ QString with_sample_folder(const QString& word) {
   return QString::fromStdString((sample_folders(own_program).front() / (name + ".attnscope")).string());
 }
 
+bool is_recorded_sample(const QString& file) {
+  const QFileInfo sample(recorded_sample());
+  return sample.exists() && sample.canonicalPath() == QFileInfo(file).canonicalPath();
+}
+
 QString recorded_sample() {
   return sample_named(attnscope::main_sample);
 }

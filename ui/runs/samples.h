@@ -10,6 +10,8 @@ namespace attnscope::ui {
 
 /// The database of measurements of an H200 that ships with the program; empty when there is none.
 [[nodiscard]] QString recorded_sample();
+/// Whether the file lies where they do.
+[[nodiscard]] bool is_recorded_sample(const QString& file);
 /// A recorded one by its name, "h200-law"; empty when it is not there.
 [[nodiscard]] QString sample_named(std::string_view name);
 /// "sample:h200" for a recorded one, wherever it is shipped; any other path as it is. And back: where none of that name

@@ -447,7 +447,10 @@ void Workspace::name_runs() {
   const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const auto original = originals.of(i, false);
-    if (original) titles[i] = qtext(say::run_list::copy_of{.run = titles[*original].toStdString()});
+    // What a person called a copy it is called.
+    const bool named_alike =
+        original && runs_[i].info->summary.words.name == runs_[*original].info->summary.words.name;
+    if (named_alike) titles[i] = qtext(say::run_list::copy_of{.run = titles[*original].toStdString()});
   }
   std::vector<analysis::Run> devices;
   devices.reserve(runs_.size());

@@ -7,6 +7,7 @@
 #include "messages/command.h"
 #include "messages/run_list.h"
 #include "messages/window.h"
+#include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -27,6 +28,9 @@ RunEdits::RunEdits(Workspace& workspace, RunsPanel& runs, Banner& banner, QMenu&
   answer_in(runs_);
   connect(&runs_, &RunsPanel::edit_wanted, this, [this](const QString& file, const QStringList& words) {
     banner_.clear(Banner::Topic::write);
+    if (is_recorded_sample(file)) {
+      return banner_.add(Banner::Topic::write, qtext(say::window::sample_stays{.file = file.toStdString()}), file);
+    }
     editor_.edit(file, words);
   });
   connect(&runs_, &RunsPanel::merge_wanted, this, &RunEdits::merge);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QAction>
+#include <QFile>
 #include <QFileInfo>
 #include <QLineEdit>
 #include <QMenuBar>
@@ -20,6 +21,7 @@
 #include "ui/panels/runs_panel.h"
 #include "ui/process/run_editor.h"
 #include "ui/runs/file_contents.h"
+#include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 #include "ui/window/run_edits.h"
 
@@ -95,6 +97,21 @@ TEST_F(RunEditsTest, AreSeenAtOnceAndUndoneByTheMenu) {
   EXPECT_EQ(window.banner().text(), QString());
   press("Ctrl+Z");
   EXPECT_TRUE(window.banner().text().contains(QStringLiteral("has no edit to undo"))) << "the log's word holds";
+}
+
+TEST_F(RunEditsTest, LeaveARecordedSampleAsItIs) {
+  const QString sample = recorded_sample();
+  if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  ASSERT_EQ(window.workspace().open_now(sample), QString());
+  QFile before(sample);
+  ASSERT_TRUE(before.open(QIODevice::ReadOnly));
+  const QByteArray bytes = before.readAll();
+  emit window.runs_panel()->edit_wanted(sample, {"--run=1", "--name=mine"});
+  wait();
+  EXPECT_TRUE(window.banner().text().contains(QStringLiteral("stays as it was recorded")));
+  QFile after(sample);
+  ASSERT_TRUE(after.open(QIODevice::ReadOnly));
+  EXPECT_TRUE(after.readAll() == bytes);
 }
 
 TEST_F(RunEditsTest, ThatFailSaySoInTheBanner) {
