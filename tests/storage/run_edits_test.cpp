@@ -262,6 +262,46 @@ TEST_F(RunEdits, of_runs_that_are_gone_are_passed_over_and_not_in_what_is_repair
   EXPECT_EQ(words(1).name, "");
 }
 
+TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit) {
+  const fs::path older = folder_ / "older.attnscope";
+  std::int64_t stated = 0;
+  {
+    RunStore store = RunStore::open(file_, Mode::collect);
+    stated = store.begin_run(full_header());
+    store.add_point(stated, 0, full_record());
+    store.finish_run(stated, StoredRunState::complete);
+  }
+  fs::copy_file(file_, older);
+  edit({1}, {.name = "kept", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+  RunEdit remove;
+  remove.deleted = true;
+  edit({stated}, remove);
+  const auto merged = [&](const std::vector<fs::path>& files, std::size_t not_copied) {
+    const fs::path target = folder_ / "merged.attnscope";
+    fs::remove(target);
+    const JoinReport report = merge_files(files, target);
+    EXPECT_TRUE(report.whole());
+    EXPECT_THAT(report.not_copied, SizeIs(not_copied));
+    for (const Message& said : report.not_copied) EXPECT_THAT(text(said), HasSubstr("older.attnscope: run "));
+    EXPECT_TRUE(check_file(target).ok());
+    return target;
+  };
+  for (const auto& files : {std::vector{file_, older}, std::vector{older, file_}}) {
+    const fs::path target = merged(files, 1);
+    EXPECT_THAT(runs_in(target, true), SizeIs(2));
+    EXPECT_THAT(lengths_in(target), ::testing::UnorderedElementsAre(64, 128));
+    EXPECT_EQ(std::ranges::count(runs_in(target), "kept", [](const RunSummary& run) { return run.words.name; }), 1);
+    EXPECT_EQ(SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM statements").getInt(), 0)
+        << "what a deleted run's kernel was stated by is not of the others";
+  }
+  // Whoever edited it later, deleted or not, says how it is.
+  SQLite::Database(older.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET edited_at = '9', name = 'restored'");
+  const fs::path target = merged({file_, older}, 0);
+  EXPECT_THAT(runs_in(target), SizeIs(3));
+  EXPECT_EQ(std::ranges::count(runs_in(target), "restored", [](const RunSummary& run) { return run.words.name; }), 3);
+  EXPECT_EQ(SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM statements").getInt(), 1);
+}
+
 TEST_F(RunEdits, that_delete_hide_no_damage) {
   RunEdit remove;
   remove.deleted = true;
