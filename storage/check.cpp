@@ -12,8 +12,8 @@ namespace attnscope {
 FileCheck check_file(const std::filesystem::path& file) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   FileCheck check;
-  check.runs = store.runs().size();
-  check.points = store.points().size();
+  check.runs = store.runs(true).size();
+  check.points = store.points({}, 0, true).size();
   (void)store.statements(true);
   (void)store.ceilings();
   (void)store.noise();

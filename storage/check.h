@@ -13,7 +13,7 @@
 namespace attnscope {
 
 struct FileCheck {
-  std::size_t runs = 0;
+  std::size_t runs = 0;             ///< deleted ones as well, for an edit brings them back
   std::size_t points = 0;           ///< that are as they should be
   std::size_t unchecked = 0;        ///< of these, without a digest: written before there were any
   std::size_t unchecked_rows = 0;   ///< of runs and devices: from before digests, or kept by repair_file()

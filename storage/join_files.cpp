@@ -160,6 +160,8 @@ class Join {
   [[nodiscard]] const UnsignedRows& unsigned_rows() const { return unsigned_rows_; }
 
  private:
+  /// Runs that whoever edited them last deleted, and what is deleted in a source.
+  void leave_out_deleted_runs();
   void put_runs_in_order();
   void copy_rows_beside_runs();
   /// As many of the runs from `first` on as one source has by itself; returns the one behind them.
@@ -194,6 +196,7 @@ class Join {
   RunOrder order_;
   std::vector<JoinSource> sources_;
   std::vector<JoinedRun> runs_;
+  std::set<std::string> deleted_;  ///< uids of runs that are left out
   UnsignedRows unsigned_rows_;
   JoinReport report_;
 };
@@ -237,6 +240,28 @@ void Join::look_at(const std::vector<std::filesystem::path>& names, Damaged dama
   }
 }
 
+void Join::leave_out_deleted_runs() {
+  // When, whether it left the run there (of two edits in one second that one holds), and the source.
+  std::unordered_map<std::string, std::tuple<std::string, bool, std::size_t>> last_edits;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    for (const JoinSource::Run& run : sources_[i].runs) {
+      auto& last = last_edits[run.uid];
+      last = std::max(last, {run.edited_at, !run.deleted, i});
+    }
+  }
+  for (JoinSource& source : sources_) {
+    std::erase_if(source.runs, [&](const JoinSource::Run& run) {
+      const auto& [when, stays, by] = last_edits.at(run.uid);
+      if (!stays && !run.deleted) {
+        report_.not_copied.emplace_back(say::file::deleted_not_copied{
+            .file = source.name.string(), .run = run.uid, .other = sources_[by].name.string()});
+      }
+      if (!stays) deleted_.insert(run.uid);
+      return run.deleted || !stays;
+    });
+  }
+}
+
 void Join::put_runs_in_order() {
   std::unordered_map<std::string, std::size_t> by_uid;
   std::int64_t ids = 0;
@@ -259,8 +284,9 @@ void Join::put_runs_in_order() {
 }
 
 JoinReport Join::run() {
+  leave_out_deleted_runs();
   put_runs_in_order();
-  copier_.write_names();
+  copier_.write_names(deleted_);
   copy_rows_beside_runs();
   for (std::size_t i = 0; i < runs_.size();) {
     if (runs_[i].members.size() == 1) {

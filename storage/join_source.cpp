@@ -3,6 +3,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <unordered_map>
 #include <utility>
 
 #include "messages/file.h"
@@ -59,7 +60,7 @@ JoinSource look_at_source(const std::filesystem::path& name) {
                     .stamp = stamp_of(store.file()),
                     .unsigned_rows = {},
                     .as_it_is = false};
-  const std::vector<RunSummary> runs = store.runs();
+  const std::vector<RunSummary> runs = store.runs(true);
   read_points(store, runs, source.unchecked);
   const std::vector<BadRow> bad = store.bad_rows();
   const std::vector<Message> damage = store.structural_damage();
@@ -70,11 +71,18 @@ JoinSource look_at_source(const std::filesystem::path& name) {
             .file = name.string(),
             .error = bad.empty() ? damage.front() : say::row::at{.where = bad.front().where, .why = bad.front().why}});
   }
-  source.unsigned_rows = with_storage_errors(name, [&] {
+  std::unordered_map<std::int64_t, std::string> edited;
+  with_storage_errors(name, [&] {
     const bool written = is_written(source.file);
-    return unsigned_rows(*open_database(source.file, written ? DatabaseAccess::read_only : DatabaseAccess::immutable));
+    const auto database = open_database(source.file, written ? DatabaseAccess::read_only : DatabaseAccess::immutable);
+    source.unsigned_rows = unsigned_rows(*database);
+    if (source.version < room_since) return;
+    SQLite::Statement edits(*database, "SELECT id, edited_at FROM runs WHERE edited_at IS NOT NULL");
+    while (edits.executeStep()) edited[edits.getColumn(0).getInt64()] = edits.getColumn(1).getString();
   });
-  for (const RunSummary& run : runs) source.runs.push_back({run.id, run.uid, run.started_at, run.points});
+  for (const RunSummary& run : runs) {
+    source.runs.push_back({run.id, run.uid, run.started_at, run.points, run.words.deleted, edited[run.id]});
+  }
   source.as_it_is = source.version == newest_schema() && source.unchecked == 0 && !is_written(source.file);
   return source;
 }

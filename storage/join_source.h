@@ -22,6 +22,8 @@ struct JoinSource {
     std::string uid;
     std::string started_at;
     std::size_t points = 0;
+    bool deleted = false;   ///< it says so to other copies of it, and nothing else
+    std::string edited_at;  ///< empty: never
   };
   std::filesystem::path name;  ///< as it was given
   std::filesystem::path file;  ///< symlinks followed

@@ -144,6 +144,15 @@ class TableSalvage {
   std::size_t refused_ = 0;
 };
 
+/// Whether there were any.
+bool remove_strays(SQLite::Database& database, const std::string& table, const std::string& condition,
+                   std::vector<Message>& removed) {
+  const int gone = database.exec(fmt::format("DELETE FROM {} WHERE {}", table, condition));
+  if (gone == 1) removed.push_back(say::row::one_stray{.table = table});
+  if (gone > 1) removed.push_back(say::row::strays{.rows = gone, .table = table});
+  return gone > 0;
+}
+
 /// Rows whose run, point, kernel, device or metric is gone.
 std::vector<Message> remove_orphans(SQLite::Database& database, const std::vector<Table>& tables) {
   std::vector<Message> removed;
@@ -158,13 +167,7 @@ std::vector<Message> remove_orphans(SQLite::Database& database, const std::vecto
                                          keys.getColumn(0).getString(), keys.getColumn(2).getString(),
                                          keys.getColumn(1).getString()));
       }
-      for (const std::string& condition : conditions) {
-        const int gone = database.exec(fmt::format("DELETE FROM {} WHERE {}", table.name, condition));
-        if (gone == 0) continue;
-        if (gone == 1) removed.push_back(say::row::one_stray{.table = table.name});
-        if (gone > 1) removed.push_back(say::row::strays{.rows = gone, .table = table.name});
-        again = true;
-      }
+      for (const std::string& condition : conditions) again |= remove_strays(database, table.name, condition, removed);
     }
   }
   return removed;
@@ -323,6 +326,26 @@ void remove_statements_but(SQLite::Database& database, const std::set<std::strin
   }
 }
 
+/// Edits that nobody can undo would stand before those that somebody can.
+void remove_lost_edits(SQLite::Database& database, std::vector<Message>& removed) {
+  remove_strays(database, "run_edits", "run_uid NOT IN (SELECT uid FROM runs)", removed);
+  std::vector<std::pair<std::int64_t, std::string>> damaged;
+  {
+    SQLite::Statement edits(database, fmt::format("SELECT step, run_uid, {} FROM run_edits", logged_words));
+    while (edits.executeStep()) {
+      if (words_from(edits.getColumn(2).getString()) && words_from(edits.getColumn(3).getString())) continue;
+      damaged.emplace_back(edits.getColumn(0).getInt64(), edits.getColumn(1).getString());
+    }
+  }
+  if (damaged.empty()) return;
+  removed.push_back(say::row::no_rows_of_ours{.rows = damaged.size(), .table = "run_edits"});
+  for (const auto& [step, run] : damaged) {
+    SQLite::Statement remove(database, "DELETE FROM run_edits WHERE step = ? AND run_uid = ?");
+    Binder(remove) << step << run;
+    remove.exec();
+  }
+}
+
 /// Takes away what is not as it was written. The scratch file is one that opens.
 Salvage remove_bad_rows(const std::filesystem::path& scratch) {
   Salvage salvage;
@@ -336,8 +359,8 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
   }
   {
     const RunStore store = RunStore::open(scratch, RunStore::Mode::read_only);
-    salvage.runs = store.runs().size();
-    salvage.points = store.points().size();
+    salvage.runs = store.runs(true).size();
+    salvage.points = store.points({}, 0, true).size();
     for (const auto& statement : store.statements(true)) whole_statements.insert(digest_of(*statement));
     bad = store.bad_rows();
   }
@@ -358,6 +381,7 @@ Salvage remove_bad_rows(const std::filesystem::path& scratch) {
       remove("DELETE FROM run_tags WHERE run_id = ?", *row.bad_words);
     }
   }
+  remove_lost_edits(*database, salvage.left);
   remove_statements_but(*database, whole_statements);
   for (const std::int64_t set : remove_changed_sets(*database, ceiling_sets)) {
     salvage.left.push_back(say::row::changed_ceilings{.set = set});

@@ -25,6 +25,8 @@ CREATE TEMP TABLE met_devices (uuid TEXT PRIMARY KEY, seen TEXT NOT NULL, simula
 CREATE TEMP TABLE met_environments ({environment}, PRIMARY KEY ({environment})) WITHOUT ROWID;
 CREATE TEMP TABLE met_metrics (name, unit, PRIMARY KEY (name, unit)) WITHOUT ROWID;
 CREATE TEMP TABLE met_statements (digest TEXT PRIMARY KEY, algorithm, text, host_code) WITHOUT ROWID;
+CREATE TEMP TABLE met_uses (digest, run, PRIMARY KEY (digest, run)) WITHOUT ROWID;
+CREATE TEMP TABLE left_out (run TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TEMP TABLE device_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE environment_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 CREATE TEMP TABLE metric_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
@@ -65,14 +67,12 @@ INSERT OR IGNORE INTO met_metrics SELECT name, unit FROM source.metrics;
                   fmt::arg("old_limits", qualified("met_devices", limit_columns)),
                   fmt::arg("environment", environment_columns), fmt::arg("points", points));
   if (version >= statements_since) {
-    sql +=
-        fmt::format("INSERT OR IGNORE INTO met_statements SELECT digest, algorithm, text, {} FROM source.statements{};",
-                    version >= room_since ? "host_code" : "0",
-                    // A kernel of deleted points alone is not to go out with a copy.
-                    version >= edits_since ? " WHERE id NOT IN (SELECT p.statement_id FROM source.points p JOIN "
-                                             "source.runs r ON r.id = p.run_id WHERE p.statement_id IS NOT NULL GROUP "
-                                             "BY p.statement_id HAVING min(r.deleted) = 1)"
-                                           : "");
+    sql += fmt::format(R"sql(
+INSERT OR IGNORE INTO met_statements SELECT digest, algorithm, text, {} FROM source.statements;
+INSERT OR IGNORE INTO met_uses SELECT DISTINCT s.digest, r.uid FROM source.points p
+  JOIN source.runs r ON r.id = p.run_id JOIN source.statements s ON s.id = p.statement_id;
+)sql",
+                       version >= room_since ? "host_code" : "0");
   }
   return sql;
 }
@@ -83,7 +83,8 @@ INSERT INTO devices (uuid, simulated, ordinal, {limits})
   SELECT uuid, simulated, ordinal, {limits} FROM met_devices ORDER BY uuid;
 INSERT INTO environments ({environment}) SELECT {environment} FROM met_environments ORDER BY {environment};
 INSERT INTO statements (digest, algorithm, text, host_code)
-  SELECT digest, algorithm, text, host_code FROM met_statements ORDER BY digest;
+  SELECT digest, algorithm, text, host_code FROM met_statements WHERE digest NOT IN (
+    SELECT digest FROM met_uses GROUP BY digest HAVING min(run IN (SELECT run FROM left_out)) = 1) ORDER BY digest;
 )sql",
                      fmt::arg("limits", limit_columns), fmt::arg("environment", environment_columns));
 }
@@ -269,8 +270,14 @@ bool RunCopier::meet(const std::string& uri, int version) {
   return has_more;
 }
 
-void RunCopier::write_names() {
+void RunCopier::write_names(const std::set<std::string>& left_out) {
   SQLite::Transaction transaction(target_);
+  SQLite::Statement insert(target_, "INSERT INTO left_out (run) VALUES (?)");
+  for (const std::string& run : left_out) {
+    insert.bind(1, run);
+    insert.exec();
+    insert.reset();
+  }
   target_.exec(names());
   write_metrics(target_);
   transaction.commit();

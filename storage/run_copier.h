@@ -5,6 +5,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,8 +30,8 @@ class RunCopier {
   /// several sources describe, the description stands beside which it was seen last. Whether there are rows beside
   /// runs.
   bool meet(const std::string& uri, int version);
-  /// Writes what was met, in an order that is not that of the sources.
-  void write_names();
+  /// Writes what was met, in an order that is not that of the sources, but for kernels of these runs (uids) alone.
+  void write_names(const std::set<std::string>& left_out);
 
   /// The source of all that follows, of the newest schema.
   void attach(const std::string& uri);

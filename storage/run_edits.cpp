@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Edits of what a person says of runs, and the log by which they are undone and done again, also by another process.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "messages/file.h"
@@ -29,14 +32,6 @@ json to_json(const RunWords& words) {
           {"deleted", words.deleted}};
 }
 
-RunWords words_from(const json& text) {
-  return {.name = text.at("name").get<std::string>(),
-          .note = text.at("note").get<std::string>(),
-          .tags = text.at("tags").get<std::vector<std::string>>(),
-          .hidden = text.at("hidden").get<bool>(),
-          .deleted = text.at("deleted").get<bool>()};
-}
-
 /// As an edit from nothing, so that what a file says is held to what may be written.
 Message out_of_bounds(const RunWords& words) {
   return out_of_bounds(RunEdit{.name = words.name,
@@ -48,6 +43,21 @@ Message out_of_bounds(const RunWords& words) {
 }
 
 }  // namespace
+
+std::optional<RunWords> words_from(const std::string& logged) {
+  try {
+    const json text = json::parse(logged);
+    const RunEdit said{.name = text.at("name").get<std::string>(),
+                       .note = text.at("note").get<std::string>(),
+                       .tag = text.at("tags").get<std::vector<std::string>>(),
+                       .untag = {},
+                       .hidden = text.at("hidden").get<bool>(),
+                       .deleted = text.at("deleted").get<bool>()};
+    if (out_of_bounds(said).empty()) return edited({}, said);
+  } catch (const json::exception&) {  // no edit wrote that
+  }
+  return std::nullopt;
+}
 
 Message out_of_bounds(const RunEdit& edit) {
   if (edit.name && edit.name->size() > longest_run_name) {
@@ -120,42 +130,40 @@ void RunStore::Impl::set_words(std::int64_t run, const RunWords& words, const st
 }
 
 std::vector<EditedRun> RunStore::Impl::step_back_or_forth(bool back) {
-  SQLite::Statement& query = statement(
-      back ? "SELECT step, run_uid, before, after FROM run_edits WHERE step = (SELECT max(step) FROM run_edits WHERE "
-             "undone = 0) ORDER BY run_uid"
-           : "SELECT step, run_uid, before, after FROM run_edits WHERE step = (SELECT min(step) FROM run_edits WHERE "
-             "undone <> 0) ORDER BY run_uid");
-  std::vector<EditedRun> edits;
-  std::int64_t step = 0;
-  while (query.executeStep()) {
-    step = query.getColumn(0).getInt64();
-    try {
-      EditedRun& edit = edits.emplace_back();
-      edit.uid = query.getColumn(1).getString();
-      edit.before = words_from(json::parse(query.getColumn(2).getString()));
-      edit.after = words_from(json::parse(query.getColumn(3).getString()));
-      if (const Message wrong = out_of_bounds(back ? edit.before : edit.after); !wrong.empty()) throw RowError(wrong);
-    } catch (const json::exception&) {
-      throw StorageError(Kind::damaged, say::file::edit_unreadable{.file = file.string(), .step = step});
-    } catch (const RowError&) {
-      throw StorageError(Kind::damaged, say::file::edit_unreadable{.file = file.string(), .step = step});
+  std::optional<StorageError> passed_over;
+  std::vector<EditedRun> edits = write_on_disk([&] {
+    SQLite::Statement& query = statement(fmt::format(
+        "SELECT step, run_uid, id, {} FROM run_edits LEFT JOIN runs ON uid = run_uid WHERE step = (SELECT {}) ORDER BY "
+        "run_uid",
+        logged_words,
+        back ? "max(step) FROM run_edits WHERE undone = 0" : "min(step) FROM run_edits WHERE undone <> 0"));
+    std::vector<EditedRun> found;
+    std::int64_t step = 0;
+    while (query.executeStep()) {
+      step = query.getColumn(0).getInt64();
+      const std::string uid = query.getColumn(1).getString();
+      std::optional<RunWords> before = words_from(query.getColumn(3).getString());
+      std::optional<RunWords> after = words_from(query.getColumn(4).getString());
+      if (query.getColumn(2).isNull()) {
+        passed_over.emplace(Kind::other,
+                            say::file::edit_of_no_run{.file = file.string(), .step = step, .run = printable(uid)});
+      } else if (!before || !after) {
+        passed_over.emplace(Kind::damaged, say::file::edit_unreadable{.file = file.string(), .step = step});
+      } else {
+        if (back) std::swap(before, after);
+        found.push_back({.run = query.getColumn(2).getInt64(), .uid = uid, .before = *before, .after = *after});
+      }
     }
-  }
-  const std::string now = now_utc();
-  for (EditedRun& edit : edits) {
-    SQLite::Statement& find = statement("SELECT id FROM runs WHERE uid = ?");
-    Binder(find) << edit.uid;
-    if (!find.executeStep()) {
-      throw StorageError(Kind::other, say::file::edit_of_no_run{.file = file.string(), .step = step, .run = edit.uid});
-    }
-    edit.run = find.getColumn(0).getInt64();
-    find.reset();
-    if (back) std::swap(edit.before, edit.after);
-    set_words(edit.run, edit.after, now);
-  }
-  SQLite::Statement& mark = statement("UPDATE run_edits SET undone = ? WHERE step = ?");
-  Binder(mark) << back << step;
-  mark.exec();
+    if (passed_over) found.clear();  // a step is done whole or not at all, and the next call is of the one beyond it
+    const std::string now = now_utc();
+    for (const EditedRun& edit : found) set_words(edit.run, edit.after, now);
+    SQLite::Statement& mark = statement("UPDATE run_edits SET undone = ? WHERE step = ?");
+    Binder(mark) << back << step;
+    mark.exec();
+    return found;
+  });
+  checkpoint();
+  if (passed_over) throw *passed_over;
   return edits;
 }
 
@@ -190,15 +198,11 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
 }
 
 std::vector<EditedRun> RunStore::undo() {
-  std::vector<EditedRun> changed = impl_->write_on_disk([&] { return impl_->step_back_or_forth(true); });
-  impl_->checkpoint();
-  return changed;
+  return impl_->step_back_or_forth(true);
 }
 
 std::vector<EditedRun> RunStore::redo() {
-  std::vector<EditedRun> changed = impl_->write_on_disk([&] { return impl_->step_back_or_forth(false); });
-  impl_->checkpoint();
-  return changed;
+  return impl_->step_back_or_forth(false);
 }
 
 }  // namespace attnscope

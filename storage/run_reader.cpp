@@ -226,12 +226,12 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
       summaries.pop_back();
     }
     if (!why.empty()) note({say::row::run{.run = id}, why, {}, id});
-    const bool deleted = why.empty() && summaries.back().words.deleted;
+    const bool passed_over = why.empty() && summaries.back().words.deleted && !deleted_too;
     if (known == nullptr) {
-      if (deleted && !deleted_too) summaries.pop_back();
+      if (passed_over) summaries.pop_back();
       continue;
     }
-    if (!why.empty() || deleted) {
+    if (!why.empty() || passed_over) {
       known->bad.insert(id);
     } else {
       known->good[id] = {.uid = summaries.back().uid, .written = {}};
@@ -255,10 +255,10 @@ std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t
 }
 
 void RunStore::Impl::read_points(std::span<const std::int64_t> ids, std::span<const std::int64_t> runs, bool whole,
-                                 const std::function<void(StoredPoint&&)>& visit) {
+                                 const std::function<void(StoredPoint&&)>& visit, bool deleted_too) {
   constexpr std::size_t at_a_time = 256;  // what is read of them stays in SQLite's cache
   KnownRuns known;
-  (void)read_runs(&known);
+  (void)read_runs(&known, deleted_too);
   std::string wanted;
   // One query a table, over the same points; put together by the reader.
   const auto select = [&](std::string_view what) -> SQLite::Statement& {

@@ -290,19 +290,21 @@ std::vector<RunSummary> RunStore::runs(bool deleted_too) const {
   return impl_->read([&] { return impl_->read_runs(nullptr, deleted_too); });
 }
 
-std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id) const {
+std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id,
+                                          bool deleted_too) const {
   std::vector<StoredPoint> points;
   each_point(
-      runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); });
+      runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); },
+      deleted_too);
   return points;
 }
 
 void RunStore::each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
-                          const std::function<void(StoredPoint&&)>& visit) const {
+                          const std::function<void(StoredPoint&&)>& visit, bool deleted_too) const {
   impl_->read([&] {
     begin();
     SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_points(impl_->point_ids(runs, after_id), runs, after_id == 0, visit);
+    impl_->read_points(impl_->point_ids(runs, after_id), runs, after_id == 0, visit, deleted_too);
     snapshot.commit();
     return true;
   });

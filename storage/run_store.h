@@ -184,7 +184,8 @@ class RunStore {
   /// Changes what a person says of these runs, deleted ones among them; one step, whoever undoes it. Those that are
   /// other now, none being no error. Throws StorageError for words that are out_of_bounds(), and for no run.
   std::vector<EditedRun> edit(std::span<const std::int64_t> runs, const RunEdit&);
-  /// Takes the last step back that is not taken back; does the first again that is. Nothing where there is none.
+  /// Takes the last step back that is not taken back; does the first again that is. Nothing where there is none. Throws
+  /// StorageError for a step that is damaged or of a run that is not there, once: the next call is of the one beyond.
   std::vector<EditedRun> undo();
   std::vector<EditedRun> redo();
   /// Plan places of a run that have a point, `cancelled` ones left out.
@@ -193,18 +194,18 @@ class RunStore {
   [[nodiscard]] std::vector<MeasuredRounds> measured_rounds(std::int64_t run) const;
 
   // Reading.
-  /// A deleted run and its points are given nowhere but here, and here if they are asked for.
+  /// A deleted run and its points are given if they are asked for, and nowhere but here.
   [[nodiscard]] std::vector<RunSummary> runs(bool deleted_too = false) const;
   /// Points of the given runs (empty: of all), by run, then index. `after_id` gives only points with a larger id: a
   /// viewer follows a run in progress with it.
-  [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {},
-                                                std::int64_t after_id = 0) const;
+  [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {}, std::int64_t after_id = 0,
+                                                bool deleted_too = false) const;
   /// The points that points() gives, in that order and in one snapshot, of which a few hundred are in memory at a
   /// time.
   /// `begin` comes before the first of them, and again where the file changed meanwhile and reading starts anew: what
   /// was given before that is no one's content.
   void each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
-                  const std::function<void(StoredPoint&&)>& visit) const;
+                  const std::function<void(StoredPoint&&)>& visit, bool deleted_too = false) const;
   /// What points with a larger id than that were set to and how they ended, by id, in one snapshot: records without
   /// values, of whose clocks only the throttling is set, and "all" among their kernels only where it says that it is
   /// not complete. Their digests are not compared, for these are of all of a point. Pre: settings_since.

@@ -189,7 +189,7 @@ struct RunStore::Impl {
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
   void set_words(std::int64_t run, const RunWords& words, const std::string& edited_at);
-  /// Undoes a step, or does one again.
+  /// Undoes a step, or does one again; a write() of its own.
   std::vector<EditedRun> step_back_or_forth(bool back);
   std::string insert_ceilings(const DeviceInfo& device, const Environment& environment,
                               std::span<const Ceiling> ceilings);
@@ -202,7 +202,7 @@ struct RunStore::Impl {
   /// The points of these ids, some at a time; what is skipped is noted. `whole`: runs among `runs` (empty: all) that
   /// lack points are noted as well, for these are all that they have.
   void read_points(std::span<const std::int64_t> ids, std::span<const std::int64_t> runs, bool whole,
-                   const std::function<void(StoredPoint&&)>& visit);
+                   const std::function<void(StoredPoint&&)>& visit, bool deleted_too = false);
   /// RunStore::each_setting(), in the snapshot at hand.
   void read_settings(std::int64_t after_id, const std::function<void(StoredPoint&&)>& visit);
   /// Of each run the counts that are in its summary. Pre: immutable.

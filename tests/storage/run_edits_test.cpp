@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "storage/check.h"
@@ -124,20 +126,23 @@ TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_and_copied_unti
 
 TEST_F(RunEdits, reach_a_file_of_an_earlier_schema_whose_words_are_read_as_they_are) {
   const fs::path old = folder_ / "old.attnscope";
-  fs::copy_file(ATTNSCOPE_SAMPLE, old);
+  fs::copy_file(ATTNSCOPE_SAMPLE_OF_SCHEMA_3, old);
   fs::permissions(old, fs::perms::owner_all);
   const std::size_t runs = runs_in(old).size();
+  const std::int64_t first = runs_in(old).at(0).id;
   ASSERT_LT(RunStore::open(old, Mode::read_only).schema_version(), 6);
   {
     SQLite::Database database(old.string(), SQLite::OPEN_READWRITE);
-    database.exec("UPDATE runs SET name = 'by hand' WHERE id = 1; INSERT INTO run_tags VALUES (1, 'b'), (1, 'a')");
+    const std::string id = std::to_string(first);
+    database.exec("UPDATE runs SET name = 'by hand' WHERE id = " + id);
+    database.exec("INSERT INTO run_tags VALUES (" + id + ", 'b'), (" + id + ", 'a')");
   }
   const RunWords by_hand{.name = "by hand", .note = {}, .tags = {"a", "b"}};
   EXPECT_TRUE(runs_in(old).at(0).words == by_hand);
   RunEdit remove;
   remove.deleted = true;
   RunStore store = RunStore::open(old, Mode::collect);
-  EXPECT_THAT(store.edit(std::vector<std::int64_t>{1}, remove), SizeIs(1));
+  EXPECT_THAT(store.edit(std::vector{first}, remove), SizeIs(1));
   EXPECT_THAT(store.runs(), SizeIs(runs - 1));
   EXPECT_THAT(store.undo(), SizeIs(1));
   EXPECT_TRUE(store.runs().at(0).words == by_hand);
@@ -189,16 +194,153 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
   EXPECT_THAT(lengths_in(folder_ / "repaired.attnscope"), ElementsAre(64, 128));
   EXPECT_TRUE(check_file(folder_ / "repaired.attnscope").ok());
 
-  alter("UPDATE run_edits SET before = '{\"name\": 7}'");
-  const StorageError error = storage_error_of([&] { undo(); });
-  EXPECT_EQ(error.kind(), StorageError::Kind::damaged);
-  EXPECT_THAT(error.what(), HasSubstr("step 1 of its edits is damaged"));
   // A new edit mends the words.
   edit({1}, {.name = "again", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
   EXPECT_EQ(words(1).name, "again");
-  undo();
-  alter("UPDATE run_edits SET run_uid = 'gone', before = after WHERE step = 1");
-  EXPECT_THAT(storage_error_of([&] { undo(); }).what(), HasSubstr("which is not there"));
+}
+
+TEST_F(RunEdits, of_the_log_that_are_damaged_are_passed_over_with_one_line_and_block_no_other) {
+  const auto name = [&](std::vector<std::int64_t> runs, const char* word) {
+    edit(std::move(runs), {.name = word, .note = {}, .tag = {"t"}, .untag = {}, .hidden = {}, .deleted = {}});
+  };
+  const auto passed_over = [&](bool back) {
+    return std::string(storage_error_of([&] { back ? undo() : redo(); }).what());
+  };
+  const std::string one = "(SELECT uid FROM runs WHERE id = 1)";
+  const std::string fine = R"({"name": "", "note": "", "tags": [], "hidden": false, "deleted": false)";
+  for (const std::string& damage :
+       {std::string("'{\"name\": 7}'"), "'" + fine + R"(, "tags": ["a b"]}')", "'" + fine + R"(, "deleted": 1}')",
+        "'" + fine + ", \"x\": \"' || printf('%.*c', 70000, 'x') || '\"}'", std::string("'no JSON'")}) {
+    name({1}, "one");
+    name({1, 2}, "two");
+    name({2}, "three");
+    alter("UPDATE run_edits SET before = " + damage + " WHERE step = 2 AND run_uid = " + one);
+    EXPECT_THAT(undo(), SizeIs(1)) << damage;
+    EXPECT_THAT(passed_over(true), HasSubstr("step 2 of its edits is damaged")) << damage;
+    EXPECT_EQ(words(1).name, "two") << "a step is undone whole or not at all";
+    EXPECT_EQ(words(2).name, "two");
+    EXPECT_THAT(undo(), SizeIs(1)) << damage;
+    EXPECT_EQ(words(1).name, "");
+    EXPECT_THAT(undo(), IsEmpty());
+    EXPECT_THAT(redo(), SizeIs(1));
+    EXPECT_THAT(passed_over(false), HasSubstr("step 2 of its edits is damaged")) << damage;
+    EXPECT_THAT(redo(), SizeIs(1));
+    EXPECT_EQ(words(2).name, "three");
+    // What is repaired has the other half of the step.
+    const fs::path repaired = folder_ / "repaired.attnscope";
+    const std::vector<Message> left = repair_file(file_, repaired).left;
+    ASSERT_THAT(left, SizeIs(1)) << damage;
+    EXPECT_EQ(text(left[0]), "1 rows of run_edits are no rows of ours");
+    for (int step = 3; step > 0; --step) EXPECT_THAT(RunStore::open(repaired, Mode::collect).undo(), SizeIs(1)) << step;
+    fs::remove(repaired);
+    alter("DELETE FROM run_edits");
+    edit({1, 2}, {.name = "", .note = {}, .tag = {}, .untag = {"t"}, .hidden = {}, .deleted = {}});
+    alter("DELETE FROM run_edits");
+  }
+  // Twice the same tag is one.
+  name({1}, "one");
+  alter("UPDATE run_edits SET before = '" + fine + R"(, "tags": ["b", "a", "a"]}')");
+  EXPECT_THAT(undo(), SizeIs(1));
+  EXPECT_THAT(words(1).tags, ElementsAre("a", "b"));
+}
+
+TEST_F(RunEdits, of_runs_that_are_gone_are_passed_over_and_not_in_what_is_repaired) {
+  edit({1}, {.name = "one", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+  edit({1, 2}, {.name = "two", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+  alter("UPDATE runs SET state = 'asleep' WHERE id = 2");
+  const fs::path repaired = folder_ / "repaired.attnscope";
+  EXPECT_FALSE(repair_file(file_, repaired).left.empty());
+  ASSERT_THAT(runs_in(repaired, true), SizeIs(1));
+  EXPECT_THAT(RunStore::open(repaired, Mode::collect).undo(), SizeIs(1));
+  EXPECT_EQ(runs_in(repaired).at(0).words.name, "one");
+  EXPECT_THAT(RunStore::open(repaired, Mode::collect).undo(), SizeIs(1));
+
+  alter("DELETE FROM points WHERE run_id = 2; DELETE FROM runs WHERE id = 2");
+  EXPECT_THAT(storage_error_of([&] { undo(); }).what(), HasSubstr("which is not there; it is passed over"));
+  EXPECT_EQ(words(1).name, "two");
+  EXPECT_THAT(undo(), SizeIs(1));
+  EXPECT_EQ(words(1).name, "");
+}
+
+TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit) {
+  const fs::path older = folder_ / "older.attnscope";
+  std::int64_t stated = 0;
+  {
+    RunStore store = RunStore::open(file_, Mode::collect);
+    stated = store.begin_run(full_header());
+    store.add_point(stated, 0, full_record());
+    store.finish_run(stated, StoredRunState::complete);
+  }
+  fs::copy_file(file_, older);
+  edit({1}, {.name = "kept", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+  RunEdit remove;
+  remove.deleted = true;
+  edit({stated}, remove);
+  const auto merged = [&](const std::vector<fs::path>& files, std::size_t not_copied) {
+    const fs::path target = folder_ / "merged.attnscope";
+    fs::remove(target);
+    const JoinReport report = merge_files(files, target);
+    EXPECT_TRUE(report.whole());
+    EXPECT_THAT(report.not_copied, SizeIs(not_copied));
+    for (const Message& said : report.not_copied) EXPECT_THAT(text(said), HasSubstr("older.attnscope: run "));
+    EXPECT_TRUE(check_file(target).ok());
+    return target;
+  };
+  for (const auto& files : {std::vector{file_, older}, std::vector{older, file_}}) {
+    const fs::path target = merged(files, 1);
+    EXPECT_THAT(runs_in(target, true), SizeIs(2));
+    EXPECT_THAT(lengths_in(target), ::testing::UnorderedElementsAre(64, 128));
+    EXPECT_EQ(std::ranges::count(runs_in(target), "kept", [](const RunSummary& run) { return run.words.name; }), 1);
+    EXPECT_EQ(SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM statements").getInt(), 0)
+        << "what a deleted run's kernel was stated by is not of the others";
+  }
+  // Whoever edited it later, deleted or not, says how it is.
+  SQLite::Database(older.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET edited_at = '9', name = 'restored'");
+  const fs::path target = merged({file_, older}, 0);
+  EXPECT_THAT(runs_in(target), SizeIs(3));
+  EXPECT_EQ(std::ranges::count(runs_in(target), "restored", [](const RunSummary& run) { return run.words.name; }), 3);
+  EXPECT_EQ(SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM statements").getInt(), 1);
+}
+
+TEST_F(RunEdits, that_delete_hide_no_damage) {
+  RunEdit remove;
+  remove.deleted = true;
+  edit({1}, remove);
+  EXPECT_EQ(check_file(file_).points, 2U);
+  alter("UPDATE points SET wall_seconds = wall_seconds + 1 WHERE run_id = 1");
+  const FileCheck check = check_file(file_);
+  ASSERT_THAT(check.bad_rows, SizeIs(1));
+  EXPECT_EQ(text(check.bad_rows[0].where), "point 1 (run 1, place 0)");
+  EXPECT_EQ(check.points, 1U);
+  EXPECT_THAT(lengths_in(file_), ElementsAre(128)) << "and is in nobody's way";
+  const fs::path repaired = folder_ / "repaired.attnscope";
+  EXPECT_THAT(repair_file(file_, repaired).left, SizeIs(1));
+  EXPECT_TRUE(check_file(repaired).ok());
+  EXPECT_THAT(RunStore::open(repaired, Mode::collect).undo(), SizeIs(1));
+  EXPECT_THAT(runs_in(repaired), SizeIs(2));
+}
+
+TEST_F(RunEdits, of_two_at_once_are_both_steps) {
+  constexpr int each = 4;
+  const auto edits = [&](std::int64_t run) {
+    for (int i = 1; i <= each;) {
+      try {
+        edit({run}, {.name = std::to_string(i), .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+        ++i;
+      } catch (const StorageError& error) {
+        if (error.kind() != StorageError::Kind::locked) throw;
+      }
+    }
+  };
+  std::thread other(edits, 1);
+  edits(2);
+  other.join();
+  EXPECT_EQ(words(1).name, "4");
+  EXPECT_EQ(words(2).name, "4");
+  for (int step = 0; step < 2 * each; ++step) EXPECT_THAT(undo(), SizeIs(1)) << step;
+  EXPECT_EQ(words(1), RunWords());
+  EXPECT_EQ(words(2), RunWords());
+  EXPECT_THAT(undo(), IsEmpty());
 }
 
 }  // namespace
