@@ -136,9 +136,10 @@ struct Switches {
   QCommandLineOption state{QStringLiteral("state"),
                            QStringLiteral("Show what a window showed when it saved <view>: of [FILE...], if given."),
                            QStringLiteral("view")};
-  QCommandLineOption language{QStringLiteral("lang"), QStringLiteral("Language of window and lesson: %1.")
-                                  .arg(QString::fromStdString(attnscope::languages_in_words())),
-                              QStringLiteral("language")};
+  QCommandLineOption language{
+      QStringLiteral("lang"),
+      QStringLiteral("Language of window and lesson: %1.").arg(QString::fromStdString(attnscope::languages_in_words())),
+      QStringLiteral("language")};
   QCommandLineOption kernel{QStringLiteral("kernel"),
                             QStringLiteral("A kernel of your own to work with: its statement, a JSON file."),
                             QStringLiteral("file")};

@@ -127,7 +127,8 @@ bool is_measurements(std::string_view text) {
 
 /// Of points; or a table of something else that a command prints.
 bool is_table(std::string_view text) {
-  constexpr std::array<std::string_view, 4> others{"run,name,", "item,status,", "file,state,", "device_uuid,measured_at,"};
+  constexpr std::array<std::string_view, 4> others{"run,name,", "item,status,", "file,state,",
+                                                   "device_uuid,measured_at,"};
   const std::string_view header = header_line(text);
   return has_word(header, "algorithm") ||
          std::ranges::any_of(others, [&](std::string_view begin) { return header.starts_with(begin); });

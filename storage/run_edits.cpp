@@ -97,20 +97,42 @@ RunWords edited(RunWords words, const RunEdit& edit) {
 
 RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
   RunWords words;
-  try {
-    words.deleted = in.flag();
-    words.hidden = in.flag();
-    words.name = in.optional_text().value_or("");
-    words.note = in.optional_text().value_or("");
-    words.tags = json::parse(in.text()).get<std::vector<std::string>>();
-    if (const Message wrong = out_of_bounds(words); !wrong.empty()) throw RowError(wrong);
-    return words;
-  } catch (const RowError& error) {
-    note({.where = say::row::words_of_run{.run = run}, .why = error.message(), .bad_words = run});
-  } catch (const json::exception&) {
-    note({.where = say::row::words_of_run{.run = run}, .why = say::row::no_utf8{}, .bad_words = run});
+  // Each by itself: what is sound stays when another edit is written.
+  const auto part = [&](const auto& take) {
+    Message why;
+    try {
+      take();
+    } catch (const RowError& error) {
+      why = error.message();
+    } catch (const json::exception&) {
+      why = say::row::no_utf8{};
+    }
+    if (!why.empty()) note({.where = say::row::words_of_run{.run = run}, .why = why, .bad_words = run});
+  };
+  const auto require = [](const RunWords& said) {
+    if (const Message wrong = out_of_bounds(said); !wrong.empty()) throw RowError(wrong);
+  };
+  part([&] { words.deleted = in.flag(); });
+  part([&] { words.hidden = in.flag(); });
+  for (std::string RunWords::*text : {&RunWords::name, &RunWords::note}) {
+    part([&] {
+      RunWords said;
+      said.*text = in.optional_text().value_or("");
+      require(said);
+      words.*text = said.*text;
+    });
   }
-  return {.name = {}, .note = {}, .tags = {}, .hidden = false, .deleted = words.deleted};
+  part([&] {
+    for (std::string& tag : json::parse(in.text()).get<std::vector<std::string>>()) {
+      part([&] {
+        RunWords said{words};
+        said.tags.push_back(std::move(tag));
+        require(said);
+        words.tags = std::move(said.tags);
+      });
+    }
+  });
+  return words;
 }
 
 void RunStore::Impl::set_words(std::int64_t run, const RunWords& words, const std::string& edited_at) {

@@ -72,8 +72,8 @@ void print_words(const std::vector<EditedRun>& runs, Output& out) {
   for (const EditedRun& run : runs) {
     const RunWords& words = run.after;
     table.rows.push_back({fmt::to_string(run.run), words.name, fmt::format("{}", fmt::join(words.tags, " ")),
-                          flag(words.hidden), flag(words.deleted),
-                          out.for_people() ? one_line(words.note) : words.note, run.uid});
+                          flag(words.hidden), flag(words.deleted), out.for_people() ? one_line(words.note) : words.note,
+                          run.uid});
   }
   out.table(table);
 }

@@ -3,8 +3,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include <iostream>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <vector>

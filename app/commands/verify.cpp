@@ -127,7 +127,10 @@ struct Told {
                                 : failed ? TestCase::Outcome::failure
                                          : TestCase::Outcome::skipped,
                      .message = reason});
-    details.rows.push_back({name, passed ? "pass" : failed ? "FAIL" : "skip",
+    details.rows.push_back({name,
+                            passed   ? "pass"
+                            : failed ? "FAIL"
+                                     : "skip",
                             fmt::format("{:.3e}", result.max_abs_error), fmt::format("{:.3e}", result.error_bound),
                             fmt::format("{:.3e}", result.rms_error), reason});
   }

@@ -469,9 +469,8 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
     ++(base == other ? same : differ);
   }
   if (differ > 0) {
-    result.differences.push_back({.name = "kernel sources",
-                                  .base = {},
-                                  .other = fmt::format("{}/{}", differ, differ + same)});
+    result.differences.push_back(
+        {.name = "kernel sources", .base = {}, .other = fmt::format("{}/{}", differ, differ + same)});
   }
 }
 

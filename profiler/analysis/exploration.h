@@ -82,9 +82,9 @@ struct ExploredKernel {
 
 struct Exploration {
   ExploredPoint point;
-  std::string device;                    ///< DeviceLimits::name
-  std::optional<Refusal> refusal;        ///< with it, only `nearest`, `overrun` and the above are set
-  std::optional<Config> nearest;         ///< with a refusal: nearest_tile()
+  std::string device;              ///< DeviceLimits::name
+  std::optional<Refusal> refusal;  ///< with it, only `nearest`, `overrun` and the above are set
+  std::optional<Config> nearest;   ///< with a refusal: nearest_tile()
   /// With a refusal for want of room on chip: one block of each kernel as it would be, of which the maps and sizes are
   /// set. What it takes beyond block_limit is the overrun.
   std::vector<ExploredKernel> overrun;

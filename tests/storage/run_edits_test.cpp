@@ -197,6 +197,12 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
   // A new edit mends the words.
   edit({1}, {.name = "again", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
   EXPECT_EQ(words(1).name, "again");
+  EXPECT_THAT(words(1).tags, ElementsAre("t")) << "what was sound stays";
+
+  alter("INSERT INTO run_tags VALUES (1, 'a b')");
+  edit({1}, {.name = {}, .note = "n", .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
+  EXPECT_EQ(words(1).name, "again");
+  EXPECT_THAT(words(1).tags, ElementsAre("t"));
 }
 
 TEST_F(RunEdits, of_the_log_that_are_damaged_are_passed_over_with_one_line_and_block_no_other) {

@@ -338,10 +338,9 @@ void ComparePage::ask() {
     drop();
     other_.offer({});
     other_chip_->hide();
-    show_words(visible_->empty()
-                   ? why_no_points(workspace())
-                   : EmptyWords{qtext(say::compare_page::one_side{}), qtext(say::compare_page::one_side_help{}),
-                                attnscope::second_sample});
+    show_words(visible_->empty() ? why_no_points(workspace())
+                                 : EmptyWords{qtext(say::compare_page::one_side{}),
+                                              qtext(say::compare_page::one_side_help{}), attnscope::second_sample});
     return;
   }
   // What stands there stays until the new is there.

@@ -132,8 +132,9 @@ void EmptyState::set_words(const EmptyWords& words) {
   const std::size_t all = workspace_ == nullptr ? 0 : workspace_->ticked_points();
   const QString sample = words.sample.empty() ? QString() : sample_named(words.sample);
   if (workspace_ != nullptr && !sample.isEmpty() && !workspace_->files().contains(sample)) {
-    text += QStringLiteral("<p><a href=\"%1\">%2</a></p>")
-                .arg(sample.toHtmlEscaped(), qtext(say::empty_page::open_sample{.sample = words.sample}).toHtmlEscaped());
+    text +=
+        QStringLiteral("<p><a href=\"%1\">%2</a></p>")
+            .arg(sample.toHtmlEscaped(), qtext(say::empty_page::open_sample{.sample = words.sample}).toHtmlEscaped());
   }
   if (left > 0 && left < all)
     text += QStringLiteral("<p>%1</p>").arg(qtext(say::empty_page::some_filtered{.shown = left, .all = all}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a page shows as one row of chips: what leads it, a ProblemFilter, choices of the page's own. The rest, and what
-// the row has no room for, stands in one menu at its end. Which chips there are, and how wide, depends on the points and
-// the room, and never on a choice: nothing moves when one is made.
+// the row has no room for, stands in one menu at its end. Which chips there are, and how wide, depends on the points
+// and the room, and never on a choice: nothing moves when one is made.
 #pragma once
 
 #include <QJsonObject>

@@ -131,9 +131,7 @@ void IoCurvePage::add_choices() {
           [this](const QString& id, bool on) { show_algorithm(id.toStdString(), on); });
   connect(algorithms_, &SetChip::alone_wanted, this, [this](const QString& id) { isolate(id.toStdString()); });
   facets().add_lead(algorithms_);
-  facets()
-      .add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}))
-      ->hide_label();
+  facets().add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}))->hide_label();
   facets().add_chip(axis_, qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}), of_problem(axis_));
   facets().add_option(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}), of_problem(tile_));
   facets().add_option(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}),

@@ -11,7 +11,8 @@ namespace attnscope::ui {
 /// a decade or more 1, 2 and 5 of each, or powers of ten alone; on all others in equal steps. Pre: low < high, and of a
 /// logarithmic scale low > 0.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high, int most, bool logarithmic);
-/// What stands at them: all with the decimals that one of them needs, but over more than two powers of ten each its own.
+/// What stands at them: all with the decimals that one of them needs, but over more than two powers of ten each its
+/// own.
 [[nodiscard]] QStringList tick_labels(const std::vector<double>& ticks);
 
 }  // namespace attnscope::ui

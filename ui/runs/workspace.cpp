@@ -446,11 +446,8 @@ void Workspace::name_runs() {
   std::vector<QString> titles = distinct_titles(runs_);
   const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const auto original = originals.of(i, false);
-    // What a person called a copy it is called.
-    const bool named_alike =
-        original && runs_[i].info->summary.words.name == runs_[*original].info->summary.words.name;
-    if (named_alike) titles[i] = qtext(say::run_list::copy_of{.run = titles[*original].toStdString()});
+    if (!runs_[i].info->summary.words.name.empty()) continue;  // what a person called a copy it is called
+    if (const auto of = originals.of(i, false)) titles[i] = qtext(say::run_list::copy_of{titles[*of].toStdString()});
   }
   std::vector<analysis::Run> devices;
   devices.reserve(runs_.size());

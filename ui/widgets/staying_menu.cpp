@@ -22,8 +22,7 @@ void StayingMenu::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void StayingMenu::keyPressEvent(QKeyEvent* event) {
-  const bool throws =
-      event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  const bool throws = event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
   if (!throws || !throw_switch()) QMenu::keyPressEvent(event);
 }
 

@@ -131,9 +131,8 @@ QString QueryBar::half_written() const {
   const PointSet& all = *workspace_.ticked();
   const auto query = analysis::PointQuery::parse(bytes, all.table());
   // Of a large file not all points are there to be asked.
-  const bool leaves_some =
-      query && workspace_.wrong_word(text).length == 0 &&
-      (workspace_.large() || all.empty() || !query.value().rows(all.table()).empty());
+  const bool leaves_some = query && workspace_.wrong_word(text).length == 0 &&
+                           (workspace_.large() || all.empty() || !query.value().rows(all.table()).empty());
   if (leaves_some) return {};
   return qtext(say::query::half{.word = bytes.substr(completion.begin, length),
                                 .candidates = whole.mid(0, most_named).join(QStringLiteral(", ")).toStdString()});

@@ -16,10 +16,10 @@ void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<
     if (opened != sample) return;
     for (const LoadedRun& run : workspace.runs()) {
       if (run.info->file != sample) continue;
-      const Message words = say::window::recorded_sample{
-          .file = workspace.file_name(sample).toStdString(),
-          .gpu = device_title(run.info->summary).toStdString(),
-          .date = format_time(run.info->summary.started_at).left(10).toStdString()};
+      const Message words =
+          say::window::recorded_sample{.file = workspace.file_name(sample).toStdString(),
+                                       .gpu = device_title(run.info->summary).toStdString(),
+                                       .date = format_time(run.info->summary.started_at).left(10).toStdString()};
       return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(say::window::collect_here{}), collect);
     }
   };

@@ -29,10 +29,9 @@ int controls_in(const QWidget& within) {
         qobject_cast<const QLineEdit*>(widget) != nullptr || qobject_cast<const QSlider*>(widget) != nullptr ||
         qobject_cast<const QAbstractSpinBox*>(widget) != nullptr;
     const QWidget* parent = widget->parentWidget();
-    const bool part = qobject_cast<const QComboBox*>(parent) != nullptr ||
-                      qobject_cast<const QAbstractSpinBox*>(parent) != nullptr ||
-                      qobject_cast<const QLineEdit*>(parent) != nullptr ||
-                      qobject_cast<const QTabBar*>(parent) != nullptr;
+    const bool part =
+        qobject_cast<const QComboBox*>(parent) != nullptr || qobject_cast<const QAbstractSpinBox*>(parent) != nullptr ||
+        qobject_cast<const QLineEdit*>(parent) != nullptr || qobject_cast<const QTabBar*>(parent) != nullptr;
     count += control && !part && widget->isVisible() && !widget->visibleRegion().isEmpty() ? 1 : 0;
   }
   return count;
