@@ -137,7 +137,7 @@ Operation copying(bool over_another) {
     if (over_another) fs::copy_file(fixture.compact, file(folder));
   };
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
-    return Words{"export", fixture.earlier, fixture.compact, "--format", "attnscope", "-o", file(folder)};
+    return Words{"export", fixture.earlier, fixture.compact, "--format", "attnscope", "--force", "-o", file(folder)};
   };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&) {
     if (!over_another && !fs::exists(file(folder))) return;
