@@ -105,8 +105,8 @@ struct LaunchRow {
   Numbers numbers;
 };
 
-std::vector<LaunchRow> rows_of(std::size_t index, const MeasuredPoints::Point& point, const StoredCeilings* measured,
-                               const CancelToken& cancel) {
+std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredPoints::Point& point,
+                                   const StoredCeilings* measured, const CancelToken& cancel) {
   const PointSpec& spec = point.record.spec;
   const DeviceLimits& limits = point.run->limits;
   const Algorithm* algorithm = known_algorithms().find(spec.algorithm);
@@ -153,7 +153,8 @@ std::vector<LaunchRow> rows_of(std::size_t index, const MeasuredPoints::Point& p
 Table launch_table(const MeasuredPoints& points, const RatesOfRuns& rates, const CancelToken& cancel) {
   std::vector<std::vector<LaunchRow>> rows(points.points().size());
   in_parallel(rows.size(), cancel, [&] {
-    return [&](std::size_t i) { rows[i] = rows_of(i, points.points()[i], rates.at(points.points()[i].run), cancel); };
+    return
+        [&](std::size_t i) { rows[i] = launch_rows(i, points.points()[i], rates.at(points.points()[i].run), cancel); };
   });
   Table table{{{"point"}, {"algorithm"}, {"pass"}, {"launch"}, {"entry"}, {"half"}, {"problem"}, {"tile"}, {"order"}},
               {}};

@@ -42,7 +42,7 @@ RunSummary newest_run(const RunStore& store, const std::string& file) {
   return *std::move(newest);
 }
 
-analysis::PointTable table_of(const RunStore& store, const RunSummary& run) {
+analysis::PointTable points_of(const RunStore& store, const RunSummary& run) {
   analysis::Run shown;
   shown.device_id = run.device_uuid;
   shown.device_name = run.device_name;
@@ -64,7 +64,7 @@ ExitCode paper(PaperOptions& options) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   know_kernels_of(store);
   const RunSummary run = newest_run(store, file);
-  const analysis::PointTable table = table_of(store, run);
+  const analysis::PointTable table = points_of(store, run);
   const std::vector<analysis::Row> rows = rows_that_fit(options.filter, table);
   const analysis::PaperTable compared = analysis::build_paper_table(table, rows);
 

@@ -42,7 +42,7 @@ QStringList words_for_tags(const std::vector<std::string>& before, const QString
 
 void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const QStringList&)> edit) {
   QWidget* parent = menu.parentWidget();
-  const auto change = [run = QStringLiteral("--run=%1").arg(run.id), edit = std::move(edit)](QStringList words) {
+  const auto change = [run = QStringLiteral("--run=%1").arg(run.id), edit = std::move(edit)](const QStringList& words) {
     if (!words.isEmpty()) edit(QStringList{run} + words);
   };
   menu.addAction(qtext(say::run_list::rename{}), parent, [parent, change, name = run.words.name] {

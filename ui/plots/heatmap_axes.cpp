@@ -133,6 +133,7 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   const int most = std::clamp(static_cast<int>(layout.bar.height() / (1.6 * metrics.height())), 2, 8);
   const std::vector<double> ticks = heatmap_ticks(drawing, colors, most);
   std::vector<double> shown;
+  shown.reserve(ticks.size());
   for (const double value : ticks) shown.push_back(value * drawing.unit.factor);
   const QStringList labels = colors.one() ? QStringList{format_number(shown.front())} : tick_labels(shown);
   for (std::size_t i = 0; i < ticks.size(); ++i) {

@@ -34,7 +34,7 @@ QString without_sample_folder(const QString& path) {
 QString with_sample_folder(const QString& word) {
   if (!word.startsWith(sample_word)) return word;
   const std::string name = word.sliced(sample_word.size()).toStdString();
-  const QString sample = sample_named(name);
+  QString sample = sample_named(name);
   if (!sample.isEmpty()) return sample;
   return QString::fromStdString((sample_folders(own_program).front() / (name + ".attnscope")).string());
 }

@@ -126,7 +126,7 @@ QString write_view(const QString& path, QJsonObject view) {
   const QFileInfo folder_itself(QFileInfo(path).absolutePath());
   const QDir folder(folder_itself.exists() ? folder_itself.canonicalFilePath() : folder_itself.absoluteFilePath());
   change_paths(view, [&](const QString& each) {
-    if (const QString word = without_sample_folder(each); word != each) return word;
+    if (QString word = without_sample_folder(each); word != each) return word;
     const QString relative = folder.relativeFilePath(each);
     return relative.startsWith(QLatin1String("..")) ? each : relative;
   });
