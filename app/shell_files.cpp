@@ -217,8 +217,8 @@ complete -o filenames -o bashdefault -F _attnscope attnscope
 
 std::string zsh(const CLI::App& program) {
   const auto offer = [](const std::vector<std::string>& words) {
-    std::vector<std::string> each;
-    for (const std::string& word : words) each.push_back(apostrophes(word));
+    std::vector<std::string> each(words.size());
+    std::ranges::transform(words, each.begin(), apostrophes);
     return fmt::format("compadd -- {};", fmt::join(each, " "));
   };
   const auto described = [](std::string_view name, std::string_view meaning) {

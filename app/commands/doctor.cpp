@@ -62,6 +62,7 @@ DoctorFinding runs_finding() {
 
 void print_tests(const std::vector<DoctorFinding>& findings, Output& out) {
   std::vector<TestCase> cases;
+  cases.reserve(findings.size());
   for (const DoctorFinding& finding : findings) {
     cases.push_back({.group = "doctor",
                      .name = finding.item,
