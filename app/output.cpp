@@ -138,40 +138,32 @@ void Output::begin_page() {
                "@media(prefers-color-scheme:dark){.better{color:#6fd08c}.worse{color:#ff8a80}}</style></head><body>\n";
 }
 
-void Output::title(std::string_view words) {
-  page_title_ = words;
+void Output::say(std::string_view words, std::string_view tag, std::string_view mark, std::string_view end) {
   if (is("html")) {
     begin_page();
-    std::cout << element("h1", words);
+    std::cout << element(tag, words);
+  } else if (is("md")) {
+    std::cout << mark << escape_markdown(words) << end;
   } else if (for_people()) {
-    std::cout << (is("md") ? "# " + escape_markdown(words) : std::string(words)) << "\n\n";
+    std::cout << words << end;
   }
+}
+
+void Output::title(std::string_view words) {
+  page_title_ = words;
+  say(words, "h1", "# ", "\n\n");
 }
 
 void Output::heading(std::string_view words) {
-  if (is("html")) {
-    begin_page();
-    std::cout << element("h2", words);
-  } else if (for_people()) {
-    std::cout << (is("md") ? "## " + escape_markdown(words) : std::string(words)) << "\n\n";
-  }
+  say(words, "h2", "## ", "\n\n");
 }
 
 void Output::line(std::string_view words) {
-  if (is("html")) {
-    begin_page();
-    std::cout << element("p", words);
-  } else if (for_people()) {
-    std::cout << (is("md") ? escape_markdown(words) : std::string(words)) << '\n';
-  }
+  say(words, "p", "", "\n");
 }
 
 void Output::item(std::string_view words) {
-  if (is("md")) {
-    std::cout << "- " << escape_markdown(words) << '\n';
-  } else {
-    line(words);
-  }
+  say(words, "p", "- ", "\n");
 }
 
 void Output::gap() {

@@ -76,6 +76,8 @@ class Output {
  private:
   template <class AnyTable>
   void write_table(const AnyTable&, std::string_view document);
+  /// `tag` of HTML; `mark` before and `end` behind it in Markdown.
+  void say(std::string_view words, std::string_view tag, std::string_view mark, std::string_view end);
   void begin_page();
 
   std::string command_;  ///< "attnscope-kernels-build"

@@ -17,12 +17,7 @@ constexpr qsizetype longest_line = 500;
 
 }  // namespace
 
-Banner::Banner(QWidget* parent) : QFrame(parent) {
-  setObjectName(QStringLiteral("banner"));
-  setStyleSheet(QStringLiteral(
-      "QFrame#banner { background: #fdecd2; border-top: 1px solid #d9a441; }"
-      "QFrame#banner QLabel { color: #4a3200; } QFrame#banner QToolButton { color: #4a3200; border: none; } "
-      "QFrame#banner QToolButton#action { border: 1px solid #d9a441; padding: 2px 8px; }"));
+Banner::Banner(QWidget* parent) : ToneBar(QStringLiteral("banner"), Tone::warm, parent) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(12, 6, 6, 6);
   label_ = new QLabel(this);

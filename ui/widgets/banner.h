@@ -2,7 +2,6 @@
 // What went wrong, above the pages: every message stays until it is dismissed, or until what it was about is done anew.
 #pragma once
 
-#include <QFrame>
 #include <QLabel>
 #include <QString>
 #include <QStringList>
@@ -10,9 +9,11 @@
 #include <functional>
 #include <vector>
 
+#include "ui/widgets/tone_bar.h"
+
 namespace attnscope::ui {
 
-class Banner : public QFrame {
+class Banner : public ToneBar {
   Q_OBJECT
  public:
   enum class Topic {

@@ -28,10 +28,7 @@ RunEdits::RunEdits(Workspace& workspace, RunsPanel& runs, Banner& banner, QMenu&
   answer_in(runs_);
   connect(&runs_, &RunsPanel::edit_wanted, this, [this](const QString& file, const QStringList& words) {
     banner_.clear(Banner::Topic::write);
-    if (is_recorded_sample(file)) {
-      return banner_.add(Banner::Topic::write, qtext(say::window::sample_stays{.file = file.toStdString()}), file);
-    }
-    editor_.edit(file, words);
+    if (!refuses(file)) editor_.edit(file, words);
   });
   connect(&runs_, &RunsPanel::merge_wanted, this, &RunEdits::merge);
   connect(&editor_, &RunEditor::done, this, &RunEdits::take_done);
@@ -53,10 +50,17 @@ std::pair<QString, bool> RunEdits::file_to_step(QStringList& steps) const {
   return {selected.isEmpty() && workspace_.files().size() == 1 ? workspace_.files().first() : selected, false};
 }
 
+bool RunEdits::refuses(const QString& file) {
+  const bool sample = is_recorded_sample(file);
+  if (sample) banner_.add(Banner::Topic::write, qtext(say::window::sample_stays{.file = file.toStdString()}), file);
+  return sample;
+}
+
 void RunEdits::step(const QString& word, QStringList& from) {
   banner_.clear(Banner::Topic::write);
   const auto [file, taken] = file_to_step(from);
   if (file.isEmpty()) return banner_.add(Banner::Topic::write, qtext(say::window::select_run{}));
+  if (refuses(file)) return;
   taken_.push_back(taken);
   editor_.edit(file, {word});
 }

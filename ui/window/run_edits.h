@@ -30,6 +30,8 @@ class RunEdits : public QObject {
   void ended(bool well);
 
  private:
+  /// A recorded sample is not edited, and an older one not brought to today's schema either; the banner says so.
+  [[nodiscard]] bool refuses(const QString& file);
   void step(const QString& word, QStringList& from);
   void take_done(const QString& file, const QStringList& words, bool changed);
   void take_failed(const QString& file, const QStringList& words, const QString& why);

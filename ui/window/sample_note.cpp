@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/sample_note.h"
 
+#include <iterator>
 #include <utility>
 
 #include "messages/window.h"
@@ -19,7 +20,7 @@ void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<
       const Message words =
           say::window::recorded_sample{.file = workspace.file_name(sample).toStdString(),
                                        .gpu = device_title(run.info->summary).toStdString(),
-                                       .date = format_time(run.info->summary.started_at).left(10).toStdString()};
+                                       .date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1)};
       return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(say::window::collect_here{}), collect);
     }
   };

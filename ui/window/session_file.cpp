@@ -43,7 +43,13 @@ SessionFile::SessionFile(Begin begin) {
 
 bool SessionFile::take(const QString& path) {
   std::unique_ptr<QLockFile> lock = lock_of(path);
-  if (lock->tryLock()) {
+  qint64 process = 0;
+  QString host;
+  QString program;
+  // A lock that names nobody is what a power cut left of one.
+  if (lock->tryLock() ||
+      (lock->error() == QLockFile::LockFailedError && !lock->getLockInfo(&process, &host, &program) &&
+       lock->removeStaleLockFile() && lock->tryLock())) {
     lock_ = std::move(lock);
     path_ = path;
     return true;

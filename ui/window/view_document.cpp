@@ -89,7 +89,11 @@ QStringList take_out_wrong(QJsonObject& view) {
 }  // namespace
 
 ViewDocument read_view(const QString& path) {
-  const std::string name = path.toStdString();
+  const std::string name = path.isEmpty() ? "''" : path.toStdString();
+  // A pipe would be waited for.
+  if (const QFileInfo there(path); path.isEmpty() || (there.exists() && !there.isFile())) {
+    return {{}, qtext(say::window::view_is_no_file{.file = name})};
+  }
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) {
     return {{}, qtext(say::window::view_unreadable{.file = name, .why = file.errorString().toStdString()})};

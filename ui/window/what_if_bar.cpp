@@ -11,11 +11,7 @@
 namespace attnscope::ui {
 
 WhatIfBar::WhatIfBar(const Workspace& workspace, QWidget* parent)
-    : QFrame(parent), workspace_(workspace), words_(new QLabel(this)) {
-  setObjectName(QStringLiteral("what-if"));
-  setStyleSheet(
-      QStringLiteral("QFrame#what-if { background: #dbe7fb; border-top: 1px solid #6f97d6; }"
-                     "QFrame#what-if QLabel { color: #12294f; }"));
+    : ToneBar(QStringLiteral("what-if"), Tone::cool, parent), workspace_(workspace), words_(new QLabel(this)) {
   words_->setWordWrap(true);
   words_->setTextFormat(Qt::PlainText);
   words_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no word widens the window

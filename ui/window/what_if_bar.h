@@ -2,14 +2,14 @@
 // Says across the window that the GPUs' memories are supposed to be others than they are, and ends it.
 #pragma once
 
-#include <QFrame>
 #include <QLabel>
 
 #include "ui/runs/workspace.h"
+#include "ui/widgets/tone_bar.h"
 
 namespace attnscope::ui {
 
-class WhatIfBar : public QFrame {
+class WhatIfBar : public ToneBar {
   Q_OBJECT
  public:
   explicit WhatIfBar(const Workspace& workspace, QWidget* parent = nullptr);

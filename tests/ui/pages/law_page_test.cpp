@@ -4,6 +4,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QFileInfo>
+#include <QHeaderView>
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
@@ -232,6 +233,18 @@ TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
     EXPECT_EQ(page.save_plot(path, {1000, 600}), QString());
     EXPECT_GT(QFileInfo(path).size(), 2000);
   }
+}
+
+TEST_F(LawPageTest, NoRowLiesBelowTheBarThatATableIsScrolledBy) {
+  Workspace workspace;
+  LawPage page(workspace);
+  page.resize(700, 900);
+  page.show();
+  ASSERT_EQ(workspace.open_now(written({{"law", law_points({64, 128}), false}})), QString());
+  settle();
+  const QTableView& table = *page.table();
+  ASSERT_GT(table.horizontalHeader()->length(), table.viewport()->width());
+  EXPECT_GE(table.viewport()->height(), table.model()->rowCount() * table.rowHeight(0));
 }
 
 TEST_F(LawPageTest, WhereNothingTriesItTheRecordedSampleThatDoesIsOffered) {

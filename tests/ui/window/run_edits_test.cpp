@@ -109,6 +109,10 @@ TEST_F(RunEditsTest, LeaveARecordedSampleAsItIs) {
   emit window.runs_panel()->edit_wanted(sample, {"--run=1", "--name=mine"});
   wait();
   EXPECT_TRUE(window.banner().text().contains(QStringLiteral("stays as it was recorded")));
+  window.banner().clear_all();
+  window.workspace().close(file);  // so that the sample is the only one whose step could be meant
+  press("Ctrl+Z");
+  EXPECT_TRUE(window.banner().text().contains(QStringLiteral("stays as it was recorded")));
   QFile after(sample);
   ASSERT_TRUE(after.open(QIODevice::ReadOnly));
   EXPECT_TRUE(after.readAll() == bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a window showed is there again: from a session, whatever ended it, from a saved view, and from --state.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <QAction>
 #include <QDir>
@@ -297,6 +298,11 @@ TEST_F(SessionTest, WhatIsNoViewIsSaidInOneLine) {
   EXPECT_TRUE(problem_of(R"({"format": "attnscope-view"})").contains("version ?"));
   EXPECT_TRUE(problem_of(QByteArray(9 << 20, ' ')).contains("larger than 8 MiB"));
   EXPECT_TRUE(read_view(folder.filePath("none.json")).problem.contains("cannot be read"));
+  const QString pipe = folder.filePath("pipe");
+  ASSERT_EQ(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
+  for (const QString& no_file : {pipe, folder.path(), QString()}) {
+    EXPECT_TRUE(read_view(no_file).problem.contains("is no file")) << no_file.toStdString();
+  }
 }
 
 TEST_F(SessionTest, WhatAViewDoesNotHaveIsNotMadeUp) {
@@ -337,6 +343,16 @@ TEST_F(SessionTest, AWindowHasAFileOfItsOwn) {
   first.reset();
   SessionFile third(SessionFile::Begin::last_left);
   EXPECT_EQ(third.read().view["page"].toString(), QStringLiteral("law")) << "left by the first, not the second's";
+}
+
+TEST_F(SessionTest, ALockThatNamesNobodyHoldsNothing) {
+  ASSERT_EQ(SessionFile(SessionFile::Begin::last_left).write({{"page", "law"}}), QString());
+  const QString lock = sessions().filePath(kept().first() + ".lock");
+  for (const char* left : {"", "rubbish"}) {
+    write(lock, left);
+    EXPECT_EQ(SessionFile(SessionFile::Begin::last_left).read().view["page"].toString(), QStringLiteral("law")) << left;
+  }
+  EXPECT_EQ(kept().size(), 1);
 }
 
 TEST_F(SessionTest, OfManyThatWereLeftTheOldestGo) {
