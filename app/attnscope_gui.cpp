@@ -49,6 +49,7 @@ struct Options {
   QStringList files;
   std::optional<ViewDocument> state;
   QString plots;
+  PlotForm form = PlotForm::pictures;
   attnscope::analysis::PlotChoice only;
   Existing existing = Existing::of_its_kind;
   bool take_screenshot = false;
@@ -115,6 +116,9 @@ struct Switches {
       QStringLiteral("Of --plots, write only these: kinds (bytes, time, rate, maps) and choices as d=128, pass=bwd, "
                      "mask=causal, heads=1x132, algorithm=NAME, with commas between or again and again."),
       QStringLiteral("what")};
+  QCommandLineOption slides{
+      QStringLiteral("slides"),
+      QStringLiteral("Of --plots, write slides: 16:9, what the data say as a title, where they come from below.")};
   QCommandLineOption screenshot{QStringLiteral("screenshot"),
                                 QStringLiteral("Write a picture of the window to <file> and exit."),
                                 QStringLiteral("file")};
@@ -195,7 +199,8 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   for (const QString& word : parser.values(known.only)) words.push_back(word.toStdString());
   auto choice = attnscope::analysis::parse_plot_choice(words);
   if (!choice) return qtext(say::output::only{.error = choice.error()});
-  if (parser.isSet(known.only) && !parser.isSet(known.plots)) return qtext(say::gui::only_of_plots{});
+  if (parser.isSet(known.slides)) options.form = PlotForm::slides;
+  if ((parser.isSet(known.only) || parser.isSet(known.slides)) && !parser.isSet(known.plots)) return qtext(say::gui::only_of_plots{});
   options.only = std::move(choice).value();
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
@@ -213,7 +218,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
       QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
-  parser.addOptions({known.help, known.plots, known.only, known.screenshot, known.page, known.size, known.theme,
+  parser.addOptions({known.help, known.plots, known.only, known.slides, known.screenshot, known.page, known.size, known.theme,
                      known.filter, known.state, known.lesson, known.language, known.kernel, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, those of the last window, at first "
@@ -289,7 +294,8 @@ int write_pictures(const Options& options) {
   QString error;
   try {
     if (!options.plots.isEmpty()) {
-      error = write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped);
+      error = write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped,
+                          options.form);
     }
     if (error.isEmpty() && options.take_screenshot) {
       error = write_screenshot(options.files, options.screenshot, &skipped);

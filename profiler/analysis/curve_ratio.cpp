@@ -2,8 +2,13 @@
 #include "profiler/analysis/curve_ratio.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/comparison.h"
 
 #include "profiler/metrics/metrics.h"
 
@@ -31,6 +36,52 @@ std::optional<CurveRatio> ratio_near(const Curve& first, const Curve& second, do
                        .first_less = a.value < b->value};
   }
   return found;
+}
+
+bool told_apart(const PointTable& table, const CurvePoint& one, const CurvePoint& other, Amount amount) {
+  if (amount == Amount::bytes) {
+    const auto [less, more] = std::minmax(one.value, other.value);
+    return less > 0 && more / less > (1 + dram_count_spread) / (1 - dram_count_spread);
+  }
+  const std::vector<Row> base{one.row.value()};
+  const std::vector<Row> rival{other.row.value()};
+  const std::array<std::string, 1> words{"problem"};
+  const auto alignment = alignment_of(words, table, base, rival);
+  if (!alignment.ok()) return false;
+  const ComparisonResult result = compare(
+      table,
+      {.base = base, .other = rival, .alignment = *alignment, .margin = {}, .verdicts = {}, .conditions = {}});
+  return result.count(Verdict::faster) + result.count(Verdict::slower) == 1;
+}
+
+std::optional<CurvePair> widest_pair(const PointTable& table, std::span<const Curve* const> curves) {
+  constexpr std::array told{Quantity::dram, Quantity::sm_l2, Quantity::time, Quantity::rate};
+  for (const Quantity quantity : told) {
+    std::optional<CurvePair> widest;
+    const auto compared = [&](const Curve& curve) {
+      return curve.kind == CurveKind::measured && curve.quantity == quantity && curve.name.age == 0;
+    };
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      for (std::size_t j = i + 1; j < curves.size(); ++j) {
+        if (!compared(*curves[i]) || !compared(*curves[j])) continue;
+        if (curves[i]->name.device != curves[j]->name.device) continue;
+        const auto ratio = ratio_near(*curves[i], *curves[j], std::numeric_limits<double>::max());
+        const bool wider = ratio && (!widest || ratio->at > widest->ratio.at ||
+                                     (ratio->at == widest->ratio.at && ratio->factor > widest->ratio.factor));
+        if (wider) widest = CurvePair{i, j, *ratio};
+      }
+    }
+    if (!widest) continue;
+    const auto point_of = [&](std::size_t curve) {
+      return *std::ranges::find(curves[curve]->points, widest->ratio.at, &CurvePoint::n);
+    };
+    const CurvePoint first = point_of(widest->first);
+    const CurvePoint second = point_of(widest->second);
+    const bool bytes = quantity == Quantity::dram || quantity == Quantity::sm_l2;
+    if (!first.row || !second.row || !told_apart(table, first, second, bytes ? Amount::bytes : Amount::time)) return {};
+    return widest;
+  }
+  return {};
 }
 
 }  // namespace attnscope::analysis

@@ -2,9 +2,12 @@
 // How two curves stand to one another at one place.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 
 #include "profiler/analysis/curves.h"
+#include "profiler/analysis/point_table.h"
 
 namespace attnscope::analysis {
 
@@ -18,5 +21,20 @@ struct CurveRatio {
 /// At the place nearest to `near`, by its logarithm, where both have a value above 0; nothing without one, or of curves
 /// of two quantities.
 [[nodiscard]] std::optional<CurveRatio> ratio_near(const Curve& first, const Curve& second, double near);
+
+enum class Amount { bytes, time };
+/// Whether two points, which both have a row, differ by more than they scatter: two counts of one launch by the spread
+/// of each, times by the verdict of a comparison (verdicts.h).
+[[nodiscard]] bool told_apart(const PointTable&, const CurvePoint& one, const CurvePoint& other, Amount);
+
+/// Places of two curves, and how they stand to one another.
+struct CurvePair {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  CurveRatio ratio;
+};
+/// Of measured curves of bytes, time or rate the two of one device that lie furthest apart at the last place that two
+/// of them have, and are told apart there. DRAM's before SM<->L2's.
+[[nodiscard]] std::optional<CurvePair> widest_pair(const PointTable&, std::span<const Curve* const>);
 
 }  // namespace attnscope::analysis

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "messages/report.h"
+#include "profiler/analysis/curve_ratio.h"
 #include "profiler/analysis/roofline.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/sections.h"
@@ -22,6 +23,7 @@
 namespace attnscope::report {
 namespace {
 
+using analysis::Amount;
 using analysis::Curve;
 using analysis::CurveKind;
 using analysis::CurvePoint;
@@ -80,20 +82,6 @@ std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& s
   return best;
 }
 
-/// Two counts of one launch differ by their spread each, and times are for the verdict to tell apart.
-bool told_apart(const Context& context, const CurvePoint& most, const CurvePoint& less, bool bytes) {
-  if (bytes) return most.value / less.value > (1 + dram_count_spread) / (1 - dram_count_spread);
-  const std::vector<Row> base{*most.row};
-  const std::vector<Row> other{*less.row};
-  const std::array<std::string, 1> words{"problem"};
-  const auto alignment = analysis::alignment_of(words, context.table(), base, other);
-  if (!alignment.ok()) return false;
-  const analysis::ComparisonResult result = analysis::compare(
-      context.table(),
-      {.base = base, .other = other, .alignment = *alignment, .margin = {}, .verdicts = {}, .conditions = {}});
-  return result.count(analysis::Verdict::faster) == 1;
-}
-
 /// "FA2 (128 × 64)": another tile of it may be faster or slower.
 std::string with_tile(const Context& context, const std::string& words, Row row) {
   const TileShape& tile = context.table().spec(row).tile;
@@ -118,7 +106,7 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   std::vector<Block> told;
   for (std::size_t k = 1; k < rivals.size(); ++k) {
     const Rival& less = rivals[k];
-    if (!(less.point.value > 0) || !told_apart(context, most.point, less.point, bytes)) continue;
+    if (!(less.point.value > 0) || !told_apart(context.table(), most.point, less.point, bytes ? Amount::bytes : Amount::time)) continue;
     const std::string ratio = number_text(most.point.value / less.point.value);
     const std::string own = value_text(less.point.value, unit);
     const std::string other = value_text(most.point.value, unit);
@@ -171,7 +159,7 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
       const auto fast = std::ranges::min_element(devices, {}, value);
       for (const auto& [device, slow] : devices) {
         const CurvePoint& best = fast->second;
-        if (device == fast->first || !(best.value > 0) || !told_apart(context, slow, best, false)) continue;
+        if (device == fast->first || !(best.value > 0) || !told_apart(context.table(), slow, best, Amount::time)) continue;
         const std::string own = text(Nanoseconds(slow.value));
         const std::string other = text(Nanoseconds(best.value));
         const Message words = say::report::slower_there{.series = series,

@@ -112,9 +112,6 @@ class PointsTableModel : public TableModel {
     std::function<std::vector<std::function<std::uint64_t(Row)>>(const PointSet&)> keys = nullptr;
   };
 
-  /// For other programs: a plain number in the column's base unit where it has one; in the header the unit too.
-  static constexpr int copy_role = sort_role + 1;
-
  signals:
   /// The rows of the listing are to be looked through anew, and set again: they are to stand in another order.
   void order_wanted();

@@ -38,8 +38,6 @@ class ResultModel : public TableModel {
   [[nodiscard]] const TablePtr& table() const { return table_; }
   [[nodiscard]] QString key_of(int column) const;
   [[nodiscard]] int column_named(const QString& key) const;
-  /// For other programs: numbers as numbers, columns by their keys.
-  static constexpr int copy_role = sort_role + 1;
 
  protected:
   [[nodiscard]] int rows() const override { return static_cast<int>(table_->rows); }

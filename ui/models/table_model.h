@@ -14,6 +14,9 @@ class TableModel : public QAbstractTableModel {
 
   /// What sorting compares: numbers as numbers.
   static constexpr int sort_role = Qt::UserRole + 1;
+  /// For other programs: plain numbers in base units, columns by their keys with the unit. A table without it has what
+  /// people read.
+  static constexpr int copy_role = sort_role + 1;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : rows(); }
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : columns(); }

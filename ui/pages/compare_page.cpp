@@ -187,7 +187,6 @@ void ComparePage::add_content() {
   table_->setSortingEnabled(true);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->horizontalHeader()->setStretchLastSection(true);
-  table_->setContextMenuPolicy(Qt::CustomContextMenu);
   map_ = new HeatmapView(views);
   plot_ = new RatioPlot(views);
   no_view_ = new EmptyState(views);
@@ -211,7 +210,6 @@ void ComparePage::add_content() {
             sorted_by_ = model_->key_of(section);
             sort_order_ = order;
           });
-  connect(table_, &QWidget::customContextMenuRequested, this, &ComparePage::show_menu);
 }
 
 void ComparePage::add_keys() {
@@ -219,7 +217,6 @@ void ComparePage::add_keys() {
     auto* shortcut = new QShortcut(key, table_, nullptr, nullptr, Qt::WidgetShortcut);
     connect(shortcut, &QShortcut::activated, this, then);
   };
-  add(QKeySequence::Copy, [this] { QApplication::clipboard()->setText(selection_as_text()); });
   add(Qt::Key_B, [this] {
     if (const auto row = current_row()) select_of(*row, false);
   });
@@ -243,22 +240,20 @@ QString ComparePage::file_stem() const {
       .arg(view_.id(), set_ ? set_->axis.key : QString(), QString::fromStdString(filter().stem()));
 }
 
-QString ComparePage::save_plot(const QString& path, const QSize& size) {
+PlotPicture ComparePage::picture() const {
+  if (views_->currentWidget() == map_) return picture_of({map_});
   std::vector<Row> rows;
   for (const OtherSide& other : set_->others) {
-    if (views_->currentWidget() == map_ && &other != mapped_) continue;
     for (const analysis::ComparedPair& pair : other.result.pairs) {
       rows.push_back(pair.base.front());
       rows.push_back(pair.other.front());
     }
   }
-  const QString source = source_note(set_->points->runs_of(rows));
-  if (views_->currentWidget() == plot_) {
-    plot_->set_source(source);
-    return plot_->save(path, size);
-  }
-  map_->set_source(source);
-  return save_heatmaps({map_}, path, size);
+  return picture_of(*plot_, set_->points->runs_of(rows));
+}
+
+ShownValues ComparePage::values() const {
+  return words().isEmpty() ? table_->values(false) : ShownValues();
 }
 
 void ComparePage::pose() {
@@ -511,11 +506,10 @@ bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
   return true;
 }
 
-void ComparePage::show_menu(const QPoint& at) {
-  const QModelIndex under = table_->indexAt(at);
-  if (!under.isValid()) return;
-  const int row = order_->mapToSource(under).row();
-  QMenu menu(this);
+void ComparePage::fill_menu(QMenu& menu) {
+  const std::optional<int> current = view() == table_ && words().isEmpty() ? current_row() : std::nullopt;
+  if (!current) return;
+  const int row = *current;
   for (const bool of_other : {false, true}) {
     const std::optional<ShownPoint> point = model_->point(row, of_other);
     if (!point) continue;
@@ -537,23 +531,6 @@ void ComparePage::show_menu(const QPoint& at) {
     menu.addAction(qtext(say::compare_page::copy_command{}), this,
                    [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });
   }
-  menu.exec(table_->viewport()->mapToGlobal(at));
-}
-
-QString ComparePage::selection_as_text() const {
-  QStringList lines;
-  const auto add_line = [&](auto text_of) {
-    QStringList cells;
-    for (int column = 0; column < model_->columnCount(); ++column) cells << text_of(column).toString();
-    lines << cells.join(QLatin1Char('\t'));
-  };
-  add_line([this](int column) { return model_->headerData(column, Qt::Horizontal, ComparisonModel::copy_role); });
-  QModelIndexList rows = table_->selectionModel()->selectedRows();
-  std::ranges::sort(rows, {}, &QModelIndex::row);
-  for (const QModelIndex& row : rows) {
-    add_line([&](int column) { return row.siblingAtColumn(column).data(ComparisonModel::copy_role); });
-  }
-  return lines.join(QLatin1Char('\n'));
 }
 
 void ComparePage::changeEvent(QEvent* event) {

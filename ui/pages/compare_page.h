@@ -30,7 +30,8 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] bool has_plot() const override;
   /// "compare-map-run-d128-causal-1x132"
   [[nodiscard]] QString file_stem() const override;
-  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] PlotPicture picture() const override;
+  [[nodiscard]] ShownValues values() const override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 
@@ -56,10 +57,9 @@ class ComparePage : public ProblemPage {
   /// What stands above: what else differs, then the verdicts counted.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] QString method() const { return method_->text(); }
-  /// The selected rows as tab-separated values with a header.
-  [[nodiscard]] QString selection_as_text() const;
 
  protected:
+  void fill_menu(QMenu& menu) override;
   void show_words(const EmptyWords& words) override;
   void show_problem() override { show_comparison(); }
   void show_choices() override;
@@ -108,7 +108,6 @@ class ComparePage : public ProblemPage {
   void style_method();
   void size_columns();
   void select_of(int row, bool of_other);
-  void show_menu(const QPoint& at);
   [[nodiscard]] const SideAxis* axis() const;
   /// The rows of the model that are selected, the current one first.
   [[nodiscard]] std::optional<int> current_row() const;

@@ -323,14 +323,13 @@ std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
           {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_whole{})}};
 }
 
-QString IoCurvePage::save_plot(const QString& path, const QSize& size) {
-  QString source = source_note(drawn_runs(curves_));
+PlotPicture IoCurvePage::picture() const {
   // The window says it across all pages, which a picture of one plot leaves behind.
-  if (const QString changes = what_if_words(workspace().what_if()); !changes.isEmpty()) {
-    source = qtext(say::curve_page::what_if{.what = source.toStdString(), .changes = changes.toStdString()});
-  }
-  plot_->set_source(source);
-  return plot_->save(path, size);
+  const QString changes = what_if_words(workspace().what_if());
+  const QString note = changes.isEmpty() ? QString() : qtext(say::curve_page::what_if_note{.changes = changes.toStdString()});
+  PlotPicture picture = picture_of(*plot_, drawn_runs(curves_), curve_sentence(curves_), note);
+  picture.tiles = tiles_in_words(curves_);
+  return picture;
 }
 
 void IoCurvePage::set_ordinate(Ordinate ordinate) {

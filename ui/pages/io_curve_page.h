@@ -21,7 +21,8 @@ class IoCurvePage : public ProblemPage {
 
   [[nodiscard]] QWidget* view() override { return plot_; }
   [[nodiscard]] QString file_stem() const override;
-  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] PlotPicture picture() const override;
+  [[nodiscard]] ShownValues values() const override { return has_plot() ? values_of(curves_) : ShownValues(); }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }

@@ -13,7 +13,6 @@
 #include "profiler/analysis/facets.h"
 #include "profiler/analysis/tables/law_table.h"
 #include "storage/recorded_samples.h"
-#include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -57,14 +56,13 @@ QString LawPage::file_stem() const {
   return QStringLiteral("law-%1-%2%3").arg(view_.id(), level_.id(), QString::fromStdString(filter().stem()));
 }
 
-QString LawPage::save_plot(const QString& path, const QSize& size) {
+PlotPicture LawPage::picture() const {
   std::vector<Row> rows;
   for (const LawFamily& family : laws_.families) {
     if (family.level != level_.value()) continue;
     for (const analysis::LawPoint& point : family.points) rows.push_back(point.row);
   }
-  plot_->set_source(source_note(points()->runs_of(rows)));
-  return plot_->save(path, size);
+  return picture_of(*plot_, points()->runs_of(rows));
 }
 
 void LawPage::refresh() {

@@ -19,7 +19,7 @@ class LawPage : public PlotTablePage {
 
   /// "law-collapse-dram-full-1x132"
   [[nodiscard]] QString file_stem() const override;
-  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] PlotPicture picture() const override;
 
   void set_level(LawLevel level) { level_.choose(level); }
   void set_view(LawView view) { view_.choose(view); }

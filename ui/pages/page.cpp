@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/page.h"
 
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QScopedValueRollback>
 #include <chrono>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "messages/output.h"
 #include "messages/page.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
 
@@ -98,8 +101,28 @@ void Page::settle() {
   std::ranges::for_each(waited_for_, &LiveWork::wait);
 }
 
-QString Page::save_plot(const QString& path, const QSize& /*size*/) {
-  return qtext(say::output::page_has_no_plot{.file = path.toStdString()});
+QString Page::save_plot(const QString& path, const QSize& size) const {
+  return has_plot() ? save_picture(path, size, picture())
+                    : qtext(say::output::page_has_no_plot{.file = path.toStdString()});
+}
+
+ShownValues Page::values() const {
+  for (const PlainTable* table : findChildren<PlainTable*>()) {
+    if (table->isVisibleTo(this) && table->model()->rowCount() > 0) return table->values(false);
+  }
+  return {};
+}
+
+void Page::open_menu(QMenu* menu, const QPoint& at) {
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  emit menu_opened(menu);
+  menu->isEmpty() ? menu->deleteLater() : menu->popup(at);
+}
+
+void Page::contextMenuEvent(QContextMenuEvent* event) {
+  auto* menu = new QMenu(this);
+  fill_menu(*menu);
+  open_menu(menu, event->globalPos());
 }
 
 void Page::keep_up_with(Workspace& workspace) {

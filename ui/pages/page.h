@@ -13,9 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "ui/models/shown_values.h"
 #include "ui/pages/choice.h"
+#include "ui/plots/plot_export.h"
 #include "ui/process/live.h"
 #include "ui/runs/workspace.h"
+
+class QMenu;
 
 namespace attnscope::ui {
 
@@ -31,8 +35,12 @@ class Page : public QWidget {
   [[nodiscard]] virtual bool has_plot() const { return false; }
   /// The page's choices as a file name without its ending: "io-d128-causal-1x16".
   [[nodiscard]] virtual QString file_stem() const { return {}; }
+  /// Of that plot. Pre: has_plot().
+  [[nodiscard]] virtual PlotPicture picture() const { return {}; }
+  /// What the page shows and no more; of a page without an own say its first table that can be seen.
+  [[nodiscard]] virtual ShownValues values() const;
   /// PNG, SVG or PDF by the name's ending. The error, empty when the file is written.
-  [[nodiscard]] virtual QString save_plot(const QString& path, const QSize& size);
+  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) const;
 
   /// What the user has chosen on the page; restore() takes it back, also before there are points. Unknown or missing
   /// entries leave things as they are.
@@ -75,10 +83,17 @@ class Page : public QWidget {
   void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   /// That point, by its id in `file`, is to be shown among others over the tile.
   void map_wanted(const QString& file, qint64 point);
+  /// A menu is about to open over the page: the window adds what it offers of every page.
+  void menu_opened(QMenu* menu);
   /// It shows what was asked for.
   void answered();
 
  protected:
+  /// What a menu over the page offers of what is selected there.
+  virtual void fill_menu(QMenu& /*menu*/) {}
+  /// Takes the menu, with what the window adds to it; empty, it does not open.
+  void open_menu(QMenu* menu, const QPoint& at);
+  void contextMenuEvent(QContextMenuEvent* event) override;
   /// Every choice of the page belongs in here.
   [[nodiscard]] Choices& choices() { return choices_; }
   /// Shows what is chosen after restore(), whose choices may all be others.

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/points_page.h"
 
-#include <QApplication>
-#include <QClipboard>
 #include <QHeaderView>
+#include <QJsonArray>
+#include <QMenu>
 #include <QScopedValueRollback>
-#include <QShortcut>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "messages/points_table.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/findable_menu.h"
 #include "ui/widgets/plain_table.h"
+#include "ui/widgets/staying_menu.h"
 
 namespace attnscope::ui {
 namespace {
@@ -36,7 +37,6 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
   column->setSpacing(7);
   add_table();
   keep_order();
-  add_keys();
   watch(found_);
   wait_for(order_->work());
   keep_up_with(workspace_);
@@ -98,17 +98,15 @@ void PointsPage::add_table() {
   });
 }
 
-void PointsPage::add_keys() {
-  auto* copy = new QShortcut(QKeySequence::Copy, table_, nullptr, nullptr, Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(selection_as_text()); });
-}
-
 std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
   return {{QStringLiteral("Ctrl+C"), qtext(say::points_table::key_copy{})}};
 }
 
 void PointsPage::keep_order() {
   const auto save = [this](QJsonObject& state) {
+    QJsonArray hidden;
+    for (const QString& key : hidden_) hidden.append(key);
+    state[QStringLiteral("hidden_columns")] = hidden;
     const QHeaderView& header = *table_->horizontalHeader();
     const int column = header.sortIndicatorSection();
     if (column < 0 || column >= model_->columnCount()) return;
@@ -116,6 +114,11 @@ void PointsPage::keep_order() {
     state[QStringLiteral("descending")] = header.sortIndicatorOrder() == Qt::DescendingOrder;
   };
   const auto restore = [this](const QJsonObject& state) {
+    if (const QJsonValue hidden = state[QStringLiteral("hidden_columns")]; hidden.isArray()) {
+      hidden_.clear();
+      for (const QJsonValue& key : hidden.toArray()) hidden_.insert(key.toString());
+      hide_columns();
+    }
     const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());
     if (column < 0) return;
     const bool descending = state[QStringLiteral("descending")].toBool();
@@ -176,11 +179,34 @@ void PointsPage::show_points() {
     listed_->setText(qtext(say::points_table::not_listed{.why = error.toStdString()}));
   }
   listed_->setVisible(model_->lists() || !workspace_.selection_error().isEmpty());
-  for (int column = 0; column < model_->columnCount(); ++column) {
-    table_->setColumnHidden(column, !model_->column_in_use(column));
-  }
+  hide_columns();
   size_columns();
   show_rows();
+}
+
+void PointsPage::hide_columns() {
+  for (int column = 0; column < model_->columnCount(); ++column) {
+    table_->setColumnHidden(column, !model_->column_in_use(column) || hidden_.contains(model_->key_of(column)));
+  }
+}
+
+void PointsPage::fill_menu(QMenu& menu) {
+  auto* columns = new StayingMenu(&menu);
+  columns->setTitle(qtext(say::points_table::columns{}));
+  for (int column = 1; column < model_->columnCount(); ++column) {  // the first one names the row
+    if (!model_->column_in_use(column)) continue;
+    const QString key = model_->key_of(column);
+    QAction* shown = columns->addAction(
+        model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().replace(u'&', QStringLiteral("&&")));
+    shown->setCheckable(true);
+    shown->setChecked(!hidden_.contains(key));
+    connect(shown, &QAction::toggled, this, [this, key](bool on) {
+      on ? static_cast<void>(hidden_.erase(key)) : static_cast<void>(hidden_.insert(key));
+      hide_columns();
+    });
+  }
+  make_findable(*columns);
+  menu.addMenu(columns);
 }
 
 bool PointsPage::lists_more() const {
@@ -250,24 +276,8 @@ void PointsPage::size_columns() {
   sized_of_ = all_shown ? all : std::shared_ptr<const PointSet>();
 }
 
-QString PointsPage::selection_as_text() const {
-  QList<int> columns;
-  for (int column = 0; column < order_->columnCount(); ++column) {
-    if (!table_->isColumnHidden(column)) columns << column;
-  }
-  QStringList lines;
-  const auto add_line = [&](auto text_of) {
-    QStringList cells;
-    for (const int column : columns) cells << text_of(column).toString();
-    lines << cells.join(QLatin1Char('\t'));
-  };
-  add_line([this](int column) { return order_->headerData(column, Qt::Horizontal, PointsTableModel::copy_role); });
-  QModelIndexList rows = table_->selectionModel()->selectedRows();
-  std::sort(rows.begin(), rows.end(), [](const QModelIndex& a, const QModelIndex& b) { return a.row() < b.row(); });
-  for (const QModelIndex& row : rows) {
-    add_line([&](int column) { return row.siblingAtColumn(column).data(PointsTableModel::copy_role); });
-  }
-  return lines.join(QLatin1Char('\n'));
+ShownValues PointsPage::values() const {
+  return model_->lists() || model_->rowCount() == 0 ? ShownValues() : table_->values(false);
 }
 
 }  // namespace attnscope::ui

@@ -26,16 +26,17 @@ class PointsPage : public Page {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] PlainTable* table() const { return table_; }
-  /// The selected rows as tab-separated values with a header, in base units.
-  [[nodiscard]] QString selection_as_text() const;
+  /// Nothing of what is listed without being in memory.
+  [[nodiscard]] ShownValues values() const override;
 
  protected:
   void show_anew() override { refresh(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
+  void fill_menu(QMenu& menu) override;
 
  private:
+  void hide_columns();
   void add_table();
-  void add_keys();
   void keep_order();
   /// What the table is to show, and what finds the order of it and the widest texts.
   struct Asked {
@@ -75,6 +76,7 @@ class PointsPage : public Page {
   std::weak_ptr<const PointSet> sized_of_;   ///< all points that columns have room for; null: of some alone
   std::vector<int> content_width_;           ///< of each column, in pixels, as far as it was looked at
   std::set<int> sized_by_hand_;
+  std::set<QString> hidden_;  ///< keys of columns that the user has hidden
   bool sizing_ = false;
   Live<Asked, Found> found_;
 };

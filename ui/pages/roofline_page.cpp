@@ -12,7 +12,6 @@
 #include "ui/models/shown_ceilings.h"
 #include "ui/pages/kept_zoom.h"
 #include "ui/pages/none_ran.h"
-#include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -103,13 +102,12 @@ QString RooflinePage::file_stem() const {
   return QStringLiteral("roofline-%1-%2%3").arg(level_.id(), along_.id(), QString::fromStdString(filter().stem()));
 }
 
-QString RooflinePage::save_plot(const QString& path, const QSize& size) {
+PlotPicture RooflinePage::picture() const {
   std::vector<Row> rows;
   for (const RooflineSeries& series : set_.report.series) {
     for (const RooflinePoint& point : series.points) rows.push_back(point.row);
   }
-  plot_->set_source(source_note(points()->runs_of(rows)));
-  return plot_->save(path, size);
+  return picture_of(*plot_, points()->runs_of(rows));
 }
 
 /// Every device of the problem, and the ceilings of the one that is shown: its own, or of another of its name.

@@ -18,7 +18,7 @@ class RooflinePage : public PlotTablePage {
 
   /// "roofline-dram-n-d128"
   [[nodiscard]] QString file_stem() const override;
-  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] PlotPicture picture() const override;
 
   void set_level(RooflineLevel level) { level_.choose(level); }
   void set_along(analysis::Along along) { along_.choose(along); }

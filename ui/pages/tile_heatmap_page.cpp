@@ -23,7 +23,6 @@
 #include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"
 #include "ui/plots/heatmap_words.h"
-#include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -251,14 +250,15 @@ QString TileHeatmapPage::file_stem() const {
   return stem;
 }
 
-QString TileHeatmapPage::save_plot(const QString& path, const QSize& size) {
-  std::vector<const HeatmapView*> views;
-  for (HeatmapView* view : heatmaps()) {
-    const HeatmapGrid& grid = view->grid();
-    view->set_source(source_note(grid.points->runs_of(grid.shown_rows())));
-    views.push_back(view);
-  }
-  return save_heatmaps(views, path, size);
+PlotPicture TileHeatmapPage::picture() const {
+  const std::vector<HeatmapView*> views = heatmaps();
+  return picture_of({views.begin(), views.end()});
+}
+
+ShownValues TileHeatmapPage::values() const {
+  std::vector<const HeatmapGrid*> maps;
+  for (const HeatmapView* view : heatmaps()) maps.push_back(&view->grid());
+  return values_of(maps);
 }
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
@@ -508,7 +508,6 @@ void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, con
   const HeatmapGrid& grid = view->grid();
   const bool ours = analysis::point_of(grid.points->table(), grid, place).has_value();
   auto* menu = new QMenu(this);
-  menu->setAttribute(Qt::WA_DeleteOnClose);
   const auto add = [&](const QString& text, CellAction action, bool enabled) {
     QAction* entry = menu->addAction(text);
     entry->setEnabled(enabled);
@@ -532,7 +531,7 @@ void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, con
   add(qtext(say::tile_map::menu_value{}), CellAction::value, grid.at(place).value.has_value());
   add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
   add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
-  menu->popup(at);
+  open_menu(menu, at);
 }
 
 void TileHeatmapPage::do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action) {

@@ -30,7 +30,8 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   bool turn_to(const QString& file, std::int64_t point) override;
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const override;
-  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) override;
+  [[nodiscard]] PlotPicture picture() const override;
+  [[nodiscard]] ShownValues values() const override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 

@@ -12,7 +12,8 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double title_height = 46;
+constexpr double title_room = 46;
+constexpr double untitled_room = 10;
 constexpr double bar_gap = 18;
 constexpr double bottom_axis = 44;
 constexpr double largest_cell = 96;
@@ -87,6 +88,7 @@ std::optional<HeatmapGrid::Place> HeatmapLayout::cell_at(const HeatmapGrid& grid
 HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area) {
   HeatmapLayout layout;
   const QFontMetricsF small(small_font(drawing.font));
+  const double title_height = drawing.title.what.isEmpty() ? untitled_room : title_room;
   layout.mark_room = drawing.grid.paper ? paper_mark_room : 0;
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin + layout.label_width + layout.mark_room;

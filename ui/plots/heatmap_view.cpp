@@ -12,8 +12,8 @@
 #include "ui/plots/heatmap_axes.h"
 #include "ui/plots/heatmap_cells.h"
 #include "ui/plots/heatmap_words.h"
-#include "ui/plots/plot_export.h"
 #include "ui/plots/plot_parts.h"
+#include "ui/runs/source_note.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
@@ -97,16 +97,25 @@ HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
   return {grid_,       title_,
           log_colors_, unit_,
           font(),      plot_colors(palette()),
-          target,      target == PlotTarget::file ? source_ : QString(),
+          target,      target == PlotTarget::file ? source() : QString(),
           with_bar_,   pixel};
+}
+
+QString HeatmapView::source() const {
+  return grid_.empty() ? QString() : source_note(grid_.points->runs_of(grid_.shown_rows()));
 }
 
 HeatmapLayout HeatmapView::screen_layout() const {
   return lay_out_heatmap(drawing(PlotTarget::screen, 1 / devicePixelRatioF()), rect());
 }
 
-void HeatmapView::render_grid(QPainter& painter, const QRectF& area, double pixel) const {
-  draw_heatmap(painter, drawing(PlotTarget::file, pixel), area);
+void HeatmapView::render_grid(QPainter& painter, const QRectF& area, double pixel, bool bare) const {
+  HeatmapDrawing drawn = drawing(PlotTarget::file, pixel);
+  if (bare) {
+    if (grid_.beside.isEmpty()) drawn.title = {};
+    drawn.source.clear();
+  }
+  draw_heatmap(painter, drawn, area);
 }
 
 QSize HeatmapView::picture_size(const QSize& most) const {
@@ -285,26 +294,26 @@ void HeatmapView::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) invalidate();
 }
 
-QString save_heatmaps(const std::vector<const HeatmapView*>& views, const QString& file, const QSize& size,
-                      double png_scale) {
-  if (views.empty()) return {};
-  const auto paint = [&](QPainter& painter, double pixel) {
-    const double width = static_cast<double>(size.width()) / static_cast<double>(views.size());
+PlotPicture picture_of(const std::vector<const HeatmapView*>& views) {
+  std::vector<RunPtr> runs;
+  for (const HeatmapView* view : views) {
+    for (const RunPtr& run : view->grid().points->runs_of(view->grid().shown_rows())) {
+      if (std::ranges::find(runs, run) == runs.end()) runs.push_back(run);
+    }
+  }
+  const auto draw = [views](QCPPainter& painter, const QRect& area, double pixel, bool bare) {
+    const double width = static_cast<double>(area.width()) / static_cast<double>(views.size());
     for (std::size_t i = 0; i < views.size(); ++i) {
-      views[i]->render_grid(painter, QRectF(static_cast<double>(i) * width, 0, width, size.height()), pixel);
+      const QRectF place(area.left() + static_cast<double>(i) * width, area.top(), width, area.height());
+      views[i]->render_grid(painter, place, pixel, bare);
     }
   };
-  const auto vectors = [&](QPaintDevice& device) {
-    QPainter painter(&device);
-    paint(painter, 1);
-  };
-  return save_picture(file, size, views.front()->title().what, vectors, [&] {
-    QImage image(size * png_scale, QImage::Format_RGB32);
-    image.setDevicePixelRatio(png_scale);
-    QPainter painter(&image);
-    paint(painter, 1 / png_scale);
-    return image;
-  });
+  if (views.empty()) return {.title = {}, .runs = {}, .draw = draw};
+  const HeatmapTitle& title = views.front()->title();
+  return {.title = title.what + QStringLiteral(" · ") + title.of,
+          .sentence = views.size() == 1 ? map_sentence(views.front()->grid()) : QString(),
+          .runs = std::move(runs),
+          .draw = draw};
 }
 
 }  // namespace attnscope::ui

@@ -12,6 +12,7 @@
 #include "profiler/analysis/map_points.h"
 #include "ui/plots/heatmap_layout.h"
 #include "ui/plots/hover_overlay.h"
+#include "ui/plots/plot_export.h"
 
 namespace attnscope::ui {
 
@@ -32,8 +33,6 @@ class HeatmapView : public QWidget {
   };
   void mark_line(std::optional<Line> line);
   [[nodiscard]] std::optional<Line> line() const { return line_; }
-  /// Stands below pictures in files: source_note().
-  void set_source(const QString& source) { source_ = source; }
   void select(std::optional<HeatmapGrid::Place> place);
   [[nodiscard]] std::optional<HeatmapGrid::Place> selected() const { return selected_; }
   [[nodiscard]] const HeatmapGrid& grid() const { return grid_; }
@@ -41,8 +40,8 @@ class HeatmapView : public QWidget {
   /// Where a look at the grid begins: its best tile, else its fastest.
   [[nodiscard]] HeatmapGrid::Place landmark() const;
 
-  /// Draws everything but selection and hover into `area`, as for a file; `pixel` is the extent of the target's pixel.
-  void render_grid(QPainter& painter, const QRectF& area, double pixel = 1) const;
+  /// As PlotPicture draws it, without selection and hover.
+  void render_grid(QPainter& painter, const QRectF& area, double pixel = 1, bool bare = false) const;
   /// The size of a picture that the map fills, up to `most`: a map of few tiles makes a small one.
   [[nodiscard]] QSize picture_size(const QSize& most) const;
   [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const QPointF& position) const;
@@ -80,6 +79,7 @@ class HeatmapView : public QWidget {
 
  private:
   [[nodiscard]] HeatmapDrawing drawing(PlotTarget target, double pixel) const;
+  [[nodiscard]] QString source() const;
   [[nodiscard]] HeatmapLayout screen_layout() const;
   void invalidate();
   /// The cell nearest to a position.
@@ -89,7 +89,6 @@ class HeatmapView : public QWidget {
 
   HeatmapGrid grid_;
   HeatmapTitle title_;
-  QString source_;
   bool log_colors_ = false;
   bool with_bar_ = true;
   UnitScale unit_;
@@ -102,8 +101,7 @@ class HeatmapView : public QWidget {
   QPixmap cache_;
 };
 
-/// Side by side, as PNG, SVG or PDF by the name's ending. As save_file(): the error, empty when the file is written.
-[[nodiscard]] QString save_heatmaps(const std::vector<const HeatmapView*>& views, const QString& file,
-                                    const QSize& size, double png_scale = 2);
+/// Side by side; of no view one that draws nothing. The views have to stand as long as it is drawn.
+[[nodiscard]] PlotPicture picture_of(const std::vector<const HeatmapView*>& views);
 
 }  // namespace attnscope::ui

@@ -165,6 +165,30 @@ QString value_words(const HeatmapGrid& grid, double value) {
   return format_value(value, grid.unit);
 }
 
+QString map_sentence(const HeatmapGrid& grid) {
+  if (grid.best.empty()) return {};
+  const auto value_of = [&](HeatmapGrid::Place place) { return *grid.at(place).value; };
+  HeatmapGrid::Place worst = grid.best.front();
+  const double best = value_of(worst);
+  for (int row = 0; row < static_cast<int>(grid.y.size()); ++row) {
+    for (int column = 0; column < static_cast<int>(grid.x.size()); ++column) {
+      const HeatmapGrid::Place place{row, column};
+      const std::optional<double> value = grid.at(place).value;
+      if (value && std::abs(*value - best) > std::abs(value_of(worst) - best)) worst = place;
+    }
+  }
+  const QString places = grid.best.size() == 1
+                             ? place_title(grid, grid.best.front())
+                             : qtext(say::tile_map::alike_places{.place = place_title(grid, grid.best.front()).toStdString(),
+                                                                 .more = grid.best.size() - 1});
+  return qtext(say::tile_map::sentence{.cells = grid.ok,
+                                       .what = grid.best_words().toStdString(),
+                                       .best = places.toStdString(),
+                                       .value = value_words(grid, best).toStdString(),
+                                       .other = value_words(grid, value_of(worst)).toStdString(),
+                                       .worst = place_title(grid, worst).toStdString()});
+}
+
 QString kernel_mark(int kernel) {
   constexpr std::array marks{"", "◣", "■", "●", "▬"};
   const auto place = static_cast<std::size_t>(kernel);

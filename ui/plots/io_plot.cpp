@@ -378,13 +378,4 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
   QCustomPlot::keyPressEvent(event);
 }
 
-void IoPlot::render(QCPPainter& painter, const QRect& area) {
-  as_picture(area.size(), [&] {
-    painter.save();
-    painter.translate(area.topLeft());
-    toPainter(&painter, area.width(), area.height());
-    painter.restore();
-  });
-}
-
 }  // namespace attnscope::ui

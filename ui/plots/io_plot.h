@@ -39,8 +39,6 @@ class IoPlot : public LegendPlot {
   [[nodiscard]] bool residuals_folded() const { return residuals_shown_ && low_; }
   /// The names at the curves' ends, from the top.
   [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }
-  /// Draws the plot as for a file into `area` of a painter.
-  void render(QCPPainter& painter, const QRect& area);
   /// Shows the read-out at the N nearest to a position; false when nothing is near.
   bool hover_at(const QPointF& position) override;
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/marked_plot.h"
 
+#include <QContextMenuEvent>
 #include <algorithm>
 #include <utility>
 
 #include "ui/plots/curve_style.h"
 #include "ui/plots/focus_frame.h"
-#include "ui/plots/plot_export.h"
 #include "ui/plots/plot_parts.h"
+#include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
@@ -189,33 +190,51 @@ void MarkedPlot::focusOutEvent(QFocusEvent* event) {
   update();
 }
 
-void MarkedPlot::as_picture(const QSize& size, const std::function<void()>& make) {
-  fit(size, PlotTarget::file);
-  QCPTextElement* source = nullptr;
-  if (!source_.isEmpty()) {
-    source = new QCPTextElement(this, source_, small_font(font()));
-    source->setTextColor(plot_colors(palette()).muted);
-    source->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
-    source->setMargins({12, 0, 8, 6});
+void MarkedPlot::contextMenuEvent(QContextMenuEvent* event) {
+  if (event->reason() == QContextMenuEvent::Mouse) {
+    if (const Mark* mark = mark_near(event->pos())) click_mark(*mark);
+  }
+  event->ignore();
+}
+
+void MarkedPlot::render(QCPPainter& painter, const QRect& area, const QString& source, bool bare) {
+  fit(area.size(), PlotTarget::file);
+  QCPTextElement* below = nullptr;
+  if (bare) {
+    title_->setText({});
+  } else if (!source.isEmpty()) {
+    below = new QCPTextElement(this, source, small_font(font()));
+    below->setTextColor(plot_colors(palette()).muted);
+    below->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
+    below->setMargins({12, 0, 8, 6});
     const int row = plotLayout()->rowCount();
-    plotLayout()->addElement(row, 0, source);
+    plotLayout()->addElement(row, 0, below);
     plotLayout()->setRowStretchFactor(row, no_stretch);
   }
   layer(selection_layer())->setVisible(false);
-  make();
+  painter.save();
+  painter.translate(area.topLeft());
+  toPainter(&painter, area.width(), area.height());
+  painter.restore();
   layer(selection_layer())->setVisible(true);
-  if (source != nullptr) {
-    plotLayout()->remove(source);
+  if (below != nullptr) {
+    plotLayout()->remove(below);
     plotLayout()->simplify();
   }
   fit(this->size(), PlotTarget::screen);
   replot(rpQueuedReplot);
 }
 
-QString MarkedPlot::save(const QString& file, const QSize& size) {
-  QString error;
-  as_picture(size, [&] { error = save_plot(*this, file, size, title_text_); });
-  return error;
+PlotPicture picture_of(MarkedPlot& plot, std::vector<RunPtr> runs, const QString& sentence, const QString& note) {
+  QString source = source_note(runs);
+  if (!note.isEmpty()) source += QStringLiteral(" · ") + note;
+  return {.title = plot.title(),
+          .sentence = sentence,
+          .runs = std::move(runs),
+          .note = note,
+          .draw = [&plot, source](QCPPainter& painter, const QRect& area, double /*pixel*/, bool bare) {
+            plot.render(painter, area, source, bare);
+          }};
 }
 
 }  // namespace attnscope::ui

@@ -3,17 +3,22 @@
 // and ringed where they are selected, and pictures in files, with their source below them.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "ui/plots/frame_plot.h"
 #include "ui/plots/hover_overlay.h"
+#include "ui/plots/plot_export.h"
 #include "ui/plots/plot_target.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
+
+class MarkedPlot;
+/// Of what it draws, which is of these runs. The plot has to stand as long as it is drawn.
+[[nodiscard]] PlotPicture picture_of(MarkedPlot& plot, std::vector<RunPtr> runs, const QString& sentence = {},
+                                     const QString& note = {});
 
 /// Above what is drawn; pictures in files go without it.
 [[nodiscard]] QString selection_layer();
@@ -24,10 +29,8 @@ class MarkedPlot : public FramePlot {
   [[nodiscard]] QString title() const { return title_text_; }
   /// What stands below the axes: what lines, bars and bands are, as far as there are any.
   [[nodiscard]] QString key() const { return key_text_; }
-  /// Stands below pictures in files: source_note().
-  void set_source(const QString& source) { source_ = source; }
-  /// As save_plot(): the error, empty when the file is written.
-  [[nodiscard]] QString save(const QString& file, const QSize& size);
+  /// As PlotPicture draws it, without what is selected; `source` stands below: source_note().
+  void render(QCPPainter& painter, const QRect& area, const QString& source, bool bare);
 
   /// Rings a point wherever it is drawn, now and later; whether it is there.
   bool select(const ShownPoint& point);
@@ -71,9 +74,8 @@ class MarkedPlot : public FramePlot {
   void add_key();
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
   void click_mark(const Mark& mark);
-  /// Lays the plot out as a picture of that size while `make` runs.
-  void as_picture(const QSize& size, const std::function<void()>& make);
-
+  /// With the right button: what a menu of the plot is about. The menu is the page's.
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -95,7 +97,6 @@ class MarkedPlot : public FramePlot {
  private:
   bool draw_selection();
 
-  QString source_;
   std::optional<ShownPoint> selected_;
   std::vector<QCPGraph*> rings_;  ///< around it
   QPoint pressed_;

@@ -53,6 +53,14 @@ QString ratio_sentence(const CurveSet& set, const Curve& a, const Curve& b, cons
 
 }  // namespace
 
+QString curve_sentence(const CurveSet& set) {
+  std::vector<const analysis::Curve*> curves;
+  for (const Curve& curve : set.curves) curves.push_back(&curve);
+  if (curves.empty()) return {};
+  const auto pair = analysis::widest_pair(set.table(), curves);
+  return pair ? ratio_sentence(set, set.curves[pair->first], set.curves[pair->second], pair->ratio) : QString();
+}
+
 void RatioBracket::pick(const QString& curve, double near) {
   if (picked_.contains(curve)) {
     picked_.removeAll(curve);

@@ -12,6 +12,9 @@
 
 namespace attnscope::ui {
 
+/// What the measured curves say of their widest_pair(); empty where none is told apart.
+[[nodiscard]] QString curve_sentence(const CurveSet& set);
+
 class RatioBracket {
  public:
   explicit RatioBracket(QCustomPlot& plot) : plot_(plot) {}

@@ -214,11 +214,14 @@ PlotColors plot_colors(const QPalette& palette) {
 }
 
 QColor category_color(std::size_t place, bool dark) {
-  static constexpr std::array<QRgb, category_colors> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
+  constexpr std::size_t hues = 7;
+  static constexpr std::array<QRgb, hues> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
                                                               0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
-  static constexpr std::array<QRgb, category_colors> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
+  static constexpr std::array<QRgb, hues> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
                                                              0xffb79af0, 0xff8fcdf5, 0xfff0e442};
-  return QColor((dark ? on_dark : on_light)[place % on_light.size()]);
+  const QColor hue((dark ? on_dark : on_light)[place % hues]);
+  const std::size_t shade = place / hues % (category_colors / hues);
+  return shade == 0 ? hue : shade == 1 ? mix(hue, Qt::black, 0.42) : mix(hue, dark ? Qt::white : QColor(0xd8d8d8), 0.45);
 }
 
 QColor algorithm_color(std::string_view algorithm, bool dark) {

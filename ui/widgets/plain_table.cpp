@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widgets/plain_table.h"
 
+#include <QClipboard>
 #include <QEvent>
+#include <QGuiApplication>
 #include <QHeaderView>
 #include <QItemSelectionModel>
+#include <QKeyEvent>
 #include <algorithm>
 
+#include "ui/models/table_model.h"
 #include "ui/widgets/plain_cells.h"
 #include "ui/widgets/scrolled.h"
 
@@ -36,6 +40,33 @@ PlainTable::PlainTable(QAbstractItemModel* model, const QString& name, QWidget* 
 void PlainTable::choose_row(int row) {
   selectionModel()->setCurrentIndex(model()->index(row, std::max(0, columnAt(0))),
                                     QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+}
+
+ShownValues PlainTable::values(bool selected) const {
+  QList<int> columns;
+  for (int column = 0; column < model()->columnCount(); ++column) {
+    if (!isColumnHidden(column)) columns << column;
+  }
+  const auto line_of = [&](auto said) {
+    QStringList line;
+    for (const int column : columns) {
+      const QVariant copied = said(column, TableModel::copy_role);
+      line << (copied.isValid() ? copied : said(column, Qt::DisplayRole)).toString();
+    }
+    return line;
+  };
+  ShownValues values{.keys = line_of(
+                         [this](int column, int role) { return model()->headerData(column, Qt::Horizontal, role); })};
+  for (int row = 0; row < model()->rowCount(); ++row) {
+    if (selected && !selectionModel()->isRowSelected(row, {})) continue;
+    values.lines.push_back(line_of([&](int column, int role) { return model()->index(row, column).data(role); }));
+  }
+  return values;
+}
+
+void PlainTable::keyPressEvent(QKeyEvent* event) {
+  if (!event->matches(QKeySequence::Copy)) return QTableView::keyPressEvent(event);
+  QGuiApplication::clipboard()->setText(as_tsv(values(true)));
 }
 
 QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent) {

@@ -4,6 +4,8 @@
 
 #include <QTableView>
 
+#include "ui/models/shown_values.h"
+
 namespace attnscope::ui {
 
 class PlainTable : public QTableView {
@@ -14,9 +16,13 @@ class PlainTable : public QTableView {
   /// Selects this row alone. QTableView::selectRow() takes the keys that are held down for the user's wish to add to
   /// what is selected.
   void choose_row(int row);
+  /// What stands in its visible columns, of the selected rows or of all; TableModel::copy_role.
+  [[nodiscard]] ShownValues values(bool selected) const;
 
  protected:
   void changeEvent(QEvent* event) override;
+  /// Ctrl+C copies the selected rows.
+  void keyPressEvent(QKeyEvent* event) override;
 };
 
 }  // namespace attnscope::ui

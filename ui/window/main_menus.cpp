@@ -16,6 +16,7 @@
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/run_edits.h"
+#include "ui/window/take_along.h"
 #include "ui/window/view_modes.h"
 #include "ui/window/window_view.h"
 
@@ -48,8 +49,12 @@ void MainWindow::build_file_menu() {
   file->addAction(qtext(say::window::open_view{}), this, [this] { shown_view_->open(); });
   file->addAction(qtext(say::window::save_view{}), this, [this] { shown_view_->save(); });
   file->addSeparator();
-  QAction* plot = file->addAction(qtext(say::window::export_plot{}), this, &MainWindow::export_plot);
-  plot->setShortcut(QKeySequence(QStringLiteral("Ctrl+E")));
+  take_along_ = new TakeAlong(
+      [this] { return current_page(); },
+      [this](const QString& done, const QString& error, Banner::Topic topic) { say_written(done, error, topic); },
+      this);
+  take_along_->add_saves(*file);
+  for (Page* page : pages_) connect(page, &Page::menu_opened, this, [this](QMenu* menu) { take_along_->add_all(*menu); });
   QAction* csv = file->addAction(qtext(say::window::export_csv{}), this, &MainWindow::export_csv_file);
   csv->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+E")));
   QAction* report = file->addAction(qtext(say::window::report{}), this, [this] {
@@ -66,6 +71,8 @@ void MainWindow::build_file_menu() {
 void MainWindow::build_edit_menu() {
   QMenu* menu = menuBar()->addMenu(qtext(say::window::edit{}));
   edits_ = new RunEdits(workspace_, *runs_, *banner_, *menu, this);
+  menu->addSeparator();
+  take_along_->add_copies(*menu);
   connect(edits_, &RunEdits::ended, this, [this](bool well) {
     closes_when_edited_ = closes_when_edited_ && well;  // else the banner says what is not as it was asked
     if (closes_when_edited_) close();                   // which waits for the next one

@@ -53,7 +53,6 @@ namespace {
 constexpr int roomy_width = 1400;  ///< narrower, no panel is open at first: a plot needs the room
 /// Narrower, details open only when they are asked for: beside two panels a table is cut.
 constexpr int details_width = 1400;
-constexpr QSize export_size{1100, 720};
 
 }  // namespace
 
@@ -401,30 +400,10 @@ void MainWindow::follow_saved(const QStringList& files) {
   }
 }
 
-void MainWindow::export_plot() {
-  Page& page = *current_page();
-  page.settle();
-  if (!page.has_plot()) {
-    say_written({}, qtext(say::window::no_plot{}), Banner::Topic::choice);
-    return;
-  }
-  QString chosen;
-  QString path = QFileDialog::getSaveFileName(this, qtext(say::window::export_plot_title{}),
-                                              page.file_stem() + QStringLiteral(".png"),
-                                              qtext(say::window::plot_filter{}), &chosen);
-  if (path.isEmpty()) return;
-  if (QFileInfo(path).suffix().isEmpty()) {
-    path += chosen.contains(QLatin1String("svg"))   ? QStringLiteral(".svg")
-            : chosen.contains(QLatin1String("pdf")) ? QStringLiteral(".pdf")
-                                                    : QStringLiteral(".png");
-  }
-  save_plot(path);
-}
-
 void MainWindow::save_plot(const QString& path) {
   current_page()->settle();
   say_written(qtext(say::window::written{.file = one_line(path).toStdString()}),
-              current_page()->save_plot(path, export_size));
+              current_page()->save_plot(path, picture_size));
 }
 
 void MainWindow::export_csv_file() {
@@ -479,6 +458,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+N"), qtext(say::window::key_new_window{})},
                            {QStringLiteral("Ctrl+L, Ctrl+F"), qtext(say::window::key_filter{})},
                            {QStringLiteral("Ctrl+E"), qtext(say::window::key_export_plot{})},
+                           {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(say::window::key_copy_shown{})},
                            {QStringLiteral("Ctrl+Shift+E"), qtext(say::window::key_export_csv{})},
                            {QStringLiteral("Ctrl+R"), qtext(say::window::key_report{})},
                            {QStringLiteral("Ctrl+Shift+X"), qtext(say::window::key_explore{})},

@@ -28,6 +28,7 @@ class QueryBar;
 class RecentFiles;
 class RunEdits;
 class RunsPanel;
+class TakeAlong;
 class ViewModes;
 class WhatIfBar;
 class WindowView;
@@ -115,7 +116,6 @@ class MainWindow : public QMainWindow {
   /// Files of kernels: a saved statement is loaded again, a saved source compiled.
   void follow_saved(const QStringList& files);
   [[nodiscard]] bool measures() const;
-  void export_plot();
   void export_csv_file();
   /// "6 of 30 points"; empty without a filter.
   [[nodiscard]] QString counted() const;
@@ -160,6 +160,7 @@ class MainWindow : public QMainWindow {
   std::map<const Page*, ShownPoint> selected_;  ///< what each page's details are of
   RunsPanel* runs_ = nullptr;
   RunEdits* edits_ = nullptr;
+  TakeAlong* take_along_ = nullptr;
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;
   QDockWidget* details_dock_ = nullptr;

@@ -5,7 +5,6 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QImageWriter>
-#include <QSvgGenerator>
 #include <algorithm>
 #include <cmath>
 
@@ -14,9 +13,9 @@
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/io_plot.h"
-#include "ui/process/save_file.h"
+#include "ui/plots/plot_export.h"
+#include "ui/plots/ratio_bracket.h"
 #include "ui/runs/samples.h"
-#include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
@@ -27,12 +26,10 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr QSize plot_size{1100, 720};
 constexpr QSize panel_size{720, 540};
 constexpr double single_scale = 2;
 constexpr double page_scale = 1.5;
 constexpr int page_columns = 3;
-/// For the errors beside simulated points: a picture is drawn once.
 
 QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files = recorded_samples();
@@ -54,86 +51,66 @@ class PictureWriter {
  public:
   PictureWriter(std::shared_ptr<const PointSet> points, const QDir& folder, Existing existing, QStringList* written)
       : points_(std::move(points)), folder_(folder), existing_(existing), written_(written) {
-    curves_.resize(plot_size);
-    map_.resize(plot_size);
+    curves_.resize(picture_size);
+    map_.resize(picture_size);
   }
 
   /// As PNG and SVG; the error, empty when both are written.
-  QString write_single(const analysis::Plot& picture) {
-    const QSize size = set(picture, plot_size);
-    return write_both(QString::fromStdString(picture.stem), size, single_scale, [&](QCPPainter& painter, double pixel) {
-      draw(picture, painter, QRect(QPoint(0, 0), size), pixel);
-    });
+  QString write_single(const analysis::Plot& plot) {
+    const PlotPicture picture = set(plot);
+    const bool map = plot.kind == analysis::PlotKind::maps;
+    return write_both(to_qstring(plot.stem), map ? map_.picture_size(picture_size) : picture_size, picture,
+                      single_scale);
+  }
+
+  QString write_slide(const analysis::Plot& plot) {
+    return write_both(to_qstring(plot.stem) + QStringLiteral("-slide"), slide_size, as_slide(set(plot)), single_scale);
   }
 
   /// Small multiples: a panel each, `count` from `first` on.
-  QString write_page(const std::vector<const analysis::Plot*>& pictures, const QString& stem) {
-    const int rows = (static_cast<int>(pictures.size()) + page_columns - 1) / page_columns;
-    const int columns = std::min(page_columns, static_cast<int>(pictures.size()));
+  QString write_page(const std::vector<const analysis::Plot*>& plots, const QString& stem) {
+    const int rows = (static_cast<int>(plots.size()) + page_columns - 1) / page_columns;
+    const int columns = std::min(page_columns, static_cast<int>(plots.size()));
     const QSize size(columns * panel_size.width(), rows * panel_size.height());
-    return write_both(stem, size, page_scale, [&](QCPPainter& painter, double pixel) {
-      painter.fillRect(QRect(QPoint(0, 0), size), plot_colors(curves_.palette()).background);
-      for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const auto draw = [&](QCPPainter& painter, const QRect& area, double pixel, bool /*bare*/) {
+      painter.fillRect(area, plot_colors(curves_.palette()).background);
+      for (std::size_t i = 0; i < plots.size(); ++i) {
         const int place = static_cast<int>(i);
         const QPoint corner(place % page_columns * panel_size.width(), place / page_columns * panel_size.height());
-        draw(*pictures[i], painter, QRect(corner, set(*pictures[i], panel_size)), pixel);
+        const PlotPicture panel = set(*plots[i]);
+        const bool map = plots[i]->kind == analysis::PlotKind::maps;
+        panel.draw(painter, QRect(corner, map ? map_.picture_size(panel_size) : panel_size), pixel, false);
       }
-    });
+    };
+    return write_both(stem, size, {.title = stem, .runs = {}, .draw = draw}, page_scale);
   }
 
  private:
-  /// Gives the view what it draws; the picture's size, up to `most`.
-  QSize set(const analysis::Plot& picture, const QSize& most) {
-    if (picture.kind == analysis::PlotKind::maps) {
-      const HeatmapGrid grid = build_heatmap(points_, picture.filter, picture.metric);
+  /// Gives the view what it draws.
+  PlotPicture set(const analysis::Plot& plot) {
+    if (plot.kind == analysis::PlotKind::maps) {
+      const HeatmapGrid grid = build_heatmap(points_, plot.filter, plot.metric);
       map_.set_grid(grid, heatmap_title(grid), true);
-      map_.set_source(source_note(points_->runs_of(picture.filter.rows())));
-      return map_.picture_size(most);
+      return picture_of({&map_});
     }
     CurveRequest request;
-    for (const Row row : picture.filter.rows()) request.algorithms.insert(points_->table().algorithm(row));
-    request.ordinate = picture.ordinate();
-    request.tile = picture.tile;
-    const CurveSet set = build_curves(points_, picture.filter, request);
+    for (const Row row : plot.filter.rows()) request.algorithms.insert(points_->table().algorithm(row));
+    request.ordinate = plot.ordinate();
+    request.tile = plot.tile;
+    const CurveSet set = build_curves(points_, plot.filter, request);
     curves_.set_curves(set, false, false);
-    curves_.set_source(source_note(drawn_runs(set)));
-    return most;
+    PlotPicture picture = picture_of(curves_, drawn_runs(set), curve_sentence(set));
+    picture.tiles = tiles_in_words(set);
+    return picture;
   }
 
-  void draw(const analysis::Plot& picture, QCPPainter& painter, const QRect& area, double pixel) {
-    if (picture.kind == analysis::PlotKind::maps) {
-      map_.render_grid(painter, area, pixel);
-    } else {
-      curves_.render(painter, area);
+  QString write_both(const QString& stem, const QSize& size, const PlotPicture& picture, double scale) {
+    for (const char* ending : {".png", ".svg"}) {
+      const QString file = folder_.filePath(stem + QLatin1String(ending));
+      if (QString error = save_picture(file, size, picture, existing_, scale); !error.isEmpty()) return error;
+      *written_ << file;
     }
-  }
-
-  template <class Draw>
-  QString write_both(const QString& stem, const QSize& size, double scale, Draw draw_on) {
-    const QString png = folder_.filePath(stem + QStringLiteral(".png"));
-    QImage image(size * scale, QImage::Format_RGB32);
-    image.setDevicePixelRatio(scale);
-    {
-      QCPPainter painter(&image);
-      draw_on(painter, 1 / scale);
-    }
-    if (QString error = save_image(png, image, "PNG", existing_); !error.isEmpty()) return error;
-    *written_ << png;
-
-    const QString svg = folder_.filePath(stem + QStringLiteral(".svg"));
-    const auto draw_svg = [&](QIODevice& out) {
-      QSvgGenerator generator;
-      generator.setOutputDevice(&out);
-      set_up_page(generator, size, stem);
-      QCPPainter painter(&generator);
-      painter.setMode(QCPPainter::pmVectorized);
-      painter.setMode(QCPPainter::pmNoCaching);
-      draw_on(painter, 1);
-      return true;
-    };
-    QString error = save_file(svg, draw_svg, existing_);
-    if (error.isEmpty()) *written_ << svg;
-    return error;
+    return {};
   }
 
   std::shared_ptr<const PointSet> points_;
@@ -161,7 +138,7 @@ QString write_pages(PictureWriter& writer, const std::vector<const analysis::Plo
 }  // namespace
 
 QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
-                    QStringList* written, Existing existing, QStringList* skipped) {
+                    QStringList* written, Existing existing, QStringList* skipped, PlotForm form) {
   if (!QDir().mkpath(folder)) return qtext(say::output::no_folder{.folder = folder.toStdString()});
   apply_theme(ThemeChoice::light);
   Workspace workspace;
@@ -174,6 +151,12 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
   if (pictures->empty()) return qtext(say::output::only_leaves_nothing{});
 
   PictureWriter writer(points, QDir(folder), existing, written);
+  if (form == PlotForm::slides) {
+    for (const analysis::Plot& picture : *pictures) {
+      if (QString error = writer.write_slide(picture); !error.isEmpty()) return error;
+    }
+    return {};
+  }
   // What would stand on one set of pages: a kind of curves, or the maps of one metric.
   std::map<QString, std::vector<const analysis::Plot*>> alike;
   const auto page_stem = [](const analysis::Plot& picture) {

@@ -553,7 +553,7 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   auto& table = page_of<PointsPage>(window);
   table.settle();
   EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
-  EXPECT_EQ(table.selection_as_text().count("4096"), 1) << table.selection_as_text().toStdString();
+  EXPECT_EQ(as_tsv(table.table()->values(true)).count("4096"), 1) << as_tsv(table.table()->values(true)).toStdString();
   ASSERT_TRUE(window.details()->point());
   EXPECT_EQ(window.details()->point()->id, chosen.id);
   EXPECT_EQ(window.details()->point()->run->summary.preset, "after");

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QLineEdit>
+#include <QMenu>
+#include <QTest>
+#include <QXmlStreamReader>
+#include <cmath>
+
+#include "messages/window.h"
+#include "tests/ui/window_test.h"
+#include "ui/models/shown_values.h"
+#include "ui/pages/io_curve_page.h"
+#include "ui/pages/points_page.h"
+#include "ui/plots/ratio_bracket.h"
+#include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/findable_menu.h"
+#include "ui/window/offscreen.h"
+
+namespace attnscope::ui {
+namespace {
+
+class TakeAlongTest : public WindowTest {
+ protected:
+  void show_page(const char* id) {
+    window.resize(1280, 800);
+    window.show();
+    ASSERT_EQ(window.workspace().open_now(file), QString());
+    window.show_page(QString::fromLatin1(id));
+    settle();
+  }
+  /// As the menu key opens it.
+  [[nodiscard]] QMenu* open_menu() {
+    QWidget& view = *window.page(window.page_id())->view();
+    QContextMenuEvent event(QContextMenuEvent::Keyboard, view.rect().center(), view.mapToGlobal(view.rect().center()));
+    QApplication::sendEvent(&view, &event);
+    return qobject_cast<QMenu*>(QApplication::activePopupWidget());
+  }
+  static QAction* entry(const QMenu& menu, const QString& text) {
+    for (QAction* action : menu.actions()) {
+      if (action->text() == text) return action;
+    }
+    return nullptr;
+  }
+  MainWindow window{false};
+};
+
+QStringList lines_on_clipboard() {
+  return QGuiApplication::clipboard()->text().trimmed().split(u'\n');
+}
+
+TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
+  ASSERT_NO_FATAL_FAILURE(show_page("io"));
+  auto& page = page_of<IoCurvePage>(window);
+  QMenu* menu = open_menu();
+  ASSERT_NE(menu, nullptr);
+  EXPECT_FALSE(entry(*menu, qtext(say::window::copy_command{}))->isEnabled()) << "nothing is selected";
+  entry(*menu, qtext(say::window::copy_values{}))->trigger();
+  menu->close();
+  std::size_t points = 0;
+  for (const Curve& curve : page.curves().curves) points += curve.points.size();
+  const QStringList lines = lines_on_clipboard();
+  ASSERT_EQ(static_cast<std::size_t>(lines.size()), points + 1);
+  EXPECT_TRUE(lines[0].startsWith("curve\torigin\tmetric\tunit\tn\tvalue")) << lines[0].toStdString();
+  // One that was written to the file, with its count in bytes.
+  const PointRecord wanted = fixtures::memory_wall().front();
+  ASSERT_EQ(wanted.disposition, Disposition::ok);
+  const std::string bytes = plain_number(*wanted.kernels.front().metric("dram_bytes")).toStdString();
+  EXPECT_TRUE(std::ranges::any_of(lines, [&](const QString& line) { return line.contains(bytes.c_str()); })) << bytes;
+}
+
+TEST_F(TakeAlongTest, TheCommandIsOfThePointThatIsSelected) {
+  ASSERT_NO_FATAL_FAILURE(show_page("table"));
+  auto& page = page_of<PointsPage>(window);
+  page.table()->choose_row(0);
+  settle();
+  QMenu* menu = open_menu();
+  ASSERT_NE(menu, nullptr);
+  QAction* copy = entry(*menu, qtext(say::window::copy_command{}));
+  ASSERT_TRUE(copy->isEnabled());
+  EXPECT_FALSE(entry(*menu, qtext(say::window::copy_picture{}))->isEnabled()) << "a table is no plot";
+  copy->trigger();
+  menu->close();
+  const QString command = QGuiApplication::clipboard()->text();
+  EXPECT_TRUE(command.startsWith("attnscope collect")) << command.toStdString();
+  const QString n = page.values().lines[0][page.values().keys.indexOf("N")];
+  EXPECT_TRUE(command.contains(n)) << command.toStdString();
+}
+
+TEST_F(TakeAlongTest, AHiddenColumnIsNeitherShownNorCopied) {
+  ASSERT_NO_FATAL_FAILURE(show_page("table"));
+  auto& page = page_of<PointsPage>(window);
+  ASSERT_TRUE(page.values().keys.contains("N"));
+  QMenu* menu = open_menu();
+  ASSERT_NE(menu, nullptr);
+  QMenu* columns = menu->actions().front()->menu();
+  ASSERT_NE(columns, nullptr);
+  entry(*columns, QStringLiteral("N"))->trigger();
+  menu->close();
+  EXPECT_FALSE(page.values().keys.contains("N"));
+  EXPECT_EQ(page.state()["hidden_columns"].toArray().size(), 1);
+  page.restore({{"hidden_columns", QJsonArray()}});
+  EXPECT_TRUE(page.values().keys.contains("N"));
+}
+
+TEST_F(TakeAlongTest, APictureOnTheClipboardIsThatOfTheFile) {
+  ASSERT_NO_FATAL_FAILURE(show_page("io"));
+  QMenu* menu = open_menu();
+  ASSERT_NE(menu, nullptr);
+  entry(*menu, qtext(say::window::copy_slide{}))->trigger();
+  menu->close();
+  const QImage slide = QGuiApplication::clipboard()->image();
+  EXPECT_EQ(slide.size(), slide_size * 2);
+  const QString saved = folder.filePath("slide.png");
+  ASSERT_EQ(save_picture(saved, slide_size, as_slide(window.page("io")->picture())), QString());
+  EXPECT_EQ(QImage(saved).convertToFormat(slide.format()), slide);
+}
+
+TEST_F(WindowTest, SlidesSayWhatTheDataSayAndOfWhat) {
+  QStringList written;
+  ASSERT_EQ(write_plots({file}, folder.filePath("slides"), {}, &written, Existing::any, nullptr, PlotForm::slides),
+            QString());
+  int bytes = 0;
+  for (const QString& path : written) {
+    if (!path.endsWith("-slide.svg")) continue;
+    QFile in(path);
+    ASSERT_TRUE(in.open(QIODevice::ReadOnly));
+    QXmlStreamReader xml(&in);
+    QString text;
+    while (!xml.atEnd()) {
+      if (xml.readNext() == QXmlStreamReader::Characters) text += xml.text() + u' ';
+    }
+    for (const char* part : {"NVIDIA H200", "measured", "sample.attnscope", "Attnscope"}) {
+      EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in " << path.toStdString();
+    }
+    bytes += text.contains("fewer DRAM bytes at N") ? 1 : 0;
+  }
+  EXPECT_EQ(bytes, 1) << "of one problem with two algorithms";
+}
+
+TEST(ShownValuesTest, CsvQuotesWordsAndLeavesNumbers) {
+  const ShownValues values{.keys = {"a", "b [ns]"}, .lines = {{"x, \"y\"", "-1.5"}, {"=cmd()", "2e-05"}}};
+  EXPECT_EQ(as_csv(values).toStdString(), "a,b [ns]\n\"x, \"\"y\"\"\",-1.5\n\"'=cmd()\",2e-05\n");
+  EXPECT_EQ(as_tsv({.keys = {"a"}, .lines = {{"two\n\tlines"}}}), "a\ntwo lines\n");
+}
+
+TEST(FindableMenuTest, WhatIsTypedLeavesWhatHasItAlsoInSubmenus) {
+  QMenu menu;
+  QMenu* inner = menu.addMenu("Memory");
+  QAction* l2 = inner->addAction("L2 &read");
+  QAction* time = menu.addAction("Time");
+  make_findable(menu);
+  auto* field = menu.findChild<QLineEdit*>();
+  ASSERT_NE(field, nullptr);
+  field->setText("l2 R");
+  EXPECT_FALSE(time->isVisible());
+  EXPECT_TRUE(menu.actions().contains(l2));
+  int triggered = 0;
+  QObject::connect(l2, &QAction::triggered, &menu, [&] { ++triggered; });
+  QTest::keyClick(field, Qt::Key_Return);
+  EXPECT_EQ(triggered, 1);
+  field->clear();
+  EXPECT_TRUE(time->isVisible());
+  EXPECT_FALSE(menu.actions().contains(l2));
+}
+
+TEST(ThemeTest, NoTwoOfTheCategoriesHaveOneColour) {
+  for (const bool dark : {false, true}) {
+    for (std::size_t i = 0; i < category_colors; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const QColor a = category_color(i, dark);
+        const QColor b = category_color(j, dark);
+        const double apart = std::hypot(a.red() - b.red(), a.green() - b.green(), a.blue() - b.blue());
+        EXPECT_GT(apart, 18) << i << " and " << j << (dark ? " on dark" : " on light");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/take_along.h"
+
+#include <QClipboard>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QMenuBar>
+#include <utility>
+
+#include "messages/window.h"
+#include "profiler/plan/command_text.h"
+#include "ui/process/save_file.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+namespace {
+
+/// A name without an ending gets that of the filter that was chosen, else the first of `endings`.
+QString ask_for_file(QWidget* window, const QString& title, const QString& stem, const QString& filter,
+                     const QStringList& endings) {
+  QString chosen;
+  QString path = QFileDialog::getSaveFileName(window, title, stem + endings.front(), filter, &chosen);
+  if (path.isEmpty() || !QFileInfo(path).suffix().isEmpty()) return path;
+  for (const QString& ending : endings) {
+    if (chosen.contains(ending)) return path + ending;
+  }
+  return path + endings.front();
+}
+
+}  // namespace
+
+TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
+    : QObject(window->menuBar()), page_(std::move(page)), say_(std::move(say)), window_(window) {
+  const Kind plot{[](const Page& page) { return page.has_plot(); }, qtext(say::window::no_plot{})};
+  const Kind values{[](const Page& page) { return !page.values().empty(); }, qtext(say::window::no_values{})};
+  const Kind command{[](const Page& page) { return page.marked() && page.shows_marked(); },
+                     qtext(say::window::no_selection{})};
+  copies_ = {add(qtext(say::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot,
+                 [this](Page& shown) { copy(shown, Form::picture); }),
+             add(qtext(say::window::copy_slide{}), {}, plot, [this](Page& shown) { copy(shown, Form::slide); }),
+             add(qtext(say::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values,
+                 [this](const Page& shown) {
+                   const ShownValues copied = shown.values();
+                   QGuiApplication::clipboard()->setText(as_tsv(copied));
+                   say_(qtext(say::window::values_copied{.lines = copied.lines.size()}), {}, {});
+                 }),
+             add(qtext(say::window::copy_command{}), {}, command, [this](const Page& shown) {
+               const std::string copied = collect_command(shown.marked()->spec);
+               QGuiApplication::clipboard()->setText(to_qstring(copied));
+               say_(qtext(say::window::command_copied{.command = copied}), {}, {});
+             })};
+  saves_ = {add(qtext(say::window::export_plot{}), QStringLiteral("Ctrl+E"), plot,
+                [this](Page& shown) { save(shown, Form::picture); }),
+            add(qtext(say::window::export_slide{}), {}, plot, [this](Page& shown) { save(shown, Form::slide); }),
+            add(qtext(say::window::export_values{}), {}, values, [this](Page& shown) { save_values(shown); })};
+}
+
+QAction* TakeAlong::add(const QString& text, const QString& key, const Kind& kind, std::function<void(Page&)> then) {
+  auto* action = new QAction(text, this);
+  if (!key.isEmpty()) action->setShortcut(QKeySequence(key));
+  connect(action, &QAction::triggered, this, [this, kind, then = std::move(then)] {
+    Page& page = *page_();
+    page.settle();
+    kind.there(page) ? then(page) : say_({}, kind.otherwise, Banner::Topic::choice);
+  });
+  entries_.push_back({action, kind.there});
+  return action;
+}
+
+void TakeAlong::add(QMenu& menu, const std::vector<QAction*>& actions) {
+  for (QAction* action : actions) menu.addAction(action);
+  // Keys work while a menu is closed, whatever it showed last.
+  connect(&menu, &QMenu::aboutToShow, this, [this] {
+    for (const Entry& entry : entries_) entry.action->setEnabled(entry.can(*page_()));
+  });
+  connect(&menu, &QMenu::aboutToHide, this, [this] {
+    for (const Entry& entry : entries_) entry.action->setEnabled(true);
+  });
+}
+
+void TakeAlong::add_copies(QMenu& menu) {
+  add(menu, copies_);
+}
+
+void TakeAlong::add_saves(QMenu& menu) {
+  add(menu, saves_);
+}
+
+void TakeAlong::add_all(QMenu& menu) {
+  if (!menu.isEmpty()) menu.addSeparator();
+  add(menu, copies_);
+  menu.addSeparator();
+  add(menu, saves_);
+}
+
+void TakeAlong::copy(Page& page, Form form) {
+  const bool slide = form == Form::slide;
+  const PlotPicture picture = slide ? as_slide(page.picture()) : page.picture();
+  QGuiApplication::clipboard()->setImage(image_of(picture, slide ? slide_size : picture_size, 2));
+  say_(qtext(say::window::picture_copied{.title = picture.title.toStdString()}), {}, {});
+}
+
+void TakeAlong::save(Page& page, Form form) {
+  const bool slide = form == Form::slide;
+  const QString title = slide ? qtext(say::window::export_slide_title{}) : qtext(say::window::export_plot_title{});
+  const QString path = ask_for_file(window_, title, page.file_stem() + (slide ? QStringLiteral("-slide") : QString()),
+                                    qtext(say::window::plot_filter{}),
+                                    {QStringLiteral(".png"), QStringLiteral(".svg"), QStringLiteral(".pdf")});
+  if (path.isEmpty()) return;
+  const PlotPicture picture = slide ? as_slide(page.picture()) : page.picture();
+  say_(qtext(say::window::written{.file = one_line(path).toStdString()}),
+       save_picture(path, slide ? slide_size : picture_size, picture), Banner::Topic::write);
+}
+
+void TakeAlong::save_values(Page& page) {
+  const QString stem = page.file_stem().isEmpty() ? QStringLiteral("values") : page.file_stem();
+  const QString path = ask_for_file(window_, qtext(say::window::export_values_title{}), stem,
+                                    qtext(say::window::values_filter{}), {QStringLiteral(".csv"), QStringLiteral(".tsv")});
+  if (path.isEmpty()) return;
+  const ShownValues values = page.values();
+  const bool tabs = path.endsWith(QLatin1String(".tsv"), Qt::CaseInsensitive);
+  const QByteArray text = tabs ? as_tsv(values).toUtf8() : as_csv(values);
+  say_(qtext(say::window::written{.file = one_line(path).toStdString()}),
+       save_file(path, [&](QIODevice& out) { return write_all(out, text); }), Banner::Topic::write);
+}
+
+}  // namespace attnscope::ui
