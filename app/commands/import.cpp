@@ -15,9 +15,11 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
@@ -194,7 +196,6 @@ analysis::Table column_table(const std::vector<ImportedColumn>& columns) {
   };
   add("column", say::import_preview::column{}, &ImportedColumn::name);
   add("unit", say::import_preview::unit{}, &ImportedColumn::unit);
-  add("example", say::import_preview::example{}, &ImportedColumn::example);
   add("becomes", say::import_preview::becomes{}, &ImportedColumn::becomes);
   add("title", say::import_preview::title{}, &ImportedColumn::title);
   add("kept_in", say::import_preview::kept_in{}, &ImportedColumn::kept_in);
@@ -202,6 +203,7 @@ analysis::Table column_table(const std::vector<ImportedColumn>& columns) {
              .title = attnscope::text(say::import_preview::left_out{}),
              .kind = analysis::ColumnKind::sentence},
             [](const ImportedColumn& each) { return each.left_out; });
+  add("example", say::import_preview::example{}, &ImportedColumn::example);
   return std::move(table).take();
 }
 
@@ -210,15 +212,20 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   std::vector<std::string> lines;
   const auto say_line = [&](const Message& line) { lines.push_back(attnscope::text(line)); };
   std::size_t points = 0;
+  std::map<std::string, std::pair<std::size_t, std::size_t>> by_device;  // points and runs
   for (const ImportedDevice& device : import.devices) {
     points += device.points.size();
-    say_line(
-        say::import_preview::run{.points = counted_points(device.points.size()), .device = device.info.limits.name});
+    auto& [its_points, its_runs] = by_device[device.info.limits.name];
+    its_points += device.points.size();
+    ++its_runs;
+  }
+  for (const auto& [name, counted] : by_device) {
+    say_line(say::import_preview::points_on{
+        .points = counted_points(counted.first), .device = name, .runs = counted_runs(counted.second)});
   }
   if (import.empty_rows > 0) say_line(rows_left_out(import));
   for (const Message& note : import.notes) say_line(note);
   const bool lacks = format == ImportFormat::ncu && options.algorithm.empty();
-  if (lacks) say_line(say::import::ncu_needs_algorithm{});
   const analysis::Table table = column_table(import.columns);
   if (options.output.is("json")) {
     options.output.object({{"recognised", name_of(format)},
@@ -234,6 +241,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   options.output.line(attnscope::text(say::import_preview::recognised{
       .file = printable(options.file), .format = Message::verbatim(std::string(name_of(format)))}));
   for (const std::string& line : lines) options.output.line(line);
+  if (lacks) options.output.line(attnscope::text(say::import::ncu_needs_algorithm{}));
   options.output.table(table);
   return ExitCode::ok;
 }

@@ -12,11 +12,13 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -85,8 +87,11 @@ bool is_to_import(const QString& file) {
 
 ImportPage::ImportPage(QString file, QWidget* parent) : QWidget(parent), file_(std::move(file)) {
   auto* column = new QVBoxLayout(this);
-  words_ = plain_label(this);
+  words_ = new QPlainTextEdit(this);
   words_->setObjectName(QStringLiteral("import-words"));
+  words_->setReadOnly(true);
+  words_->setFrameShape(QFrame::NoFrame);
+  words_->setTabChangesFocus(true);
   column->addWidget(words_);
   model_ = new ResultModel(this);
   auto* table = new PlainTable(model_, qtext(words::columns{}), this);
@@ -146,27 +151,33 @@ void ImportPage::take(const QJsonObject& said, const QString& why) {
   // An option that is wrong ends the command before it has looked at the file.
   if (!recognised.isEmpty()) show_entries(recognised == QLatin1String("ncu"));
   show_columns(said[QLatin1String("rows")].toArray());
-  const bool well = why.isEmpty() && !said[QLatin1String("lacks_problem")].toBool();
-  state_ = well ? State::ready : State::refused;
+  const bool lacks = said[QLatin1String("lacks_problem")].toBool();
+  state_ = why.isEmpty() && !lacks ? State::ready : State::refused;
   QStringList lines{name_of(recognised)};
   for (const auto& line : said[QLatin1String("lines")].toArray()) lines << line.toString();
+  if (lacks) lines << qtext(words::lacks_problem{});
   lines << why;
   lines.removeAll(QString());
   say(lines.join(QLatin1Char('\n')));
 }
 
 void ImportPage::say(const QString& words) {
-  words_->setText(words);
+  words_->setPlainText(words);
+  // However much a file gives to say, its columns keep their room.
+  constexpr double most_lines = 5;
+  const double lines = std::clamp(words_->document()->size().height(), 1.0, most_lines);
+  const double margins = 2 * (words_->document()->documentMargin() + words_->frameWidth());
+  words_->setFixedHeight(static_cast<int>(std::ceil(lines * words_->fontMetrics().lineSpacing() + margins)) + 2);
 }
 
 void ImportPage::show_columns(const QJsonArray& rows) {
   std::vector<QJsonObject> lines;
   for (const auto& row : rows) lines.push_back(row.toObject());
   const std::pair<const char*, Saying> columns[] = {
-      {"column", said<say::import_preview::column>},     {"unit", said<say::import_preview::unit>},
-      {"example", said<say::import_preview::example>},   {"becomes", said<say::import_preview::becomes>},
-      {"title", said<say::import_preview::title>},       {"kept_in", said<say::import_preview::kept_in>},
-      {"left_out", said<say::import_preview::left_out>},
+      {"column", said<say::import_preview::column>},   {"unit", said<say::import_preview::unit>},
+      {"becomes", said<say::import_preview::becomes>}, {"title", said<say::import_preview::title>},
+      {"kept_in", said<say::import_preview::kept_in>}, {"left_out", said<say::import_preview::left_out>},
+      {"example", said<say::import_preview::example>},
   };
   analysis::TableOf<QJsonObject> table(std::move(lines));
   for (const auto& [key, title] : columns) {

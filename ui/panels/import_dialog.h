@@ -15,6 +15,7 @@
 
 class QLabel;
 class QLineEdit;
+class QPlainTextEdit;
 class QPushButton;
 class QTabWidget;
 
@@ -61,7 +62,7 @@ class ImportPage : public QWidget {
   State state_ = State::waits;
   bool is_ncu_ = false;
   std::vector<Entry> entries_;
-  QLabel* words_ = nullptr;
+  QPlainTextEdit* words_ = nullptr;
   ResultModel* model_ = nullptr;
 };
 

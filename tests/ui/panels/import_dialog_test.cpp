@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTabWidget>
 #include <QTableView>
@@ -83,7 +84,7 @@ class ImportDialogTest : public WindowTest {
   }
   QTabWidget* tabs() { return dialog->findChild<QTabWidget*>(); }
   QPushButton* button() { return dialog->findChild<QPushButton*>(QStringLiteral("import-do")); }
-  QString words() { return part<QLabel>("import-words")->text(); }
+  QString words() { return part<QPlainTextEdit>("import-words")->toPlainText(); }
   void type(const char* field, const char* text) {
     part<QLineEdit>(field)->setText(QString::fromLatin1(text));
     wait();
@@ -94,7 +95,7 @@ class ImportDialogTest : public WindowTest {
     for (int row = 0; row < model.rowCount(); ++row) {
       if (model.index(row, 0).data().toString() != column) continue;
       QStringList fate;
-      for (const int cell : {3, 5, 6}) fate << model.index(row, cell).data().toString();
+      for (const int cell : {2, 4, 5}) fate << model.index(row, cell).data().toString();
       return fate;
     }
     return {};
