@@ -18,7 +18,6 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -37,8 +36,6 @@
 namespace attnscope::ui {
 namespace {
 
-namespace words = say::import_dialog;
-
 constexpr QLatin1String axis_word("--axis");
 
 /// What a table may need to be told.
@@ -49,15 +46,15 @@ struct Told {
   bool of_ncu = true;
 };
 const Told all_told[] = {
-    {QLatin1String("--device-name"), said<words::gpu>, said<words::as_file_says>, false},
-    {QLatin1String("--label"), said<words::run_name>, said<words::as_file_called>, false},
-    {QLatin1String("--algorithm"), said<words::algorithm>, said<words::algorithm_example>},
-    {axis_word, said<words::problem>, said<words::problem_example>},
-    {QLatin1String("--kernel"), said<words::kernel>, said<words::all_launches>},
-    {QLatin1String("--launches"), said<words::launches>, said<words::launches_example>},
-    {QLatin1String("--device"), said<words::device>, said<words::all_launches>},
-    {QLatin1String("--process"), said<words::process>, said<words::all_launches>},
-    {QLatin1String("--repeats"), said<words::repeats>, said<words::repeats_example>},
+    {QLatin1String("--device-name"), said<say::import_dialog::gpu>, said<say::import_dialog::as_file_says>, false},
+    {QLatin1String("--label"), said<say::import_dialog::run_name>, said<say::import_dialog::as_file_called>, false},
+    {QLatin1String("--algorithm"), said<say::import_dialog::algorithm>, said<say::import_dialog::algorithm_example>},
+    {axis_word, said<say::import_dialog::problem>, said<say::import_dialog::problem_example>},
+    {QLatin1String("--kernel"), said<say::import_dialog::kernel>, said<say::import_dialog::all_launches>},
+    {QLatin1String("--launches"), said<say::import_dialog::launches>, said<say::import_dialog::launches_example>},
+    {QLatin1String("--device"), said<say::import_dialog::device>, said<say::import_dialog::all_launches>},
+    {QLatin1String("--process"), said<say::import_dialog::process>, said<say::import_dialog::all_launches>},
+    {QLatin1String("--repeats"), said<say::import_dialog::repeats>, said<say::import_dialog::repeats_example>},
 };
 
 QLabel* plain_label(QWidget* parent) {
@@ -69,9 +66,9 @@ QLabel* plain_label(QWidget* parent) {
 }
 
 QString name_of(const QString& recognised) {
-  if (recognised == QLatin1String("ncu")) return qtext(words::ncu{});
-  if (recognised == QLatin1String("json")) return qtext(words::json{});
-  return recognised.isEmpty() ? QString() : qtext(words::csv{});
+  if (recognised == QLatin1String("ncu")) return qtext(say::import_dialog::ncu{});
+  if (recognised == QLatin1String("json")) return qtext(say::import_dialog::json{});
+  return recognised.isEmpty() ? QString() : qtext(say::import_dialog::csv{});
 }
 
 }  // namespace
@@ -94,14 +91,14 @@ ImportPage::ImportPage(QString file, QWidget* parent) : QWidget(parent), file_(s
   words_->setTabChangesFocus(true);
   column->addWidget(words_);
   model_ = new ResultModel(this);
-  auto* table = new PlainTable(model_, qtext(words::columns{}), this);
+  auto* table = new PlainTable(model_, qtext(say::import_dialog::columns{}), this);
   table->setObjectName(QStringLiteral("import-columns"));
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table->horizontalHeader()->setStretchLastSection(true);
   table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   column->addWidget(table, 1);
   add_entries();
-  say(qtext(words::looking{}));
+  say(qtext(say::import_dialog::looking{}));
 }
 
 void ImportPage::add_entries() {
@@ -155,7 +152,7 @@ void ImportPage::take(const QJsonObject& said, const QString& why) {
   state_ = why.isEmpty() && !lacks ? State::ready : State::refused;
   QStringList lines{name_of(recognised)};
   for (const auto& line : said[QLatin1String("lines")].toArray()) lines << line.toString();
-  if (lacks) lines << qtext(words::lacks_problem{});
+  if (lacks) lines << qtext(say::import_dialog::lacks_problem{});
   lines << why;
   lines.removeAll(QString());
   say(lines.join(QLatin1Char('\n')));
@@ -167,7 +164,8 @@ void ImportPage::say(const QString& words) {
   constexpr double most_lines = 5;
   const double lines = std::clamp(words_->document()->size().height(), 1.0, most_lines);
   const double margins = 2 * (words_->document()->documentMargin() + words_->frameWidth());
-  words_->setFixedHeight(static_cast<int>(std::ceil(lines * words_->fontMetrics().lineSpacing() + margins)) + 2);
+  constexpr double other_scripts = 0.5;  // are higher than the font says
+  words_->setFixedHeight(static_cast<int>((lines + other_scripts) * words_->fontMetrics().lineSpacing() + margins));
 }
 
 void ImportPage::show_columns(const QJsonArray& rows) {
@@ -194,7 +192,7 @@ void ImportPage::show_columns(const QJsonArray& rows) {
 }
 
 ImportDialog::ImportDialog(const QStringList& files, QWidget* parent) : QDialog(parent) {
-  setWindowTitle(qtext(words::title{}));
+  setWindowTitle(qtext(say::import_dialog::title{}));
   auto* column = new QVBoxLayout(this);
   tabs_ = new QTabWidget(this);
   tabs_->setDocumentMode(true);
@@ -233,21 +231,21 @@ void ImportDialog::add_target() {
   target_ = new PathField({}, {}, this);
   target_->setObjectName(QStringLiteral("import-into"));
   connect(target_, &QLineEdit::textChanged, this, [this] { show_state(); });
-  auto* choose = new QPushButton(qtext(words::browse{}), this);
+  auto* choose = new QPushButton(qtext(say::import_dialog::browse{}), this);
   choose->setAutoDefault(false);
   connect(choose, &QPushButton::clicked, this, &ImportDialog::choose_target);
   auto* place = new QHBoxLayout;
   place->addWidget(target_, 1);
   place->addWidget(choose);
   auto* form = new QFormLayout;
-  form->addRow(qtext(words::into{}), place);
+  form->addRow(qtext(say::import_dialog::into{}), place);
   static_cast<QLabel*>(form->labelForField(place))->setBuddy(target_);
   static_cast<QVBoxLayout*>(layout())->addLayout(form);
   state_ = plain_label(this);
   state_->setObjectName(QStringLiteral("import-state"));
   layout()->addWidget(state_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-  import_ = buttons->addButton(qtext(words::do_import{}), QDialogButtonBox::ActionRole);
+  import_ = buttons->addButton(qtext(say::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
   import_->setObjectName(QStringLiteral("import-do"));
   import_->setDefault(true);
   connect(import_, &QPushButton::clicked, this, &ImportDialog::import);
@@ -256,9 +254,9 @@ void ImportDialog::add_target() {
 }
 
 void ImportDialog::choose_target() {
-  const QString path =
-      QFileDialog::getSaveFileName(this, qtext(words::into_title{}), target_->text(), qtext(words::into_filter{}),
-                                   nullptr, QFileDialog::DontConfirmOverwrite);
+  const QString path = QFileDialog::getSaveFileName(this, qtext(say::import_dialog::into_title{}), target_->text(),
+                                                    qtext(say::import_dialog::into_filter{}), nullptr,
+                                                    QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) target_->setText(path);
 }
 
@@ -283,7 +281,7 @@ void ImportDialog::look() {
     ImportPage* const page = waiting.front();
     const QFileInfo info(page->file());
     if (info.exists() && !info.isFile() && !info.isDir()) {
-      page->take({}, qtext(words::no_regular_file{.file = page->file().toStdString()}));
+      page->take({}, qtext(say::import_dialog::no_regular_file{.file = page->file().toStdString()}));
       continue;
     }
     looked_at_ = page;
@@ -305,7 +303,7 @@ void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
 void ImportDialog::import() {
   if (editor_.running()) return;
   into_ = target();
-  if (into_.isEmpty()) return show_state(qtext(words::no_file{}));
+  if (into_.isEmpty()) return show_state(qtext(say::import_dialog::no_file{}));
   if (is_recorded_sample(into_)) return show_state(qtext(say::window::sample_stays{.file = into_.toStdString()}));
   if (into_ == usual_target_) QDir().mkpath(QFileInfo(into_).path());
   wrote_ = false;
@@ -339,13 +337,14 @@ void ImportDialog::show_state(const QString& words) {
   target_->setEnabled(!imports);
   import_->setEnabled(!imports && !pages(ImportPage::State::ready).empty() && pages(ImportPage::State::waits).empty());
   if (imports) {
-    state_->setText(qtext(words::importing{.file = importing_.front()->file().toStdString()}));
+    state_->setText(qtext(say::import_dialog::importing{.file = importing_.front()->file().toStdString()}));
   } else if (!words.isEmpty()) {
     state_->setText(words);
   } else if (target().isEmpty()) {
     state_->clear();
   } else {
-    state_->setText(QFileInfo(target()).size() > 0 ? qtext(words::appends{}) : qtext(words::creates{}));
+    state_->setText(QFileInfo(target()).size() > 0 ? qtext(say::import_dialog::appends{})
+                                                   : qtext(say::import_dialog::creates{}));
   }
 }
 
