@@ -21,7 +21,6 @@ class ImportPreview : public QObject {
   /// `words`: options of the command.
   void start(const QString& file, const QStringList& words);
   void stop();
-  [[nodiscard]] bool running() const { return process_ != nullptr; }
 
  signals:
   /// Ends every start(), unless stop() comes before it; never within start(). `why`: one line; empty where it went
