@@ -61,18 +61,22 @@ void Output::add_to(CLI::App& command, const Words& words, File file) {
   if (has("csv")) meaning += ": csv and json in base units";
   if (has("html")) meaning += ", html as one page";
   if (has("junit")) meaning += ", junit for CI, a case a row";
-  options_.push_back(command.add_option("--format", word_, meaning)
-                         ->type_name("FORMAT")
-                         ->check(CLI::IsMember(words))
-                         ->capture_default_str());
+  const bool of_input = command.get_option_no_throw("--format") != nullptr;
+  if (!of_input) {
+    options_.push_back(command.add_option("--format", word_, meaning)
+                           ->type_name("FORMAT")
+                           ->check(CLI::IsMember(words))
+                           ->capture_default_str());
+  }
   for (const char* word : {"csv", "json", "md"}) {
     if (!has(word)) continue;
     CLI::Option* brief = command.add_flag_callback(
-        fmt::format("--{}", word), [this, word] { word_ = word; }, fmt::format("Short for --format {}", word));
+        fmt::format("--{}", word), [this, word] { word_ = word; },
+        of_input ? fmt::format("The result as {}", word) : fmt::format("Short for --format {}", word));
     for (CLI::Option* other : options_) brief->excludes(other);
     options_.push_back(brief);
   }
-  if (has("json")) {
+  if (has("json") && !of_input) {
     command
         .add_option("--json-version", json_version_,
                     "Of JSON: 1 is the form of before, without the head that every document has")

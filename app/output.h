@@ -37,7 +37,8 @@ class Output {
   static inline const Words tables{"text", "csv", "json", "md", "html"};
   static inline const Words tables_and_tests{"text", "csv", "json", "md", "html", "junit"};
 
-  /// `words`: the formats that it takes, of which the first is the usual one.
+  /// `words`: the formats that it takes, of which the first is the usual one. Where the command has a --format already,
+  /// which is another file's, only its short forms.
   void add_to(CLI::App& command, const Words& words = tables, File file = File::yes);
   /// That option and these go not together.
   void exclude(CLI::Option* other);

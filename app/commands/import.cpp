@@ -15,20 +15,26 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
+#include "app/output.h"
 #include "app/point_filter.h"
 #include "app/run_files.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/file.h"
+#include "messages/import.h"
+#include "messages/import_preview.h"
 #include "messages/terminal.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/sweep.h"
+#include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 #include "storage/run_store.h"
 
@@ -50,6 +56,8 @@ struct ImportOptions {
   std::vector<std::string> axes;
   NcuSelection ncu;
   std::string launches;
+  bool preview = false;
+  Output output;
 };
 
 /// "3:7", "3:", ":7" or "3", by ncu's numbers.
@@ -171,8 +179,76 @@ void leave_fitting(Import& import, const std::string& filter) {
   std::erase_if(import.devices, [](const ImportedDevice& device) { return device.points.empty(); });
 }
 
-ExitCode run_import(const ImportOptions& options) {
-  ImportRequest request{.device_name = options.device_name, .spec = spec_of(options), .ncu = options.ncu};
+Message rows_left_out(const Import& import) {
+  if (import.empty_rows == 1) return say::command::row_left_out{};
+  return say::command::rows_left_out{.rows = import.empty_rows};
+}
+
+std::string_view name_of(ImportFormat format) {
+  return format == ImportFormat::json ? "json" : format == ImportFormat::csv ? "csv" : "ncu";
+}
+
+analysis::Table column_table(const std::vector<ImportedColumn>& columns) {
+  analysis::TableOf<ImportedColumn> table(columns);
+  const auto add = [&](const char* key, const Message& title, std::string ImportedColumn::*part) {
+    table.add({.key = key, .title = attnscope::text(title)},
+              [part](const ImportedColumn& each) { return printable(each.*part); });
+  };
+  add("column", say::import_preview::column{}, &ImportedColumn::name);
+  add("unit", say::import_preview::unit{}, &ImportedColumn::unit);
+  add("becomes", say::import_preview::becomes{}, &ImportedColumn::becomes);
+  add("title", say::import_preview::title{}, &ImportedColumn::title);
+  add("kept_in", say::import_preview::kept_in{}, &ImportedColumn::kept_in);
+  table.add({.key = "left_out",
+             .title = attnscope::text(say::import_preview::left_out{}),
+             .kind = analysis::ColumnKind::sentence},
+            [](const ImportedColumn& each) { return each.left_out; });
+  add("example", say::import_preview::example{}, &ImportedColumn::example);
+  return std::move(table).take();
+}
+
+/// What an import would do, for who looks before.
+ExitCode preview(ImportOptions& options, ImportFormat format, const Import& import) {
+  std::vector<std::string> lines;
+  const auto say_line = [&](const Message& line) { lines.push_back(attnscope::text(line)); };
+  std::size_t points = 0;
+  std::map<std::string, std::pair<std::size_t, std::size_t>> by_device;  // points and runs
+  for (const ImportedDevice& device : import.devices) {
+    points += device.points.size();
+    auto& [its_points, its_runs] = by_device[device.info.limits.name];
+    its_points += device.points.size();
+    ++its_runs;
+  }
+  for (const auto& [name, counted] : by_device) {
+    say_line(say::import_preview::points_on{
+        .points = counted_points(counted.first), .device = name, .runs = counted_runs(counted.second)});
+  }
+  if (import.empty_rows > 0) say_line(rows_left_out(import));
+  for (const Message& note : import.notes) say_line(note);
+  const bool lacks = format == ImportFormat::ncu && options.algorithm.empty();
+  const analysis::Table table = column_table(import.columns);
+  if (options.output.is("json")) {
+    options.output.object({{"recognised", name_of(format)},
+                           {"points", points},
+                           {"rows_left_out", import.empty_rows},
+                           {"lacks_problem", lacks},
+                           {"lines", lines},
+                           {"into", new_run_file("imported").string()},
+                           {"rows", rows_of(table_of(table, false))}},
+                          "attnscope-import-preview");
+    return ExitCode::ok;
+  }
+  options.output.line(attnscope::text(say::import_preview::recognised{
+      .file = printable(options.file), .format = Message::verbatim(std::string(name_of(format)))}));
+  for (const std::string& line : lines) options.output.line(line);
+  if (lacks) options.output.line(attnscope::text(say::import::ncu_needs_algorithm{}));
+  options.output.table(table);
+  return ExitCode::ok;
+}
+
+ExitCode run_import(ImportOptions& options) {
+  ImportRequest request{
+      .device_name = options.device_name, .spec = spec_of(options), .ncu = options.ncu, .only_look = options.preview};
   if (!options.launches.empty()) set_launches(request.ncu, options.launches);
   const std::string text = read(options.file);
   const ImportFormat format = format_of(options, text);
@@ -185,18 +261,19 @@ ExitCode run_import(const ImportOptions& options) {
     throw CommandError(ExitCode::usage, say::command::launches_of_ncu{.file = options.file});
   }
   Result<Import, Message> import = import_points(text, format, request);
+  if (!import && options.preview && options.output.is("json")) {
+    options.output.object({{"recognised", name_of(format)}}, "attnscope-import-preview");
+  }
   if (!import)
     throw CommandError(ExitCode::error, say::command::in_file{.file = options.file, .error = import.error()});
   if (!options.filter.empty()) leave_fitting(*import, options.filter);
+  if (options.preview) return preview(options, format, *import);
   if (!import->ignored.empty()) {
     spdlog::warn("{}", attnscope::text(say::command::columns_left_out{
                            .columns = fmt::format("{}", fmt::join(import->ignored, ", "))}));
   }
   for (const Message& note : import->notes) spdlog::info("{}", attnscope::text(note));
-  if (import->empty_rows == 1) spdlog::warn("{}", attnscope::text(say::command::row_left_out{}));
-  if (import->empty_rows > 1) {
-    spdlog::warn("{}", attnscope::text(say::command::rows_left_out{.rows = import->empty_rows}));
-  }
+  if (import->empty_rows > 0) spdlog::warn("{}", attnscope::text(rows_left_out(*import)));
 
   const std::string label = options.label.empty() ? std::filesystem::path(options.file).stem().string() : options.label;
   std::vector<CompleteRun> runs;
@@ -282,6 +359,12 @@ Action add_import(CLI::App& command, Arguments arguments) {
       .add_option("--repeats", options->ncu.repeats,
                   "Of ncu's table: how often the sequence of launches ran (default: as often as it repeats as a whole)")
       ->check(CLI::Range(1, 1'000'000));
+  CLI::Option* preview =
+      command
+          .add_flag("--preview", options->preview, "Say what each column becomes, or why it is left out; write nothing")
+          ->excludes(into);
+  options->output.add_to(command, {"text", "json"}, Output::File::no);
+  command.get_option("--json")->needs(preview);
   return [options] {
     if (!options->old_into.empty()) {
       say_old_spelling("--into", "-o");

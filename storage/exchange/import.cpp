@@ -41,7 +41,7 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
       case ImportFormat::csv:
         return import_csv(text, request);
       case ImportFormat::ncu:
-        if (!request.spec) fail(say::import::ncu_needs_algorithm{});
+        if (!request.spec && !request.only_look) fail(say::import::ncu_needs_algorithm{});
         return import_ncu(text, request);
     }
     throw std::logic_error("no such format");

@@ -28,11 +28,23 @@ struct ImportedDevice {
   std::vector<PointRecord> points;
 };
 
+/// A column of a file (a member of JSON's points, a metric of a long table, a counter of ncu's), and what it becomes.
+struct ImportedColumn {
+  std::string name;
+  std::string unit = {};         ///< as the file has it; empty where it says none
+  std::string example = {};      ///< the first value, as the file has it, shortened; empty: no row has one
+  std::string becomes = {};      ///< names of fields, a knob, a metric or a counter; empty: it is left out
+  std::string title = {};        ///< of that, for people; empty where it has none but its name
+  std::string kept_in = {};      ///< the unit of what it becomes
+  Message left_out = Message();  ///< why
+};
+
 struct Import {
   std::vector<ImportedDevice> devices;
-  std::size_t empty_rows = 0;        ///< rows without any number, left out
-  std::vector<std::string> ignored;  ///< columns that mean nothing here
-  std::vector<Message> notes;        ///< what a reader would not expect of how numbers were put together, a clause each
+  std::vector<ImportedColumn> columns;  ///< as they stand in the file
+  std::size_t empty_rows = 0;           ///< rows without any number, left out
+  std::vector<std::string> ignored;     ///< columns that mean nothing here
+  std::vector<Message> notes;  ///< what a reader would not expect of how numbers were put together, a clause each
 };
 
 /// Which launches of ncu's table are meant, and how often they ran through.
@@ -52,6 +64,7 @@ struct ImportRequest {
   NcuSelection ncu = {};
   /// Whose knobs are columns.
   const Registry* registry = &known_algorithms();
+  bool only_look = false;  ///< at the columns: ncu's table needs no `spec` then
 };
 
 /// The error is one sentence with the line or the place in the document, and the column.

@@ -84,7 +84,7 @@ void read_samples(ImportRow& row) {
 /// A table of one row a value becomes one row a point and kernel; rows may stand in any order.
 class LongTableReader {
  public:
-  explicit LongTableReader(const CsvLine& header) : header_(header) {}
+  LongTableReader(const CsvLine& header, PointBuilder& builder) : header_(header), builder_(builder) {}
 
   void add(const CsvLine& line) {
     Point& point = point_of(line);
@@ -101,6 +101,8 @@ class LongTableReader {
       fail(line_place(line.number), say::import::metric_twice{.metric = metric});
     }
     const std::string unit = field(line, long_column::unit);
+    ImportedColumn& seen = builder_.columns()[metric];
+    if (seen.example.empty()) seen = {.name = metric, .unit = unit, .example = example_of(text)};
     if (metric == "time_ns") {
       const std::string time(metric_key::time_median_ns);
       row.fields[metric] = fmt::format("{}", imported_value(at(long_column::value), time, *value, unit).value);
@@ -139,13 +141,13 @@ class LongTableReader {
     }
   }
 
-  void give(PointBuilder& builder) const {
+  void give() const {
     for (const Point& point : points_) {
       for (const auto& [name, of_point] : point.rows) {  // the whole point, which has no name, first
         ImportRow row = of_point;
         if (point.simulated) row.fields[std::string(long_column::provenance)] = to_string(*point.simulated);
         read_samples(row);
-        builder.add(row);
+        builder_.add(row);
       }
     }
   }
@@ -189,6 +191,7 @@ class LongTableReader {
   }
 
   const CsvLine& header_;
+  PointBuilder& builder_;
   std::map<std::vector<std::string>, std::size_t> place_of_;
   std::deque<Point> points_;                                ///< as the file has them
   std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metrics
@@ -209,11 +212,20 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   require_columns(header);
   PointBuilder builder(request.device_name, *request.registry);
   for (const std::string& name : header.fields) {
+    ImportedColumn& column = builder.columns()[name];
+    if (is_long && is_of_a_value(name)) column.becomes = name;
     if (!(is_long && is_of_a_value(name)) && !is_known_column(name, *request.registry)) builder.ignore(name);
   }
-  LongTableReader table(header);
+  LongTableReader table(header, builder);
+  std::set<std::size_t> unseen;
+  for (std::size_t i = 0; i < header.fields.size(); ++i) unseen.insert(unseen.end(), i);
   while (const std::optional<CsvLine> line = lines.next()) {
     require_width(header, *line);
+    std::erase_if(unseen, [&](std::size_t i) {
+      const std::string& value = line->fields[i];
+      if (!value.empty()) builder.columns()[header.fields[i]].example = example_of(value);
+      return !value.empty();
+    });
     if (is_long) {
       table.add(*line);
       continue;
@@ -225,7 +237,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
     read_samples(row);
     builder.add(row);
   }
-  table.give(builder);
+  table.give();
   return builder.take();
 }
 

@@ -99,13 +99,26 @@ std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
   return rounds;
 }
 
+void note_metrics(const Json& metrics, ColumnList& columns) {
+  for (const auto& [name, value] : metrics.items()) {
+    ImportedColumn& column = columns[name];
+    if (!column.example.empty()) continue;
+    if (const Metric* metric = metric_of(name)) columns.keep(metric->key);
+    if (value.is_object()) column.unit = value.value("unit", std::string());
+    column.example = example_of(scalar(value.is_object() ? value["value"] : value));
+  }
+}
+
 ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder) {
   if (!point.is_object()) fail(place, say::import::no_object{});
   ImportRow row{.place = place};
   for (const auto& [name, value] : point.items()) {
+    ImportedColumn& column = builder.columns()[name];
     if (value.is_null()) continue;
+    if (column.example.empty()) column.example = example_of(scalar(value));
     if (name == "metrics") {
       row.metrics = metrics_from(place, value);
+      note_metrics(value, builder.columns());
     } else if (name == "samples_ns") {
       row.samples_ns = samples_from(row.at(name), value);
     } else if (name == "rounds") {

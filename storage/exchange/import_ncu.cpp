@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
 
@@ -109,6 +110,23 @@ KernelRecord record_of(const NcuLaunch& launch, const std::vector<NcuColumn>& co
   return kernel;
 }
 
+/// What launches are told apart by, which becomes no number.
+constexpr std::array<std::string_view, 7> of_a_launch{"ID", "Grid Size",  "Block Size",  "Device",
+                                                      "CC", "Process ID", "Process Name"};
+
+void note_columns(const NcuTable& table, ColumnList& columns) {
+  for (const NcuColumn& each : table.columns) {
+    ImportedColumn& column = columns[each.counter];
+    if (!column.example.empty()) continue;
+    column.unit = each.unit;
+    column.example = example_of(each.example);
+    if (each.counter == "Kernel Name") column.becomes = "kernel";
+    if (std::ranges::find(of_a_launch, each.counter) != of_a_launch.end()) column.left_out = say::ncu::of_a_launch{};
+    if (each.counter.starts_with("device__attribute")) column.left_out = say::ncu::of_the_gpu{};
+    if (const Metric* metric = metric_of(each.counter)) columns.keep(metric->key);
+  }
+}
+
 double median(const std::vector<double>& values) {
   return summarize(values)->median;
 }
@@ -172,7 +190,8 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   const std::size_t length = sequence_of(launches, request.ncu);
 
   PointRecord point;
-  point.spec = *request.spec;
+  point.spec.algorithm = "?";  // until somebody says it
+  if (request.spec) point.spec = *request.spec;
   point.provenance = Provenance::imported;
   std::map<std::string, int> times;
   for (std::size_t place = 0; place < length; ++place) {
@@ -197,6 +216,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   check_word({.of = Place::Of::table}, said<say::noun::device>, device);
 
   PointBuilder builder({}, *request.registry);
+  note_columns(table, builder.columns());
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
   Import import = builder.take();
   import.notes = notes_of(launches.size(), length, times);

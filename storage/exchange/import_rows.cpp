@@ -18,6 +18,7 @@
 #include "profiler/metrics/point_facts.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
+#include "profiler/plan/text.h"
 #include "storage/bounds.h"
 #include "storage/exchange/cells.h"
 #include "storage/exchange/import_values.h"
@@ -87,7 +88,7 @@ bool has(const KernelRecord& kernel, std::string_view name) {
 }
 
 /// The row's numbers. What follows from others among them (a median from samples, TFLOP/s from a time) is not kept.
-void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel) {
+void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel, ColumnList& columns) {
   kernel.samples_ns = row.samples_ns;
   if (const auto time = checked(row.at("time_ns"), row.real("time_ns"))) {
     require_possible(row.at("time_ns"), metric_key::time_median_ns, *time);
@@ -109,6 +110,7 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel)
       alone.kernels = {kernel};
       require_possible(row.at(name), metric.key, *value * (name == metric.key ? 1 : metric.scale));
       if (evaluate(metric.key, alone, kernel.kernel)) continue;
+      columns.keep(metric.key);
       kernel.metrics.push_back({std::string(metric.key), *value * (name == metric.key ? 1 : metric.scale),
                                 std::string(metric.unit), Provenance::imported});
     }
@@ -121,6 +123,7 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel)
     const auto value = checked(row.at(name), row.real(name));
     const std::string key(metric != nullptr ? metric->key : std::string_view(name));
     if (!value || has(kernel, key)) continue;
+    if (metric != nullptr) columns.keep(metric->key);
     kernel.metrics.push_back({key, *value, std::string(metric != nullptr ? metric->unit : "1"), Provenance::imported});
   }
   kernel.occupancy_limiter = row.text("occupancy_limiter");
@@ -341,6 +344,58 @@ bool is_known_column(std::string_view name, const Registry& registry) {
          find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
 }
 
+std::string example_of(std::string_view text) {
+  return printable(attnscope::text(Message(say::import::example{.text = shortened(text)})));
+}
+
+ImportedColumn& ColumnList::operator[](std::string_view name) {
+  constexpr std::size_t most = 4096;
+  if (const auto known = place_.find(name); known != place_.end()) return columns_[known->second];
+  if (columns_.size() == most) return beyond_ = {};
+  place_.emplace(name, columns_.size());
+  return columns_.emplace_back(ImportedColumn{.name = std::string(name)});
+}
+
+void ColumnList::describe(ImportedColumn& column, const Registry& registry) const {
+  const auto becomes = [&](std::string_view key, const Message& title, std::string_view unit = {}) {
+    column.becomes = key;
+    column.title = text(title);
+    column.kept_in = unit;
+  };
+  const std::string_view name = column.name;
+  const auto wide = std::ranges::find(wide_fields(), name, &WideField::name);
+  const bool time = name == "time_ns" || name == round_column::samples || name == "gpu__time_duration.sum";
+  const bool shared = name.starts_with("launch__shared_mem_per_block_");
+  const Metric* metric = time     ? find_metric(metric_key::time_median_ns)
+                         : shared ? find_metric(metric_key::shared_bytes)
+                                  : metric_of(name);
+  if (const Field* field = find_field(name)) {
+    becomes(name, field->label ? field->label() : Message());
+  } else if (wide != wide_fields().end()) {
+    becomes(fmt::format("{}, {}", wide->first, wide->second), {});
+  } else if (const PointFact* fact = find_point_fact(name)) {
+    becomes(name, fact->label(), fact->unit);
+  } else if (metric != nullptr) {
+    becomes(metric->key, Message::verbatim(metric_title(metric->key)), metric->unit);
+    if (!time && !shared && !kept_.contains(metric->key)) column.left_out = say::import::follows{};
+  } else if (is_counter_name(name)) {
+    becomes(name, {}, column.unit.empty() ? "1" : base_unit(column.unit).first);
+  } else if (is_known_column(name, registry)) {
+    becomes(name, {});
+  } else {
+    column.left_out = say::import::means_nothing{};
+  }
+}
+
+std::vector<ImportedColumn> ColumnList::take(const Registry& registry) {
+  for (ImportedColumn& column : columns_) {
+    if (column.becomes.empty() && column.left_out.empty()) describe(column, registry);
+    if (column.example.empty()) column.left_out = say::import::empty_column{};
+    if (!column.left_out.empty()) column.becomes = column.title = column.kept_in = {};
+  }
+  return std::move(columns_);
+}
+
 void PointBuilder::add(const ImportRow& row) {
   PointRecord point;
   point.spec = spec_of(row, registry_);
@@ -350,7 +405,7 @@ void PointBuilder::add(const ImportRow& row) {
   if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
   check_word(row.place, said<say::noun::kernel>, kernel.kernel);
   add_point_facts(row, point);
-  add_numbers(row, point, kernel);
+  add_numbers(row, point, kernel, columns_);
   label(kernel, origin);
   require_storable(row.place, point, kernel);
   std::string device = device_name_.empty() ? row.text("device") : device_name_;
@@ -425,6 +480,7 @@ Import PointBuilder::take() {
     }
   }
   if (repeated_ > 0) import_.notes.emplace_back(say::import::repeated{.rows = repeated_});
+  import_.columns = columns_.take(registry_);
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
   if (import_.devices.empty()) {
     if (ignored_.empty()) fail(say::import::no_numbers{});

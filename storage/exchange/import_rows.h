@@ -39,6 +39,27 @@ struct ImportRow {
 /// Whether a column of that name means something here.
 [[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
 
+/// The columns of a file and what is kept of each. Beyond 4096 they are not listed.
+class ColumnList {
+ public:
+  /// The column of that name, from the first time on that it is asked for.
+  [[nodiscard]] ImportedColumn& operator[](std::string_view name);
+  /// Of a metric of the table: some row's value of it is kept. The name outlives this.
+  void keep(std::string_view metric) { kept_.insert(metric); }
+  /// Of those of which a reader has not said it, says what they become or why they are left out.
+  [[nodiscard]] std::vector<ImportedColumn> take(const Registry& registry);
+
+ private:
+  void describe(ImportedColumn& column, const Registry& registry) const;
+
+  std::vector<ImportedColumn> columns_;
+  std::map<std::string, std::size_t, std::less<>> place_;
+  std::set<std::string_view> kept_;
+  ImportedColumn beyond_;
+};
+/// On one line, with `...` where it is long.
+[[nodiscard]] std::string example_of(std::string_view text);
+
 /// Rows become points, points go to their devices.
 class PointBuilder {
  public:
@@ -54,6 +75,7 @@ class PointBuilder {
   [[nodiscard]] ImportedDevice& device_of(const std::string& name, const std::string& run = {}, bool simulated = false);
   /// Notes a column that means nothing here.
   void ignore(std::string_view column);
+  [[nodiscard]] ColumnList& columns() { return columns_; }
   [[nodiscard]] Import take();
 
  private:
@@ -65,6 +87,7 @@ class PointBuilder {
   Import import_;
   std::map<std::tuple<std::string, std::string, bool>, std::size_t> devices_;
   std::set<std::string> ignored_;
+  ColumnList columns_;
   std::map<Identity, std::size_t> latest_;  ///< by place among their device's points
   std::size_t repeated_ = 0;                ///< rows that say a point again
 };

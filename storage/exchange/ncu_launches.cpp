@@ -124,11 +124,12 @@ class LaunchReader {
     require_width(header_, *units);
     if (!units->fields.front().empty()) fail(line_place(units->number), say::ncu::no_units{});
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
-      table_.columns.push_back({header_.fields[i], units->fields[i], units->number, Place::Part::column});
+      table_.columns.push_back({header_.fields[i], units->fields[i], units->number});
     }
     while (const std::optional<CsvLine> line = next()) {
       begin(*line);
       for (std::size_t i = 0; i < header_.fields.size(); ++i) {
+        if (table_.columns[i].example.empty()) table_.columns[i].example = line->fields[i];
         if (!is_counter_name(header_.fields[i])) continue;
         const Place place = line_place(line->number).at(Place::Part::column, header_.fields[i]);
         if (const auto value = ncu_number(place, line->fields[i])) {
@@ -147,11 +148,14 @@ class LaunchReader {
       std::string counter = field(*line, "Metric Name");
       const auto* named = std::ranges::find(section_names, counter, [](const auto& pair) { return pair.first; });
       if (named != section_names.end()) counter = named->second;
-      if (!is_counter_name(counter)) continue;  // a rule's words, or what we have no counter for
+      if (counter.empty()) continue;  // a rule's words
       const std::string unit = field(*line, "Metric Unit");
       const auto [column, is_new] = known.try_emplace({counter, unit}, table_.columns.size());
       const Place place = line_place(line->number).at(Place::Part::metric, counter);
-      if (is_new) table_.columns.push_back({counter, unit, line->number, Place::Part::metric});
+      if (is_new) {
+        table_.columns.push_back({counter, unit, line->number, Place::Part::metric, field(*line, "Metric Value")});
+      }
+      if (!is_counter_name(counter)) continue;  // what we have no counter for
       const auto value = ncu_number(place, field(*line, "Metric Value"));
       // Sections repeat what others have.
       const bool again = std::ranges::any_of(

@@ -20,6 +20,7 @@ struct NcuColumn {
   std::string unit;      ///< as the table has it: "Mbyte"
   std::size_t line = 0;  ///< where the unit stands
   Place::Part part = Place::Part::column;
+  std::string example = {};  ///< the first launch's, as the table has it
 
   /// Of the unit: "line 2, column 'dram__bytes_read.sum'".
   [[nodiscard]] Place place() const { return line_place(line).at(part, counter); }

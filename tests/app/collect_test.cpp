@@ -493,6 +493,30 @@ TEST_F(Collect, an_ncu_table_is_one_point) {
   EXPECT_EQ(evaluate(metric_key::time_median_ns, points[0].record)->value, 1.5e6);
 }
 
+TEST_F(Collect, a_preview_of_an_import_writes_nothing) {
+  const auto csv = folder_ / "peer.csv";
+  std::ofstream(csv) << "algorithm,N,heads,d,note,time_ns\nfa2,64,1,64,hm,1000\nfa2,128,1,64,hm,\n";
+  const Outcome text = run(folder_, {"import", csv, "--preview"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("read as csv"), HasSubstr("1 point on unnamed GPU"),
+                              HasSubstr("1 row without a number left out"), HasSubstr("time_median_ns")));
+  const auto said = nlohmann::json::parse(run(folder_, {"import", csv, "--preview", "--json"}).out);
+  EXPECT_EQ(said["recognised"], "csv");
+  EXPECT_EQ(said["points"], 1);
+  EXPECT_EQ(said["rows_left_out"], 1);
+  EXPECT_FALSE(said["lacks_problem"]);
+  EXPECT_EQ(said["rows"].size(), 6U);
+  EXPECT_EQ(said["rows"][4]["left_out"], "no field, knob, metric or counter is called so");
+  EXPECT_FALSE(std::filesystem::exists(said["into"].get<std::string>()));
+  EXPECT_EQ(run(folder_, {"import", csv, "--json"}).exit_code, 2);
+  EXPECT_EQ(run(folder_, {"import", csv, "--preview", "-o", file_}).exit_code, 2);
+  std::ofstream(csv) << "algorithm,N,heads,d,time_ns,time_ns\nfa2,64,1,64,1,2\n";
+  const Outcome twice = run(folder_, {"import", csv, "--preview", "--json"});
+  EXPECT_EQ(twice.exit_code, 1);
+  EXPECT_THAT(twice.err, HasSubstr("line 1: column 'time_ns' is there twice"));
+  EXPECT_EQ(nlohmann::json::parse(twice.out)["recognised"], "csv");
+}
+
 TEST_F(Collect, the_papers_figure_stands_beside_ours) {
   ASSERT_EQ(run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "--quiet", "-o", file_}).exit_code,
             0);

@@ -7,10 +7,21 @@
 #include <utility>
 
 #include "messages/collect_panel.h"
+#include "messages/import_dialog.h"
 #include "ui/process/collector_process.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
+
+QString failure_of(QProcess& ended) {
+  if (ended.error() == QProcess::FailedToStart) return qtext(say::collect_panel::no_collector{});
+  if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
+  QString line = QString::fromUtf8(ended.readAllStandardError().trimmed());
+  line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
+  const QString program = QStringLiteral("attnscope: ");
+  if (line.startsWith(program)) line.remove(0, program.size());
+  return line.isEmpty() ? qtext(say::import_dialog::child_ended{.code = ended.exitCode()}) : line;
+}
 
 RunEditor::~RunEditor() {
   constexpr int patience_ms = 10'000;
@@ -25,6 +36,10 @@ void RunEditor::edit(const QString& file, const QStringList& words) {
 
 void RunEditor::merge(const QString& target, const QStringList& files) {
   ask({target, {}, QStringList{QStringLiteral("merge"), QStringLiteral("-o"), target} + files});
+}
+
+void RunEditor::import(const QString& target, const QStringList& words) {
+  ask({target, {}, QStringList{QStringLiteral("import"), QStringLiteral("-o"), target} + words});
 }
 
 void RunEditor::ask(Task task) {
@@ -58,15 +73,7 @@ void RunEditor::end() {
     emit done(task.file, task.words, !said[QStringLiteral("rows")].toArray().isEmpty());
     return;
   }
-  if (ended->error() == QProcess::FailedToStart) {
-    emit failed(task.file, task.words, qtext(say::collect_panel::no_collector{}));
-    return;
-  }
-  QString line = QString::fromUtf8(ended->readAllStandardError().trimmed());
-  line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
-  const QString program = QStringLiteral("attnscope: ");
-  if (line.startsWith(program)) line.remove(0, program.size());
-  emit failed(task.file, task.words, line);
+  emit failed(task.file, task.words, failure_of(*ended));
 }
 
 }  // namespace attnscope::ui

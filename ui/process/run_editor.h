@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `attnscope edit` and `attnscope merge` as child processes: the window itself writes no file of measurements.
+// `attnscope edit`, `merge` and `import` as child processes: the window itself writes no file of measurements.
 #pragma once
 
 #include <QObject>
@@ -10,6 +10,9 @@
 #include <memory>
 
 namespace attnscope::ui {
+
+/// Why a program of ours that has ended did not do what it was asked, in its one line; empty where it did.
+[[nodiscard]] QString failure_of(QProcess& ended);
 
 class RunEditor : public QObject {
   Q_OBJECT
@@ -22,6 +25,8 @@ class RunEditor : public QObject {
   void edit(const QString& file, const QStringList& words);
   /// `attnscope merge FILES -o TARGET`.
   void merge(const QString& target, const QStringList& files);
+  /// `attnscope import WORDS -o TARGET`.
+  void import(const QString& target, const QStringList& words);
   [[nodiscard]] bool running() const { return process_ != nullptr; }
 
  signals:

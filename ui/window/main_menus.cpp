@@ -6,8 +6,10 @@
 #include <QStatusBar>
 #include <utility>
 
+#include "messages/import_dialog.h"
 #include "messages/window.h"
 #include "ui/pages/page_list.h"
+#include "ui/panels/import_dialog.h"
 #include "ui/panels/report_dialog.h"
 #include "ui/text/qtext.h"
 #include "ui/window/help.h"
@@ -36,6 +38,11 @@ void MainWindow::build_file_menu() {
   another->setShortcut(QKeySequence::New);
   QAction* open = file->addAction(qtext(say::window::open{}), this, &MainWindow::open_dialog);
   open->setShortcut(QKeySequence::Open);
+  file->addAction(qtext(say::import_dialog::menu{}), this, [this] {
+    const QStringList tables = QFileDialog::getOpenFileNames(this, qtext(say::import_dialog::choose_title{}), {},
+                                                             qtext(say::import_dialog::filter{}));
+    if (!tables.isEmpty()) import_files(tables);
+  });
   file->addAction(qtext(say::window::open_sample{}), this, &MainWindow::open_sample);
   file->addAction(qtext(say::window::open_second_sample{}), this, &MainWindow::open_second_sample);
   file->addAction(qtext(say::window::open_kernel{}), this, [this] {
@@ -66,6 +73,13 @@ void MainWindow::build_file_menu() {
   file->addSeparator();
   QAction* quit = file->addAction(qtext(say::window::quit{}), this, &QWidget::close);
   quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
+}
+
+void MainWindow::import_files(const QStringList& tables) {
+  auto* dialog = new ImportDialog(tables, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &ImportDialog::imported, this, [this](const QString& file) { open_by_hand({file}); });
+  dialog->open();
 }
 
 void MainWindow::build_edit_menu() {

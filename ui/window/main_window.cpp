@@ -29,6 +29,7 @@
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
+#include "ui/panels/import_dialog.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/process/remote_device_list.h"
 #include "ui/runs/samples.h"
@@ -535,10 +536,12 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   QStringList files;
+  QStringList tables;
   for (const QUrl& url : event->mimeData()->urls()) {
-    if (url.isLocalFile()) files << url.toLocalFile();
+    if (url.isLocalFile()) (is_to_import(url.toLocalFile()) ? tables : files) << url.toLocalFile();
   }
   if (!files.isEmpty()) open_by_hand(files);
+  if (!tables.isEmpty()) import_files(tables);
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {

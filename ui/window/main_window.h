@@ -104,6 +104,8 @@ class MainWindow : public QMainWindow {
   /// The pages turn to what a started sweep has measured; where the user has chosen otherwise, a bar offers it.
   void show_sweep();
   void open_by_hand(const QStringList& files);
+  /// Shows what becomes of these tables, imports them where that is wanted, and opens what they are in then.
+  void import_files(const QStringList& tables);
   void open_sample();
   void open_second_sample();
   void show_details(const Page* page, const ShownPoint& point);

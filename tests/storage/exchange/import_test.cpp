@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <tuple>
@@ -409,6 +410,61 @@ TEST(ImportNcu, ReadsTheRawTableWithItsUnits) {
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 1301e6);
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::achieved_occupancy_pct), (10.5 * 50 + 31.5 * 10 + 10) / 43);
   EXPECT_FALSE(evaluate(metric_key::dram_write_bytes, point)) << "one of its parts is not known";
+}
+
+/// "becomes [unit]" of a column, or why it is left out.
+std::string fate_of(const Import& import, std::string_view name) {
+  const auto column = std::ranges::find(import.columns, name, &ImportedColumn::name);
+  if (column == import.columns.end()) return "no such column";
+  if (!column->left_out.empty()) return text(column->left_out);
+  return fmt::format("{} [{}]", column->becomes, column->kept_in);
+}
+
+TEST(ImportColumns, OfCsvSayWhatEachBecomes) {
+  const Import import = imported(
+      "algorithm,N,heads,d,note,time_ns,tflops,dram__bytes_read.sum,lts__x.sum,dram_write_bytes\n"
+      "fa2,64,1,64,hm,1000,3,2048,5,\n",
+      ImportFormat::csv);
+  std::vector<std::string> names;
+  for (const ImportedColumn& column : import.columns) names.push_back(column.name);
+  EXPECT_THAT(names, ElementsAre("algorithm", "N", "heads", "d", "note", "time_ns", "tflops", "dram__bytes_read.sum",
+                                 "lts__x.sum", "dram_write_bytes"));
+  EXPECT_EQ(fate_of(import, "algorithm"), "algorithm []");
+  EXPECT_EQ(fate_of(import, "N"), "n_q, n_k []");
+  EXPECT_EQ(fate_of(import, "note"), "no field, knob, metric or counter is called so");
+  EXPECT_EQ(fate_of(import, "time_ns"), "time_median_ns [ns]");
+  EXPECT_EQ(fate_of(import, "tflops"), "follows from the others");
+  EXPECT_EQ(fate_of(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
+  EXPECT_EQ(fate_of(import, "lts__x.sum"), "lts__x.sum [1]");
+  EXPECT_EQ(fate_of(import, "dram_write_bytes"), "no row has a value of it");
+  EXPECT_EQ(import.columns[7].example, "2048");
+}
+
+TEST(ImportColumns, OfLongTablesAndJsonHaveTheFilesUnits) {
+  const Import table =
+      imported("algorithm,N,heads,d,metric,value,unit\nfa2,64,1,64,dram_read_bytes,2,Mbyte\n", ImportFormat::csv);
+  EXPECT_EQ(fate_of(table, "metric"), "metric []");
+  EXPECT_EQ(fate_of(table, "dram_read_bytes"), "dram_read_bytes [byte]");
+  EXPECT_EQ(table.columns.back().unit, "Mbyte");
+  EXPECT_EQ(table.columns.back().example, "2");
+  const Import json = imported(
+      R"([{"algorithm":"fa2","N":64,"heads":1,"d":64,"extra":1,"metrics":{"dram_read_bytes":{"value":2,"unit":"Mbyte"}}}])",
+      ImportFormat::json);
+  EXPECT_EQ(fate_of(json, "extra"), "no field, knob, metric or counter is called so");
+  EXPECT_EQ(fate_of(json, "dram_read_bytes"), "dram_read_bytes [byte]");
+}
+
+TEST(ImportColumns, OfNcusTableAreKnownBeforeItsProblemIs) {
+  const std::string text = std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows);
+  const Import import = imported(text, ImportFormat::ncu, {.only_look = true});
+  EXPECT_EQ(fate_of(import, "Kernel Name"), "kernel []");
+  EXPECT_EQ(fate_of(import, "ID"), "tells launches apart");
+  EXPECT_EQ(fate_of(import, "gpu__time_duration.sum"), "time_median_ns [ns]");
+  EXPECT_EQ(fate_of(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
+  EXPECT_EQ(fate_of(import, "lts__t_bytes.sum"), "lts__t_bytes.sum [byte]");
+  const auto read = std::ranges::find(import.columns, "dram__bytes_read.sum", &ImportedColumn::name);
+  EXPECT_EQ(read->unit, "Mbyte");
+  EXPECT_EQ(read->example, "1,234.5");
 }
 
 TEST(ImportNcu, WithoutANameTheDeviceIsItsCapability) {

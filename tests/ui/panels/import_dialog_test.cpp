@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tables that are dropped on the window: what is said of them, and what is in the file that they become, by the real
+// program as its child.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <QAbstractItemModel>
+#include <QDropEvent>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTest>
+#include <QUrl>
+#include <QWindow>
+#include <array>
+#include <fstream>
+
+#include "profiler/metrics/metrics.h"
+#include "storage/exchange/export.h"
+#include "tests/ui/window_test.h"
+#include "ui/panels/import_dialog.h"
+#include "ui/runs/samples.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr const char* ncu_table =
+    "==PROF== Connected\n\"ID\",\"Kernel Name\",\"CC\",\"Stream\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
+    "\"\",\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n\"0\",\"flash_fwd\",\"9.0\",\"7\",\"12.5\",\"1.5\"\n";
+
+std::vector<double> medians(const QString& file) {
+  std::vector<double> all;
+  for (const StoredPoint& point : RunStore::open(file.toStdString(), RunStore::Mode::read_only).points()) {
+    if (const auto median = evaluate(metric_key::time_median_ns, point.record)) all.push_back(median->value);
+  }
+  return all;
+}
+
+class ImportDialogTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    WindowTest::SetUp();
+    qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+    qputenv("XDG_DATA_HOME", folder.path().toUtf8());
+    window.show();
+  }
+  void TearDown() override {
+    qunsetenv("ATTNSCOPE_COLLECTOR");
+    qunsetenv("XDG_DATA_HOME");
+  }
+  [[nodiscard]] QString write(const char* name, const QByteArray& text) const {
+    QFile out(folder.filePath(QString::fromLatin1(name)));
+    EXPECT_TRUE(out.open(QIODevice::WriteOnly));
+    out.write(text);
+    return out.fileName();
+  }
+  void drop(const QStringList& files) {
+    QMimeData data;
+    QList<QUrl> urls;
+    for (const QString& each : files) urls << QUrl::fromLocalFile(each);
+    data.setUrls(urls);
+    const QPoint middle = window.rect().center();
+    QDragEnterEvent enter(middle, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window.windowHandle(), &enter);
+    EXPECT_TRUE(enter.isAccepted());
+    QDropEvent event(middle, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window.windowHandle(), &event);
+    dialog = window.findChild<ImportDialog*>();
+    wait();
+  }
+  void wait() {
+    ASSERT_TRUE(QTest::qWaitFor(
+        [this] { return (dialog == nullptr || !dialog->busy()) && !window.workspace().loading(); }, 60'000));
+    settle();
+  }
+  template <class Widget>
+  Widget* part(const char* name) {
+    return tabs()->currentWidget()->findChild<Widget*>(QString::fromLatin1(name));
+  }
+  QTabWidget* tabs() { return dialog->findChild<QTabWidget*>(); }
+  QPushButton* button() { return dialog->findChild<QPushButton*>(QStringLiteral("import-do")); }
+  QString words() { return part<QPlainTextEdit>("import-words")->toPlainText(); }
+  void type(const char* field, const char* text) {
+    part<QLineEdit>(field)->setText(QString::fromLatin1(text));
+    wait();
+  }
+  /// Becomes, its unit and why it is left out.
+  QStringList fate_of(const QString& column) {
+    const QAbstractItemModel& model = *part<QTableView>("import-columns")->model();
+    for (int row = 0; row < model.rowCount(); ++row) {
+      if (model.index(row, 0).data().toString() != column) continue;
+      QStringList fate;
+      for (const int cell : {2, 4, 5}) fate << model.index(row, cell).data().toString();
+      return fate;
+    }
+    return {};
+  }
+  QString import_into(const QString& target) {
+    dialog->findChild<QLineEdit*>(QStringLiteral("import-into"))->setText(target);
+    const QPointer<ImportDialog> before = dialog;
+    QTest::mouseClick(button(), Qt::LeftButton);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return before.isNull() || !before->busy(); }, 60'000));
+    settle();
+    dialog = before;
+    EXPECT_TRUE(QTest::qWaitFor([this] { return !window.workspace().loading(); }, 60'000));
+    return target;
+  }
+
+  MainWindow window{false};
+  QPointer<ImportDialog> dialog;
+};
+
+TEST_F(ImportDialogTest, WhatWasExportedComesBackWithItsMedians) {
+  const RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::read_only);
+  const QString csv = folder.filePath("out.csv");
+  const QString json = folder.filePath("out.json");
+  std::ofstream csv_stream(csv.toStdString());
+  export_csv(store, {}, csv_stream);
+  csv_stream.close();
+  std::ofstream json_stream(json.toStdString());
+  export_json(store, {}, json_stream);
+  json_stream.close();
+  for (const QString& table : {csv, json}) {
+    drop({table});
+    ASSERT_NE(dialog, nullptr);
+    EXPECT_TRUE(words().startsWith(table == csv ? "CSV\n" : "JSON\n")) << words().toStdString();
+    EXPECT_EQ(fate_of("n_q"), (QStringList{"n_q", "", ""}));
+    EXPECT_EQ(fate_of("samples_ns"), (QStringList{"time_median_ns", "ns", ""}));
+    EXPECT_EQ(fate_of("tflops"), (QStringList{"", "", "follows from the others"}));
+    EXPECT_FALSE(part<QLineEdit>("import--algorithm")->isVisible());
+    const QString target = import_into(table + QStringLiteral(".attnscope"));
+    EXPECT_EQ(dialog, nullptr) << "it closes when all is done";
+    EXPECT_EQ(medians(target), medians(file));
+    EXPECT_TRUE(window.workspace().files().contains(target));
+    window.workspace().close(target);
+  }
+}
+
+TEST_F(ImportDialogTest, NcusTableIsToldWhatItIsOf) {
+  drop({write("peer.csv", ncu_table)});
+  ASSERT_NE(dialog, nullptr);
+  EXPECT_TRUE(words().startsWith("Nsight Compute's table\n")) << words().toStdString();
+  EXPECT_TRUE(words().contains("does not say what was computed"));
+  EXPECT_EQ(fate_of("dram__bytes_read.sum"), (QStringList{"dram_read_bytes", "byte", ""}));
+  EXPECT_EQ(fate_of("Stream"), (QStringList{"", "", "no field, knob, metric or counter is called so"}));
+  EXPECT_FALSE(button()->isEnabled());
+  type("import--algorithm", "torch-flash");
+  type("import--axis", "N=4096 d=12x");
+  EXPECT_TRUE(words().contains("12x")) << words().toStdString();
+  EXPECT_FALSE(button()->isEnabled());
+  type("import--axis", "N=4096  d=128");
+  type("import--device-name", "H200");
+  EXPECT_TRUE(words().contains("1 point on H200")) << words().toStdString();
+  const QString target = import_into(folder.filePath("peer"));
+  EXPECT_EQ(dialog, nullptr);
+  EXPECT_EQ(medians(target + ".attnscope"), std::vector<double>{1.5e6});
+  EXPECT_EQ(
+      RunStore::open(target.toStdString() + ".attnscope", RunStore::Mode::read_only).points()[0].record.spec.problem.d,
+      128);
+}
+
+TEST_F(ImportDialogTest, FilesThatAreNoTablesSayWhyInALineAndTheOthersAreImported) {
+  const QString good = write("good.csv", "algorithm,N,heads,d,note,time_ns\nfa2,64,1,64,hm,1000\nfa2,128,1,64,hm,\n");
+  const QString twice = write("twice.csv", "algorithm,N,heads,d,time_ns,time_ns\nfa2,64,1,64,1,2\n");
+  const QString binary = write("binary.csv", QByteArray("a\0b", 3));
+  const QString pipe = folder.filePath("pipe.csv");
+  ASSERT_EQ(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
+  drop({file, good, twice, binary, pipe});
+  EXPECT_EQ(window.workspace().files(), QStringList{file}) << "what holds measurements is opened";
+  ASSERT_NE(dialog, nullptr);
+  ASSERT_EQ(tabs()->count(), 4);
+  EXPECT_TRUE(words().contains("1 row without a number left out")) << words().toStdString();
+  EXPECT_EQ(fate_of("note").last(), "no field, knob, metric or counter is called so");
+  const std::array<const char*, 3> why{"column 'time_ns' is there twice", "byte 2 is zero", "is a pipe or a device"};
+  for (int i = 0; i < 3; ++i) {
+    tabs()->setCurrentIndex(i + 1);
+    EXPECT_TRUE(words().contains(why.at(static_cast<std::size_t>(i)))) << words().toStdString();
+    EXPECT_FALSE(words().contains("attnscope: "));
+    EXPECT_EQ(part<QTableView>("import-columns")->model()->rowCount(), 0);
+  }
+  // An own file is added to; while another program writes it, nothing is lost.
+  const std::vector<double> before = medians(file);
+  {
+    const RunStore held = RunStore::open(file.toStdString(), RunStore::Mode::collect);
+    import_into(file);
+    ASSERT_NE(dialog, nullptr);
+    EXPECT_EQ(tabs()->count(), 4);
+    EXPECT_TRUE(words().contains("is being written by another")) << words().toStdString();
+  }
+  EXPECT_EQ(medians(file), before);
+  import_into(file);
+  ASSERT_NE(dialog, nullptr) << "what could not be imported is still there";
+  EXPECT_EQ(tabs()->count(), 3);
+  EXPECT_EQ(medians(file).size(), before.size() + 1);
+  EXPECT_EQ(medians(file).back(), 1000);
+}
+
+TEST_F(ImportDialogTest, ARecordedSampleIsNoTargetAndTheUsualOneIsNew) {
+  drop({write("good.csv", "algorithm,N,heads,d,time_ns\nfa2,64,1,64,1000\n")});
+  ASSERT_NE(dialog, nullptr);
+  const QString usual = dialog->findChild<QLineEdit*>(QStringLiteral("import-into"))->text();
+  EXPECT_TRUE(usual.startsWith(folder.path())) << usual.toStdString();
+  EXPECT_FALSE(QFile::exists(usual));
+  if (const QString sample = recorded_sample(); !sample.isEmpty()) {
+    QFile bytes(sample);
+    const qint64 size = bytes.size();
+    import_into(sample);
+    ASSERT_NE(dialog, nullptr);
+    EXPECT_TRUE(
+        dialog->findChild<QLabel*>(QStringLiteral("import-state"))->text().contains("stays as it was recorded"));
+    EXPECT_EQ(bytes.size(), size);
+  }
+  EXPECT_EQ(medians(import_into(usual)), std::vector<double>{1000});
+  EXPECT_TRUE(window.workspace().files().contains(usual));
+}
+
+}  // namespace
+}  // namespace attnscope::ui

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panels/import_dialog.h"
+
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QTabWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "messages/import_dialog.h"
+#include "messages/import_preview.h"
+#include "messages/window.h"
+#include "profiler/analysis/tables/table.h"
+#include "storage/output_file.h"
+#include "ui/models/result_model.h"
+#include "ui/runs/samples.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/path_field.h"
+#include "ui/widgets/plain_table.h"
+
+namespace attnscope::ui {
+namespace {
+
+constexpr QLatin1String axis_word("--axis");
+
+/// What a table may need to be told.
+struct Told {
+  QLatin1String word;  ///< of `attnscope import`
+  Saying label;
+  Saying example;
+  bool of_ncu = true;
+};
+const Told all_told[] = {
+    {QLatin1String("--device-name"), said<say::import_dialog::gpu>, said<say::import_dialog::as_file_says>, false},
+    {QLatin1String("--label"), said<say::import_dialog::run_name>, said<say::import_dialog::as_file_called>, false},
+    {QLatin1String("--algorithm"), said<say::import_dialog::algorithm>, said<say::import_dialog::algorithm_example>},
+    {axis_word, said<say::import_dialog::problem>, said<say::import_dialog::problem_example>},
+    {QLatin1String("--kernel"), said<say::import_dialog::kernel>, said<say::import_dialog::all_launches>},
+    {QLatin1String("--launches"), said<say::import_dialog::launches>, said<say::import_dialog::launches_example>},
+    {QLatin1String("--device"), said<say::import_dialog::device>, said<say::import_dialog::all_launches>},
+    {QLatin1String("--process"), said<say::import_dialog::process>, said<say::import_dialog::all_launches>},
+    {QLatin1String("--repeats"), said<say::import_dialog::repeats>, said<say::import_dialog::repeats_example>},
+};
+
+QLabel* plain_label(QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  return label;
+}
+
+QString name_of(const QString& recognised) {
+  if (recognised == QLatin1String("ncu")) return qtext(say::import_dialog::ncu{});
+  if (recognised == QLatin1String("json")) return qtext(say::import_dialog::json{});
+  return recognised.isEmpty() ? QString() : qtext(say::import_dialog::csv{});
+}
+
+}  // namespace
+
+bool is_to_import(const QString& file) {
+  const QFileInfo info(file);
+  if (!info.exists() || info.isDir() || info.suffix() == QLatin1String("attnscope")) return false;
+  if (!info.isFile()) return true;  // reading a pipe would wait for who writes into it
+  QFile content(file);
+  if (!content.open(QIODevice::ReadOnly)) return true;
+  return !file_kind::measurements.is_one(content.read(4096).toStdString());
+}
+
+ImportPage::ImportPage(QString file, QWidget* parent) : QWidget(parent), file_(std::move(file)) {
+  auto* column = new QVBoxLayout(this);
+  words_ = new QPlainTextEdit(this);
+  words_->setObjectName(QStringLiteral("import-words"));
+  words_->setReadOnly(true);
+  words_->setFrameShape(QFrame::NoFrame);
+  words_->setTabChangesFocus(true);
+  column->addWidget(words_);
+  model_ = new ResultModel(this);
+  auto* table = new PlainTable(model_, qtext(say::import_dialog::columns{}), this);
+  table->setObjectName(QStringLiteral("import-columns"));
+  table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table->horizontalHeader()->setStretchLastSection(true);
+  table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  column->addWidget(table, 1);
+  add_entries();
+  say(qtext(say::import_dialog::looking{}));
+}
+
+void ImportPage::add_entries() {
+  auto* grid = new QGridLayout;
+  for (const Told& told : all_told) {
+    const int place = static_cast<int>(entries_.size());
+    auto* label = new QLabel(qtext(told.label()), this);
+    auto* field = new QLineEdit(this);
+    field->setObjectName(QLatin1String("import") + told.word);
+    field->setPlaceholderText(qtext(told.example()));
+    label->setBuddy(field);
+    grid->addWidget(label, place / 2, place % 2 * 2);
+    grid->addWidget(field, place / 2, place % 2 * 2 + 1);
+    connect(field, &QLineEdit::textChanged, this, [this] {
+      state_ = State::waits;
+      emit changed();
+    });
+    entries_.push_back({told.word, field, label, told.of_ncu});
+  }
+  static_cast<QVBoxLayout*>(layout())->addLayout(grid);
+  show_entries(false);
+}
+
+void ImportPage::show_entries(bool of_ncu) {
+  is_ncu_ = of_ncu;
+  for (const Entry& entry : entries_) {
+    for (QWidget* part : {static_cast<QWidget*>(entry.label), static_cast<QWidget*>(entry.field)}) {
+      part->setVisible(of_ncu || !entry.of_ncu);
+    }
+  }
+}
+
+QStringList ImportPage::words() const {
+  static const QRegularExpression blanks(QStringLiteral("\\s+"));
+  QStringList all;
+  for (const Entry& entry : entries_) {
+    const QString text = entry.field->text().trimmed();
+    if (text.isEmpty() || (entry.of_ncu && !is_ncu_)) continue;
+    const QStringList values = entry.word == axis_word ? text.split(blanks) : QStringList{text};
+    for (const QString& value : values) all << entry.word + QLatin1Char('=') + value;
+  }
+  return all;
+}
+
+void ImportPage::take(const QJsonObject& said, const QString& why) {
+  const QString recognised = said[QLatin1String("recognised")].toString();
+  // An option that is wrong ends the command before it has looked at the file.
+  if (!recognised.isEmpty()) show_entries(recognised == QLatin1String("ncu"));
+  show_columns(said[QLatin1String("rows")].toArray());
+  const bool lacks = said[QLatin1String("lacks_problem")].toBool();
+  state_ = why.isEmpty() && !lacks ? State::ready : State::refused;
+  QStringList lines{name_of(recognised)};
+  for (const auto& line : said[QLatin1String("lines")].toArray()) lines << line.toString();
+  if (lacks) lines << qtext(say::import_dialog::lacks_problem{});
+  lines << why;
+  lines.removeAll(QString());
+  say(lines.join(QLatin1Char('\n')));
+}
+
+void ImportPage::say(const QString& words) {
+  words_->setPlainText(words);
+  // However much a file gives to say, its columns keep their room.
+  constexpr double most_lines = 5;
+  const double lines = std::clamp(words_->document()->size().height(), 1.0, most_lines);
+  const double margins = 2 * (words_->document()->documentMargin() + words_->frameWidth());
+  constexpr double other_scripts = 0.5;  // are higher than the font says
+  words_->setFixedHeight(static_cast<int>((lines + other_scripts) * words_->fontMetrics().lineSpacing() + margins));
+}
+
+void ImportPage::show_columns(const QJsonArray& rows) {
+  std::vector<QJsonObject> lines;
+  for (const auto& row : rows) lines.push_back(row.toObject());
+  const std::pair<const char*, Saying> columns[] = {
+      {"column", said<say::import_preview::column>},   {"unit", said<say::import_preview::unit>},
+      {"becomes", said<say::import_preview::becomes>}, {"title", said<say::import_preview::title>},
+      {"kept_in", said<say::import_preview::kept_in>}, {"left_out", said<say::import_preview::left_out>},
+      {"example", said<say::import_preview::example>},
+  };
+  analysis::TableOf<QJsonObject> table(std::move(lines));
+  for (const auto& [key, title] : columns) {
+    const auto cell = [name = QLatin1String(key)](const QJsonObject& row) {
+      return row[name].toString().toStdString();
+    };
+    table.add({.key = key, .title = text(title())}, cell);
+  }
+  const auto is_left_out = [](const QJsonObject& row) {
+    return row[QLatin1String("left_out")].toString().isEmpty() ? analysis::Tone::plain : analysis::Tone::muted;
+  };
+  table.table().tone = table.of(is_left_out);
+  model_->set_table(std::make_shared<const analysis::Table>(std::move(table).take()));
+}
+
+ImportDialog::ImportDialog(const QStringList& files, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(qtext(say::import_dialog::title{}));
+  auto* column = new QVBoxLayout(this);
+  tabs_ = new QTabWidget(this);
+  tabs_->setDocumentMode(true);
+  tabs_->setUsesScrollButtons(true);
+  column->addWidget(tabs_, 1);
+  QStringList distinct = files;
+  distinct.removeDuplicates();
+  for (const QString& file : distinct) {
+    auto* page = new ImportPage(QFileInfo(file).absoluteFilePath(), tabs_);
+    QString title = one_line(QFileInfo(file).fileName());
+    const int place = tabs_->addTab(page, title.replace(QLatin1Char('&'), QLatin1String("&&")));
+    tabs_->setTabToolTip(place, plain_tip(file));
+    connect(page, &ImportPage::changed, this, [this, page] {
+      if (looked_at_ == page) {
+        preview_.stop();
+        looked_at_ = nullptr;
+      }
+      settle_.start();
+      show_state();
+    });
+  }
+  add_target();
+  constexpr int pause_in_typing_ms = 250;
+  settle_.setInterval(pause_in_typing_ms);
+  settle_.setSingleShot(true);
+  connect(&settle_, &QTimer::timeout, this, &ImportDialog::look);
+  connect(&preview_, &ImportPreview::ended, this, &ImportDialog::take_preview);
+  connect(&editor_, &RunEditor::done, this, [this] { take_imported({}); });
+  connect(&editor_, &RunEditor::failed, this,
+          [this](const QString&, const QStringList&, const QString& why) { take_imported(why); });
+  resize(860, 540);
+  look();
+}
+
+void ImportDialog::add_target() {
+  target_ = new PathField({}, {}, this);
+  target_->setObjectName(QStringLiteral("import-into"));
+  connect(target_, &QLineEdit::textChanged, this, [this] { show_state(); });
+  auto* choose = new QPushButton(qtext(say::import_dialog::browse{}), this);
+  choose->setAutoDefault(false);
+  connect(choose, &QPushButton::clicked, this, &ImportDialog::choose_target);
+  auto* place = new QHBoxLayout;
+  place->addWidget(target_, 1);
+  place->addWidget(choose);
+  auto* form = new QFormLayout;
+  form->addRow(qtext(say::import_dialog::into{}), place);
+  static_cast<QLabel*>(form->labelForField(place))->setBuddy(target_);
+  static_cast<QVBoxLayout*>(layout())->addLayout(form);
+  state_ = plain_label(this);
+  state_->setObjectName(QStringLiteral("import-state"));
+  layout()->addWidget(state_);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+  import_ = buttons->addButton(qtext(say::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
+  import_->setObjectName(QStringLiteral("import-do"));
+  import_->setDefault(true);
+  connect(import_, &QPushButton::clicked, this, &ImportDialog::import);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  layout()->addWidget(buttons);
+}
+
+void ImportDialog::choose_target() {
+  const QString path = QFileDialog::getSaveFileName(this, qtext(say::import_dialog::into_title{}), target_->text(),
+                                                    qtext(say::import_dialog::into_filter{}), nullptr,
+                                                    QFileDialog::DontConfirmOverwrite);
+  if (!path.isEmpty()) target_->setText(path);
+}
+
+QString ImportDialog::target() const {
+  const QString path = target_->text().trimmed();
+  return path.isEmpty() || !QFileInfo(path).suffix().isEmpty() ? path : path + QStringLiteral(".attnscope");
+}
+
+std::vector<ImportPage*> ImportDialog::pages(ImportPage::State state) const {
+  std::vector<ImportPage*> all;
+  for (int i = 0; i < tabs_->count(); ++i) {
+    auto* page = static_cast<ImportPage*>(tabs_->widget((std::max(0, tabs_->currentIndex()) + i) % tabs_->count()));
+    if (page->state() == state) all.push_back(page);
+  }
+  return all;
+}
+
+void ImportDialog::look() {
+  while (looked_at_ == nullptr && !settle_.isActive()) {
+    const std::vector<ImportPage*> waiting = pages(ImportPage::State::waits);
+    if (waiting.empty()) break;
+    ImportPage* const page = waiting.front();
+    const QFileInfo info(page->file());
+    if (info.exists() && !info.isFile() && !info.isDir()) {
+      page->take({}, qtext(say::import_dialog::no_regular_file{.file = page->file().toStdString()}));
+      continue;
+    }
+    looked_at_ = page;
+    preview_.start(page->file(), page->words());
+  }
+  show_state();
+}
+
+void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
+  std::exchange(looked_at_, nullptr)->take(said, why);
+  const QString into = said[QLatin1String("into")].toString();
+  if (usual_target_.isEmpty() && !into.isEmpty()) {
+    usual_target_ = into;
+    if (target_->text().isEmpty()) target_->setText(into);
+  }
+  look();
+}
+
+void ImportDialog::import() {
+  if (editor_.running()) return;
+  into_ = target();
+  if (into_.isEmpty()) return show_state(qtext(say::import_dialog::no_file{}));
+  if (is_recorded_sample(into_)) return show_state(qtext(say::window::sample_stays{.file = into_.toStdString()}));
+  if (into_ == usual_target_) QDir().mkpath(QFileInfo(into_).path());
+  wrote_ = false;
+  for (ImportPage* page : pages(ImportPage::State::ready)) {
+    importing_.push_back(page);
+    editor_.import(into_, page->words() + QStringList{page->file()});
+  }
+  show_state();
+}
+
+void ImportDialog::take_imported(const QString& why) {
+  ImportPage* const page = importing_.front();
+  importing_.pop_front();
+  if (why.isEmpty()) {
+    wrote_ = true;
+    tabs_->removeTab(tabs_->indexOf(page));
+    page->deleteLater();
+  } else {
+    page->say(why);
+    tabs_->setCurrentWidget(page);
+  }
+  if (!importing_.empty()) return show_state();
+  show_state(why);
+  if (wrote_) emit imported(into_);
+  if (tabs_->count() == 0) accept();
+}
+
+void ImportDialog::show_state(const QString& words) {
+  const bool imports = !importing_.empty();
+  tabs_->setEnabled(!imports);
+  target_->setEnabled(!imports);
+  import_->setEnabled(!imports && !pages(ImportPage::State::ready).empty() && pages(ImportPage::State::waits).empty());
+  if (imports) {
+    state_->setText(qtext(say::import_dialog::importing{.file = importing_.front()->file().toStdString()}));
+  } else if (!words.isEmpty()) {
+    state_->setText(words);
+  } else if (target().isEmpty()) {
+    state_->clear();
+  } else {
+    state_->setText(QFileInfo(target()).size() > 0 ? qtext(say::import_dialog::appends{})
+                                                   : qtext(say::import_dialog::creates{}));
+  }
+}
+
+bool ImportDialog::busy() const {
+  return looked_at_ != nullptr || settle_.isActive() || !importing_.empty();
+}
+
+void ImportDialog::reject() {
+  if (importing_.empty()) QDialog::reject();
+}
+
+}  // namespace attnscope::ui
