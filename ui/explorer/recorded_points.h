@@ -48,7 +48,8 @@ class RecordedPoints {
 
     [[nodiscard]] bool operator==(const Ask&) const = default;
   };
-  /// The rows that may be found, and their values by what sets points apart: of each the place among the different ones.
+  /// The rows that may be found, and their values by what sets points apart: of each the place among the different
+  /// ones.
   struct Candidates {
     struct Part {
       std::vector<PointSpec> values;  ///< with the fields that it is about alone
