@@ -102,8 +102,9 @@ std::string database_uri(const std::filesystem::path& file, DatabaseAccess acces
 }
 
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& file, DatabaseAccess access) {
-  const int flags =
-      access == DatabaseAccess::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READONLY;
+  // Who reads has a connection of his own: locking at each value is a tenth of the time of many points.
+  const int flags = access == DatabaseAccess::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
+                                                         : SQLite::OPEN_READONLY | SQLite::OPEN_NOMUTEX;
   auto database =
       std::make_unique<SQLite::Database>(database_uri(file, access), flags | SQLite::OPEN_URI, busy_timeout_ms);
   const bool reads_only = access != DatabaseAccess::read_write;

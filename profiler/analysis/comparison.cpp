@@ -77,8 +77,8 @@ struct RoundAt {
 };
 
 /// Of what is imported, also where its samples did not come along.
-bool has_time(const PointTable& table, Row row) {
-  return has_values(table.disposition(row)) && table.values(metric_key::time_median_ns).at(row).value_or(0) > 0;
+bool has_time(const PointTable& table, const ValueColumn& times, Row row) {
+  return has_values(table.disposition(row)) && times.at(row).value_or(0) > 0;
 }
 
 /// What is looked at of every pair, found once.
@@ -179,16 +179,13 @@ void push(RoundsOfSide& side, const RoundAt& round) {
 
 /// What recordings of such a point differ by, where that is known of all of a side's.
 void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_clock, RoundsOfSide& side) {
+  if (std::ranges::any_of(rows, [&](Row row) { return table.run(row).noise == nullptr; })) return;
   std::map<std::uint32_t, std::size_t> rounds;
   for (const std::uint32_t recording : side.recordings) ++rounds[recording];
   std::size_t fewest = side.ns.size();
   for (const auto& [recording, count] : rounds) fewest = std::min(fewest, count);
   for (const Row row : rows) {
     const std::shared_ptr<const NoiseModel>& noise = table.run(row).noise;
-    if (noise == nullptr) {
-      side.place = {};
-      return;
-    }
     const FoundVariance found =
         noise->of(identity_text(table.spec(row)), std::exp(place_of_medians(side.ns)), fewest, one_clock);
     if (side.place.freedom <= 0 || found.variance > side.place.variance) side.place = found;
@@ -326,8 +323,10 @@ std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Ro
 }
 
 /// What a key's rows are: a pair, or left out.
-void sort_out(const PointTable& table, const RowGroups::Sides& sides, ComparisonResult& result) {
+void sort_out(const PointTable& table, const ValueColumn& times, const RowGroups::Sides& sides,
+              ComparisonResult& result) {
   using Why = LeftOut::Why;
+  const auto untimed = [&](Row row) { return !has_time(table, times, row); };
   std::array<std::vector<Row>, 2> ran;
   for (const std::size_t side : {0U, 1U}) {
     std::vector<Row> rows(sides.at(side).begin(), sides.at(side).end());
@@ -336,7 +335,7 @@ void sort_out(const PointTable& table, const RowGroups::Sides& sides, Comparison
       return;
     }
     ran.at(side) = std::move(rows);
-    std::erase_if(ran.at(side), [&](Row row) { return !has_time(table, row); });
+    std::erase_if(ran.at(side), untimed);
   }
   bool whole = true;
   for (const std::size_t side : {0U, 1U}) {
@@ -352,7 +351,7 @@ void sort_out(const PointTable& table, const RowGroups::Sides& sides, Comparison
       whole = false;
     } else if (ran.at(side).size() < sides.at(side).size()) {
       std::vector<Row> failed;
-      std::ranges::copy_if(sides.at(side), std::back_inserter(failed), [&](Row row) { return !has_time(table, row); });
+      std::ranges::copy_if(sides.at(side), std::back_inserter(failed), untimed);
       result.left_out.push_back({.why = Why::failed, .of_other = of_other, .rows = std::move(failed)});
     }
   }
@@ -536,7 +535,8 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
   std::ranges::copy_if(request.other, std::back_inserter(others), [&](Row row) { return !of_base[row]; });
   result.on_both_sides = request.other.size() - others.size();
   const RowGroups groups(partner_keys(table, request.alignment), request.base, others);
-  for (std::size_t group = 0; group < groups.size(); ++group) sort_out(table, groups[group], result);
+  Looked looked(table);
+  for (std::size_t group = 0; group < groups.size(); ++group) sort_out(table, looked.times, groups[group], result);
   if (result.on_both_sides > 0) {
     const std::set<Row> of_other(request.other.begin(), request.other.end());
     for (LeftOut& left : result.left_out) {
@@ -545,7 +545,6 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
     }
   }
   sides.rows.reserve(result.pairs.size());
-  Looked looked(table);
   for (ComparedPair& pair : result.pairs) {
     pair.same_point = same_spec(table, pair.base.front(), pair.other.front());
     sides.rows.push_back(compared_row(looked, pair));

@@ -53,10 +53,11 @@ ComparisonAnswer answer_of(const PointTable& table, std::span<const ToldPair> to
   std::vector<std::size_t> rounds;
   for (const ToldPair& each : told) {
     const RowVerdict& row = each.pair->verdict;
-    const bool turns = in_turns(table, *each.pair);
-    const bool ours = is_ours(table, *each.pair);
-    if (ours && turns && row.rounds_needed) rounds.push_back(*row.rounds_needed);
-    if (ours && !turns && row.recordings_needed) recordings.push_back(*row.recordings_needed);
+    if ((row.rounds_needed || row.recordings_needed) && is_ours(table, *each.pair)) {
+      const bool turns = in_turns(table, *each.pair);
+      if (turns && row.rounds_needed) rounds.push_back(*row.rounds_needed);
+      if (!turns && row.recordings_needed) recordings.push_back(*row.recordings_needed);
+    }
     ++answer.verdicts.at(static_cast<std::size_t>(row.verdict));
     if (row.detectable > 0) detectable.push_back(row.detectable);
     // What was computed has no error of its own, and a model's is not in it; what is no more than the margin the

@@ -53,7 +53,7 @@ bool in_turns(const PointTable& table, const ComparedPair& pair) {
   const Row base = pair.base.front();
   const Row other = pair.other.front();
   return !pair.same_point && table.run(base).device_name == table.run(other).device_name &&
-         table.spec(base).cache == table.spec(other).cache;
+         table.points().field("cache").key(base) == table.points().field("cache").key(other);
 }
 
 namespace {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/explorer/recorded_points.h"
 
+#include <QScopedValueRollback>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 #include "messages/explorer_page.h"
 #include "profiler/analysis/point_table.h"
@@ -12,29 +18,45 @@
 namespace attnscope::ui {
 namespace {
 
-double octaves(double a, double b) {
-  return a > 0 && b > 0 ? std::abs(std::log2(a / b)) : a == b ? 0 : 1;
+double octaves(std::int64_t a, std::int64_t b) {
+  return a > 0 && b > 0 ? std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b))) : a == b ? 0 : 1;
 }
 
+/// What two points may differ by, and how far that sets them apart.
+struct Distance {
+  std::vector<std::string_view> fields;  ///< that it is worked out of; empty: knobs
+  double (*apart)(const PointSpec&, const PointSpec&);
+};
+
 /// Sides of a tile weigh least: what differs in the problem itself is farther away.
-double distance(const PointSpec& a, const PointSpec& b) {
-  constexpr double of_problem = 4;
-  constexpr double of_words = 16;
-  const AttentionProblem& p = a.problem;
-  const AttentionProblem& q = b.problem;
-  double apart = octaves(a.tile.br, b.tile.br) + octaves(a.tile.bc, b.tile.bc) + (a.knobs == b.knobs ? 0 : 1);
-  const auto add = [&](auto x, auto y) {
-    apart += of_problem * octaves(static_cast<double>(x), static_cast<double>(y));
+const std::vector<Distance>& distances() {
+  static constexpr double of_problem = 4;
+  static constexpr double of_words = 16;
+  static constexpr auto differ = [](bool same) { return same ? 0 : of_words; };
+  static const std::vector<Distance> all{
+      {{"br"}, [](const PointSpec& a, const PointSpec& b) { return octaves(a.tile.br, b.tile.br); }},
+      {{"bc"}, [](const PointSpec& a, const PointSpec& b) { return octaves(a.tile.bc, b.tile.bc); }},
+      {{}, [](const PointSpec& a, const PointSpec& b) { return a.knobs == b.knobs ? 0.0 : 1.0; }},
+      {{"n_q"}, [](const auto& a, const auto& b) { return of_problem * octaves(a.problem.n_q, b.problem.n_q); }},
+      {{"n_k"}, [](const auto& a, const auto& b) { return of_problem * octaves(a.problem.n_k, b.problem.n_k); }},
+      {{"d"}, [](const auto& a, const auto& b) { return of_problem * octaves(a.problem.d, b.problem.d); }},
+      {{"batch", "heads_q"},
+       [](const PointSpec& a, const PointSpec& b) {
+         return of_problem * octaves(a.problem.heads_q * a.problem.batch, b.problem.heads_q * b.problem.batch);
+       }},
+      {{"batch", "heads_kv"},
+       [](const PointSpec& a, const PointSpec& b) {
+         return of_problem * octaves(a.problem.heads_kv * a.problem.batch, b.problem.heads_kv * b.problem.batch);
+       }},
+      {{"mask"}, [](const auto& a, const auto& b) { return differ(a.problem.mask == b.problem.mask); }},
+      {{"dtype"}, [](const auto& a, const auto& b) { return differ(a.problem.dtype == b.problem.dtype); }},
+      {{"dropout"}, [](const auto& a, const auto& b) { return differ(a.problem.dropout == b.problem.dropout); }},
+      {{"page"}, [](const auto& a, const auto& b) { return differ(a.problem.page == b.problem.page); }},
+      {{"deterministic"},
+       [](const auto& a, const auto& b) { return differ(a.problem.deterministic == b.problem.deterministic); }},
+      {{"cache"}, [](const auto& a, const auto& b) { return differ(a.cache == b.cache); }},
   };
-  add(p.n_q, q.n_q);
-  add(p.n_k, q.n_k);
-  add(p.d, q.d);
-  add(p.heads_q * p.batch, q.heads_q * q.batch);
-  add(p.heads_kv * p.batch, q.heads_kv * q.batch);
-  for (const bool same : {p.mask == q.mask, p.dtype == q.dtype, p.dropout == q.dropout, p.page == q.page,
-                          p.deterministic == q.deterministic, a.cache == b.cache})
-    apart += same ? 0 : of_words;
-  return apart;
+  return all;
 }
 
 struct Use {
@@ -75,26 +97,64 @@ std::optional<UnitBars::Measured> measured_of(const PointRecord& record, const s
   return measured;
 }
 
-const std::vector<RecordedPoints::Candidate>& RecordedPoints::candidates(const PointSpec& spec,
-                                                                         const std::string& device) {
-  const std::shared_ptr<const PointSet> points = workspace_.visible();
-  const std::string asked = spec.algorithm + ' ' + std::string(to_string(spec.problem.pass)) + ' ' + device;
-  if (points == points_ && asked == asked_) return candidates_;
-  points_ = points;
-  asked_ = asked;
-  candidates_.clear();
-  const analysis::PointTable& table = points->table();
+RecordedPoints::RecordedPoints(const Workspace& workspace, std::function<void()> found)
+    : workspace_(workspace), work_(&RecordedPoints::candidates_of, [this, found](CandidatesPtr candidates) {
+        candidates_ = std::move(candidates);
+        if (!asking_) found();
+      }) {
+  work_.on_failure([](const QString&) {});  // then none is found
+}
+
+RecordedPoints::CandidatesPtr RecordedPoints::candidates_of(const Ask& ask, const Outdated& outdated) {
+  const analysis::PointTable& table = ask.points->table();
+  const analysis::PointColumns& columns = table.points();
+  const auto found = std::make_shared<Candidates>(Candidates{.of = ask, .rows = {}, .parts = {}});
   std::vector<bool> of_gpu;
   for (const analysis::Run& run : table.runs()) {
-    of_gpu.push_back(run.provenance == Provenance::measured && same_gpu(run.device_name, device));
+    of_gpu.push_back(run.provenance == Provenance::measured && same_gpu(run.device_name, ask.device));
   }
+  const analysis::FieldColumn& pass = columns.field("pass");
+  const std::string asked_pass(to_string(ask.pass));
+  std::map<std::uint64_t, bool> of_pass;
   for (Row row = 0; row < table.size(); ++row) {
-    if (!of_gpu[table.run_index(row)] || table.algorithm(row) != spec.algorithm) continue;
-    if (table.disposition(row) != Disposition::ok) continue;
-    PointSpec candidate = table.spec(row);
-    if (candidate.problem.pass == spec.problem.pass) candidates_.emplace_back(row, std::move(candidate));
+    if (!of_gpu[table.run_index(row)] || table.disposition(row) != Disposition::ok) continue;
+    if (table.algorithm(row) != ask.algorithm) continue;
+    const auto [known, first] = of_pass.try_emplace(pass.key(row));
+    if (first) known->second = attnscope::to_string(pass.value(row)) == asked_pass;
+    if (known->second) found->rows.push_back(row);
   }
-  return candidates_;
+  for (const Distance& distance : distances()) {
+    if (outdated()) break;
+    std::vector<const analysis::FieldColumn*> fields;
+    for (const std::string_view name : distance.fields) fields.push_back(&columns.field(name));
+    std::map<std::array<std::uint64_t, 2>, std::uint32_t> codes;
+    auto last = codes.end();
+    Candidates::Part& part = found->parts.emplace_back();
+    part.codes.reserve(found->rows.size());
+    for (const Row row : found->rows) {
+      std::array<std::uint64_t, 2> key{};
+      for (std::size_t i = 0; i < fields.size(); ++i) key.at(i) = fields[i]->key(row);
+      if (fields.empty()) key[0] = columns.knobs().code(row);
+      if (last == codes.end() || last->first != key) {  // neighbours mostly agree
+        bool first = false;
+        std::tie(last, first) = codes.try_emplace(key, static_cast<std::uint32_t>(part.values.size()));
+        if (first) part.values.push_back(columns.spec(row, distance.fields));
+      }
+      part.codes.push_back(last->second);
+    }
+  }
+  return found;
+}
+
+const RecordedPoints::Candidates* RecordedPoints::candidates(const PointSpec& spec, const std::string& device) {
+  Ask ask{workspace_.visible(), spec.algorithm, spec.problem.pass, device};
+  if (candidates_ != nullptr && candidates_->of == ask) return candidates_.get();
+  if (work_.busy() && asked_ == ask) return nullptr;
+  asked_ = ask;
+  const QScopedValueRollback asking(asking_, true);
+  const std::size_t points = ask.points->size();
+  work_.ask(std::move(ask), points);
+  return work_.busy() ? nullptr : candidates_.get();
 }
 
 std::optional<RecordedPoints::Found> RecordedPoints::find(const ExplorerChoices& choices) {
@@ -102,21 +162,31 @@ std::optional<RecordedPoints::Found> RecordedPoints::find(const ExplorerChoices&
     return std::nullopt;
   }
   const PointSpec& spec = choices.point.spec;
-  const Candidate* nearest = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Candidate& each : candidates(spec, choices.device)) {
-    // Of equal ones the one that was recorded last; the very point before any other.
-    const double apart = each.second == spec ? -1 : distance(spec, each.second);
-    if (apart > least) continue;
-    least = apart;
-    nearest = &each;
+  const Candidates* of = candidates(spec, choices.device);
+  if (of == nullptr) return std::nullopt;
+  const PointSet& points = *of->of.points;
+  std::vector<double> apart(of->rows.size(), 0);
+  for (std::size_t part = 0; part < of->parts.size(); ++part) {
+    std::vector<double> of_value;
+    for (const PointSpec& value : of->parts[part].values) of_value.push_back(distances()[part].apart(spec, value));
+    for (std::size_t i = 0; i < apart.size(); ++i) apart[i] += of_value[of->parts[part].codes[i]];
   }
-  if (nearest == nullptr) return std::nullopt;
-  const ShownPoint point = (*points_)[nearest->first];
-  Found found{.record = nullptr, .spec = nearest->second, .title = point.run->title, .ns = {}};
-  found.ns = points_->table().values(metric_key::time_median_ns).at(nearest->first);
+  // Of equal ones the one that was recorded last; the very point before any other.
+  std::optional<Row> nearest;
+  bool is_it = false;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = apart.size(); i-- > 0 && !is_it;) {
+    if (apart[i] > 0 && apart[i] >= least) continue;
+    is_it = apart[i] == 0 && points.table().spec(of->rows[i]) == spec;
+    if (is_it || apart[i] < least) nearest = of->rows[i];
+    least = std::min(least, apart[i]);
+  }
+  if (!nearest) return std::nullopt;
+  const ShownPoint point = points[*nearest];
+  Found found{.record = nullptr, .spec = point.spec, .title = point.run->title, .ns = {}};
+  found.ns = points.table().values(metric_key::time_median_ns).at(*nearest);
   // A file is read for the very point alone: the window waits for it.
-  if (nearest->second == spec) found.record = records_.read(point).record;
+  if (is_it) found.record = records_.read(point).record;
   return found;
 }
 

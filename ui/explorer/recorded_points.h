@@ -3,14 +3,16 @@
 // what lies nearest.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ui/explorer/choices.h"
 #include "ui/explorer/unit_bars.h"
+#include "ui/process/live.h"
 #include "ui/runs/point_records.h"
 #include "ui/runs/workspace.h"
 
@@ -23,7 +25,8 @@ namespace attnscope::ui {
 
 class RecordedPoints {
  public:
-  explicit RecordedPoints(const Workspace& workspace) : workspace_(workspace) {}
+  /// Of many points it is looked aside: then find() has nothing until `found` is called.
+  RecordedPoints(const Workspace& workspace, std::function<void()> found);
 
   struct Found {
     std::shared_ptr<const PointRecord> record;  ///< of the configuration itself; null of one near it
@@ -34,16 +37,39 @@ class RecordedPoints {
   /// Of one algorithm and pass; the nearest by the ratios of tile, lengths, heads and d. Nothing where no open file has
   /// one, or its file cannot be read now.
   [[nodiscard]] std::optional<Found> find(const ExplorerChoices& choices);
+  [[nodiscard]] LiveWork& work() { return work_; }
 
  private:
-  using Candidate = std::pair<Row, PointSpec>;
-  const std::vector<Candidate>& candidates(const PointSpec& spec, const std::string& device);
+  struct Ask {
+    std::shared_ptr<const PointSet> points;
+    std::string algorithm;
+    Pass pass{};
+    std::string device;
+
+    [[nodiscard]] bool operator==(const Ask&) const = default;
+  };
+  /// The rows that may be found, and their values by what sets points apart: of each the place among the different
+  /// ones.
+  struct Candidates {
+    struct Part {
+      std::vector<PointSpec> values;  ///< with the fields that it is about alone
+      std::vector<std::uint32_t> codes;
+    };
+    Ask of;
+    std::vector<Row> rows;
+    std::vector<Part> parts;
+  };
+  using CandidatesPtr = std::shared_ptr<const Candidates>;
+  [[nodiscard]] static CandidatesPtr candidates_of(const Ask& ask, const Outdated& outdated);
+  /// Null while they are looked for.
+  [[nodiscard]] const Candidates* candidates(const PointSpec& spec, const std::string& device);
 
   const Workspace& workspace_;
   PointRecords records_;
-  std::shared_ptr<const PointSet> points_;  ///< that the candidates are of
-  std::string asked_;                       ///< algorithm, pass and device
-  std::vector<Candidate> candidates_;
+  CandidatesPtr candidates_;
+  Ask asked_;
+  bool asking_ = false;
+  Live<Ask, CandidatesPtr> work_;
 };
 
 }  // namespace attnscope::ui

@@ -180,16 +180,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
   return axes;
 }
 
-std::size_t first_with_partners(const PointSet& points, const std::vector<SideAxis>& axes) {
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::vector<PlaceOnSide> places = places_on_sides(points, axes[i]);
-    const auto met = std::ranges::adjacent_find(places, {}, [](const PlaceOnSide& at) { return at.first; });
-    if (met != places.end()) return i;
-  }
-  return 0;
-}
-
-std::uint32_t fullest_side(const PointSet& points, const SideAxis& axis) {
+std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis) {
   const std::vector<PlaceOnSide> places = places_on_sides(points, axis);
   std::vector<std::size_t> shared(axis.values.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -197,7 +188,9 @@ std::uint32_t fullest_side(const PointSet& points, const SideAxis& axis) {
                      (i + 1 < places.size() && places[i + 1].first == places[i].first);
     if (met) ++shared[places[i].second];
   }
-  return static_cast<std::uint32_t>(std::ranges::max_element(shared) - shared.begin());
+  const auto fullest = std::ranges::max_element(shared);
+  if (fullest == shared.end() || *fullest == 0) return std::nullopt;
+  return static_cast<std::uint32_t>(fullest - shared.begin());
 }
 
 std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes, const SideAxis& sides) {

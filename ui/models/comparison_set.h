@@ -31,10 +31,8 @@ struct SideAxis {
 /// Those of two sides or more. First what is the runs', of which the sides stand in the order in which they began, then
 /// the device, algorithm, tile and knobs, last what makes another problem.
 [[nodiscard]] std::vector<SideAxis> side_axes(const PointSet& points);
-/// The first by which two sides have a point in common; 0 where there is none.
-[[nodiscard]] std::size_t first_with_partners(const PointSet& points, const std::vector<SideAxis>& axes);
-/// The side with the most points that another one has too; the first of several.
-[[nodiscard]] std::uint32_t fullest_side(const PointSet& points, const SideAxis& axis);
+/// The side with the most points that another one has too; the first of several, nothing where no two have one.
+[[nodiscard]] std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis);
 /// What points of a picture have in common beside these axes and the one that makes the sides.
 [[nodiscard]] std::vector<analysis::FacetPtr> facets_beside_sides(std::vector<analysis::PointAxis> axes,
                                                                   const SideAxis& sides);

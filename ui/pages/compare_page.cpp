@@ -305,13 +305,21 @@ ComparePage::Sides ComparePage::sides_of(const SidesAsk& asked, const Outdated& 
   const PointSet& points = *asked.points;
   Sides sides{.asked = asked, .axes = asked.axes.empty() ? side_axes(points) : asked.axes};
   const auto wanted = std::ranges::find(sides.axes, asked.by, &SideAxis::key);
-  sides.axis = wanted != sides.axes.end() ? static_cast<std::size_t>(wanted - sides.axes.begin())
-                                          : first_with_partners(points, sides.axes);
-  if (sides.axis < sides.axes.size()) {
-    const SideAxis& axis = sides.axes[sides.axis];
-    const std::optional<std::uint32_t> named = axis.side_named(asked.base);
-    sides.baseline = named ? *named : fullest_side(points, axis);
+  if (sides.axes.empty()) return sides;
+  std::optional<std::uint32_t> fullest;
+  if (wanted != sides.axes.end()) {
+    sides.axis = static_cast<std::size_t>(wanted - sides.axes.begin());
+  } else {
+    // What sides have partners by.
+    for (std::size_t i = 0; i < sides.axes.size() && !fullest; ++i) {
+      fullest = fullest_side(points, sides.axes[i]);
+      if (fullest) sides.axis = i;
+    }
   }
+  const SideAxis& axis = sides.axes[sides.axis];
+  const std::optional<std::uint32_t> named = axis.side_named(asked.base);
+  if (!named && !fullest) fullest = fullest_side(points, axis);
+  sides.baseline = named ? *named : fullest.value_or(0);
   return sides;
 }
 

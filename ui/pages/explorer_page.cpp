@@ -90,7 +90,7 @@ std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, co
 ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      recorded_(workspace),
+      recorded_(workspace, [this] { show_recorded(); }),
       explored_(explore_aside,
                 [this](const std::shared_ptr<const Explored>& explored) {
                   // Before it is told: nobody is to think that all was there.
@@ -112,6 +112,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
       }) {
   wait_for(explored_);
   wait_for(pictured_);
+  wait_for(recorded_.work());
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 8, 10, 6);
   column->setSpacing(6);
@@ -140,7 +141,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
-  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::show_recorded);
+  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::fall_behind);
   keep_choices();
   apply({.choices = default_choices(), .pins = {}});
 }

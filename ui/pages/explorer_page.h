@@ -90,6 +90,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
 
  protected:
   void show_choices() override;
+  void show_anew() override { show_recorded(); }
   void showEvent(QShowEvent* event) override;
   void changeEvent(QEvent* event) override;
 
