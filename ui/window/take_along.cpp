@@ -32,9 +32,9 @@ QString ask_for_file(QWidget* window, const QString& title, const QString& stem,
 
 TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
     : QObject(window->menuBar()), page_(std::move(page)), say_(std::move(say)), window_(window) {
-  const Kind plot{[](const Page& page) { return page.has_plot(); }, qtext(say::window::no_plot{})};
-  const Kind values{[](const Page& page) { return !page.values().empty(); }, qtext(say::window::no_values{})};
-  const Kind command{[](const Page& page) { return page.marked() && page.shows_marked(); },
+  const Kind plot{[](const Page& shown) { return shown.has_plot(); }, qtext(say::window::no_plot{})};
+  const Kind values{[](const Page& shown) { return !shown.values().empty(); }, qtext(say::window::no_values{})};
+  const Kind command{[](const Page& shown) { return shown.marked() && shown.shows_marked(); },
                      qtext(say::window::no_selection{})};
   copies_ = {add(qtext(say::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot,
                  [this](Page& shown) { copy(shown, Form::picture); }),
