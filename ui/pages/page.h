@@ -19,6 +19,8 @@
 
 namespace attnscope::ui {
 
+struct DeviceWork;
+
 class Page : public QWidget {
   Q_OBJECT
  public:
@@ -77,6 +79,9 @@ class Page : public QWidget {
   void map_wanted(const QString& file, qint64 point);
   /// It shows what was asked for.
   void answered();
+  /// A GPU itself is to be measured; what is being measured is to be stopped.
+  void device_work_wanted(const attnscope::ui::DeviceWork& work);
+  void stop_wanted();
 
  protected:
   /// Every choice of the page belongs in here.
