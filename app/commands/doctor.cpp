@@ -130,8 +130,9 @@ Action add_doctor(CLI::App& command) {
   NoiseOptions& measured = options->measured;
   CLI::Option* output =
       command
-          .add_option("-o,--output", measured.output,
-                      "Of --noise, keep it in this .attnscope file, beside what it has; otherwise write the result there")
+          .add_option(
+              "-o,--output", measured.output,
+              "Of --noise, keep it in this .attnscope file, beside what it has; otherwise write the result there")
           ->type_name("FILE");
   command
       .add_flag("--jsonl", options->jsonl,

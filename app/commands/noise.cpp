@@ -93,8 +93,8 @@ Recordings measured(const NoiseOptions& options, Reporter* reporter) {
   for (int nth = 0; nth < options.recordings; ++nth) {
     const Progress progress = [&](std::size_t done, std::size_t total) {
       if (reporter == nullptr) {
-        return line.show(text(say::noise::progress{
-            .nth = nth + 1, .recordings = options.recordings, .percent = 100 * done / total}));
+        return line.show(text(
+            say::noise::progress{.nth = nth + 1, .recordings = options.recordings, .percent = 100 * done / total}));
       }
       const auto now = Steady::now();
       if (done < total && now - last < std::chrono::milliseconds(250)) return;
@@ -186,8 +186,8 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise,
       .margin = percent(analysis::usual_margin_apart),
       .rows = held.rows,
       .changed = held.changed,
-      .same = fmt::format("{:.0f}", 100.0 * static_cast<double>(held.same) /
-                                        static_cast<double>(std::max<std::size_t>(1, held.rows))),
+      .same = fmt::format(
+          "{:.0f}", 100.0 * static_cast<double>(held.same) / static_cast<double>(std::max<std::size_t>(1, held.rows))),
       .detectable = percent(held.detectable)});
 }
 

@@ -33,9 +33,9 @@ class NoiseOnGpu : public ::testing::Test {
 
   TemporaryFolder folder_;
   std::filesystem::path file_ = folder_ / "noise.attnscope";
-  std::vector<std::string> arguments_{"doctor", "--noise", "--jsonl", "--device",     "0", "--algorithms", "fa2",
-                                      "-a",     "N=128",   "-a",      "d=64",         "-a", "heads=1",
-                                      "--recordings", "5", "--rounds", "3", "-o", file_};
+  std::vector<std::string> arguments_{"doctor", "--noise",  "--jsonl", "--device", "0",  "--algorithms", "fa2",
+                                      "-a",     "N=128",    "-a",      "d=64",     "-a", "heads=1",      "--recordings",
+                                      "5",      "--rounds", "3",       "-o",       file_};
 };
 
 TEST_F(NoiseOnGpu, lines_say_how_far_it_is_what_was_found_and_how_it_ended) {
@@ -64,8 +64,8 @@ TEST_F(NoiseOnGpu, cancelled_it_keeps_what_whole_recordings_say) {
   ASSERT_EQ(kept().size(), 1U);
   EXPECT_GE(kept()[0].noise.recordings, 2);
   EXPECT_LT(kept()[0].noise.recordings, 5);
-  EXPECT_EQ(text(done.reason), "cancelled: this is what " + std::to_string(kept()[0].noise.recordings) +
-                                   " whole recordings say");
+  EXPECT_EQ(text(done.reason),
+            "cancelled: this is what " + std::to_string(kept()[0].noise.recordings) + " whole recordings say");
 }
 
 TEST_F(NoiseOnGpu, cancelled_before_the_second_keeps_nothing) {

@@ -29,8 +29,10 @@ struct State {
 };
 State state_of(const QString& status) {
   if (status == QLatin1String("ok")) return {QStringLiteral("✓ ") + qtext(say::doctor_page::ok{}), Disposition::ok};
-  if (status == QLatin1String("warning")) return {QStringLiteral("▲ ") + qtext(say::doctor_page::warning{}), Disposition::no_counters};
-  if (status == QLatin1String("missing")) return {QStringLiteral("✕ ") + qtext(say::doctor_page::missing{}), Disposition::crashed};
+  if (status == QLatin1String("warning"))
+    return {QStringLiteral("▲ ") + qtext(say::doctor_page::warning{}), Disposition::no_counters};
+  if (status == QLatin1String("missing"))
+    return {QStringLiteral("✕ ") + qtext(say::doctor_page::missing{}), Disposition::crashed};
   if (status == QLatin1String("skipped")) return {QStringLiteral("– ") + qtext(say::doctor_page::skipped{})};
   return {QStringLiteral("– ") + status};  // a newer program's
 }
@@ -262,7 +264,8 @@ void DoctorPage::show_findings() {
 
 QString DoctorPage::as_text() const {
   QStringList blocks;
-  for (const Finding& finding : findings_) blocks << state_of(finding.status).words + QStringLiteral("  ") + words_of(finding);
+  for (const Finding& finding : findings_)
+    blocks << state_of(finding.status).words + QStringLiteral("  ") + words_of(finding);
   return blocks.join(QLatin1Char('\n'));
 }
 

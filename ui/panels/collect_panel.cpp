@@ -45,10 +45,11 @@ class FormArea : public QScrollArea {
     setWidget(form);
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    // In a low window a scroll bar stands beside the form, and covers none of it.
-    setMinimumWidth(form->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width());
+    // In a low window a scroll bar stands beside the form, and covers none of it; in a narrow one it scrolls.
+    constexpr int narrow = 230;
+    setMinimumWidth(std::min(narrow, form->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width()));
   }
   [[nodiscard]] QSize sizeHint() const override {
     const int height = widget()->layout()->totalHeightForWidth(std::max(width(), minimumWidth()));

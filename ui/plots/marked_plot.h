@@ -74,6 +74,8 @@ class MarkedPlot : public FramePlot {
   /// Lays the plot out as a picture of that size while `make` runs.
   void as_picture(const QSize& size, const std::function<void()>& make);
 
+  /// Left and Right select the next point.
+  void keyPressEvent(QKeyEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;

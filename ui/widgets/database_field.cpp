@@ -47,9 +47,9 @@ DatabaseField::DatabaseField(QWidget* parent) : QWidget(parent) {
 }
 
 void DatabaseField::choose() {
-  const QString path =
-      QFileDialog::getSaveFileName(this, qtext(say::collect_panel::collect_into{}), path_->text(),
-                                   qtext(say::collect_panel::file_filter{}), nullptr, QFileDialog::DontConfirmOverwrite);
+  const QString path = QFileDialog::getSaveFileName(this, qtext(say::collect_panel::collect_into{}), path_->text(),
+                                                    qtext(say::collect_panel::file_filter{}), nullptr,
+                                                    QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) path_->setText(path);
 }
 

@@ -101,6 +101,8 @@ void MainWindow::build_center() {
   column->addWidget(query_);
   tabs_ = new QTabWidget(central);
   tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName(qtext(say::window::pages{}));
+  tabs_->tabBar()->setAccessibleName(tabs_->accessibleName());
   column->addWidget(tabs_, 1);
   // Below all else: what comes and goes moves nothing under the pointer.
   column->addWidget(banner_);
@@ -210,13 +212,14 @@ void MainWindow::follow_collection() {
     connect(page, &Page::device_work_wanted, collect_, &CollectPanel::measure);
     connect(page, &Page::stop_wanted, collect_, &CollectPanel::cancel);
   }
-  connect(collect_, &CollectPanel::collection_started, this, [this, show_progress](const QString& database, qint64 run) {
-    for (RunFollower* page : all_of<RunFollower>()) page->expect_sweep();
-    show_progress({});
-    sweep_ = Sweep{database, run};
-    workspace_.follow(database);
-    runs_->reveal(database, run);
-  });
+  connect(collect_, &CollectPanel::collection_started, this,
+          [this, show_progress](const QString& database, qint64 run) {
+            for (RunFollower* page : all_of<RunFollower>()) page->expect_sweep();
+            show_progress({});
+            sweep_ = Sweep{database, run};
+            workspace_.follow(database);
+            runs_->reveal(database, run);
+          });
   connect(collect_, &CollectPanel::collection_grew, &workspace_, &Workspace::follow);
   connect(collect_, &CollectPanel::collection_ended, this, [this, show_progress](const QString& database, qint64 run) {
     if (run > 0) show_progress({});

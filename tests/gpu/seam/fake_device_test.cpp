@@ -1421,8 +1421,8 @@ TEST_F(FakeDeviceTest, DoctorWithNothingInstalled) {
   for (const char* variable : libraries) setenv(variable, "/nonexistent/library.so", 1);
   auto findings = by_item(diagnose_gpu());
   for (const char* item : {"driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks"}) {
-    const bool takes_another = item == std::string("device") || item == std::string("counters") ||
-                               item == std::string("clocks");
+    const bool takes_another =
+        item == std::string("device") || item == std::string("counters") || item == std::string("clocks");
     EXPECT_EQ(findings[item].status, takes_another ? Status::skipped : Status::missing) << item;
     EXPECT_FALSE(findings[item].still_works.empty()) << item;
   }

@@ -195,9 +195,9 @@ TEST_F(DoctorOnGpuTest, NoiseIsKeptAndTold) {
   const QString few = folder.filePath("few");
   QFile script(few);
   ASSERT_TRUE(script.open(QIODevice::WriteOnly));
-  script.write(QByteArrayLiteral("#!/bin/sh\ncase \"$*\" in *--noise*) set -- \"$@\" --algorithms fa2 -a N=128 -a d=64 "
-                                 "-a heads=1 --recordings 4 --rounds 3;; esac\nexec " ATTNSCOPE_COMMAND_PROGRAM
-                                 " \"$@\"\n"));
+  script.write(
+      QByteArrayLiteral("#!/bin/sh\ncase \"$*\" in *--noise*) set -- \"$@\" --algorithms fa2 -a N=128 -a d=64 "
+                        "-a heads=1 --recordings 4 --rounds 3;; esac\nexec " ATTNSCOPE_COMMAND_PROGRAM " \"$@\"\n"));
   script.close();
   ASSERT_TRUE(script.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
   qputenv("ATTNSCOPE_COLLECTOR", QFile::encodeName(few));
@@ -209,7 +209,8 @@ TEST_F(DoctorOnGpuTest, NoiseIsKeptAndTold) {
   ASSERT_TRUE(ended.wait(patience_ms));
   const std::vector<StoredNoise> stored = RunStore::open(database.toStdString(), RunStore::Mode::read_only).noise();
   ASSERT_EQ(stored.size(), 1U) << page.progress().toStdString() << window.banner().text().toStdString();
-  EXPECT_TRUE(page.progress().startsWith("4 recordings of 3 rounds, 1 points, Fake GPU")) << page.progress().toStdString();
+  EXPECT_TRUE(page.progress().startsWith("4 recordings of 3 rounds, 1 points, Fake GPU"))
+      << page.progress().toStdString();
   EXPECT_TRUE(page.isVisible());
   EXPECT_TRUE(QTest::qWaitFor([&] { return window.workspace().files().contains(database); }, patience_ms));
 }
