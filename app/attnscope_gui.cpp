@@ -127,7 +127,7 @@ struct Switches {
                           QStringLiteral("page"), page_ids().constFirst()};
   QCommandLineOption size{QStringLiteral("size"), QStringLiteral("Size of the screenshot."), QStringLiteral("WxH"),
                           QStringLiteral("1280x800")};
-  QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light or dark."),
+  QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light, dark or contrast."),
                            QStringLiteral("theme"), QStringLiteral("light")};
   QCommandLineOption filter{QStringLiteral("filter"),
                             QStringLiteral("Filter of the screenshot, as the window's: \"d:128 N>=4096\"."),
@@ -165,10 +165,8 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
     return qtext(say::gui::size{});
   }
   const QString word = parser.value(known.theme);
-  if (word != QLatin1String("light") && word != QLatin1String("dark")) {
-    return qtext(say::gui::theme{});
-  }
   screenshot.theme = parse_theme(word);
+  if (word.isEmpty() || screenshot.theme == ThemeChoice::system) return qtext(say::gui::theme{});
   screenshot.filter = parser.value(known.filter);
   return {};
 }

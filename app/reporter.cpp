@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <deque>
 #include <mutex>
@@ -17,6 +18,7 @@
 
 #include "app/status_line.h"
 #include "messages/terminal.h"
+#include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope {
@@ -217,6 +219,25 @@ std::unique_ptr<Reporter> make_session_reporter() {
 
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {
   return std::make_unique<TextReporter>(lines);
+}
+
+ExitCode report_to_programs(const std::function<ExitCode(Reporter&)>& work) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is known by the end of stdin
+  const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
+  const auto end = [&](const char* state, ExitCode code, const Message& why) {
+    reporter->report(DoneEvent{state, why, 0, 0, static_cast<int>(code)});
+  };
+  try {
+    const ExitCode code = work(*reporter);
+    end("complete", code, {});
+    return code;
+  } catch (const CommandError& error) {
+    end(error.code() == ExitCode::partial ? "cancelled" : "failed", error.code(), error.message());
+    throw;
+  } catch (const std::exception& error) {
+    end("failed", ExitCode::error, Message::verbatim(one_line(explain(error))));
+    throw;
+  }
 }
 
 }  // namespace attnscope

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
+#include "app/command.h"
 #include "profiler/measure/events.h"
 
 namespace attnscope {
@@ -32,5 +34,9 @@ std::unique_ptr<Reporter> make_session_reporter();
 
 /// A line a point on `lines` (null: none) and, where stderr is a terminal, a progress line below; logs on stderr.
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines);
+
+/// For the window, and for scripts: what `work` does as JSON lines, of which the last says how it ended; what it throws
+/// is thrown on.
+ExitCode report_to_programs(const std::function<ExitCode(Reporter&)>& work);
 
 }  // namespace attnscope

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -87,10 +86,6 @@ bool lacks_a_ceiling(const CeilingSet& set) {
   return std::ranges::find(set.remarks, failed.id, &Message::id) != set.remarks.end();
 }
 
-void report_end(Reporter* reporter, const char* state, ExitCode code, const Message& why) {
-  if (reporter != nullptr) reporter->report(DoneEvent{state, why, 0, 0, static_cast<int>(code)});
-}
-
 /// `reporter`: what happens is said to it, and nothing to people; null for people.
 ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   CancelToken& cancel = cancel_on_signals();
@@ -111,7 +106,7 @@ ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   if (!set) {
     if (!device.usable()) {
       // The driver's own exit handlers may wait for a kernel that never ends.
-      report_end(reporter, "failed", ExitCode::error, set.error().reason);
+      if (reporter != nullptr) reporter->report(DoneEvent{"failed", set.error().reason, 0, 0, 1});
       std::cout.flush();
       fmt::print(stderr, "attnscope: {}\n", one_line(text(set.error().reason)));
       std::fflush(nullptr);
@@ -128,24 +123,6 @@ ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
   if (reporter == nullptr) out.line(text(say::ceiling::kept{.file = printable(store->file().string()), .uid = uid}));
   return code;
-}
-
-/// For the window, and for scripts: JSON lines, of which the last says how it ended.
-ExitCode measured_for_programs(CeilingsOptions& options) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is known by the end of stdin
-  const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
-  try {
-    const ExitCode code = measured(options, reporter.get());
-    report_end(reporter.get(), "complete", code, {});
-    return code;
-  } catch (const CommandError& error) {
-    report_end(reporter.get(), error.code() == ExitCode::partial ? "cancelled" : "failed", error.code(),
-               error.message());
-    throw;
-  } catch (const std::exception& error) {
-    report_end(reporter.get(), "failed", ExitCode::error, Message::verbatim(one_line(explain(error))));
-    throw;
-  }
 }
 
 /// Every set in the file; of a device that has runs there and was never measured, the datasheet's.
@@ -193,7 +170,10 @@ ExitCode kept(CeilingsOptions& options) {
 }
 
 ExitCode ceilings(CeilingsOptions& options) {
-  if (options.file.empty()) return options.jsonl ? measured_for_programs(options) : measured(options, nullptr);
+  if (options.file.empty()) {
+    if (!options.jsonl) return measured(options, nullptr);
+    return report_to_programs([&](Reporter& reporter) { return measured(options, &reporter); });
+  }
   for (const auto& [given, name] : {std::pair(!options.device.empty(), "--device"),
                                     std::pair(options.rounds_given, "--rounds"), std::pair(options.jsonl, "--jsonl")}) {
     if (given) throw CommandError(ExitCode::usage, say::ceiling::file_or_device{.option = name});

@@ -11,6 +11,7 @@
 #include "app/commands/noise.h"
 #include "app/output.h"
 #include "app/point_filter.h"
+#include "app/reporter.h"
 #include "app/run_files.h"
 #include "kernels/model/device_limits.h"
 #include "messages/terminal.h"
@@ -27,6 +28,7 @@ struct DoctorOptions {
   NoiseOptions measured;
   int device = 0;
   bool strict = false;
+  bool jsonl = false;
   Output output;
 };
 
@@ -66,7 +68,9 @@ void print_tests(const std::vector<DoctorFinding>& findings, Output& out) {
   for (const DoctorFinding& finding : findings) {
     cases.push_back({.group = "doctor",
                      .name = finding.item,
-                     .outcome = finding.status == Status::ok ? TestCase::Outcome::passed : TestCase::Outcome::failure,
+                     .outcome = finding.status == Status::ok        ? TestCase::Outcome::passed
+                                : finding.status == Status::skipped ? TestCase::Outcome::skipped
+                                                                    : TestCase::Outcome::failure,
                      .message = text(finding.detail)});
   }
   out.tests("attnscope doctor", cases);
@@ -75,7 +79,8 @@ void print_tests(const std::vector<DoctorFinding>& findings, Output& out) {
 ExitCode doctor(DoctorOptions& options) {
   if (options.noise) {
     options.measured.device = fmt::to_string(options.device);
-    return measure_noise(options.measured);
+    if (!options.jsonl) return measure_noise(options.measured, nullptr);
+    return report_to_programs([&](Reporter& reporter) { return measure_noise(options.measured, &reporter); });
   }
   std::vector<DoctorFinding> findings = diagnose_gpu(options.device);
   findings.push_back(runs_finding());
@@ -95,11 +100,11 @@ ExitCode doctor(DoctorOptions& options) {
       if (!finding.still_works.empty()) add(say::terminal::still_works{.what = finding.still_works});
     }
   }
-  Table table{{{"item"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}}, {}};
+  Table table{{{"item"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}, {"command"}}, {}};
   for (const DoctorFinding& finding : findings) {
     all_ok = all_ok && finding.status == Status::ok;
     table.rows.push_back({finding.item, std::string(to_string(finding.status)), text(finding.detail), text(finding.fix),
-                          text(finding.still_works)});
+                          text(finding.still_works), finding.command});
   }
   if (out.is("junit")) {
     print_tests(findings, out);
@@ -123,10 +128,18 @@ Action add_doctor(CLI::App& command) {
       "Measure what recordings of one build differ by, some minutes: repeated recordings, each a process of its own. "
       "`attnscope compare` holds recordings of this GPU, driver and day to it");
   NoiseOptions& measured = options->measured;
+  CLI::Option* output =
+      command
+          .add_option(
+              "-o,--output", measured.output,
+              "Of --noise, keep it in this .attnscope file, beside what it has; otherwise write the result there")
+          ->type_name("FILE");
   command
-      .add_option("-o,--output", measured.output,
-                  "Of --noise, keep it in this .attnscope file, beside what it has; otherwise write the result there")
-      ->type_name("FILE");
+      .add_flag("--jsonl", options->jsonl,
+                "Of --noise, progress as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current "
+                "launch")
+      ->needs(output)
+      ->needs(noise);
   command.add_option("--recordings", measured.recordings, "How many recordings")
       ->check(CLI::Range(4, 100))
       ->capture_default_str();

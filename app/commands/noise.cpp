@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -56,8 +57,12 @@ void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   });
 }
 
-RecordedRounds record_once(Device& device, const NoiseOptions& options, int nth, StatusLine& line,
-                           const CancelToken& cancel) {
+/// Hears how far a recording is: points done, and how many there are in its rounds.
+using Progress = std::function<void(std::size_t done, std::size_t total)>;
+
+/// Nothing where it was cancelled: noise is known of whole recordings only.
+std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& options, int nth,
+                                          const Progress& progress, const CancelToken& cancel) {
   const SweepPlan plan = options.sweep.plan(device.info().limits, [&] { return cancel.cancelled(); });
   MeasureOptions measure;
   measure.counters = false;
@@ -68,26 +73,48 @@ RecordedRounds record_once(Device& device, const NoiseOptions& options, int nth,
   RunObserver observer;
   observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts& counts) {
     add_rounds(record, recorded);
-    line.show(text(say::noise::progress{.nth = nth + 1,
-                                        .recordings = options.recordings,
-                                        .percent = 100 * counts.done / std::max<std::size_t>(1, counts.total)}));
+    progress(counts.done, std::max<std::size_t>(1, counts.total));
   };
   const RunOutcome outcome = run_sweep(plan, device, measure, rounds, {}, observer, cancel);
-  if (outcome.state == RunState::cancelled) throw CommandError(ExitCode::partial, say::noise::cancelled{});
+  if (outcome.state == RunState::cancelled) return std::nullopt;
   if (outcome.state == RunState::device_lost) throw CommandError(ExitCode::error, outcome.reason);
   return recorded;
 }
 
-Recordings measured(const NoiseOptions& options) {
+Recordings measured(const NoiseOptions& options, Reporter* reporter) {
+  using Steady = std::chrono::steady_clock;
   CancelToken& cancel = cancel_on_signals();
+  if (reporter != nullptr) cancel_on_stdin(cancel);
   Recordings recordings;
   StatusLine line;
+  const auto all = static_cast<std::size_t>(options.recordings);
+  const auto begin = Steady::now();
+  auto last = begin - std::chrono::hours(1);
   for (int nth = 0; nth < options.recordings; ++nth) {
-    const std::unique_ptr<Device> device = open_child_device(own_program, options.device, cancel);
+    const Progress progress = [&](std::size_t done, std::size_t total) {
+      if (reporter == nullptr) {
+        return line.show(text(
+            say::noise::progress{.nth = nth + 1, .recordings = options.recordings, .percent = 100 * done / total}));
+      }
+      const auto now = Steady::now();
+      if (done < total && now - last < std::chrono::milliseconds(250)) return;
+      last = now;
+      reporter->report(ProgressEvent{static_cast<std::size_t>(nth) * total + done, all * total,
+                                     std::chrono::duration<double>(now - begin).count(), -1});
+    };
+    std::unique_ptr<Device> device;
+    try {
+      device = open_child_device(own_program, options.device, cancel);
+    } catch (const CommandError& error) {
+      if (error.code() != ExitCode::partial) throw;
+      break;
+    }
     if (device->info().simulated) throw CommandError(ExitCode::usage, say::noise::simulated{});
     recordings.device = device->info();
     recordings.environment = device->environment();
-    recordings.all.push_back(record_once(*device, options, nth, line, cancel));
+    std::optional<RecordedRounds> whole = record_once(*device, options, nth, progress, cancel);
+    if (!whole) break;
+    recordings.all.push_back(std::move(*whole));
   }
   line.clear();
   return recordings;
@@ -135,7 +162,8 @@ std::string percent(double share) {
   return fmt::format("{:.2g}", 100 * share);
 }
 
-void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
+void tell(const Recordings& recordings, const analysis::RecordingNoise& noise,
+          const std::function<void(const Message&)>& say_line) {
   std::vector<double> spreads;
   bool one_clock = true;
   for (const auto& [name, point] : noise.points) {
@@ -143,44 +171,53 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
     spreads.push_back(std::sqrt(point.at_one_clock > 0 ? point.at_one_clock : point.variance));
   }
   std::ranges::sort(spreads);
-  std::cout << text(say::noise::found{.recordings = noise.recordings,
-                                      .rounds = noise.rounds,
-                                      .points = noise.points.size(),
-                                      .device = recordings.device.limits.name,
-                                      .driver = recordings.environment.driver_version,
-                                      .how = one_clock ? Message(say::noise::at_one_clock{}) : say::noise::as_timed{},
-                                      .median = percent(spreads[spreads.size() / 2]),
-                                      .p95 = percent(spreads[spreads.size() * 95 / 100])})
-            << '\n';
+  say_line(say::noise::found{.recordings = noise.recordings,
+                             .rounds = noise.rounds,
+                             .points = noise.points.size(),
+                             .device = recordings.device.limits.name,
+                             .driver = recordings.environment.driver_version,
+                             .how = one_clock ? Message(say::noise::at_one_clock{}) : say::noise::as_timed{},
+                             .median = percent(spreads[spreads.size() / 2]),
+                             .p95 = percent(spreads[spreads.size() * 95 / 100])});
   constexpr std::size_t enough_to_hold_out = 4;
   if (recordings.all.size() < enough_to_hold_out) return;
   const analysis::HeldOutNoise held = analysis::held_out(recordings.all, analysis::usual_margin_apart);
-  std::cout << text(say::noise::held_out{
-                   .margin = percent(analysis::usual_margin_apart),
-                   .rows = held.rows,
-                   .changed = held.changed,
-                   .same = fmt::format("{:.0f}", 100.0 * static_cast<double>(held.same) /
-                                                     static_cast<double>(std::max<std::size_t>(1, held.rows))),
-                   .detectable = percent(held.detectable)})
-            << '\n';
+  say_line(say::noise::held_out{
+      .margin = percent(analysis::usual_margin_apart),
+      .rows = held.rows,
+      .changed = held.changed,
+      .same = fmt::format(
+          "{:.0f}", 100.0 * static_cast<double>(held.same) / static_cast<double>(std::max<std::size_t>(1, held.rows))),
+      .detectable = percent(held.detectable)});
 }
 
 }  // namespace
 
-ExitCode measure_noise(const NoiseOptions& options) {
+ExitCode measure_noise(const NoiseOptions& options, Reporter* reporter) {
   // A file that cannot be written is known before it is measured.
   std::optional<RunStore> store;
   if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
-  const Recordings recordings = options.from.empty() ? measured(options) : recorded(options);
+  const bool measures = options.from.empty();
+  const Recordings recordings = measures ? measured(options, reporter) : recorded(options);
+  const bool cut_short = measures && recordings.all.size() < static_cast<std::size_t>(options.recordings);
+  if (cut_short && recordings.all.size() < 2) throw CommandError(ExitCode::partial, say::noise::cancelled{});
   const analysis::RecordingNoise noise = analysis::noise_of(recordings.all);
   if (noise.points.empty()) throw CommandError(ExitCode::error, say::noise::too_few{});
-  tell(recordings, noise);
-  if (!store) return ExitCode::ok;
+  const auto say_line = [&](const Message& words) {
+    if (reporter != nullptr) return reporter->report(LogEvent{"info", text(words)});
+    std::cout << text(words) << '\n';
+  };
+  const auto end = [&]() -> ExitCode {
+    if (!cut_short) return ExitCode::ok;
+    throw CommandError(ExitCode::partial, say::noise::cut_short{.recordings = recordings.all.size()});
+  };
+  tell(recordings, noise, say_line);
+  if (!store) return end();
   Environment environment = recordings.environment;
   if (options.from.empty()) environment.app_version = program_version();
   const std::string uid = store->add_noise(recordings.device, environment, noise);
-  std::cout << text(say::noise::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
-  return ExitCode::ok;
+  say_line(say::noise::kept{.file = printable(store->file().string()), .uid = uid});
+  return end();
 }
 
 }  // namespace attnscope

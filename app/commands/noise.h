@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/reporter.h"
 #include "app/sweep_options.h"
 
 namespace attnscope {
@@ -23,6 +24,8 @@ struct NoiseOptions {
   int rounds = 10;
 };
 
-ExitCode measure_noise(const NoiseOptions&);
+/// Where it is cancelled, what whole recordings say is kept, if there are two: CommandError (partial). `reporter`: what
+/// happens is said to it, and nothing to people; null for people.
+ExitCode measure_noise(const NoiseOptions&, Reporter* reporter);
 
 }  // namespace attnscope

@@ -105,6 +105,9 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
   row.label->setBuddy(row.widgets.back());
   for (QWidget* widget : row.widgets) {
     widget->setAccessibleName(label);
+    if (auto* combo = qobject_cast<QComboBox*>(widget); combo != nullptr && combo->isEditable()) {
+      combo->lineEdit()->setAccessibleName(label);
+    }
     widget->setToolTip(plain_tip(help));
   }
   row.error = new QLabel(this);

@@ -65,9 +65,9 @@ void CeilingsPage::choose(const QString& uuid) {
   refresh();
 }
 
-void CeilingsPage::show_progress(const QString& words) {
-  progress_->setText(words);
-  progress_->setVisible(!words.isEmpty());
+void CeilingsPage::show_progress(const QString& words, bool busy) {
+  progress_->setText(busy ? words : QString());
+  progress_->setVisible(!progress_->text().isEmpty());
 }
 
 void CeilingsPage::refresh() {

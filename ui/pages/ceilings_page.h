@@ -12,18 +12,18 @@
 #include "ui/models/shown_ceilings.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
+#include "ui/pages/page_roles.h"
 
 namespace attnscope::ui {
 
-class CeilingsPage : public Page {
+class CeilingsPage : public Page, public DeviceProgress {
   Q_OBJECT
  public:
   explicit CeilingsPage(Workspace& workspace, QWidget* parent = nullptr);
 
   [[nodiscard]] QWidget* view() override { return table_; }
 
-  /// How far the measurement of a GPU's ceilings is, in words; empty: none runs.
-  void show_progress(const QString& words);
+  void show_progress(const QString& words, bool busy) override;
 
   /// The newest set of a device, by its UUID, once there is one.
   void choose(const QString& uuid);

@@ -152,6 +152,7 @@ void ExplorerPage::build_cards() {
   layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
   layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_->table()}));
   card_area_ = new QScrollArea(this);
+  card_area_->setAccessibleName(qtext(say::explorer_page::cards_name{}));
   card_area_->setWidget(cards);
   card_area_->setWidgetResizable(true);
   card_area_->setFrameShape(QFrame::NoFrame);

@@ -127,6 +127,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   row->setSpacing(8);
   column->addLayout(row, 1);
   editor_area_ = new QScrollArea(this);
+  editor_area_->setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
   editor_area_->setWidgetResizable(true);
   editor_area_->setFrameShape(QFrame::NoFrame);
   editor_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

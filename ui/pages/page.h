@@ -23,6 +23,8 @@ class QMenu;
 
 namespace attnscope::ui {
 
+struct DeviceWork;
+
 class Page : public QWidget {
   Q_OBJECT
  public:
@@ -87,6 +89,9 @@ class Page : public QWidget {
   void menu_opened(QMenu* menu);
   /// It shows what was asked for.
   void answered();
+  /// A GPU itself is to be measured; what is being measured is to be stopped.
+  void device_work_wanted(const attnscope::ui::DeviceWork& work);
+  void stop_wanted();
 
  protected:
   /// What a menu over the page offers of what is selected there.

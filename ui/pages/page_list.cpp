@@ -6,6 +6,7 @@
 #include "messages/ceilings_page.h"
 #include "messages/compare_page.h"
 #include "messages/curve_page.h"
+#include "messages/doctor_page.h"
 #include "messages/explorer_page.h"
 #include "messages/law_page.h"
 #include "messages/points_table.h"
@@ -13,6 +14,7 @@
 #include "messages/tile_map.h"
 #include "ui/pages/ceilings_page.h"
 #include "ui/pages/compare_page.h"
+#include "ui/pages/doctor_page.h"
 #include "ui/pages/explorer_page.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/law_page.h"
@@ -39,6 +41,7 @@ constexpr std::array all_kinds{
     page<PointsPage, say::points_table::title>("table"),
     page<CeilingsPage, say::ceilings_page::title>("ceilings"),
     page<ComparePage, say::compare_page::title>("compare"),
+    page<DoctorPage, say::doctor_page::title>("doctor"),
 };
 
 }  // namespace

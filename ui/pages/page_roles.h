@@ -50,6 +50,15 @@ class RunFollower {
   [[nodiscard]] virtual QString problem_of(const QString& file, std::int64_t run) const = 0;
 };
 
+/// It says how a GPU itself is measured, which the window does.
+class DeviceProgress {
+ public:
+  virtual ~DeviceProgress() = default;
+  /// `words`: how far that is, or how it ended; empty: nothing of it is to be said. `busy`: something is measured, and
+  /// nothing else can begin.
+  virtual void show_progress(const QString& words, bool busy) = 0;
+};
+
 /// It measures, or has others measure.
 class MeasuringPage {
  public:

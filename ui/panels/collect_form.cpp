@@ -2,9 +2,6 @@
 #include "ui/panels/collect_form.h"
 #include "kernels/registry.h"
 
-#include <QDir>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QJsonArray>
@@ -12,7 +9,6 @@
 #include <QMenu>
 #include <QRegularExpression>
 #include <QSignalBlocker>
-#include <QStandardPaths>
 #include <QToolButton>
 #include <algorithm>
 
@@ -23,8 +19,8 @@
 #include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/widgets/database_field.h"
 #include "ui/widgets/flow_layout.h"
-#include "ui/widgets/path_field.h"
 
 namespace attnscope::ui {
 namespace {
@@ -47,21 +43,6 @@ QStringList split_axes(const QString& text) {
 QStringList split_masks(const QString& text) {
   static const QRegularExpression gap(QStringLiteral("[\\s,;]+"));
   return text.split(gap, Qt::SkipEmptyParts);
-}
-
-QString default_database() {
-  // Beside what the command line collects.
-  const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
-  return QDir(folder).filePath(QStringLiteral("attnscope/runs/collected.attnscope"));
-}
-
-/// The nearest existing folder above a path must let us write.
-bool can_write(const QString& path) {
-  const QFileInfo file(path);
-  if (file.exists()) return file.isFile() && file.isWritable();
-  QFileInfo folder(file.absolutePath());
-  while (!folder.exists() && !folder.isRoot()) folder = QFileInfo(folder.absolutePath());
-  return folder.isDir() && folder.isWritable();
 }
 
 /// A combo box that a narrow dock may shorten.
@@ -97,14 +78,9 @@ void CollectForm::add_device_and_preset(QFormLayout& form) {
   also_button_->setPopupMode(QToolButton::InstantPopup);
   also_button_->setToolTip(plain_tip(qtext(say::collect_panel::also_help{})));
   also_button_->setMenu(new QMenu(also_button_));
-  ceilings_ = new QToolButton(this);
-  ceilings_->setObjectName(QStringLiteral("ceilings"));
-  ceilings_->setText(qtext(say::collect_panel::ceilings{}));
-  connect(ceilings_, &QToolButton::clicked, this, &CollectForm::ceilings_wanted);
   auto* device_row = new QHBoxLayout;
   device_row->addWidget(device_, 1);
   device_row->addWidget(also_button_);
-  device_row->addWidget(ceilings_);
   auto* device_label = new QLabel(qtext(say::collect_panel::device{}), this);
   device_label->setBuddy(device_);
   form.addRow(device_label, device_row);
@@ -184,18 +160,11 @@ void CollectForm::add_cache(QFormLayout& form) {
 }
 
 void CollectForm::add_file(QFormLayout& form) {
-  file_ = new PathField(default_database(), qtext(say::collect_panel::file_help{}), this);
-  auto* browse = new QToolButton(this);
-  browse->setText(QStringLiteral("…"));
-  browse->setToolTip(qtext(say::collect_panel::choose_file{}));
-  browse->setAccessibleName(qtext(say::collect_panel::choose_file{}));
-  connect(browse, &QToolButton::clicked, this, &CollectForm::choose_file);
-  auto* row = new QHBoxLayout;
-  row->addWidget(file_);
-  row->addWidget(browse);
+  database_ = new DatabaseField(this);
+  file_ = database_->path();
   auto* label = new QLabel(qtext(say::collect_panel::file{}), this);  // not F, which is the menu's
   label->setBuddy(file_);
-  form.addRow(label, row);
+  form.addRow(label, database_);
 
   resume_ = new QCheckBox(qtext(say::collect_panel::resume{}), this);
   resume_->setToolTip(qtext(say::collect_panel::resume_help{}));
@@ -217,13 +186,6 @@ void CollectForm::connect_fields() {
   connect(rounds_, &QSpinBox::valueChanged, this, &CollectForm::changed);
   for (QLineEdit* field : {mask_, axes_, file_}) connect(field, &QLineEdit::textChanged, this, &CollectForm::changed);
   for (QCheckBox* box : algorithms_) connect(box, &QCheckBox::toggled, this, &CollectForm::changed);
-}
-
-void CollectForm::choose_file() {
-  const QString path = QFileDialog::getSaveFileName(this, qtext(say::collect_panel::collect_into{}), file_->text(),
-                                                    qtext(say::collect_panel::file_filter{}), nullptr,
-                                                    QFileDialog::DontConfirmOverwrite);
-  if (!path.isEmpty()) file_->setText(path);
 }
 
 void CollectForm::choose_device() {
@@ -375,26 +337,6 @@ SweepRequest CollectForm::sweep_request(QString* error) const {
   return request;
 }
 
-QString CollectForm::file_problem() const {
-  if (file_->text().trimmed().isEmpty()) return qtext(say::collect_panel::no_file{});
-  if (can_write(file_->text())) return {};
-  return qtext(say::collect_panel::not_writable{.file = file_->text().toStdString()});
-}
-
-QString CollectForm::ceilings_problem() const {
-  if (find_collector().isEmpty()) return qtext(say::collect_panel::no_collector{});
-  const ListedDevice* device = devices_.find(device_->currentData().toString());
-  if (device == nullptr || device->simulated) {
-    return qtext(say::collect_panel::ceilings_of_simulated{.device = device_->currentText().toStdString()});
-  }
-  return file_problem();
-}
-
-void CollectForm::block_ceilings(const QString& why) {
-  ceilings_->setEnabled(why.isEmpty());
-  ceilings_->setToolTip(plain_tip(why.isEmpty() ? qtext(say::collect_panel::ceilings_help{}) : why));
-}
-
 CollectForm::Verdict CollectForm::check() const {
   QString error;
   const SweepRequest request = sweep_request(&error);
@@ -406,7 +348,7 @@ CollectForm::Verdict CollectForm::check() const {
   if (request.preset.empty() && request.axes.empty()) {
     return {qtext(say::collect_panel::no_axis{}), {}};
   }
-  if (const QString problem = file_problem(); !problem.isEmpty()) return {problem, {}};
+  if (const QString problem = database_->problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
   const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there

@@ -19,6 +19,8 @@ class QFormLayout;
 
 namespace attnscope::ui {
 
+class DatabaseField;
+
 class CollectForm : public QWidget {
   Q_OBJECT
  public:
@@ -31,13 +33,6 @@ class CollectForm : public QWidget {
     QString plan;
   };
   [[nodiscard]] Verdict check() const;
-  /// What stands in the way of measuring the device's ceilings; empty where nothing does.
-  [[nodiscard]] QString ceilings_problem() const;
-  /// Why the button for them is disabled; empty: it is not.
-  void block_ceilings(const QString& why);
-
-  /// Of the device chosen, for people.
-  [[nodiscard]] QString device_name() const { return device_->currentText(); }
   void set_device(const QString& argument);
   /// Simulated devices that the sweep runs on after the one chosen, in the list's order: each once, without that one.
   [[nodiscard]] QStringList also() const;
@@ -57,7 +52,6 @@ class CollectForm : public QWidget {
 
  signals:
   void changed();
-  void ceilings_wanted();
 
  private:
   void add_device_and_preset(QFormLayout& form);
@@ -66,7 +60,6 @@ class CollectForm : public QWidget {
   void add_cache(QFormLayout& form);
   void add_file(QFormLayout& form);
   void connect_fields();
-  void choose_file();
   void choose_device();
   void show_devices();
   void show_also();
@@ -74,8 +67,6 @@ class CollectForm : public QWidget {
   void take_algorithms_of_preset();
   /// No other device than a GPU of this machine runs one.
   void offer_own_kernels();
-  /// What is wrong with the file; empty where nothing is.
-  [[nodiscard]] QString file_problem() const;
   /// What the fields ask for, each as parse_axis() reads it.
   [[nodiscard]] QStringList axes() const;
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
@@ -87,7 +78,6 @@ class CollectForm : public QWidget {
   QComboBox* device_ = nullptr;
   QToolButton* also_button_ = nullptr;
   QStringList also_;  ///< as they were chosen, whatever the device and the list
-  QToolButton* ceilings_ = nullptr;
   QComboBox* preset_ = nullptr;
   QComboBox* pass_ = nullptr;
   QLineEdit* mask_ = nullptr;
@@ -96,7 +86,8 @@ class CollectForm : public QWidget {
   QComboBox* cache_ = nullptr;
   QSpinBox* rounds_ = nullptr;
   QCheckBox* resume_ = nullptr;
-  QLineEdit* file_ = nullptr;
+  DatabaseField* database_ = nullptr;
+  QLineEdit* file_ = nullptr;  ///< its
 };
 
 }  // namespace attnscope::ui

@@ -17,6 +17,7 @@
 #include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
 #include "messages/collect_panel.h"
+#include "messages/doctor_page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -44,10 +45,11 @@ class FormArea : public QScrollArea {
     setWidget(form);
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    // In a low window a scroll bar stands beside the form, and covers none of it.
-    setMinimumWidth(form->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width());
+    // In a low window a scroll bar stands beside the form, and covers none of it; in a narrow one it scrolls.
+    constexpr int narrow = 230;
+    setMinimumWidth(std::min(narrow, form->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width()));
   }
   [[nodiscard]] QSize sizeHint() const override {
     const int height = widget()->layout()->totalHeightForWidth(std::max(width(), minimumWidth()));
@@ -80,7 +82,6 @@ CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(log_, 1);
 
   connect(form_, &CollectForm::changed, this, &CollectPanel::validate);
-  connect(form_, &CollectForm::ceilings_wanted, this, &CollectPanel::measure_ceilings);
   connect_progress();
   connect_end();
   validate();
@@ -138,7 +139,9 @@ void CollectPanel::connect_progress() {
     const Disposition severity = event.level == "error"     ? Disposition::crashed
                                  : event.level == "warning" ? Disposition::no_counters
                                                             : Disposition::infeasible;
-    log_->add(in_controls(QString::fromStdString(event.text)), severity);
+    const QString words = in_controls(QString::fromStdString(event.text));
+    log_->add(words, severity);
+    if (work_) said_ << words;
   });
 }
 
@@ -148,10 +151,14 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
   progress_->setValue(static_cast<int>(event.done));
   progressed_ = event;
   if (stopping_) return;
-  if (measures_ceilings_) {
+  if (work_) {
     const std::size_t percent = 100 * event.done / total;
-    progress_->setFormat(qtext(say::ceiling::progress{.percent = percent}));
-    emit ceilings_progressed(qtext(say::ceilings_page::measuring{.device = measured_device_, .percent = percent}));
+    const std::string device = work_->name.toStdString();
+    const QString words = qtext(work_->kind == DeviceWork::Kind::noise
+                                    ? Message(say::doctor_page::measuring{.device = device, .percent = percent})
+                                    : say::ceilings_page::measuring{.device = device, .percent = percent});
+    progress_->setFormat(words);
+    emit device_progressed(words);
     return;
   }
   progress_->setFormat(event.remaining_s < 0
@@ -174,15 +181,17 @@ void CollectPanel::count_point(const PointEvent& event) {
 void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
     progress_->setValue(progress_->maximum());
-    ended(measures_ceilings_ ? qtext(say::collect_panel::ceilings_done{})
-                             : qtext(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
-    if (measures_ceilings_) return emit ceilings_kept(database_in_use_);
+    if (work_) {
+      ended(qtext(say::collect_panel::measured{.file = one_line(database_in_use_).toStdString()}));
+      return emit device_measured(*work_);
+    }
+    ended(qtext(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
     // Once the process is gone.
     if (!waiting_.isEmpty()) QMetaObject::invokeMethod(this, &CollectPanel::start_next, Qt::QueuedConnection);
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
     waiting_.clear();
-    if (measures_ceilings_) return ended(qtext(say::ceiling::cancelled{}));
+    if (work_) return ended(qtext(done.reason.empty() ? Message(say::ceiling::cancelled{}) : done.reason));
     // A collector that had to be killed says no more how many there are.
     const std::size_t told = done.ok + done.not_ok;
     const std::size_t kept = told > 0 ? told - std::min(cut_short_, done.not_ok) : kept_.size();
@@ -254,7 +263,6 @@ void CollectPanel::validate() {
   plan_->setToolTip(plain_tip(plan_->text()));
   start_->setEnabled(blocker_.isEmpty());
   start_->setToolTip(plain_tip(blocker_));
-  form_->block_ceilings(running ? blocker_ : form_->ceilings_problem());
 }
 
 void CollectPanel::begin(const QString& database) {
@@ -276,7 +284,7 @@ void CollectPanel::start() {
   wanted_ = form_->request();
   waiting_ = form_->also();
   begin(wanted_.database);
-  measures_ceilings_ = false;
+  work_.reset();
   collector_.start(wanted_);
   validate();
 }
@@ -289,16 +297,22 @@ void CollectPanel::start_next() {
   validate();
 }
 
-void CollectPanel::measure_ceilings() {
-  const CollectRequest wanted = form_->request();
+void CollectPanel::measure(const DeviceWork& work) {
+  if (collector_.running()) return;
   waiting_.clear();
-  begin(wanted.database);
-  measures_ceilings_ = true;
-  measured_device_ = form_->device_name().toStdString();
-  log_->add(qtext(say::collect_panel::ceilings_of{.device = measured_device_}), {});
-  emit ceilings_progressed(qtext(say::ceilings_page::preparing{.device = measured_device_}));
-  collector_.measure_ceilings(wanted.device, wanted.database);
+  begin(work.database);
+  work_ = work;
+  said_.clear();
+  const bool noise = work.kind == DeviceWork::Kind::noise;
+  const std::string device = work.name.toStdString();
+  log_->add(qtext(noise ? Message(say::collect_panel::noise_of{.device = device})
+                        : say::collect_panel::ceilings_of{.device = device}),
+            {});
+  collector_.start_collector(work.arguments());
   validate();
+  if (!collector_.running()) return;  // which has been said
+  emit device_progressed(qtext(noise ? Message(say::doctor_page::preparing{.device = device})
+                                     : say::ceilings_page::preparing{.device = device}));
 }
 
 void CollectPanel::cancel() {
@@ -330,7 +344,7 @@ void CollectPanel::ended(const QString& summary) {
   if (progress_->maximum() == 0) progress_->setRange(0, 1);
   progress_->setFormat(summary);
   log_->add(summary, {});
-  if (measures_ceilings_) emit ceilings_progressed({});
+  if (work_) emit device_progressed((said_ + QStringList{summary}).join(QLatin1Char('\n')));
   emit collection_ended(database_in_use_, run_);
   validate();
 }

@@ -7,8 +7,8 @@
 #include <QPushButton>
 #include <QWidget>
 #include <cstdint>
+#include <optional>
 #include <set>
-#include <string>
 
 #include "ui/panels/collect_form.h"
 #include "ui/panels/collect_log.h"
@@ -33,6 +33,8 @@ class CollectPanel : public QWidget {
   [[nodiscard]] QString progress_words() const { return progress_->format(); }
   /// Stops after the launch in flight; asked again, at once. What is done is kept.
   void cancel();
+  /// Measures a GPU itself, unless something is being collected.
+  void measure(const DeviceWork& work);
 
  signals:
   /// The collector has begun (or ended) writing this run of the file; 0 where it never made one.
@@ -41,10 +43,10 @@ class CollectPanel : public QWidget {
   void collection_ended(const QString& database, qint64 run);
   /// The collector is being started, for whatever.
   void begun();
-  /// How far the measurement of a GPU's ceilings is, in words; empty: it has ended.
-  void ceilings_progressed(const QString& words);
-  /// A GPU's ceilings are in this file now.
-  void ceilings_kept(const QString& database);
+  /// How far the measurement of a GPU itself is, in words, or how it ended.
+  void device_progressed(const QString& words);
+  /// What was measured of a GPU is in that file now.
+  void device_measured(const attnscope::ui::DeviceWork& work);
   /// One line for the window's banner: what went wrong.
   void trouble(const QString& message);
 
@@ -61,7 +63,6 @@ class CollectPanel : public QWidget {
   void start();
   /// The sweep on the next of the devices that it was to run on, where there is one.
   void start_next();
-  void measure_ceilings();
   /// What all that the collector does begins with.
   void begin(const QString& database);
   void show_progress(const ProgressEvent& event);
@@ -76,8 +77,8 @@ class CollectPanel : public QWidget {
   qint64 run_ = 0;
   CollectRequest wanted_;           ///< what was started last
   QStringList waiting_;             ///< devices that it is to run on after this one
-  std::string measured_device_;     ///< whose ceilings
-  bool measures_ceilings_ = false;  ///< what runs, or ran last
+  std::optional<DeviceWork> work_;  ///< what runs, or ran last; none: a sweep
+  QStringList said_;                ///< about that work
   bool stopping_ = false;           ///< it was cancelled, and has not ended
   ProgressEvent progressed_;        ///< what is shown
   std::size_t cut_short_ = 0;       ///< points that were cancelled themselves

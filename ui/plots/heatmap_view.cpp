@@ -67,6 +67,7 @@ void HeatmapView::invalidate() {
 
 void HeatmapView::select(std::optional<HeatmapGrid::Place> place) {
   selected_ = place;
+  setAccessibleDescription(place ? words_of(describe_cell(*place)) : QString());
   update();
   if (place) emit place_selected();
   if (place && grid_.at(*place).disposition) emit cell_selected(grid_.source(*place));

@@ -35,6 +35,12 @@ void draw_sample(QCPPainter& painter, const QRectF& where, SampleMark mark, cons
 
 }  // namespace
 
+QString words_of(const HoverContent& content) {
+  QStringList words{content.title};
+  for (const HoverRow& row : content.rows) words << (row.label + QLatin1Char(' ') + row.value).trimmed();
+  return (words + content.notes).join(QStringLiteral(", "));
+}
+
 HoverOverlay::HoverOverlay(QWidget* plot) : QWidget(plot) {
   setAttribute(Qt::WA_TransparentForMouseEvents);
   setFocusPolicy(Qt::NoFocus);

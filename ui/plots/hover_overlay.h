@@ -39,6 +39,9 @@ struct HoverContent {
   QStringList notes;  ///< wrapped, below the rows
 };
 
+/// All of it in one line: what a screen reader says.
+[[nodiscard]] QString words_of(const HoverContent& content);
+
 class HoverOverlay : public QWidget {
   Q_OBJECT
  public:

@@ -367,6 +367,7 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     const double n = columns_[static_cast<std::size_t>(current_column_)].n;
     hover_at({xAxis->coordToPixel(n), area.center().y() + 0.0});
     select_at(n);
+    if (!followed_ && hover_content() != nullptr) setAccessibleDescription(words_of(*hover_content()));
     return;
   }
   if (event->matches(QKeySequence::Copy) && !bracket_.words().isEmpty()) return copy_ratio();

@@ -86,10 +86,12 @@ bool MarkedPlot::select(const ShownPoint& point) {
 }
 
 bool MarkedPlot::draw_selection() {
+  setAccessibleDescription(key_text_);
   const std::optional<Row> row = selected_ && points_ ? points_->row_of(*selected_) : std::nullopt;
   if (!row) return false;
   for (const Mark& mark : marks_) {
     if (mark.from_the_top || std::ranges::find(mark.rows, *row) == mark.rows.end()) continue;
+    if (rings_.empty()) setAccessibleDescription(words_of(read_out(mark)));
     QCPGraph* ring = add_marks(*mark.panel, selection_ring(plot_colors(palette()).text));
     ring->addData(mark.x, mark.y);
     ring->setLayer(selection_layer());
@@ -142,6 +144,26 @@ void MarkedPlot::click_mark(const Mark& mark) {
   const ShownPoint point = (*points_)[mark.rows.front()];
   select(point);
   emit point_clicked(point);
+}
+
+void MarkedPlot::keyPressEvent(QKeyEvent* event) {
+  const bool left = event->key() == Qt::Key_Left;
+  std::vector<const Mark*> order;
+  for (const Mark& mark : marks_) {
+    if (!mark.from_the_top && !mark.rows.empty()) order.push_back(&mark);
+  }
+  if ((!left && event->key() != Qt::Key_Right) || order.empty()) return QCustomPlot::keyPressEvent(event);
+  const auto place = [](const Mark* mark) { return std::pair(mark->x, mark->y); };
+  std::ranges::stable_sort(order, {}, place);
+  const std::optional<Row> row = selected_ && points_ ? points_->row_of(*selected_) : std::nullopt;
+  const auto now = std::ranges::find_if(
+      order, [&](const Mark* mark) { return row && std::ranges::find(mark->rows, *row) != mark->rows.end(); });
+  auto next = left ? order.end() - 1 : order.begin();
+  if (now != order.end())
+    next = left ? (now == order.begin() ? now : now - 1) : (now + 1 == order.end() ? now : now + 1);
+  const Mark mark = **next;  // selecting it may have all marks made anew
+  click_mark(mark);
+  hover_at(pixel_of(*mark.panel, {mark.x, mark.y}));
 }
 
 void MarkedPlot::mouseMoveEvent(QMouseEvent* event) {

@@ -76,6 +76,8 @@ class MarkedPlot : public FramePlot {
   void click_mark(const Mark& mark);
   /// With the right button: what a menu of the plot is about. The menu is the page's.
   void contextMenuEvent(QContextMenuEvent* event) override;
+  /// Left and Right select the next point.
+  void keyPressEvent(QKeyEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;

@@ -57,6 +57,13 @@ QStringList CollectRequest::arguments() const {
   return words;
 }
 
+QStringList DeviceWork::arguments() const {
+  QStringList words{QStringLiteral("ceilings")};
+  if (kind == Kind::noise) words = {QStringLiteral("doctor"), QStringLiteral("--noise")};
+  words << QStringLiteral("--jsonl") << QStringLiteral("--device") << device << QStringLiteral("-o") << database;
+  return words + words_for_language();
+}
+
 CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
   insist_.setSingleShot(true);
   connect(&process_, &QProcess::readyReadStandardOutput, this, &CollectorProcess::read_lines);
@@ -95,11 +102,6 @@ CollectorProcess::~CollectorProcess() {
 
 void CollectorProcess::start(const CollectRequest& request) {
   start_collector(request.arguments());
-}
-
-void CollectorProcess::measure_ceilings(const QString& device, const QString& database) {
-  start_collector({QStringLiteral("ceilings"), QStringLiteral("--jsonl"), QStringLiteral("--device"), device,
-                   QStringLiteral("-o"), database});
 }
 
 void CollectorProcess::start_collector(const QStringList& arguments) {

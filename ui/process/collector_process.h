@@ -34,6 +34,17 @@ struct CollectRequest {
   [[nodiscard]] QStringList arguments() const;
 };
 
+/// What is measured of a GPU itself, and kept in a file.
+struct DeviceWork {
+  enum class Kind { ceilings, noise };
+  Kind kind = Kind::ceilings;
+  QString device;  ///< as --device takes it
+  QString name;    ///< for people
+  QString database;
+
+  [[nodiscard]] QStringList arguments() const;
+};
+
 class CollectorProcess : public QObject {
   Q_OBJECT
  public:
@@ -41,8 +52,6 @@ class CollectorProcess : public QObject {
   ~CollectorProcess() override;
 
   void start(const CollectRequest& request);
-  /// `attnscope ceilings` on a GPU, kept in that file.
-  void measure_ceilings(const QString& device, const QString& database);
   /// The command-line program with these arguments.
   void start_collector(const QStringList& arguments);
   /// Asks a session (`collect --serve`) for something: a line of profiler/measure/requests.h.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/theme/theme.h"
 
+#include <QAbstractSpinBox>
 #include <QApplication>
 #include <QEvent>
 #include <QIcon>
@@ -35,6 +36,14 @@ constexpr Roles light_roles{0xfff3f4f6, 0xffffffff, 0xfff7f8fa, 0xff1c2127, 0xff
                             0xffe9ebee, 0xff0b63a5, 0xff0b63a5, 0xffffffff};
 constexpr Roles dark_roles{0xff1f2329, 0xff16191d, 0xff1b1f24, 0xffe4e7eb, 0xff98a2ad,
                            0xff2b3037, 0xff2f7fc1, 0xff6db8f2, 0xff2b3037};
+constexpr Roles contrast_roles{0xff000000, 0xff000000, 0xff1a1a1a, 0xffffffff, 0xffb8b8b8,
+                               0xff202020, 0xffffd800, 0xff7fd4ff, 0xff000000};
+
+/// As a palette has it that was made to be read at all costs, ours or the system's: black and white.
+bool is_sharp(const QPalette& palette) {
+  const auto lightness = [&](QPalette::ColorRole role) { return palette.color(QPalette::Active, role).lightness(); };
+  return std::abs(lightness(QPalette::Text) - lightness(QPalette::Base)) > 250;
+}
 
 QPalette make_palette(const Roles& roles) {
   QPalette palette{QColor(roles.button), QColor(roles.window)};
@@ -49,7 +58,7 @@ QPalette make_palette(const Roles& roles) {
   palette.setColor(QPalette::ButtonText, text);
   palette.setColor(QPalette::BrightText, Qt::white);
   palette.setColor(QPalette::Highlight, QColor(roles.highlight));
-  palette.setColor(QPalette::HighlightedText, Qt::white);
+  palette.setColor(QPalette::HighlightedText, ink_on(QColor(roles.highlight)));
   palette.setColor(QPalette::Link, QColor(roles.link));
   palette.setColor(QPalette::ToolTipBase, QColor(roles.tooltip));
   palette.setColor(QPalette::ToolTipText, text);
@@ -96,6 +105,9 @@ class Style : public QProxyStyle {
     }
     if (element != PE_IndicatorCheckBox && element != PE_IndicatorItemViewItemCheck) {
       QProxyStyle::drawPrimitive(element, option, painter, widget);
+      const bool framed = element == PE_PanelButtonCommand || element == PE_PanelLineEdit || element == PE_Frame;
+      const bool inner = widget != nullptr && qobject_cast<const QAbstractSpinBox*>(widget->parentWidget()) != nullptr;
+      if (framed && !inner) draw_sharp_frame(*option, *painter, option->rect);
       return;
     }
     const QPalette::ColorGroup group = (option->state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
@@ -117,6 +129,28 @@ class Style : public QProxyStyle {
       painter->drawPath(tick);
     }
     painter->restore();
+  }
+
+  void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
+                          const QWidget* widget) const override {
+    QProxyStyle::drawComplexControl(control, option, painter, widget);
+    if (control == CC_ComboBox || control == CC_SpinBox) draw_sharp_frame(*option, *painter, option->rect);
+    if (control == CC_Slider) {
+      draw_sharp_frame(*option, *painter, subControlRect(control, option, SC_SliderHandle, widget));
+    }
+  }
+
+ private:
+  /// Fusion's outlines are a darker ground, which black has none of.
+  static void draw_sharp_frame(const QStyleOption& option, QPainter& painter, const QRect& frame) {
+    if (!is_sharp(option.palette)) return;
+    const bool focused = (option.state & State_HasFocus) != 0;
+    const QPalette::ColorGroup group = (option.state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
+    painter.save();
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(option.palette.color(group, focused ? QPalette::Highlight : QPalette::Text), focused ? 2 : 1));
+    painter.drawRect(QRectF(frame).adjusted(0.5, 0.5, -0.5, -0.5));
+    painter.restore();
   }
 };
 
@@ -169,12 +203,14 @@ class PlainLabels : public QObject {
 QString to_string(ThemeChoice choice) {
   if (choice == ThemeChoice::light) return QStringLiteral("light");
   if (choice == ThemeChoice::dark) return QStringLiteral("dark");
+  if (choice == ThemeChoice::contrast) return QStringLiteral("contrast");
   return QStringLiteral("system");
 }
 
 ThemeChoice parse_theme(const QString& word) {
   if (word == QLatin1String("light")) return ThemeChoice::light;
   if (word == QLatin1String("dark")) return ThemeChoice::dark;
+  if (word == QLatin1String("contrast")) return ThemeChoice::contrast;
   return ThemeChoice::system;
 }
 
@@ -187,9 +223,10 @@ void initialize_style() {
 }
 
 void apply_theme(ThemeChoice choice) {
-  QApplication::setPalette(choice == ThemeChoice::light  ? make_palette(light_roles)
-                           : choice == ThemeChoice::dark ? make_palette(dark_roles)
-                                                         : system_palette());
+  QApplication::setPalette(choice == ThemeChoice::light      ? make_palette(light_roles)
+                           : choice == ThemeChoice::dark     ? make_palette(dark_roles)
+                           : choice == ThemeChoice::contrast ? make_palette(contrast_roles)
+                                                             : system_palette());
 }
 
 PlotColors plot_colors(const QPalette& palette) {
@@ -200,10 +237,11 @@ PlotColors plot_colors(const QPalette& palette) {
   colors.background = palette.color(QPalette::Active, QPalette::Base);
   colors.text = palette.color(QPalette::Active, QPalette::Text);
   colors.dark = colors.background.lightness() < 128;
-  colors.muted = mix(colors.text, colors.background, 0.38);
-  colors.axis = mix(colors.text, colors.background, 0.55);
-  colors.grid = mix(colors.text, colors.background, colors.dark ? 0.85 : 0.88);
-  colors.hatch = mix(colors.text, colors.background, 0.7);
+  const bool sharp = is_sharp(palette);
+  colors.muted = mix(colors.text, colors.background, sharp ? 0.25 : 0.38);
+  colors.axis = mix(colors.text, colors.background, sharp ? 0.25 : 0.55);
+  colors.grid = mix(colors.text, colors.background, sharp ? 0.6 : colors.dark ? 0.85 : 0.88);
+  colors.hatch = mix(colors.text, colors.background, sharp ? 0.5 : 0.7);
   colors.panel = palette.color(QPalette::Active, QPalette::ToolTipBase);
   // A system palette may leave tooltips yellow on black: keep the box readable in any case.
   if ((colors.panel.lightness() < 128) != colors.dark) colors.panel = colors.background;

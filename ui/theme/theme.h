@@ -11,7 +11,8 @@
 
 namespace attnscope::ui {
 
-enum class ThemeChoice { system, light, dark };
+/// `contrast`: on black, text at 7:1 and lines at 3:1 at least.
+enum class ThemeChoice { system, light, dark, contrast };
 [[nodiscard]] QString to_string(ThemeChoice choice);
 /// `system` for an unknown word.
 [[nodiscard]] ThemeChoice parse_theme(const QString& word);

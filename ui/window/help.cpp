@@ -12,6 +12,7 @@
 #include <QTextDocument>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -113,16 +114,36 @@ void show_document(QWidget* window, const QString& topic) {
 }
 
 void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QString>>& keys) {
-  auto* box = new QMessageBox(QMessageBox::NoIcon, qtext(say::help::shortcuts{}), {}, QMessageBox::Close, window);
-  box->setAttribute(Qt::WA_DeleteOnClose);
-  box->setTextFormat(Qt::RichText);
+  auto* dialog = new QDialog(window);
+  dialog->setObjectName(QStringLiteral("shortcuts"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(qtext(say::help::shortcuts{}));
+  auto* text = new QTextBrowser(dialog);
+  text->setFrameShape(QFrame::NoFrame);
+  text->setAccessibleName(dialog->windowTitle());
+  // Side by side: one below the other they are higher than a small screen.
+  const std::size_t half = (keys.size() + 1) / 2;
   QString rows;
-  for (const auto& [key, meaning] : keys) {
-    rows += QStringLiteral("<tr><td style='padding-right:18px'><b>%1</b></td><td>%2</td></tr>")
-                .arg(key.toHtmlEscaped(), meaning.toHtmlEscaped());
+  const auto cells = [&](std::size_t place) {
+    if (place >= keys.size()) return QString();
+    return QStringLiteral("<td style='padding-right:10px'><b>%1</b></td><td style='padding-right:18px'>%2</td>")
+        .arg(keys[place].first.toHtmlEscaped(), keys[place].second.toHtmlEscaped());
+  };
+  for (std::size_t i = 0; i < half; ++i) {
+    rows += QStringLiteral("<tr>%1</tr>").arg(cells(i) + cells(half + i));
   }
-  box->setText(QStringLiteral("<table cellpadding='3'>%1</table>").arg(rows));
-  box->open();
+  text->setHtml(QStringLiteral("<table cellpadding='1'>%1</table>").arg(rows));
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+  QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  auto* column = new QVBoxLayout(dialog);
+  column->setContentsMargins(8, 8, 8, 8);
+  column->addWidget(text);
+  column->addWidget(buttons);
+  constexpr QSize small_screen(1000, 560);  // of 1024x600, less its title bar
+  text->document()->setTextWidth(small_screen.width() - 40);
+  const int height = static_cast<int>(text->document()->size().height()) + buttons->sizeHint().height() + 40;
+  dialog->resize(small_screen.width(), std::min(height, small_screen.height()));
+  dialog->open();
 }
 
 void show_about(QWidget* window) {

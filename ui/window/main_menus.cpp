@@ -116,7 +116,8 @@ void MainWindow::build_view_menu() {
   theme_actions_ = new QActionGroup(this);
   const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::system, qtext(say::window::system_theme{})},
                                                      {ThemeChoice::light, qtext(say::window::light_theme{})},
-                                                     {ThemeChoice::dark, qtext(say::window::dark_theme{})}};
+                                                     {ThemeChoice::dark, qtext(say::window::dark_theme{})},
+                                                     {ThemeChoice::contrast, qtext(say::window::contrast_theme{})}};
   for (const auto& [choice, text] : choices) {
     QAction* action = theme->addAction(text, this, [this, choice = choice] { set_theme(choice); });
     action->setCheckable(true);

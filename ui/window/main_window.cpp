@@ -25,7 +25,6 @@
 #include "kernels/user/user_kernel.h"
 #include "messages/query.h"
 #include "messages/window.h"
-#include "ui/pages/ceilings_page.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/details_panel.h"
@@ -102,6 +101,8 @@ void MainWindow::build_center() {
   column->addWidget(query_);
   tabs_ = new QTabWidget(central);
   tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName(qtext(say::window::pages{}));
+  tabs_->tabBar()->setAccessibleName(tabs_->accessibleName());
   column->addWidget(tabs_, 1);
   // Below all else: what comes and goes moves nothing under the pointer.
   column->addWidget(banner_);
@@ -202,23 +203,33 @@ void MainWindow::forget_details_of(const QString& path) {
 }
 
 void MainWindow::follow_collection() {
+  const auto show_progress = [this](const QString& words) {
+    for (DeviceProgress* page : all_of<DeviceProgress>()) page->show_progress(words, collect_->running());
+  };
   connect(collect_, &CollectPanel::begun, this, [this] { banner_->clear(Banner::Topic::collect); });
-  connect(collect_, &CollectPanel::ceilings_progressed, this, [this](const QString& words) {
-    if (auto* ceilings = qobject_cast<CeilingsPage*>(page(QStringLiteral("ceilings")))) ceilings->show_progress(words);
-  });
-  connect(collect_, &CollectPanel::collection_started, this, [this](const QString& database, qint64 run) {
-    for (RunFollower* page : all_of<RunFollower>()) page->expect_sweep();
-    sweep_ = Sweep{database, run};
-    workspace_.follow(database);
-    runs_->reveal(database, run);
-  });
+  connect(collect_, &CollectPanel::device_progressed, this, show_progress);
+  for (const Page* page : pages_) {
+    connect(page, &Page::device_work_wanted, collect_, &CollectPanel::measure);
+    connect(page, &Page::stop_wanted, collect_, &CollectPanel::cancel);
+  }
+  connect(collect_, &CollectPanel::collection_started, this,
+          [this, show_progress](const QString& database, qint64 run) {
+            for (RunFollower* page : all_of<RunFollower>()) page->expect_sweep();
+            show_progress({});
+            sweep_ = Sweep{database, run};
+            workspace_.follow(database);
+            runs_->reveal(database, run);
+          });
   connect(collect_, &CollectPanel::collection_grew, &workspace_, &Workspace::follow);
-  connect(collect_, &CollectPanel::collection_ended, this, [this](const QString& database, qint64 run) {
+  connect(collect_, &CollectPanel::collection_ended, this, [this, show_progress](const QString& database, qint64 run) {
+    if (run > 0) show_progress({});
     workspace_.stop_following(database);
     runs_->reveal(database, run);
     if (closes_when_stopped_) close();
   });
-  connect(collect_, &CollectPanel::ceilings_kept, this, [this] { show_page(QStringLiteral("ceilings")); });
+  connect(collect_, &CollectPanel::device_measured, this, [this](const DeviceWork& work) {
+    if (work.kind == DeviceWork::Kind::ceilings) show_page(QStringLiteral("ceilings"));
+  });
   connect(collect_, &CollectPanel::trouble, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "messages/counters.h"
 #include "messages/finding.h"
 #include "messages/gpu.h"
 #include "profiler/measure/gpu/cuda_driver.h"
@@ -87,7 +88,7 @@ void check_counters(const CudaApi* cuda, std::optional<CUdevice> device, std::ve
   }
   if (!cupti || cuda == nullptr || !device) {
     findings.push_back({"counters",
-                        Status::missing,
+                        Status::skipped,
                         cupti ? Message(say::finding::no_gpu_to_count{}) : say::finding::counters_through_cupti{},
                         {},
                         cuda != nullptr && device ? Message(timing_works) : simulator_works});
@@ -111,7 +112,7 @@ void check_clocks(const std::optional<std::string>& uuid, std::vector<DoctorFind
   auto nvml = Nvml::open();
   if (!nvml) {
     findings.push_back({"NVML", Status::missing, nvml.error(), say::finding::nvml_fix{}, works});
-    findings.push_back({"clocks", Status::missing, say::finding::clocks_through_nvml{}, {}, works});
+    findings.push_back({"clocks", Status::skipped, say::finding::clocks_through_nvml{}, {}, works});
     return;
   }
   findings.push_back({"NVML",
@@ -139,6 +140,19 @@ void check_clocks(const std::optional<std::string>& uuid, std::vector<DoctorFind
   findings.push_back({"clocks", Status::ok, detail, {}, {}});
 }
 
+/// Only what does the same on every machine.
+std::string command_of(const Message& fix) {
+  const auto is = [&fix](const Message& other) { return fix.id == other.id; };
+  if (is(say::counters::permission_fix{})) {
+    return "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | "
+           "sudo tee /etc/modprobe.d/nvidia-profiling.conf";
+  }
+  if (is(say::finding::no_gpu_fix{})) return "nvidia-smi -L";
+  const bool ask = is(say::gpu::check_nvidia_smi{}) || is(say::gpu::not_seen_fix{}) ||
+                   is(say::gpu::not_seen_with_node_fix{}) || is(say::finding::no_context_fix{});
+  return ask ? "nvidia-smi" : "";
+}
+
 }  // namespace
 
 std::string_view to_string(DoctorFinding::Status status) {
@@ -149,6 +163,8 @@ std::string_view to_string(DoctorFinding::Status status) {
       return "warning";
     case Status::missing:
       return "missing";
+    case Status::skipped:
+      return "skipped";
   }
   return "missing";
 }
@@ -202,13 +218,14 @@ std::vector<DoctorFinding> diagnose_gpu(int ordinal) {
       findings.push_back({"device", Status::missing, error.what, error.fix, simulator_works});
     } else {
       findings.push_back({"driver", Status::missing, error.what, error.fix, simulator_works});
-      findings.push_back({"device", Status::missing, say::finding::no_driver{}, {}, simulator_works});
+      findings.push_back({"device", Status::skipped, say::finding::no_driver{}, {}, simulator_works});
     }
   }
   findings.push_back(check_nvrtc(driver_version));
   check_counters(cuda ? &*cuda : nullptr, device, findings);
   check_clocks(uuid, findings);
   findings.push_back(check_cache());
+  for (DoctorFinding& finding : findings) finding.command = command_of(finding.fix);
   return findings;
 }
 

@@ -11,12 +11,14 @@
 namespace attnscope {
 
 struct DoctorFinding {
-  enum class Status { ok, warning, missing };
+  /// `skipped`: it was not looked at, for what it takes is missing itself.
+  enum class Status { ok, warning, missing, skipped };
   std::string item;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "cubin cache", "clocks"
   Status status = Status::ok;
-  Message detail;       ///< what was found, with versions
-  Message fix;          ///< what to do on this machine; empty when nothing is wrong
-  Message still_works;  ///< what works without it; empty when nothing is wrong
+  Message detail;            ///< what was found, with versions
+  Message fix;               ///< what to do on this machine; empty when nothing is wrong
+  Message still_works;       ///< what works without it; empty when nothing is wrong
+  std::string command = {};  ///< of the fix, as a shell takes it; empty where it is none that fits every machine
 };
 [[nodiscard]] std::string_view to_string(DoctorFinding::Status);
 

@@ -37,6 +37,8 @@ std::string_view to_string(DoctorFinding::Status status) {
   switch (status) {
     case DoctorFinding::Status::ok:
       return "ok";
+    case DoctorFinding::Status::skipped:
+      return "skipped";
     case DoctorFinding::Status::warning:
       return "warning";
     case DoctorFinding::Status::missing:

@@ -1421,9 +1421,18 @@ TEST_F(FakeDeviceTest, DoctorWithNothingInstalled) {
   for (const char* variable : libraries) setenv(variable, "/nonexistent/library.so", 1);
   auto findings = by_item(diagnose_gpu());
   for (const char* item : {"driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks"}) {
-    EXPECT_EQ(findings[item].status, Status::missing) << item;
+    const bool takes_another =
+        item == std::string("device") || item == std::string("counters") || item == std::string("clocks");
+    EXPECT_EQ(findings[item].status, takes_another ? Status::skipped : Status::missing) << item;
     EXPECT_FALSE(findings[item].still_works.empty()) << item;
   }
+}
+
+TEST_F(FakeDeviceTest, DoctorHasTheCommandOfAFixThatIsOne) {
+  auto findings = by_item(diagnose_gpu(7));
+  EXPECT_EQ(findings["device"].status, Status::missing);
+  EXPECT_EQ(findings["device"].command, "nvidia-smi -L");
+  EXPECT_EQ(findings["driver"].command, "");
 }
 
 TEST_F(FakeDeviceTest, DoctorWithEveryGpuHidden) {

@@ -21,6 +21,9 @@
 #include <QRegularExpression>
 #include <QTabWidget>
 #include <QTableView>
+#include <QTextBlock>
+#include <QTextBrowser>
+#include <QTextTable>
 #include <set>
 
 #include "kernels/registry.h"
@@ -379,6 +382,14 @@ TEST_F(LanguageTest, DialogsSpeakIt) {
     // Rows of a table, or paragraphs; a key is what is printed on it.
     static const QRegularExpression cell(QStringLiteral("<(?:td|p)>([^<]+)</(?:td|p)>"));
     for (auto match = cell.globalMatch(box->text()); match.hasNext();) texts.add(match.next().captured(1), "dialog");
+  }
+  const auto* sheet = window.findChild<QDialog*>(QStringLiteral("shortcuts"))->findChild<QTextBrowser*>();
+  const auto* table = qobject_cast<QTextTable*>(sheet->document()->rootFrame()->childFrames().front());
+  for (int row = 0; row < table->rows(); ++row) {
+    for (const int column : {1, 3}) {  // beside keys
+      const QString meaning = table->cellAt(row, column).firstCursorPosition().block().text();
+      if (!meaning.isEmpty()) texts.add(meaning, "shortcut");
+    }
   }
   EXPECT_GT(texts.seen(), 12);
   EXPECT_EQ(texts.forgotten(), "");

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What devices are capable of: what files keep, and what the button beside the device measures.
+// What devices are capable of: what files keep.
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
 #include <QComboBox>
-#include <QDir>
-#include <QSignalSpy>
-#include <QToolButton>
 
 #include "tests/ui/window_test.h"
 #include "ui/pages/ceilings_page.h"
-#include "ui/panels/collect_panel.h"
 #include "ui/window/main_window.h"
 
 namespace attnscope::ui {
@@ -95,111 +91,6 @@ TEST_F(CeilingsPageTest, DatasheetsStandInAndSaySo) {
   EXPECT_TRUE(page.sets()[0].measured);
   EXPECT_FALSE(page.sets()[1].measured);
 }
-
-TEST_F(CeilingsPageTest, TheButtonSaysWhyItIsDisabled) {
-  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
-  CollectPanel panel;
-  panel.form().set_database(folder.filePath("c.attnscope"));
-  panel.form().set_device(QStringLiteral("simulated:H200"));
-  const auto* button = panel.findChild<QToolButton*>(QStringLiteral("ceilings"));
-  ASSERT_NE(button, nullptr);
-  EXPECT_FALSE(button->isEnabled());
-  EXPECT_TRUE(button->toolTip().contains("Simulated H200 has no ceilings to measure"))
-      << button->toolTip().toStdString();
-  EXPECT_EQ(panel.blocker(), QString()) << "a sweep can run there";
-  qunsetenv("ATTNSCOPE_COLLECTOR");
-}
-
-#ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
-/// The real program, on a library that stands for a GPU.
-class CeilingsButtonTest : public CeilingsPageTest {
- protected:
-  static constexpr int patience_ms = 120'000;
-
-  void SetUp() override {
-    CeilingsPageTest::SetUp();
-    qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-    for (const char* name : libraries) qputenv(name, ATTNSCOPE_FAKE_GPU_LIBRARY);
-    qputenv("ATTNSCOPE_CACHE_DIR", QFile::encodeName(folder.filePath("cubins")));
-  }
-  void TearDown() override {
-    for (const char* name : libraries) qunsetenv(name);
-    for (const char* name : {"ATTNSCOPE_CACHE_DIR", "ATTNSCOPE_COLLECTOR", "ATTNSCOPE_FAKE_GPU"}) qunsetenv(name);
-  }
-  /// Once the device is found, as a click would.
-  void measure(MainWindow& window) {
-    CollectPanel& panel = *window.collect();
-    panel.form().set_database(database);
-    auto* button = panel.findChild<QToolButton*>(QStringLiteral("ceilings"));
-    QSignalSpy changed(&panel.form(), &CollectForm::changed);
-    while (!button->isEnabled() && changed.wait(patience_ms)) {
-    }
-    ASSERT_TRUE(button->isEnabled()) << button->toolTip().toStdString();
-    button->click();
-    EXPECT_TRUE(panel.running());
-    EXPECT_FALSE(button->isEnabled()) << "one at a time";
-  }
-
-  static constexpr const char* libraries[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
-                                              "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
-  QString database = folder.filePath("measured.attnscope");
-};
-
-TEST_F(CeilingsButtonTest, MeasuresKeepsAndShows) {
-  MainWindow window(false);
-  window.show();
-  QSignalSpy kept(window.collect(), &CollectPanel::ceilings_kept);
-  QSignalSpy trouble(window.collect(), &CollectPanel::trouble);
-  auto& page = page_of<CeilingsPage>(window);
-  QStringList progress;
-  QObject::connect(window.collect(), &CollectPanel::ceilings_progressed, &window, [&] { progress << page.progress(); });
-  window.banner().add(Banner::Topic::collect, QStringLiteral("of an earlier attempt"));
-  ASSERT_NO_FATAL_FAILURE(measure(window));
-  EXPECT_EQ(window.banner().text(), QString());
-  EXPECT_TRUE(page.progress().contains("about to be measured")) << page.progress().toStdString();
-  ASSERT_TRUE(kept.wait(patience_ms)) << (trouble.isEmpty() ? "" : trouble[0][0].toString().toStdString());
-  EXPECT_FALSE(window.collect()->running());
-  ASSERT_GE(progress.size(), 3);
-  EXPECT_EQ(progress.constLast(), QString()) << "it is over";
-  EXPECT_TRUE(progress[progress.size() - 2].endsWith("are being measured: 100%"))
-      << progress[progress.size() - 2].toStdString();
-  QSignalSpy read(&window.workspace(), &Workspace::ceilings_changed);
-  ASSERT_TRUE(!page.sets().empty() || read.wait(patience_ms));
-  EXPECT_TRUE(page.isVisible()) << "the window turns to them";
-  ASSERT_EQ(page.sets().size(), 1U);
-  EXPECT_TRUE(page.sets()[0].measured);
-  EXPECT_EQ(page.sets()[0].device_name, "Fake GPU");
-  const std::vector<StoredCeilings> stored =
-      RunStore::open(database.toStdString(), RunStore::Mode::read_only).ceilings();
-  ASSERT_EQ(stored.size(), 1U);
-  EXPECT_EQ(page.sets()[0].ceilings, stored[0].ceilings);
-  EXPECT_GT(page.table()->model()->rowCount(), 10);
-}
-
-TEST_F(CeilingsButtonTest, CancelledNothingIsKept) {
-  MainWindow window(false);
-  window.show();
-  QSignalSpy ended(window.collect(), &CollectPanel::collection_ended);
-  QSignalSpy kept(window.collect(), &CollectPanel::ceilings_kept);
-  QSignalSpy trouble(window.collect(), &CollectPanel::trouble);
-  ASSERT_NO_FATAL_FAILURE(measure(window));
-  window.collect()->cancel();
-  ASSERT_TRUE(ended.wait(patience_ms));
-  EXPECT_TRUE(kept.isEmpty());
-  EXPECT_TRUE(trouble.isEmpty());
-  EXPECT_EQ(window.collect()->progress_words(), "Cancelled: nothing was kept.");
-}
-
-TEST_F(CeilingsButtonTest, AGpuThatFailsIsSaidInTheBanner) {
-  MainWindow window(false);
-  window.show();
-  QSignalSpy ended(window.collect(), &CollectPanel::collection_ended);
-  qputenv("ATTNSCOPE_FAKE_GPU", "crash=attn_ceiling");
-  ASSERT_NO_FATAL_FAILURE(measure(window));
-  ASSERT_TRUE(ended.wait(patience_ms));
-  EXPECT_FALSE(window.banner().text().isEmpty());
-}
-#endif
 
 }  // namespace
 }  // namespace attnscope::ui

@@ -67,6 +67,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
     {"compare",
      R"({"along":"","baseline":"","by":"","choices":{},"columns":"","descending":true,"margin":2.5,"other":"","r)"
      R"(ows":"","sorted_by":"ratio","view":"table"})"},
+    {"doctor", R"({"file":"/tmp/results.attnscope"})"},
 });
 
 /// Sessions in a folder of the test's own.

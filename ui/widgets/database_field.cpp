@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widgets/database_field.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QStandardPaths>
+#include <QToolButton>
+
+#include "messages/collect_panel.h"
+#include "ui/text/qtext.h"
+#include "ui/widgets/path_field.h"
+
+namespace attnscope::ui {
+namespace {
+
+QString default_database() {
+  // Beside what the command line collects.
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
+  return QDir(folder).filePath(QStringLiteral("attnscope/runs/collected.attnscope"));
+}
+
+/// The nearest existing folder above a path must let us write.
+bool can_write(const QString& path) {
+  const QFileInfo file(path);
+  if (file.exists()) return file.isFile() && file.isWritable();
+  QFileInfo folder(file.absolutePath());
+  while (!folder.exists() && !folder.isRoot()) folder = QFileInfo(folder.absolutePath());
+  return folder.isDir() && folder.isWritable();
+}
+
+}  // namespace
+
+DatabaseField::DatabaseField(QWidget* parent) : QWidget(parent) {
+  path_ = new PathField(default_database(), qtext(say::collect_panel::file_help{}), this);
+  auto* browse = new QToolButton(this);
+  browse->setText(QStringLiteral("…"));
+  browse->setToolTip(qtext(say::collect_panel::choose_file{}));
+  browse->setAccessibleName(qtext(say::collect_panel::choose_file{}));
+  connect(browse, &QToolButton::clicked, this, &DatabaseField::choose);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->addWidget(path_);
+  row->addWidget(browse);
+  setFocusProxy(path_);
+}
+
+void DatabaseField::choose() {
+  const QString path = QFileDialog::getSaveFileName(this, qtext(say::collect_panel::collect_into{}), path_->text(),
+                                                    qtext(say::collect_panel::file_filter{}), nullptr,
+                                                    QFileDialog::DontConfirmOverwrite);
+  if (!path.isEmpty()) path_->setText(path);
+}
+
+QString DatabaseField::problem() const {
+  if (path_->text().trimmed().isEmpty()) return qtext(say::collect_panel::no_file{});
+  if (can_write(path_->text())) return {};
+  return qtext(say::collect_panel::not_writable{.file = path_->text().toStdString()});
+}
+
+}  // namespace attnscope::ui
