@@ -131,7 +131,7 @@ TEST_F(WindowTest, SlidesSayWhatTheDataSayAndOfWhat) {
     QXmlStreamReader xml(&in);
     QString text;
     while (!xml.atEnd()) {
-      if (xml.readNext() == QXmlStreamReader::Characters) text += xml.text() + u' ';
+      if (xml.readNext() == QXmlStreamReader::Characters) text += xml.text().toString() + u' ';
     }
     for (const char* part : {"NVIDIA H200", "measured", "sample.attnscope", "Attnscope"}) {
       EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in " << path.toStdString();
