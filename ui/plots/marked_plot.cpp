@@ -28,6 +28,7 @@ MarkedPlot::MarkedPlot(QWidget* parent)
     : FramePlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
+  setAttribute(Qt::WA_NoMousePropagation, false);  // QCustomPlot's, which keeps a menu from the page
   plotLayout()->insertRow(0);
   plotLayout()->addElement(0, 0, title_);
   plotLayout()->setRowStretchFactor(0, no_stretch);

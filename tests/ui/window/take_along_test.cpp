@@ -7,9 +7,11 @@
 #include <QMenu>
 #include <QTest>
 #include <QXmlStreamReader>
+#include <algorithm>
 #include <cmath>
 
 #include "messages/window.h"
+#include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/shown_values.h"
 #include "ui/pages/io_curve_page.h"
@@ -66,10 +68,17 @@ TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
   ASSERT_EQ(static_cast<std::size_t>(lines.size()), points + 1);
   EXPECT_TRUE(lines[0].startsWith("curve\torigin\tmetric\tunit\tn\tvalue")) << lines[0].toStdString();
   // One that was written to the file, with its count in bytes.
-  const PointRecord wanted = fixtures::memory_wall().front();
-  ASSERT_EQ(wanted.disposition, Disposition::ok);
-  const std::string bytes = plain_number(*wanted.kernels.front().metric("dram_bytes")).toStdString();
-  EXPECT_TRUE(std::ranges::any_of(lines, [&](const QString& line) { return line.contains(bytes.c_str()); })) << bytes;
+  const std::vector<PointRecord> all = fixtures::memory_wall();
+  const auto wanted =
+      std::ranges::find(all, std::string("fa2"), [](const PointRecord& each) { return each.spec.algorithm; });
+  ASSERT_NE(wanted, all.end());
+  const KernelRecord& kernel = wanted->kernels.front();
+  const double bytes = *kernel.metric(metric_key::l2_to_sm_bytes) + *kernel.metric(metric_key::sm_to_l2_bytes);
+  const QString cells = QStringLiteral("l2_sm_bytes\tbyte\t%1\t%2\t")
+                            .arg(plain_number(static_cast<double>(wanted->spec.problem.n_k)), plain_number(bytes));
+  EXPECT_TRUE(std::ranges::any_of(lines, [&](const QString& line) { return line.contains(cells); }))
+      << cells.toStdString() << '\n'
+      << lines.join(u'\n').toStdString();
 }
 
 TEST_F(TakeAlongTest, TheCommandIsOfThePointThatIsSelected) {
@@ -96,7 +105,7 @@ TEST_F(TakeAlongTest, AHiddenColumnIsNeitherShownNorCopied) {
   ASSERT_TRUE(page.values().keys.contains("N"));
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
-  QMenu* columns = menu->actions().front()->menu();
+  QMenu* columns = menu->actions().constFirst()->menu();
   ASSERT_NE(columns, nullptr);
   entry(*columns, QStringLiteral("N"))->trigger();
   menu->close();
@@ -143,7 +152,7 @@ TEST_F(WindowTest, SlidesSayWhatTheDataSayAndOfWhat) {
 
 TEST(ShownValuesTest, CsvQuotesWordsAndLeavesNumbers) {
   const ShownValues values{.keys = {"a", "b [ns]"}, .lines = {{"x, \"y\"", "-1.5"}, {"=cmd()", "2e-05"}}};
-  EXPECT_EQ(as_csv(values).toStdString(), "a,b [ns]\n\"x, \"\"y\"\"\",-1.5\n\"'=cmd()\",2e-05\n");
+  EXPECT_EQ(as_csv(values).toStdString(), "a,b [ns]\n\"x, \"\"y\"\"\",-1.5\n'=cmd(),2e-05\n");
   EXPECT_EQ(as_tsv({.keys = {"a"}, .lines = {{"two\n\tlines"}}}), "a\ntwo lines\n");
 }
 
