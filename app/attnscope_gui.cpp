@@ -198,7 +198,8 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   auto choice = attnscope::analysis::parse_plot_choice(words);
   if (!choice) return qtext(say::output::only{.error = choice.error()});
   if (parser.isSet(known.slides)) options.form = PlotForm::slides;
-  if ((parser.isSet(known.only) || parser.isSet(known.slides)) && !parser.isSet(known.plots)) return qtext(say::gui::only_of_plots{});
+  if ((parser.isSet(known.only) || parser.isSet(known.slides)) && !parser.isSet(known.plots))
+    return qtext(say::gui::only_of_plots{});
   options.only = std::move(choice).value();
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
@@ -216,8 +217,8 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
       QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
-  parser.addOptions({known.help, known.plots, known.only, known.slides, known.screenshot, known.page, known.size, known.theme,
-                     known.filter, known.state, known.lesson, known.language, known.kernel, known.force});
+  parser.addOptions({known.help, known.plots, known.only, known.slides, known.screenshot, known.page, known.size,
+                     known.theme, known.filter, known.state, known.lesson, known.language, known.kernel, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, those of the last window, at first "
                                               "the recorded sample."),
@@ -292,8 +293,8 @@ int write_pictures(const Options& options) {
   QString error;
   try {
     if (!options.plots.isEmpty()) {
-      error = write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped,
-                          options.form);
+      error =
+          write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped, options.form);
     }
     if (error.isEmpty() && options.take_screenshot) {
       error = write_screenshot(options.files, options.screenshot, &skipped);

@@ -362,7 +362,8 @@ Action add_import(CLI::App& command, Arguments arguments) {
   CLI::Option* preview =
       command
           .add_flag("--preview", options->preview, "Say what each column becomes, or why it is left out; write nothing")
-          ->excludes(into);
+          ->excludes(into)
+          ->excludes(command.get_option("--into"));
   options->output.add_to(command, {"text", "json"}, Output::File::no);
   command.get_option("--json")->needs(preview);
   return [options] {

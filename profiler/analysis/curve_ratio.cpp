@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/analysis/comparison.h"
@@ -38,20 +39,18 @@ std::optional<CurveRatio> ratio_near(const Curve& first, const Curve& second, do
   return found;
 }
 
-bool told_apart(const PointTable& table, const CurvePoint& one, const CurvePoint& other, Amount amount) {
-  if (amount == Amount::bytes) {
-    const auto [less, more] = std::minmax(one.value, other.value);
-    return less > 0 && more / less > (1 + dram_count_spread) / (1 - dram_count_spread);
+bool told_apart(const PointTable& table, const CurvePoint& worse, const CurvePoint& better, Quantity quantity) {
+  if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
+    return better.value > 0 && worse.value / better.value > (1 + dram_count_spread) / (1 - dram_count_spread);
   }
-  const std::vector<Row> base{one.row.value()};
-  const std::vector<Row> rival{other.row.value()};
+  const std::vector<Row> base{worse.row.value()};
+  const std::vector<Row> other{better.row.value()};
   const std::array<std::string, 1> words{"problem"};
-  const auto alignment = alignment_of(words, table, base, rival);
+  const auto alignment = alignment_of(words, table, base, other);
   if (!alignment.ok()) return false;
   const ComparisonResult result = compare(
-      table,
-      {.base = base, .other = rival, .alignment = *alignment, .margin = {}, .verdicts = {}, .conditions = {}});
-  return result.count(Verdict::faster) + result.count(Verdict::slower) == 1;
+      table, {.base = base, .other = other, .alignment = *alignment, .margin = {}, .verdicts = {}, .conditions = {}});
+  return result.count(Verdict::faster) == 1;
 }
 
 std::optional<CurvePair> widest_pair(const PointTable& table, std::span<const Curve* const> curves) {
@@ -75,10 +74,10 @@ std::optional<CurvePair> widest_pair(const PointTable& table, std::span<const Cu
     const auto point_of = [&](std::size_t curve) {
       return *std::ranges::find(curves[curve]->points, widest->ratio.at, &CurvePoint::n);
     };
-    const CurvePoint first = point_of(widest->first);
-    const CurvePoint second = point_of(widest->second);
-    const bool bytes = quantity == Quantity::dram || quantity == Quantity::sm_l2;
-    if (!first.row || !second.row || !told_apart(table, first, second, bytes ? Amount::bytes : Amount::time)) return {};
+    CurvePoint worse = point_of(widest->first);
+    CurvePoint better = point_of(widest->second);
+    if (widest->ratio.first_less != (quantity == Quantity::rate)) std::swap(worse, better);
+    if (!worse.row || !better.row || !told_apart(table, worse, better, quantity)) return {};
     return widest;
   }
   return {};

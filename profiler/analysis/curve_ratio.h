@@ -22,10 +22,9 @@ struct CurveRatio {
 /// of two quantities.
 [[nodiscard]] std::optional<CurveRatio> ratio_near(const Curve& first, const Curve& second, double near);
 
-enum class Amount { bytes, time };
-/// Whether two points, which both have a row, differ by more than they scatter: two counts of one launch by the spread
-/// of each, times by the verdict of a comparison (verdicts.h).
-[[nodiscard]] bool told_apart(const PointTable&, const CurvePoint& one, const CurvePoint& other, Amount);
+/// Whether the second of two points, which both have a row, is better by more than they scatter: bytes by the spread of
+/// two counts of one launch, time and rate by a comparison's verdict that it is faster (verdicts.h).
+[[nodiscard]] bool told_apart(const PointTable&, const CurvePoint& worse, const CurvePoint& better, Quantity);
 
 /// Places of two curves, and how they stand to one another.
 struct CurvePair {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -23,7 +22,6 @@
 namespace attnscope::report {
 namespace {
 
-using analysis::Amount;
 using analysis::Curve;
 using analysis::CurveKind;
 using analysis::CurvePoint;
@@ -106,7 +104,7 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   std::vector<Block> told;
   for (std::size_t k = 1; k < rivals.size(); ++k) {
     const Rival& less = rivals[k];
-    if (!(less.point.value > 0) || !told_apart(context.table(), most.point, less.point, bytes ? Amount::bytes : Amount::time)) continue;
+    if (!(less.point.value > 0) || !told_apart(context.table(), most.point, less.point, quantity)) continue;
     const std::string ratio = number_text(most.point.value / less.point.value);
     const std::string own = value_text(less.point.value, unit);
     const std::string other = value_text(most.point.value, unit);
@@ -159,7 +157,9 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
       const auto fast = std::ranges::min_element(devices, {}, value);
       for (const auto& [device, slow] : devices) {
         const CurvePoint& best = fast->second;
-        if (device == fast->first || !(best.value > 0) || !told_apart(context.table(), slow, best, Amount::time)) continue;
+        if (device == fast->first || !(best.value > 0) ||
+            !told_apart(context.table(), slow, best, analysis::Quantity::time))
+          continue;
         const std::string own = text(Nanoseconds(slow.value));
         const std::string other = text(Nanoseconds(best.value));
         const Message words = say::report::slower_there{.series = series,

@@ -34,6 +34,12 @@ class RecordedPoints {
     QString title;             ///< of its run
     std::optional<double> ns;  ///< the median
   };
+  /// Points are others: those that were asked do not stay in memory.
+  void forget() {
+    work_.drop();
+    candidates_.reset();
+    asked_ = {};
+  }
   /// Of one algorithm and pass; the nearest by the ratios of tile, lengths, heads and d. Nothing where no open file has
   /// one, or its file cannot be read now.
   [[nodiscard]] std::optional<Found> find(const ExplorerChoices& choices);

@@ -330,11 +330,13 @@ CurveSet build_axis_curves(std::shared_ptr<const PointSet> points, const Problem
 QString place_words(const CurveSet& set, double n) {
   if (!set.axis)
     return QStringLiteral("%1 %2").arg(set.queries ? QStringLiteral("n_k") : QStringLiteral("N"), format_number(n, 9));
+  return QStringLiteral("%1 %2").arg(qtext(set.axis->facet->label),
+                                     set.places.empty() ? format_number(n, 9) : word_at(set, n));
+}
+
+QString word_at(const CurveSet& set, double n) {
   const auto place = static_cast<std::size_t>(n) - 1;
-  const QString value = set.places.empty()          ? format_number(n, 9)
-                        : place < set.places.size() ? QString::fromStdString(set.places[place])
-                                                    : QString();
-  return QStringLiteral("%1 %2").arg(qtext(set.axis->facet->label), value);
+  return place < set.places.size() ? to_qstring(set.places[place]) : QString();
 }
 
 std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> rows, std::string_view metric,

@@ -95,6 +95,8 @@ struct CurveSet {
 [[nodiscard]] QString quantity_words(const analysis::Curve& curve);
 /// "N 4096", "Br 64", "Mask causal": a place of the abscissa.
 [[nodiscard]] QString place_words(const CurveSet& set, double n);
+/// The value there of an axis whose values are words (CurveSet::places).
+[[nodiscard]] QString word_at(const CurveSet& set, double n);
 /// The ceilings of the devices shown that bound this metric, the measured ones first: datasheet values stand in.
 [[nodiscard]] std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> rows,
                                                std::string_view metric, const std::vector<ShownCeilings>& ceilings);

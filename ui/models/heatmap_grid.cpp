@@ -35,6 +35,17 @@ const HeatmapGrid::Extra& HeatmapGrid::extra(Place place) const {
   return extras[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
 }
 
+std::vector<RunPtr> HeatmapGrid::sources() const {
+  if (empty()) return {};
+  std::vector<Row> rows = shown_rows();
+  for (const auto& line : extras) {
+    for (const Extra& each : line) {
+      if (each.base) rows.push_back(*each.base);
+    }
+  }
+  return points->runs_of(rows);
+}
+
 std::vector<Row> HeatmapGrid::shown_rows() const {
   std::vector<Row> rows;
   for (const auto& line : cells) {

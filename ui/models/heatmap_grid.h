@@ -25,8 +25,9 @@ struct HeatmapGrid : analysis::TileMap {
   std::shared_ptr<const PointSet> points;  ///< what the cells' rows refer to
   /// What is to be seen of a cell beside its value.
   struct Extra {
-    bool hatched = false;    ///< over its colour: whether the value differs from 1 is not decided
-    QStringList notes = {};  ///< of its read-out
+    bool hatched = false;          ///< over its colour: whether the value differs from 1 is not decided
+    QStringList notes = {};        ///< of its read-out
+    std::optional<Row> base = {};  ///< of a comparison: the point of its other side
   };
   std::vector<std::vector<Extra>> extras;  ///< [row][column]; empty where there are none
 
@@ -34,6 +35,8 @@ struct HeatmapGrid : analysis::TileMap {
   [[nodiscard]] QString best_words() const;
   /// The rows of the points in its cells.
   [[nodiscard]] std::vector<Row> shown_rows() const;
+  /// The runs of those points, and of a comparison's other side.
+  [[nodiscard]] std::vector<RunPtr> sources() const;
   /// The cell that shows this point.
   [[nodiscard]] std::optional<Place> place_of(Row point) const;
   [[nodiscard]] const Extra& extra(Place place) const;

@@ -56,7 +56,8 @@ void fill_cell(const ComparisonSet& set, const ComparedPair& pair, HeatmapCell& 
   cell.high = pair.verdict.time.interval.high;
   cell.provenance = provenance_of(set, pair);
   cell.throttled = table.throttled(pair.other.front()) || table.throttled(pair.base.front());
-  extra = {.hatched = pair.verdict.verdict == Verdict::ambiguous, .notes = notes_of(set, pair)};
+  extra = {
+      .hatched = pair.verdict.verdict == Verdict::ambiguous, .notes = notes_of(set, pair), .base = pair.base.front()};
 }
 
 void take_range(HeatmapGrid& grid) {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "ui/text/values.h"
+
 namespace attnscope::ui {
 
 class TableModel : public QAbstractTableModel {
@@ -14,9 +16,7 @@ class TableModel : public QAbstractTableModel {
 
   /// What sorting compares: numbers as numbers.
   static constexpr int sort_role = Qt::UserRole + 1;
-  /// For other programs: plain numbers in base units, columns by their keys with the unit. A table without it has what
-  /// people read.
-  static constexpr int copy_role = sort_role + 1;
+  static constexpr int copy_role = ui::copy_role;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : rows(); }
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : columns(); }

@@ -252,10 +252,6 @@ PlotPicture ComparePage::picture() const {
   return picture_of(*plot_, set_->points->runs_of(rows));
 }
 
-ShownValues ComparePage::values() const {
-  return words().isEmpty() ? table_->values(false) : ShownValues();
-}
-
 void ComparePage::pose() {
   settle();
   if (!words().isEmpty()) return;

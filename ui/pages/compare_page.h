@@ -31,7 +31,8 @@ class ComparePage : public ProblemPage {
   /// "compare-map-run-d128-causal-1x132"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
-  [[nodiscard]] ShownValues values() const override;
+  [[nodiscard]] bool has_values() const override { return words().isEmpty(); }
+  [[nodiscard]] ShownValues values() const override { return table_->values(false); }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 

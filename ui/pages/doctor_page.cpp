@@ -158,7 +158,10 @@ void DoctorPage::showEvent(QShowEvent* event) {
 
 void DoctorPage::changeEvent(QEvent* event) {
   Page::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && !findings_.empty()) show_findings();
+  // Labels do not go while Qt hands the palette round to them.
+  if (event->type() == QEvent::PaletteChange && !findings_.empty()) {
+    QMetaObject::invokeMethod(this, &DoctorPage::show_findings, Qt::QueuedConnection);
+  }
 }
 
 void DoctorPage::pose() {
@@ -240,7 +243,10 @@ void DoctorPage::show_findings() {
       auto* button = new QPushButton(qtext(say::doctor_page::copy{}), content);
       button->setObjectName(QStringLiteral("copy-") + finding.item);
       button->setAccessibleName(qtext(say::doctor_page::copy_of{.item = finding.item.toStdString()}));
-      const QString fix = finding.command.isEmpty() ? finding.fix : finding.command;
+      // What else the fix asks for stands above the command, as a shell leaves it out.
+      const QString fix = finding.command.isEmpty()
+                              ? finding.fix
+                              : QStringLiteral("# %1\n%2").arg(one_line(finding.fix), finding.command);
       button->setToolTip(plain_tip(fix));
       connect(button, &QPushButton::clicked, this, [fix] { copy(fix); });
       grid->addWidget(button, line, 2, Qt::AlignTop);

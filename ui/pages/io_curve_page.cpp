@@ -326,9 +326,10 @@ std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
 PlotPicture IoCurvePage::picture() const {
   // The window says it across all pages, which a picture of one plot leaves behind.
   const QString changes = what_if_words(workspace().what_if());
-  const QString note = changes.isEmpty() ? QString() : qtext(say::curve_page::what_if_note{.changes = changes.toStdString()});
-  PlotPicture picture = picture_of(*plot_, drawn_runs(curves_), curve_sentence(curves_), note);
-  picture.tiles = tiles_in_words(curves_);
+  const QString note =
+      changes.isEmpty() ? QString() : qtext(say::curve_page::what_if_note{.changes = changes.toStdString()});
+  PlotPicture picture = picture_of(*plot_, drawn_runs(plot_->shown()), curve_sentence(plot_->shown()), note);
+  picture.tiles = tiles_in_words(plot_->shown());
   return picture;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ui/models/curve_series.h"
+#include "ui/models/plotted_values.h"
 #include "ui/pages/problem_page.h"
 #include "ui/pages/set_chip.h"
 #include "ui/plots/io_plot.h"
@@ -22,7 +23,8 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] QWidget* view() override { return plot_; }
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
-  [[nodiscard]] ShownValues values() const override { return has_plot() ? values_of(curves_) : ShownValues(); }
+  [[nodiscard]] bool has_values() const override { return has_plot(); }
+  [[nodiscard]] ShownValues values() const override { return values_of(plot_->shown()); }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] IoPlot* plot() const { return plot_; }

@@ -106,23 +106,24 @@ QString Page::save_plot(const QString& path, const QSize& size) const {
                     : qtext(say::output::page_has_no_plot{.file = path.toStdString()});
 }
 
-ShownValues Page::values() const {
+const PlainTable* Page::seen_table() const {
   for (const PlainTable* table : findChildren<PlainTable*>()) {
-    if (table->isVisibleTo(this) && table->model()->rowCount() > 0) return table->values(false);
+    if (table->isVisibleTo(this) && table->model()->rowCount() > 0) return table;
   }
-  return {};
+  return nullptr;
 }
 
-void Page::open_menu(QMenu* menu, const QPoint& at) {
-  menu->setAttribute(Qt::WA_DeleteOnClose);
-  emit menu_opened(menu);
-  menu->isEmpty() ? menu->deleteLater() : menu->popup(at);
+ShownValues Page::values() const {
+  const PlainTable* table = seen_table();
+  return table == nullptr ? ShownValues() : table->values(false);
 }
 
 void Page::contextMenuEvent(QContextMenuEvent* event) {
   auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
   fill_menu(*menu);
-  open_menu(menu, event->globalPos());
+  emit menu_opened(menu);
+  menu->isEmpty() ? menu->deleteLater() : menu->popup(event->globalPos());
 }
 
 void Page::keep_up_with(Workspace& workspace) {

@@ -13,15 +13,17 @@
 #include <utility>
 #include <vector>
 
-#include "ui/models/shown_values.h"
 #include "ui/pages/choice.h"
 #include "ui/plots/plot_export.h"
 #include "ui/process/live.h"
 #include "ui/runs/workspace.h"
+#include "ui/text/values.h"
 
 class QMenu;
 
 namespace attnscope::ui {
+
+class PlainTable;
 
 struct DeviceWork;
 
@@ -39,6 +41,8 @@ class Page : public QWidget {
   [[nodiscard]] virtual QString file_stem() const { return {}; }
   /// Of that plot. Pre: has_plot().
   [[nodiscard]] virtual PlotPicture picture() const { return {}; }
+  /// Whether values() has any.
+  [[nodiscard]] virtual bool has_values() const { return seen_table() != nullptr; }
   /// What the page shows and no more; of a page without an own say its first table that can be seen.
   [[nodiscard]] virtual ShownValues values() const;
   /// PNG, SVG or PDF by the name's ending. The error, empty when the file is written.
@@ -96,8 +100,6 @@ class Page : public QWidget {
  protected:
   /// What a menu over the page offers of what is selected there.
   virtual void fill_menu(QMenu& /*menu*/) {}
-  /// Takes the menu, with what the window adds to it; empty, it does not open.
-  void open_menu(QMenu* menu, const QPoint& at);
   void contextMenuEvent(QContextMenuEvent* event) override;
   /// Every choice of the page belongs in here.
   [[nodiscard]] Choices& choices() { return choices_; }
@@ -139,6 +141,8 @@ class Page : public QWidget {
   void begin_late();
   void take_answer();
   [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_, &LiveWork::busy); }
+  /// With rows; null where there is none.
+  [[nodiscard]] const PlainTable* seen_table() const;
   /// What waits until the page shows what was asked last.
   void mark_what_is_shown();
   void place_late();

@@ -276,8 +276,4 @@ void PointsPage::size_columns() {
   sized_of_ = all_shown ? all : std::shared_ptr<const PointSet>();
 }
 
-ShownValues PointsPage::values() const {
-  return model_->lists() || model_->rowCount() == 0 ? ShownValues() : table_->values(false);
-}
-
 }  // namespace attnscope::ui

@@ -26,8 +26,9 @@ class PointsPage : public Page {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] PlainTable* table() const { return table_; }
-  /// Nothing of what is listed without being in memory.
-  [[nodiscard]] ShownValues values() const override;
+  /// None of what is listed without being in memory.
+  [[nodiscard]] bool has_values() const override { return !model_->lists() && model_->rowCount() > 0; }
+  [[nodiscard]] ShownValues values() const override { return table_->values(false); }
 
  protected:
   void show_anew() override { refresh(); }

@@ -20,6 +20,7 @@
 #include "profiler/plan/fields.h"
 #include "storage/recorded_samples.h"
 #include "ui/models/facet_words.h"
+#include "ui/models/plotted_values.h"
 #include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"
 #include "ui/plots/heatmap_words.h"
@@ -206,8 +207,6 @@ void TileHeatmapPage::connect_view(HeatmapView* view) {
     }
     show_area();
   });
-  connect(view, &HeatmapView::menu_wanted, this,
-          [this, view](const HeatmapGrid::Place& place, const QPoint& at) { show_menu(view, place, at); });
 }
 
 std::vector<HeatmapView*> TileHeatmapPage::heatmaps() const {
@@ -504,12 +503,16 @@ void TileHeatmapPage::show_area() {
   measuring_->forget_area();
 }
 
-void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, const QPoint& at) {
+void TileHeatmapPage::fill_menu(QMenu& menu) {
+  const auto selected =
+      std::ranges::find_if(views_, [](const HeatmapView* view) { return view->selected().has_value(); });
+  if (selected == views_.end() || !has_grid()) return;
+  HeatmapView* view = *selected;
+  const HeatmapGrid::Place place = *view->selected();
   const HeatmapGrid& grid = view->grid();
   const bool ours = analysis::point_of(grid.points->table(), grid, place).has_value();
-  auto* menu = new QMenu(this);
   const auto add = [&](const QString& text, CellAction action, bool enabled) {
-    QAction* entry = menu->addAction(text);
+    QAction* entry = menu.addAction(text);
     entry->setEnabled(enabled);
     connect(entry, &QAction::triggered, this, [this, view, place, action] { do_with(*view, place, action); });
     return entry;
@@ -527,11 +530,11 @@ void TileHeatmapPage::show_menu(HeatmapView* view, HeatmapGrid::Place place, con
     measure->setEnabled(ours && measuring_->can_measure(run, algorithm));
   });
   add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
-  menu->addSeparator();
+  menu.addSeparator();
   add(qtext(say::tile_map::menu_value{}), CellAction::value, grid.at(place).value.has_value());
-  add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
+  // Of a cell that was collected the window offers it.
+  if (!again) add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
   add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
-  open_menu(menu, at);
 }
 
 void TileHeatmapPage::do_with(const HeatmapView& view, HeatmapGrid::Place place, CellAction action) {

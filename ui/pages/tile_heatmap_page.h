@@ -31,6 +31,7 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
+  [[nodiscard]] bool has_values() const override { return has_plot(); }
   [[nodiscard]] ShownValues values() const override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
@@ -63,6 +64,7 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   void show_choices() override { take_axes(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void resizeEvent(QResizeEvent* event) override;
+  void fill_menu(QMenu& menu) override;
 
  private:
   void add_chips();
@@ -86,7 +88,6 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   void show_maps(std::vector<HeatmapGrid> maps);
   void show_slice();
   void show_area();
-  void show_menu(HeatmapView* view, HeatmapGrid::Place place, const QPoint& at);
   void place_slice();
 
   analysis::MapLayout layout_;

@@ -103,7 +103,7 @@ HeatmapDrawing HeatmapView::drawing(PlotTarget target, double pixel) const {
 }
 
 QString HeatmapView::source() const {
-  return grid_.empty() ? QString() : source_note(grid_.points->runs_of(grid_.shown_rows()));
+  return source_note(grid_.sources());
 }
 
 HeatmapLayout HeatmapView::screen_layout() const {
@@ -233,12 +233,10 @@ void HeatmapView::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void HeatmapView::contextMenuEvent(QContextMenuEvent* event) {
-  if (grid_.empty()) return;
-  const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
-  const auto place = by_key ? selected_ : cell_at(event->pos());
-  if (!place) return;
-  if (!by_key) select(place);
-  emit menu_wanted(*place, by_key ? mapToGlobal(cell_rect(*place).center().toPoint()) : event->globalPos());
+  if (event->reason() == QContextMenuEvent::Mouse) {
+    if (const auto place = cell_at(event->pos())) select(place);
+  }
+  event->ignore();
 }
 
 void HeatmapView::leaveEvent(QEvent*) {
@@ -298,7 +296,7 @@ void HeatmapView::changeEvent(QEvent* event) {
 PlotPicture picture_of(const std::vector<const HeatmapView*>& views) {
   std::vector<RunPtr> runs;
   for (const HeatmapView* view : views) {
-    for (const RunPtr& run : view->grid().points->runs_of(view->grid().shown_rows())) {
+    for (const RunPtr& run : view->grid().sources()) {
       if (std::ranges::find(runs, run) == runs.end()) runs.push_back(run);
     }
   }

@@ -61,8 +61,6 @@ class HeatmapView : public QWidget {
   void place_selected();
   void slice_wanted(bool along_x, int fixed);
   void area_wanted();
-  /// With the right button, or the menu key.
-  void menu_wanted(const attnscope::analysis::TileMap::Place& place, const QPoint& global);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -70,6 +68,7 @@ class HeatmapView : public QWidget {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
+  /// With the right button: what a menu is about. The menu is the page's.
   void contextMenuEvent(QContextMenuEvent* event) override;
   void leaveEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;

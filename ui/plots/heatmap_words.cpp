@@ -177,10 +177,11 @@ QString map_sentence(const HeatmapGrid& grid) {
       if (value && std::abs(*value - best) > std::abs(value_of(worst) - best)) worst = place;
     }
   }
-  const QString places = grid.best.size() == 1
-                             ? place_title(grid, grid.best.front())
-                             : qtext(say::tile_map::alike_places{.place = place_title(grid, grid.best.front()).toStdString(),
-                                                                 .more = grid.best.size() - 1});
+  const QString places =
+      grid.best.size() == 1
+          ? place_title(grid, grid.best.front())
+          : qtext(say::tile_map::alike_places{.place = place_title(grid, grid.best.front()).toStdString(),
+                                              .more = grid.best.size() - 1});
   return qtext(say::tile_map::sentence{.cells = grid.ok,
                                        .what = grid.best_words().toStdString(),
                                        .best = places.toStdString(),

@@ -26,6 +26,8 @@ class IoPlot : public LegendPlot {
   /// `stacks`: also draws the kernels of multi-kernel algorithms in a panel below. `keep_view` leaves a zoom as it is.
   void set_curves(const CurveSet& set, bool stacks, bool keep_view);
   void reset_view() override;
+  /// What is drawn: the set without what is hidden.
+  [[nodiscard]] const CurveSet& shown() const { return shown_; }
   /// How far theory lies off, in a panel below, in place of the kernels' shares; and the ceilings of the devices.
   void set_extras(bool residuals, bool peaks);
   /// `automatic`: logarithmic, but rates and places of words.
@@ -58,7 +60,6 @@ class IoPlot : public LegendPlot {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  /// What is drawn: the set without what is hidden.
   [[nodiscard]] CurveSet in_sight() const;
   void find_marks(const std::vector<double>& failed_heights);
   void make_room_for_labels(int width);

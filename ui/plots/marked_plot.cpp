@@ -151,7 +151,8 @@ void MarkedPlot::keyPressEvent(QKeyEvent* event) {
   const bool left = event->key() == Qt::Key_Left;
   std::vector<const Mark*> order;
   for (const Mark& mark : marks_) {
-    if (!mark.from_the_top && !mark.rows.empty()) order.push_back(&mark);
+    // Of several panels one has every point.
+    if (mark.panel == marks_.front().panel && !mark.from_the_top && !mark.rows.empty()) order.push_back(&mark);
   }
   if ((!left && event->key() != Qt::Key_Right) || order.empty()) return QCustomPlot::keyPressEvent(event);
   const auto place = [](const Mark* mark) { return std::pair(mark->x, mark->y); };
@@ -162,9 +163,9 @@ void MarkedPlot::keyPressEvent(QKeyEvent* event) {
   auto next = left ? order.end() - 1 : order.begin();
   if (now != order.end())
     next = left ? (now == order.begin() ? now : now - 1) : (now + 1 == order.end() ? now : now + 1);
-  const Mark mark = **next;  // selecting it may have all marks made anew
-  click_mark(mark);
-  hover_at(pixel_of(*mark.panel, {mark.x, mark.y}));
+  const QPointF at = pixel_of(*(*next)->panel, {(*next)->x, (*next)->y});
+  click_mark(Mark(**next));  // selecting it may have all marks and panels made anew
+  hover_at(at);
 }
 
 void MarkedPlot::mouseMoveEvent(QMouseEvent* event) {

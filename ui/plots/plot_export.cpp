@@ -98,7 +98,8 @@ QString save_picture(const QString& file, const QSize& size, const PlotPicture& 
         existing);
   }
   if (ends_in(".pdf")) {
-    return save_file(file, [&](QIODevice& out) { return draw_on(QPdfWriter(&out)); }, existing);
+    return save_file(
+        file, [&](QIODevice& out) { return draw_on(QPdfWriter(&out)); }, existing);
   }
   return save_image(file, image_of(picture, size, png_scale), "PNG", existing);
 }

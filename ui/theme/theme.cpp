@@ -39,10 +39,11 @@ constexpr Roles dark_roles{0xff1f2329, 0xff16191d, 0xff1b1f24, 0xffe4e7eb, 0xff9
 constexpr Roles contrast_roles{0xff000000, 0xff000000, 0xff1a1a1a, 0xffffffff, 0xffb8b8b8,
                                0xff202020, 0xffffd800, 0xff7fd4ff, 0xff000000};
 
-/// As a palette has it that was made to be read at all costs, ours or the system's: black and white.
+/// As a palette has it that was made to be read at all costs, ours or the system's: white on black. Black on white is
+/// what many a plain desktop has.
 bool is_sharp(const QPalette& palette) {
   const auto lightness = [&](QPalette::ColorRole role) { return palette.color(QPalette::Active, role).lightness(); };
-  return std::abs(lightness(QPalette::Text) - lightness(QPalette::Base)) > 250;
+  return lightness(QPalette::Text) - lightness(QPalette::Base) > 250;
 }
 
 QPalette make_palette(const Roles& roles) {
@@ -254,12 +255,14 @@ PlotColors plot_colors(const QPalette& palette) {
 QColor category_color(std::size_t place, bool dark) {
   constexpr std::size_t hues = 7;
   static constexpr std::array<QRgb, hues> on_light{0xffd55e00, 0xff0072b2, 0xff009e73, 0xffb8548f,
-                                                              0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
+                                                   0xff6a3fb0, 0xff56b4e9, 0xff8a8200};
   static constexpr std::array<QRgb, hues> on_dark{0xfff07f3c, 0xff56b4e9, 0xff2fc79a, 0xffdd8fbb,
-                                                             0xffb79af0, 0xff8fcdf5, 0xfff0e442};
+                                                  0xffb79af0, 0xff8fcdf5, 0xfff0e442};
   const QColor hue((dark ? on_dark : on_light)[place % hues]);
   const std::size_t shade = place / hues % (category_colors / hues);
-  return shade == 0 ? hue : shade == 1 ? mix(hue, Qt::black, 0.42) : mix(hue, dark ? Qt::white : QColor(0xd8d8d8), 0.45);
+  return shade == 0   ? hue
+         : shade == 1 ? mix(hue, Qt::black, 0.42)
+                      : mix(hue, dark ? Qt::white : QColor(0xd8d8d8), 0.45);
 }
 
 QColor algorithm_color(std::string_view algorithm, bool dark) {

@@ -42,8 +42,8 @@ struct PlotColors {
 /// while there are enough.
 [[nodiscard]] QColor algorithm_color(std::string_view algorithm, bool dark);
 inline constexpr std::size_t category_colors = 21;
-/// Of the n-th device, run or the like: seven hues, then their darker and paler shades; after category_colors they begin
-/// again.
+/// Of the n-th device, run or the like: seven hues, then their darker and paler shades; after category_colors they
+/// begin again.
 [[nodiscard]] QColor category_color(std::size_t place, bool dark);
 [[nodiscard]] QColor disposition_color(Disposition disposition, bool dark);
 /// Perceptually even colours (viridis), t in 0..1.

@@ -45,7 +45,7 @@ void make_findable(QMenu& menu) {
   QObject::connect(field, &QLineEdit::returnPressed, &menu, [&menu, holder] {
     for (QAction* action : menu.actions()) {
       if (action == holder || !action->isVisible() || !action->isEnabled() || action->menu() != nullptr) continue;
-      menu.close();
+      if (!action->isCheckable() || action->actionGroup() != nullptr) menu.close();  // switches are thrown one by one
       return action->trigger();
     }
   });

@@ -9,7 +9,6 @@
 #include <QKeyEvent>
 #include <algorithm>
 
-#include "ui/models/table_model.h"
 #include "ui/widgets/plain_cells.h"
 #include "ui/widgets/scrolled.h"
 
@@ -50,13 +49,13 @@ ShownValues PlainTable::values(bool selected) const {
   const auto line_of = [&](auto said) {
     QStringList line;
     for (const int column : columns) {
-      const QVariant copied = said(column, TableModel::copy_role);
+      const QVariant copied = said(column, copy_role);
       line << (copied.isValid() ? copied : said(column, Qt::DisplayRole)).toString();
     }
     return line;
   };
-  ShownValues values{.keys = line_of(
-                         [this](int column, int role) { return model()->headerData(column, Qt::Horizontal, role); })};
+  ShownValues values{
+      .keys = line_of([this](int column, int role) { return model()->headerData(column, Qt::Horizontal, role); })};
   for (int row = 0; row < model()->rowCount(); ++row) {
     if (selected && !selectionModel()->isRowSelected(row, {})) continue;
     values.lines.push_back(line_of([&](int column, int role) { return model()->index(row, column).data(role); }));
@@ -66,7 +65,7 @@ ShownValues PlainTable::values(bool selected) const {
 
 void PlainTable::keyPressEvent(QKeyEvent* event) {
   if (!event->matches(QKeySequence::Copy)) return QTableView::keyPressEvent(event);
-  QGuiApplication::clipboard()->setText(as_tsv(values(true)));
+  if (selectionModel()->hasSelection()) QGuiApplication::clipboard()->setText(as_tsv(values(true)));
 }
 
 QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent) {

@@ -4,7 +4,7 @@
 
 #include <QTableView>
 
-#include "ui/models/shown_values.h"
+#include "ui/text/values.h"
 
 namespace attnscope::ui {
 

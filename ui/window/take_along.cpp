@@ -7,6 +7,7 @@
 #include <QMenuBar>
 #include <utility>
 
+#include "kernels/registry.h"
 #include "messages/window.h"
 #include "profiler/plan/command_text.h"
 #include "ui/process/save_file.h"
@@ -32,14 +33,17 @@ QString ask_for_file(QWidget* window, const QString& title, const QString& stem,
 
 TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
     : QObject(window->menuBar()), page_(std::move(page)), say_(std::move(say)), window_(window) {
-  const Kind plot{[](const Page& shown) { return shown.has_plot(); }, qtext(say::window::no_plot{})};
-  const Kind values{[](const Page& shown) { return !shown.values().empty(); }, qtext(say::window::no_values{})};
-  const Kind command{[](const Page& shown) { return shown.marked() && shown.shows_marked(); },
+  plot_ = {[](const Page& shown) { return shown.has_plot(); }, qtext(say::window::no_plot{})};
+  values_there_ = {[](const Page& shown) { return shown.has_values(); }, qtext(say::window::no_values{})};
+  const Kind command{[](const Page& shown) {
+                       return shown.marked() && shown.shows_marked() &&
+                              known_algorithms().find(shown.marked()->spec.algorithm) != nullptr;
+                     },
                      qtext(say::window::no_selection{})};
-  copies_ = {add(qtext(say::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot,
+  copies_ = {add(qtext(say::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot_,
                  [this](Page& shown) { copy(shown, Form::picture); }),
-             add(qtext(say::window::copy_slide{}), {}, plot, [this](Page& shown) { copy(shown, Form::slide); }),
-             add(qtext(say::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values,
+             add(qtext(say::window::copy_slide{}), {}, plot_, [this](Page& shown) { copy(shown, Form::slide); }),
+             add(qtext(say::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values_there_,
                  [this](const Page& shown) {
                    const ShownValues copied = shown.values();
                    QGuiApplication::clipboard()->setText(as_tsv(copied));
@@ -50,10 +54,17 @@ TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
                QGuiApplication::clipboard()->setText(to_qstring(copied));
                say_(qtext(say::window::command_copied{.command = copied}), {}, {});
              })};
-  saves_ = {add(qtext(say::window::export_plot{}), QStringLiteral("Ctrl+E"), plot,
+  saves_ = {add(qtext(say::window::export_plot{}), QStringLiteral("Ctrl+E"), plot_,
                 [this](Page& shown) { save(shown, Form::picture); }),
-            add(qtext(say::window::export_slide{}), {}, plot, [this](Page& shown) { save(shown, Form::slide); }),
-            add(qtext(say::window::export_values{}), {}, values, [this](Page& shown) { save_values(shown); })};
+            add(qtext(say::window::export_slide{}), {}, plot_, [this](Page& shown) { save(shown, Form::slide); }),
+            add(qtext(say::window::export_values{}), {}, values_there_, [this](Page& shown) { save_values(shown); })};
+}
+
+bool TakeAlong::still(Page& page, const Kind& kind) {
+  page.settle();
+  if (kind.there(page)) return true;
+  say_({}, kind.otherwise, Banner::Topic::choice);
+  return false;
 }
 
 QAction* TakeAlong::add(const QString& text, const QString& key, const Kind& kind, std::function<void(Page&)> then) {
@@ -61,8 +72,7 @@ QAction* TakeAlong::add(const QString& text, const QString& key, const Kind& kin
   if (!key.isEmpty()) action->setShortcut(QKeySequence(key));
   connect(action, &QAction::triggered, this, [this, kind, then = std::move(then)] {
     Page& page = *page_();
-    page.settle();
-    kind.there(page) ? then(page) : say_({}, kind.otherwise, Banner::Topic::choice);
+    if (still(page, kind)) then(page);
   });
   entries_.push_back({action, kind.there});
   return action;
@@ -107,7 +117,7 @@ void TakeAlong::save(Page& page, Form form) {
   const QString path = ask_for_file(window_, title, page.file_stem() + (slide ? QStringLiteral("-slide") : QString()),
                                     qtext(say::window::plot_filter{}),
                                     {QStringLiteral(".png"), QStringLiteral(".svg"), QStringLiteral(".pdf")});
-  if (path.isEmpty()) return;
+  if (path.isEmpty() || !still(page, plot_)) return;
   const PlotPicture picture = slide ? as_slide(page.picture()) : page.picture();
   say_(qtext(say::window::written{.file = one_line(path).toStdString()}),
        save_picture(path, slide ? slide_size : picture_size, picture), Banner::Topic::write);
@@ -115,9 +125,10 @@ void TakeAlong::save(Page& page, Form form) {
 
 void TakeAlong::save_values(Page& page) {
   const QString stem = page.file_stem().isEmpty() ? QStringLiteral("values") : page.file_stem();
-  const QString path = ask_for_file(window_, qtext(say::window::export_values_title{}), stem,
-                                    qtext(say::window::values_filter{}), {QStringLiteral(".csv"), QStringLiteral(".tsv")});
-  if (path.isEmpty()) return;
+  const QString path =
+      ask_for_file(window_, qtext(say::window::export_values_title{}), stem, qtext(say::window::values_filter{}),
+                   {QStringLiteral(".csv"), QStringLiteral(".tsv")});
+  if (path.isEmpty() || !still(page, values_there_)) return;
   const ShownValues values = page.values();
   const bool tabs = path.endsWith(QLatin1String(".tsv"), Qt::CaseInsensitive);
   const QByteArray text = tabs ? as_tsv(values).toUtf8() : as_csv(values);

@@ -37,11 +37,15 @@ class TakeAlong : public QObject {
   void copy(Page& page, Form form);
   void save(Page& page, Form form);
   void save_values(Page& page);
+  /// While somebody chose a file, what the page showed may have gone.
+  [[nodiscard]] bool still(Page& page, const Kind& kind);
   void add(QMenu& menu, const std::vector<QAction*>& actions);
 
   std::function<Page*()> page_;
   Say say_;
   QMainWindow* window_;
+  Kind plot_;
+  Kind values_there_;
   struct Entry {
     QAction* action;
     std::function<bool(const Page&)> can;

@@ -11,6 +11,7 @@
 #include "profiler/analysis/modelled_values.h"
 #include "profiler/analysis/peaks.h"
 #include "profiler/analysis/problem_filter.h"
+#include "tests/profiler/analysis/curve_helpers.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis {
@@ -239,6 +240,42 @@ TEST(CurveRatios, AtTheNearestPlaceThatBothHave) {
   time.quantity = Quantity::time;
   time.points = fa2.points;
   EXPECT_FALSE(ratio_near(naive, time, 4096)) << "bytes are no multiple of a time";
+}
+
+/// Naive at 300 us and FA2 at another time, with samples that scatter by a tenth of a percent.
+fixtures::Points two_times(double fa2_us) {
+  std::vector<PointRecord> records;
+  for (const auto& [name, us] : {std::pair("naive", 300.0), std::pair("fa2", fa2_us)}) {
+    PointRecord& record = records.emplace_back(fixtures::ok_point(fixtures::spec(name, 1024)));
+    record.kernels.resize(1);
+    record.kernels.front().samples_ns.clear();
+    for (int i = 0; i < 12; ++i) record.kernels.front().samples_ns.push_back(us * 1e3 * (1 + 0.001 * std::sin(i)));
+  }
+  return fixtures::Points(records);
+}
+
+std::optional<CurvePair> widest_of(const Drawn& drawn) {
+  std::vector<const Curve*> curves;
+  for (const Curve& curve : drawn.set.curves) curves.push_back(&curve);
+  return widest_pair(drawn.table, curves);
+}
+
+TEST(CurveRatios, TheWidestPairIsToldOnlyWhereTheVerdictSaysThatItIsFaster) {
+  CurveRequest request = everything();
+  for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
+    request.ordinate = ordinate;
+    const Drawn apart(two_times(100), request);
+    const auto pair = widest_of(apart);
+    ASSERT_TRUE(pair);
+    EXPECT_NEAR(pair->ratio.factor, 3, 0.01);
+    const Quantity quantity = apart.set.curves[pair->first].quantity;
+    const bool first_naive = apart.set.curves[pair->first].name.algorithm == "naive";
+    const CurvePoint& naive = apart.set.curves[first_naive ? pair->first : pair->second].points.back();
+    const CurvePoint& fa2 = apart.set.curves[first_naive ? pair->second : pair->first].points.back();
+    EXPECT_TRUE(told_apart(apart.table, naive, fa2, quantity));
+    EXPECT_FALSE(told_apart(apart.table, fa2, naive, quantity)) << "the slower one is not the better one";
+    EXPECT_FALSE(widest_of(Drawn(two_times(300.1), request))) << "three parts in ten thousand are noise";
+  }
 }
 
 }  // namespace

@@ -13,11 +13,11 @@
 #include "messages/window.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
-#include "ui/models/shown_values.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"
 #include "ui/plots/ratio_bracket.h"
 #include "ui/text/qtext.h"
+#include "ui/text/values.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/findable_menu.h"
 #include "ui/window/offscreen.h"
@@ -79,6 +79,21 @@ TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
   EXPECT_TRUE(std::ranges::any_of(lines, [&](const QString& line) { return line.contains(cells); }))
       << cells.toStdString() << '\n'
       << lines.join(u'\n').toStdString();
+}
+
+TEST_F(TakeAlongTest, WhatTheLegendHidesIsNotTold) {
+  ASSERT_NO_FATAL_FAILURE(show_page("io"));
+  auto& page = page_of<IoCurvePage>(window);
+  ASSERT_TRUE(page.picture().sentence.contains("FA1")) << page.picture().sentence.toStdString();
+  QStringList fa1;
+  for (const Curve& curve : page.curves().curves) {
+    if (curve.name.algorithm == "fa1") fa1 << curve.label;
+  }
+  page.plot()->toggle(fa1);
+  EXPECT_FALSE(page.picture().sentence.contains("FA1")) << page.picture().sentence.toStdString();
+  EXPECT_FALSE(page.picture().tiles.contains("FA1")) << page.picture().tiles.toStdString();
+  EXPECT_TRUE(
+      std::ranges::none_of(page.values().lines, [](const QStringList& line) { return line[0].contains("FA1"); }));
 }
 
 TEST_F(TakeAlongTest, TheCommandIsOfThePointThatIsSelected) {

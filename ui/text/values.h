@@ -5,29 +5,25 @@
 #include <QByteArray>
 #include <QString>
 #include <QStringList>
-#include <span>
 #include <vector>
 
 namespace attnscope::ui {
 
-struct CurveSet;
-struct HeatmapGrid;
+/// The role by which a model gives a cell or a heading for them: plain numbers, keys with units. A model without it
+/// has what people read.
+inline constexpr int copy_role = Qt::UserRole + 2;
 
 struct ShownValues {
-  QStringList keys;  ///< with the unit where it has one: "time_median_ns [ns]"
+  QStringList keys;  ///< of a table that has none its headings; with the unit where it has one: "Time [ns]"
   std::vector<QStringList> lines = {};
 
   [[nodiscard]] bool empty() const { return lines.empty(); }
 };
-/// Every point of the curves that are drawn, theory's too.
-[[nodiscard]] ShownValues values_of(const CurveSet& set);
-/// Every cell; of one that has no value how it ended.
-[[nodiscard]] ShownValues values_of(std::span<const HeatmapGrid* const> maps);
 
 /// A number as it is written there, in full.
 [[nodiscard]] QString plain_number(double value);
+/// Neither has what a spreadsheet would run.
 [[nodiscard]] QString as_tsv(const ShownValues& values);
-/// As RFC 4180 has it.
 [[nodiscard]] QByteArray as_csv(const ShownValues& values);
 
 }  // namespace attnscope::ui
