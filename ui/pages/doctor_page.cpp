@@ -259,9 +259,13 @@ void DoctorPage::show_findings() {
   const auto count = [&](const char* status) {
     return std::ranges::count(findings_, QLatin1String(status), &Finding::status);
   };
-  const auto problems = count("missing");
   const auto warnings = count("warning");
-  if (problems + warnings == 0) {
+  const auto skipped = count("skipped");
+  // A status that is not known is no good news.
+  const auto problems = static_cast<std::ptrdiff_t>(findings_.size()) - count("ok") - warnings - skipped;
+  if (problems + warnings == 0 && skipped > 0) {
+    summary_->setText(qtext(say::doctor_page::not_all_looked_at{.skipped = skipped}));
+  } else if (problems + warnings == 0) {
     summary_->setText(qtext(say::doctor_page::all_well{}));
   } else {
     summary_->setText(qtext(say::doctor_page::not_well{.problems = problems, .warnings = warnings}));

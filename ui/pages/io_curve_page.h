@@ -8,10 +8,10 @@
 #include <string>
 
 #include "ui/models/curve_series.h"
-#include "ui/models/plotted_values.h"
 #include "ui/pages/problem_page.h"
 #include "ui/pages/set_chip.h"
 #include "ui/plots/io_plot.h"
+#include "ui/plots/plotted_values.h"
 
 namespace attnscope::ui {
 

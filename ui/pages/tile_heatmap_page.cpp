@@ -20,10 +20,10 @@
 #include "profiler/plan/fields.h"
 #include "storage/recorded_samples.h"
 #include "ui/models/facet_words.h"
-#include "ui/models/plotted_values.h"
 #include "ui/pages/layout_option.h"
 #include "ui/pages/none_ran.h"
 #include "ui/plots/heatmap_words.h"
+#include "ui/plots/plotted_values.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

@@ -61,6 +61,7 @@ ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
               [this](const ReportOutcome& outcome) { show_written(outcome); }) {
   setWindowTitle(qtext(say::report_dialog::title{}));
   open_ = [](const QString& path) { return QDesktopServices::openUrl(QUrl::fromLocalFile(path)); };
+  filter_ = workspace.query().toStdString();
   add_fields();
   list_runs(workspace);
   resize(560, 560);
@@ -68,7 +69,10 @@ ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
 
 void ReportDialog::add_fields() {
   auto* column = new QVBoxLayout(this);
-  auto* about = new QLabel(qtext(say::report_dialog::about{}), this);
+  QString words = qtext(say::report_dialog::about{});
+  if (!filter_.empty()) words += QLatin1Char(' ') + qtext(say::report_dialog::filtered{.filter = filter_});
+  auto* about = new QLabel(words, this);
+  about->setTextFormat(Qt::PlainText);
   about->setWordWrap(true);
   column->addWidget(about);
   list_ = new QListWidget(this);
@@ -149,6 +153,7 @@ std::optional<ReportWish> ReportDialog::wish() {
   const QString file = file_->text().trimmed();
   ReportWish wish;
   wish.output = path_of(file);
+  wish.filter = filter_;
   std::set<int> runs = ticked;
   if (baseline >= 0) runs.insert(baseline);
   for (const int row : runs) {

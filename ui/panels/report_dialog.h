@@ -44,6 +44,7 @@ class ReportDialog : public QDialog {
   /// Of the ticked runs, with all else; nothing, and said why, where something is missing.
   [[nodiscard]] std::optional<ReportWish> wish();
 
+  std::string filter_;        ///< the window's, which leaves points out of the report too
   std::vector<Listed> runs_;  ///< in the order of the list
   QListWidget* list_ = nullptr;
   QListWidget* sections_ = nullptr;

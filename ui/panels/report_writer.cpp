@@ -5,8 +5,10 @@
 #include <exception>
 #include <new>
 
+#include "messages/command.h"
 #include "messages/output.h"
 #include "messages/report_dialog.h"
+#include "profiler/analysis/point_query.h"
 #include "profiler/measure/host_environment.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -25,7 +27,7 @@ QString skipped_words(const RunStore& store) {
 
 ReportOutcome write_it(const ReportWish& wish) {
   ReportOutcome outcome;
-  const ReportPoints points = read_report_points(wish.sources, program_version(), [&](const RunStore& store) {
+  ReportPoints points = read_report_points(wish.sources, program_version(), [&](const RunStore& store) {
     if (outcome.warning.isEmpty()) outcome.warning = skipped_words(store);
   });
   for (const ReportSource& source : wish.sources) {
@@ -33,6 +35,17 @@ ReportOutcome write_it(const ReportWish& wish) {
       return points.places.contains({source.file, run});
     });
     if (!whole) return {qtext(say::report_dialog::run_gone{.file = source.file.string()}), {}};
+  }
+  if (!wish.filter.empty()) {
+    const auto query = analysis::PointQuery::parse(wish.filter, points.input.table);
+    if (!query) return {qtext(query.error()), {}};
+    const std::vector<analysis::Row> rows = query->rows(points.input.table);
+    const auto baseline = wish.baseline ? std::optional(points.places.at(*wish.baseline)) : std::nullopt;
+    const auto of_it = [&](analysis::Row row) { return points.input.table.run_index(row) == *baseline; };
+    if (rows.empty() || (baseline && std::ranges::none_of(rows, of_it))) {
+      return {qtext(say::command::none_fits{.filter = wish.filter}), {}};
+    }
+    points = only_rows(std::move(points), rows, wish.filter);
   }
   report::Request request{.title = wish.title, .sections = wish.sections};
   if (wish.baseline) request.baseline = {points.places.at(*wish.baseline)};

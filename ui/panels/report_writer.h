@@ -19,6 +19,7 @@ struct ReportWish {
   /// The run that all others are held to: its file, as `sources` has it, and its number there.
   std::optional<std::pair<std::filesystem::path, std::int64_t>> baseline;
   std::vector<std::string> sections;  ///< keys
+  std::string filter = {};            ///< as the window's query bar takes it; empty: all points
   std::string title;                  ///< empty: made of what was measured
   std::filesystem::path output;
 };

@@ -166,27 +166,34 @@ QString value_words(const HeatmapGrid& grid, double value) {
 }
 
 QString map_sentence(const HeatmapGrid& grid) {
-  if (grid.best.empty()) return {};
-  const auto value_of = [&](HeatmapGrid::Place place) { return *grid.at(place).value; };
-  HeatmapGrid::Place worst = grid.best.front();
-  const double best = value_of(worst);
+  // What is divided by something is told with the words around the map alone.
+  if (grid.empty() || grid.shown.as != analysis::Comparison::none) return {};
+  std::vector<HeatmapGrid::Place> cells;
   for (int row = 0; row < static_cast<int>(grid.y.size()); ++row) {
     for (int column = 0; column < static_cast<int>(grid.x.size()); ++column) {
-      const HeatmapGrid::Place place{row, column};
-      const std::optional<double> value = grid.at(place).value;
-      if (value && std::abs(*value - best) > std::abs(value_of(worst) - best)) worst = place;
+      if (grid.at({row, column}).value) cells.push_back({row, column});
     }
   }
+  const auto value_of = [&](HeatmapGrid::Place place) { return *grid.at(place).value; };
+  const auto words_of = [&](double value) { return value_words(grid, value).toStdString(); };
+  if (grid.flat && cells.size() > 1) {
+    return qtext(say::tile_map::sentence_flat{
+        .cells = cells.size(), .value = words_of(value_of(cells.front())), .what = grid.label.toStdString()});
+  }
+  if (grid.best.empty()) return {};
+  const double best = value_of(grid.best.front());
+  const HeatmapGrid::Place worst =
+      *std::ranges::max_element(cells, {}, [&](HeatmapGrid::Place place) { return std::abs(value_of(place) - best); });
+  const QString place = place_title(grid, grid.best.front());
   const QString places =
       grid.best.size() == 1
-          ? place_title(grid, grid.best.front())
-          : qtext(say::tile_map::alike_places{.place = place_title(grid, grid.best.front()).toStdString(),
-                                              .more = grid.best.size() - 1});
-  return qtext(say::tile_map::sentence{.cells = grid.ok,
+          ? place
+          : qtext(say::tile_map::alike_places{.place = place.toStdString(), .more = grid.best.size() - 1});
+  return qtext(say::tile_map::sentence{.cells = cells.size(),
                                        .what = grid.best_words().toStdString(),
                                        .best = places.toStdString(),
-                                       .value = value_words(grid, best).toStdString(),
-                                       .other = value_words(grid, value_of(worst)).toStdString(),
+                                       .value = words_of(best),
+                                       .other = words_of(value_of(worst)),
                                        .worst = place_title(grid, worst).toStdString()});
 }
 

@@ -10,6 +10,11 @@
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
+namespace {
+
+constexpr qsizetype most_bytes = 1 << 20;  ///< of what a program says: findings are a few
+
+}  // namespace
 
 void DoctorCheck::look(const QString& gpu) {
   stop();
@@ -42,7 +47,11 @@ void DoctorCheck::read() {
   ended->deleteLater();
   if (ended->error() == QProcess::FailedToStart) return emit failed(qtext(say::collect_panel::no_collector{}));
   std::vector<Finding> findings;
-  const QJsonArray rows = QJsonDocument::fromJson(ended->readAllStandardOutput())[QLatin1String("rows")].toArray();
+  const bool well = ended->exitStatus() == QProcess::NormalExit && ended->exitCode() == 0;
+  const QByteArray output = ended->readAllStandardOutput();
+  const QJsonArray rows =
+      QJsonDocument::fromJson(well && output.size() < most_bytes ? output : QByteArray())[QLatin1String("rows")]
+          .toArray();
   for (const auto& row : rows) {
     const auto word = [&](const char* key) { return row[QLatin1String(key)].toString(); };
     findings.push_back({.item = word("item"),

@@ -35,6 +35,7 @@
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/window/export_table.h"
+#include "ui/window/file_watch.h"
 #include "ui/window/help.h"
 #include "ui/window/kernel_watch.h"
 #include "ui/window/lesson.h"
@@ -82,6 +83,12 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
     RemoteDeviceList::instance().remember();
   }
   connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::follow_saved);
+  auto* files = new FileWatch(workspace_, this);
+  connect(files, &FileWatch::gone, this, [this](const QString& path) {
+    banner_->forget(path);
+    banner_->add(Banner::Topic::replaced, qtext(say::window::file_gone{.file = one_line(path).toStdString()}), path);
+  });
+  connect(files, &FileWatch::back, this, [this](const QString& path) { banner_->forget(path); });
   qApp->installEventFilter(this);
 }
 

@@ -72,7 +72,10 @@ void StatusBar::refresh() {
   QStringList parts;
   for (const auto& [origin, points] : count) {
     if (points == 1) parts << qtext(say::window::one_point_of{.origin = title(origin)});
-    if (points > 1) parts << qtext(say::window::points_of{.points = points, .origin = title(origin)});
+    if (points > 1) {
+      const Message all = say::window::points_of{.points = points, .origin = title(origin)};
+      parts << qtext(all);
+    }
   }
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/file_watch.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <chrono>
+
+namespace attnscope::ui {
+namespace {
+
+constexpr std::chrono::milliseconds steps_within{300};  ///< copies and collectors write in steps
+
+QString journal_of(const QString& file) {
+  return file + QStringLiteral("-wal");
+}
+
+}  // namespace
+
+FileWatch::FileWatch(Workspace& workspace, QObject* parent) : QObject(parent), workspace_(workspace) {
+  settling_.setSingleShot(true);
+  settling_.setInterval(steps_within);
+  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this] { settling_.start(); });
+  connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, [this] { settling_.start(); });
+  connect(&settling_, &QTimer::timeout, this, &FileWatch::look);
+  connect(&workspace_, &Workspace::runs_changed, this, &FileWatch::watch);
+}
+
+void FileWatch::watch() {
+  std::erase_if(known_, [this](const auto& known) { return !workspace_.files().contains(known.first); });
+  QStringList paths;
+  for (const QString& file : workspace_.files()) {
+    const QString journal = journal_of(file);
+    known_.try_emplace(file, stamp_of(file.toStdString()), stamp_of(journal.toStdString()));
+    paths << QFileInfo(file).path() << file << journal;
+  }
+  paths.removeDuplicates();
+  const QStringList watched = watcher_.files() + watcher_.directories();
+  paths.removeIf([&](const QString& path) { return watched.contains(path) || !QFileInfo::exists(path); });
+  if (!paths.isEmpty()) watcher_.addPaths(paths);
+}
+
+void FileWatch::look() {
+  watch();  // what came anew is watched from now on
+  const std::map<QString, State> before = known_;
+  for (const auto& [file, was] : before) {
+    const State now{stamp_of(file.toStdString()), stamp_of(journal_of(file).toStdString())};
+    if (now == was) continue;
+    known_[file] = now;
+    follow(file, was, now);
+  }
+}
+
+void FileWatch::follow(const QString& file, const State& before, const State& now) {
+  if (now.first.size < 0) return emit gone(file);
+  if (before.first.size < 0) emit back(file);
+  const auto run = std::ranges::find(workspace_.runs(), file, [](const LoadedRun& each) { return each.info->file; });
+  // Measurements only grow.
+  const bool other =
+      run != workspace_.runs().end() && (!now.first.same_file(run->info->stamp) || now.first.size < before.first.size);
+  if (other) {
+    workspace_.read_anew(RunInfo(*run->info));
+  } else {
+    workspace_.follow(file);
+  }
+}
+
+}  // namespace attnscope::ui
