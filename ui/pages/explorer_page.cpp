@@ -142,10 +142,8 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
-  connect(&workspace_, &Workspace::points_changed, this, [this] {
-    recorded_.forget();
-    fall_behind();
-  });
+  connect(&workspace_, &Workspace::points_changed, this, [this] { recorded_.forget(); });
+  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::fall_behind);
   keep_choices();
   apply({.choices = default_choices(), .pins = {}});
 }
