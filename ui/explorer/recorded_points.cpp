@@ -97,7 +97,7 @@ std::optional<UnitBars::Measured> measured_of(const PointRecord& record, const s
   return measured;
 }
 
-RecordedPoints::RecordedPoints(const Workspace& workspace, std::function<void()> found)
+RecordedPoints::RecordedPoints(const Workspace& workspace, const std::function<void()>& found)
     : workspace_(workspace), work_(&RecordedPoints::candidates_of, [this, found](CandidatesPtr candidates) {
         candidates_ = std::move(candidates);
         if (!asking_) found();

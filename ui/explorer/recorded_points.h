@@ -26,7 +26,7 @@ namespace attnscope::ui {
 class RecordedPoints {
  public:
   /// Of many points it is looked aside: then find() has nothing until `found` is called.
-  RecordedPoints(const Workspace& workspace, std::function<void()> found);
+  RecordedPoints(const Workspace& workspace, const std::function<void()>& found);
 
   struct Found {
     std::shared_ptr<const PointRecord> record;  ///< of the configuration itself; null of one near it

@@ -50,7 +50,7 @@ void copy(const QString& text) {
   QGuiApplication::clipboard()->setText(text);
 }
 
-QLabel* plain_label(QWidget* parent) {
+QLabel* wrapped_label(QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setTextFormat(Qt::PlainText);
   label->setWordWrap(true);
@@ -97,7 +97,7 @@ void DoctorPage::add_head(QLayout& column) {
   copy_all_->setObjectName(QStringLiteral("copy-all"));
   for (QWidget* widget : std::initializer_list<QWidget*>{choice_, again_, copy_all_}) flow->addWidget(widget);
   column.addWidget(row);
-  summary_ = plain_label(this);
+  summary_ = wrapped_label(this);
   column.addWidget(summary_);
   connect(choice_, &QComboBox::activated, this, &DoctorPage::look);
   connect(again_, &QPushButton::clicked, this, [this] {
@@ -132,7 +132,7 @@ void DoctorPage::add_measuring(QLayout& column) {
   noise_ = add(say::doctor_page::noise{}, "measure-noise");
   stop_ = add(say::doctor_page::stop{}, "stop-measuring");
   column.addWidget(buttons);
-  progress_ = plain_label(this);
+  progress_ = wrapped_label(this);
   column.addWidget(progress_);
   file_ = database_->path()->text();
   choices().keep("file", file_);
@@ -233,7 +233,7 @@ void DoctorPage::show_findings() {
     ink.setColor(QPalette::WindowText, disposition_color(state.color, dark));
     word->setPalette(ink);
     grid->addWidget(word, line, 0, Qt::AlignTop);
-    auto* text = plain_label(content);
+    auto* text = wrapped_label(content);
     text->setText(words_of(finding));
     text->setAccessibleName(state.words + QStringLiteral(", ") + text->text());
     text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);

@@ -116,7 +116,7 @@ void PointsPage::keep_order() {
   const auto restore = [this](const QJsonObject& state) {
     if (const QJsonValue hidden = state[QStringLiteral("hidden_columns")]; hidden.isArray()) {
       hidden_.clear();
-      for (const QJsonValue& key : hidden.toArray()) hidden_.insert(key.toString());
+      for (const auto& key : hidden.toArray()) hidden_.insert(key.toString());
       hide_columns();
     }
     const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());

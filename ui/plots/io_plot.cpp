@@ -376,7 +376,7 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     return redraw();
   }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();
-  QCustomPlot::keyPressEvent(event);
+  MarkedPlot::keyPressEvent(event);
 }
 
 }  // namespace attnscope::ui

@@ -21,7 +21,7 @@ QString tile_words(const TileShape& tile) {
 /// Of what is drawn beside measured values the kind stands before the metric's key.
 QString key_of(const Curve& curve, const CurvePoint& point) {
   const bool settled = point.settled && curve.quantity == Quantity::dram;
-  const QString key = to_qstring(settled ? metric_key::dram_settled_bytes : analysis::metric_of(curve));
+  QString key = to_qstring(settled ? metric_key::dram_settled_bytes : analysis::metric_of(curve));
   switch (curve.kind) {
     case CurveKind::measured:
       return key;

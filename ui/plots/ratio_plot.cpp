@@ -342,7 +342,7 @@ void RatioPlot::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Down:
       return step(1, 0);
     default:
-      QCustomPlot::keyPressEvent(event);
+      MarkedPlot::keyPressEvent(event);
   }
 }
 
