@@ -2,6 +2,7 @@
 #include "profiler/analysis/exploration.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "kernels/model/device_rates.h"
@@ -101,15 +102,23 @@ std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceL
   return std::nullopt;
 }
 
-/// One block of each kernel where only room on chip is wanting: the model is asked of a GPU that has more of it.
+/// One block of each kernel where only room on chip is wanting: the model is asked of the GPU that has just enough of
+/// it, for in more a kernel may choose to take more.
 std::vector<ExploredKernel> overrunning(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
                                         std::int64_t padding) {
   constexpr std::int64_t times = 64;
-  DeviceLimits roomy = limits;
-  roomy.shared_bytes_per_block *= times;
-  roomy.shared_bytes_per_sm *= times;
-  roomy.registers_per_sm *= times;
-  const AttentionModel model = algorithm.model(spec.problem, spec.config(), roomy);
+  constexpr std::int64_t step = 1024;
+  const auto model_with = [&](std::int64_t more) {
+    DeviceLimits roomy = limits;
+    roomy.shared_bytes_per_block += more * step;
+    roomy.shared_bytes_per_sm += more * step;
+    roomy.registers_per_sm *= times;
+    return algorithm.model(spec.problem, spec.config(), roomy);
+  };
+  const auto sizes = std::views::iota(std::int64_t{0}, times * limits.shared_bytes_per_block / step);
+  const auto enough =
+      std::ranges::partition_point(sizes, [&](std::int64_t more) { return model_with(more).refusal.has_value(); });
+  const AttentionModel model = model_with(enough == sizes.end() ? 0 : *enough);
   std::vector<ExploredKernel> kernels;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;

@@ -193,9 +193,33 @@ QString RooflineModel::text_of(const Line& line, int column) const {
   }
 }
 
+std::optional<double> RooflineModel::number_of(const Line& line, int column) const {
+  const RooflinePoint& point = set_.report.series[line.series].points[line.point];
+  switch (column) {
+    case rate_column:
+      return point.flops_per_second();
+    case executed_column:
+      return point.executed_flops ? std::optional(*point.executed_flops / point.ns * 1e9) : std::nullopt;
+    case dram_column:
+      return point.intensity(RooflineLevel::dram);
+    case sm_l2_column:
+      return point.intensity(RooflineLevel::sm_l2);
+    case closed_column:
+      return point.model_intensity(set_.level);
+    case reached_column:
+      return point.shares.empty() ? std::nullopt : std::optional(point.reached());
+    default:
+      return std::nullopt;
+  }
+}
+
 QVariant RooflineModel::cell(int row, int column, int role) const {
   const Line& line = lines_[static_cast<std::size_t>(row)];
   switch (role) {
+    case copy_role: {
+      const std::optional<double> number = number_of(line, column);
+      return number ? QVariant(plain_number(*number)) : QVariant(text_of(line, column));
+    }
     case Qt::DisplayRole:
     case sort_role:
       return text_of(line, column);
@@ -213,6 +237,8 @@ QVariant RooflineModel::cell(int row, int column, int role) const {
 }
 
 QVariant RooflineModel::header(int column, int role) const {
+  if (role == copy_role && column == rate_column) return QStringLiteral("rate [FLOP/s]");
+  if (role == copy_role && column == executed_column) return QStringLiteral("executed_rate [FLOP/s]");
   if (role == Qt::TextAlignmentRole) return cell_alignment(column);
   if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
   const bool tip = role == Qt::ToolTipRole;

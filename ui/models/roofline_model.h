@@ -84,6 +84,8 @@ class RooflineModel : public TableModel {
     std::size_t point = 0;
   };
   [[nodiscard]] QString text_of(const Line& line, int column) const;
+  /// In base units; nothing of words.
+  [[nodiscard]] std::optional<double> number_of(const Line& line, int column) const;
 
   RooflineSet set_;
   std::vector<Line> lines_;

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include "messages/output.h"
 #include "messages/page.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/plain_table.h"
@@ -99,11 +98,6 @@ void Page::settle() {
   // An answer may ask for more.
   while (busy()) std::ranges::for_each(watched_, &LiveWork::wait);
   std::ranges::for_each(waited_for_, &LiveWork::wait);
-}
-
-QString Page::save_plot(const QString& path, const QSize& size) const {
-  return has_plot() ? save_picture(path, size, picture())
-                    : qtext(say::output::page_has_no_plot{.file = path.toStdString()});
 }
 
 const PlainTable* Page::seen_table() const {

@@ -35,7 +35,7 @@ class Page : public QWidget {
   /// What has the focus when the page is turned to.
   [[nodiscard]] virtual QWidget* view() = 0;
 
-  /// Whether the page shows a plot now that save_plot() writes.
+  /// Whether the page shows a plot now.
   [[nodiscard]] virtual bool has_plot() const { return false; }
   /// The page's choices as a file name without its ending: "io-d128-causal-1x16".
   [[nodiscard]] virtual QString file_stem() const { return {}; }
@@ -45,8 +45,6 @@ class Page : public QWidget {
   [[nodiscard]] virtual bool has_values() const { return seen_table() != nullptr; }
   /// What the page shows and no more; of a page without an own say its first table that can be seen.
   [[nodiscard]] virtual ShownValues values() const;
-  /// PNG, SVG or PDF by the name's ending. The error, empty when the file is written.
-  [[nodiscard]] QString save_plot(const QString& path, const QSize& size) const;
 
   /// What the user has chosen on the page; restore() takes it back, also before there are points. Unknown or missing
   /// entries leave things as they are.

@@ -219,7 +219,7 @@ ImportDialog::ImportDialog(const QStringList& files, QWidget* parent) : QDialog(
   settle_.setInterval(pause_in_typing_ms);
   settle_.setSingleShot(true);
   connect(&settle_, &QTimer::timeout, this, &ImportDialog::look);
-  connect(&preview_, &ImportPreview::ended, this, &ImportDialog::take_preview);
+  connect(&preview_, &JsonProgram::ended, this, &ImportDialog::take_preview);
   connect(&editor_, &RunEditor::done, this, [this] { take_imported({}); });
   connect(&editor_, &RunEditor::failed, this,
           [this](const QString&, const QStringList&, const QString& why) { take_imported(why); });
@@ -285,7 +285,8 @@ void ImportDialog::look() {
       continue;
     }
     looked_at_ = page;
-    preview_.start(page->file(), page->words());
+    preview_.start(QStringList{QStringLiteral("import"), QStringLiteral("--preview"), QStringLiteral("--json")} +
+                   page->words() + QStringList{page->file()});
   }
   show_state();
 }

@@ -10,7 +10,7 @@
 #include <deque>
 #include <vector>
 
-#include "ui/process/import_preview.h"
+#include "ui/process/json_program.h"
 #include "ui/process/run_editor.h"
 
 class QLabel;
@@ -103,7 +103,7 @@ class ImportDialog : public QDialog {
   std::deque<ImportPage*> importing_;
   QString into_;
   bool wrote_ = false;
-  ImportPreview preview_;
+  JsonProgram preview_;
   RunEditor editor_;
 };
 

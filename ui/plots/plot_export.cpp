@@ -32,7 +32,9 @@ void draw_slide(const PlotPicture& picture, QCPPainter& painter, const QRect& ar
   const auto write = [&](const QFont& font, const QColor& color, const QString& words, bool at_foot) {
     painter.setFont(font);
     painter.setPen(color);
-    const int flags = Qt::AlignLeft | Qt::TextWordWrap | (at_foot ? Qt::AlignBottom : Qt::AlignTop);
+    const int place = static_cast<int>(Qt::AlignLeft | (at_foot ? Qt::AlignBottom : Qt::AlignTop));
+    const bool fits = painter.boundingRect(room, place | Qt::TextWordWrap, words).width() <= room.width();
+    const int flags = place | (fits ? Qt::TextWordWrap : Qt::TextWrapAnywhere);  // one word may be a line and more
     QRect drawn;
     painter.drawText(room, flags, words, &drawn);
     at_foot ? room.setBottom(drawn.top() - 4) : room.setTop(drawn.bottom() + 4);

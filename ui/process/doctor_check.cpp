@@ -2,58 +2,34 @@
 #include "ui/process/doctor_check.h"
 
 #include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
+#include <algorithm>
 
-#include "messages/collect_panel.h"
-#include "ui/process/collector_process.h"
+#include "messages/doctor_page.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr qsizetype most_bytes = 1 << 20;  ///< of what a program says: findings are a few
+constexpr qsizetype most_findings = 100;
+constexpr qsizetype longest_word = 4000;  ///< characters: a label of more blocks the window
 
 }  // namespace
 
+DoctorCheck::DoctorCheck(QObject* parent) : QObject(parent) {
+  connect(&program_, &JsonProgram::ended, this, &DoctorCheck::read);
+}
+
 void DoctorCheck::look(const QString& gpu) {
-  stop();
-  process_ = std::make_unique<QProcess>();
-  connect(process_.get(), &QProcess::finished, this, &DoctorCheck::read);
-  const auto not_started = [this] {
-    if (process_ != nullptr && process_->error() == QProcess::FailedToStart) read();
-  };
-  connect(process_.get(), &QProcess::errorOccurred, this, not_started, Qt::QueuedConnection);
-  QStringList words{QStringLiteral("doctor"), QStringLiteral("--json"), QStringLiteral("--device"), gpu};
-  process_->start(find_collector(), words + words_for_language());
+  program_.start({QStringLiteral("doctor"), QStringLiteral("--json"), QStringLiteral("--device"), gpu});
 }
 
-void DoctorCheck::stop() {
-  if (process_ == nullptr) return;
-  process_->disconnect(this);
-  process_->kill();
-  process_->waitForFinished(1000);
-  process_.reset();
-}
-
-void DoctorCheck::finish() {
-  constexpr int patience_ms = 30'000;
-  if (process_ != nullptr) process_->waitForFinished(patience_ms);
-}
-
-void DoctorCheck::read() {
-  if (process_ == nullptr) return;
-  QProcess* const ended = process_.release();  // which is telling it
-  ended->deleteLater();
-  if (ended->error() == QProcess::FailedToStart) return emit failed(qtext(say::collect_panel::no_collector{}));
+void DoctorCheck::read(const QJsonObject& said, const QString& why) {
+  if (!why.isEmpty()) return emit failed(why.left(longest_word));
+  const QJsonArray rows = said[QLatin1String("rows")].toArray();
+  if (rows.isEmpty() || rows.size() > most_findings) return emit failed(qtext(say::doctor_page::not_understood{}));
   std::vector<Finding> findings;
-  const bool well = ended->exitStatus() == QProcess::NormalExit && ended->exitCode() == 0;
-  const QByteArray output = ended->readAllStandardOutput();
-  const QJsonArray rows =
-      QJsonDocument::fromJson(well && output.size() < most_bytes ? output : QByteArray())[QLatin1String("rows")]
-          .toArray();
   for (const auto& row : rows) {
-    const auto word = [&](const char* key) { return row[QLatin1String(key)].toString(); };
+    const auto word = [&](const char* key) { return row[QLatin1String(key)].toString().left(longest_word); };
     findings.push_back({.item = word("item"),
                         .status = word("status"),
                         .detail = word("detail"),
@@ -61,10 +37,7 @@ void DoctorCheck::read() {
                         .command = word("command"),
                         .still_works = word("still_works")});
   }
-  if (!findings.empty()) return emit found(findings);
-  const QString said = QString::fromUtf8(ended->readAllStandardError().trimmed());
-  emit failed(said.isEmpty() ? qtext(say::collect_panel::ended_with_code{.code = ended->exitCode()})
-                             : said.mid(said.lastIndexOf(QLatin1Char('\n')) + 1));
+  emit found(findings);
 }
 
 }  // namespace attnscope::ui

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <QObject>
-#include <QProcess>
 #include <QString>
-#include <memory>
 #include <vector>
+
+#include "ui/process/json_program.h"
 
 namespace attnscope::ui {
 
@@ -23,15 +23,14 @@ struct Finding {
 class DoctorCheck : public QObject {
   Q_OBJECT
  public:
-  explicit DoctorCheck(QObject* parent = nullptr) : QObject(parent) {}
-  ~DoctorCheck() override { stop(); }
+  explicit DoctorCheck(QObject* parent = nullptr);
 
   /// In place of a look that is under way. `gpu`: its number.
   void look(const QString& gpu);
-  void stop();
+  void stop() { program_.stop(); }
   /// Waits for it.
-  void finish();
-  [[nodiscard]] bool running() const { return process_ != nullptr; }
+  void finish() { program_.finish(); }
+  [[nodiscard]] bool running() const { return program_.running(); }
 
  signals:
   // Exactly one of these ends every look(), unless another one or stop() comes before it; never within look().
@@ -39,9 +38,9 @@ class DoctorCheck : public QObject {
   void failed(const QString& why);
 
  private:
-  void read();
+  void read(const QJsonObject& said, const QString& why);
 
-  std::unique_ptr<QProcess> process_;
+  JsonProgram program_;
 };
 
 }  // namespace attnscope::ui

@@ -2,27 +2,15 @@
 #include "ui/process/kernel_build.h"
 
 #include <QJsonArray>
-#include <QJsonDocument>
 #include <QJsonObject>
 #include <QRegularExpression>
 #include <QStringList>
 #include <utility>
 
-#include "messages/collect_panel.h"
 #include "profiler/plan/command_text.h"
-#include "ui/process/collector_process.h"
-#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
-
-QString last_line(const QByteArray& output) {
-  QString last;
-  for (const QByteArray& line : output.split('\n')) {
-    if (!line.trimmed().isEmpty()) last = QString::fromUtf8(line.trimmed());
-  }
-  return last;
-}
 
 BuildReport report_of(const QJsonObject& json) {
   const auto number = [&](const char* name) { return json[QLatin1String(name)].toInteger(); };
@@ -69,50 +57,23 @@ std::vector<CompilerMessage> compiler_messages(const QString& log, const QDir& f
   return messages;
 }
 
+KernelBuild::KernelBuild(QObject* parent) : QObject(parent) {
+  connect(&program_, &JsonProgram::ended, this, &KernelBuild::read);
+}
+
 void KernelBuild::start(const PointSpec& spec, const QString& arch, const QString& gpu) {
   QStringList words{QStringLiteral("kernels"), QStringLiteral("build"), QStringLiteral("--json"),
                     QStringLiteral("--arch"), arch};
   if (!gpu.isEmpty()) words << QStringLiteral("--gpu") << gpu;
   for (const std::string& axis : axis_texts(spec)) words << QStringLiteral("-a") << QString::fromStdString(axis);
-  stop();
-  process_ = std::make_unique<QProcess>();
-  connect(process_.get(), &QProcess::finished, this, &KernelBuild::read);
-  const auto not_started = [this] {
-    if (process_ != nullptr && process_->error() == QProcess::FailedToStart) read();
-  };
-  connect(process_.get(), &QProcess::errorOccurred, this, not_started, Qt::QueuedConnection);
-  process_->start(find_collector(), words);  // which kernels there are, it is told as this process was
+  program_.start(words);  // which kernels there are, it is told as this process was
 }
 
-void KernelBuild::stop() {
-  if (process_ == nullptr) return;
-  process_->disconnect(this);
-  process_->kill();
-  process_->waitForFinished(1000);
-  process_.reset();
-}
-
-void KernelBuild::finish() {
-  constexpr int patience_ms = 60'000;
-  if (process_ != nullptr) process_->waitForFinished(patience_ms);
-}
-
-void KernelBuild::read() {
-  if (process_ == nullptr) return;
-  QProcess* const ended = process_.release();  // which is telling it
-  ended->deleteLater();
-  if (ended->error() == QProcess::FailedToStart) {
-    emit failed(qtext(say::collect_panel::no_collector{}));
-    return;
-  }
+void KernelBuild::read(const QJsonObject& said, const QString& why) {
   std::vector<BuildReport> kernels;
-  const QJsonArray rows = QJsonDocument::fromJson(ended->readAllStandardOutput())[QLatin1String("rows")].toArray();
-  for (const auto& row : rows) kernels.push_back(report_of(row.toObject()));
-  if (kernels.empty()) {
-    emit failed(last_line(ended->readAllStandardError()));
-  } else {
-    emit built(kernels);
-  }
+  for (const auto& row : said[QLatin1String("rows")].toArray()) kernels.push_back(report_of(row.toObject()));
+  // Sources that do not compile are a failure too, of which each kernel says its part.
+  kernels.empty() ? emit failed(why) : emit built(kernels);
 }
 
 }  // namespace attnscope::ui

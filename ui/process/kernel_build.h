@@ -5,13 +5,12 @@
 
 #include <QDir>
 #include <QObject>
-#include <QProcess>
 #include <QString>
-#include <memory>
 #include <vector>
 
 #include "profiler/measure/device.h"
 #include "profiler/plan/point_spec.h"
+#include "ui/process/json_program.h"
 
 namespace attnscope::ui {
 
@@ -26,14 +25,13 @@ struct CompilerMessage {
 class KernelBuild : public QObject {
   Q_OBJECT
  public:
-  explicit KernelBuild(QObject* parent = nullptr) : QObject(parent) {}
-  ~KernelBuild() override { stop(); }
+  explicit KernelBuild(QObject* parent = nullptr);
 
   /// In place of one that is under way. `gpu`: whose limits hold; empty: one of `arch`.
   void start(const PointSpec& spec, const QString& arch, const QString& gpu);
-  void stop();
+  void stop() { program_.stop(); }
   /// Waits for it.
-  void finish();
+  void finish() { program_.finish(); }
 
  signals:
   // Exactly one of these ends every start(), unless another one or stop() comes before it; never within start().
@@ -41,9 +39,9 @@ class KernelBuild : public QObject {
   void failed(const QString& why);
 
  private:
-  void read();
+  void read(const QJsonObject& said, const QString& why);
 
-  std::unique_ptr<QProcess> process_;
+  JsonProgram program_;
 };
 
 }  // namespace attnscope::ui

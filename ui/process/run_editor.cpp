@@ -6,22 +6,10 @@
 #include <QJsonObject>
 #include <utility>
 
-#include "messages/collect_panel.h"
-#include "messages/import_dialog.h"
 #include "ui/process/collector_process.h"
-#include "ui/text/qtext.h"
+#include "ui/process/json_program.h"
 
 namespace attnscope::ui {
-
-QString failure_of(QProcess& ended) {
-  if (ended.error() == QProcess::FailedToStart) return qtext(say::collect_panel::no_collector{});
-  if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
-  QString line = QString::fromUtf8(ended.readAllStandardError().trimmed());
-  line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
-  const QString program = QStringLiteral("attnscope: ");
-  if (line.startsWith(program)) line.remove(0, program.size());
-  return line.isEmpty() ? qtext(say::import_dialog::child_ended{.code = ended.exitCode()}) : line;
-}
 
 RunEditor::~RunEditor() {
   constexpr int patience_ms = 10'000;

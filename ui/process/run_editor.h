@@ -11,9 +11,6 @@
 
 namespace attnscope::ui {
 
-/// Why a program of ours that has ended did not do what it was asked, in its one line; empty where it did.
-[[nodiscard]] QString failure_of(QProcess& ended);
-
 class RunEditor : public QObject {
   Q_OBJECT
  public:

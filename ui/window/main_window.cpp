@@ -419,12 +419,6 @@ void MainWindow::follow_saved(const QStringList& files) {
   }
 }
 
-void MainWindow::save_plot(const QString& path) {
-  current_page()->settle();
-  say_written(qtext(say::window::written{.file = one_line(path).toStdString()}),
-              current_page()->save_plot(path, picture_size));
-}
-
 void MainWindow::export_csv_file() {
   const auto& runs = workspace_.runs();
   if (std::none_of(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; })) {

@@ -59,8 +59,6 @@ class MainWindow : public QMainWindow {
   void set_theme(ThemeChoice choice);
   /// The pages that explore turn to it: a kernel that the window was given.
   void explore_algorithm(const std::string& name);
-  /// The plot of the page shown, as PNG, SVG or PDF by the name's ending. An error goes into the banner.
-  void save_plot(const QString& path);
   /// The points that the table shows, of all files. An error goes into the banner.
   void save_csv(const QString& path);
 
@@ -78,6 +76,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] Banner& banner() { return *banner_; }
   [[nodiscard]] QueryBar& query() const { return *query_; }
   [[nodiscard]] const WhatIfBar& what_if() const { return *what_if_; }
+  [[nodiscard]] TakeAlong& take_along() { return *take_along_; }
   [[nodiscard]] WindowView& shown_view() const { return *shown_view_; }
 
  signals:

@@ -117,7 +117,13 @@ void TakeAlong::save(Page& page, Form form) {
   const QString path = ask_for_file(window_, title, page.file_stem() + (slide ? QStringLiteral("-slide") : QString()),
                                     qtext(say::window::plot_filter{}),
                                     {QStringLiteral(".png"), QStringLiteral(".svg"), QStringLiteral(".pdf")});
-  if (path.isEmpty() || !still(page, plot_)) return;
+  if (!path.isEmpty()) save_to(path, form);
+}
+
+void TakeAlong::save_to(const QString& path, Form form) {
+  const bool slide = form == Form::slide;
+  Page& page = *page_();
+  if (!still(page, plot_)) return;
   const PlotPicture picture = slide ? as_slide(page.picture()) : page.picture();
   say_(qtext(say::window::written{.file = one_line(path).toStdString()}),
        save_picture(path, slide ? slide_size : picture_size, picture), Banner::Topic::write);

@@ -26,8 +26,11 @@ class TakeAlong : public QObject {
   /// All of them below what the page offers itself.
   void add_all(QMenu& menu);
 
- private:
   enum class Form { picture, slide };
+  /// Of the page that is shown, by the name's ending.
+  void save_to(const QString& path, Form form);
+
+ private:
   /// What can be handed over of a page, and what is said where it cannot.
   struct Kind {
     std::function<bool(const Page&)> there;

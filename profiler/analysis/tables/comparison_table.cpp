@@ -176,18 +176,18 @@ class PeopleColumns {
   }
 
   void add_times() {
+    add_time({.key = "base_ns", .title = text(say::compare::base_time{}), .help = text(say::compare::base_time_help{})},
+             &ComparedPair::base_ns, &ComparedPair::base);
     add_time(
-        {.key = "base_time", .title = text(say::compare::base_time{}), .help = text(say::compare::base_time_help{})},
-        &ComparedPair::base_ns, &ComparedPair::base);
-    add_time(
-        {.key = "other_time", .title = text(say::compare::other_time{}), .help = text(say::compare::other_time_help{})},
+        {.key = "other_ns", .title = text(say::compare::other_time{}), .help = text(say::compare::other_time_help{})},
         &ComparedPair::other_ns, &ComparedPair::other);
     const PairNumber cycles = [](const ComparedPair& pair) {
       return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number();
     };
     if (!any(cycles)) return;
-    add_number({.key = "cycles", .title = text(say::compare::cycles{}), .help = text(say::compare::cycles_help{})},
-               cycles, [](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles); });
+    add_number(
+        {.key = "cycles_ratio", .title = text(say::compare::cycles{}), .help = text(say::compare::cycles_help{})},
+        cycles, [](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles); });
   }
 
   void add_level(std::size_t level) {
@@ -195,7 +195,7 @@ class PeopleColumns {
     if (!any(ratio)) return;
     const std::string_view metric = compared_levels()[level];
     const std::string title = metric_title(metric);
-    Column column{.key = std::string(metric),
+    Column column{.key = std::string(metric) + "_ratio",
                   .title = text(say::compare::bytes{.level = title}),
                   .help = text(say::compare::bytes_help{.level = title})};
     column.tip = table_.of([level](const Line& line) {

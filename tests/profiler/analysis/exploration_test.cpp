@@ -232,6 +232,17 @@ TEST(Exploration, PaddingChangesOccupancyAlone) {
   EXPECT_EQ(refused.overrun[0].shared.overrun(), plain.kernels[0].shared_bytes + 220 * kib - 227 * kib);
 }
 
+TEST(Exploration, TheBlockThatDoesNotFitIsTheOneThatTheReasonSpeaksOf) {
+  // With all the room that there could be FA1 takes eight teams here, and more of it than the kernel that was refused.
+  const Exploration e = explored(sixteen_heads("fa1", 16, 448));
+  ASSERT_TRUE(e.refusal);
+  ASSERT_EQ(e.overrun.size(), 1U);
+  std::string reason = text(e.refusal->reason);
+  std::erase(reason, ',');
+  EXPECT_NE(reason.find(std::to_string(e.overrun[0].shared_bytes)), std::string::npos)
+      << reason << "; " << e.overrun[0].shared_bytes;
+}
+
 TEST(Exploration, WhatCannotRunSaysWhyAndNamesTheNearestTile) {
   const Exploration e = explored(sixteen_heads("fa2", 512, 512));
   ASSERT_TRUE(e.refusal);

@@ -169,22 +169,22 @@ TEST_F(ComparisonTables, PeopleReadEachPairAndWhatStandsAlone) {
   add_left_out(lines, result_);
   const Table table = comparison_table(lines, of());
   EXPECT_THAT(texts(table, "verdict"), ElementsAre("SLOWER", "FASTER", "AMBIGUOUS", "not compared", "not compared"));
-  EXPECT_THAT(texts(table, "base_time"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
-  EXPECT_THAT(texts(table, "other_time"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
+  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
+  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
   EXPECT_THAT(texts(table, "ratio").front(), StartsWith("1.3000 ["));
   EXPECT_THAT(texts(table, "note").at(2), HasSubstr("attnscope "));
   EXPECT_THAT(texts(table, "note").at(3), "the baseline alone has this point");
   EXPECT_THAT(texts(table, "note").at(4), "the baseline has no such point");
-  EXPECT_EQ(table.find("cycles"), nullptr) << "nobody counted them";
+  EXPECT_EQ(table.find("cycles_ratio"), nullptr) << "nobody counted them";
   EXPECT_EQ(table.find("side"), nullptr) << "there is one";
   EXPECT_EQ(table.columns[0].number(0), table.columns[0].cell(0).number);
   EXPECT_THAT(table.ordered(0, false), ElementsAre(0, 1, 2, 3, 4)) << "regressions first";
   EXPECT_EQ(table.tone_of(table.columns[0], 0), Tone::worse);
   EXPECT_EQ(table.tone_of(table.columns[0], 1), Tone::better);
   EXPECT_EQ(table.tone_of(table.columns[0], 2), Tone::muted);
-  EXPECT_EQ(table.tone_of(*table.find("base_time"), 2), Tone::plain);
-  EXPECT_EQ(table.tone_of(*table.find("base_time"), 3), Tone::muted);
-  EXPECT_EQ(table.find("other_time")->cell(1).row, result_.pairs[1].other.front());
+  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 2), Tone::plain);
+  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 3), Tone::muted);
+  EXPECT_EQ(table.find("other_ns")->cell(1).row, result_.pairs[1].other.front());
 }
 
 TEST_F(ComparisonTables, ATimeThatNoGpuTookAtItsOwnClocksSaysSo) {
@@ -203,9 +203,9 @@ TEST_F(ComparisonTables, ATimeThatNoGpuTookAtItsOwnClocksSaysSo) {
   add_pairs(lines, result);
   const Table table = comparison_table(lines, {.points = &points, .margin = 0.01, .others = {"after"}});
   EXPECT_THAT(texts(table, "verdict"), ElementsAre("AMBIGUOUS (simulated)"));
-  EXPECT_THAT(texts(table, "base_time"), ElementsAre("1 µs (throttled)"));
-  EXPECT_THAT(texts(table, "other_time"), ElementsAre("1.30 µs (simulated)"));
-  EXPECT_EQ(table.find("other_time")->number(0), 1300) << "sorted by the time";
+  EXPECT_THAT(texts(table, "base_ns"), ElementsAre("1 µs (throttled)"));
+  EXPECT_THAT(texts(table, "other_ns"), ElementsAre("1.30 µs (simulated)"));
+  EXPECT_EQ(table.find("other_ns")->number(0), 1300) << "sorted by the time";
 }
 
 TEST_F(ComparisonTables, SeveralSidesAreNamed) {

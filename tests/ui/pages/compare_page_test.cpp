@@ -96,8 +96,8 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("br").mid(0, 4), (QStringList{"64", "64", "128", "128"}));
   EXPECT_EQ(page.model().column_named("d"), -1) << "all points have one d";
   EXPECT_TRUE(column("ratio").front().startsWith("1.6000 [")) << column("ratio").front().toStdString();
-  EXPECT_EQ(column("base_time").front(), "4.10 ms");
-  EXPECT_EQ(column("other_time").front(), "6.55 ms");
+  EXPECT_EQ(column("base_ns").front(), "4.10 ms");
+  EXPECT_EQ(column("other_ns").front(), "6.55 ms");
   EXPECT_EQ(column("rounds").front(), "1");
   EXPECT_EQ(column("note").last(), "the baseline has no such point");
   EXPECT_TRUE(column("note").at(4).contains("attnscope collect --rounds ")) << column("note").at(4).toStdString();
@@ -431,7 +431,7 @@ TEST_F(ComparePageTest, MapAndCurvesAreWrittenAsPictures) {
   for (const ComparePage::View view : {ComparePage::View::map, ComparePage::View::curves}) {
     page.set_view(view);
     const QString file = folder.filePath(page.file_stem() + ".svg");
-    EXPECT_EQ(page.save_plot(file, {900, 600}), QString());
+    EXPECT_EQ(save_picture(file, {900, 600}, page.picture()), QString());
     EXPECT_GT(QFileInfo(file).size(), 2000) << file.toStdString();
   }
   page.set_view(ComparePage::View::table);

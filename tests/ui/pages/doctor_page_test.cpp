@@ -53,8 +53,7 @@ TEST_F(DoctorPageTest, AProgramThatDoesNotAnswerIsSaid) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   MainWindow window(false);
   DoctorPage& page = turned_to(window);
-  EXPECT_EQ(page.summary(),
-            "`attnscope doctor` did not answer: The collector ended with exit code 1 and no explanation.");
+  EXPECT_EQ(page.summary(), "`attnscope doctor` did not answer: attnscope ended with code 1 and did not say why");
   // Once it is there, looking again is enough.
   qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
   QSignalSpy looked(&page, &DoctorPage::looked);

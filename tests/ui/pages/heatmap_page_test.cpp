@@ -271,7 +271,7 @@ TEST_F(HeatmapPageTest, MapsSideBySideShareTheirColours) {
     }
   }
   const QString picture = folder.filePath("beside.png");
-  EXPECT_EQ(page.save_plot(picture, QSize(1200, 500)), QString());
+  EXPECT_EQ(save_picture(picture, QSize(1200, 500), page.picture()), QString());
   EXPECT_FALSE(QImage(picture).isNull());
   page.set_beside({});
   EXPECT_EQ(page.heatmaps().size(), 1U);

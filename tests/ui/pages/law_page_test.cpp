@@ -230,7 +230,7 @@ TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
   EXPECT_TRUE(page.file_stem().startsWith("law-growth-sm_l2-")) << page.file_stem().toStdString();
   for (const char* ending : {".png", ".svg", ".pdf"}) {
     const QString path = folder.filePath(page.file_stem() + QLatin1String(ending));
-    EXPECT_EQ(page.save_plot(path, {1000, 600}), QString());
+    EXPECT_EQ(save_picture(path, {1000, 600}, page.picture()), QString());
     EXPECT_GT(QFileInfo(path).size(), 2000);
   }
 }

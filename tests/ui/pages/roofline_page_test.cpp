@@ -245,8 +245,19 @@ TEST_F(RooflinePageTest, NothingOverlapsAndNothingIsWithoutWords) {
     for (std::size_t k = 0; k < i; ++k) EXPECT_FALSE(boxes[i].intersects(boxes[k])) << i << " " << k;
   }
   const QString picture = folder.filePath("roofline.svg");
-  EXPECT_EQ(page.save_plot(picture, {900, 600}), QString());
+  EXPECT_EQ(save_picture(picture, {900, 600}, page.picture()), QString());
   EXPECT_GT(QFileInfo(picture).size(), 1000);
+}
+
+TEST_F(RooflinePageTest, CopiedRatesAreNumbersInBaseUnits) {
+  open();
+  const ShownValues values = page.values();
+  const qsizetype column = values.keys.indexOf("rate [FLOP/s]");
+  ASSERT_GE(column, 0) << values.keys.join(u' ').toStdString();
+  ASSERT_FALSE(values.empty());
+  const PointSpec spec = (*page.shown().points)[page.shown().report.series[0].points[0].row].spec;
+  const auto& record = page.shown().report.series[0].points[0];
+  EXPECT_NEAR(values.lines[0][column].toDouble(), forward_flops(spec.problem) / record.ns * 1e9, 1e6);
 }
 
 TEST_F(RooflinePageTest, APointThatIsSelectedElsewhereIsRingedAndItsRowSelected) {

@@ -144,7 +144,7 @@ TEST_F(CurveAxesTest, WhereTheL2EndsFollowsItsSize) {
   EXPECT_GT(page.curves().boundaries.front().at.n_nominal, 1.5 * before);
   // A picture leaves behind what the window says across all pages.
   const QString picture = folder.filePath("bands.svg");
-  ASSERT_EQ(page.save_plot(picture, {1100, 720}), QString());
+  ASSERT_EQ(save_picture(picture, {1100, 720}, page.picture()), QString());
   QFile drawn(picture);
   ASSERT_TRUE(drawn.open(QIODevice::ReadOnly));
   EXPECT_TRUE(QString::fromUtf8(drawn.readAll()).contains("what if L2 size × 4"));
@@ -168,7 +168,7 @@ TEST_F(CurveAxesTest, ALowPlotFoldsItsPanelAndSaysSo) {
   EXPECT_EQ(page.plot()->residuals().rect(), nullptr);
   EXPECT_GE(page.plot()->axisRect()->rect().height(), 220);
   // A picture in a file is as large as it is asked for.
-  EXPECT_EQ(page.save_plot(folder.filePath("high.png"), {1100, 720}), QString());
+  EXPECT_EQ(save_picture(folder.filePath("high.png"), {1100, 720}, page.picture()), QString());
   EXPECT_EQ(page.plot()->residuals().rect(), nullptr) << "the window is as low as it was";
   page.resize(1000, 800);
   settle();

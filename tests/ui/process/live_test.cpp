@@ -25,6 +25,7 @@
 #include "ui/pages/tile_heatmap_page.h"
 #include "ui/process/live.h"
 #include "ui/window/query_bar.h"
+#include "ui/window/take_along.h"
 
 namespace attnscope::ui {
 namespace {
@@ -397,7 +398,7 @@ TEST_F(ManyPoints, APictureWaitsForTheAnswer) {
   page.settle();
   window.query().set_text(QStringLiteral("fa2"));
   ASSERT_FALSE(page.settled());
-  window.save_plot(folder->filePath(QStringLiteral("io.svg")));
+  window.take_along().save_to(folder->filePath(QStringLiteral("io.svg")), TakeAlong::Form::picture);
   EXPECT_TRUE(page.settled());
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
 }

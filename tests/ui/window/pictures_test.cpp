@@ -14,6 +14,7 @@
 #include "ui/plots/heatmap_view.h"
 #include "ui/text/qtext.h"
 #include "ui/window/offscreen.h"
+#include "ui/window/take_along.h"
 
 namespace attnscope::ui {
 namespace {
@@ -160,12 +161,12 @@ TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
   ASSERT_EQ(window.workspace().open_now(file), QString());
   for (const char* name : {"/proc/version", "/proc/new.png", "/proc/new.svg", "/proc/new.pdf"}) {
     window.banner().clear_all();
-    window.save_plot(QString::fromUtf8(name));
+    window.take_along().save_to(QString::fromUtf8(name), TakeAlong::Form::picture);
     EXPECT_TRUE(window.banner().text().contains(name)) << window.banner().text().toStdString();
   }
   window.banner().clear_all();
   for (const char* name : {"plot.png", "plot.svg", "plot.pdf"}) {
-    window.save_plot(folder.filePath(name));
+    window.take_along().save_to(folder.filePath(name), TakeAlong::Form::picture);
     EXPECT_GT(QFileInfo(folder.filePath(name)).size(), 1000) << name;
   }
   EXPECT_EQ(window.banner().text(), QString());

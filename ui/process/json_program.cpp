@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/process/json_program.h"
+
+#include <QJsonDocument>
+
+#include "messages/collect_panel.h"
+#include "messages/import_dialog.h"
+#include "ui/process/collector_process.h"
+#include "ui/text/qtext.h"
+
+namespace attnscope::ui {
+
+QString failure_of(QProcess& ended) {
+  if (ended.error() == QProcess::FailedToStart) return qtext(say::collect_panel::no_collector{});
+  if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
+  QString line = QString::fromUtf8(ended.readAllStandardError().trimmed());
+  line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
+  const QString program = QStringLiteral("attnscope: ");
+  if (line.startsWith(program)) line.remove(0, program.size());
+  if (!line.isEmpty()) return line;
+  return ended.exitStatus() == QProcess::CrashExit ? qtext(say::import_dialog::child_killed{.signal = ended.exitCode()})
+                                                   : qtext(say::import_dialog::child_ended{.code = ended.exitCode()});
+}
+
+void JsonProgram::start(const QStringList& words) {
+  stop();
+  process_ = std::make_unique<QProcess>();
+  connect(process_.get(), &QProcess::finished, this, &JsonProgram::end);
+  const auto not_started = [this] {
+    if (process_ != nullptr && process_->error() == QProcess::FailedToStart) end();
+  };
+  connect(process_.get(), &QProcess::errorOccurred, this, not_started, Qt::QueuedConnection);
+  process_->start(find_collector(), words + words_for_language());
+}
+
+void JsonProgram::stop() {
+  if (process_ == nullptr) return;
+  process_->disconnect(this);
+  process_->kill();
+  process_->waitForFinished(1000);
+  process_.reset();
+}
+
+void JsonProgram::finish() {
+  constexpr int patience_ms = 60'000;
+  if (process_ != nullptr) process_->waitForFinished(patience_ms);
+}
+
+void JsonProgram::end() {
+  if (process_ == nullptr) return;
+  QProcess* const ended_one = process_.release();  // which is telling it
+  ended_one->disconnect(this);
+  ended_one->deleteLater();
+  const QJsonObject said = QJsonDocument::fromJson(ended_one->readAllStandardOutput()).object();
+  emit ended(said, failure_of(*ended_one));
+}
+
+}  // namespace attnscope::ui
