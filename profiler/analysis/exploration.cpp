@@ -2,7 +2,6 @@
 #include "profiler/analysis/exploration.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "kernels/model/device_rates.h"
@@ -115,10 +114,13 @@ std::vector<ExploredKernel> overrunning(const Algorithm& algorithm, const PointS
     roomy.registers_per_sm *= times;
     return algorithm.model(spec.problem, spec.config(), roomy);
   };
-  const auto sizes = std::views::iota(std::int64_t{0}, times * limits.shared_bytes_per_block / step);
-  const auto enough =
-      std::ranges::partition_point(sizes, [&](std::int64_t more) { return model_with(more).refusal.has_value(); });
-  const AttentionModel model = model_with(enough == sizes.end() ? 0 : *enough);
+  std::int64_t too_little = -1;
+  std::int64_t enough = times * limits.shared_bytes_per_block / step;
+  while (enough - too_little > 1) {
+    const std::int64_t middle = (too_little + enough) / 2;
+    (model_with(middle).refusal ? too_little : enough) = middle;
+  }
+  const AttentionModel model = model_with(enough);
   std::vector<ExploredKernel> kernels;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
