@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "messages/difference.h"
+
 namespace attnscope {
 namespace {
 
@@ -77,17 +79,19 @@ analysis::RunConditions conditions_of(const RunSummary& run) {
   const Environment& environment = run.environment;
   const MeasureOptions& options = run.options;
   const bool simulated = run.provenance == Provenance::simulated;
-  return {{"program", environment.app_version},
-          {"driver", environment.driver_version},
-          {"CUDA", environment.cuda_driver_api},
-          {"NVRTC", environment.nvrtc_version},
-          {"CUPTI", environment.cupti_version},
-          {"system", environment.operating_system},
-          {"simulated with the L2 of", simulated && run.l2_from.empty() ? "its own GPU" : run.l2_from},
-          {"simulated with the rates of", run.rates_from},
-          {"samples", fmt::format("{} to {}", options.min_samples, options.max_samples)},
-          {"noise", fmt::format("{}", options.max_noise)},
-          {"seed", fmt::format("{}", options.seed)}};
+  return {{say::difference::program{}, environment.app_version},
+          {say::difference::driver{}, environment.driver_version},
+          {Message::verbatim("CUDA"), environment.cuda_driver_api},
+          {Message::verbatim("NVRTC"), environment.nvrtc_version},
+          {Message::verbatim("CUPTI"), environment.cupti_version},
+          {say::difference::system{}, environment.operating_system},
+          {say::difference::l2_of{}, simulated && run.l2_from.empty() ? text(say::difference::own_gpu{}) : run.l2_from},
+          {say::difference::rates_of{}, run.rates_from},
+          {say::difference::samples{},
+           text(say::difference::range{.low = options.min_samples, .high = options.max_samples})},
+          {say::difference::noise{}, fmt::format("{}", options.max_noise)},
+          {say::difference::rounds{}, fmt::format("{}", run.rounds)},
+          {say::difference::seed{}, fmt::format("{}", options.seed)}};
 }
 
 }  // namespace attnscope

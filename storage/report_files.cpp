@@ -51,7 +51,8 @@ report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
           .rounds = run.rounds,
           .simulated_because = run.simulated_because,
           .l2_from = run.l2_from,
-          .rates_from = run.rates_from};
+          .rates_from = run.rates_from,
+          .conditions = conditions_of(run)};
 }
 
 report::PointFacts facts_of(const PointRecord& record) {

@@ -14,6 +14,7 @@
 #include "app/reporter.h"
 #include "app/run_files.h"
 #include "kernels/model/device_limits.h"
+#include "messages/doctor_item.h"
 #include "messages/terminal.h"
 
 namespace attnscope {
@@ -31,6 +32,17 @@ struct DoctorOptions {
   bool jsonl = false;
   Output output;
 };
+
+Message item_title(std::string_view item) {
+  if (item == "driver") return say::doctor_item::driver{};
+  if (item == "device") return say::doctor_item::device{};
+  if (item == "counters") return say::doctor_item::counters{};
+  if (item == "clocks") return say::doctor_item::clocks{};
+  if (item == "cubin cache") return say::doctor_item::cubin_cache{};
+  if (item == "runs") return say::doctor_item::runs{};
+  if (item == "simulated device") return say::doctor_item::simulated_device{};
+  return Message::verbatim(std::string(item));  // a library's name
+}
 
 DoctorFinding runs_finding() {
   std::filesystem::path folder;
@@ -94,17 +106,18 @@ ExitCode doctor(DoctorOptions& options) {
   Output& out = options.output;
   if (out.is("text")) {
     for (const DoctorFinding& finding : findings) {
-      std::cout << fmt::format("{:<8} {:<17} {}\n", to_string(finding.status), finding.item, text(finding.detail));
+      std::cout << fmt::format("{:<8} {:<17} {}\n", to_string(finding.status), text(item_title(finding.item)),
+                               text(finding.detail));
       const auto add = [](const Message& line) { std::cout << fmt::format("{:26} {}\n", "", text(line)); };
       if (!finding.fix.empty()) add(say::terminal::fix{.fix = finding.fix});
       if (!finding.still_works.empty()) add(say::terminal::still_works{.what = finding.still_works});
     }
   }
-  Table table{{{"item"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}, {"command"}}, {}};
+  Table table{{{"item"}, {"title"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}, {"command"}}, {}};
   for (const DoctorFinding& finding : findings) {
     all_ok = all_ok && finding.status == Status::ok;
-    table.rows.push_back({finding.item, std::string(to_string(finding.status)), text(finding.detail), text(finding.fix),
-                          text(finding.still_works), finding.command});
+    table.rows.push_back({finding.item, text(item_title(finding.item)), std::string(to_string(finding.status)),
+                          text(finding.detail), text(finding.fix), text(finding.still_works), finding.command});
   }
   if (out.is("junit")) {
     print_tests(findings, out);

@@ -88,6 +88,18 @@ std::string_view to_string(CeilingSource source) {
   return "";
 }
 
+Message title(CeilingSource source) {
+  switch (source) {
+    case CeilingSource::measured:
+      return say::ceiling::measured{};
+    case CeilingSource::derived:
+      return say::ceiling::derived{};
+    case CeilingSource::datasheet:
+      return say::ceiling::datasheet{};
+  }
+  return {};
+}
+
 std::span<const CeilingKind> ceiling_kinds() {
   return kinds;
 }

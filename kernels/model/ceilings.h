@@ -18,6 +18,7 @@ namespace attnscope {
 enum class CeilingSource { measured, derived, datasheet };
 /// "measured", "derived", "datasheet": the word in files and exports.
 [[nodiscard]] std::string_view to_string(CeilingSource);
+[[nodiscard]] Message title(CeilingSource);
 
 struct Ceiling {
   std::string name;               ///< a key of ceiling_kinds()

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "messages/difference.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/one_clock.h"
 #include "profiler/analysis/published_errors.h"
@@ -385,17 +386,30 @@ void add_clocks(const PointTable& table, const ComparisonRequest& request, Compa
     }
     const auto [least, most] = std::ranges::minmax_element(megahertz);
     if (megahertz.empty()) continue;
-    words.at(side) = *most - *least > one_clock * *least ? fmt::format("{:.0f} to {:.0f} MHz", *least, *most)
-                                                         : fmt::format("{:.0f} MHz", *least);
+    words.at(side) = *most - *least > one_clock * *least
+                         ? text(say::difference::megahertz{.low = fmt::format("{:.0f}", *least),
+                                                           .high = fmt::format("{:.0f}", *most)})
+                         : fmt::format("{:.0f} MHz", *least);
     // Sorting many that are one and the same takes long.
     clocks.at(side) = *least == *most ? summarize({*least}) : summarize(megahertz);
   }
   if (!clocks[0] || !clocks[1]) return;
   if (std::abs(clocks[1]->median / clocks[0]->median - 1) <= one_clock) return;
-  result.differences.push_back({.name = "SM clock", .base = words[0], .other = words[1]});
+  result.differences.push_back({.name = say::difference::sm_clock{}, .base = words[0], .other = words[1]});
 }
 
-using Conditions = std::map<std::string, std::array<std::set<std::string>, 2>>;
+/// Of one name what each side was made under.
+struct Condition {
+  Message name;
+  std::array<std::set<std::string>, 2> sides;
+};
+using Conditions = std::vector<Condition>;
+
+std::set<std::string>& of_side(Conditions& conditions, const Message& name, std::size_t side) {
+  auto found = std::ranges::find(conditions, name, &Condition::name);
+  if (found == conditions.end()) found = conditions.insert(found, {.name = name, .sides = {}});
+  return found->sides.at(side);
+}
 
 /// "NVIDIA H200", with the GPU's own name where sides have GPUs of one kind that are not the same.
 std::string gpu_text(const PointTable& table, RunIndex run, bool apart) {
@@ -416,12 +430,15 @@ void add_throttling(const PointTable& table, ComparisonResult& result) {
   }
   if (throttled[0] + throttled[1] == 0) return;
   const auto words = [&](std::size_t count) { return fmt::format("{}/{}", count, result.pairs.size()); };
-  result.differences.push_back({.name = "throttled", .base = words(throttled[0]), .other = words(throttled[1])});
+  result.differences.push_back(
+      {.name = say::difference::throttled{}, .base = words(throttled[0]), .other = words(throttled[1])});
 }
 
 void add_differences(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
-  Conditions conditions;
-  std::vector<std::string> order{"GPU", "values", "cache"};
+  const Message gpu = say::difference::gpu{};
+  const Message values = say::difference::values{};
+  const Message at_start = say::difference::cache{};
+  Conditions conditions{{gpu, {}}, {values, {}}, {at_start, {}}};
   const std::array<const std::vector<Row>*, 2> sides{&request.base, &request.other};
   std::array<std::set<RunIndex>, 2> runs;
   std::map<std::string, std::set<std::string>> ids;
@@ -435,8 +452,8 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
       before = row;
       if (again) continue;  // most rows
       runs.at(side).insert(table.run_index(row));
-      conditions["cache"].at(side).insert(attnscope::to_string(cache.value(row)));
-      conditions["values"].at(side).insert(std::string(attnscope::to_string(table.points().origin(row))));
+      of_side(conditions, at_start, side).insert(attnscope::to_string(cache.value(row)));
+      of_side(conditions, values, side).insert(text(title(table.points().origin(row))));
     }
     for (const RunIndex run : runs.at(side)) {
       const Run& of_run = table.runs()[run];
@@ -445,16 +462,15 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
   }
   for (const std::size_t side : {0U, 1U}) {
     for (const RunIndex run : runs.at(side)) {
-      conditions["GPU"].at(side).insert(gpu_text(table, run, ids[table.runs()[run].device_name].size() > 1));
+      of_side(conditions, gpu, side).insert(gpu_text(table, run, ids[table.runs()[run].device_name].size() > 1));
       if (run >= request.conditions.size()) continue;
       for (const auto& [name, value] : request.conditions[run]) {
-        if (std::ranges::find(order, name) == order.end()) order.push_back(name);
-        if (!value.empty()) conditions[name].at(side).insert(value);
+        if (!value.empty()) of_side(conditions, name, side).insert(value);
       }
     }
   }
-  for (const std::string& name : order) {
-    const auto& [base, other] = conditions[name];
+  for (const auto& [name, of_sides] : conditions) {
+    const auto& [base, other] = of_sides;
     if (base != other) result.differences.push_back({.name = name, .base = joined(base), .other = joined(other)});
   }
   add_throttling(table, result);
@@ -469,7 +485,7 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
   }
   if (differ > 0) {
     result.differences.push_back(
-        {.name = "kernel sources", .base = {}, .other = fmt::format("{}/{}", differ, differ + same)});
+        {.name = say::difference::kernel_sources{}, .base = {}, .other = fmt::format("{}/{}", differ, differ + same)});
   }
 }
 

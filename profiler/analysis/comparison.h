@@ -21,7 +21,7 @@
 namespace attnscope::analysis {
 
 /// What a run was made under, by name: "driver", "580.65"; shown where the sides differ.
-using RunConditions = std::vector<std::pair<std::string, std::string>>;
+using RunConditions = std::vector<std::pair<Message, std::string>>;
 
 struct ComparisonRequest {
   std::vector<Row> base;
@@ -75,7 +75,7 @@ struct LeftOut {
 [[nodiscard]] std::string_view to_string(LeftOut::Why);
 
 struct Difference {
-  std::string name;
+  Message name;
   std::string base;
   std::string other;
 };

@@ -62,7 +62,7 @@ namespace {
 Message failure_words(const PointTable& table, const LeftOut& left) {
   const Row row = left.rows.front();
   if (has_values(table.disposition(row))) return say::compare::no_time{};
-  return say::compare::failed{.disposition = attnscope::to_string(table.disposition(row)), .reason = table.reason(row)};
+  return say::compare::failed{.disposition = title(table.disposition(row)), .reason = table.reason(row)};
 }
 
 /// Of a point in one round, as it was measured.

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "messages/disposition.h"
 #include "messages/provenance.h"
 #include "messages/throttle.h"
 #include "messages/word.h"
@@ -106,6 +107,29 @@ Result<Provenance, Message> parse_provenance(std::string_view text) {
 
 std::string_view to_string(Disposition value) {
   return word_of(disposition_words, value);
+}
+Message title(Disposition value) {
+  switch (value) {
+    case Disposition::ok:
+      return say::disposition::ok{};
+    case Disposition::infeasible:
+      return say::disposition::infeasible{};
+    case Disposition::out_of_memory:
+      return say::disposition::out_of_memory{};
+    case Disposition::incorrect:
+      return say::disposition::incorrect{};
+    case Disposition::compile_error:
+      return say::disposition::compile_error{};
+    case Disposition::timeout:
+      return say::disposition::timeout{};
+    case Disposition::crashed:
+      return say::disposition::crashed{};
+    case Disposition::no_counters:
+      return say::disposition::no_counters{};
+    case Disposition::cancelled:
+      return say::disposition::cancelled{};
+  }
+  return {};
 }
 Result<Disposition, Message> parse_disposition(std::string_view text) {
   return value_of(disposition_words, "disposition", text);

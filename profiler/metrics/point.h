@@ -46,6 +46,7 @@ enum class Disposition {
   cancelled
 };
 [[nodiscard]] std::string_view to_string(Disposition);
+[[nodiscard]] Message title(Disposition);
 [[nodiscard]] Result<Disposition, Message> parse_disposition(std::string_view);
 
 /// A number with its unit and origin. `name` is a key of the metrics table ("dram_read_bytes", "registers", ...) or,

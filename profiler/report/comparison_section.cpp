@@ -30,23 +30,6 @@ using analysis::Verdict;
 /// Verdicts that the summary tells one by one.
 constexpr std::size_t verdicts_told = 8;
 
-std::vector<analysis::RunConditions> conditions_of(const Input& input) {
-  std::vector<analysis::RunConditions> all;
-  all.reserve(input.runs.size());
-  for (const RunFacts& run : input.runs) {
-    all.push_back({{"program", run.program},
-                   {"driver", run.driver},
-                   {"CUDA", run.cuda},
-                   {"NVRTC", run.nvrtc},
-                   {"CUPTI", run.cupti},
-                   {"system", run.system},
-                   {"samples", fmt::format("{} to {}", run.min_samples, run.max_samples)},
-                   {"noise", fmt::format("{}", run.max_noise)},
-                   {"rounds", fmt::format("{}", run.rounds)}});
-  }
-  return all;
-}
-
 /// Where a row's numbers come from, as sides go: what failed, and what was simulated in part, goes with its run.
 Provenance kind_of(const analysis::PointTable& table, Row row) {
   return table.run(row).provenance;
@@ -285,7 +268,11 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
     (of_base ? base : others)[kind_of(input.table, row)].push_back(row);
   }
   if (base.empty()) return all;
-  const std::vector<analysis::RunConditions> conditions = conditions_of(input);
+  const std::vector<analysis::RunConditions> conditions = [&] {
+    std::vector<analysis::RunConditions> each;
+    for (const RunFacts& run : input.runs) each.push_back(run.conditions);
+    return each;
+  }();
   std::vector<analysis::AlignedSides> aligned;
   double margin = 0;
   // What was measured, simulated and imported are never rounds of one side.

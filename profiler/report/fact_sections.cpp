@@ -260,7 +260,7 @@ std::vector<Block> failures_section(const Context& context) {
     if (context.table().disposition(row) == Disposition::ok) continue;
     table.rows.push_back({{row_name(row), row},
                           {describe(context.table().spec(row))},
-                          {std::string(to_string(context.table().disposition(row)))},
+                          {text(title(context.table().disposition(row)))},
                           {text(context.table().reason(row))}});
   }
   if (table.rows.empty()) return {};
@@ -319,7 +319,7 @@ std::vector<Block> appendix_section(const Context& context) {
          {describe(points.spec(row))},
          {analysis::lengths_text(points.problem(row)), std::nullopt, static_cast<double>(points.n_k(row))},
          {std::to_string(points.problem(row).d)},
-         {std::string(to_string(points.disposition(row)))},
+         {text(title(points.disposition(row)))},
          nanoseconds(time, row),
          several ? nanoseconds(q1, row) : Cell{},
          several ? nanoseconds(q3, row) : Cell{},

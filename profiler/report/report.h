@@ -15,6 +15,7 @@
 #include "kernels/model/ceilings.h"
 #include "kernels/model/message.h"
 #include "kernels/model/result.h"
+#include "profiler/analysis/comparison.h"
 #include "profiler/analysis/point_table.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/report/document.h"
@@ -44,6 +45,7 @@ struct RunFacts {
   std::string simulated_because;
   std::string l2_from;
   std::string rates_from;
+  analysis::RunConditions conditions;
 };
 
 /// What is said of a point beside what analysis knows of it.

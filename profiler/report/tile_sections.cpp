@@ -36,7 +36,7 @@ std::string cell_said(const Context& context, const TileMap& map, const TileCell
   }
   if (!cell.disposition) return {};
   const std::string reason = text(context.table().reason(cell.row));
-  return text(say::report::cell_without{.tile = tile, .outcome = to_string(*cell.disposition), .reason = reason});
+  return text(say::report::cell_without{.tile = tile, .outcome = title(*cell.disposition), .reason = reason});
 }
 
 /// As short as a cell.
@@ -113,7 +113,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map, 
       table.rows.push_back({{tile},
                             {cell.value ? exact_text(*cell.value) : ""},
                             {cell.value ? origin_text(cell.provenance) : ""},
-                            {std::string(to_string(*cell.disposition))},
+                            {text(title(*cell.disposition))},
                             {text(context.table().reason(cell.row))},
                             {row_name(cell.row), cell.row}});
     }

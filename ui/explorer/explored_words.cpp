@@ -11,17 +11,6 @@
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
-namespace {
-
-QString limiter_words(std::string_view limiter) {
-  if (limiter == "registers") return qtext(say::explorer_page::limited_by_registers{});
-  if (limiter == "shared memory") return qtext(say::explorer_page::limited_by_shared{});
-  if (limiter == "threads") return qtext(say::explorer_page::limited_by_threads{});
-  if (limiter == "blocks") return qtext(say::explorer_page::limited_by_blocks{});
-  return qtext(say::explorer_page::limited_by_grid{});
-}
-
-}  // namespace
 
 QString help_of(const ExplorerChoices& choices) {
   return qtext(say::explorer_page::column_help{.device = choices.device, .point = describe(choices.point.spec)});

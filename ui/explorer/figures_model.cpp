@@ -43,7 +43,7 @@ void take_measured(QString& text, const analysis::Figure& figure, const PointRec
   const auto measured = figure.measured != nullptr ? figure.measured(record) : std::nullopt;
   if (!measured) return;
   text = qtext(say::explorer_page::measured_figure{.value = format_value(measured->value, measured->unit).toStdString(),
-                                                   .provenance = to_string(measured->provenance)});
+                                                   .provenance = title(measured->provenance)});
 }
 
 QString bytes_text(std::int64_t bytes) {

@@ -87,7 +87,7 @@ std::optional<UnitBars::Measured> measured_of(const PointRecord& record, const s
                                               const DeviceLimits& limits) {
   const auto time = evaluate(metric_key::time_median_ns, record, kernel);
   if (!time) return std::nullopt;
-  UnitBars::Measured measured{.ns = time->value, .provenance = to_qstring(to_string(time->provenance))};
+  UnitBars::Measured measured{.ns = time->value, .provenance = to_qstring(time->provenance)};
   if (time->provenance != Provenance::measured) return measured;
   for (const GpuUnit unit : gpu_units) {
     const Use use = use_of(unit, record, kernel, limits);

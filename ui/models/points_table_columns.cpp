@@ -109,7 +109,7 @@ Column result_column() {
   Column result{qtext(say::points_table::result{}), result_key, qtext(say::points_table::result_help{}),
                 [](const PointSet& p, Row row) {
                   const analysis::PointColumns& points = p.table().points();
-                  QString text = to_qstring(to_string(points.disposition(row)));
+                  QString text = qtext(title(points.disposition(row)));
                   if (points.throttled(row)) text += QStringLiteral(", ") + qtext(say::points_table::throttled{});
                   const Provenance origin = points.origin(row);
                   const bool of_a_gpu = origin == Provenance::measured || origin == Provenance::derived;

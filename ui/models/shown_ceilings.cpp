@@ -37,7 +37,7 @@ std::vector<ShownCeilings> ceilings_of(const Workspace& workspace) {
     // A GPU and its simulation are of one name.
     std::string device = summary.device_name;
     if (summary.provenance == Provenance::simulated)
-      device.append(" (").append(to_string(summary.provenance)).append(")");
+      device.append(" (").append(text(title(summary.provenance))).append(")");
     shown.push_back({summary.device_name, summary.device_uuid,
                      qtext(say::ceilings_page::of_datasheet{.device = device}), false, std::move(datasheet)});
   }

@@ -45,7 +45,7 @@ QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t
   for (const OtherSide& other : set.others) {
     if (code && other.code != *code) continue;
     for (const analysis::Difference& difference : other.result.differences) {
-      const QString name = one_line(to_qstring(difference.name));
+      const QString name = one_line(qtext(difference.name));
       auto known = std::ranges::find(found, name, [](const auto& entry) { return entry.first; });
       if (known == found.end()) {
         found.push_back({name, {one_line(to_qstring(difference.base)), {}}});

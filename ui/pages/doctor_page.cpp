@@ -38,7 +38,7 @@ State state_of(const QString& status) {
 }
 
 QString words_of(const Finding& finding) {
-  QStringList lines{finding.item + QStringLiteral(": ") + finding.detail};
+  QStringList lines{finding.title + QStringLiteral(": ") + finding.detail};
   const auto add = [&](const Message& line) { lines << qtext(line); };
   if (!finding.fix.isEmpty()) add(say::doctor_page::fix{.fix = finding.fix.toStdString()});
   if (!finding.command.isEmpty()) lines << QStringLiteral("$ ") + finding.command;
@@ -242,7 +242,7 @@ void DoctorPage::show_findings() {
     if (!finding.fix.isEmpty()) {
       auto* button = new QPushButton(qtext(say::doctor_page::copy{}), content);
       button->setObjectName(QStringLiteral("copy-") + finding.item);
-      button->setAccessibleName(qtext(say::doctor_page::copy_of{.item = finding.item.toStdString()}));
+      button->setAccessibleName(qtext(say::doctor_page::copy_of{.item = finding.title.toStdString()}));
       // What else the fix asks for stands above the command, as a shell leaves it out.
       const QString fix = finding.command.isEmpty()
                               ? finding.fix

@@ -99,12 +99,11 @@ std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
   for (const auto& [disposition, end] : ends) {
     const Message& reason = table.reason(end.first);
     const Message points = counted_points(end.points);
-    lines << (reason.empty()
-                  ? qtext(say::empty_page::none_ran_line{.points = points, .outcome = to_string(disposition)})
-                  : qtext(say::empty_page::none_ran_why{
-                        .points = points,
-                        .outcome = to_string(disposition),
-                        .why = shortened(qtext(reason), longest_reason).toHtmlEscaped().toStdString()}));
+    lines << (reason.empty() ? qtext(say::empty_page::none_ran_line{.points = points, .outcome = title(disposition)})
+                             : qtext(say::empty_page::none_ran_why{
+                                   .points = points,
+                                   .outcome = title(disposition),
+                                   .why = shortened(qtext(reason), longest_reason).toHtmlEscaped().toStdString()}));
   }
   return EmptyWords{qtext(say::empty_page::none_ran{.points = counted_points(table.size())}),
                     lines.join(QStringLiteral("<br>"))};

@@ -69,7 +69,7 @@ class Html {
 
 /// The head of the panel says what it is of.
 QString word_of(Provenance provenance) {
-  return to_qstring(to_string(provenance));
+  return to_qstring(provenance);
 }
 
 void add_metric(Html& html, const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
@@ -143,7 +143,7 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
   }
 
   if (record.disposition != Disposition::ok) {
-    html.heading(to_qstring(to_string(record.disposition)));
+    html.heading(qtext(title(record.disposition)));
     html.paragraph(qtext(record.reason), disposition_color(record.disposition, colors.dark));
   } else if (!record.reason.empty()) {
     html.paragraph(qtext(record.reason), colors.muted);
@@ -207,7 +207,7 @@ void add_counters(Html& html, const PointRecord& record) {
     add_metric(html, record, key);
   }
   if (!all->occupancy_limiter.empty()) {
-    html.row(qtext(say::details::limited_by{}), QString::fromStdString(all->occupancy_limiter));
+    html.row(qtext(say::details::limited_by{}), limiter_words(all->occupancy_limiter));
   }
   for (const std::string_view key : {metric_key::registers, metric_key::shared_bytes, metric_key::local_bytes,
                                      metric_key::tensor_pipe_pct, metric_key::sm_cycles}) {

@@ -55,7 +55,7 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     // ran at all, and beside each that lies an octave further.
     if (point.n > shortest && (fresh || point.n >= 2 * known->second)) {
       known->second = point.n;
-      QCPItemText* words = add_text(plot, to_qstring(to_string(disposition)), color, point.n, heights.back());
+      QCPItemText* words = add_text(plot, qtext(title(disposition)), color, point.n, heights.back());
       words->setFont(small_font(plot.font()));
       words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
       words->setPadding({0, 0, 9, 0});

@@ -365,7 +365,7 @@ HoverContent describe_heatmap_cell(const HeatmapGrid& grid, HeatmapGrid::Place p
   }
   if (cell.repeats > 1) content.notes << qtext(say::tile_map::median_of{.measurements = cell.repeats});
   if (*cell.disposition != Disposition::ok) {
-    content.notes << QStringLiteral("%1: %2").arg(to_qstring(to_string(*cell.disposition)),
+    content.notes << QStringLiteral("%1: %2").arg(qtext(title(*cell.disposition)),
                                                   headline(qtext(table.reason(cell.row))));
   } else if (!cell.value) {
     content.notes << qtext(say::tile_map::no_value{});

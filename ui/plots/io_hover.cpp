@@ -106,7 +106,7 @@ class ColumnBuilder {
     for (const FailedPoint& point : set_.failed) {
       if (point.n != n_) continue;
       notes << QStringLiteral("✕ %1: %2 – %3")
-                   .arg(short_title(point.algorithm), to_qstring(to_string(set_.table().disposition(point.row))),
+                   .arg(short_title(point.algorithm), qtext(title(set_.table().disposition(point.row))),
                         headline(qtext(set_.table().reason(point.row))));
     }
     for (const auto& [why, slowed] : throttled_) {

@@ -31,6 +31,7 @@ void DoctorCheck::read(const QJsonObject& said, const QString& why) {
   for (const auto& row : rows) {
     const auto word = [&](const char* key) { return row[QLatin1String(key)].toString().left(longest_word); };
     findings.push_back({.item = word("item"),
+                        .title = word("title"),
                         .status = word("status"),
                         .detail = word("detail"),
                         .fix = word("fix"),

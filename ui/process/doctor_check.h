@@ -12,7 +12,8 @@ namespace attnscope::ui {
 
 /// A row of what doctor says, in the window's language.
 struct Finding {
-  QString item;
+  QString item;    ///< "driver", in every language
+  QString title;   ///< the same for people
   QString status;  ///< "ok", "warning", "missing", "skipped"
   QString detail;
   QString fix;      ///< empty: nothing is wrong, or nothing helps

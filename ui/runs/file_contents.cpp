@@ -170,7 +170,9 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, Re
   if (known) contents.selection = known->selection;
   if (!contents.whole) read_grown(store, contents, *known);
   for (auto& [run, of_run] : contents.points) of_run.shrink();
-  contents.skipped = (left_out << skipped_rows(store)).join(QLatin1Char(' ')).trimmed();
+  contents.skipped = (left_out << skipped_rows(QString::fromStdString(store.file().string()), store.bad_rows()))
+                         .join(QLatin1Char(' '))
+                         .trimmed();
   return stamp_of(file).same_file(contents.stamp);
 }
 

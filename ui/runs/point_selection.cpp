@@ -2,13 +2,16 @@
 #include "ui/runs/point_selection.h"
 
 #include <algorithm>
+#include <deque>
 #include <exception>
+#include <future>
 #include <iterator>
 #include <new>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "messages/details.h"
 #include "messages/window.h"
@@ -22,6 +25,9 @@ namespace {
 /// So many points are looked at together where metrics are asked for: as columns they take some 2 MB.
 constexpr std::size_t judged_at_a_time = 2000;
 
+/// So many points are read together: between them is seen whether somebody still waits.
+constexpr std::size_t read_at_a_time = 1024;
+
 struct Superseded {};
 
 /// What could not be read.
@@ -30,7 +36,14 @@ struct ReadFailure {
   QString error;
 };
 
-/// Points of the rows of a listing, by file, in the order of the rows; each file is opened once.
+std::vector<StoredPoint> points_of(const RunStore& store, std::span<const std::int64_t> ids) {
+  std::vector<StoredPoint> found;
+  store.each_point_of(
+      ids, [&] { found.clear(); }, [&](StoredPoint&& point) { found.push_back(std::move(point)); });
+  return found;
+}
+
+/// Points of the rows of a listing, by file, in the order of the rows; each file is opened once by each thread.
 class ValuesOfRows {
  public:
   ValuesOfRows(const Listing& listing, ReadProgress& progress, const Outdated& outdated)
@@ -50,23 +63,31 @@ class ValuesOfRows {
       ids.reserve(row_of.size());
       for (const auto& [id, row] : row_of) ids.push_back(id);
       try {
-        std::vector<std::pair<Row, StoredPoint>> found;
-        RunStore& store = open(file);
-        require_same(store, file, row_of);
-        constexpr std::size_t some = 1024;
-        for (std::size_t first = 0; first < ids.size(); first += some) {
+        const std::vector<RunStore>& stores = open(file, ids.size());
+        require_same(stores.front(), file, row_of);
+        std::deque<std::future<std::vector<StoredPoint>>> reading;  // by one connection each
+        for (std::size_t asked = 0, taken = 0; taken < ids.size();) {
           if (outdated_()) throw Superseded();
-          store.each_point_of(
-              std::span(ids).subspan(first, std::min(some, ids.size() - first)), [&] { found.clear(); },
-              [&](StoredPoint&& point) {
-                const Row row = row_of.at(point.id);
-                require_same(point, file, row);
-                found.emplace_back(row, std::move(point));
-              });
-          for (auto& [row, point] : found) visit(row, point);
-          progress_.read += std::min(some, ids.size() - first);
+          if (asked < ids.size() && reading.size() < stores.size()) {
+            const auto some =
+                std::span<const std::int64_t>(ids).subspan(asked, std::min(read_at_a_time, ids.size() - asked));
+            const RunStore& store = stores[asked / read_at_a_time % stores.size()];
+            reading.push_back(std::async(std::launch::async, [&store, some] { return points_of(store, some); }));
+            asked += some.size();
+            continue;
+          }
+          std::vector<StoredPoint> found = reading.front().get();
+          reading.pop_front();
+          for (StoredPoint& point : found) {
+            const Row row = row_of.at(point.id);
+            require_same(point, file, row);
+            visit(row, point);
+          }
+          const std::size_t read = std::min(read_at_a_time, ids.size() - taken);
+          taken += read;
+          progress_.read += read;
         }
-        require_same(store, file, row_of);
+        require_same(stores.front(), file, row_of);
       } catch (const std::bad_alloc&) {
         throw;
       } catch (const std::exception& error) {
@@ -77,16 +98,26 @@ class ValuesOfRows {
 
   [[nodiscard]] std::map<QString, QString> skipped() const {
     std::map<QString, QString> all;
-    for (const auto& [file, store] : stores_) {
-      if (QString words = skipped_rows(store); !words.isEmpty()) all.emplace(file, std::move(words));
+    for (const auto& [file, stores] : stores_) {
+      std::vector<BadRow> rows;
+      for (const RunStore& store : stores) {
+        std::ranges::copy_if(store.bad_rows(), std::back_inserter(rows),
+                             [&](const BadRow& row) { return std::ranges::find(rows, row) == rows.end(); });
+      }
+      if (QString words = skipped_rows(file, rows); !words.isEmpty()) all.emplace(file, std::move(words));
     }
     return all;
   }
 
  private:
-  RunStore& open(const QString& file) {
-    if (const auto known = stores_.find(file); known != stores_.end()) return known->second;
-    return stores_.emplace(file, RunStore::open(file.toStdString(), RunStore::Mode::read_only)).first->second;
+  /// As many connections as so many points are worth.
+  const std::vector<RunStore>& open(const QString& file, std::size_t points) {
+    constexpr std::size_t most_readers = 4;
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t worth = std::clamp(points / read_at_a_time, std::size_t{1}, std::min(cores, most_readers));
+    std::vector<RunStore>& stores = stores_[file];
+    while (stores.size() < worth) stores.push_back(RunStore::open(file.toStdString(), RunStore::Mode::read_only));
+    return stores;
   }
   /// All runs that these rows are of.
   void require_same(const RunStore& store, const QString& file, const std::map<std::int64_t, Row>& rows) const {
@@ -104,7 +135,7 @@ class ValuesOfRows {
   const Listing& listing_;
   ReadProgress& progress_;
   const Outdated& outdated_;
-  std::map<QString, RunStore> stores_;
+  std::map<QString, std::vector<RunStore>> stores_;
 };
 
 /// All points, whether they fit or not.
@@ -200,11 +231,10 @@ bool is_replaced(const RunStore& store, const RunInfo& run) {
   return !same;
 }
 
-QString skipped_rows(const RunStore& store) {
-  const std::vector<BadRow> rows = store.bad_rows();
+QString skipped_rows(const QString& path, std::span<const BadRow> rows) {
   if (rows.empty()) return {};
   const BadRow& first = rows.front();
-  const std::string file = store.file().string();
+  const std::string file = path.toStdString();
   if (rows.size() == 1) {
     return qtext(say::window::row_left_out{.file = file, .where = first.where, .why = first.why});
   }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,6 @@ struct Selection {
 [[nodiscard]] bool is_replaced(const RunStore& store, const RunInfo& run);
 
 /// Rows that this has skipped, one sentence; empty when there are none.
-[[nodiscard]] QString skipped_rows(const RunStore& store);
+[[nodiscard]] QString skipped_rows(const QString& path, std::span<const BadRow> rows);
 
 }  // namespace attnscope::ui

@@ -7,6 +7,7 @@
 
 #include "messages/common.h"
 #include "messages/curves.h"
+#include "messages/occupancy.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
@@ -66,6 +67,15 @@ QString within_sentence(QString label) {
 
 QString to_qstring(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QString limiter_words(std::string_view limiter) {
+  if (limiter == "registers") return qtext(say::occupancy::registers{});
+  if (limiter == "shared memory") return qtext(say::occupancy::shared_memory{});
+  if (limiter == "threads") return qtext(say::occupancy::threads{});
+  if (limiter == "blocks") return qtext(say::occupancy::blocks{});
+  if (limiter == "grid") return qtext(say::occupancy::grid{});
+  return one_line(to_qstring(limiter));  // as a file has it
 }
 
 QString to_qstring(Provenance provenance) {

@@ -28,6 +28,8 @@ namespace attnscope::ui {
 [[nodiscard]] QString to_qstring(std::string_view text);
 /// title(): "measured", "simulated, extrapolated".
 [[nodiscard]] QString to_qstring(Provenance provenance);
+/// "shared memory", "the grid": of an occupancy's limiter.
+[[nodiscard]] QString limiter_words(std::string_view limiter);
 
 /// At most that many characters; of a longer text the end is cut, with an ellipsis.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most);

@@ -59,7 +59,7 @@ Table ceiling_table(std::vector<CeilingLine> lines) {
     return line.clock_hz ? Cell{.text = text(Hertz(*line.clock_hz)), .number = line.clock_hz} : Cell{};
   });
   table.add({.key = "provenance", .title = text(say::ceiling::provenance{})},
-            [](const Line& line) { return to_string(line.ceiling.source); });
+            [](const Line& line) { return text(title(line.ceiling.source)); });
   return std::move(table).take();
 }
 

@@ -346,7 +346,8 @@ Table comparison_data(std::vector<ComparisonLine> lines, const ComparisonOf& of,
 
 Table difference_table(const ComparisonResult& result) {
   TableOf<Difference> table(result.differences);
-  table.add({.key = "what", .title = text(say::compare::what{})}, [](const Difference& each) { return each.name; });
+  table.add({.key = "what", .title = text(say::compare::what{})},
+            [](const Difference& each) { return text(each.name); });
   table.add({.key = "base", .title = text(say::compare::baseline{})}, [](const Difference& each) { return each.base; });
   table.add({.key = "other", .title = text(say::compare::other{})}, [](const Difference& each) { return each.other; });
   return std::move(table).take();

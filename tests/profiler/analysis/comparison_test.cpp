@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/comparison.h"
+#include "messages/difference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -204,12 +205,12 @@ TEST(Comparison, ClocksThatDifferAreSaid) {
   points.add({in_rounds(fixtures::spec("fa1", 512), {100, 101, 99}, 1.975e9)});
   const PointTable table = points.table();
   const std::vector<Difference> found = compare(table, request_for(table, {0}, {1})).differences;
-  const auto clock = std::ranges::find(found, "SM clock", &Difference::name);
+  const auto clock = std::ranges::find(found, Message(say::difference::sm_clock{}), &Difference::name);
   ASSERT_NE(clock, found.end());
   EXPECT_EQ(clock->base, "1980 MHz");
   EXPECT_EQ(clock->other, "1710 MHz");
   const std::vector<Difference> alike = compare(table, request_for(table, {0}, {2})).differences;
-  EXPECT_EQ(std::ranges::find(alike, "SM clock", &Difference::name), alike.end());
+  EXPECT_EQ(std::ranges::find(alike, Message(say::difference::sm_clock{}), &Difference::name), alike.end());
 }
 
 TEST(Comparison, RoundsOfOneRunArePaired) {
@@ -556,14 +557,16 @@ TEST(Comparison, CircumstancesThatDifferComeByName) {
   points.add({after, timed(fixtures::spec("fa1", 1024), 1000)}, other);  // of the second pair no source is known
   const PointTable table = points.table();
   ComparisonRequest request = request_for(table, {0, 1}, {2, 3}, {"N"});
-  request.conditions = {{{"driver", "580"}, {"CUDA", "13.0"}}, {{"driver", "570"}, {"CUDA", "13.0"}}};
+  const Message driver = say::difference::driver{};
+  const Message cuda = Message::verbatim("CUDA");
+  request.conditions = {{{driver, "580"}, {cuda, "13.0"}}, {{driver, "570"}, {cuda, "13.0"}}};
   const ComparisonResult result = compare(table, request);
   ASSERT_EQ(result.differences.size(), 3U);
-  EXPECT_EQ(result.differences[0].name, "GPU");
+  EXPECT_EQ(text(result.differences[0].name), "GPU");
   EXPECT_EQ(result.differences[0].other, "NVIDIA A100");
-  EXPECT_EQ(result.differences[1].name, "driver");
+  EXPECT_EQ(text(result.differences[1].name), "driver");
   EXPECT_EQ(result.differences[1].base, "580");
-  EXPECT_EQ(result.differences[2].name, "kernel sources");
+  EXPECT_EQ(text(result.differences[2].name), "kernel sources");
   EXPECT_EQ(result.differences[2].other, "1/1");
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "kernels/model/ceilings.h"
+#include "messages/difference.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/writers.h"
@@ -238,8 +239,9 @@ TEST(ReportBaseline, ListsWhatHasNoPartnerAndWhatElseDiffers) {
     }
   }
   Input input = documents::input_of(before_and_after(before, after));
-  input.runs[0].driver = "570.1";
-  input.runs[1].driver = "580.2";
+  const Message driver = say::difference::driver{};
+  input.runs[0].conditions = {{driver, "570.1"}};
+  input.runs[1].conditions = {{driver, "580.2"}};
   Request request;
   request.baseline = {0};
   const Result<Document, Message> document = make_report(input, request);
