@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "profiler/plan/text.h"
+#include "storage/exchange/export.h"
 
 namespace attnscope {
 namespace {
@@ -34,13 +35,6 @@ Table for_terminal(Table table) {
     for (std::string& field : row) field = printable(field);
   }
   return table;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 const char* class_of(const analysis::Column& column, analysis::Tone tone) {
@@ -124,11 +118,11 @@ void print_aligned(const Table& given, bool markdown, std::ostream& out) {
 }
 
 void print_csv(const Table& table, std::ostream& out) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) out << (i == 0 ? "" : ",") << csv_field(table.columns[i].name);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) out << (i == 0 ? "" : ",") << csv_text(table.columns[i].name);
   out << '\n';
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      out << (i == 0 ? "" : ",") << csv_field(table.columns[i].number ? row[i] : guarded(row[i]));
+      out << (i == 0 ? "" : ",") << (table.columns[i].number ? row[i] : csv_text(row[i]));
     }
     out << '\n';
   }
