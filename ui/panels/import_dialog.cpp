@@ -87,6 +87,7 @@ ImportPage::ImportPage(QString file, QWidget* parent) : QWidget(parent), file_(s
   words_ = new QPlainTextEdit(this);
   words_->setObjectName(QStringLiteral("import-words"));
   words_->setReadOnly(true);
+  words_->setAccessibleName(qtext(say::import_dialog::found{}));
   words_->setFrameShape(QFrame::NoFrame);
   words_->setTabChangesFocus(true);
   column->addWidget(words_);
