@@ -206,13 +206,17 @@ void RunStore::finish_run(std::int64_t run, StoredRunState state) {
   impl_->checkpoint();
 }
 
-std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs) {
+std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs,
+                                                      const std::function<void()>& proceed) {
   const auto add_all = [&] {
     std::vector<std::int64_t> added;
     for (const CompleteRun& run : runs) {
       const std::int64_t id = added.emplace_back(impl_->insert_run(run.header));
       impl_->counts_later = true;
-      for (std::size_t i = 0; i < run.points.size(); ++i) impl_->insert_point(id, i, run.points[i]);
+      for (std::size_t i = 0; i < run.points.size(); ++i) {
+        if (proceed) proceed();
+        impl_->insert_point(id, i, run.points[i]);
+      }
       impl_->counts_later = false;
       if (!run.points.empty()) set_written_points(*impl_->database, id, impl_->written.at(id));
       impl_->set_state(id, StoredRunState::complete);

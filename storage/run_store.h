@@ -172,8 +172,9 @@ class RunStore {
   /// stays. A round that the point has already, or a point that is not what was written, is an error.
   std::int64_t add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void finish_run(std::int64_t run, StoredRunState);
-  /// All of them, or none when one cannot be stored; their ids.
-  std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>);
+  /// All of them, or none when one cannot be stored; their ids. `proceed` is called before each point: where it throws,
+  /// none is stored.
+  std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>, const std::function<void()>& proceed = {});
   /// What a device was found to be capable of, now. Its uid.
   std::string add_ceilings(const DeviceInfo&, const Environment&, std::span<const Ceiling>);
   /// What a recording does to points, as found now. Its uid.

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/interrupt.h"
 #include "app/output.h"
 #include "app/point_filter.h"
 #include "app/run_files.h"
@@ -36,6 +38,7 @@
 #include "profiler/plan/sweep.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
+#include "storage/exchange/imported_columns.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -146,15 +149,16 @@ ImportFormat format_of(const ImportOptions& options, std::string_view text) {
 }
 
 /// All or none; a new file is there only once it holds them.
-std::vector<std::int64_t> store(const std::filesystem::path& file, const std::vector<CompleteRun>& runs) {
+std::vector<std::int64_t> store(const std::filesystem::path& file, const std::vector<CompleteRun>& runs,
+                                const std::function<void()>& proceed) {
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
-  if (!error && size > 0) return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs);
+  if (!error && size > 0) return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs, proceed);
   if (std::filesystem::is_directory(file, error)) {
     throw CommandError(ExitCode::error, say::command::folder_into{.file = file.string()});
   }
   std::vector<std::int64_t> ids;
-  RunStore::create(file, [&](RunStore& created) { ids = created.add_complete_runs(runs); });
+  RunStore::create(file, [&](RunStore& created) { ids = created.add_complete_runs(runs, proceed); });
   return ids;
 }
 
@@ -175,6 +179,7 @@ void leave_fitting(Import& import, const std::string& filter) {
   analysis::Row row = 0;
   for (ImportedDevice& device : import.devices) {
     std::erase_if(device.points, [&](const PointRecord&) { return !std::ranges::binary_search(rows, row++); });
+    device.count = device.points.size();
   }
   std::erase_if(import.devices, [](const ImportedDevice& device) { return device.points.empty(); });
 }
@@ -188,25 +193,6 @@ std::string_view name_of(ImportFormat format) {
   return format == ImportFormat::json ? "json" : format == ImportFormat::csv ? "csv" : "ncu";
 }
 
-analysis::Table column_table(const std::vector<ImportedColumn>& columns) {
-  analysis::TableOf<ImportedColumn> table(columns);
-  const auto add = [&](const char* key, const Message& title, std::string ImportedColumn::*part) {
-    table.add({.key = key, .title = attnscope::text(title)},
-              [part](const ImportedColumn& each) { return printable(each.*part); });
-  };
-  add("column", say::import_preview::column{}, &ImportedColumn::name);
-  add("unit", say::import_preview::unit{}, &ImportedColumn::unit);
-  add("becomes", say::import_preview::becomes{}, &ImportedColumn::becomes);
-  add("title", say::import_preview::title{}, &ImportedColumn::title);
-  add("kept_in", say::import_preview::kept_in{}, &ImportedColumn::kept_in);
-  table.add({.key = "left_out",
-             .title = attnscope::text(say::import_preview::left_out{}),
-             .kind = analysis::ColumnKind::sentence},
-            [](const ImportedColumn& each) { return each.left_out; });
-  add("example", say::import_preview::example{}, &ImportedColumn::example);
-  return std::move(table).take();
-}
-
 /// What an import would do, for who looks before.
 ExitCode preview(ImportOptions& options, ImportFormat format, const Import& import) {
   std::vector<std::string> lines;
@@ -214,9 +200,9 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   std::size_t points = 0;
   std::map<std::string, std::pair<std::size_t, std::size_t>> by_device;  // points and runs
   for (const ImportedDevice& device : import.devices) {
-    points += device.points.size();
+    points += device.count;
     auto& [its_points, its_runs] = by_device[device.info.limits.name];
-    its_points += device.points.size();
+    its_points += device.count;
     ++its_runs;
   }
   for (const auto& [name, counted] : by_device) {
@@ -226,7 +212,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   if (import.empty_rows > 0) say_line(rows_left_out(import));
   for (const Message& note : import.notes) say_line(note);
   const bool lacks = format == ImportFormat::ncu && options.algorithm.empty();
-  const analysis::Table table = column_table(import.columns);
+  const analysis::Table table = imported_column_table(import.columns);
   if (options.output.is("json")) {
     options.output.object({{"recognised", name_of(format)},
                            {"points", points},
@@ -247,11 +233,18 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
 }
 
 ExitCode run_import(ImportOptions& options) {
-  ImportRequest request{
-      .device_name = options.device_name, .spec = spec_of(options), .ncu = options.ncu, .only_look = options.preview};
+  ImportRequest request{.device_name = options.device_name,
+                        .spec = spec_of(options),
+                        .ncu = options.ncu,
+                        .only_look = options.preview,
+                        .only_count = options.preview && options.filter.empty()};
   if (!options.launches.empty()) set_launches(request.ncu, options.launches);
   const std::string text = read(options.file);
   const ImportFormat format = format_of(options, text);
+  // From here on all that is done goes with the process or is undone: there is no half of an import.
+  request.proceed = [&cancel = cancel_on_signals()] {
+    if (cancel.cancelled()) throw CommandError(ExitCode::partial, say::command::import_cancelled{});
+  };
   if (request.spec && format != ImportFormat::ncu) {
     throw CommandError(ExitCode::usage, say::command::not_ncus{.file = options.file});
   }
@@ -277,7 +270,7 @@ ExitCode run_import(ImportOptions& options) {
 
   const std::string label = options.label.empty() ? std::filesystem::path(options.file).stem().string() : options.label;
   std::vector<CompleteRun> runs;
-  for (const ImportedDevice& device : import->devices) {
+  for (ImportedDevice& device : import->devices) {
     CompleteRun& run = runs.emplace_back();
     run.header.device = device.info;
     run.header.environment.app_version = program_version();
@@ -289,7 +282,7 @@ ExitCode run_import(ImportOptions& options) {
     for (const PointRecord& point : device.points) {
       if (!point.rounds.empty()) run.header.rounds = std::max(run.header.rounds, point.rounds.back().round + 1);
     }
-    run.points = device.points;
+    run.points = std::move(device.points);
   }
   std::filesystem::path into = options.into;
   if (into.empty()) {
@@ -302,7 +295,7 @@ ExitCode run_import(ImportOptions& options) {
     }
     into = new_run_file("imported");
   }
-  const std::vector<std::int64_t> ids = store(into, runs);
+  const std::vector<std::int64_t> ids = store(into, runs, request.proceed);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::cout << Message(say::terminal::imported{.points = counted_points(runs[i].points.size()),
                                                  .device = runs[i].header.device.limits.name,
@@ -318,10 +311,11 @@ ExitCode run_import(ImportOptions& options) {
 Action add_import(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<ImportOptions>(arguments);
   command
-      .add_option(
-          "FILE", options->file,
-          "JSON or CSV as `attnscope export` writes it (columns by name; needed: algorithm, N or n_q and n_k, "
-          "heads or heads_q, d, and time_ns, a metric or a counter), or what `ncu --csv` prints, --page raw or details")
+      .add_option("FILE", options->file,
+                  "JSON or CSV as `attnscope export` writes it (columns by name; needed: algorithm, N or n_q and n_k, "
+                  "heads or heads_q, d, and time_ns, time_ms or 'time [us]', a metric or a counter; CSV with commas, "
+                  "semicolons or "
+                  "tabs), or what `ncu --csv` prints, --page raw or details")
       ->required();
   CLI::Option* into =
       command

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/csv_reader.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "messages/import.h"
@@ -23,6 +25,21 @@ void require_length(std::size_t length, std::size_t line, std::size_t place) {
 
 }  // namespace
 
+char separator_of(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
+  constexpr std::array<char, 3> separators{',', ';', '\t'};
+  std::array<int, separators.size()> counts{};
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '\n') break;
+    const auto* const found = std::ranges::find(separators, c);
+    if (found != separators.end()) ++counts.at(static_cast<std::size_t>(found - separators.begin()));
+  }
+  return separators.at(static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin()));
+}
+
 std::string CsvReader::quoted(std::size_t place) {
   const std::size_t opened = line_;
   std::string field;
@@ -37,7 +54,7 @@ std::string CsvReader::quoted(std::size_t place) {
     require_length(field.size(), opened, place);
   }
   ++at_;
-  if (!ended() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
+  if (!ended() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') {
     fail_in_column(line_, place, say::import::behind_quote{});
   }
   return field;
@@ -45,7 +62,8 @@ std::string CsvReader::quoted(std::size_t place) {
 
 std::string CsvReader::plain(std::size_t place) {
   const std::string_view rest = text_.substr(at_);
-  std::string_view field = rest.substr(0, rest.find_first_of(",\n"));
+  const std::array ends{separator_, '\n'};
+  std::string_view field = rest.substr(0, rest.find_first_of(std::string_view(ends.data(), ends.size())));
   at_ += field.size();
   while (!field.empty() && (field.back() == '\r' || field.back() == ' ')) field.remove_suffix(1);
   while (!field.empty() && field.front() == ' ') field.remove_prefix(1);
@@ -64,7 +82,7 @@ std::optional<CsvLine> CsvReader::next() {
       if (without_guard(field).size() != field.size()) field.erase(0, 1);
       if (!ended() && text_[at_] == '\r') ++at_;
       if (ended() || text_[at_] == '\n') break;
-      ++at_;  // the comma
+      ++at_;  // the separator
     }
     if (!ended()) ++at_;  // the newline
     ++line_;

@@ -15,12 +15,16 @@ struct CsvLine {
   std::vector<std::string> fields;
 };
 
+/// What stands between the columns of a table: the comma, the semicolon or the tab that its first line has most of.
+[[nodiscard]] char separator_of(std::string_view text);
+
 /// RFC 4180, lines ending in LF or CR LF; blank lines are left out. Throws Wrong for a quoted field that does not end
 /// or that something follows, for more than 4096 fields, and for a field of more than 1 MiB: no line takes more memory.
 class CsvReader {
  public:
   /// `text`, which must outlive the reader, begins at line `first` of its file.
-  CsvReader(std::string_view text, std::size_t first) : text_(text), line_(first) {}
+  CsvReader(std::string_view text, std::size_t first, char separator = ',')
+      : text_(text), line_(first), separator_(separator) {}
 
   /// The next line; nothing at the end.
   [[nodiscard]] std::optional<CsvLine> next();
@@ -36,6 +40,7 @@ class CsvReader {
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t line_;
+  char separator_;
 };
 
 /// Throws where the line has more or fewer fields than the header.

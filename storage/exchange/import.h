@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,8 @@ enum class ImportFormat { json, csv, ncu };
 /// The points that a file holds of one recording on one device: its rows tell recordings apart by run_uid or run.
 struct ImportedDevice {
   DeviceInfo info;  ///< limits as the file or the table of known GPUs has them, else only the name
-  std::vector<PointRecord> points;
+  std::vector<PointRecord> points = {};
+  std::size_t count = 0;  ///< of the points: also where the request only counts them
 };
 
 /// A column of a file (a member of JSON's points, a metric of a long table, a counter of ncu's), and what it becomes.
@@ -65,6 +67,9 @@ struct ImportRequest {
   /// Whose knobs are columns.
   const Registry* registry = &known_algorithms();
   bool only_look = false;  ///< at the columns: ncu's table needs no `spec` then
+  /// No point is kept: what is wrong with a point as a whole, not with a row, stays unknown.
+  bool only_count = false;
+  std::function<void()> proceed = {};  ///< called before each record: what it throws ends the import
 };
 
 /// The error is one sentence with the line or the place in the document, and the column.
@@ -73,8 +78,10 @@ struct ImportRequest {
 /// export_csv() writes. Of both, columns by name, any of them absent: algorithm (any word), pass, dtype, mask, batch,
 /// heads_q (or heads), heads_kv, n_q and n_k (or N), d, dropout, page, deterministic, br, bc, ..., kernel, device,
 /// disposition, reason, round (of rows that are one point's rounds), and as numbers time_ns, keys of the metrics table,
-/// or Nsight Compute's names, all in base units. Needed are algorithm, the lengths, the heads, d and one number. csv
-/// with a column `metric` is what export_long_csv() writes: a value a row, in any order.
+/// or Nsight Compute's names, all in base units, but for a column of csv that names another ("time_ms", "time [us]").
+/// csv's separator is the comma, the semicolon (numbers may have a decimal comma then) or the tab, as its header has
+/// it. Needed are algorithm, the lengths, the heads, d and one number. csv with a column `metric` is what
+/// export_long_csv() writes: a value a row, in any order.
 ///
 /// ncu: what `ncu --csv` prints, the raw page or the page of details, the program's own output around it included. Its
 /// launches are one point: a sequence of them that repeats as a whole k times is k samples; what stands in it more than

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <deque>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <unordered_set>
 #include <utility>
 
 #include "messages/import.h"
@@ -26,6 +28,7 @@ namespace {
 
 /// Those of the fields that a point has to say.
 void require_columns(const CsvLine& header) {
+  if (header.fields.size() == 1) fail(line_place(header.number), say::import::one_column{});
   const auto is_there = [&](std::string_view wanted) {
     return std::ranges::find(header.fields, wanted) != header.fields.end();
   };
@@ -62,6 +65,51 @@ bool is_of_a_value(std::string_view column) {
   return std::ranges::find(long_column::of_a_value, column) != long_column::of_a_value.end();
 }
 
+/// Of a table whose columns no comma parts, a number or several with a decimal comma.
+void point_for_comma(std::string& field) {
+  if (field.find_first_not_of("0123456789+-eE, ") != std::string::npos) return;
+  std::istringstream words(field);
+  for (std::string word; words >> word;) {
+    if (std::ranges::count(word, ',') > 1) return;
+  }
+  std::ranges::replace(field, ',', '.');
+}
+
+/// A number or several, in a unit of ours.
+std::string scaled(const Place& place, const std::string& field, double scale) {
+  if (scale == 1) return field;
+  std::vector<double> values;
+  std::istringstream words(field);
+  for (std::string word; words >> word;) {
+    const auto value = number(word);
+    if (!value) fail(place, say::import::no_number{.word = word});
+    values.push_back(*value * scale);
+  }
+  return fmt::format("{}", fmt::join(values, " "));
+}
+
+/// What each column is read as.
+std::vector<ColumnInUnit> read_columns(const CsvLine& header, bool is_long, const Registry& registry,
+                                       PointBuilder& builder) {
+  std::vector<ColumnInUnit> all;
+  std::set<std::string> taken(header.fields.begin(), header.fields.end());
+  for (const std::string& name : header.fields) {
+    ImportedColumn& column = builder.columns()[name];
+    ColumnInUnit& ours = all.emplace_back(ColumnInUnit{name});
+    if (is_long && is_of_a_value(name)) {
+      column.becomes = name;
+    } else if (!is_known_column(name, registry)) {
+      const auto in_unit = is_long ? std::nullopt : column_in_unit(name, registry);
+      if (in_unit && taken.insert(in_unit->name).second) {
+        builder.columns().read_as(name, ours = *in_unit);
+      } else {
+        builder.ignore(name);
+      }
+    }
+  }
+  return all;
+}
+
 /// The samples of a row, with spaces between them; a spreadsheet that cut them short is found out by their number.
 void read_samples(ImportRow& row) {
   const auto field = row.fields.find(round_column::samples);
@@ -84,7 +132,8 @@ void read_samples(ImportRow& row) {
 /// A table of one row a value becomes one row a point and kernel; rows may stand in any order.
 class LongTableReader {
  public:
-  LongTableReader(const CsvLine& header, PointBuilder& builder) : header_(header), builder_(builder) {}
+  LongTableReader(const CsvLine& header, PointBuilder& builder, const ImportRequest& request)
+      : header_(header), builder_(builder), only_count_(request.only_count) {}
 
   void add(const CsvLine& line) {
     Point& point = point_of(line);
@@ -141,15 +190,18 @@ class LongTableReader {
     }
   }
 
-  void give() const {
+  /// Hands over what is whole.
+  void give() {
     for (const Point& point : points_) {
       for (const auto& [name, of_point] : point.rows) {  // the whole point, which has no name, first
         ImportRow row = of_point;
         if (point.simulated) row.fields[std::string(long_column::provenance)] = to_string(*point.simulated);
         read_samples(row);
-        builder_.add(row);
+        builder_.add(row, !is_new_);
       }
     }
+    points_.clear();
+    seen_.clear();
   }
 
  private:
@@ -170,9 +222,22 @@ class LongTableReader {
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
       if (!is_of_a_value(header_.fields[i])) said.push_back(line.fields[i]);
     }
+    if (only_count_) return counted(fmt::format("{}", fmt::join(said, "\n")));
     const auto [place, is_new] = place_of_.try_emplace(std::move(said), points_.size());
     if (is_new) points_.emplace_back();
     return points_[place->second];
+  }
+
+  /// The point at hand, the only one that is held; one that comes again further down was counted before.
+  Point& counted(const std::string& said) {
+    const std::size_t digest = std::hash<std::string>()(said);
+    if (points_.empty() || digest != at_hand_) {
+      give();
+      at_hand_ = digest;
+      is_new_ = counted_.insert(digest).second;
+      points_.emplace_back();
+    }
+    return points_.front();
   }
 
   ImportRow& row_of(Point& point, const CsvLine& line) {
@@ -195,12 +260,18 @@ class LongTableReader {
   std::map<std::vector<std::string>, std::size_t> place_of_;
   std::deque<Point> points_;                                ///< as the file has them
   std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metrics
+  // Of what is only counted, digests.
+  bool only_count_;
+  bool is_new_ = true;  ///< the point at hand
+  std::size_t at_hand_ = 0;
+  std::unordered_set<std::size_t> counted_;
 };
 
 }  // namespace
 
 Import import_csv(std::string_view text, const ImportRequest& request) {
-  CsvReader lines(text, 1);
+  const char separator = separator_of(text);
+  CsvReader lines(text, 1, separator);
   const std::optional<CsvLine> first = lines.next();
   if (!first) fail(say::import::empty{});
   const CsvLine& header = *first;
@@ -210,17 +281,15 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
     fail(line_place(header.number), say::import::metric_without_value{});
   }
   require_columns(header);
-  PointBuilder builder(request.device_name, *request.registry);
-  for (const std::string& name : header.fields) {
-    ImportedColumn& column = builder.columns()[name];
-    if (is_long && is_of_a_value(name)) column.becomes = name;
-    if (!(is_long && is_of_a_value(name)) && !is_known_column(name, *request.registry)) builder.ignore(name);
-  }
-  LongTableReader table(header, builder);
+  PointBuilder builder(request);
+  const std::vector<ColumnInUnit> columns = read_columns(header, is_long, *request.registry, builder);
+  LongTableReader table(header, builder, request);
   std::set<std::size_t> unseen;
   for (std::size_t i = 0; i < header.fields.size(); ++i) unseen.insert(unseen.end(), i);
-  while (const std::optional<CsvLine> line = lines.next()) {
+  while (std::optional<CsvLine> line = lines.next()) {
+    if (request.proceed) request.proceed();
     require_width(header, *line);
+    if (separator == ';') std::ranges::for_each(line->fields, point_for_comma);
     std::erase_if(unseen, [&](std::size_t i) {
       const std::string& value = line->fields[i];
       if (!value.empty()) builder.columns()[header.fields[i]].example = example_of(value);
@@ -232,7 +301,9 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
     }
     ImportRow row{.place = line_place(line->number)};
     for (std::size_t i = 0; i < line->fields.size(); ++i) {
-      if (!line->fields[i].empty()) row.fields[header.fields[i]] = line->fields[i];
+      if (line->fields[i].empty()) continue;
+      const Place place = row.at(header.fields[i]);
+      row.fields[columns[i].name] = scaled(place, line->fields[i], columns[i].scale);
     }
     read_samples(row);
     builder.add(row);

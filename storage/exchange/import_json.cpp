@@ -249,7 +249,7 @@ Json parse(std::string_view text, PointBuilder& builder) {
 }  // namespace
 
 Import import_json(std::string_view text, const ImportRequest& request) {
-  PointBuilder builder(request.device_name, *request.registry);
+  PointBuilder builder(request);
   const Json document = parse(text, builder);
   if (document.is_object()) {
     const auto version = document.find("schema_version");

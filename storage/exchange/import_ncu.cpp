@@ -197,6 +197,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   for (std::size_t place = 0; place < length; ++place) {
     std::vector<KernelRecord> repetitions;
     for (std::size_t i = place; i < launches.size(); i += length) {
+      if (request.proceed) request.proceed();
       repetitions.push_back(record_of(launches[i], table.columns));
     }
     KernelRecord kernel = joined(repetitions);
@@ -215,7 +216,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   if (device.empty() && !capability.empty()) device = fmt::format("unnamed GPU of compute capability {}", capability);
   check_word({.of = Place::Of::table}, said<say::noun::device>, device);
 
-  PointBuilder builder({}, *request.registry);
+  PointBuilder builder(request);
   note_columns(table, builder.columns());
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
   Import import = builder.take();

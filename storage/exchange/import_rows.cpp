@@ -312,6 +312,7 @@ std::optional<double> ImportRow::real(std::string_view name) const {
   const std::string* field = find(name);
   if (field == nullptr) return std::nullopt;
   const auto value = number(*field);
+  if (!value && field->find(',') != std::string::npos) fail(at(name), say::import::comma_in_number{.word = *field});
   if (!value) fail(at(name), say::import::no_number{.word = *field});
   return value;
 }
@@ -344,6 +345,27 @@ bool is_known_column(std::string_view name, const Registry& registry) {
          find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
 }
 
+std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry& registry) {
+  const bool bracket = name.ends_with(']') || name.ends_with(')');
+  const std::size_t at = name.find_last_of(bracket ? "[(" : "_");
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  std::string_view unit = name.substr(at + 1);
+  if (bracket) unit.remove_suffix(1);
+  std::string stem(name.substr(0, at));
+  stem.erase(stem.find_last_not_of(' ') + 1);
+  const auto [base, scale] = base_unit(unit);
+  if (stem.ends_with("_" + base)) return std::nullopt;  // which of the two it would be
+  const Metric* metric = metric_of(stem);
+  if (metric != nullptr && metric->unit == base && metric->scale == 1)
+    return ColumnInUnit{stem, std::string(unit), scale};
+  for (const std::string_view time : {"duration", "latency", "runtime", "elapsed"}) {
+    if (stem == time) stem = "time";
+  }
+  stem += "_ns";
+  if (base != "ns" || !is_known_column(stem, registry)) return std::nullopt;
+  return ColumnInUnit{std::move(stem), std::string(unit), scale};
+}
+
 std::string example_of(std::string_view text) {
   return printable(attnscope::text(Message(say::import::example{.text = shortened(text)})));
 }
@@ -356,13 +378,19 @@ ImportedColumn& ColumnList::operator[](std::string_view name) {
   return columns_.emplace_back(ImportedColumn{.name = std::string(name)});
 }
 
+void ColumnList::read_as(std::string_view name, const ColumnInUnit& ours) {
+  (*this)[name].unit = ours.unit;
+  read_as_.emplace(name, ours.name);
+}
+
 void ColumnList::describe(ImportedColumn& column, const Registry& registry) const {
   const auto becomes = [&](std::string_view key, const Message& title, std::string_view unit = {}) {
     column.becomes = key;
     column.title = text(title);
     column.kept_in = unit;
   };
-  const std::string_view name = column.name;
+  const auto as = read_as_.find(column.name);
+  const std::string_view name = as == read_as_.end() ? column.name : as->second;
   const auto wide = std::ranges::find(wide_fields(), name, &WideField::name);
   const bool time = name == "time_ns" || name == round_column::samples || name == "gpu__time_duration.sum";
   const bool shared = name.starts_with("launch__shared_mem_per_block_");
@@ -373,6 +401,8 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
     becomes(name, field->label ? field->label() : Message());
   } else if (wide != wide_fields().end()) {
     becomes(fmt::format("{}, {}", wide->first, wide->second), {});
+    if (!kept_.contains(name))
+      column.left_out = say::import::stands_beside{.first = wide->first, .second = wide->second};
   } else if (const PointFact* fact = find_point_fact(name)) {
     becomes(name, fact->label(), fact->unit);
   } else if (metric != nullptr) {
@@ -396,9 +426,13 @@ std::vector<ImportedColumn> ColumnList::take(const Registry& registry) {
   return std::move(columns_);
 }
 
-void PointBuilder::add(const ImportRow& row) {
+void PointBuilder::add(const ImportRow& row, bool counted) {
+  if (request_.proceed) request_.proceed();
   PointRecord point;
-  point.spec = spec_of(row, registry_);
+  point.spec = spec_of(row, registry());
+  for (const WideField& wide : wide_fields()) {
+    if (row.find(wide.first) == nullptr || row.find(wide.second) == nullptr) columns_.keep(wide.name);
+  }
   const Provenance origin = origin_of(row);
   point.provenance = is_simulated(origin) ? Provenance::simulated : origin;
   KernelRecord kernel;
@@ -408,11 +442,12 @@ void PointBuilder::add(const ImportRow& row) {
   add_numbers(row, point, kernel, columns_);
   label(kernel, origin);
   require_storable(row.place, point, kernel);
-  std::string device = device_name_.empty() ? row.text("device") : device_name_;
+  std::string device = request_.device_name.empty() ? row.text("device") : request_.device_name;
   if (device.empty()) device = "unnamed GPU";
   check_word(row.place, said<say::noun::device>, device);
 
   const std::optional<int> round = round_of(row);
+  if (counted) return;
   const bool silent = kernel.metrics.empty() && kernel.samples_ns.empty();
   if (silent && (round || point.disposition == Disposition::ok)) {
     ++import_.empty_rows;
@@ -421,10 +456,10 @@ void PointBuilder::add(const ImportRow& row) {
   const std::string* uid = row.find(long_column::run_uid);
   ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), is_simulated(origin));
   std::vector<PointRecord>& points = of_device.points;
-  const auto [known, is_new] =
-      latest_.try_emplace(Identity{static_cast<std::size_t>(&of_device - import_.devices.data()), row.text("point"),
-                                   row.text(long_column::plan_index), identity_text(point.spec)},
-                          points.size());
+  Identity identity{static_cast<std::size_t>(&of_device - import_.devices.data()), row.text("point"),
+                    row.text(long_column::plan_index), identity_text(point.spec)};
+  if (request_.only_count) return count(of_device, identity, kernel.kernel, round.has_value());
+  const auto [known, is_new] = latest_.try_emplace(std::move(identity), points.size());
   PointRecord* before = is_new ? nullptr : &points[known->second];
   if (round) {
     RoundRecord found{.round = *round, .kernels = {std::move(kernel)}, .clocks = point.clocks};
@@ -450,6 +485,23 @@ void PointBuilder::add(const ImportRow& row) {
   before->kernels.push_back(std::move(kernel));
 }
 
+void PointBuilder::count(ImportedDevice& device, const Identity& identity, std::string_view kernel, bool of_round) {
+  const std::hash<std::string> digest;
+  const auto& [place, name, index, asked] = identity;
+  const std::size_t point = digest(fmt::format("{}\n{}\n{}\n{}", place, name, index, asked));
+  auto [known, is_new] = times_.try_emplace(point, 0);
+  const auto add_kernel = [&, &times = known->second] {
+    return kernels_.insert(digest(fmt::format("{} {} {}", point, times, kernel))).second;
+  };
+  if (!of_round && !add_kernel()) {
+    ++repeated_;
+    ++known->second;
+    (void)add_kernel();
+    is_new = true;
+  }
+  if (is_new) ++device.count;
+}
+
 ImportedDevice& PointBuilder::device_of(const std::string& name, const std::string& run, bool simulated) {
   const auto [place, is_new] = devices_.try_emplace({name, run, simulated}, import_.devices.size());
   if (!is_new) return import_.devices[place->second];
@@ -464,7 +516,9 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
 
 Import PointBuilder::take() {
   for (ImportedDevice& device : import_.devices) {
+    device.count = std::max(device.count, device.points.size());
     for (PointRecord& point : device.points) {
+      if (request_.proceed) request_.proceed();
       const auto refuse = [&](Message why) {
         fail(say::import::at{
             .place = say::import::point_on{.point = describe(point.spec), .device = device.info.limits.name},
@@ -480,8 +534,12 @@ Import PointBuilder::take() {
     }
   }
   if (repeated_ > 0) import_.notes.emplace_back(say::import::repeated{.rows = repeated_});
-  import_.columns = columns_.take(registry_);
-  std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
+  import_.columns = columns_.take(registry());
+  for (const ImportedColumn& column : import_.columns) {
+    const bool wide = std::ranges::count(wide_fields(), column.name, &WideField::name) > 0;
+    if (wide && column.becomes.empty() && !column.example.empty()) ignore(column.name);
+  }
+  std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.count == 0; });
   if (import_.devices.empty()) {
     if (ignored_.empty()) fail(say::import::no_numbers{});
     fail(say::import::no_numbers_known{.columns = fmt::format("{}", fmt::join(ignored_, ", "))});

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "storage/exchange/import.h"
@@ -39,13 +41,26 @@ struct ImportRow {
 /// Whether a column of that name means something here.
 [[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
 
+/// A column of ours and what a value is multiplied with to stand in it.
+struct ColumnInUnit {
+  std::string name;
+  std::string unit = {};
+  double scale = 1;
+};
+/// Of a name that ends in a unit that the column of ours has not: "time_ms" and "duration [us]" are time_ns, 1e6 and
+/// 1e3 of it. Nothing where it means nothing here.
+[[nodiscard]] std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry& registry);
+
 /// The columns of a file and what is kept of each. Beyond 4096 they are not listed.
 class ColumnList {
  public:
   /// The column of that name, from the first time on that it is asked for.
   [[nodiscard]] ImportedColumn& operator[](std::string_view name);
-  /// Of a metric of the table: some row's value of it is kept. The name outlives this.
-  void keep(std::string_view metric) { kept_.insert(metric); }
+  /// Of a metric of the table, or of a column that stands for two: some row's value of it is kept. The name outlives
+  /// this.
+  void keep(std::string_view name) { kept_.insert(name); }
+  /// That a column of the file is read as another.
+  void read_as(std::string_view name, const ColumnInUnit& ours);
   /// Of those of which a reader has not said it, says what they become or why they are left out.
   [[nodiscard]] std::vector<ImportedColumn> take(const Registry& registry);
 
@@ -55,6 +70,7 @@ class ColumnList {
   std::vector<ImportedColumn> columns_;
   std::map<std::string, std::size_t, std::less<>> place_;
   std::set<std::string_view> kept_;
+  std::map<std::string, std::string, std::less<>> read_as_;
   ImportedColumn beyond_;
 };
 /// On one line, with `...` where it is long.
@@ -63,14 +79,15 @@ class ColumnList {
 /// Rows become points, points go to their devices.
 class PointBuilder {
  public:
-  PointBuilder(std::string device_name, const Registry& registry)
-      : device_name_(std::move(device_name)), registry_(registry) {}
+  /// The request outlives this.
+  explicit PointBuilder(const ImportRequest& request) : request_(request) {}
 
-  [[nodiscard]] const Registry& registry() const { return registry_; }
+  [[nodiscard]] const Registry& registry() const { return *request_.registry; }
 
   /// A row is a kernel of a point, or of one of its rounds. Rows that a file does not tell apart are one point's, but
-  /// for a kernel that comes again without a round: that is another point.
-  void add(const ImportRow& row);
+  /// for a kernel that comes again without a round: that is another point. `counted`: only what it says beside what an
+  /// earlier row of it said is looked at.
+  void add(const ImportRow& row, bool counted = false);
   /// `run`: the file's name for the recording; of a device a run each.
   [[nodiscard]] ImportedDevice& device_of(const std::string& name, const std::string& run = {}, bool simulated = false);
   /// Notes a column that means nothing here.
@@ -82,14 +99,19 @@ class PointBuilder {
   /// What tells points apart: their device and run, their names in the file, all that they were asked for.
   using Identity = std::tuple<std::size_t, std::string, std::string, std::string>;
 
-  std::string device_name_;
-  const Registry& registry_;
+  /// What add() does of a row of this kernel but keep it.
+  void count(ImportedDevice& device, const Identity& identity, std::string_view kernel, bool of_round);
+
+  const ImportRequest& request_;
   Import import_;
   std::map<std::tuple<std::string, std::string, bool>, std::size_t> devices_;
   std::set<std::string> ignored_;
   ColumnList columns_;
   std::map<Identity, std::size_t> latest_;  ///< by place among their device's points
   std::size_t repeated_ = 0;                ///< rows that say a point again
+  // Of what is only counted, digests: how often each point came again, and the kernels of each time.
+  std::unordered_map<std::size_t, std::size_t> times_;
+  std::unordered_set<std::size_t> kernels_;
 };
 
 }  // namespace attnscope::exchange

@@ -20,7 +20,7 @@ struct Unit {
   double scale = 1;
 };
 
-constexpr std::array<std::pair<std::string_view, Unit>, 22> units{{
+constexpr std::array<std::pair<std::string_view, Unit>, 24> units{{
     {"byte", {"byte", 1}},    {"Kbyte", {"byte", 1e3}},  {"Mbyte", {"byte", 1e6}},
     {"Gbyte", {"byte", 1e9}}, {"Tbyte", {"byte", 1e12}}, {"nsecond", {"ns", 1}},
     {"usecond", {"ns", 1e3}}, {"msecond", {"ns", 1e6}},  {"second", {"ns", 1e9}},
@@ -28,7 +28,7 @@ constexpr std::array<std::pair<std::string_view, Unit>, 22> units{{
     {"s", {"ns", 1e9}},       {"%", {"percent", 1}},     {"percent", {"percent", 1}},
     {"cycle", {"cycle", 1}},  {"hz", {"hertz", 1}},      {"Khz", {"hertz", 1e3}},
     {"Mhz", {"hertz", 1e6}},  {"Ghz", {"hertz", 1e9}},   {"register", {"register", 1}},
-    {"", {"1", 1}},
+    {"µs", {"ns", 1e3}},      {"μs", {"ns", 1e3}},       {"", {"1", 1}},
 }};
 
 }  // namespace

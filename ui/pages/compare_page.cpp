@@ -134,6 +134,8 @@ void ComparePage::add_controls() {
   flow->addWidget(pair);
   flow->addWidget(view_chip);
   flow->addWidget(layout_chip_);
+  setTabOrder(margin_, view_chip);
+  setTabOrder(view_chip, layout_chip_);
   static_cast<QVBoxLayout*>(layout())->insertWidget(0, controls);
   connect(layout_chip_, &FacetChip::picked, this, [this](const QString& id) {
     if (view_.value() == View::curves) return set_curve_axis(id);

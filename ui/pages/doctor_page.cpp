@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/doctor_page.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <QClipboard>
 #include <QEvent>
 #include <QFrame>
@@ -9,8 +12,10 @@
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "kernels/model/device_limits.h"
 #include "messages/collect_panel.h"
 #include "messages/doctor_page.h"
 #include "ui/process/remote_device_list.h"
@@ -21,6 +26,8 @@
 
 namespace attnscope::ui {
 namespace {
+
+constexpr int patience_s = 10;  ///< for an answer, before it is said that there is none yet
 
 /// A status by word and shape; whoever sees colours has them, too.
 struct State {
@@ -59,7 +66,7 @@ QLabel* wrapped_label(QWidget* parent) {
 
 }  // namespace
 
-DoctorPage::DoctorPage(Workspace& /*workspace*/, QWidget* parent) : Page(parent) {
+DoctorPage::DoctorPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
@@ -72,16 +79,23 @@ DoctorPage::DoctorPage(Workspace& /*workspace*/, QWidget* parent) : Page(parent)
   column->addWidget(area_, 1);
   add_measuring(*column);
   connect(&check_, &DoctorCheck::found, this, [this](const std::vector<Finding>& findings) {
+    end_wait();
     findings_ = findings;
     show_findings();
     offer();
     emit looked();
   });
   connect(&check_, &DoctorCheck::failed, this, [this](const QString& why) {
+    end_wait();
     show_words(qtext(say::doctor_page::failed{.why = why.toStdString()}));
     emit looked();
   });
+  late_.setObjectName(QStringLiteral("doctor-late"));
+  late_.setInterval(patience_s * 1000);
+  connect(&late_, &QTimer::timeout, this, &DoctorPage::say_late);
   connect(&devices_, &DeviceList::changed, this, &DoctorPage::show_devices);
+  connect(&workspace_, &Workspace::points_changed, this, &DoctorPage::show_others);
+  show_others();
   offer();
 }
 
@@ -95,14 +109,28 @@ void DoctorPage::add_head(QLayout& column) {
   again_->setObjectName(QStringLiteral("look-again"));
   copy_all_ = new QPushButton(qtext(say::doctor_page::copy_all{}), row);
   copy_all_->setObjectName(QStringLiteral("copy-all"));
-  for (QWidget* widget : std::initializer_list<QWidget*>{choice_, again_, copy_all_}) flow->addWidget(widget);
+  stop_looking_ = new QPushButton(qtext(say::doctor_page::stop{}), row);
+  stop_looking_->setObjectName(QStringLiteral("stop-looking"));
+  stop_looking_->hide();
+  for (QWidget* widget : std::initializer_list<QWidget*>{choice_, again_, stop_looking_, copy_all_}) {
+    flow->addWidget(widget);
+  }
   column.addWidget(row);
   summary_ = wrapped_label(this);
   column.addWidget(summary_);
+  others_ = wrapped_label(this);
+  column.addWidget(others_);
   connect(choice_, &QComboBox::activated, this, &DoctorPage::look);
   connect(again_, &QPushButton::clicked, this, [this] {
     devices_.probe();
     look();
+  });
+  connect(stop_looking_, &QPushButton::clicked, this, [this] {
+    check_.stop();
+    show_words(qtext(say::doctor_page::stopped{.seconds = waited_s_}));
+    end_wait();
+    offer();
+    emit looked();
   });
   connect(copy_all_, &QPushButton::clicked, this, [this] { copy(as_text()); });
 }
@@ -117,6 +145,7 @@ void DoctorPage::add_measuring(QLayout& column) {
   database_ = new DatabaseField(row);
   auto* label = new QLabel(qtext(say::doctor_page::into{}), row);
   label->setBuddy(database_->path());
+  database_->path()->setAccessibleName(label->text());  // readers look for a label beside the field alone
   fields->addWidget(label);
   fields->addWidget(database_, 1);
   column.addWidget(row);
@@ -184,11 +213,39 @@ void DoctorPage::show_devices() {
     choice_->setCurrentIndex(std::max(choice_->findData(chosen), choice_->count() > 0 ? 0 : -1));
   }
   choice_->setVisible(choice_->count() > 1);
+  show_others();
   if (looked_ && !chosen.isEmpty() && choice_->currentData().toString() != chosen) look();
   offer();
 }
 
+void DoctorPage::say_late() {
+  waited_s_ += patience_s;
+  summary_->setText(qtext(say::doctor_page::late{.seconds = waited_s_}));
+  stop_looking_->show();
+}
+
+void DoctorPage::end_wait() {
+  late_.stop();
+  waited_s_ = 0;
+  stop_looking_->hide();
+}
+
+void DoctorPage::show_others() {
+  std::set<std::string> others;
+  for (const LoadedRun& run : workspace_.runs()) {
+    if (run.visible && !run.info->summary.simulated) others.insert(run.info->summary.device_name);
+  }
+  for (const ListedDevice& listed : devices_.devices()) {
+    if (listed.simulated || is_remote_device(listed.argument)) continue;
+    std::erase_if(others, [&](const std::string& name) { return same_gpu(name, listed.gpu.toStdString()); });
+  }
+  others_->setText(
+      others.empty() ? QString() : qtext(say::doctor_page::others{.gpus = fmt::format("{}", fmt::join(others, ", "))}));
+  others_->setVisible(!others.empty());
+}
+
 void DoctorPage::look() {
+  end_wait();
   if (!busy_) told_.clear();
   if (find_collector().isEmpty()) {
     show_words(qtext(say::doctor_page::no_program{}));
@@ -207,6 +264,7 @@ void DoctorPage::look() {
     return;
   }
   check_.look(argument.isEmpty() ? QStringLiteral("0") : argument);
+  late_.start();
   offer();
   if (findings_.empty()) show_words(qtext(say::doctor_page::looking{}));
 }

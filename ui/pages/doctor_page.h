@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QTimer>
 #include <vector>
 
 #include "ui/pages/page.h"
@@ -34,6 +35,8 @@ class DoctorPage : public Page, public DeviceProgress {
   /// What stands above the findings.
   [[nodiscard]] QString summary() const { return summary_->text(); }
   [[nodiscard]] QString progress() const { return progress_->text(); }
+  /// Of which GPUs the files are, where they are not of this machine's.
+  [[nodiscard]] QString others() const { return others_->text(); }
 
  signals:
   /// Findings, or why there are none, are shown.
@@ -51,13 +54,22 @@ class DoctorPage : public Page, public DeviceProgress {
   void show_devices();
   void show_findings();
   void show_words(const QString& words);
+  /// That there is no answer yet, and what may be the matter; once more each time that long.
+  void say_late();
+  /// The wait for an answer is over.
+  void end_wait();
+  /// That what is shown of files is of other GPUs than this machine's.
+  void show_others();
   /// Says which measurements can begin, and why others cannot.
   void offer();
   void measure(DeviceWork::Kind kind);
   /// Of a GPU that is measured; null: there is none.
   [[nodiscard]] const ListedDevice* device() const;
 
+  Workspace& workspace_;
   DoctorCheck check_;
+  QTimer late_{this};
+  int waited_s_ = 0;
   DeviceList devices_;
   std::vector<Finding> findings_;
   QString file_;  ///< that results go into
@@ -66,8 +78,10 @@ class DoctorPage : public Page, public DeviceProgress {
   bool busy_ = false;
   QComboBox* choice_ = nullptr;
   QPushButton* again_ = nullptr;
+  QPushButton* stop_looking_ = nullptr;
   QPushButton* copy_all_ = nullptr;
   QLabel* summary_ = nullptr;
+  QLabel* others_ = nullptr;
   QScrollArea* area_ = nullptr;
   DatabaseField* database_ = nullptr;
   QPushButton* ceilings_ = nullptr;

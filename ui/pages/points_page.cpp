@@ -65,7 +65,6 @@ void PointsPage::add_table() {
   model_ = new PointsTableModel(this);
   order_ = new PointsOrder(*model_, this);
   table_ = new PlainTable(order_, qtext(say::points_table::name{}), content);
-  table_->setTabKeyNavigation(true);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);

@@ -143,6 +143,7 @@ QWidget* GpuDialog::make_form() {
   form_->setWidget(form);
   form_->setWidgetResizable(true);
   form_->setFrameShape(QFrame::NoFrame);
+  form_->setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
   return form_;
 }
 

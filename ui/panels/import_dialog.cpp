@@ -22,9 +22,9 @@
 #include <utility>
 
 #include "messages/import_dialog.h"
-#include "messages/import_preview.h"
 #include "messages/window.h"
 #include "profiler/analysis/tables/table.h"
+#include "storage/exchange/imported_columns.h"
 #include "storage/output_file.h"
 #include "ui/models/result_model.h"
 #include "ui/runs/samples.h"
@@ -87,6 +87,7 @@ ImportPage::ImportPage(QString file, QWidget* parent) : QWidget(parent), file_(s
   words_ = new QPlainTextEdit(this);
   words_->setObjectName(QStringLiteral("import-words"));
   words_->setReadOnly(true);
+  words_->setAccessibleName(qtext(say::import_dialog::found{}));
   words_->setFrameShape(QFrame::NoFrame);
   words_->setTabChangesFocus(true);
   column->addWidget(words_);
@@ -171,18 +172,12 @@ void ImportPage::say(const QString& words) {
 void ImportPage::show_columns(const QJsonArray& rows) {
   std::vector<QJsonObject> lines;
   for (const auto& row : rows) lines.push_back(row.toObject());
-  const std::pair<const char*, Saying> columns[] = {
-      {"column", said<say::import_preview::column>},   {"unit", said<say::import_preview::unit>},
-      {"becomes", said<say::import_preview::becomes>}, {"title", said<say::import_preview::title>},
-      {"kept_in", said<say::import_preview::kept_in>}, {"left_out", said<say::import_preview::left_out>},
-      {"example", said<say::import_preview::example>},
-  };
   analysis::TableOf<QJsonObject> table(std::move(lines));
-  for (const auto& [key, title] : columns) {
-    const auto cell = [name = QLatin1String(key)](const QJsonObject& row) {
-      return row[name].toString().toStdString();
+  for (analysis::Column& column : imported_column_table({}).columns) {
+    const auto cell = [key = QString::fromStdString(column.key)](const QJsonObject& row) {
+      return row[key].toString().toStdString();
     };
-    table.add({.key = key, .title = text(title())}, cell);
+    table.add(std::move(column), cell);
   }
   const auto is_left_out = [](const QJsonObject& row) {
     return row[QLatin1String("left_out")].toString().isEmpty() ? analysis::Tone::plain : analysis::Tone::muted;
@@ -245,6 +240,8 @@ void ImportDialog::add_target() {
   state_->setObjectName(QStringLiteral("import-state"));
   layout()->addWidget(state_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+  cancel_ = buttons->button(QDialogButtonBox::Cancel);
+  cancel_words_ = cancel_->text();
   import_ = buttons->addButton(qtext(say::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
   import_->setObjectName(QStringLiteral("import-do"));
   import_->setDefault(true);
@@ -307,7 +304,7 @@ void ImportDialog::import() {
   if (into_.isEmpty()) return show_state(qtext(say::import_dialog::no_file{}));
   if (is_recorded_sample(into_)) return show_state(qtext(say::window::sample_stays{.file = into_.toStdString()}));
   if (into_ == usual_target_) QDir().mkpath(QFileInfo(into_).path());
-  wrote_ = false;
+  wrote_ = stopped_ = false;
   for (ImportPage* page : pages(ImportPage::State::ready)) {
     importing_.push_back(page);
     editor_.import(into_, page->words() + QStringList{page->file()});
@@ -315,9 +312,11 @@ void ImportDialog::import() {
   show_state();
 }
 
-void ImportDialog::take_imported(const QString& why) {
+void ImportDialog::take_imported(const QString& failure) {
   ImportPage* const page = importing_.front();
   importing_.pop_front();
+  const QString why =
+      failure.isEmpty() || !stopped_ ? failure : qtext(say::import_dialog::stopped{.file = page->file().toStdString()});
   if (why.isEmpty()) {
     wrote_ = true;
     tabs_->removeTab(tabs_->indexOf(page));
@@ -335,6 +334,7 @@ void ImportDialog::take_imported(const QString& why) {
 void ImportDialog::show_state(const QString& words) {
   const bool imports = !importing_.empty();
   tabs_->setEnabled(!imports);
+  cancel_->setText(imports ? qtext(say::import_dialog::stop{}) : cancel_words_);
   target_->setEnabled(!imports);
   import_->setEnabled(!imports && !pages(ImportPage::State::ready).empty() && pages(ImportPage::State::waits).empty());
   if (imports) {
@@ -354,7 +354,10 @@ bool ImportDialog::busy() const {
 }
 
 void ImportDialog::reject() {
-  if (importing_.empty()) QDialog::reject();
+  if (importing_.empty()) return QDialog::reject();
+  stopped_ = true;
+  importing_.resize(1);
+  editor_.stop();
 }
 
 }  // namespace attnscope::ui

@@ -71,7 +71,7 @@ class ImportDialog : public QDialog {
  public:
   explicit ImportDialog(const QStringList& files, QWidget* parent = nullptr);
 
-  /// An import that has begun is waited for.
+  /// Stops an import that has begun: the file at hand leaves nothing, those before it stay.
   void reject() override;
   /// Whether something is being looked at or imported.
   [[nodiscard]] bool busy() const;
@@ -87,8 +87,8 @@ class ImportDialog : public QDialog {
   void look();
   void take_preview(const QJsonObject& said, const QString& why);
   void import();
-  /// `why`: empty where it went well.
-  void take_imported(const QString& why);
+  /// `failure`: empty where it went well.
+  void take_imported(const QString& failure);
   void show_state(const QString& words = {});
   [[nodiscard]] std::vector<ImportPage*> pages(ImportPage::State state) const;
   [[nodiscard]] QString target() const;
@@ -98,11 +98,14 @@ class ImportDialog : public QDialog {
   QString usual_target_;
   QLabel* state_ = nullptr;
   QPushButton* import_ = nullptr;
+  QPushButton* cancel_ = nullptr;  ///< stops what is imported, else closes
+  QString cancel_words_;
   QTimer settle_;
   ImportPage* looked_at_ = nullptr;
   std::deque<ImportPage*> importing_;
   QString into_;
   bool wrote_ = false;
+  bool stopped_ = false;
   JsonProgram preview_;
   RunEditor editor_;
 };

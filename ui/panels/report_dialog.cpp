@@ -77,8 +77,10 @@ void ReportDialog::add_fields() {
   column->addWidget(about);
   list_ = new QListWidget(this);
   list_->setObjectName(QStringLiteral("report-runs"));
+  list_->setAccessibleName(qtext(say::report_dialog::runs{}));
   sections_ = new QListWidget(this);
   sections_->setObjectName(QStringLiteral("report-sections"));
+  sections_->setAccessibleName(qtext(say::report_dialog::sections{}));
   for (const std::string& key : report::section_keys()) add_ticked(*sections_, qtext(report::section_title(key)), true);
   baseline_ = new QComboBox(this);
   baseline_->setObjectName(QStringLiteral("report-baseline"));

@@ -37,7 +37,12 @@ void JsonProgram::stop() {
   if (process_ == nullptr) return;
   process_->disconnect(this);
   process_->kill();
-  process_->waitForFinished(1000);
+  constexpr int patience_ms = 1000;
+  if (process_->state() != QProcess::NotRunning && !process_->waitForFinished(patience_ms)) {
+    // In a driver's hands no signal ends it; it goes when that lets go of it.
+    QProcess* const left = process_.release();
+    connect(left, &QProcess::finished, left, &QObject::deleteLater);
+  }
   process_.reset();
 }
 

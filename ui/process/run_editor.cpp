@@ -30,6 +30,12 @@ void RunEditor::import(const QString& target, const QStringList& words) {
   ask({target, {}, QStringList{QStringLiteral("import"), QStringLiteral("-o"), target} + words});
 }
 
+void RunEditor::stop() {
+  if (process_ == nullptr) return;
+  tasks_.resize(1);
+  process_->terminate();
+}
+
 void RunEditor::ask(Task task) {
   tasks_.push_back(std::move(task));
   if (tasks_.size() == 1) start();

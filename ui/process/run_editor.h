@@ -24,11 +24,14 @@ class RunEditor : public QObject {
   void merge(const QString& target, const QStringList& files);
   /// `attnscope import WORDS -o TARGET`.
   void import(const QString& target, const QStringList& words);
+  /// Asks what is under way to end: it fails with nothing written, unless it is done. What waits is dropped, and no
+  /// signal says so.
+  void stop();
   [[nodiscard]] bool running() const { return process_ != nullptr; }
 
  signals:
-  // Exactly one of these follows each, in the order in which they were asked for; never within the call.
-  // `changed`: the edit has made words of a run other than they were.
+  // Exactly one of these follows each that stop() does not drop, in the order in which they were asked for; never
+  // within the call. `changed`: the edit has made words of a run other than they were.
   void done(const QString& file, const QStringList& words, bool changed);
   void failed(const QString& file, const QStringList& words, const QString& why);
 

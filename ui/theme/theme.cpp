@@ -4,10 +4,12 @@
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QEvent>
+#include <QFocusEvent>
 #include <QIcon>
 #include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPointer>
 #include <QProxyStyle>
 #include <QStyleFactory>
 #include <QStyleOption>
@@ -199,6 +201,50 @@ class PlainLabels : public QObject {
   }
 };
 
+class Ring : public QWidget {
+ public:
+  explicit Ring(QWidget* around) : QWidget(around) {
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    setGeometry(around->rect());
+    show();
+    raise();
+  }
+
+ protected:
+  void paintEvent(QPaintEvent* /*event*/) override {
+    constexpr double width = 2;
+    QPainter painter(this);
+    painter.setPen(QPen(palette().color(QPalette::Active, QPalette::Highlight), width));
+    painter.drawRect(QRectF(rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2));
+  }
+};
+
+/// A ring round what the keyboard has come to: of lists without a current row, pictures, texts and a dialog's default
+/// button Fusion does not show it.
+class FocusRing : public QObject {
+ public:
+  using QObject::QObject;
+
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::FocusIn && watched->isWidgetType()) {
+      const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
+      const bool by_key =
+          reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
+      if (by_key) {
+        delete ring_;
+        ring_ = new Ring(static_cast<QWidget*>(watched));
+      }
+    } else if (ring_ != nullptr && watched == ring_->parent()) {
+      if (event->type() == QEvent::FocusOut) delete ring_;
+      if (event->type() == QEvent::Resize) ring_->setGeometry(static_cast<QWidget*>(watched)->rect());
+    }
+    return QObject::eventFilter(watched, event);
+  }
+
+ private:
+  QPointer<QWidget> ring_;
+};
+
 }  // namespace
 
 QString to_string(ThemeChoice choice) {
@@ -218,6 +264,7 @@ ThemeChoice parse_theme(const QString& word) {
 void initialize_style() {
   initialize_resources();
   qApp->installEventFilter(new PlainLabels(qApp));
+  qApp->installEventFilter(new FocusRing(qApp));
   QApplication::setStyle(new Style);  // owned by the application
   system_palette() = QApplication::palette();
   QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));

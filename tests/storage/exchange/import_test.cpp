@@ -167,11 +167,15 @@ TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
   const std::string header = "algorithm,N,heads_q,heads_kv,d,mask,time_ns\n";
   const std::pair<std::string, std::string> cases[] = {
       {"", "it is empty"},
-      {"algorithm;N;heads\n", "line 1: there is no column 'algorithm'"},
+      {"algorithm|N|heads\n", "line 1: it is a single column: what parts the columns is a comma, a semicolon or a tab"},
+      {"algorithm;N;heads\n", "line 1: there is no column 'd'"},
       {"algorithm,n_q,heads,d\n", "line 1: there is no column 'n_k' (or 'N'); did you mean it by 'n_q'?"},
       {"algorithm,N,heads,d,d\n", "line 1: column 'd' is there twice"},
       {header, "it holds no numbers"},
-      {"algorithm,N,heads,d,time_ms\na,64,1,64,5\n", "(columns not known: time_ms)"},
+      {"algorithm,N,heads,d,time\na,64,1,64,5\n", "(columns not known: time); a time's column names its unit, as"},
+      {"algorithm,N,heads,d,time_ms\na,64,1,64,5x\n", "line 2, column 'time_ms': '5x' is not a number"},
+      {"algorithm\tN\theads\td\ttime_ns\na\t64\t1\t64\t1,024\n", "'1,024' is not a number here: write a point"},
+      {"algorithm;N;heads;d;time_ns\na;64;1;64;1,024,5\n", "'1,024,5' is not a number here: write a point"},
       {header + "a,64,1,1,64,none\n", "line 2: 6 fields below a header of 7"},
       {header + "a,64,1,1,64,none,5\n\na,6x,1,1,64,none,5\n", "line 4, column 'N': '6x' is not a number"},
       {header + "a,64.5,1,1,64,none,5\n", "line 2, column 'N': '64.5' is not a whole number"},
@@ -438,6 +442,111 @@ TEST(ImportColumns, OfCsvSayWhatEachBecomes) {
   EXPECT_EQ(fate_of(import, "lts__x.sum"), "lts__x.sum [1]");
   EXPECT_EQ(fate_of(import, "dram_write_bytes"), "no row has a value of it");
   EXPECT_EQ(import.columns[7].example, "2048");
+}
+
+TEST(ImportColumns, WhatStandsForTwoThatStandBesideItIsLeftOutWithAWord) {
+  const Import both = imported("algorithm,N,n_q,n_k,heads,d,time_ns\nfa2,512,1,64,1,64,1000\n", ImportFormat::csv);
+  EXPECT_EQ(both.devices[0].points[0].spec.problem.n_k, 64);
+  EXPECT_EQ(fate_of(both, "N"), "n_q and n_k stand beside it");
+  EXPECT_EQ(fate_of(both, "heads"), "heads_q, heads_kv []");
+  EXPECT_THAT(both.ignored, ElementsAre("N"));
+  const Import one = imported("algorithm,N,n_q,heads,d,time_ns\nfa2,512,1,1,64,1000\n", ImportFormat::csv);
+  EXPECT_EQ(one.devices[0].points[0].spec.problem.n_k, 512);
+  EXPECT_EQ(fate_of(one, "N"), "n_q, n_k []");
+  EXPECT_THAT(one.ignored, ElementsAre());
+}
+
+TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
+  const std::string head = "algorithm,N,heads,d,";
+  const auto times = [](std::string text, char separator) {
+    std::ranges::replace(text, ',', separator);
+    std::ranges::replace(text, '~', ',');
+    std::vector<double> all;
+    const Import import = imported(text, ImportFormat::csv);
+    for (const PointRecord& point : import.devices.at(0).points) {
+      all.push_back(value_of(point, metric_key::time_median_ns));
+    }
+    return all;
+  };
+  EXPECT_THAT(times(head + "time_ns\na,64,1,64,1.5\na,128,1,64,2e3\n", ';'), ElementsAre(1.5, 2000));
+  EXPECT_THAT(times(head + "time_ms\na,64,1,64,1~5\n", ';'), ElementsAre(1.5e6));
+  EXPECT_THAT(times(head + "time [ms]\na,64,1,64,0.25\n", '\t'), ElementsAre(0.25e6));
+  for (const char* name : {"time_us", "duration_us", "latency (us)", "time_median_us", "time [µs]", "samples_us"}) {
+    EXPECT_THAT(times(head + name + "\na,64,1,64,2\n", ','), ElementsAre(2000)) << name;
+  }
+  EXPECT_THAT(times(head + "samples_us\na,64,1,64,1~5 2~5 9\n", ';'), ElementsAre(2500)) << "the median";
+  const Import import =
+      imported(head + "time_ms,time_us,time_ns [ms],dram_read_bytes [Mbyte]\na,64,1,64,3,4,5,6\n", ImportFormat::csv);
+  EXPECT_EQ(value_of(import.devices[0].points[0], metric_key::time_median_ns), 3e6);
+  EXPECT_EQ(value_of(import.devices[0].points[0], metric_key::dram_read_bytes), 6e6);
+  EXPECT_EQ(fate_of(import, "time_ms"), "time_median_ns [ns]");
+  EXPECT_EQ(import.columns[4].unit, "ms");
+  EXPECT_EQ(fate_of(import, "dram_read_bytes [Mbyte]"), "dram_read_bytes [byte]");
+  EXPECT_THAT(import.ignored, ElementsAre("time_us", "time_ns [ms]")) << "which of several is meant nobody knows";
+  // A value a row, in a table of semicolons.
+  const Import table = imported("algorithm;N;heads;d;metric;value;unit\na;64;1;64;time_ns;1,5;ms\n", ImportFormat::csv);
+  EXPECT_EQ(value_of(table.devices[0].points[0], metric_key::time_median_ns), 1.5e6);
+}
+
+TEST(Import, CountedPointsAreAsManyAsThoseThatAreRead) {
+  const std::string head = "algorithm,N,heads,d,run,round,kernel,";
+  const std::pair<std::string, ImportFormat> files[] = {
+      {head + "time_ns\na,64,1,64,1,,all,5\na,64,1,64,1,,part,3\na,64,1,64,1,,all,6\na,64,1,64,1,,part,6\n"
+              "a,128,1,64,1,0,all,5\na,128,1,64,1,1,all,5\na,128,1,64,1,,all,5\na,64,1,64,2,,all,1\na,9,1,64,2,,all,\n",
+       ImportFormat::csv},
+      // Rows of two points in turn.
+      {head + "metric,value\na,64,1,64,1,,all,time_ns,5\na,128,1,64,1,,all,time_ns,6\n"
+              "a,64,1,64,1,,all,dram_read_bytes,7\na,128,1,64,1,,part,time_ns,8\na,256,1,64,1,,all,time_ns,9\n",
+       ImportFormat::csv},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":5},{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":6}])",
+       ImportFormat::json},
+      {std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows), ImportFormat::ncu},
+  };
+  for (const auto& [text, format] : files) {
+    const Import read = imported(text, format, {.only_look = true});
+    const Import counted = imported(text, format, {.only_look = true, .only_count = true});
+    ASSERT_EQ(counted.devices.size(), read.devices.size()) << text;
+    for (std::size_t i = 0; i < read.devices.size(); ++i) {
+      EXPECT_EQ(counted.devices[i].count, read.devices[i].points.size()) << text;
+      EXPECT_EQ(read.devices[i].count, read.devices[i].points.size()) << text;
+      EXPECT_EQ(counted.devices[i].points.empty(), format != ImportFormat::ncu) << text;
+    }
+    EXPECT_EQ(counted.empty_rows, read.empty_rows) << text;
+    ASSERT_EQ(counted.notes.size(), read.notes.size()) << text;
+    for (std::size_t i = 0; i < read.notes.size(); ++i) {
+      EXPECT_EQ(attnscope::text(counted.notes[i]), attnscope::text(read.notes[i]));
+    }
+    for (std::size_t i = 0; i < read.columns.size(); ++i) {
+      EXPECT_EQ(fate_of(counted, read.columns[i].name), fate_of(read, read.columns[i].name)) << text;
+    }
+  }
+}
+
+TEST(Import, EndsWhereItIsStoppedAndLeavesNothing) {
+  const std::string text = "algorithm,N,heads,d,time_ns\na,64,1,64,1\na,128,1,64,2\na,256,1,64,3\n";
+  struct Stop {};
+  int calls = 0;
+  const auto stop_at = [&](int last) {
+    calls = 0;
+    return [&calls, last] {
+      if (++calls == last) throw Stop();
+    };
+  };
+  EXPECT_THROW((void)import_points(text, ImportFormat::csv, {.proceed = stop_at(2)}), Stop);
+  const Import import = imported(text, ImportFormat::csv);
+  CompleteRun run;
+  run.header.device = import.devices[0].info;
+  run.header.plan_hash = "imported";
+  run.points = import.devices[0].points;
+  const std::vector<CompleteRun> runs{run};
+  const TemporaryFolder folder;
+  const auto file = folder / "into.attnscope";
+  EXPECT_THROW(RunStore::create(file, [&](RunStore& store) { store.add_complete_runs(runs, stop_at(3)); }), Stop);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  RunStore::create(file, [&](RunStore& store) { store.add_complete_runs(runs, stop_at(4)); });
+  EXPECT_THROW(RunStore::open(file, Mode::collect).add_complete_runs(runs, stop_at(3)), Stop);
+  EXPECT_EQ(RunStore::open(file, Mode::read_only).runs().size(), 1U);
+  EXPECT_EQ(RunStore::open(file, Mode::read_only).points().size(), 3U);
 }
 
 TEST(ImportColumns, OfLongTablesAndJsonHaveTheFilesUnits) {

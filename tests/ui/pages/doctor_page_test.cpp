@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
+#include <QTimer>
 #include <algorithm>
 
 #include "tests/ui/window_test.h"
@@ -61,6 +62,53 @@ TEST_F(DoctorPageTest, AProgramThatDoesNotAnswerIsSaid) {
   ASSERT_TRUE(looked.wait(patience_ms));
   EXPECT_FALSE(page.findings().empty());
   EXPECT_TRUE(page.as_text().contains("simulated device: ")) << page.as_text().toStdString();
+}
+
+TEST_F(DoctorPageTest, ADoctorThatHangsIsSaidAndCanBeStopped) {
+  QFile script(folder.filePath("hangs"));
+  ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+  script.write("#!/bin/sh\nexec sleep 3600\n");
+  script.close();
+  ASSERT_TRUE(script.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
+  qputenv("ATTNSCOPE_COLLECTOR", QFile::encodeName(script.fileName()));
+  MainWindow window(false);
+  auto& page = page_of<DoctorPage>(window);
+  auto& late = *page.findChild<QTimer*>(QStringLiteral("doctor-late"));
+  EXPECT_EQ(late.interval(), 10'000) << "the seconds that are said";
+  late.setInterval(0);
+  window.show();
+  window.show_page(QStringLiteral("doctor"));
+  QPushButton& stop = button(page, "stop-looking");
+  EXPECT_FALSE(stop.isVisible()) << "most answers take no wait";
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page.summary().contains("not answered for "); }, patience_ms));
+  EXPECT_TRUE(page.summary().contains("driver that hangs")) << page.summary().toStdString();
+  EXPECT_TRUE(stop.isVisible());
+  QSignalSpy looked(&page, &DoctorPage::looked);
+  stop.click();
+  EXPECT_EQ(looked.size(), 1);
+  EXPECT_TRUE(page.summary().startsWith("Stopped after ")) << page.summary().toStdString();
+  EXPECT_FALSE(stop.isVisible());
+  EXPECT_FALSE(late.isActive());
+  // And it can be asked once more.
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  late.setInterval(patience_ms);
+  button(page, "look-again").click();
+  ASSERT_TRUE(looked.wait(patience_ms));
+  EXPECT_FALSE(page.findings().empty());
+}
+
+TEST_F(DoctorPageTest, FilesOfOtherGpusAreSaidToBe) {
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  MainWindow window(false);
+  const DoctorPage& page = turned_to(window);
+  EXPECT_EQ(page.others(), QString());
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  const std::string gpu = window.workspace().runs().at(0).info->summary.device_name;
+  EXPECT_EQ(page.others(), QString::fromStdString("What is found here is of this machine. The files that are shown "
+                                                  "were recorded on: " +
+                                                  gpu + "."));
+  for (std::size_t i = 0; i < window.workspace().runs().size(); ++i) window.workspace().set_run_visible(i, false);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page.others().isEmpty(); }, patience_ms));
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <QAbstractItemModel>
+#include <QDialogButtonBox>
 #include <QDropEvent>
 #include <QFile>
 #include <QLabel>
@@ -198,6 +199,41 @@ TEST_F(ImportDialogTest, FilesThatAreNoTablesSayWhyInALineAndTheOthersAreImporte
   EXPECT_EQ(tabs()->count(), 3);
   EXPECT_EQ(medians(file).size(), before.size() + 1);
   EXPECT_EQ(medians(file).back(), 1000);
+}
+
+TEST_F(ImportDialogTest, StoppedTheFileAtHandLeavesNothingAndThoseBeforeItStay) {
+  // The real program, which an import of second.csv and third.csv never ends.
+  QFile script(folder.filePath("slow"));
+  ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+  script.write(QByteArrayLiteral("#!/bin/sh\ncase \"$*\" in *--preview*|*first.csv*) exec " ATTNSCOPE_COMMAND_PROGRAM
+                                 " \"$@\";; esac\nexec sleep 3600\n"));
+  script.close();
+  ASSERT_TRUE(script.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
+  qputenv("ATTNSCOPE_COLLECTOR", QFile::encodeName(script.fileName()));
+  const QByteArray table = "algorithm,N,heads,d,time_ns\nfa2,64,1,64,1000\n";
+  drop({write("first.csv", table), write("second.csv", table), write("third.csv", table)});
+  ASSERT_NE(dialog, nullptr);
+  const QString target = folder.filePath("into.attnscope");
+  dialog->findChild<QLineEdit*>(QStringLiteral("import-into"))->setText(target);
+  auto* cancel = dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Cancel);
+  const QString closes = cancel->text();
+  QTest::mouseClick(button(), Qt::LeftButton);
+  auto& state = *dialog->findChild<QLabel*>(QStringLiteral("import-state"));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return state.text().contains("second.csv"); }, 60'000));
+  EXPECT_TRUE(dialog->busy());
+  EXPECT_EQ(cancel->text(), "&Stop");
+  QTest::mouseClick(cancel, Qt::LeftButton);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog->busy(); }, 60'000));
+  EXPECT_TRUE(state.text().startsWith("Stopped: nothing of ") && state.text().contains("second.csv was written"))
+      << state.text().toStdString();
+  EXPECT_EQ(tabs()->count(), 2);
+  EXPECT_EQ(cancel->text(), closes);
+  EXPECT_TRUE(button()->isEnabled()) << "it can be imported again";
+  EXPECT_EQ(medians(target), std::vector<double>{1000});
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  import_into(target);
+  EXPECT_EQ(dialog, nullptr);
+  EXPECT_EQ(medians(target).size(), 3U);
 }
 
 TEST_F(ImportDialogTest, ARecordedSampleIsNoTargetAndTheUsualOneIsNew) {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the columns of a file become, as a table: the command and the window show it.
+#pragma once
+
+#include <vector>
+
+#include "profiler/analysis/tables/table.h"
+#include "storage/exchange/import.h"
+
+namespace attnscope {
+
+[[nodiscard]] analysis::Table imported_column_table(std::vector<ImportedColumn> columns);
+
+}  // namespace attnscope
