@@ -15,15 +15,18 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int icon_width = 34;
-constexpr int icon_height = 14;
+constexpr QSize own_icon{34, 14};   ///< beside text of the system's size
 constexpr int legend_padding = 20;  ///< between icon and text, and between columns
 constexpr int both_margins = 24;    ///< of the whole legend
 constexpr double swatch_width = 4;
 /// The least height of the axes; a legend that leaves less is shortened.
 constexpr int least_axes_height = 320;
-/// Below this, on a screen, rows of the shortened legend give way, too.
-constexpr int smallest_axes_height = 312;
+/// Below this, on a screen, rows of the shortened legend give way, too: a colour that nothing names says nothing.
+constexpr int smallest_axes_height = 200;
+
+QSize icon_beside(const QFont& font) {
+  return own_icon * enlargement(font);
+}
 
 /// A line and a mark in grey, for all entries that are drawn so.
 class StyleItem : public QCPAbstractLegendItem {
@@ -34,11 +37,16 @@ class StyleItem : public QCPAbstractLegendItem {
     style_.scatter.setPen(QPen(color, style_.scatter.pen().widthF()));
     const bool filled = style_.scatter.brush().style() != Qt::NoBrush && style_.scatter.brush().color() != background;
     if (filled) style_.scatter.setBrush(color);
+    const double by = enlargement(mParentPlot->font());
+    style_.pen.setWidthF(by * style_.pen.widthF());
+    style_.pen.setCapStyle(Qt::FlatCap);  // a wide one ends before the words
+    style_.scatter.setSize(by * style_.scatter.size());
   }
 
  protected:
   void draw(QCPPainter* painter) override {
-    const QRectF icon(mRect.left(), mRect.top() + (mRect.height() - icon_height) / 2.0, icon_width, icon_height);
+    const QSize size = icon_beside(mParentPlot->font());
+    const QRectF icon(QPointF(mRect.left(), mRect.top() + (mRect.height() - size.height()) / 2.0), size);
     painter->setPen(style_.pen);
     if (style_.pen.style() != Qt::NoPen)
       painter->drawLine(QLineF(icon.left(), icon.center().y(), icon.right(), icon.center().y()));
@@ -53,8 +61,9 @@ class StyleItem : public QCPAbstractLegendItem {
   }
   [[nodiscard]] QSize minimumOuterSizeHint() const override {
     const QSize text = QFontMetrics(mFont).size(0, style_.text);
-    return {icon_width + mParentLegend->iconTextPadding() + text.width() + legend_padding / 2,
-            std::max(icon_height, text.height())};
+    const QSize icon = icon_beside(mParentPlot->font());
+    return {icon.width() + mParentLegend->iconTextPadding() + text.width() + legend_padding / 2,
+            std::max(icon.height(), text.height())};
   }
 
  private:
@@ -129,7 +138,7 @@ QCPLegend* PlotLegend::add_box() {
   auto* box = new QCPLegend;
   box->setBorderPen(Qt::NoPen);
   box->setBrush(Qt::NoBrush);
-  box->setIconSize(icon_width, icon_height);
+  box->setIconSize(icon_beside(plot_.font()));
   box->setRowSpacing(1);
   box->setColumnSpacing(8);
   box->setMargins({12, 2, 8, 6});
@@ -142,13 +151,19 @@ QCPLegend* PlotLegend::add_box() {
 
 QSize PlotLegend::size_of(const QString& text) const {
   const QRect words = QFontMetrics(small_font(plot_.font())).boundingRect(0, 0, 0, 0, Qt::TextDontClip, text);
-  return {words.width() + icon_width + legend_padding, std::max(icon_height, words.height()) + 1};
+  const QSize icon = icon_beside(plot_.font());
+  return {words.width() + icon.width() + legend_padding, std::max(icon.height(), words.height()) + 1};
 }
 
 std::vector<PlotLegend::Entry> PlotLegend::short_entries(PlotTarget target) const {
   std::vector<Entry> entries;
   for (const Color& color : colors_) {
     if (target == PlotTarget::screen && color.known_on_screen) continue;
+    // What all devices have in common, a model, has the colour of one of them.
+    const bool named = color.known_on_screen && std::ranges::any_of(colors_, [&](const Color& other) {
+                         return !other.known_on_screen && other.color == color.color;
+                       });
+    if (named) continue;
     entries.push_back(
         {color.text, nullptr, Style{color.text, QPen(color.color, swatch_width)}, color.color, color.curves});
   }
