@@ -21,8 +21,10 @@ constexpr int both_margins = 24;    ///< of the whole legend
 constexpr double swatch_width = 4;
 /// The least height of the axes; a legend that leaves less is shortened.
 constexpr int least_axes_height = 320;
-/// Below this, on a screen, rows of the shortened legend give way, too: a colour that nothing names says nothing.
-constexpr int smallest_axes_height = 200;
+/// Below this, on a screen, rows of the shortened legend give way, too.
+constexpr int smallest_axes_height = 312;
+/// The same where it has colours: one that nothing names says nothing.
+constexpr int smallest_below_colors = 200;
 
 QSize icon_beside(const QFont& font) {
   return own_icon * enlargement(font);
@@ -286,7 +288,10 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
     Grid shorter = arrange(entries(true, target), size.width(), true);
     short_ = shorter.height < grid.height;
     if (short_) grid = std::move(shorter);
-    if (target == PlotTarget::screen) shorten(grid, size.height() - around_axes - smallest_axes_height);
+    const bool colors =
+        std::ranges::any_of(grid.cells, [](const Grid::Cell& cell) { return cell.entry.color.has_value(); });
+    const int smallest = short_ && colors ? smallest_below_colors : smallest_axes_height;
+    if (target == PlotTarget::screen) shorten(grid, size.height() - around_axes - smallest);
   }
   box_ = add_box();
   const PlotColors colors = plot_colors(plot_.palette());

@@ -285,7 +285,7 @@ TEST(CurveRatios, OfOneAlgorithmOnTwoDevicesTheDevicesAreTold) {
     for (KernelRecord& kernel : record.kernels) {
       for (MetricValue& value : kernel.metrics) value.value *= bytes;
     }
-    Run run;
+    analysis::Run run;
     run.device_id = device;
     run.device_name = device;
     points.add({record}, run);
