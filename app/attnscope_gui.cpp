@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCommandLineParser>
+#include <QProcess>
 #include <QRegularExpression>
 #include <QTextStream>
 #include <algorithm>
@@ -341,21 +342,30 @@ int open_lesson(const Options& options) {
   return output_code() != success ? runtime_error : whole && written.problems.isEmpty() ? success : partial;
 }
 
+/// The program once more, by itself: in the language that was chosen, with what the session left last has.
+int start_again() {
+  const QString program = QCoreApplication::applicationFilePath();
+  if (QProcess::startDetached(program, {})) return success;
+  complain(qtext(say::gui::not_started_again{.program = program.toStdString()}));
+  return runtime_error;
+}
+
 /// One window after the other: opening a kernel of the user's own ends one, while nobody looks at what is known. They
-/// are one session.
+/// are one session, which the program takes up when it is to start again.
 int run_windows(Application& application, const Options& options, attnscope::Message trouble) {
   using attnscope::user::known_kernel_files;
-  SessionFile kept(options.state ? SessionFile::Begin::anew : SessionFile::Begin::last_left);
-  ViewDocument left = options.state ? *options.state : kept.read();
+  std::optional<SessionFile> kept(options.state ? SessionFile::Begin::anew : SessionFile::Begin::last_left);
+  ViewDocument left = options.state ? *options.state : kept->read();
   if (!options.files.isEmpty()) left.view = without_files(left.view);
   std::string explored = options.explored;
   bool active = true;
   for (;;) {
     QString kernel;
     int code = success;
+    bool again = false;
     {
       MainWindow window(true);
-      const Session session(window, kept);
+      const Session session(window, *kept);
       application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
       window.shown_view().restore(left.view);
       if (!left.view.contains(QStringLiteral("files"))) window.open_files(options.files);
@@ -366,9 +376,14 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
       window.show();
       code = QApplication::exec();
       kernel = window.kernel_to_open();
+      again = window.starts_again();
       left = {window.shown_view().session(), {}};
       active = window.was_active();
       application.on_trouble({});
+    }
+    if (again) {
+      kept.reset();  // the next one takes it
+      return start_again();
     }
     if (kernel.isEmpty()) return code;
     const std::size_t known = known_kernel_files().size();

@@ -72,11 +72,14 @@ std::vector<analysis::ComparisonAnswer> answers_of(const ComparisonOutput& outpu
   return comparison_answers(output.sides.table, output.result);
 }
 
-/// The counts, then what they come to.
+/// The answer, then the counts, then the rest.
 std::vector<std::string> told_first(const ComparisonOutput& output) {
-  std::vector<std::string> lines{counts_of(output)};
-  if (output.result.pairs.empty()) return lines;
-  for (const Message& words : answer_words(answers_of(output).front())) lines.push_back(text(words));
+  std::vector<std::string> lines;
+  if (!output.result.pairs.empty()) {
+    const analysis::SideNames names{printable(output.sides.other_name), printable(output.sides.base_name)};
+    for (const Message& words : answer_words(answers_of(output).front(), names)) lines.push_back(text(words));
+  }
+  lines.insert(lines.begin() + (lines.empty() ? 0 : 1), counts_of(output));
   return lines;
 }
 

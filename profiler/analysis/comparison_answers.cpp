@@ -184,19 +184,42 @@ Table answer_data(std::vector<ComparisonAnswer> answers) {
   return std::move(table).take();
 }
 
-std::vector<Message> answer_words(const ComparisonAnswer& answer) {
+namespace {
+
+/// Which side is faster, by how much, over how many points.
+Message answer_sentence(const ComparisonAnswer& answer, const SideNames& names) {
   const auto count = [&](Verdict verdict) { return answer.verdicts.at(static_cast<std::size_t>(verdict)); };
-  const std::size_t changed = count(Verdict::faster) + count(Verdict::slower);
+  const auto& [other, base] = names;
+  const std::size_t points = answer.points;
   const std::size_t open = count(Verdict::ambiguous);
   const std::string mean = ratio_text(answer.mean);
-  std::vector<Message> words;
-  if (changed > 0) {
-    words.emplace_back(say::compare::changed{.changed = changed, .points = answer.points, .open = open, .mean = mean});
-  } else if (open == 0) {
-    words.emplace_back(say::compare::unchanged{.points = answer.points, .mean = mean});
-  } else {
-    words.emplace_back(say::compare::none_proven{.open = open, .points = answer.points, .mean = mean});
+  const std::string by = text(Share(std::abs(answer.mean.ratio - 1)));
+  if (count(Verdict::faster) + count(Verdict::slower) == 0) {
+    if (open == 0) return say::compare::unchanged{.other = other, .base = base, .points = points, .mean = mean};
+    return say::compare::none_proven{.other = other, .base = base, .points = points, .mean = mean, .open = open};
   }
+  if (answer.mean.interval.low > 1) {
+    return say::compare::slower_on_average{
+        .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
+  }
+  if (answer.mean.interval.high < 1) {
+    return say::compare::faster_on_average{
+        .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
+  }
+  return say::compare::alike_on_average{.other = other,
+                                        .base = base,
+                                        .mean = mean,
+                                        .points = points,
+                                        .faster = count(Verdict::faster),
+                                        .slower = count(Verdict::slower),
+                                        .open = open};
+}
+
+}  // namespace
+
+std::vector<Message> answer_words(const ComparisonAnswer& answer, const SideNames& names) {
+  const std::size_t open = answer.verdicts.at(static_cast<std::size_t>(Verdict::ambiguous));
+  std::vector<Message> words{answer_sentence(answer, names)};
   if (answer.slower_by > 0) words.emplace_back(say::compare::proven_slower{.by = text(Share(answer.slower_by))});
   if (answer.faster_by > 0) words.emplace_back(say::compare::proven_faster{.by = text(Share(answer.faster_by))});
   if (answer.detectable > 0) {

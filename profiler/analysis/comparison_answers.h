@@ -56,7 +56,12 @@ struct ComparisonAnswer {
 [[nodiscard]] Table answer_table(std::vector<ComparisonAnswer>);
 /// For programs.
 [[nodiscard]] Table answer_data(std::vector<ComparisonAnswer>);
-/// In up to six sentences.
-[[nodiscard]] std::vector<Message> answer_words(const ComparisonAnswer&);
+/// What two sides are called.
+struct SideNames {
+  std::string other;
+  std::string base;
+};
+/// In up to six sentences, the first of which is the answer.
+[[nodiscard]] std::vector<Message> answer_words(const ComparisonAnswer&, const SideNames&);
 
 }  // namespace attnscope::analysis

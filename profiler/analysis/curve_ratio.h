@@ -33,7 +33,8 @@ struct CurvePair {
   CurveRatio ratio;
 };
 /// Of measured curves of bytes, time or rate the two of one device that lie furthest apart at the last place that two
-/// of them have, and are told apart there. DRAM's before SM<->L2's.
+/// of them have, and are told apart there; where no device has two, those of one algorithm on two devices. DRAM's
+/// before SM<->L2's.
 [[nodiscard]] std::optional<CurvePair> widest_pair(const PointTable&, std::span<const Curve* const>);
 
 }  // namespace attnscope::analysis

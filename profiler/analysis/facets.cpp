@@ -141,6 +141,7 @@ PointAxis axis_of(const attnscope::Field& field) {
   if (!field.fallback.empty() && set_field(field, usual, field.fallback)) facet.usual = brief_text(field, usual);
   facet.always_shown = field.fallback.empty() && group_of(field.name) == nullptr;
   facet.quiet = field.role == FieldRole::problem && field.shown != FieldShown::always;
+  facet.titled = field.in_title != nullptr;
   return {.facet = std::make_shared<const Facet>(std::move(facet)),
           .names = {std::string(field.name)},
           .number = field.is_number()};

@@ -26,6 +26,7 @@ struct Facet {
   std::string usual = {};     ///< the text of the value that goes without saying
   bool always_shown = false;  ///< false: not offered while there is only one value
   bool quiet = false;         ///< the usual value is taken where there is a choice, and titles do not say it either
+  bool titled = false;        ///< but titles say it, though it is quiet
 };
 using FacetPtr = std::shared_ptr<const Facet>;
 

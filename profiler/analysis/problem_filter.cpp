@@ -193,8 +193,9 @@ std::string ProblemFilter::summary() const {
     const State& state = states_[f];
     if (state.current < 0) continue;
     const std::string& text = state.value().text;
-    if (facets_[f]->quiet && state.options.size() < 2 && text == facets_[f]->usual) continue;
-    std::string label = attnscope::text(facets_[f]->label);
+    const Facet& facet = *facets_[f];
+    if (facet.quiet && !facet.titled && state.options.size() < 2 && text == facet.usual) continue;
+    std::string label = attnscope::text(facet.label);
     // Within a sentence; but N, n_q and "L2 at start" stay as they are.
     if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0) {
       label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));

@@ -323,7 +323,8 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
                                                     .ambiguous = result.count(Verdict::ambiguous),
                                                     .left = result.left_out.size()}));
     for (const Message& words :
-         analysis::answer_words(analysis::comparison_answers(context.table(), compared.result).front()))
+         analysis::answer_words(analysis::comparison_answers(context.table(), compared.result).front(),
+                                {.other = compared.other, .base = compared.base}))
       blocks.emplace_back(plain(words));
     const std::size_t significant = result.count(Verdict::faster) + result.count(Verdict::slower);
     for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {

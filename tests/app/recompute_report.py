@@ -532,7 +532,7 @@ SENTENCES = [
      r'\[(?P<point>[^]]*)\]' + ROW % 'row' + r': (?P<reason>.*)', Report.failures),
     (r'Runs (?:\d+ \([^)]*\)(?:, )?)+', Report.run_names),
     (r'(?P<what>Time|SM<->L2 total) \[\S+\] · device H200 · algorithm (?P<algorithm>\S+) · N (?P<n>\d+) · '
-     r'd (?P<d>\d+) · mask full · type fp16 · batch × heads (?P<heads>\d+ × \d+) · .* The best is '
+     r'd (?P<d>\d+) · pass fwd · mask full · type fp16 · batch × heads (?P<heads>\d+ × \d+) · .* The best is '
      r'(?P<best>\d+ × \d+) with (?P<value>\S+ \S+); other tiles within its scatter: (?P<others>\d+)\.', Report.tiles),
     (r'(?:Roofline · NVIDIA H200|[^·]*) · (?P<problem>d \d+ · .*? · L2 at start \w+)\. .*', Report.caption),
     (r'(\d+) more problems, of fewer points, are not drawn: their points are among all points\.', Report.drawn),

@@ -23,7 +23,8 @@
 namespace attnscope::ui {
 namespace {
 
-/// What runs are told apart by, a line each; an empty text is none that is known.
+/// What runs are told apart by, a line each, what somebody means first: who opens two files wants them compared. An
+/// empty text is none that is known.
 struct RunProperty {
   const char* key;
   Message (*label)();
@@ -35,10 +36,10 @@ QString run_name(const RunInfo& run) {
 }
 
 constexpr std::array run_properties{
-    RunProperty{"run", [] { return Message(say::compare_page::by_run{}); },
-                [](const RunInfo& run) { return run_name(run); }},
     RunProperty{"file", [] { return Message(say::compare_page::by_file{}); },
                 [](const RunInfo& run) { return one_line(QFileInfo(run.file).fileName()); }},
+    RunProperty{"run", [] { return Message(say::compare_page::by_run{}); },
+                [](const RunInfo& run) { return run_name(run); }},
     RunProperty{"program", [] { return Message(say::compare_page::by_program{}); },
                 [](const RunInfo& run) { return one_line(to_qstring(run.summary.environment.app_version)); }},
     RunProperty{"driver", [] { return Message(say::compare_page::by_driver{}); },

@@ -93,6 +93,10 @@ std::vector<analysis::PointAxis> axes_of_pairs(const ComparisonSet& set, std::sp
   return axes;
 }
 
+bool is_failure(const LeftOut& left) {
+  return left.why == LeftOut::Why::failed || left.why == LeftOut::Why::both_failed;
+}
+
 HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const analysis::MapLayout& layout,
                       std::span<const Row> rows) {
   const analysis::PointTable& table = set.points->table();
@@ -126,16 +130,21 @@ HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const an
         std::pair(static_cast<std::size_t>(place.first), static_cast<std::size_t>(place.second));
     fill_cell(set, pair, grid.cells[at_row][at_column], grid.extras[at_row][at_column]);
   }
-  for (const LeftOut& left : other.result.left_out) {
-    const Row row = left.rows.front();
-    if (!left.of_other || !shown.contains(row)) continue;
-    const auto at_row = static_cast<std::size_t>(y_places[y.codes[row]]);
-    const auto at_column = static_cast<std::size_t>(x_places[x.codes[row]]);
-    HeatmapCell& cell = grid.cells[at_row][at_column];
-    if (cell.disposition) continue;
-    cell.row = row;
-    cell.disposition = table.disposition(row);
-    grid.extras[at_row][at_column].notes << qtext(analysis::left_out_words(set.points->table(), left));
+  for (const bool of_other : {true, false}) {
+    for (const LeftOut& left : other.result.left_out) {
+      const Row row = left.rows.front();
+      if (left.of_other != of_other || !is_failure(left) || !shown.contains(row)) continue;
+      const auto at_row = static_cast<std::size_t>(y_places[y.codes[row]]);
+      const auto at_column = static_cast<std::size_t>(x_places[x.codes[row]]);
+      HeatmapCell& cell = grid.cells[at_row][at_column];
+      if (cell.disposition) continue;
+      cell.row = row;
+      cell.disposition = table.disposition(row);
+      const std::string side = (of_other ? set.name_of(other) : set.base_name()).toStdString();
+      grid.extras[at_row][at_column].notes
+          << (left.why == LeftOut::Why::both_failed ? qtext(say::compare_page::cell_both_failed{})
+                                                    : qtext(say::compare_page::cell_failed{.side = side}));
+    }
   }
   take_range(grid);
   return grid;

@@ -15,8 +15,12 @@ namespace attnscope::ui {
 /// What the pairs of these rows can be laid out by, without what makes the sides.
 [[nodiscard]] std::vector<analysis::PointAxis> axes_of_pairs(const ComparisonSet& set, std::span<const Row> rows);
 
-/// `rows` are the other side's and of one problem beside the axes. A cell is a pair's ratio; of several at one place
-/// the one whose baseline is the fastest. Undecided ones are hatched.
+/// Whether a side has the point, but no time of it.
+[[nodiscard]] bool is_failure(const analysis::LeftOut& left);
+
+/// `rows` are of one problem beside the axes. A cell is the ratio of a pair whose other row is among them; of several
+/// at one place the one whose baseline is the fastest. Undecided ones are hatched. Else it is the point that has no
+/// time, of the other side before the baseline's.
 [[nodiscard]] HeatmapGrid ratio_map(const ComparisonSet& set, const OtherSide& other, const analysis::MapLayout& layout,
                                     std::span<const Row> rows);
 

@@ -19,6 +19,7 @@
 #include "storage/recorded_samples.h"
 #include "ui/pages/layout_option.h"
 #include "ui/plots/curve_style.h"
+#include "ui/plots/plot_parts.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -173,8 +174,10 @@ void ComparePage::add_content() {
   auto* column = new QVBoxLayout(shown);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
+  answer_ = text_label(shown);
   summary_ = text_label(shown);
   method_ = text_label(shown);
+  column->addWidget(answer_);
   column->addWidget(summary_);
   column->addWidget(method_);
   auto* views = new QWidget(shown);
@@ -412,9 +415,10 @@ void ComparePage::take_narrowed(ComparedView& found) {
   layout_chip_->setVisible(!found.layouts.empty());
   layout_chip_->show_options(found.layouts, found.layout);
   facets().setVisible(found.map_layout || found.along);
-  summary_->setText(found.summary);
+  answer_->setText(found.summary.section(QLatin1Char('\n'), 0, 0));
+  summary_->setText(found.summary.section(QLatin1Char('\n'), 1));
   method_->setText(found.method);
-  style_method();
+  style_words();
   size_columns();
   show_content(std::move(found.simulated), ErrorNote::First::time);
   show_view(found);
@@ -448,7 +452,8 @@ void ComparePage::show_no_view(const EmptyWords& words) {
   views_->setCurrentWidget(no_view_);
 }
 
-void ComparePage::style_method() {
+void ComparePage::style_words() {
+  answer_->setFont(bold(font()));
   method_->setFont(small_font(font()));
   QPalette muted = palette();
   muted.setColor(QPalette::WindowText, plot_colors(palette()).muted);
@@ -543,7 +548,7 @@ void ComparePage::changeEvent(QEvent* event) {
   ProblemPage::changeEvent(event);
   const bool of_looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
   if (!of_looks || table_ == nullptr || !set_ || !words().isEmpty()) return;
-  style_method();
+  style_words();
   size_columns();
 }
 

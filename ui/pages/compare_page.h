@@ -55,8 +55,8 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] HeatmapView* map() const { return map_; }
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
   [[nodiscard]] const ComparisonModel& model() const { return *model_; }
-  /// What stands above: what else differs, then the verdicts counted.
-  [[nodiscard]] QString summary() const { return summary_->text(); }
+  /// What stands above: the answer, then the verdicts counted, then the rest, a line each.
+  [[nodiscard]] QString summary() const { return answer_->text() + QLatin1Char('\n') + summary_->text(); }
   [[nodiscard]] QString method() const { return method_->text(); }
 
  protected:
@@ -106,7 +106,7 @@ class ComparePage : public ProblemPage {
   void show_view(ComparedView& found);
   /// In place of a view.
   void show_no_view(const EmptyWords& words);
-  void style_method();
+  void style_words();
   void size_columns();
   void select_of(int row, bool of_other);
   [[nodiscard]] const SideAxis* axis() const;
@@ -128,6 +128,7 @@ class ComparePage : public ProblemPage {
   FacetChip* other_chip_ = nullptr;
   FacetChip* layout_chip_ = nullptr;
   QDoubleSpinBox* margin_ = nullptr;
+  QLabel* answer_ = nullptr;
   QLabel* summary_ = nullptr;
   QLabel* method_ = nullptr;
   QStackedLayout* views_ = nullptr;

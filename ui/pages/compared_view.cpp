@@ -97,9 +97,9 @@ std::vector<Row> candidates_of(const ComparedView& of) {
     if ((of.code && other.code != *of.code) || (mapped != nullptr && mapped != &other)) continue;
     for (const analysis::ComparedPair& pair : other.result.pairs) candidates.push_back(pair.other.front());
     if (of.asked.view != CompareAs::map) continue;
-    // What the other side tried in vain has a place, too.
+    // What a side tried in vain has a place, too.
     for (const analysis::LeftOut& left : other.result.left_out) {
-      if (left.of_other && left.why == analysis::LeftOut::Why::failed) candidates.push_back(left.rows.front());
+      if (is_failure(left)) candidates.push_back(left.rows.front());
     }
   }
   std::ranges::sort(candidates);
@@ -148,6 +148,15 @@ void find_picture(ComparedView& found) {
   }
 }
 
+/// The sides that are held to the baseline, by name.
+std::string others_of(const ComparedView& of, std::size_t shown) {
+  if (shown != 1) return text(say::compare_page::others_together{.sides = shown});
+  const auto only =
+      std::ranges::find_if(of.set->others, [&](const OtherSide& other) { return !of.code || other.code == *of.code; });
+  return of.set->name_of(*only).toStdString();
+}
+
+/// A line each: the answer, the verdicts counted, what else is known of them, and what else differs.
 QString summary_of(const ComparedView& of) {
   std::array<std::size_t, 4> counts{};
   std::size_t left = 0;
@@ -161,27 +170,25 @@ QString summary_of(const ComparedView& of) {
     left += other.result.left_out.size();
   }
   const auto count = [&](Verdict verdict) { return counts.at(static_cast<std::size_t>(verdict)); };
+  QString counted = qtext(say::compare_page::counts{.faster = count(Verdict::faster),
+                                                    .slower = count(Verdict::slower),
+                                                    .same = count(Verdict::same),
+                                                    .undecided = count(Verdict::ambiguous)});
+  if (left > 0) counted += QStringLiteral(", ") + qtext(say::compare_page::counts_left{.left = left});
+  QStringList lines;
+  if (const auto answers = analysis::comparison_answers(of.set->points->table(), results); !answers.empty()) {
+    const analysis::SideNames names{.other = others_of(of, results.size()), .base = of.set->base_name().toStdString()};
+    for (const Message& each : analysis::answer_words(answers.front(), names)) lines << qtext(each);
+  }
+  lines.insert(std::min<qsizetype>(1, lines.size()), counted);
   const QStringList differences = differences_of(*of.set, of.code);
-  QString text =
-      differences.isEmpty()
-          ? qtext(say::compare_page::nothing_differs{})
-          : qtext(say::compare_page::differs{.differences = differences.join(QStringLiteral("; ")).toStdString()});
-  text += QLatin1Char('\n') + qtext(say::compare_page::counts{.faster = count(Verdict::faster),
-                                                              .slower = count(Verdict::slower),
-                                                              .same = count(Verdict::same),
-                                                              .undecided = count(Verdict::ambiguous)});
-  if (left > 0) text += QStringLiteral(", ") + qtext(say::compare_page::counts_left{.left = left});
-  const std::vector<analysis::ComparisonAnswer> answers =
-      analysis::comparison_answers(of.set->points->table(), results);
-  if (!answers.empty()) {
-    QStringList words;
-    for (const Message& each : analysis::answer_words(answers.front())) words << qtext(each);
-    text += QLatin1Char('\n') + words.join(QLatin1Char(' '));
-  }
+  lines << (differences.isEmpty() ? qtext(say::compare_page::nothing_differs{})
+                                  : qtext(say::compare_page::differs{
+                                        .differences = differences.join(QStringLiteral("; ")).toStdString()}));
   if (of.asked.view == CompareAs::table && !of.table->common().isEmpty()) {
-    text += QLatin1Char('\n') + qtext(say::compare_page::common{.settings = of.table->common().toStdString()});
+    lines << qtext(say::compare_page::common{.settings = of.table->common().toStdString()});
   }
-  return text;
+  return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "ui/plots/boundary_bands.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "messages/curve_plot.h"
 #include "ui/plots/curve_style.h"
@@ -23,7 +22,7 @@ constexpr double band_gap = 3;         ///< pixels
 constexpr std::size_t most_drawn = 3;  ///< more would hide one another
 constexpr double edge_strength = 130 / 255.0;
 constexpr double label_ground = 190 / 255.0;
-constexpr double label_room = 1.25;  ///< the ratio of two labels' N from which both find room side by side
+constexpr double label_room = 1.25;  ///< the ratio of two N between which a label finds room
 
 /// A position at an N and a share of the axes' height.
 void place(QCPItemPosition* position, double n, double share) {
@@ -56,12 +55,8 @@ QString label_words(const Boundary& boundary) {
   return qtext(say::curve_plot::leaves_l2_of{.algorithm = algorithm, .device = boundary.device, .size = size});
 }
 
-/// The middle of what is in sight of a band: one that an edge cuts has its name beside that edge.
-double middle_in_sight(const analysis::L2Boundary& at, const QCPRange& n) {
-  return std::sqrt(std::max(at.n_low, n.lower) * std::min(at.n_high, n.upper));
-}
-
-QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, double n, const QColor& color) {
+/// `left`: of the line at that N, along which it is written.
+void add_label(QCustomPlot& plot, const Boundary& boundary, double n, bool left, const QColor& color) {
   auto* label = new QCPItemText(&plot);
   label->setText(label_words(boundary));
   label->setFont(plot.font());
@@ -69,9 +64,8 @@ QCPItemText* add_label(QCustomPlot& plot, const Boundary& boundary, double n, co
   label->setRotation(-90);
   label->setBrush(faded(plot_colors(plot.palette()).background,
                         label_ground));  // a curve that crosses it stays in sight, and the words legible
-  label->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  label->setPositionAlignment(Qt::AlignRight | (left ? Qt::AlignBottom : Qt::AlignTop));
   place(label->position, n, label_top);
-  return label;
 }
 
 /// Bands that would lie over one another become bars, one below the other, each with its label beside it, on the side
@@ -115,27 +109,23 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
 void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
                         const BandColor& color_of) {
   if (boundaries.size() > most_drawn) return add_bars(plot, boundaries, n, color_of);
-  struct Label {
-    QCPItemText* text;
-    double n;
-  };
-  std::vector<Label> labels;
   for (const Boundary& boundary : boundaries) {
-    const QColor color = color_of(boundary);
     const bool alone = std::ranges::none_of(boundaries, [&](const Boundary& other) {
       return &other != &boundary && other.at.n_low < boundary.at.n_high && boundary.at.n_low < other.at.n_high;
     });
-    add_band(plot, boundary.at, color, alone);
-    add_tick(plot, boundary.at.n_nominal, color);
-    const double middle = middle_in_sight(boundary.at, n);
-    labels.push_back({add_label(plot, boundary, middle, color), middle});
+    add_band(plot, boundary.at, color_of(boundary), alone);
+    add_tick(plot, boundary.at.n_nominal, color_of(boundary));
   }
-  // Where two bands lie over one another, their labels stand to either side.
-  std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.n < b.n; });
-  for (std::size_t i = 1; i < labels.size(); ++i) {
-    if (labels[i].n / labels[i - 1].n >= label_room) continue;
-    labels[i - 1].text->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    labels[i].text->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
+  // Each is written along the line at which its band ends, inside, or outside where another's line is as near.
+  std::vector<const Boundary*> order;
+  for (const Boundary& boundary : boundaries) order.push_back(&boundary);
+  std::ranges::sort(order, {}, [](const Boundary* boundary) { return boundary->at.n_high; });
+  double taken = n.lower;
+  for (const Boundary* boundary : order) {
+    const double end = std::min(boundary->at.n_high, n.upper);
+    const bool left = end / taken >= label_room || end * label_room > n.upper;
+    add_label(plot, *boundary, end, left, color_of(*boundary));
+    taken = left ? end : end * label_room;
   }
 }
 

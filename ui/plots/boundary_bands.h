@@ -13,7 +13,7 @@
 namespace attnscope::ui {
 
 using BandColor = std::function<QColor(const Boundary&)>;
-/// `n`: the lengths in sight when the plot is drawn whole, in which the labels stand.
+/// `n`: the lengths in sight when the plot is drawn whole, in which the labels stand, each along its own band's end.
 void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
                         const BandColor& color_of);
 

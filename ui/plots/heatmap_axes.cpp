@@ -95,9 +95,9 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
         Qt::AlignRight | Qt::AlignVCenter,
         metrics.elidedText(value_words(*grid.y.axis.facet, grid.y.values[i]), Qt::ElideMiddle, layout.label_width));
   }
-  const double left = heatmap_left_margin + layout.label_width + layout.mark_room;
+  const double left = heatmap_left_margin(drawing.font) + layout.label_width + layout.mark_room;
   painter.drawText(QRectF(layout.cells.left() - left, layout.cells.bottom() + gap + metrics.height() + 2,
-                          layout.cells.width() + left + heatmap_bar_labels, metrics.height()),
+                          layout.cells.width() + left + heatmap_bar_labels(drawing.font), metrics.height()),
                    Qt::AlignHCenter, axis_title(grid.x));
   painter.save();
   painter.translate(layout.cells.left() - left + 4, layout.cells.center().y());
@@ -140,18 +140,20 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
     const double share = colors.one() ? 0.5 : colors.share_of(ticks[i]);
     const double y = layout.bar.bottom() - share * layout.bar.height();
     painter.drawLine(QPointF(layout.bar.right(), y), QPointF(layout.bar.right() + 4, y));
-    painter.drawText(QRectF(layout.bar.right() + 7, y - metrics.height() / 2, heatmap_bar_labels, metrics.height()),
-                     Qt::AlignLeft | Qt::AlignVCenter, labels[static_cast<qsizetype>(i)]);
+    painter.drawText(
+        QRectF(layout.bar.right() + 7, y - metrics.height() / 2, heatmap_bar_labels(drawing.font), metrics.height()),
+        Qt::AlignLeft | Qt::AlignVCenter, labels[static_cast<qsizetype>(i)]);
   }
   const QString unit = to_qstring(drawing.unit.suffix);
   const bool log = colors.logarithmic() && !colors.one();
   if (unit.isEmpty() && !log) return;
   const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // the lowest label
-  painter.drawText(QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels, metrics.height()),
-                   Qt::AlignLeft,
-                   !log             ? unit
-                   : unit.isEmpty() ? qtext(say::tile_map::log_alone{})
-                                    : qtext(say::tile_map::log_scale{.unit = unit.toStdString()}));
+  painter.drawText(
+      QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels(drawing.font), metrics.height()),
+      Qt::AlignLeft,
+      !log             ? unit
+      : unit.isEmpty() ? qtext(say::tile_map::log_alone{})
+                       : qtext(say::tile_map::log_scale{.unit = unit.toStdString()}));
 }
 
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

@@ -53,7 +53,7 @@ HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_wid
 /// What the rows are called, up to a width that leaves the cells theirs.
 double row_label_width(const HeatmapDrawing& drawing) {
   constexpr double least = 38;
-  constexpr double most = 120;
+  const double most = 120 * enlargement(drawing.font);
   const QFontMetricsF metrics(drawing.font);
   double widest = 0;
   for (const analysis::FacetValue& value : drawing.grid.y.values) {
@@ -69,6 +69,14 @@ double cell_extent(double room, double largest, double pixel) {
 }
 
 }  // namespace
+
+double heatmap_left_margin(const QFont& font) {
+  return 28 * enlargement(font);
+}
+
+double heatmap_bar_labels(const QFont& font) {
+  return 76 * enlargement(font);
+}
 
 QRectF HeatmapLayout::cell(const HeatmapGrid& grid, HeatmapGrid::Place place) const {
   // Br grows upwards, as an axis does.
@@ -88,17 +96,18 @@ std::optional<HeatmapGrid::Place> HeatmapLayout::cell_at(const HeatmapGrid& grid
 HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area) {
   HeatmapLayout layout;
   const QFontMetricsF small(small_font(drawing.font));
-  const double title_height = drawing.title.what.isEmpty() ? untitled_room : title_room;
+  const double larger = enlargement(drawing.font);
+  const double title_height = drawing.title.what.isEmpty() ? untitled_room : title_room * larger;
   layout.mark_room = drawing.grid.paper ? paper_mark_room : 0;
   layout.label_width = row_label_width(drawing);
-  const double left = heatmap_left_margin + layout.label_width + layout.mark_room;
-  const double bar = drawing.with_bar ? bar_gap + heatmap_bar_width + heatmap_bar_labels : 0;
+  const double left = heatmap_left_margin(drawing.font) + layout.label_width + layout.mark_room;
+  const double bar = drawing.with_bar ? bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font) : 0;
   const double width = area.width() - left - bar - heatmap_right_margin;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.grid.x.size()));
   const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.grid.y.size()));
   layout.cell_width = cell_extent(width / columns, largest_cell * 1.4, drawing.pixel);
   layout.seam = std::max(1.0, std::round(1 / drawing.pixel)) * drawing.pixel;
-  const double axis = bottom_axis + layout.mark_room;
+  const double axis = bottom_axis * larger + layout.mark_room;
   const double source = drawing.source.isEmpty() ? 0 : small.height() + 4;
   // Figures that find no room are a line more of caption, which takes room itself.
   for (const bool shown : {true, false}) {
@@ -123,7 +132,7 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const QFontMetricsF small(small_font(drawing.font));
   const double titles = std::max(QFontMetricsF(bold_font).horizontalAdvance(drawing.title.what),
                                  QFontMetricsF(drawing.font).horizontalAdvance(drawing.title.of));
-  const double bar = drawing.with_bar ? layout.bar.right() + heatmap_bar_labels : layout.cells.right();
+  const double bar = drawing.with_bar ? layout.bar.right() + heatmap_bar_labels(drawing.font) : layout.cells.right();
   const double right = std::max(layout.cells.left() + titles, bar);
   const double source = small.horizontalAdvance(drawing.source) + heatmap_caption_left;
   const int width = static_cast<int>(std::ceil(std::max(right, source) + heatmap_right_margin)) + 1;

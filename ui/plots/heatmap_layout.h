@@ -55,11 +55,12 @@ struct HeatmapLayout {
   [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const HeatmapGrid& grid, const QPointF& position) const;
 };
 
-inline constexpr double heatmap_left_margin = 28;  ///< beside the rows' labels
 inline constexpr double heatmap_right_margin = 8;
 inline constexpr double heatmap_bar_width = 16;
-inline constexpr double heatmap_bar_labels = 76;
 inline constexpr double heatmap_caption_left = 12;
+/// What text takes, which grows with its font: beside the rows' labels, and beside the bar.
+[[nodiscard]] double heatmap_left_margin(const QFont& font);
+[[nodiscard]] double heatmap_bar_labels(const QFont& font);
 
 [[nodiscard]] HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area);
 

@@ -184,17 +184,18 @@ QString map_sentence(const HeatmapGrid& grid) {
   const double best = value_of(grid.best.front());
   const HeatmapGrid::Place worst =
       *std::ranges::max_element(cells, {}, [&](HeatmapGrid::Place place) { return std::abs(value_of(place) - best); });
-  const QString place = place_title(grid, grid.best.front());
-  const QString places =
-      grid.best.size() == 1
-          ? place
-          : qtext(say::tile_map::alike_places{.place = place.toStdString(), .more = grid.best.size() - 1});
+  const auto places_of = [&](HeatmapGrid::Place first, std::int64_t all) {
+    const std::string place = place_title(grid, first).toStdString();
+    return all == 1 ? place : text(say::tile_map::alike_places{.place = place, .more = all - 1});
+  };
+  const auto as_bad = std::ranges::count_if(
+      cells, [&](HeatmapGrid::Place place) { return words_of(value_of(place)) == words_of(value_of(worst)); });
   return qtext(say::tile_map::sentence{.cells = cells.size(),
                                        .what = grid.best_words().toStdString(),
-                                       .best = places.toStdString(),
+                                       .best = places_of(grid.best.front(), std::ssize(grid.best)),
                                        .value = words_of(best),
                                        .other = words_of(value_of(worst)),
-                                       .worst = place_title(grid, worst).toStdString()});
+                                       .worst = places_of(worst, as_bad)});
 }
 
 QString kernel_mark(int kernel) {
@@ -243,8 +244,10 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   if (!on_axis("br") && !on_axis("bc")) problem << qtext(say::tile_map::fastest_tiles{});
   if (!on_axis("n_k")) problem << QStringLiteral("N %1").arg(format_lengths(spec.problem));
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
+  PointSpec common = in_common(grid, spec);
+  if (!on_axis("pass")) problem << to_qstring(to_string(std::exchange(common.problem.pass, Pass::fwd)));
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
-  problem << unusual_settings(in_common(grid, spec));
+  problem << unusual_settings(common);
   if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));
   if (!on_axis("heads_q")) problem << qtext(say::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
   if (!of_devices) problem << QString::fromStdString(any.run->summary.device_name);

@@ -18,6 +18,20 @@ constexpr double reach = 14;          ///< pixels from the pointer to the mark t
 constexpr int title_sides = 16;       ///< pixels that title and key leave free, of both sides together
 constexpr double no_stretch = 0.001;  ///< of a row that is as high as its words
 
+/// Marks and lines grow with the text beside them.
+void enlarge(QCPGraph& graph, double by) {
+  if (by == 1) return;
+  const auto wider = [by](QPen pen) {
+    pen.setWidthF(by * pen.widthF());
+    return pen;
+  };
+  graph.setPen(wider(graph.pen()));
+  QCPScatterStyle marks = graph.scatterStyle();
+  marks.setSize(by * marks.size());
+  if (marks.isPenDefined()) marks.setPen(wider(marks.pen()));
+  graph.setScatterStyle(marks);
+}
+
 }  // namespace
 
 QString selection_layer() {
@@ -61,6 +75,7 @@ void MarkedPlot::rebuild() {
   title_text_.clear();
   key_text_.clear();
   draw_contents();
+  for (int i = 0; i < graphCount(); ++i) enlarge(*graph(i), enlargement(font()));
   draw_selection();
   lay_out(size(), PlotTarget::screen);
 }
@@ -95,6 +110,7 @@ bool MarkedPlot::draw_selection() {
     if (rings_.empty()) setAccessibleDescription(words_of(read_out(mark)));
     QCPGraph* ring = add_marks(*mark.panel, selection_ring(plot_colors(palette()).text));
     ring->addData(mark.x, mark.y);
+    enlarge(*ring, enlargement(font()));
     ring->setLayer(selection_layer());
     rings_.push_back(ring);
   }

@@ -15,8 +15,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int icon_width = 34;
-constexpr int icon_height = 14;
+constexpr QSize own_icon{34, 14};   ///< beside text of the system's size
 constexpr int legend_padding = 20;  ///< between icon and text, and between columns
 constexpr int both_margins = 24;    ///< of the whole legend
 constexpr double swatch_width = 4;
@@ -24,6 +23,12 @@ constexpr double swatch_width = 4;
 constexpr int least_axes_height = 320;
 /// Below this, on a screen, rows of the shortened legend give way, too.
 constexpr int smallest_axes_height = 312;
+/// The same where it has colours: one that nothing names says nothing.
+constexpr int smallest_below_colors = 200;
+
+QSize icon_beside(const QFont& font) {
+  return own_icon * enlargement(font);
+}
 
 /// A line and a mark in grey, for all entries that are drawn so.
 class StyleItem : public QCPAbstractLegendItem {
@@ -34,11 +39,16 @@ class StyleItem : public QCPAbstractLegendItem {
     style_.scatter.setPen(QPen(color, style_.scatter.pen().widthF()));
     const bool filled = style_.scatter.brush().style() != Qt::NoBrush && style_.scatter.brush().color() != background;
     if (filled) style_.scatter.setBrush(color);
+    const double by = enlargement(mParentPlot->font());
+    style_.pen.setWidthF(by * style_.pen.widthF());
+    style_.pen.setCapStyle(Qt::FlatCap);  // a wide one ends before the words
+    style_.scatter.setSize(by * style_.scatter.size());
   }
 
  protected:
   void draw(QCPPainter* painter) override {
-    const QRectF icon(mRect.left(), mRect.top() + (mRect.height() - icon_height) / 2.0, icon_width, icon_height);
+    const QSize size = icon_beside(mParentPlot->font());
+    const QRectF icon(QPointF(mRect.left(), mRect.top() + (mRect.height() - size.height()) / 2.0), size);
     painter->setPen(style_.pen);
     if (style_.pen.style() != Qt::NoPen)
       painter->drawLine(QLineF(icon.left(), icon.center().y(), icon.right(), icon.center().y()));
@@ -53,8 +63,9 @@ class StyleItem : public QCPAbstractLegendItem {
   }
   [[nodiscard]] QSize minimumOuterSizeHint() const override {
     const QSize text = QFontMetrics(mFont).size(0, style_.text);
-    return {icon_width + mParentLegend->iconTextPadding() + text.width() + legend_padding / 2,
-            std::max(icon_height, text.height())};
+    const QSize icon = icon_beside(mParentPlot->font());
+    return {icon.width() + mParentLegend->iconTextPadding() + text.width() + legend_padding / 2,
+            std::max(icon.height(), text.height())};
   }
 
  private:
@@ -129,7 +140,7 @@ QCPLegend* PlotLegend::add_box() {
   auto* box = new QCPLegend;
   box->setBorderPen(Qt::NoPen);
   box->setBrush(Qt::NoBrush);
-  box->setIconSize(icon_width, icon_height);
+  box->setIconSize(icon_beside(plot_.font()));
   box->setRowSpacing(1);
   box->setColumnSpacing(8);
   box->setMargins({12, 2, 8, 6});
@@ -142,13 +153,19 @@ QCPLegend* PlotLegend::add_box() {
 
 QSize PlotLegend::size_of(const QString& text) const {
   const QRect words = QFontMetrics(small_font(plot_.font())).boundingRect(0, 0, 0, 0, Qt::TextDontClip, text);
-  return {words.width() + icon_width + legend_padding, std::max(icon_height, words.height()) + 1};
+  const QSize icon = icon_beside(plot_.font());
+  return {words.width() + icon.width() + legend_padding, std::max(icon.height(), words.height()) + 1};
 }
 
 std::vector<PlotLegend::Entry> PlotLegend::short_entries(PlotTarget target) const {
   std::vector<Entry> entries;
   for (const Color& color : colors_) {
     if (target == PlotTarget::screen && color.known_on_screen) continue;
+    // What all devices have in common, a model, has the colour of one of them.
+    const bool named = color.known_on_screen && std::ranges::any_of(colors_, [&](const Color& other) {
+                         return !other.known_on_screen && other.color == color.color;
+                       });
+    if (named) continue;
     entries.push_back(
         {color.text, nullptr, Style{color.text, QPen(color.color, swatch_width)}, color.color, color.curves});
   }
@@ -271,7 +288,10 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
     Grid shorter = arrange(entries(true, target), size.width(), true);
     short_ = shorter.height < grid.height;
     if (short_) grid = std::move(shorter);
-    if (target == PlotTarget::screen) shorten(grid, size.height() - around_axes - smallest_axes_height);
+    const bool colors =
+        std::ranges::any_of(grid.cells, [](const Grid::Cell& cell) { return cell.entry.color.has_value(); });
+    const int smallest = short_ && colors ? smallest_below_colors : smallest_axes_height;
+    if (target == PlotTarget::screen) shorten(grid, size.height() - around_axes - smallest);
   }
   box_ = add_box();
   const PlotColors colors = plot_colors(plot_.palette());

@@ -186,6 +186,11 @@ QPalette& system_palette() {
   return palette;
 }
 
+double& system_text() {
+  static double points = QApplication::font().pointSizeF();
+  return points;
+}
+
 /// Labels, tooltips among them, show text as it is unless they say that it is rich: Qt would take whatever looks like
 /// HTML for it, and a file's words could then load pictures.
 class PlainLabels : public QObject {
@@ -267,7 +272,12 @@ void initialize_style() {
   qApp->installEventFilter(new FocusRing(qApp));
   QApplication::setStyle(new Style);  // owned by the application
   system_palette() = QApplication::palette();
+  system_text() = QApplication::font().pointSizeF();
   QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));
+}
+
+double enlargement(const QFont& font) {
+  return std::max(1.0, font.pointSizeF() / system_text());
 }
 
 void apply_theme(ThemeChoice choice) {

@@ -79,7 +79,7 @@ void Banner::forget(const QString& about) {
 void Banner::forget_all_but(const QStringList& open) {
   std::erase_if(messages_, [&](const Message& message) {
     const bool of_what_is_shown = message.topic == Topic::rows || message.topic == Topic::replaced;
-    return (of_what_is_shown || message.act != nullptr) && !open.contains(message.about);
+    return (of_what_is_shown || message.act != nullptr) && !message.about.isEmpty() && !open.contains(message.about);
   });
   refresh();
 }

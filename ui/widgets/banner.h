@@ -21,9 +21,10 @@ class Banner : public ToneBar {
     replaced,  ///< a file that another one has come in the place of
     rows,      ///< rows that are left out of what is shown of a file
     collect,
-    sample,  ///< that it is recorded
-    write,   ///< what could not be written
-    choice,  ///< what could not be written of what is shown now
+    sample,    ///< that it is recorded
+    write,     ///< what could not be written
+    choice,    ///< what could not be written of what is shown now
+    language,  ///< another was chosen for the next start
   };
 
   explicit Banner(QWidget* parent = nullptr);

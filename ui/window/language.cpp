@@ -44,7 +44,9 @@ void add_language_menu(QMenu& view, bool remember, std::function<void(const QStr
   const auto add = [&](const QString& language, const QString& name) {
     QAction* action = menu->addAction(name, menu, [remember, language, name, told] {
       if (remember) QSettings().setValue(chosen_language_key(), language);
-      told(qtext(say::window::language_later{.language = QString(name).remove(QLatin1Char('&')).toStdString()}));
+      const QString later =
+          qtext(say::window::language_later{.language = QString(name).remove(QLatin1Char('&')).toStdString()});
+      told(language == qtext(say::language::code{}) ? QString() : later);
     });
     action->setCheckable(true);
     action->setChecked(language == chosen);

@@ -12,7 +12,8 @@ namespace attnscope::ui {
 /// What View > Language chose for the next start: "zh"; empty where it is the system's.
 [[nodiscard]] QString remembered_language();
 
-/// View > Language. A choice is remembered where `remember`; `told` gets what becomes of it.
+/// View > Language. A choice is remembered where `remember`; `told` gets what becomes of it, nothing where it is the
+/// one in use.
 void add_language_menu(QMenu& view, bool remember, std::function<void(const QString&)> told);
 
 /// Whether a font here has the characters of the language in use. After QApplication.

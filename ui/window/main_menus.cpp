@@ -126,7 +126,14 @@ void MainWindow::build_view_menu() {
     action->setChecked(choice == ThemeChoice::system);
     theme_actions_->addAction(action);
   }
-  add_language_menu(*view, remember_, [this](const QString& words) { statusBar()->showMessage(words, 6000); });
+  add_language_menu(*view, remember_, [this](const QString& words) {
+    banner_->clear(Banner::Topic::language);
+    if (words.isEmpty()) return;
+    banner_->offer(Banner::Topic::language, words, {}, qtext(say::window::start_again{}), [this] {
+      starts_again_ = true;
+      close();
+    });
+  });
 }
 
 void MainWindow::build_help_menu() {

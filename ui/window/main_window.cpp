@@ -495,6 +495,7 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
   box->setInformativeText(what_stays);
   QPushButton* stop = box->addButton(qtext(say::window::stop_and_quit{}), QMessageBox::AcceptRole);
   box->setDefaultButton(box->addButton(qtext(say::window::go_on{}), QMessageBox::RejectRole));
+  connect(box, &QDialog::rejected, this, [this] { starts_again_ = false; });
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
     for (MeasuringPage* page : all_of<MeasuringPage>()) page->end_work();

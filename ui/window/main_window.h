@@ -67,6 +67,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] const QString& kernel_to_open() const { return kernel_to_open_; }
   /// Whether the window ended for it while somebody worked with it, not with an editor beside it.
   [[nodiscard]] bool was_active() const { return was_active_; }
+  /// Whether it ended for the program to start again, with what it showed.
+  [[nodiscard]] bool starts_again() const { return starts_again_; }
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] DetailsPanel* details() const { return details_; }
@@ -151,6 +153,7 @@ class MainWindow : public QMainWindow {
   };
   QString kernel_to_open_;
   bool was_active_ = true;
+  bool starts_again_ = false;
   std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
   Workspace workspace_;
   Banner* banner_ = nullptr;

@@ -59,11 +59,18 @@ void StatusBar::refresh() {
     count[run.provenance] += points;
     if (const QString name = device_title(run); !name.isEmpty()) devices.insert(name);
   };
-  if (workspace_.query().isEmpty()) {
-    for (const LoadedRun& run : workspace_.runs()) {
-      if (run.visible) add(run.info->summary, run.size());
+  std::size_t copied = 0;
+  const std::vector<LoadedRun>& runs = workspace_.runs();
+  const Originals originals(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].visible) continue;
+    if (originals.of(i, true)) {
+      copied += runs[i].size();
+    } else if (workspace_.query().isEmpty()) {
+      add(runs[i].info->summary, runs[i].size());
     }
-  } else {
+  }
+  if (!workspace_.query().isEmpty()) {
     const std::shared_ptr<const PointSet> points = workspace_.visible();
     std::map<analysis::RunIndex, std::size_t> of_run;
     for (Row row = 0; row < points->size(); ++row) ++of_run[points->table().run_index(row)];
@@ -77,6 +84,7 @@ void StatusBar::refresh() {
       parts << qtext(all);
     }
   }
+  if (copied > 0) parts << qtext(say::window::counted_once{.points = copied});
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));
   values_->setToolTip(plain_tip(values_->text()));

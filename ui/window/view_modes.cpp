@@ -4,6 +4,8 @@
 #include <QAction>
 #include <QApplication>
 #include <QDockWidget>
+#include <QEvent>
+#include <QFontMetricsF>
 #include <QMenu>
 #include <QMenuBar>
 #include <QShortcut>
@@ -20,6 +22,7 @@ namespace {
 constexpr double scale_step = 1.15;
 constexpr int icon_side = 18;
 constexpr double strip_font = 0.85;
+constexpr double presented_lines = 36;  ///< of text in the height of a presenter's window, as a slide has them
 
 }  // namespace
 
@@ -48,6 +51,7 @@ ViewModes::ViewModes(QMainWindow& window, std::vector<Panel> panels)
   leave_ = new QShortcut(QKeySequence(Qt::Key_Escape), &window_);
   leave_->setEnabled(false);
   connect(leave_, &QShortcut::activated, this, [this] { set_presenting(false); });
+  window_.installEventFilter(this);
 }
 
 void ViewModes::add_actions(QMenu& menu) {
@@ -91,6 +95,7 @@ void ViewModes::set_presenting(bool on) {
     hidden_.clear();
     window_.setWindowState(was_full_ ? window_.windowState() | Qt::WindowFullScreen
                                      : window_.windowState() & ~Qt::WindowFullScreen);
+    size_text();
     return;
   }
   std::vector<QWidget*> chrome{window_.menuBar(), window_.statusBar(), strip_};
@@ -102,12 +107,25 @@ void ViewModes::set_presenting(bool on) {
   }
   was_full_ = window_.isFullScreen();
   window_.setWindowState(window_.windowState() | Qt::WindowFullScreen);
+  size_text();
+}
+
+bool ViewModes::eventFilter(QObject* watched, QEvent* event) {
+  if (presenting_ && watched == &window_ && event->type() == QEvent::Resize) size_text();
+  return QObject::eventFilter(watched, event);
 }
 
 void ViewModes::set_text_scale(double scale) {
   scale_ = scale > 0 ? std::clamp(scale, least_scale, most_scale) : 1;  // settings may hold anything
+  size_text();
+}
+
+void ViewModes::size_text() {
   QFont font = QApplication::font();
-  font.setPointSizeF(own_size_ * scale_);
+  font.setPointSizeF(own_size_);
+  const double presented = window_.height() / (presented_lines * QFontMetricsF(font).height());
+  font.setPointSizeF(own_size_ * scale_ * (presenting_ ? std::max(1.0, presented) : 1));
+  if (font == QApplication::font()) return;
   QApplication::setFont(font);
   font.setPointSizeF(font.pointSizeF() * strip_font);
   strip_->setFont(font);

@@ -39,11 +39,15 @@ class ViewModes : public QObject {
   static constexpr double least_scale = 0.75;
   static constexpr double most_scale = 3;
   [[nodiscard]] double text_scale() const { return scale_; }
-  /// Of the system's own size; held within the bounds.
+  /// Of the system's own size; held within the bounds. A presenter's view has it larger, by the window's height.
   void set_text_scale(double scale);
   [[nodiscard]] QToolBar& strip() const { return *strip_; }
 
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
  private:
+  void size_text();
+
   QMainWindow& window_;
   std::vector<Panel> panels_;
   QToolBar* strip_ = nullptr;

@@ -278,5 +278,24 @@ TEST(CurveRatios, TheWidestPairIsToldOnlyWhereTheVerdictSaysThatItIsFaster) {
   }
 }
 
+TEST(CurveRatios, OfOneAlgorithmOnTwoDevicesTheDevicesAreTold) {
+  fixtures::Points points;
+  for (const auto& [device, bytes] : {std::pair("NVIDIA H200", 1.0), std::pair("NVIDIA H100", 1.5)}) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+    for (KernelRecord& kernel : record.kernels) {
+      for (MetricValue& value : kernel.metrics) value.value *= bytes;
+    }
+    analysis::Run run;
+    run.device_id = device;
+    run.device_name = device;
+    points.add({record}, run);
+  }
+  const Drawn drawn(points, everything());
+  const auto pair = widest_of(drawn);
+  ASSERT_TRUE(pair);
+  EXPECT_NEAR(pair->ratio.factor, 1.5, 1e-9);
+  EXPECT_NE(drawn.set.curves[pair->first].name.device, drawn.set.curves[pair->second].name.device);
+}
+
 }  // namespace
 }  // namespace attnscope::analysis

@@ -61,7 +61,7 @@ TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
     const PointTable table = dropped.table();
     filter.update(table, table.rows());
     EXPECT_EQ(filter.summary(),
-              "d 128 · mask full · type fp16 · batch × heads 1 × 132 · dropout 0.1 · L2 at start cold");
+              "d 128 · pass fwd · mask full · type fp16 · batch × heads 1 × 132 · dropout 0.1 · L2 at start cold");
     EXPECT_EQ(filter.stem(), "-d128-1x132-dropout0.1");
   }
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 256)));

@@ -102,10 +102,13 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("note").last(), "the baseline has no such point");
   EXPECT_TRUE(column("note").at(4).contains("attnscope collect --rounds ")) << column("note").at(4).toStdString();
   EXPECT_EQ(column("note").front(), QString());
-  EXPECT_TRUE(
-      page.summary().startsWith("Nothing else that is known differs.\n2 FASTER, 2 SLOWER, 0 SAME, 2 AMBIGUOUS, 1 not "
-                                "compared\nChanged beyond the margin: 4 of the 6 points"))
-      << page.summary().toStdString();
+  const QStringList told = page.summary().split('\n');
+  EXPECT_TRUE(told.at(0).startsWith("Neither after nor before is faster on average (ratio 1.0495 ["))
+      << told.at(0).toStdString();
+  EXPECT_TRUE(told.at(0).endsWith("), over 6 points: 2 FASTER, 2 SLOWER; not told apart: 2."))
+      << told.at(0).toStdString();
+  EXPECT_EQ(told.at(1), "2 FASTER, 2 SLOWER, 0 SAME, 2 AMBIGUOUS, 1 not compared");
+  EXPECT_TRUE(told.contains("Nothing else that is known differs.")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("\nAll rows: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.model().common().contains("d 128")) << page.model().common().toStdString();
   EXPECT_FALSE(page.model().common().contains("N ")) << "it varies";
@@ -206,7 +209,9 @@ TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
         lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first) * 1.4, 4e6, true));
   }
   open({{"real", grid_of(unchanged_factors)}, {"model", simulated, true}});
-  EXPECT_TRUE(page.summary().startsWith("Differs: ")) << page.summary().toStdString();
+  EXPECT_TRUE(page.summary().startsWith("model is slower than real by 40% on average (ratio 1.4000 ["))
+      << page.summary().toStdString();
+  EXPECT_TRUE(page.summary().contains("\nDiffers: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.summary().contains("values measured → simulated")) << page.summary().toStdString();
   page.set_view(ComparePage::View::curves);
   EXPECT_TRUE(page.plot()->legend_words().last().endsWith("(simulated)"));
@@ -276,7 +281,7 @@ TEST_F(ComparePageTest, TheMapHatchesWhatIsUndecidedAndItsReadOutSaysTheVerdict)
   EXPECT_EQ(colors.at(1.0).name(), "#f7f7f7") << "1 is white";
   EXPECT_GT(share_of_fill(view, slower, colors.at(*grid.at(slower).value)), 0.8);
   EXPECT_LT(share_of_fill(view, open_cell, colors.at(*grid.at(open_cell).value)), 0.75);
-  EXPECT_TRUE(view.caption().contains("hatched: AMBIGUOUS")) << view.caption().toStdString();
+  EXPECT_TRUE(view.caption().contains("hatched colour: AMBIGUOUS")) << view.caption().toStdString();
   const QString notes = view.describe_cell(slower).notes.join(' ');
   EXPECT_TRUE(notes.contains("SLOWER: 1.6000 [")) << notes.toStdString();
   EXPECT_TRUE(view.describe_cell(open_cell).notes.join(' ').contains("AMBIGUOUS: 1.0000 ["));
@@ -284,6 +289,32 @@ TEST_F(ComparePageTest, TheMapHatchesWhatIsUndecidedAndItsReadOutSaysTheVerdict)
   view.select(slower);
   ASSERT_EQ(selected.size(), 1);
   EXPECT_EQ(selected.front().front().value<ShownPoint>().run->summary.preset, "after");
+}
+
+TEST_F(ComparePageTest, TilesThatDoNotFitAreCalledThatOnTheMap) {
+  const auto without = [](std::vector<PointRecord> points, std::int64_t n, int br) {
+    const PointSpec spec = fixtures::spec("fa2", n, br);
+    std::erase_if(points, [&](const PointRecord& point) { return point.spec == spec; });
+    points.push_back(fixtures::failed_point(spec, Disposition::infeasible, "needs 40 KiB more than the 227 KiB"));
+    return points;
+  };
+  const auto base = without(grid_of(unchanged_factors), 1024, 128);
+  open({{"before", without(base, 2048, 128)}, {"after", without(grid_of(changed_factors), 1024, 128)}});
+  page.set_view(ComparePage::View::map);
+  page.set_map_axes("n", "br");
+  settle();
+  const HeatmapView& view = *page.map();
+  const HeatmapGrid& grid = view.grid();
+  const auto notes_at = [&](double n) {
+    const HeatmapGrid::Place place{grid.y.place_of(n), grid.x.place_of(128.0)};
+    EXPECT_EQ(grid.at(place).disposition, Disposition::infeasible) << n;
+    return view.describe_cell(place).notes;
+  };
+  const QString why = "infeasible: needs 40 KiB more than the 227 KiB";
+  EXPECT_EQ(notes_at(1024), (QStringList{"No ratio: it ran on neither side.", why}));
+  EXPECT_EQ(notes_at(2048), (QStringList{"No ratio: it did not run on before.", why}));
+  EXPECT_TRUE(view.caption().contains("hatched: cannot run")) << view.caption().toStdString();
+  EXPECT_FALSE(view.caption().contains("not collected")) << view.caption().toStdString();
 }
 
 /// What is drawn in a panel with marks of one shape, filled or hollow, by x.
@@ -418,12 +449,17 @@ TEST_F(ComparePageTest, RunsOfSeveralFilesAreNamedByTheirFiles) {
   page.show();
   page.settle();
   settle();
-  page.compare_by("file");
-  page.settle();
+  EXPECT_EQ(page.comparison()->axis.key, "file") << "who opens two files wants them compared";
   EXPECT_EQ(page.comparison()->axis.values, (std::vector<QString>{"one/side.attnscope", "two/side.attnscope"}));
+  EXPECT_TRUE(page.summary().startsWith("Neither two/side.attnscope nor one/side.attnscope is faster on average"))
+      << page.summary().toStdString();
   page.compare_by("run");
   page.settle();
   EXPECT_TRUE(page.comparison()->axis.values.at(0).contains("side.attnscope"));
+  ComparePage again(workspace);
+  again.restore(page.state());
+  again.settle();
+  EXPECT_EQ(again.comparison()->axis.key, "run") << "which was chosen";
 }
 
 TEST_F(ComparePageTest, MapAndCurvesAreWrittenAsPictures) {

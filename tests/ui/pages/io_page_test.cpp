@@ -631,6 +631,49 @@ TEST_F(IoPageTest, TheL2GivesWayOverABandWithATickAtItsCapacity) {
   EXPECT_TRUE(texts.contains("FA1 leaves the L2 (60 MiB)")) << texts.join('\n').toStdString();
 }
 
+TEST_F(IoPageTest, ABandsNameStandsAlongItsOwnLine) {
+  ASSERT_NO_FATAL_FAILURE(show({file}));
+  plot->replot();
+  std::vector<std::pair<double, double>> ends;  // of the bands, in pixels
+  for (const Boundary& boundary : page.curves().boundaries) {
+    ends.emplace_back(plot->xAxis->coordToPixel(boundary.at.n_low), plot->xAxis->coordToPixel(boundary.at.n_high));
+  }
+  ASSERT_EQ(ends.size(), 2U);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const QString owner = short_title(page.curves().boundaries[i].algorithm);
+    const QCPItemText* label = nullptr;
+    for (int item = 0; item < plot->itemCount(); ++item) {
+      auto* text = qobject_cast<QCPItemText*>(plot->item(item));
+      if (text != nullptr && text->text().startsWith(owner + " leaves the L2")) label = text;
+    }
+    ASSERT_NE(label, nullptr) << owner.toStdString();
+    const double left = std::min(label->topLeft->pixelPosition().x(), label->bottomRight->pixelPosition().x());
+    const double right = std::max(label->topLeft->pixelPosition().x(), label->bottomRight->pixelPosition().x());
+    const auto away = [&](double line) { return std::max({0.0, left - line, line - right}); };
+    EXPECT_LE(away(ends[i].second), 1) << owner.toStdString();
+    EXPECT_GT(away(ends[1 - i].second), away(ends[i].second)) << owner.toStdString();
+  }
+}
+
+TEST_F(IoPageTest, TheKeyOfALowWindowStillSaysWhoseEachColourIs) {
+  const QString two = folder.filePath("two.attnscope");
+  fixtures::write_file(two, {{"memory-wall", fixtures::memory_wall(), false, false, "H200"},
+                             {"memory-wall", fixtures::memory_wall(), false, false, "H100"}});
+  ASSERT_NO_FATAL_FAILURE(show({two}));
+  page.resize(900, 470);  // what tabs, menu and status bar leave of 1024 x 600 and a panel's strip
+  settle();
+  plot->replot();
+  ASSERT_TRUE(plot->plot_legend().is_short());
+  QStringList key;
+  for (const PlotLegend::Shown& entry : plot->plot_legend().shown()) key << entry.text;
+  for (const char* owner : {"Naive", "FA1", "FA2"}) {
+    const QString name = QString::fromLatin1(owner);
+    EXPECT_EQ(key.filter(name + " on ").size(), 2) << key.join('|').toStdString();
+    EXPECT_FALSE(key.contains(name)) << "the colour of one of the two, which is named";
+  }
+  EXPECT_TRUE(key.filter("more (hover)").isEmpty()) << key.join('|').toStdString();
+}
+
 TEST_F(IoPageTest, TheCrosshairTakesTheSelectedPointAlong) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   QSignalSpy selected(&page, &IoCurvePage::point_selected);

@@ -5,12 +5,14 @@
 #include <QPainter>
 #include <QSet>
 #include <QTest>
+#include <map>
 #include <memory>
 #include <tuple>
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/tile_heatmap_page.h"
+#include "ui/plots/heatmap_words.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
@@ -55,6 +57,34 @@ TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
                   .notes.contains(QStringLiteral("Of the tiles shown: lowest SM↔L2 total.")));
   EXPECT_TRUE(page.heatmap()->describe_cell(grid.fastest.front()).notes.contains("Of the tiles shown: fastest."));
   EXPECT_EQ(page.heatmap()->landmark(), grid.best.front());
+}
+
+/// FA2's tiles, which take so long by Bc.
+HeatmapGrid timed_tiles(const std::map<int, double>& ms, Pass pass = Pass::fwd) {
+  std::vector<PointRecord> records;
+  for (const int br : {32, 64}) {
+    for (const auto& [bc, each] : ms) {
+      PointRecord& record = records.emplace_back(fixtures::ok_point(fixtures::spec("fa2", 2048, br, bc)));
+      record.spec.problem.pass = pass;
+      record.kernels.resize(1);
+      record.kernels.front().samples_ns = std::vector<double>(3, each * 1e6 * (br == 32 ? 1 : 1.5));
+    }
+  }
+  return fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns);
+}
+
+TEST_F(WindowTest, AMapSaysItsPass) {
+  const std::map<int, double> ms{{32, 1}, {64, 2}};
+  EXPECT_TRUE(heatmap_title(timed_tiles(ms)).of.contains(" · fwd · "))
+      << heatmap_title(timed_tiles(ms)).of.toStdString();
+  const QString backward = heatmap_title(timed_tiles(ms, Pass::bwd)).of;
+  EXPECT_EQ(backward.count("bwd"), 1) << backward.toStdString();
+}
+
+TEST_F(WindowTest, TheSentenceOfAMapNamesNoTileForSeveral) {
+  EXPECT_TRUE(map_sentence(timed_tiles({{32, 1}, {64, 2}})).endsWith(" at Br 64 × Bc 64"));
+  const QString alike = map_sentence(timed_tiles({{32, 1}, {64, 2}, {128, 2}}));
+  EXPECT_TRUE(alike.endsWith(" at Br 64 × Bc 64 and 1 alike")) << alike.toStdString();
 }
 
 TEST_F(WindowTest, FiguresThatFindNoRoomAreHiddenAndTheLegendSaysSo) {

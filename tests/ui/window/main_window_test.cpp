@@ -11,12 +11,14 @@
 #include <QLineEdit>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTest>
 #include <QTextBrowser>
 #include <QToolButton>
 #include <QUrl>
+#include <algorithm>
 #include <new>
 
 #include "kernels/algorithm.h"
@@ -40,6 +42,7 @@
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/window/application.h"
+#include "ui/window/language.h"
 #include "ui/window/query_bar.h"
 
 namespace attnscope::ui {
@@ -249,6 +252,50 @@ TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
   EXPECT_TRUE(window.banner().text().contains("/proc/new.csv"));
   window.save_csv(folder.filePath("new.csv"));
   EXPECT_EQ(window.banner().text(), QString());
+}
+
+TEST_F(WindowTest, PointsThatStandInTwoFilesAreCountedOnceAndThatIsSaid) {
+  MainWindow window(false);
+  const QString copy = folder.filePath("copy.attnscope");
+  ASSERT_TRUE(QFile::copy(file, copy));
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  const std::size_t points = window.workspace().ticked_points();
+  const auto says = [&](const QString& words) {
+    return std::ranges::any_of(window.statusBar()->findChildren<QLabel*>(),
+                               [&](const QLabel* label) { return label->text().contains(words); });
+  };
+  const QString all = QStringLiteral("%1 points (measured)").arg(points);
+  EXPECT_TRUE(says(all));
+  EXPECT_FALSE(says("counted once"));
+  ASSERT_EQ(window.workspace().open_now(copy), QString());
+  EXPECT_TRUE(says(all)) << "no more than are drawn";
+  EXPECT_TRUE(says(QStringLiteral("%1 points stand in several files and are counted once").arg(points)));
+}
+
+TEST_F(WindowTest, ALanguageIsInUseOnceTheProgramHasStartedAgain) {
+  MainWindow window(true);
+  window.show();
+  const auto choose = [&](const QString& language) {
+    for (QAction* action : window.findChildren<QAction*>()) {
+      if (action->text().remove('&') == language) action->trigger();
+    }
+  };
+  choose("English");
+  EXPECT_EQ(window.banner().text(), QString()) << "it is in use";
+  choose(QStringLiteral("中文"));
+  EXPECT_EQ(remembered_language(), "zh");
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  EXPECT_TRUE(window.banner().text().contains("from the next start on")) << window.banner().text().toStdString();
+  QToolButton* again = nullptr;
+  for (auto* button : window.banner().findChildren<QToolButton*>()) {
+    if (button->text() == QLatin1String("Start again now")) again = button;
+  }
+  ASSERT_NE(again, nullptr);
+  EXPECT_FALSE(window.starts_again());
+  again->click();
+  EXPECT_TRUE(window.starts_again());
+  EXPECT_FALSE(window.isVisible());
+  QSettings().remove("window/language");
 }
 
 TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {

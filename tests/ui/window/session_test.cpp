@@ -195,6 +195,20 @@ TEST_F(SessionTest, AWholeWindowComesBack) {
   EXPECT_EQ(window.details()->point()->id, left["selection"].toObject()["point"].toInteger());
 }
 
+TEST_F(SessionTest, PanelsThatWereOpenAreOpenAfterTheWindowIsClosed) {
+  MainWindow window(false);
+  window.resize(1440, 900);
+  window.show();
+  settle();
+  const QJsonObject open = window.shown_view().session();
+  ASSERT_TRUE(open["panels"].toObject()["runs"].toBool());
+  window.close();
+  settle();
+  const QJsonObject left = window.shown_view().session();
+  EXPECT_EQ(left["panels"], open["panels"]);
+  EXPECT_EQ(left["window"], open["window"]);
+}
+
 TEST_F(SessionTest, WithOtherFilesOnlyChoicesHold) {
   const QJsonObject zoom{{"zoom", QJsonObject{{"x", QJsonArray{1, 2}}}}, {"tile", "64x64"}};
   const QJsonObject view{

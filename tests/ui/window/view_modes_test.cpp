@@ -90,6 +90,32 @@ TEST_F(ViewModesTest, APresentersViewHasNoPanelsAndGivesThemBack) {
   EXPECT_TRUE(window.menuBar()->isVisible());
 }
 
+TEST_F(ViewModesTest, APresentersViewIsReadInTheLastRow) {
+  MainWindow window(false);
+  window.resize(1440, 900);
+  window.show();
+  window.activateWindow();
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  settle();
+  const IoPlot& plot = *page_of<IoCurvePage>(window).plot();
+  const auto mark = [&] { return plot.graph(0)->scatterStyle().size(); };
+  const double own_mark = mark();
+  window.view_modes().set_presenting(true);
+  settle();
+  const double lines = window.height() / QFontMetricsF(QApplication::font()).height();
+  EXPECT_NEAR(lines, 36, 1.5) << "as many as on a slide";
+  const double larger = QApplication::font().pointSizeF() / before.pointSizeF();
+  ASSERT_GT(larger, 1.3);
+  EXPECT_NEAR(plot.font().pointSizeF() / before.pointSizeF(), larger, 1e-9);
+  EXPECT_NEAR(plot.xAxis->tickLabelFont().pointSizeF() / before.pointSizeF(), larger, 1e-9);
+  EXPECT_NEAR(mark() / own_mark, larger, 1e-9);
+  EXPECT_EQ(window.view_modes().text_scale(), 1) << "what was chosen is kept, not what is presented";
+  window.view_modes().set_presenting(false);
+  settle();
+  EXPECT_NEAR(QApplication::font().pointSizeF(), before.pointSizeF(), 1e-9);
+  EXPECT_NEAR(mark(), own_mark, 1e-9);
+}
+
 TEST_F(ViewModesTest, TextGrowsAndShrinksWithinBounds) {
   MainWindow window(false);
   window.show();
