@@ -2,6 +2,7 @@
 #include "profiler/analysis/lesson/web.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -296,9 +297,40 @@ class Page {
         word("your_outcome"), choices, word("lock"), word("reveal"), verdict_html(verdict));
   }
 
+  /// "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2"
+  std::string data_text(const DataOf& of) const {
+    std::vector<std::string> parts;
+    if (!of.own.empty()) parts.push_back(fmt::format("{} {}", texts_.word("own_kernels"), fmt::join(of.own, ", ")));
+    if (!of.others.empty())
+      parts.push_back(fmt::format("{} {}", texts_.word("others_kernels"), fmt::join(of.others, ", ")));
+    parts.insert(parts.end(), of.gpus.begin(), of.gpus.end());
+    if (!of.level.empty()) parts.push_back(texts_.word(level_key(of.level)));
+    return markup(fmt::format("{}", fmt::join(parts, " · ")));
+  }
+
+  static std::string_view level_key(std::string_view level) { return level == "dram" ? "dram" : "sm_l2"; }
+
+  /// What the source speaks of and the data do not have; then that the figures stand beside it.
+  std::string mismatch_html(const Verdict& verdict, const std::string& of) const {
+    std::string html;
+    for (const Mismatch& each : verdict.mismatches) {
+      const std::string source = each.word == "other_gpu"     ? markup(each.source)
+                                 : each.word == "other_level" ? word(level_key(each.source))
+                                                              : std::string();
+      html += fmt::format("<p>{} {}</p>", word(each.word), source);
+    }
+    if (!verdict.mismatches.empty() && !verdict.figures.empty())
+      html += fmt::format("<p>{} {}</p>", word("beside_it"), of);
+    return html;
+  }
+
   std::string verdict_html(const Verdict& verdict) const {
-    std::string html = fmt::format("<p class=\"outcome {}\">{}</p><p class=\"foreseen\"></p>",
-                                   to_string(verdict.outcome), word(to_string(verdict.outcome)));
+    const std::string of = data_text(verdict.of);
+    const bool testable = verdict.outcome != Outcome::not_testable;
+    std::string html =
+        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
+                    word(to_string(verdict.outcome)), testable && !of.empty() ? ": " + of : std::string());
+    html += mismatch_html(verdict, of);
     if (!verdict.because.empty()) html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));
     if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
     std::string rows;
