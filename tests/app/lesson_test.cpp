@@ -86,8 +86,8 @@ TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
   // Of an A100 or of published software, of which the data hold no times.
   for (const char* id : {"fa2-twice", "peak-share", "fifteen-to-three", "backward-recompute-faster", "fa2-speed-2k"})
     EXPECT_EQ(outcome(id), "not-testable") << id;
-  EXPECT_THAT(page, HasSubstr("Refuted: this program&#39;s FA1 · NVIDIA H200 · DRAM"));
-  EXPECT_THAT(page, HasSubstr("Held: recorded of other programs, torch-"));
+  EXPECT_THAT(page, HasSubstr("Refuted · this program&#39;s FA1 · NVIDIA H200 · DRAM"));
+  EXPECT_THAT(page, HasSubstr("Held · recorded of other programs, torch-"));
 }
 
 // Beside the program of the build lies what an installed one has (cmake/packages/packages.cmake).

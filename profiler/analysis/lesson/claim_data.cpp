@@ -6,8 +6,10 @@
 #include <iterator>
 #include <utility>
 
+#include "profiler/analysis/algorithms.h"
 #include "profiler/analysis/lesson/claim_tests.h"
 #include "profiler/analysis/point_query.h"
+#include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis::lesson {
 namespace {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <exception>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -101,42 +100,57 @@ Verdict rate(const Front& card, const Evidence& evidence) {
   return of_metric(card, evidence, metric_key::tflops, Unit::tflops);
 }
 
+/// Puts what all cases were divided by, or divided by otherwise, behind their median; where they are of one GPU.
+void name_the_measure(Verdict& verdict, const Evidence& evidence,
+                      const std::function<std::vector<ClaimFigure>(const DeviceLimits&, const ClaimFigure&)>& of) {
+  const auto middle = std::ranges::find_if(
+      verdict.figures, [](const ClaimFigure& each) { return each.label == "median" || each.label == "found"; });
+  if (middle == verdict.figures.end()) return;
+  const DeviceLimits& gpu = evidence.points.run(verdict.points.front()).limits;
+  const auto of_it = [&](Row row) { return evidence.points.run(row).limits.name == gpu.name; };
+  if (!std::ranges::all_of(verdict.points, of_it)) return;
+  const std::vector<ClaimFigure> more = of(gpu, *middle);
+  verdict.figures.insert(middle + 1, more.begin(), more.end());
+}
+
+/// Ceilings that were measured of the GPU.
+std::span<const Ceiling> ceilings_of(const Evidence& evidence, const DeviceLimits& gpu) {
+  return same_gpu(gpu.name, evidence.gpu.name) ? std::span<const Ceiling>(evidence.ceilings)
+                                               : std::span<const Ceiling>();
+}
+
 /// Of what the datasheet says of its own GPU; the same as a share of a measured ceiling stands beside it.
 Verdict peak_share(const Front& card, const Evidence& evidence) {
   Verdict verdict = of_metric(card, evidence, metric_key::tflops, Unit::percent, [](const Run& run) {
     return run.limits.tensor_flops > 0 ? 1e14 / run.limits.tensor_flops : 0;
   });
-  const auto middle = std::ranges::find_if(
-      verdict.figures, [](const ClaimFigure& each) { return each.label == "median" || each.label == "found"; });
-  if (middle == verdict.figures.end()) return verdict;
-  const double peak = evidence.points.run(verdict.points.front()).limits.tensor_flops;
-  const ClaimFigure share = *middle;
-  verdict.figures.push_back({"peak", peak, Unit::flops, Provenance::modelled, evidence.gpu.name, "datasheet"});
-  for (const Ceiling& ceiling : evidence.ceilings) {
-    if (ceiling.name != card.text("ceiling") || ceiling.source == CeilingSource::datasheet) continue;
-    const std::string of = fmt::format("{}, {}", ceiling.name, format_figure(ceiling.value, Unit::flops));
-    verdict.figures.push_back(
-        {"share_of_ceiling", share.value * peak / ceiling.value, Unit::percent, derived_from(share.provenance), of});
-  }
+  name_the_measure(verdict, evidence, [&](const DeviceLimits& gpu, const ClaimFigure& share) {
+    std::vector<ClaimFigure> more{{"peak", gpu.tensor_flops, Unit::flops, Provenance::modelled, gpu.name, "datasheet"}};
+    for (const Ceiling& ceiling : ceilings_of(evidence, gpu)) {
+      if (ceiling.name != card.text("ceiling") || ceiling.source == CeilingSource::datasheet) continue;
+      more.push_back({"share_of_ceiling", share.value * gpu.tensor_flops / ceiling.value, Unit::percent,
+                      derived_from(share.provenance),
+                      fmt::format("{}, {}", ceiling.name, format_figure(ceiling.value, Unit::flops))});
+    }
+    return more;
+  });
   return verdict;
 }
 
 /// Operations for each byte of DRAM over the ridge point: below 1 a kernel is bound by memory.
 Verdict over_ridge(const Front& card, const Evidence& evidence) {
   const auto ridge_of = [&](const DeviceLimits& gpu) {
-    const bool at_hand = same_gpu(gpu.name, evidence.gpu.name);
-    const auto measured = at_hand ? std::span<const Ceiling>(evidence.ceilings) : std::span<const Ceiling>();
-    return hierarchy_of(gpu, measured).at(Rung::dram).flops_per_byte;
+    return hierarchy_of(gpu, ceilings_of(evidence, gpu)).at(Rung::dram).flops_per_byte;
   };
   Verdict verdict = of_metric(card, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
     const auto ridge = ridge_of(run.limits);
     return ridge && ridge->value > 0 ? 1 / ridge->value : 0;
   });
-  if (verdict.points.empty()) return verdict;
-  const DeviceLimits& gpu = evidence.points.run(verdict.points.front()).limits;
-  const auto ridge = ridge_of(gpu);
-  verdict.figures.push_back(
-      {"ridge", ridge->value, Unit::plain, Provenance::derived, gpu.name, to_string(ridge->source)});
+  name_the_measure(verdict, evidence, [&](const DeviceLimits& gpu, const ClaimFigure& /*ratio*/) {
+    const auto ridge = ridge_of(gpu);
+    return std::vector<ClaimFigure>{
+        {"ridge", ridge->value, Unit::plain, Provenance::derived, gpu.name, to_string(ridge->source)}};
+  });
   return verdict;
 }
 

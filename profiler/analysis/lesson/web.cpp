@@ -310,33 +310,27 @@ class Page {
 
   static std::string_view level_key(std::string_view level) { return level == "dram" ? "dram" : "sm_l2"; }
 
-  /// What the source speaks of and the data do not have; then that the figures stand beside it.
-  std::string mismatch_html(const Verdict& verdict, const std::string& of) const {
-    std::string html;
+  std::string verdict_html(const Verdict& verdict) const {
+    const std::string of = data_text(verdict.of);
+    const bool testable = verdict.outcome != Outcome::not_testable;
+    std::string html =
+        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
+                    word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
     for (const Mismatch& each : verdict.mismatches) {
       const std::string source = each.word == "other_gpu"     ? markup(each.source)
                                  : each.word == "other_level" ? word(level_key(each.source))
                                                               : std::string();
       html += fmt::format("<p>{} {}</p>", word(each.word), source);
     }
-    if (!verdict.mismatches.empty() && !verdict.figures.empty())
-      html += fmt::format("<p>{} {}</p>", word("beside_it"), of);
-    return html;
-  }
-
-  std::string verdict_html(const Verdict& verdict) const {
-    const std::string of = data_text(verdict.of);
-    const bool testable = verdict.outcome != Outcome::not_testable;
-    std::string html =
-        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
-                    word(to_string(verdict.outcome)), testable && !of.empty() ? ": " + of : std::string());
-    html += mismatch_html(verdict, of);
     if (!verdict.because.empty()) html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));
     if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
+    if (!testable && !verdict.figures.empty() && !of.empty())
+      html += fmt::format("<p>{} {}</p>", word("beside_it"), of);
     std::string rows;
     for (const ClaimFigure& figure : verdict.figures) {
       rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
-                          markup(format_figure(figure.value, figure.unit)), markup(figure.of), word(origin(figure)));
+                          markup(format_figure(figure.value, figure.unit)), markup(translated(texts_, figure.of)),
+                          word(origin(figure)));
     }
     if (!rows.empty()) html += "<table>" + rows + "</table>";
     if (verdict.points.empty()) return html;
@@ -346,7 +340,7 @@ class Page {
     html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), word("points_used"));
     constexpr std::size_t most_named = 12;
     for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
-      html += fmt::format("<li>{}</li>", markup(describe(evidence_.points.spec(points[i]))));
+      html += fmt::format("<li>{}</li>", markup(translated(texts_, describe(evidence_.points.spec(points[i])))));
     }
     if (points.size() > most_named) html += "<li>…</li>";
     return html + "</ul></details>";
