@@ -16,10 +16,13 @@ void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
     verdict.figures.push_back(tolerance_figure(claimed.tolerance));
     return;
   }
-  const std::string_view said_by = claimed.bounds_of_source ? "stated" : "ours";
-  for (const auto& [label, bound] : {std::pair("claimed_low", claimed.low), std::pair("claimed_high", claimed.high)}) {
-    if (std::isfinite(bound)) verdict.figures.push_back({label, bound, unit, Provenance::imported, {}, said_by});
-  }
+  const bool theirs = claimed.bounds_of_source;
+  const auto add = [&](std::string_view label, double bound) {
+    if (!std::isfinite(bound)) return;
+    verdict.figures.push_back({label, bound, unit, Provenance::imported, {}, theirs ? "stated" : "ours"});
+  };
+  add(theirs ? "claimed_low" : "asked_low", claimed.low);
+  add(theirs ? "claimed_high" : "asked_high", claimed.high);
 }
 
 }  // namespace

@@ -245,11 +245,13 @@ TEST(LessonTexts, EveryBoundSaysWhoseItIs) {
     EXPECT_EQ(front.find("stated_by") != nullptr, bounded) << each.id;
   }
   const PointTable none;
-  for (const auto& [stated_by, said] : {std::pair{"source", "stated"}, std::pair{"ours", "ours"}}) {
+  for (const auto& [stated_by, said, label] :
+       {std::tuple{"source", "stated", "claimed_high"}, std::tuple{"ours", "ours", "asked_high"}}) {
     const Verdict verdict =
         judge(card({{"test", "softmax-error"}, {"fault", "program"}, {"high", "0.001"}, {"stated_by", stated_by}}),
               evidence_of(none));
     EXPECT_EQ(origin(verdict.figures.front()), said);
+    EXPECT_EQ(verdict.figures.front().label, label);
   }
 }
 
