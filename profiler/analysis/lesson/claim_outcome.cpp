@@ -12,20 +12,24 @@ namespace {
 
 void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
   if (claimed.stated) {
-    verdict.figures.push_back(
-        {"claimed", *claimed.stated, unit, Provenance::imported, fmt::format("± {:g}%", 100 * claimed.tolerance)});
+    verdict.figures.push_back({"claimed", *claimed.stated, unit, Provenance::imported, {}, "stated"});
+    verdict.figures.push_back(tolerance_figure(claimed.tolerance));
     return;
   }
-  if (std::isfinite(claimed.low)) verdict.figures.push_back({"claimed_low", claimed.low, unit, Provenance::imported});
-  if (std::isfinite(claimed.high))
-    verdict.figures.push_back({"claimed_high", claimed.high, unit, Provenance::imported});
+  const bool theirs = claimed.bounds_of_source;
+  const auto add = [&](std::string_view label, double bound) {
+    if (!std::isfinite(bound)) return;
+    verdict.figures.push_back({label, bound, unit, Provenance::imported, {}, theirs ? "stated" : "ours"});
+  };
+  add(theirs ? "claimed_low" : "asked_low", claimed.low);
+  add(theirs ? "claimed_high" : "asked_high", claimed.high);
 }
+
+}  // namespace
 
 Provenance derived_from(Provenance provenance) {
   return provenance == Provenance::measured ? Provenance::derived : provenance;
 }
-
-}  // namespace
 
 Verdict untestable(std::string because, std::string detail) {
   return {.outcome = Outcome::not_testable, .because = std::move(because), .detail = std::move(detail)};
@@ -39,9 +43,15 @@ Claimed claimed_by(const Front& card) {
   if (const std::optional<double> stated = card.number("states")) {
     const double tolerance = number_of(card, "tolerance", 0.1);
     const double give = std::abs(*stated) * tolerance;
-    return {*stated - give, *stated + give, stated, tolerance};
+    return {.low = *stated - give, .high = *stated + give, .stated = stated, .tolerance = tolerance};
   }
-  return {number_of(card, "low", -infinite), number_of(card, "high", infinite)};
+  return {.low = number_of(card, "low", -infinite),
+          .high = number_of(card, "high", infinite),
+          .bounds_of_source = card.text("stated_by") == "source"};
+}
+
+ClaimFigure tolerance_figure(double tolerance) {
+  return {"tolerance", 100 * tolerance, Unit::percent, Provenance::imported, {}, "ours"};
 }
 
 Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit unit, std::vector<Row> points) {
@@ -52,6 +62,11 @@ Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit uni
                              : inside == 0   ? Outcome::refuted
                                              : Outcome::partly,
                   .points = std::move(points)};
+  const auto below = std::ranges::count_if(found, [&](const ClaimFigure& each) { return each.value < claimed.low; });
+  if (claimed.stated && inside == 0 && below > 0 && below < cases) {
+    verdict.outcome = Outcome::not_testable;
+    verdict.because = "bracketed";
+  }
   add_claimed(verdict, claimed, unit);
   if (cases == 1) {
     if (found.front().label == "each") found.front().label = "found";
@@ -90,7 +105,7 @@ std::string_view to_string(Outcome outcome) {
 }
 
 std::string_view origin(const ClaimFigure& figure) {
-  return figure.of_datasheet ? "datasheet" : to_string(figure.provenance);
+  return figure.said_by.empty() ? to_string(figure.provenance) : figure.said_by;
 }
 
 }  // namespace attnscope::analysis::lesson

@@ -6,29 +6,21 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <iterator>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "profiler/analysis/law_exponents.h"
 #include "profiler/analysis/lesson/claim_tests.h"
+#include "profiler/analysis/lesson/hierarchy.h"
 #include "profiler/analysis/lesson/pairs.h"
 #include "profiler/analysis/point_query.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
-
-/// The rows that the card's `points` ask for.
-std::vector<Row> rows_of_card(const Front& card, const Evidence& evidence) {
-  const auto query = PointQuery::parse(card.text("points"), evidence.points);
-  if (!query.ok()) return {};
-  std::vector<Row> rows;
-  const std::vector<Row> asked = query->rows(evidence.points);
-  std::ranges::set_intersection(asked, evidence.rows, std::back_inserter(rows));
-  return rows;
-}
 
 /// What is measured of one problem is held together, on one device, by one means and from one state of the L2.
 std::string case_of(const PointTable& points, Row row) {
@@ -36,25 +28,6 @@ std::string case_of(const PointTable& points, Row row) {
   const Run& run = points.run(row);
   return fmt::format("{} {} {} {} {}", spec.algorithm, run.device_id, to_string(run.provenance), describe(spec.problem),
                      to_string(spec.cache));
-}
-
-/// The device where points of several are open.
-std::string device_of(const PointTable& points, Row row) {
-  const Run& own = points.run(row);
-  const bool alone = std::ranges::all_of(points.runs(), [&](const Run& run) {
-    return run.device_id == own.device_id && run.provenance == own.provenance;
-  });
-  return alone ? std::string() : device_title(points, points.run_index(row)) + ' ';
-}
-
-std::string name_of(const PointTable& points, Row row) {
-  const PointSpec spec = points.spec(row);
-  const AttentionProblem& p = spec.problem;
-  return fmt::format(
-      "{}{} {} d {} {} {}x{}", device_of(points, row), short_title(points.algorithms(), spec.algorithm),
-      p.n_q == p.n_k ? fmt::format("N {}", p.n_k) : fmt::format("n_q {} n_k {}", p.n_q, p.n_k), p.d,
-      p.batch == 1 ? fmt::format("heads {}", p.heads_q) : fmt::format("batch {} heads {}", p.batch, p.heads_q),
-      spec.tile.br, spec.tile.bc);
 }
 
 Verdict of_pairs(const Front& card, const Evidence& evidence, const std::vector<Pair>& pairs, bool inverse) {
@@ -72,8 +45,8 @@ Verdict of_pairs(const Front& card, const Evidence& evidence, const std::vector<
 /// Of one algorithm the metric over another's: `from` / `to`.
 Verdict versus(const Front& card, const Evidence& evidence) {
   return of_pairs(card, evidence,
-                  pairs_of_algorithms(evidence.points, rows_of_card(card, evidence), card.text("from"), card.text("to"),
-                                      card.text("metric")),
+                  pairs_of_algorithms(evidence.points, rows_of_card(card, evidence), series_of(card, "from"),
+                                      series_of(card, "to"), card.text("metric")),
                   true);
 }
 
@@ -110,7 +83,7 @@ std::vector<Row> fastest_of_each(const Front& card, const Evidence& evidence, st
 
 /// `scale`: of a point, by what its value is multiplied; 0 leaves it out.
 Verdict of_metric(const Front& card, const Evidence& evidence, std::string_view metric, Unit unit,
-                  double (*scale)(const Run&) = nullptr) {
+                  const std::function<double(const Run&)>& scale = nullptr) {
   std::vector<ClaimFigure> found;
   const ValueColumn& values = evidence.points.values(metric);
   std::vector<Row> points = fastest_of_each(card, evidence, metric);
@@ -127,10 +100,58 @@ Verdict rate(const Front& card, const Evidence& evidence) {
   return of_metric(card, evidence, metric_key::tflops, Unit::tflops);
 }
 
+/// Puts what all cases were divided by, or divided by otherwise, behind their median; where they are of one GPU.
+void name_the_measure(Verdict& verdict, const Evidence& evidence,
+                      const std::function<std::vector<ClaimFigure>(const DeviceLimits&, const ClaimFigure&)>& of) {
+  const auto middle = std::ranges::find_if(
+      verdict.figures, [](const ClaimFigure& each) { return each.label == "median" || each.label == "found"; });
+  if (middle == verdict.figures.end()) return;
+  const DeviceLimits& gpu = evidence.points.run(verdict.points.front()).limits;
+  const auto of_it = [&](Row row) { return evidence.points.run(row).limits.name == gpu.name; };
+  if (!std::ranges::all_of(verdict.points, of_it)) return;
+  const std::vector<ClaimFigure> more = of(gpu, *middle);
+  verdict.figures.insert(middle + 1, more.begin(), more.end());
+}
+
+/// Ceilings that were measured of the GPU.
+std::span<const Ceiling> ceilings_of(const Evidence& evidence, const DeviceLimits& gpu) {
+  return same_gpu(gpu.name, evidence.gpu.name) ? std::span<const Ceiling>(evidence.ceilings)
+                                               : std::span<const Ceiling>();
+}
+
+/// Of what the datasheet says of its own GPU; the same as a share of a measured ceiling stands beside it.
 Verdict peak_share(const Front& card, const Evidence& evidence) {
-  return of_metric(card, evidence, metric_key::tflops, Unit::percent, [](const Run& run) {
-    return run.limits.tensor_flops > 0 ? 1e14 / run.limits.tensor_flops : 0;  // of its own GPU's peak
+  Verdict verdict = of_metric(card, evidence, metric_key::tflops, Unit::percent, [](const Run& run) {
+    return run.limits.tensor_flops > 0 ? 1e14 / run.limits.tensor_flops : 0;
   });
+  name_the_measure(verdict, evidence, [&](const DeviceLimits& gpu, const ClaimFigure& share) {
+    std::vector<ClaimFigure> more{{"peak", gpu.tensor_flops, Unit::flops, Provenance::modelled, gpu.name, "datasheet"}};
+    for (const Ceiling& ceiling : ceilings_of(evidence, gpu)) {
+      if (ceiling.name != card.text("ceiling") || ceiling.source == CeilingSource::datasheet) continue;
+      more.push_back({"share_of_ceiling", share.value * gpu.tensor_flops / ceiling.value, Unit::percent,
+                      derived_from(share.provenance),
+                      fmt::format("{}, {}", ceiling.name, format_figure(ceiling.value, Unit::flops))});
+    }
+    return more;
+  });
+  return verdict;
+}
+
+/// Operations for each byte of DRAM over the ridge point: below 1 a kernel is bound by memory.
+Verdict over_ridge(const Front& card, const Evidence& evidence) {
+  const auto ridge_of = [&](const DeviceLimits& gpu) {
+    return hierarchy_of(gpu, ceilings_of(evidence, gpu)).at(Rung::dram).flops_per_byte;
+  };
+  Verdict verdict = of_metric(card, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
+    const auto ridge = ridge_of(run.limits);
+    return ridge && ridge->value > 0 ? 1 / ridge->value : 0;
+  });
+  name_the_measure(verdict, evidence, [&](const DeviceLimits& gpu, const ClaimFigure& /*ratio*/) {
+    const auto ridge = ridge_of(gpu);
+    return std::vector<ClaimFigure>{
+        {"ridge", ridge->value, Unit::plain, Provenance::derived, gpu.name, to_string(ridge->source)}};
+  });
+  return verdict;
 }
 
 /// The achieved occupancy.
@@ -160,7 +181,7 @@ Verdict exponent(const Front& card, const Evidence& evidence) {
 }
 
 /// From which N one algorithm is faster. Fewer than three N are no sweep; where the faster one is ahead from the first
-/// measured N on, that N decides only if it lies below what is claimed.
+/// measured N on, that N decides only if it lies below what is claimed, or within where all below it is claimed, too.
 Verdict crossover(const Front& card, const Evidence& evidence) {
   constexpr std::size_t least_pairs = 3;
   const Claimed claimed = claimed_by(card);
@@ -170,7 +191,8 @@ Verdict crossover(const Front& card, const Evidence& evidence) {
        crossovers(evidence.points, rows_of_card(card, evidence), card.text("from"), card.text("to"))) {
     if (group.pairs.size() < least_pairs) continue;
     const auto first = static_cast<double>(evidence.points.n_k(group.pairs.front().to));
-    if (!group.n && !group.never && !(first < claimed.low)) continue;
+    const bool up_to_it = std::isinf(claimed.low) && first <= claimed.high;
+    if (!group.n && !group.never && !(first < claimed.low) && !up_to_it) continue;
     const Provenance provenance = std::ranges::max(group.pairs, {}, &Pair::provenance).provenance;
     found.push_back({group.n || group.never ? "each" : "each_at_most", group.never ? infinite : group.n.value_or(first),
                      Unit::length, derived_from(provenance),
@@ -252,30 +274,38 @@ Verdict varies_with(const Front& card, const Evidence& evidence) {
 
 std::span<const ClaimTest> claim_tests() {
   // What is claimed: one number with its tolerance, or bounds (claimed_by()).
-  const std::vector<std::string_view> claimed{"states", "tolerance", "low", "high"};
-  const std::vector<std::string_view> of_problem{"states", "tolerance", "low", "high", "heads", "batch"};
+  const std::vector<std::string_view> claimed{"states", "tolerance", "low", "high", "stated_by"};
+  const std::vector<std::string_view> of_share{"states", "tolerance", "low", "high", "stated_by", "ceiling"};
+  const std::vector<std::string_view> of_problem{"states", "tolerance", "low", "high", "stated_by", "heads", "batch"};
+  const std::vector<std::string_view> of_ceilings{"states", "tolerance", "low", "high", "stated_by", "over"};
   const std::vector<std::string_view> of_matrix{"over", "unit", "tolerance", "d", "heads", "batch"};
   static const std::vector<ClaimTest> tests{
       {"versus", {"from", "to", "metric", "points"}, claimed, versus},
       {"doubled", {"doubled", "metric", "points"}, claimed, doubled},
       {"passes", {"metric", "points"}, claimed, passes},
       {"rate", {"points"}, claimed, rate},
-      {"peak-share", {"points"}, claimed, peak_share},
+      {"peak-share", {"points"}, of_share, peak_share},
+      {"over-ridge", {"points"}, claimed, over_ridge, DataKind::points, "dram"},
       {"occupancy", {"points"}, claimed, occupancy},
       {"exponent", {"of", "level", "points"}, claimed, exponent},
       {"crossover", {"from", "to", "points"}, claimed, crossover},
       {"tile-best", {"br", "bc", "points"}, claimed, tile_best},
       {"varies-with", {"of", "metric", "points"}, claimed, varies_with},
-      {"ledger", {"matrix", "n", "states"}, of_matrix, ledger_test},
-      {"ledger-share", {"matrix", "n", "states", "gpu"}, {"over", "tolerance", "d", "heads", "batch"}, ledger_share},
-      {"gpu-value", {"gpu", "value", "states"}, {"tolerance"}, gpu_value},
-      {"ceiling", {"ceiling"}, {"states", "tolerance", "low", "high", "over"}, ceiling_test},
-      {"tile-fits", {"algorithm", "br", "bc", "d"}, {"n", "heads", "batch"}, tile_fits},
-      {"paper-rule", {"m_kib", "d", "states"}, {"tolerance"}, paper_rule},
-      {"loaded-times", {"algorithm", "tensor", "n", "d"}, of_problem, loaded_times},
-      {"memory-saved", {"from", "to", "n", "d"}, of_problem, memory_saved},
-      {"softmax-error", {"fault"}, claimed, softmax_error},
-      {"elsewhere", {"missing"}, {}, elsewhere},
+      {"ledger", {"matrix", "n", "states"}, of_matrix, ledger_test, DataKind::arithmetic},
+      {"ledger-share",
+       {"matrix", "n", "states", "gpu"},
+       {"over", "tolerance", "d", "heads", "batch"},
+       ledger_share,
+       DataKind::arithmetic},
+      {"gpu-value", {"gpu", "value", "states"}, {"tolerance"}, gpu_value, DataKind::arithmetic},
+      {"ceiling", {"ceiling"}, of_ceilings, ceiling_test, DataKind::gpu},
+      {"tile-fits", {"algorithm", "br", "bc", "d"}, {"n", "heads", "batch"}, tile_fits, DataKind::program},
+      {"paper-rule", {"m_kib", "d", "states"}, {"tolerance"}, paper_rule, DataKind::arithmetic},
+      {"operations", {"algorithm", "n", "d"}, of_problem, operations, DataKind::program},
+      {"loaded-times", {"algorithm", "tensor", "n", "d"}, of_problem, loaded_times, DataKind::program, "sm-l2"},
+      {"memory-saved", {"from", "to", "n", "d"}, of_problem, memory_saved, DataKind::program},
+      {"softmax-error", {"fault"}, claimed, softmax_error, DataKind::arithmetic},
+      {"elsewhere", {"missing"}, {}, elsewhere, DataKind::arithmetic},
   };
   return tests;
 }
@@ -293,7 +323,15 @@ Verdict judge(const Front& card, const Evidence& evidence) {
     if (!query.ok()) return untestable("broken_card", text(query.error()));
   }
   try {
-    return test->run(card, evidence);
+    Evidence meant = evidence;
+    std::vector<Mismatch> mismatches = keep_what_the_source_means(card, *test, meant);
+    Verdict verdict = test->run(card, mismatches.empty() ? meant : evidence);
+    verdict.of = data_of(card, *test, evidence, verdict.points);
+    if (mismatches.empty()) return verdict;
+    verdict.outcome = Outcome::not_testable;
+    std::erase_if(verdict.figures, [](const ClaimFigure& each) { return each.label == "cases_inside"; });
+    verdict.mismatches = std::move(mismatches);
+    return verdict;
   } catch (const std::exception& error) {
     return untestable("broken_card", error.what());
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,11 +54,26 @@ struct ClaimFigure {
   double value = 0;
   Unit unit = Unit::plain;
   Provenance provenance = Provenance::modelled;
-  std::string of{};           ///< which point or N, where there are several
-  bool of_datasheet = false;  ///< a figure of a table of GPUs, which nobody here computed
+  std::string of{};               ///< which point or N, where there are several
+  std::string_view said_by = {};  ///< a key of the lesson's words, where it is neither computed nor the source's:
+                                  ///< "datasheet" of a table of GPUs, "stated" by the source, "ours"
 };
 /// A key of the lesson's words: where the figure comes from.
 [[nodiscard]] std::string_view origin(const ClaimFigure&);
+
+/// What the data of a verdict are of. So much of it stands beside the outcome.
+struct DataOf {
+  std::vector<std::string> gpus{};
+  std::vector<std::string> own{};     ///< algorithms, by this program's kernels of them
+  std::vector<std::string> others{};  ///< series that other programs' times were recorded as
+  std::string_view level{};           ///< "sm-l2", "dram"; empty: no bytes of one level decide
+};
+
+/// Where the source speaks of something else than the data.
+struct Mismatch {
+  std::string_view word;  ///< a key of the lesson's words: "other_gpu", "other_kernel", "other_level"
+  std::string source{};   ///< what the source speaks of: a GPU's name, a level
+};
 
 struct Verdict {
   Outcome outcome = Outcome::not_testable;
@@ -65,6 +81,16 @@ struct Verdict {
   std::vector<Row> points{};  ///< that it was computed from
   std::string because{};      ///< of not testable: a key of the lesson's words
   std::string detail{};       ///< beside it: what exactly is missing
+  DataOf of{};
+  std::vector<Mismatch> mismatches{};  ///< with one, it is not testable, and the figures stand beside the claim
+};
+
+/// What a kind of test looks at.
+enum class DataKind : std::uint8_t {
+  arithmetic,  ///< the same on every GPU and with every kernel
+  gpu,         ///< the GPU at hand
+  program,     ///< this program's kernels as they are written, on the GPU at hand
+  points       ///< recorded points
 };
 
 struct ClaimTest {
@@ -72,10 +98,14 @@ struct ClaimTest {
   std::vector<std::string_view> needs;  ///< keys without which a card is broken
   std::vector<std::string_view> takes;  ///< keys that it may have beside them
   Verdict (*run)(const Front&, const Evidence&) = nullptr;
+  DataKind data = DataKind::points;
+  std::string_view level{};  ///< of memory, where no key of the card says it
 };
 [[nodiscard]] std::span<const ClaimTest> claim_tests();
 [[nodiscard]] const ClaimTest* find_claim_test(std::string_view word);
 
+/// What a source speaks of, a card says by `source_gpu`, `source_kernel: published` and `source_level`: it is held to
+/// data of that alone, and is not testable where there are none. What a card leaves open stands in Verdict::of.
 /// Never throws: a card whose parameters cannot be read is not testable, and says why.
 [[nodiscard]] Verdict judge(const Front&, const Evidence&);
 

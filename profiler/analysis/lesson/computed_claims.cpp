@@ -14,6 +14,7 @@
 #include "profiler/analysis/lesson/faulty_program.h"
 #include "profiler/analysis/lesson/ledger.h"
 #include "profiler/analysis/lesson/online_softmax.h"
+#include "profiler/metrics/metrics.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -56,12 +57,12 @@ Verdict of_table(const Front& card, Unit unit, double scale, const std::function
     if (!invalid_reason(p).empty()) return untestable("broken_card", fmt::to_string(n));
     const double is = of(ledger_of(p));
     const std::string name = fmt::format("N {}", n);
-    verdict.figures.push_back(
-        {"claimed", stated * scale, unit, Provenance::imported, fmt::format("{} ± {:g}%", name, 100 * tolerance)});
+    verdict.figures.push_back({"claimed", stated * scale, unit, Provenance::imported, name, "stated"});
     verdict.figures.push_back({"found", is, unit, Provenance::modelled, name});
     if (std::abs(is / (stated * scale) - 1) <= tolerance) ++right;
   }
   if (rows.empty()) return untestable("broken_card", card.text("states"));
+  verdict.figures.push_back(tolerance_figure(tolerance));
   verdict.outcome = right == rows.size() ? Outcome::held : right == 0 ? Outcome::refuted : Outcome::partly;
   return verdict;
 }
@@ -110,7 +111,7 @@ Verdict gpu_value(const Front& card, const Evidence& /*evidence*/) {
   }
   const Unit unit = bytes > 0 ? Unit::bytes : Unit::plain;
   const double found = value->get(*gpu) * (bytes > 0 ? bytes : 1);
-  return held_to(claimed, {{"found", found, unit, Provenance::modelled, gpu->name, true}}, unit, {});
+  return held_to(claimed, {{"found", found, unit, Provenance::modelled, gpu->name, "datasheet"}}, unit, {});
 }
 
 Verdict ceiling_test(const Front& card, const Evidence& evidence) {
@@ -145,10 +146,38 @@ Verdict tile_fits(const Front& card, const Evidence& evidence) {
   // What only our kernels cannot do says nothing of the tile.
   if (refusal && refusal->cause == Refusal::Cause::shape) return untestable("refused", text(refusal->reason));
   Verdict verdict{.outcome = refusal ? Outcome::refuted : Outcome::held};
-  verdict.figures.push_back({"tile_rows", static_cast<double>(side("br")), Unit::plain, Provenance::imported});
-  verdict.figures.push_back({"tile_keys", static_cast<double>(side("bc")), Unit::plain, Provenance::imported});
+  verdict.figures.push_back(
+      {"tile_rows", static_cast<double>(side("br")), Unit::plain, Provenance::imported, {}, "stated"});
+  verdict.figures.push_back(
+      {"tile_keys", static_cast<double>(side("bc")), Unit::plain, Provenance::imported, {}, "stated"});
   if (refusal) verdict.detail = text(refusal->reason);
+  const PointTable& points = evidence.points;
+  const ValueColumn& times = points.values(metric_key::time_median_ns);
+  for (const Row row : evidence.rows) {
+    if (points.algorithm(row) != algorithm->name() || points.problem(row).d != problem_of_card(card).d) continue;
+    if (!(points.tile_of(row).tile == config.tile) || !same_gpu(points.run(row).limits.name, evidence.gpu.name))
+      continue;
+    if (points.disposition(row) != Disposition::ok || !times.has(row)) continue;
+    verdict.figures.push_back(
+        {"ran", times.value(row), Unit::nanoseconds, times.provenance(row), name_of(points, row)});
+    verdict.points.push_back(row);
+  }
   return verdict;
+}
+
+Verdict operations(const Front& card, const Evidence& evidence) {
+  const Algorithm* algorithm = evidence.registry.find(card.text("algorithm"));
+  if (algorithm == nullptr) return untestable("no_algorithm", card.text("algorithm"));
+  std::vector<double> flops;
+  for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+    AttentionProblem p = problem_of_card(card);
+    p.pass = pass;
+    const AttentionModel model = algorithm->model(p, algorithm->default_config(p, evidence.gpu), evidence.gpu);
+    if (model.refusal) return untestable("refused", text(model.refusal->reason));
+    flops.push_back(model.matrix_flops());
+  }
+  return held_to(claimed_by(card), {{"found", flops[1] / flops[0], Unit::ratio, Provenance::modelled}}, Unit::ratio,
+                 {});
 }
 
 Verdict paper_rule(const Front& card, const Evidence& /*evidence*/) {
@@ -169,7 +198,12 @@ Verdict loaded_times(const Front& card, const Evidence& evidence) {
   const AttentionProblem p = problem_of_card(card);
   const AttentionModel model = algorithm->model(p, algorithm->default_config(p, evidence.gpu), evidence.gpu);
   if (model.refusal) return untestable("refused", text(model.refusal->reason));
-  const Ledger ledger = ledger_of(p);
+  Ledger ledger = ledger_of(p);
+  ledger.lines.push_back({.tensor = Tensor::o_acc,
+                          .matrices = p.instances(),
+                          .rows = p.n_q,
+                          .cols = p.d,
+                          .element_bytes = accumulator_bytes(p.dtype)});
   for (const LedgerLine& line : ledger.lines) {
     if (to_string(line.tensor) != card.text("tensor")) continue;
     std::int64_t bytes = 0;

@@ -20,7 +20,7 @@
 #include "kernels/registry.h"
 #include "messages/lesson.h"
 #include "profiler/analysis/law_exponents.h"
-#include "profiler/analysis/lesson/claims.h"
+#include "profiler/analysis/lesson/claim_tests.h"
 #include "profiler/analysis/lesson/online_softmax.h"
 #include "profiler/analysis/lesson/pairs.h"
 #include "profiler/analysis/lesson/playing.h"
@@ -137,6 +137,14 @@ Message algorithm_name(const Asked& asked) {
   return one_of(asked.value, names_of_algorithms(asked.registry));
 }
 
+/// What is compared: also a series that another program's times were recorded as, which only the points know.
+Message series_name(const Asked& asked) {
+  if (asked.value.starts_with(imported_series)) {
+    return is_name(asked.value.substr(imported_series.size())) ? Message() : Message(say::lesson::allows_series{});
+  }
+  return algorithm_name(asked);
+}
+
 Message algorithm_names(const Asked& asked) {
   return all_of(asked.value, names_of_algorithms(asked.registry));
 }
@@ -245,6 +253,14 @@ Message law_level(const Asked& asked) {
   return one_of(asked.value, {"sm-l2", "dram"});
 }
 
+Message published_kernel(const Asked& asked) {
+  return one_of(asked.value, {"published"});
+}
+
+Message whose_bounds(const Asked& asked) {
+  return one_of(asked.value, {"source", "ours"});
+}
+
 Message matrix_name(const Asked& asked) {
   return one_of(asked.value, {"S", "QKV", "moved", "ml"});
 }
@@ -293,7 +309,9 @@ constexpr std::array step_keys{
 };
 
 /// Of every claim.
-constexpr std::array card_keys{FrontKey{"source", any_text}, FrontKey{"test", any_text}};
+constexpr std::array card_keys{FrontKey{"source", any_text}, FrontKey{"test", any_text},
+                               FrontKey{"source_gpu", gpu_name}, FrontKey{"source_kernel", published_kernel},
+                               FrontKey{"source_level", law_level}};
 
 /// Of claims' tests, by word: what `takes` of claims.cpp names.
 constexpr std::array claim_keys{
@@ -301,6 +319,7 @@ constexpr std::array claim_keys{
     FrontKey{"tolerance", no_less_than_zero},
     FrontKey{"low", finite_number},
     FrontKey{"high", no_less_than_low},
+    FrontKey{"stated_by", whose_bounds},
     FrontKey{"from", algorithm_name},
     FrontKey{"to", algorithm_name},
     FrontKey{"algorithm", algorithm_name},
@@ -332,6 +351,8 @@ struct OwnKey {
 };
 constexpr std::array own_keys{
     OwnKey{"exponent", {"of", law_variable}},
+    OwnKey{"versus", {"from", series_name}},
+    OwnKey{"versus", {"to", series_name}},
     OwnKey{"varies-with", {"of", tile_side}},
     OwnKey{"ceiling", {"over", ceiling_name}},
     OwnKey{"ledger", {"over", all_or_one}},

@@ -2,6 +2,7 @@
 #include "profiler/analysis/lesson/web.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -296,15 +297,40 @@ class Page {
         word("your_outcome"), choices, word("lock"), word("reveal"), verdict_html(verdict));
   }
 
+  /// "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2"
+  std::string data_text(const DataOf& of) const {
+    std::vector<std::string> parts;
+    if (!of.own.empty()) parts.push_back(fmt::format("{} {}", texts_.word("own_kernels"), fmt::join(of.own, ", ")));
+    if (!of.others.empty())
+      parts.push_back(fmt::format("{} {}", texts_.word("others_kernels"), fmt::join(of.others, ", ")));
+    parts.insert(parts.end(), of.gpus.begin(), of.gpus.end());
+    if (!of.level.empty()) parts.push_back(texts_.word(level_key(of.level)));
+    return markup(fmt::format("{}", fmt::join(parts, " · ")));
+  }
+
+  static std::string_view level_key(std::string_view level) { return level == "dram" ? "dram" : "sm_l2"; }
+
   std::string verdict_html(const Verdict& verdict) const {
-    std::string html = fmt::format("<p class=\"outcome {}\">{}</p><p class=\"foreseen\"></p>",
-                                   to_string(verdict.outcome), word(to_string(verdict.outcome)));
+    const std::string of = data_text(verdict.of);
+    const bool testable = verdict.outcome != Outcome::not_testable;
+    std::string html =
+        fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
+                    word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
+    for (const Mismatch& each : verdict.mismatches) {
+      const std::string source = each.word == "other_gpu"     ? markup(each.source)
+                                 : each.word == "other_level" ? word(level_key(each.source))
+                                                              : std::string();
+      html += fmt::format("<p>{} {}</p>", word(each.word), source);
+    }
     if (!verdict.because.empty()) html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));
     if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
+    if (!testable && !verdict.figures.empty() && !of.empty())
+      html += fmt::format("<p>{} {}</p>", word("beside_it"), of);
     std::string rows;
     for (const ClaimFigure& figure : verdict.figures) {
       rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
-                          markup(format_figure(figure.value, figure.unit)), markup(figure.of), word(origin(figure)));
+                          markup(format_figure(figure.value, figure.unit)), markup(translated(texts_, figure.of)),
+                          word(origin(figure)));
     }
     if (!rows.empty()) html += "<table>" + rows + "</table>";
     if (verdict.points.empty()) return html;
@@ -314,7 +340,7 @@ class Page {
     html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), word("points_used"));
     constexpr std::size_t most_named = 12;
     for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
-      html += fmt::format("<li>{}</li>", markup(describe(evidence_.points.spec(points[i]))));
+      html += fmt::format("<li>{}</li>", markup(translated(texts_, describe(evidence_.points.spec(points[i])))));
     }
     if (points.size() > most_named) html += "<li>…</li>";
     return html + "</ul></details>";

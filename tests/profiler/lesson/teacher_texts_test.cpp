@@ -181,6 +181,13 @@ TEST(TeachersClaim, WhatWouldBeMisjudgedIsLeftOut) {
                         "takes the key of a metric; perhaps time_median_ns"));
   EXPECT_THAT(replaced("from: fa1", "from: fast"),
               HasSubstr("claims/mine.md:5: 'from: fast' is not taken: it takes one of naive"));
+  EXPECT_THAT(replaced("from: fa1", "from: imported:<b>"),
+              HasSubstr("claims/mine.md:5: 'from: imported:<b>' is not taken: it takes the name of an algorithm, or "));
+  EXPECT_EQ(replaced("from: fa1", "from: imported:torch-flash"), "0 lines");
+  EXPECT_THAT(replaced("low: 1", "low: 1\nsource_gpu: best"),
+              HasSubstr("claims/mine.md:10: 'source_gpu: best' is not taken: it takes one of NVIDIA H200, "));
+  EXPECT_THAT(replaced("low: 1", "low: 1\nstated_by: me"),
+              HasSubstr("claims/mine.md:10: 'stated_by: me' is not taken: it takes one of source, ours"));
   EXPECT_THAT(replaced("pass:fwd", "pass:>="), HasSubstr("claims/mine.md:8: 'points: pass:>=' is not taken: "));
   const std::vector<TextFile> ledger{
       {"claims/mine.md",
