@@ -17,6 +17,10 @@ install_packages "${build_packages[@]}" "${gui_packages[@]}" "${test_packages[@]
 
 export QT_QPA_PLATFORM=offscreen
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/build/cache}
+# Tests whose files vanish while they are written leave what the program rescues.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 mkdir -p build
 rm -f build/*.test.log
 
