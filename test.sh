@@ -20,6 +20,7 @@ export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/build/cache}
 # Tests whose files vanish while they are written leave what the program rescues.
 TMPDIR=$(mktemp -d)
 export TMPDIR
+chmod 1777 "$TMPDIR"  # some tests give up root
 trap 'rm -rf "$TMPDIR"' EXIT
 mkdir -p build
 rm -f build/*.test.log
