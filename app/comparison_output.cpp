@@ -162,7 +162,7 @@ void print_json(const ComparisonOutput& output, Output& out) {
   }
   document["counts"]["left_out"] = output.result.left_out.size();
   document["answers"] = json_of(answer_data(answers_of(output)));
-  document["differences"] = json_of(difference_table(output.result));
+  document["differences"] = json_of(difference_data(output.result));
   document["rows"] = json_of(rows_for_programs(output));
   out.object(std::move(document), "attnscope-comparison");
 }

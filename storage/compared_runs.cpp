@@ -79,19 +79,19 @@ analysis::RunConditions conditions_of(const RunSummary& run) {
   const Environment& environment = run.environment;
   const MeasureOptions& options = run.options;
   const bool simulated = run.provenance == Provenance::simulated;
-  return {{say::difference::program{}, environment.app_version},
-          {say::difference::driver{}, environment.driver_version},
-          {Message::verbatim("CUDA"), environment.cuda_driver_api},
-          {Message::verbatim("NVRTC"), environment.nvrtc_version},
-          {Message::verbatim("CUPTI"), environment.cupti_version},
-          {say::difference::system{}, environment.operating_system},
-          {say::difference::l2_of{}, simulated && run.l2_from.empty() ? text(say::difference::own_gpu{}) : run.l2_from},
-          {say::difference::rates_of{}, run.rates_from},
-          {say::difference::samples{},
-           text(say::difference::range{.low = options.min_samples, .high = options.max_samples})},
-          {say::difference::noise{}, fmt::format("{}", options.max_noise)},
-          {say::difference::rounds{}, fmt::format("{}", run.rounds)},
-          {say::difference::seed{}, fmt::format("{}", options.seed)}};
+  const Message l2_of = simulated && run.l2_from.empty() ? say::difference::own_gpu{} : Message::verbatim(run.l2_from);
+  return {{say::difference::program{}, Message::verbatim(environment.app_version)},
+          {say::difference::driver{}, Message::verbatim(environment.driver_version)},
+          {Message::verbatim("CUDA"), Message::verbatim(environment.cuda_driver_api)},
+          {Message::verbatim("NVRTC"), Message::verbatim(environment.nvrtc_version)},
+          {Message::verbatim("CUPTI"), Message::verbatim(environment.cupti_version)},
+          {say::difference::system{}, Message::verbatim(environment.operating_system)},
+          {say::difference::l2_of{}, l2_of},
+          {say::difference::rates_of{}, Message::verbatim(run.rates_from)},
+          {say::difference::samples{}, say::difference::range{.low = options.min_samples, .high = options.max_samples}},
+          {say::difference::noise{}, Message::verbatim(fmt::to_string(options.max_noise))},
+          {say::difference::rounds{}, Message::verbatim(fmt::to_string(run.rounds))},
+          {say::difference::seed{}, Message::verbatim(fmt::to_string(options.seed))}};
 }
 
 }  // namespace attnscope

@@ -130,7 +130,7 @@ std::string contents(const Seen& of_run) {
 std::string dispositions(const Seen& of_run) {
   std::string words;
   for (const auto& [disposition, count] : of_run.dispositions) {
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, to_string(disposition));
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, text(title(disposition)));
   }
   return words;
 }

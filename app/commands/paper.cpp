@@ -83,7 +83,7 @@ ExitCode paper(PaperOptions& options) {
   }
   for (const analysis::Row row : rows) {
     if (table.disposition(row) == Disposition::ok || std::ranges::count(compared.left_out, row) > 0) continue;
-    out.line(fmt::format("{}: {}: {}", printable(describe(table.spec(row))), to_string(table.disposition(row)),
+    out.line(fmt::format("{}: {}: {}", printable(describe(table.spec(row))), text(title(table.disposition(row))),
                          printable(text(table.reason(row)))));
   }
   const std::vector<Message> notes = analysis::fig2_notes(table, compared);

@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-#include "messages/difference.h"
+#include "profiler/analysis/compared_differences.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/one_clock.h"
 #include "profiler/analysis/published_errors.h"
@@ -361,132 +361,6 @@ void sort_out(const PointTable& table, const ValueColumn& times, const RowGroups
   pair.base = std::move(ran.at(0));
   pair.other = std::move(ran.at(1));
   result.pairs.push_back(std::move(pair));
-}
-
-std::string joined(const std::set<std::string>& values) {
-  std::string words;
-  for (const std::string& value : values) words += (words.empty() ? "" : ", ") + value;
-  return words;
-}
-
-/// Clocks that differ by less are one.
-constexpr double one_clock = 0.01;
-
-/// The SM clocks held in the rounds of both sides, where their medians are not the same.
-void add_clocks(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
-  std::array<std::optional<SampleSummary>, 2> clocks;
-  std::array<std::string, 2> words;
-  const std::array<const std::vector<Row>*, 2> sides{&request.base, &request.other};
-  for (const std::size_t side : {0U, 1U}) {
-    std::vector<double> megahertz;
-    for (const Row row : *sides.at(side)) {
-      for (const RoundClock& clock : table.points().round_clocks(row)) {
-        if (clock.sm_hz > 0) megahertz.push_back(clock.sm_hz / 1e6);
-      }
-    }
-    const auto [least, most] = std::ranges::minmax_element(megahertz);
-    if (megahertz.empty()) continue;
-    words.at(side) = *most - *least > one_clock * *least
-                         ? text(say::difference::megahertz{.low = fmt::format("{:.0f}", *least),
-                                                           .high = fmt::format("{:.0f}", *most)})
-                         : fmt::format("{:.0f} MHz", *least);
-    // Sorting many that are one and the same takes long.
-    clocks.at(side) = *least == *most ? summarize({*least}) : summarize(megahertz);
-  }
-  if (!clocks[0] || !clocks[1]) return;
-  if (std::abs(clocks[1]->median / clocks[0]->median - 1) <= one_clock) return;
-  result.differences.push_back({.name = say::difference::sm_clock{}, .base = words[0], .other = words[1]});
-}
-
-/// Of one name what each side was made under.
-struct Condition {
-  Message name;
-  std::array<std::set<std::string>, 2> sides;
-};
-using Conditions = std::vector<Condition>;
-
-std::set<std::string>& of_side(Conditions& conditions, const Message& name, std::size_t side) {
-  auto found = std::ranges::find(conditions, name, &Condition::name);
-  if (found == conditions.end()) found = conditions.insert(found, {.name = name, .sides = {}});
-  return found->sides.at(side);
-}
-
-/// "NVIDIA H200", with the GPU's own name where sides have GPUs of one kind that are not the same.
-std::string gpu_text(const PointTable& table, RunIndex run, bool apart) {
-  const Run& of_run = table.runs()[run];
-  if (!apart || of_run.device_id.empty()) return of_run.device_name;
-  return fmt::format("{} ({})", of_run.device_name, of_run.device_id);
-}
-
-/// How many of the pairs ran with throttled clocks on either side, where any did.
-void add_throttling(const PointTable& table, ComparisonResult& result) {
-  std::array<std::size_t, 2> throttled{};
-  for (const ComparedPair& pair : result.pairs) {
-    const auto any = [&](const std::vector<Row>& rows) {
-      return std::ranges::any_of(rows, [&](Row row) { return table.throttled(row); });
-    };
-    if (any(pair.base)) ++throttled[0];
-    if (any(pair.other)) ++throttled[1];
-  }
-  if (throttled[0] + throttled[1] == 0) return;
-  const auto words = [&](std::size_t count) { return fmt::format("{}/{}", count, result.pairs.size()); };
-  result.differences.push_back(
-      {.name = say::difference::throttled{}, .base = words(throttled[0]), .other = words(throttled[1])});
-}
-
-void add_differences(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
-  const Message gpu = say::difference::gpu{};
-  const Message values = say::difference::values{};
-  const Message at_start = say::difference::cache{};
-  Conditions conditions{{gpu, {}}, {values, {}}, {at_start, {}}};
-  const std::array<const std::vector<Row>*, 2> sides{&request.base, &request.other};
-  std::array<std::set<RunIndex>, 2> runs;
-  std::map<std::string, std::set<std::string>> ids;
-  const FieldColumn& cache = table.points().field("cache");
-  for (const std::size_t side : {0U, 1U}) {
-    std::optional<Row> before;
-    for (const Row row : *sides.at(side)) {
-      const bool again = before && table.run_index(row) == table.run_index(*before) &&
-                         cache.key(row) == cache.key(*before) &&
-                         table.points().origin(row) == table.points().origin(*before);
-      before = row;
-      if (again) continue;  // most rows
-      runs.at(side).insert(table.run_index(row));
-      of_side(conditions, at_start, side).insert(attnscope::to_string(cache.value(row)));
-      of_side(conditions, values, side).insert(text(title(table.points().origin(row))));
-    }
-    for (const RunIndex run : runs.at(side)) {
-      const Run& of_run = table.runs()[run];
-      if (of_run.provenance == Provenance::measured) ids[of_run.device_name].insert(of_run.device_id);
-    }
-  }
-  for (const std::size_t side : {0U, 1U}) {
-    for (const RunIndex run : runs.at(side)) {
-      of_side(conditions, gpu, side).insert(gpu_text(table, run, ids[table.runs()[run].device_name].size() > 1));
-      if (run >= request.conditions.size()) continue;
-      for (const auto& [name, value] : request.conditions[run]) {
-        if (!value.empty()) of_side(conditions, name, side).insert(value);
-      }
-    }
-  }
-  for (const auto& [name, of_sides] : conditions) {
-    const auto& [base, other] = of_sides;
-    if (base != other) result.differences.push_back({.name = name, .base = joined(base), .other = joined(other)});
-  }
-  add_throttling(table, result);
-  add_clocks(table, request, result);
-  std::size_t differ = 0;
-  std::size_t same = 0;
-  for (const ComparedPair& pair : result.pairs) {
-    const std::string& base = table.points().sources(pair.base.front());
-    const std::string& other = table.points().sources(pair.other.front());
-    if (!pair.same_point || base.empty() || other.empty()) continue;
-    ++(base == other ? same : differ);
-  }
-  if (differ > 0) {
-    result.differences.push_back(
-        {.name = say::difference::kernel_sources{}, .base = {}, .other = fmt::format("{}/{}", differ, differ + same)});
-  }
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 namespace attnscope::analysis {
 
 /// What a run was made under, by name: "driver", "580.65"; shown where the sides differ.
-using RunConditions = std::vector<std::pair<Message, std::string>>;
+using RunConditions = std::vector<std::pair<Message, Message>>;
 
 struct ComparisonRequest {
   std::vector<Row> base;
@@ -76,9 +76,11 @@ struct LeftOut {
 
 struct Difference {
   Message name;
-  std::string base;
-  std::string other;
+  std::vector<Message> base;  ///< all that were found, in the order of their English texts
+  std::vector<Message> other;
 };
+/// "570, 580".
+[[nodiscard]] std::string words_of(std::span<const Message> values);
 
 struct ComparisonResult {
   std::vector<ComparedPair> pairs;  ///< in the order of base

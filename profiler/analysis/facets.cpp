@@ -173,8 +173,10 @@ CodeColumn encode_devices(const PointTable& table) {
     const Run& run = table.run(row);
     const std::string title = device_title(table, table.run_index(row));
     const bool measured = run.provenance == Provenance::measured;
-    return FacetValue{measured ? 0 : static_cast<double>(run.provenance) + 1,
-                      measured ? title : fmt::format("{} {}", to_string(run.provenance), title)};
+    if (measured) return FacetValue{0, title};
+    return FacetValue{static_cast<double>(run.provenance) + 1,
+                      fmt::format("{} {}", text(attnscope::title(run.provenance)), title),
+                      fmt::format("{} {}", to_string(run.provenance), title)};
   });
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "messages/import.h"
@@ -65,15 +65,29 @@ bool is_of_a_value(std::string_view column) {
   return std::ranges::find(long_column::of_a_value, column) != long_column::of_a_value.end();
 }
 
-/// Of a table whose columns no comma parts, a number or several with a decimal comma.
-void point_for_comma(std::string& field) {
-  if (field.find_first_not_of("0123456789+-eE, ") != std::string::npos) return;
-  std::istringstream words(field);
-  for (std::string word; words >> word;) {
-    if (std::ranges::count(word, ',') > 1) return;
+/// Decimal commas in a table whose columns semicolons part.
+class DecimalCommas {
+ public:
+  /// Makes commas of a number, or of several, points.
+  void read(const Place& place, const std::string& column, std::string& field) {
+    if (field.find_first_not_of("0123456789+-eE,. ") != std::string::npos) return;
+    std::istringstream words(field);
+    for (std::string word; words >> word;) {
+      if (word.find('.') != std::string::npos) with_points_.insert(column);
+      if (std::ranges::count(word, ',') > 1) return;
+      if (word.find(',') != std::string::npos) with_commas_.insert(column);
+    }
+    if (with_points_.contains(column) && with_commas_.contains(column)) {
+      fail(place.at(Place::Part::column, column), say::import::both_decimals{.word = field});
+    }
+    std::ranges::replace(field, ',', '.');
   }
-  std::ranges::replace(field, ',', '.');
-}
+  [[nodiscard]] const std::set<std::string>& columns() const { return with_commas_; }
+
+ private:
+  std::set<std::string> with_commas_;
+  std::set<std::string> with_points_;
+};
 
 /// A number or several, in a unit of ours.
 std::string scaled(const Place& place, const std::string& field, double scale) {
@@ -98,8 +112,11 @@ std::vector<ColumnInUnit> read_columns(const CsvLine& header, bool is_long, cons
     ColumnInUnit& ours = all.emplace_back(ColumnInUnit{name});
     if (is_long && is_of_a_value(name)) {
       column.becomes = name;
-    } else if (!is_known_column(name, registry)) {
-      const auto in_unit = is_long ? std::nullopt : column_in_unit(name, registry);
+    } else if (metric_of(name) == nullptr) {
+      const bool known = is_known_column(name, registry);
+      // A counter's name may end in a unit: that of its column.
+      const auto in_unit = is_long || (known && !is_counter_name(name)) ? std::nullopt : column_in_unit(name, registry);
+      if (!in_unit && known) continue;
       if (in_unit && taken.insert(in_unit->name).second) {
         builder.columns().read_as(name, ours = *in_unit);
       } else {
@@ -197,7 +214,11 @@ class LongTableReader {
         ImportRow row = of_point;
         if (point.simulated) row.fields[std::string(long_column::provenance)] = to_string(*point.simulated);
         read_samples(row);
-        builder_.add(row, !is_new_);
+        if (only_count_) {
+          count(name, row);
+        } else {
+          builder_.add(row);
+        }
       }
     }
     points_.clear();
@@ -228,13 +249,21 @@ class LongTableReader {
     return points_[place->second];
   }
 
-  /// The point at hand, the only one that is held; one that comes again further down was counted before.
+  /// A part of a row; others of the same row may stand further down.
+  void count(const std::pair<std::string, std::string>& name, const ImportRow& row) {
+    const std::size_t digest = std::hash<std::string>()(fmt::format("{} {} {}", at_hand_, name.first, name.second));
+    const auto [part, is_new] = counted_.try_emplace(digest, false);
+    const bool has_numbers = builder_.add(row, part->second);
+    if (!is_new && !part->second) builder_.take_back_empty_row();
+    part->second = part->second || has_numbers;
+  }
+
+  /// The point at hand, the only one that is held.
   Point& counted(const std::string& said) {
     const std::size_t digest = std::hash<std::string>()(said);
     if (points_.empty() || digest != at_hand_) {
       give();
       at_hand_ = digest;
-      is_new_ = counted_.insert(digest).second;
       points_.emplace_back();
     }
     return points_.front();
@@ -262,9 +291,8 @@ class LongTableReader {
   std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metrics
   // Of what is only counted, digests.
   bool only_count_;
-  bool is_new_ = true;  ///< the point at hand
   std::size_t at_hand_ = 0;
-  std::unordered_set<std::size_t> counted_;
+  std::unordered_map<std::size_t, bool> counted_;  ///< rows, and whether they have had a number
 };
 
 }  // namespace
@@ -284,12 +312,24 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   PointBuilder builder(request);
   const std::vector<ColumnInUnit> columns = read_columns(header, is_long, *request.registry, builder);
   LongTableReader table(header, builder, request);
+  std::map<std::string, std::string, std::less<>> headings;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name != header.fields[i]) headings[columns[i].name] = header.fields[i];
+  }
+  DecimalCommas commas;
+  std::vector<std::size_t> decimals;  // columns of numbers that need not be whole
+  for (std::size_t i = 0; i < header.fields.size(); ++i) {
+    const bool whole = is_long ? !is_of_a_value(header.fields[i]) : !takes_decimals(columns[i].name);
+    if (!whole) decimals.push_back(i);
+  }
   std::set<std::size_t> unseen;
   for (std::size_t i = 0; i < header.fields.size(); ++i) unseen.insert(unseen.end(), i);
   while (std::optional<CsvLine> line = lines.next()) {
     if (request.proceed) request.proceed();
     require_width(header, *line);
-    if (separator == ';') std::ranges::for_each(line->fields, point_for_comma);
+    if (separator == ';') {
+      for (const std::size_t i : decimals) commas.read(line_place(line->number), header.fields[i], line->fields[i]);
+    }
     std::erase_if(unseen, [&](std::size_t i) {
       const std::string& value = line->fields[i];
       if (!value.empty()) builder.columns()[header.fields[i]].example = example_of(value);
@@ -300,16 +340,22 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
       continue;
     }
     ImportRow row{.place = line_place(line->number)};
+    row.headings = &headings;
     for (std::size_t i = 0; i < line->fields.size(); ++i) {
       if (line->fields[i].empty()) continue;
-      const Place place = row.at(header.fields[i]);
+      const Place place = row.at(columns[i].name);
       row.fields[columns[i].name] = scaled(place, line->fields[i], columns[i].scale);
     }
     read_samples(row);
     builder.add(row);
   }
   table.give();
-  return builder.take();
+  Import import = builder.take();
+  if (!commas.columns().empty()) {
+    const std::string names = fmt::format("{}", fmt::join(commas.columns(), ", "));
+    import.notes.emplace_back(say::import::decimal_commas{.columns = shortened(names)});
+  }
+  return import;
 }
 
 }  // namespace attnscope::exchange

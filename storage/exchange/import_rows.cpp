@@ -19,6 +19,7 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 #include "storage/bounds.h"
 #include "storage/exchange/cells.h"
 #include "storage/exchange/import_values.h"
@@ -87,12 +88,30 @@ bool has(const KernelRecord& kernel, std::string_view name) {
   return kernel.metric(name).has_value();
 }
 
+/// What a time of a wide table is called, in nanoseconds.
+constexpr std::array<std::string_view, 2> time_columns{"time_ns", "gpu__time_duration.sum"};
+
+/// Of two times of one point only one can be kept.
+void require_same_time(const Place& place, std::string_view key, double said, double follows) {
+  constexpr double rounded = 1e-3;
+  if (key != metric_key::time_median_ns || std::abs(said - follows) <= rounded * follows) return;
+  fail(place, say::import::other_time{.said = text(Nanoseconds(said)), .follows = text(Nanoseconds(follows))});
+}
+
 /// The row's numbers. What follows from others among them (a median from samples, TFLOP/s from a time) is not kept.
 void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel, ColumnList& columns) {
   kernel.samples_ns = row.samples_ns;
-  if (const auto time = checked(row.at("time_ns"), row.real("time_ns"))) {
-    require_possible(row.at("time_ns"), metric_key::time_median_ns, *time);
-    if (kernel.samples_ns.empty()) kernel.samples_ns = {*time};
+  for (const std::string_view name : time_columns) {
+    const auto time = checked(row.at(name), row.real(name));
+    if (!time) continue;
+    require_possible(row.at(name), metric_key::time_median_ns, *time);
+    // Beside quartiles, or a median, it is no sample.
+    const bool of_several = row.real(metric_key::time_q1_ns) || row.real(metric_key::time_q3_ns);
+    if (of_several && !has(kernel, metric_key::time_median_ns)) {
+      kernel.metrics.push_back({std::string(metric_key::time_median_ns), *time, "ns", Provenance::imported});
+    } else if (kernel.samples_ns.empty()) {
+      kernel.samples_ns = {*time};
+    }
   }
   for (const MetricValue& metric : row.metrics) {
     if (!has(kernel, metric.name)) kernel.metrics.push_back(metric);
@@ -109,7 +128,10 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel,
       if (!value) continue;
       alone.kernels = {kernel};
       require_possible(row.at(name), metric.key, *value * (name == metric.key ? 1 : metric.scale));
-      if (evaluate(metric.key, alone, kernel.kernel)) continue;
+      if (const auto follows = evaluate(metric.key, alone, kernel.kernel)) {
+        require_same_time(row.at(name), metric.key, *value, follows->value);
+        continue;
+      }
       columns.keep(metric.key);
       kernel.metrics.push_back({std::string(metric.key), *value * (name == metric.key ? 1 : metric.scale),
                                 std::string(metric.unit), Provenance::imported});
@@ -119,7 +141,8 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel,
     const Metric* metric = metric_of(name);
     const bool in_table =
         metric != nullptr && (metric->key == name || metric->counter == name || metric->counter_cc12 == name);
-    if (in_table || !is_counter_name(name)) continue;
+    const bool time = std::ranges::find(time_columns, name) != time_columns.end();
+    if (in_table || time || !is_counter_name(name)) continue;
     const auto value = checked(row.at(name), row.real(name));
     const std::string key(metric != nullptr ? metric->key : std::string_view(name));
     if (!value || has(kernel, key)) continue;
@@ -339,10 +362,22 @@ std::optional<bool> ImportRow::flag(std::string_view name) const {
   fail(at(name), say::import::no_flag{.word = *field});
 }
 
+Place ImportRow::at(std::string_view name) const {
+  if (headings != nullptr) {
+    if (const auto theirs = headings->find(name); theirs != headings->end()) name = theirs->second;
+  }
+  return place.at(Place::Part::column, name);
+}
+
 bool is_known_column(std::string_view name, const Registry& registry) {
   return std::ranges::find(known_columns, name) != known_columns.end() || find_field(name) != nullptr ||
          std::ranges::count(wide_fields(), name, &WideField::name) > 0 || registry.find_knob(name) != nullptr ||
          find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
+}
+
+bool takes_decimals(std::string_view column) {
+  return column == round_column::samples || std::ranges::find(time_columns, column) != time_columns.end() ||
+         metric_of(column) != nullptr || is_counter_name(column) || find_point_fact(column) != nullptr;
 }
 
 std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry& registry) {
@@ -358,11 +393,10 @@ std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry
   const Metric* metric = metric_of(stem);
   if (metric != nullptr && metric->unit == base && metric->scale == 1)
     return ColumnInUnit{stem, std::string(unit), scale};
-  for (const std::string_view time : {"duration", "latency", "runtime", "elapsed"}) {
-    if (stem == time) stem = "time";
-  }
+  if (base == "ns" && stem == time_columns.back()) return ColumnInUnit{stem, std::string(unit), scale};
+  if (stem == "duration" || stem == "latency") stem = "time";
   stem += "_ns";
-  if (base != "ns" || !is_known_column(stem, registry)) return std::nullopt;
+  if (base != "ns" || is_counter_name(stem) || !is_known_column(stem, registry)) return std::nullopt;
   return ColumnInUnit{std::move(stem), std::string(unit), scale};
 }
 
@@ -392,7 +426,7 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
   const auto as = read_as_.find(column.name);
   const std::string_view name = as == read_as_.end() ? column.name : as->second;
   const auto wide = std::ranges::find(wide_fields(), name, &WideField::name);
-  const bool time = name == "time_ns" || name == round_column::samples || name == "gpu__time_duration.sum";
+  const bool time = name == round_column::samples || std::ranges::find(time_columns, name) != time_columns.end();
   const bool shared = name.starts_with("launch__shared_mem_per_block_");
   const Metric* metric = time     ? find_metric(metric_key::time_median_ns)
                          : shared ? find_metric(metric_key::shared_bytes)
@@ -426,7 +460,7 @@ std::vector<ImportedColumn> ColumnList::take(const Registry& registry) {
   return std::move(columns_);
 }
 
-void PointBuilder::add(const ImportRow& row, bool counted) {
+bool PointBuilder::add(const ImportRow& row, bool counted) {
   if (request_.proceed) request_.proceed();
   PointRecord point;
   point.spec = spec_of(row, registry());
@@ -447,25 +481,28 @@ void PointBuilder::add(const ImportRow& row, bool counted) {
   check_word(row.place, said<say::noun::device>, device);
 
   const std::optional<int> round = round_of(row);
-  if (counted) return;
+  if (counted) return true;
   const bool silent = kernel.metrics.empty() && kernel.samples_ns.empty();
   if (silent && (round || point.disposition == Disposition::ok)) {
     ++import_.empty_rows;
-    return;
+    return false;
   }
   const std::string* uid = row.find(long_column::run_uid);
   ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), is_simulated(origin));
   std::vector<PointRecord>& points = of_device.points;
   Identity identity{static_cast<std::size_t>(&of_device - import_.devices.data()), row.text("point"),
                     row.text(long_column::plan_index), identity_text(point.spec)};
-  if (request_.only_count) return count(of_device, identity, kernel.kernel, round.has_value());
+  if (request_.only_count) {
+    count(of_device, identity, kernel.kernel, round.has_value());
+    return true;
+  }
   const auto [known, is_new] = latest_.try_emplace(std::move(identity), points.size());
   PointRecord* before = is_new ? nullptr : &points[known->second];
   if (round) {
     RoundRecord found{.round = *round, .kernels = {std::move(kernel)}, .clocks = point.clocks};
     if (before == nullptr) before = &points.emplace_back(std::move(point));
     before->rounds.push_back(std::move(found));
-    return;
+    return true;
   }
   if (before != nullptr && before->kernel(kernel.kernel) != nullptr) {
     ++repeated_;
@@ -483,6 +520,7 @@ void PointBuilder::add(const ImportRow& row, bool counted) {
     before->rounds.push_back(std::move(given));
   }
   before->kernels.push_back(std::move(kernel));
+  return true;
 }
 
 void PointBuilder::count(ImportedDevice& device, const Identity& identity, std::string_view kernel, bool of_round) {

@@ -26,12 +26,13 @@ struct ImportRow {
   std::vector<double> samples_ns = {};
   std::vector<RoundRecord> rounds =
       {};  ///< of several, ascending: each with the row's kernel alone, whose name is the row's
+  const std::map<std::string, std::string, std::less<>>* headings = nullptr;  ///< what the file calls columns of ours
 
   [[nodiscard]] const std::string* find(std::string_view name) const;
   /// Empty where there is none.
   [[nodiscard]] std::string text(std::string_view name) const;
   /// "line 3, column 'd'"
-  [[nodiscard]] Place at(std::string_view name) const { return place.at(Place::Part::column, name); }
+  [[nodiscard]] Place at(std::string_view name) const;
   [[nodiscard]] std::optional<double> real(std::string_view name) const;
   /// A whole number; also one that is written as a real one ("1024.0").
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
@@ -73,6 +74,8 @@ class ColumnList {
   std::map<std::string, std::string, std::less<>> read_as_;
   ImportedColumn beyond_;
 };
+/// Of a column of a wide table: whether its numbers need not be whole.
+[[nodiscard]] bool takes_decimals(std::string_view column);
 /// On one line, with `...` where it is long.
 [[nodiscard]] std::string example_of(std::string_view text);
 
@@ -86,8 +89,10 @@ class PointBuilder {
 
   /// A row is a kernel of a point, or of one of its rounds. Rows that a file does not tell apart are one point's, but
   /// for a kernel that comes again without a round: that is another point. `counted`: only what it says beside what an
-  /// earlier row of it said is looked at.
-  void add(const ImportRow& row, bool counted = false);
+  /// earlier row of it said is looked at. Whether the row is kept: without a number it is left out.
+  bool add(const ImportRow& row, bool counted = false);
+  /// A row that was left out stands in parts, and another has a number.
+  void take_back_empty_row() { --import_.empty_rows; }
   /// `run`: the file's name for the recording; of a device a run each.
   [[nodiscard]] ImportedDevice& device_of(const std::string& name, const std::string& run = {}, bool simulated = false);
   /// Notes a column that means nothing here.

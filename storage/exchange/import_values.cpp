@@ -121,7 +121,7 @@ const Metric* metric_of(std::string_view name) {
 }
 
 bool is_counter_name(std::string_view name) {
-  return name.find("__") != std::string_view::npos;
+  return name.find("__") != std::string_view::npos && name.find_first_of(" [(") == std::string_view::npos;
 }
 
 void check_word(const Place& place, Saying what, std::string_view text) {

@@ -48,10 +48,10 @@ QStringList differences_of(const ComparisonSet& set, std::optional<std::uint32_t
       const QString name = one_line(qtext(difference.name));
       auto known = std::ranges::find(found, name, [](const auto& entry) { return entry.first; });
       if (known == found.end()) {
-        found.push_back({name, {one_line(to_qstring(difference.base)), {}}});
+        found.push_back({name, {one_line(to_qstring(analysis::words_of(difference.base))), {}}});
         known = found.end() - 1;
       }
-      const QString there = one_line(to_qstring(difference.other));
+      const QString there = one_line(to_qstring(analysis::words_of(difference.other)));
       if (there.isEmpty() || known->second.second.contains(there)) continue;
       known->second.second << there;
       if (set.others.size() > 1 && !code) {  // whose it is

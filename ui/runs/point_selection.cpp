@@ -22,8 +22,8 @@
 namespace attnscope::ui {
 namespace {
 
-/// So many points are looked at together where metrics are asked for: as columns they take some 2 MB.
-constexpr std::size_t judged_at_a_time = 2000;
+/// So many points are looked at together where metrics are asked for: as columns they take some 8 MB.
+constexpr std::size_t judged_at_a_time = 8192;
 
 /// So many points are read together: between them is seen whether somebody still waits.
 constexpr std::size_t read_at_a_time = 1024;
@@ -65,7 +65,8 @@ class ValuesOfRows {
       try {
         const std::vector<RunStore>& stores = open(file, ids.size());
         require_same(stores.front(), file, row_of);
-        std::deque<std::future<std::vector<StoredPoint>>> reading;  // by one connection each
+        // Parts that are read at once are consecutive, so each has a connection to itself; who leaves waits for them.
+        std::deque<std::future<std::vector<StoredPoint>>> reading;
         for (std::size_t asked = 0, taken = 0; taken < ids.size();) {
           if (outdated_()) throw Superseded();
           if (asked < ids.size() && reading.size() < stores.size()) {
@@ -99,10 +100,11 @@ class ValuesOfRows {
   [[nodiscard]] std::map<QString, QString> skipped() const {
     std::map<QString, QString> all;
     for (const auto& [file, stores] : stores_) {
-      std::vector<BadRow> rows;
-      for (const RunStore& store : stores) {
+      std::vector<BadRow> rows = stores.front().bad_rows();
+      for (const RunStore& store : std::span(stores).subspan(1)) {
+        // Damaged runs are told by each connection, damaged points by that which read them.
         std::ranges::copy_if(store.bad_rows(), std::back_inserter(rows),
-                             [&](const BadRow& row) { return std::ranges::find(rows, row) == rows.end(); });
+                             [](const BadRow& row) { return row.point.has_value(); });
       }
       if (QString words = skipped_rows(file, rows); !words.isEmpty()) all.emplace(file, std::move(words));
     }

@@ -348,8 +348,23 @@ Table difference_table(const ComparisonResult& result) {
   TableOf<Difference> table(result.differences);
   table.add({.key = "what", .title = text(say::compare::what{})},
             [](const Difference& each) { return text(each.name); });
-  table.add({.key = "base", .title = text(say::compare::baseline{})}, [](const Difference& each) { return each.base; });
-  table.add({.key = "other", .title = text(say::compare::other{})}, [](const Difference& each) { return each.other; });
+  table.add({.key = "base", .title = text(say::compare::baseline{})},
+            [](const Difference& each) { return words_of(each.base); });
+  table.add({.key = "other", .title = text(say::compare::other{})},
+            [](const Difference& each) { return words_of(each.other); });
+  return std::move(table).take();
+}
+
+Table difference_data(const ComparisonResult& result) {
+  const auto english = [](const std::vector<Message>& values) {
+    std::string words;
+    for (const Message& value : values) words += (words.empty() ? "" : ", ") + english_text(value);
+    return words;
+  };
+  TableOf<Difference> table(result.differences);
+  table.add({.key = "what"}, [](const Difference& each) { return english_text(each.name); });
+  table.add({.key = "base"}, [english](const Difference& each) { return english(each.base); });
+  table.add({.key = "other"}, [english](const Difference& each) { return english(each.other); });
   return std::move(table).take();
 }
 

@@ -46,6 +46,8 @@ struct ComparisonOf {
                                     std::span<const std::string> files);
 /// In what the circumstances differ, for people and programs.
 [[nodiscard]] Table difference_table(const ComparisonResult&);
+/// The same for programs, in English.
+[[nodiscard]] Table difference_data(const ComparisonResult&);
 /// For people: what is left out of one result, and why.
 [[nodiscard]] Table left_out_table(const PointTable&, const ComparisonResult&);
 

@@ -60,8 +60,9 @@ Table fig2_table(const PointTable& points, const PaperTable& compared, bool titl
             [](Line row) { return cell_of(row->paper); });
   table.add({.key = "ours/paper", .title = text(say::paper_notes::ratio{}), .kind = number},
             [](Line row) { return cell_of(row->ratio()); });
-  table.add({.key = "disposition", .title = text(say::paper_notes::outcome{})}, [&points](Line row) {
-    return Cell{.text = std::string(attnscope::to_string(points.disposition(row->row))), .row = row->row};
+  table.add({.key = "disposition", .title = text(say::paper_notes::outcome{})}, [&points, titles](Line row) {
+    const Disposition end = points.disposition(row->row);
+    return Cell{.text = titles ? text(title(end)) : std::string(attnscope::to_string(end)), .row = row->row};
   });
   return std::move(table).take();
 }

@@ -207,8 +207,8 @@ TEST(Comparison, ClocksThatDifferAreSaid) {
   const std::vector<Difference> found = compare(table, request_for(table, {0}, {1})).differences;
   const auto clock = std::ranges::find(found, Message(say::difference::sm_clock{}), &Difference::name);
   ASSERT_NE(clock, found.end());
-  EXPECT_EQ(clock->base, "1980 MHz");
-  EXPECT_EQ(clock->other, "1710 MHz");
+  EXPECT_EQ(words_of(clock->base), "1980 MHz");
+  EXPECT_EQ(words_of(clock->other), "1710 MHz");
   const std::vector<Difference> alike = compare(table, request_for(table, {0}, {2})).differences;
   EXPECT_EQ(std::ranges::find(alike, Message(say::difference::sm_clock{}), &Difference::name), alike.end());
 }
@@ -559,15 +559,17 @@ TEST(Comparison, CircumstancesThatDifferComeByName) {
   ComparisonRequest request = request_for(table, {0, 1}, {2, 3}, {"N"});
   const Message driver = say::difference::driver{};
   const Message cuda = Message::verbatim("CUDA");
-  request.conditions = {{{driver, "580"}, {cuda, "13.0"}}, {{driver, "570"}, {cuda, "13.0"}}};
+  const Message on_13 = Message::verbatim("13.0");
+  request.conditions = {{{driver, Message::verbatim("580")}, {cuda, on_13}},
+                        {{driver, Message::verbatim("570")}, {cuda, on_13}}};
   const ComparisonResult result = compare(table, request);
   ASSERT_EQ(result.differences.size(), 3U);
   EXPECT_EQ(text(result.differences[0].name), "GPU");
-  EXPECT_EQ(result.differences[0].other, "NVIDIA A100");
+  EXPECT_EQ(words_of(result.differences[0].other), "NVIDIA A100");
   EXPECT_EQ(text(result.differences[1].name), "driver");
-  EXPECT_EQ(result.differences[1].base, "580");
+  EXPECT_EQ(words_of(result.differences[1].base), "580");
   EXPECT_EQ(text(result.differences[2].name), "kernel sources");
-  EXPECT_EQ(result.differences[2].other, "1/1");
+  EXPECT_EQ(words_of(result.differences[2].other), "1/1");
 }
 
 TEST(Comparison, AWordThatIsNothingIsNamed) {

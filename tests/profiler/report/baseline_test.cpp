@@ -240,8 +240,8 @@ TEST(ReportBaseline, ListsWhatHasNoPartnerAndWhatElseDiffers) {
   }
   Input input = documents::input_of(before_and_after(before, after));
   const Message driver = say::difference::driver{};
-  input.runs[0].conditions = {{driver, "570.1"}};
-  input.runs[1].conditions = {{driver, "580.2"}};
+  input.runs[0].conditions = {{driver, Message::verbatim("570.1")}};
+  input.runs[1].conditions = {{driver, Message::verbatim("580.2")}};
   Request request;
   request.baseline = {0};
   const Result<Document, Message> document = make_report(input, request);

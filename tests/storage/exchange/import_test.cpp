@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import.h"
+#include "messages/import.h"
 #include "messages/ncu.h"
 
 #include <fmt/format.h>
@@ -456,6 +457,37 @@ TEST(ImportColumns, WhatStandsForTwoThatStandBesideItIsLeftOutWithAWord) {
   EXPECT_THAT(one.ignored, ElementsAre());
 }
 
+TEST(ImportCsv, CommasAreOfNumbersThatNeedNotBeWhole) {
+  const std::string head = "algorithm;N;heads;d;kernel;time_us\n";
+  EXPECT_THAT(error_of(head + "x;16,000;16;64;qk;1,5\n", ImportFormat::csv), HasSubstr("column 'N'"));
+  const Import words = imported(head + "x;1024;16;64;128,64;1,5\n", ImportFormat::csv);
+  EXPECT_NE(words.devices.at(0).points.at(0).kernel("128,64"), nullptr);
+  EXPECT_THAT(error_of(head + "x;1024;16;64;qk;1.234\ny;1024;16;64;qk;987,5\n", ImportFormat::csv),
+              HasSubstr("line 3, column 'time_us': '987,5': this column has commas and points"));
+}
+
+TEST(ImportCsv, ATimeBesideQuartilesIsAMedian) {
+  const Import import =
+      imported("algorithm,N,heads,d,time_ms,time_q1_ms,time_q3_ms\nx,1024,16,64,1.6,1.5,1.7\n", ImportFormat::csv);
+  const PointRecord& point = import.devices.at(0).points.at(0);
+  EXPECT_EQ(value_of(point, metric_key::time_median_ns), 1.6e6);
+  EXPECT_EQ(value_of(point, metric_key::time_q1_ns), 1.5e6);
+  EXPECT_EQ(value_of(point, metric_key::time_q3_ns), 1.7e6);
+  EXPECT_THAT(error_of("algorithm,N,heads,d,time_ms,time_median_us\nx,1024,16,64,1.5,99\n", ImportFormat::csv),
+              HasSubstr("column 'time_median_us': it says 99 µs, where the row's other time gives 1.50 ms"));
+}
+
+TEST(ImportCsv, CountersInUnitsAndTheTimeByItsCounter) {
+  const Import import =
+      imported("algorithm,N,heads,d,gpu__time_duration.sum_us,dram__bytes_read.sum [Mbyte]\nx,1024,16,64,3,1.5\n",
+               ImportFormat::csv);
+  const PointRecord& point = import.devices.at(0).points.at(0);
+  EXPECT_EQ(value_of(point, metric_key::time_median_ns), 3000);
+  EXPECT_EQ(value_of(point, metric_key::dram_read_bytes), 1.5e6);
+  const Import base = imported("algorithm,N,heads,d,gpu__time_duration.sum\nx,1024,16,64,1600\n", ImportFormat::csv);
+  EXPECT_EQ(value_of(base.devices.at(0).points.at(0), metric_key::time_median_ns), 1600);
+}
+
 TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
   const std::string head = "algorithm,N,heads,d,";
   const auto times = [](std::string text, char separator) {
@@ -471,6 +503,10 @@ TEST(ImportCsv, SeparatorDecimalCommaAndUnitsAreTheTables) {
   EXPECT_THAT(times(head + "time_ns\na,64,1,64,1.5\na,128,1,64,2e3\n", ';'), ElementsAre(1.5, 2000));
   EXPECT_THAT(times(head + "time_ms\na,64,1,64,1~5\n", ';'), ElementsAre(1.5e6));
   EXPECT_THAT(times(head + "time [ms]\na,64,1,64,0.25\n", '\t'), ElementsAre(0.25e6));
+  const Import commas = imported("algorithm;N;heads;d;time_us\na;64;1;64;1,024\na;128;1;64;2\n", ImportFormat::csv);
+  EXPECT_EQ(value_of(commas.devices.at(0).points.at(0), metric_key::time_median_ns), 1024);
+  ASSERT_EQ(commas.notes.size(), 1U);
+  EXPECT_EQ(commas.notes[0], Message(say::import::decimal_commas{.columns = "time_us"}));
   for (const char* name : {"time_us", "duration_us", "latency (us)", "time_median_us", "time [µs]", "samples_us"}) {
     EXPECT_THAT(times(head + name + "\na,64,1,64,2\n", ','), ElementsAre(2000)) << name;
   }
@@ -497,6 +533,10 @@ TEST(Import, CountedPointsAreAsManyAsThoseThatAreRead) {
       // Rows of two points in turn.
       {head + "metric,value\na,64,1,64,1,,all,time_ns,5\na,128,1,64,1,,all,time_ns,6\n"
               "a,64,1,64,1,,all,dram_read_bytes,7\na,128,1,64,1,,part,time_ns,8\na,256,1,64,1,,all,time_ns,9\n",
+       ImportFormat::csv},
+      // A point whose first rows have no number.
+      {head + "metric,value\na,64,1,64,1,,all,max_abs_error,0\na,128,1,64,1,,all,time_ns,6\n"
+              "a,64,1,64,1,,all,time_ns,7\na,9,1,64,1,,all,max_abs_error,0\n",
        ImportFormat::csv},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":5},{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":6}])",
        ImportFormat::json},
