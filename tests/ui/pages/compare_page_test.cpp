@@ -451,8 +451,8 @@ TEST_F(ComparePageTest, RunsOfSeveralFilesAreNamedByTheirFiles) {
   settle();
   EXPECT_EQ(page.comparison()->axis.key, "file") << "who opens two files wants them compared";
   EXPECT_EQ(page.comparison()->axis.values, (std::vector<QString>{"one/side.attnscope", "two/side.attnscope"}));
-  EXPECT_TRUE(page.summary().startsWith(
-      "Neither two/side.attnscope nor one/side.attnscope is shown to be faster on average"))
+  EXPECT_TRUE(
+      page.summary().startsWith("Neither two/side.attnscope nor one/side.attnscope is shown to be faster on average"))
       << page.summary().toStdString();
   page.compare_by("run");
   page.settle();
