@@ -104,7 +104,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_EQ(column("note").front(), QString());
   const QStringList told = page.summary().split('\n');
   EXPECT_TRUE(told.at(0).startsWith(
-      "Neither after nor before is shown to be faster on average by more than 1.5% (ratio 1.0495 ["))
+      "Neither after nor before is shown to be faster on average by more than 1.50% (ratio 1.0495 ["))
       << told.at(0).toStdString();
   EXPECT_TRUE(told.at(0).endsWith("), over 6 points: 2 FASTER, 2 SLOWER; not told apart: 2."))
       << told.at(0).toStdString();
