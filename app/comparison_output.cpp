@@ -74,12 +74,11 @@ std::vector<analysis::ComparisonAnswer> answers_of(const ComparisonOutput& outpu
 
 /// The answer, then the counts, then the rest.
 std::vector<std::string> told_first(const ComparisonOutput& output) {
-  std::vector<std::string> lines;
-  if (!output.result.pairs.empty()) {
-    const analysis::SideNames names{printable(output.sides.other_name), printable(output.sides.base_name)};
-    for (const Message& words : answer_words(answers_of(output).front(), names)) lines.push_back(text(words));
-  }
-  lines.insert(lines.begin() + (lines.empty() ? 0 : 1), counts_of(output));
+  if (output.result.pairs.empty()) return {counts_of(output)};
+  const analysis::SideNames names{printable(output.sides.other_name), printable(output.sides.base_name)};
+  const auto [answer, more] = answer_words(answers_of(output).front(), names);
+  std::vector<std::string> lines{text(answer), counts_of(output)};
+  for (const Message& words : more) lines.push_back(text(words));
   return lines;
 }
 

@@ -53,6 +53,7 @@ ComparisonAnswer answer_of(const PointTable& table, std::span<const ToldPair> to
   std::vector<std::size_t> rounds;
   for (const ToldPair& each : told) {
     const RowVerdict& row = each.pair->verdict;
+    answer.margin = std::max(answer.margin, each.result->margin);
     if ((row.rounds_needed || row.recordings_needed) && is_ours(table, *each.pair)) {
       const bool turns = in_turns(table, *each.pair);
       if (turns && row.rounds_needed) rounds.push_back(*row.rounds_needed);
@@ -186,40 +187,59 @@ Table answer_data(std::vector<ComparisonAnswer> answers) {
 
 namespace {
 
+std::size_t count_of(const ComparisonAnswer& answer, Verdict verdict) {
+  return answer.verdicts.at(static_cast<std::size_t>(verdict));
+}
+
 /// Which side is faster, by how much, over how many points.
 Message answer_sentence(const ComparisonAnswer& answer, const SideNames& names) {
-  const auto count = [&](Verdict verdict) { return answer.verdicts.at(static_cast<std::size_t>(verdict)); };
   const auto& [other, base] = names;
   const std::size_t points = answer.points;
-  const std::size_t open = count(Verdict::ambiguous);
+  const std::size_t open = count_of(answer, Verdict::ambiguous);
+  const std::size_t faster = count_of(answer, Verdict::faster);
+  const std::size_t slower = count_of(answer, Verdict::slower);
   const std::string mean = ratio_text(answer.mean);
-  const std::string by = text(Share(std::abs(answer.mean.ratio - 1)));
-  if (count(Verdict::faster) + count(Verdict::slower) == 0) {
+  if (faster + slower == 0) {
     if (open == 0) return say::compare::unchanged{.other = other, .base = base, .points = points, .mean = mean};
     return say::compare::none_proven{.other = other, .base = base, .points = points, .mean = mean, .open = open};
   }
-  if (answer.mean.interval.low > 1) {
+  const bool is_slower = answer.mean.interval.low > 1 + answer.margin;
+  const bool is_faster = answer.mean.interval.high < 1 / (1 + answer.margin);
+  if (!is_slower && !is_faster) {
+    return say::compare::alike_on_average{.other = other,
+                                          .base = base,
+                                          .margin = text(Share(answer.margin)),
+                                          .mean = mean,
+                                          .points = points,
+                                          .faster = faster,
+                                          .slower = slower,
+                                          .open = open};
+  }
+  constexpr double told_as_factor = 1.5;  // of one factor "slower by 100%" and "faster by 50%" would be two numbers
+  const double ratio = answer.mean.ratio;
+  if (const double factor = std::max(ratio, 1 / ratio); factor >= told_as_factor) {
+    const std::string by = fmt::format("{:.2f}", factor);
+    if (is_slower) {
+      return say::compare::times_as_long_on_average{
+          .other = other, .by = by, .base = base, .mean = mean, .points = points, .open = open};
+    }
+    return say::compare::times_as_fast_on_average{
+        .other = other, .by = by, .base = base, .mean = mean, .points = points, .open = open};
+  }
+  const std::string by = text(Share(std::abs(ratio - 1)));
+  if (is_slower) {
     return say::compare::slower_on_average{
         .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
   }
-  if (answer.mean.interval.high < 1) {
-    return say::compare::faster_on_average{
-        .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
-  }
-  return say::compare::alike_on_average{.other = other,
-                                        .base = base,
-                                        .mean = mean,
-                                        .points = points,
-                                        .faster = count(Verdict::faster),
-                                        .slower = count(Verdict::slower),
-                                        .open = open};
+  return say::compare::faster_on_average{
+      .other = other, .base = base, .by = by, .mean = mean, .points = points, .open = open};
 }
 
 }  // namespace
 
-std::vector<Message> answer_words(const ComparisonAnswer& answer, const SideNames& names) {
-  const std::size_t open = answer.verdicts.at(static_cast<std::size_t>(Verdict::ambiguous));
-  std::vector<Message> words{answer_sentence(answer, names)};
+AnswerWords answer_words(const ComparisonAnswer& answer, const SideNames& names) {
+  const std::size_t open = count_of(answer, Verdict::ambiguous);
+  std::vector<Message> words;
   if (answer.slower_by > 0) words.emplace_back(say::compare::proven_slower{.by = text(Share(answer.slower_by))});
   if (answer.faster_by > 0) words.emplace_back(say::compare::proven_faster{.by = text(Share(answer.faster_by))});
   if (answer.detectable > 0) {
@@ -232,7 +252,7 @@ std::vector<Message> answer_words(const ComparisonAnswer& answer, const SideName
   if (const auto [times, rows] = answer.by_rounds; rows > 0) {
     words.emplace_back(say::compare::settle_all_in_turns{.open = open, .rows = rows, .rounds = times});
   }
-  return words;
+  return {answer_sentence(answer, names), std::move(words)};
 }
 
 }  // namespace attnscope::analysis

@@ -34,6 +34,7 @@ struct ComparisonAnswer {
   /// points. Separate recordings and several sides of one baseline may move all points alike, and where the spread is
   /// not known nothing is: there half-widths are averaged.
   RatioInterval mean;
+  double margin = 0;  ///< that the verdicts are of; with several, the widest
   /// Of the points called SLOWER (FASTER) the largest RowVerdict::sure above the margin; 0 without one, and of
   /// computed sides.
   double slower_by = 0;
@@ -61,7 +62,11 @@ struct SideNames {
   std::string other;
   std::string base;
 };
-/// In up to six sentences, the first of which is the answer.
-[[nodiscard]] std::vector<Message> answer_words(const ComparisonAnswer&, const SideNames&);
+/// In up to six sentences.
+struct AnswerWords {
+  Message answer;
+  std::vector<Message> more;
+};
+[[nodiscard]] AnswerWords answer_words(const ComparisonAnswer&, const SideNames&);
 
 }  // namespace attnscope::analysis

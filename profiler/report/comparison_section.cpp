@@ -322,10 +322,11 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
                                                     .same = result.count(Verdict::same),
                                                     .ambiguous = result.count(Verdict::ambiguous),
                                                     .left = result.left_out.size()}));
-    for (const Message& words :
-         analysis::answer_words(analysis::comparison_answers(context.table(), compared.result).front(),
-                                {.other = compared.other, .base = compared.base}))
-      blocks.emplace_back(plain(words));
+    const auto [answer, more] =
+        analysis::answer_words(analysis::comparison_answers(context.table(), compared.result).front(),
+                               {.other = compared.other, .base = compared.base});
+    blocks.emplace_back(plain(answer));
+    for (const Message& words : more) blocks.emplace_back(plain(words));
     const std::size_t significant = result.count(Verdict::faster) + result.count(Verdict::slower);
     for (std::size_t k = 0; k < std::min(significant, verdicts_told); ++k) {
       const ComparedPair& pair = result.pairs[compared.order[k]];

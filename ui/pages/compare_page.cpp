@@ -415,8 +415,9 @@ void ComparePage::take_narrowed(ComparedView& found) {
   layout_chip_->setVisible(!found.layouts.empty());
   layout_chip_->show_options(found.layouts, found.layout);
   facets().setVisible(found.map_layout || found.along);
-  answer_->setText(found.summary.section(QLatin1Char('\n'), 0, 0));
-  summary_->setText(found.summary.section(QLatin1Char('\n'), 1));
+  answer_->setText(found.answer);
+  answer_->setVisible(!found.answer.isEmpty());
+  summary_->setText(found.summary);
   method_->setText(found.method);
   style_words();
   size_columns();

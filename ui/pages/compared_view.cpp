@@ -156,8 +156,8 @@ std::string others_of(const ComparedView& of, std::size_t shown) {
   return of.set->name_of(*only).toStdString();
 }
 
-/// A line each: the answer, the verdicts counted, what else is known of them, and what else differs.
-QString summary_of(const ComparedView& of) {
+/// The answer; then the verdicts counted, what else is known of them, and what else differs.
+void tell(ComparedView& of) {
   std::array<std::size_t, 4> counts{};
   std::size_t left = 0;
   std::vector<const analysis::ComparisonResult*> results;
@@ -175,12 +175,13 @@ QString summary_of(const ComparedView& of) {
                                                     .same = count(Verdict::same),
                                                     .undecided = count(Verdict::ambiguous)});
   if (left > 0) counted += QStringLiteral(", ") + qtext(say::compare_page::counts_left{.left = left});
-  QStringList lines;
+  QStringList lines{counted};
   if (const auto answers = analysis::comparison_answers(of.set->points->table(), results); !answers.empty()) {
     const analysis::SideNames names{.other = others_of(of, results.size()), .base = of.set->base_name().toStdString()};
-    for (const Message& each : analysis::answer_words(answers.front(), names)) lines << qtext(each);
+    const auto [answer, more] = analysis::answer_words(answers.front(), names);
+    of.answer = qtext(answer);
+    for (const Message& each : more) lines << qtext(each);
   }
-  lines.insert(std::min<qsizetype>(1, lines.size()), counted);
   const QStringList differences = differences_of(*of.set, of.code);
   lines << (differences.isEmpty() ? qtext(say::compare_page::nothing_differs{})
                                   : qtext(say::compare_page::differs{
@@ -188,7 +189,7 @@ QString summary_of(const ComparedView& of) {
   if (of.asked.view == CompareAs::table && !of.table->common().isEmpty()) {
     lines << qtext(say::compare_page::common{.settings = of.table->common().toStdString()});
   }
-  return lines.join(QLatin1Char('\n'));
+  of.summary = lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace
@@ -212,7 +213,7 @@ ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
   choose_axes(found);
   found.narrowed.narrow(found.set->points, candidates);  // by what is now left to choose
   found.simulated = simulated_parts(*found.set->points, candidates);
-  found.summary = summary_of(found);
+  tell(found);
   found.method = found.set->method_words(found.code).join(QLatin1Char(' '));
   if (!candidates.empty()) find_picture(found);
   return found;

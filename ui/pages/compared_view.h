@@ -52,7 +52,8 @@ struct ComparedView {
   std::optional<HeatmapGrid> grid = {};
   std::optional<RatioCurves> curves = {};
   std::set<SimulatedPart> simulated = {};
-  QString summary = {};
+  QString answer = {};   ///< empty where nothing is compared
+  QString summary = {};  ///< what else is known, a line each
   QString method = {};
 };
 [[nodiscard]] ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated);

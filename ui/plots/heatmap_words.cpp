@@ -245,7 +245,8 @@ HeatmapTitle heatmap_title(const HeatmapGrid& grid) {
   if (!on_axis("n_k")) problem << QStringLiteral("N %1").arg(format_lengths(spec.problem));
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
   PointSpec common = in_common(grid, spec);
-  if (!on_axis("pass")) problem << to_qstring(to_string(std::exchange(common.problem.pass, Pass::fwd)));
+  if (!on_axis("pass")) problem << to_qstring(to_string(spec.problem.pass));
+  common.problem.pass = Pass::fwd;  // it is said, or stands on an axis
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
   problem << unusual_settings(common);
   if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));

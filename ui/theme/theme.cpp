@@ -186,11 +186,6 @@ QPalette& system_palette() {
   return palette;
 }
 
-double& system_text() {
-  static double points = QApplication::font().pointSizeF();
-  return points;
-}
-
 /// Labels, tooltips among them, show text as it is unless they say that it is rich: Qt would take whatever looks like
 /// HTML for it, and a file's words could then load pictures.
 class PlainLabels : public QObject {
@@ -231,22 +226,25 @@ class FocusRing : public QObject {
   using QObject::QObject;
 
   bool eventFilter(QObject* watched, QEvent* event) override {
-    if (event->type() == QEvent::FocusIn && watched->isWidgetType()) {
-      const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
-      const bool by_key =
-          reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
-      if (by_key) {
-        delete ring_;
-        ring_ = new Ring(static_cast<QWidget*>(watched));
-      }
-    } else if (ring_ != nullptr && watched == ring_->parent()) {
-      if (event->type() == QEvent::FocusOut) delete ring_;
-      if (event->type() == QEvent::Resize) ring_->setGeometry(static_cast<QWidget*>(watched)->rect());
+    if ((event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) && watched->isWidgetType()) {
+      move_to(*static_cast<QWidget*>(watched), *static_cast<QFocusEvent*>(event));
+    } else if (ring_ != nullptr && watched == ring_->parent() && event->type() == QEvent::Resize) {
+      ring_->setGeometry(static_cast<QWidget*>(watched)->rect());
     }
     return QObject::eventFilter(watched, event);
   }
 
  private:
+  void move_to(QWidget& watched, const QFocusEvent& event) {
+    const Qt::FocusReason reason = event.reason();
+    // The keyboard comes back to where it was from another window or a menu.
+    if (reason == Qt::ActiveWindowFocusReason || reason == Qt::PopupFocusReason) return;
+    const bool by_key =
+        reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
+    if (event.gotFocus() ? by_key : ring_ != nullptr && &watched == ring_->parent()) delete ring_;
+    if (event.gotFocus() && by_key) ring_ = new Ring(&watched);
+  }
+
   QPointer<QWidget> ring_;
 };
 
@@ -272,12 +270,17 @@ void initialize_style() {
   qApp->installEventFilter(new FocusRing(qApp));
   QApplication::setStyle(new Style);  // owned by the application
   system_palette() = QApplication::palette();
-  system_text() = QApplication::font().pointSizeF();
+  (void)system_text_size();  // before anything enlarges it
   QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));
 }
 
+double system_text_size() {
+  static const double points = QApplication::font().pointSizeF();
+  return points;
+}
+
 double enlargement(const QFont& font) {
-  return std::max(1.0, font.pointSizeF() / system_text());
+  return std::max(1.0, font.pointSizeF() / system_text_size());
 }
 
 void apply_theme(ThemeChoice choice) {

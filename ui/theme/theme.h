@@ -20,6 +20,8 @@ enum class ThemeChoice { system, light, dark, contrast };
 
 /// Registers the icons and sets the style; call once, after QApplication is made.
 void initialize_style();
+/// In points, as it was then.
+[[nodiscard]] double system_text_size();
 /// How much larger than the system's a font is, 1 at least: what has its size beside text grows by it.
 [[nodiscard]] double enlargement(const QFont& font);
 /// Changes the application's palette; views follow through QEvent::PaletteChange.

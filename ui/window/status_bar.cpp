@@ -60,17 +60,18 @@ void StatusBar::refresh() {
     if (const QString name = device_title(run); !name.isEmpty()) devices.insert(name);
   };
   std::size_t copied = 0;
-  const std::vector<LoadedRun>& runs = workspace_.runs();
-  const Originals originals(runs);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i].visible) continue;
-    if (originals.of(i, true)) {
-      copied += runs[i].size();
-    } else if (workspace_.query().isEmpty()) {
-      add(runs[i].info->summary, runs[i].size());
+  if (workspace_.query().isEmpty()) {
+    const std::vector<LoadedRun>& runs = workspace_.runs();
+    const Originals originals(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (!runs[i].visible) continue;
+      if (originals.of(i, true)) {
+        copied += runs[i].size();
+      } else {
+        add(runs[i].info->summary, runs[i].size());
+      }
     }
-  }
-  if (!workspace_.query().isEmpty()) {
+  } else {  // which of the copied ones fit the filter nobody has asked
     const std::shared_ptr<const PointSet> points = workspace_.visible();
     std::map<analysis::RunIndex, std::size_t> of_run;
     for (Row row = 0; row < points->size(); ++row) ++of_run[points->table().run_index(row)];

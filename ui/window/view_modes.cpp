@@ -15,6 +15,7 @@
 
 #include "messages/window.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -27,7 +28,7 @@ constexpr double presented_lines = 36;  ///< of text in the height of a presente
 }  // namespace
 
 ViewModes::ViewModes(QMainWindow& window, std::vector<Panel> panels)
-    : QObject(&window), window_(window), panels_(std::move(panels)), own_size_(QApplication::font().pointSizeF()) {
+    : QObject(&window), window_(window), panels_(std::move(panels)) {
   strip_ = new QToolBar(qtext(say::window::panels{}), &window_);
   strip_->setObjectName(QStringLiteral("panels"));
   strip_->setMovable(false);
@@ -122,9 +123,9 @@ void ViewModes::set_text_scale(double scale) {
 
 void ViewModes::size_text() {
   QFont font = QApplication::font();
-  font.setPointSizeF(own_size_);
+  font.setPointSizeF(system_text_size());
   const double presented = window_.height() / (presented_lines * QFontMetricsF(font).height());
-  font.setPointSizeF(own_size_ * scale_ * (presenting_ ? std::max(1.0, presented) : 1));
+  font.setPointSizeF(system_text_size() * scale_ * (presenting_ ? std::max(1.0, presented) : 1));
   if (font == QApplication::font()) return;
   QApplication::setFont(font);
   font.setPointSizeF(font.pointSizeF() * strip_font);

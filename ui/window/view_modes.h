@@ -56,7 +56,6 @@ class ViewModes : public QObject {
   bool presenting_ = false;
   bool was_full_ = false;
   std::vector<QWidget*> hidden_;  ///< by the presenter's view: they come back
-  double own_size_;               ///< of the system's font, in points
   double scale_ = 1;
 };
 

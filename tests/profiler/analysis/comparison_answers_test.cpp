@@ -199,9 +199,9 @@ TEST(ComparisonAnswers, TheMeanLiesWhereItsIntervalSays) {
 
 TEST(ComparisonAnswers, Sentences) {
   const auto words = [](const std::vector<Judged>& judged) {
-    std::string all;
-    for (const Message& each : answer_words(Case(judged).answers().front(), {"after", "before"}))
-      all += text(each) + "\n";
+    const auto [answer, more] = answer_words(Case(judged).answers().front(), {"after", "before"});
+    std::string all = text(answer) + "\n";
+    for (const Message& each : more) all += text(each) + "\n";
     return all;
   };
   const std::string slower = words({{.ratio = 1.1, .low = 1.08, .high = 1.21 / 1.08, .verdict = Verdict::slower}});
@@ -216,7 +216,14 @@ TEST(ComparisonAnswers, Sentences) {
               AllOf(StartsWith("after is faster than before by 10% on average"), HasSubstr("faster by at least 8%")));
   EXPECT_THAT(words({{.ratio = 1.1, .low = 1.08, .high = 1.12, .verdict = Verdict::slower},
                      {.ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster}}),
-              StartsWith("Neither after nor before is faster on average (ratio 0.9950 ["));
+              StartsWith("Neither after nor before is shown to be faster on average by more than 1% (ratio 0.9950 ["));
+  EXPECT_THAT(words({{.ratio = 1.02, .low = 1.015, .high = 1.025, .verdict = Verdict::slower}, {}}),
+              StartsWith("Neither after nor before is shown to be faster on average by more than 1% (ratio 1.0100 ["))
+      << "the mean's interval is above 1, but not above the margin";
+  EXPECT_THAT(words({{.ratio = 2, .low = 1.9, .high = 2.1, .verdict = Verdict::slower}}),
+              StartsWith("after takes 2.00 times as long as before on average (ratio 2.0000 ["));
+  EXPECT_THAT(words({{.ratio = 0.5, .low = 0.48, .high = 0.52, .verdict = Verdict::faster}}),
+              StartsWith("after is 2.00 times as fast as before on average (ratio 0.5000 ["));
   EXPECT_THAT(words({{}, {}}), StartsWith("after is as fast as before: none of 2 points changed"));
   EXPECT_THAT(words({{}, {.verdict = Verdict::ambiguous}}),
               AllOf(StartsWith("after and before are not told apart"), HasSubstr("not told apart: 1.")));

@@ -74,7 +74,6 @@ TEST_F(DoctorPageTest, ADoctorThatHangsIsSaidAndCanBeStopped) {
   MainWindow window(false);
   auto& page = page_of<DoctorPage>(window);
   auto& late = *page.findChild<QTimer*>(QStringLiteral("doctor-late"));
-  EXPECT_EQ(late.interval(), 10'000) << "the seconds that are said";
   late.setInterval(0);
   window.show();
   window.show_page(QStringLiteral("doctor"));

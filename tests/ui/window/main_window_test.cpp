@@ -270,6 +270,11 @@ TEST_F(WindowTest, PointsThatStandInTwoFilesAreCountedOnceAndThatIsSaid) {
   ASSERT_EQ(window.workspace().open_now(copy), QString());
   EXPECT_TRUE(says(all)) << "no more than are drawn";
   EXPECT_TRUE(says(QStringLiteral("%1 points stand in several files and are counted once").arg(points)));
+  ASSERT_TRUE(window.workspace().set_query("fa1").empty());
+  const std::size_t fit = window.workspace().visible()->size();
+  ASSERT_LT(fit, points);
+  EXPECT_TRUE(says(QStringLiteral("%1 points (measured)").arg(fit)));
+  EXPECT_FALSE(says("counted once")) << "not all of these fit the filter";
 }
 
 TEST_F(WindowTest, ALanguageIsInUseOnceTheProgramHasStartedAgain) {

@@ -12,6 +12,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QStatusBar>
@@ -268,6 +269,40 @@ TEST_F(TabOrderTest, EveryStopOfEveryDialogIsNamedSeenAndInOrder) {
     }
   }
   qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST_F(TabOrderTest, TheRingIsThereAgainAfterAnotherWindowOrAMenu) {
+  QWidget window;
+  QWidget stop(&window);
+  stop.resize(80, 40);
+  window.resize(100, 60);
+  window.show();
+  window.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  const auto ringed = [&] { return !stop.findChildren<QWidget*>().isEmpty(); };
+  stop.setFocus(Qt::TabFocusReason);
+  EXPECT_TRUE(ringed());
+  {
+    QWidget other;
+    other.show();
+    other.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&other));
+  }
+  window.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+  EXPECT_EQ(QApplication::focusWidget(), &stop);
+  EXPECT_TRUE(ringed());
+  QMenu menu(&window);
+  menu.addAction("entry");
+  menu.popup(window.mapToGlobal(QPoint(0, 0)));
+  settle();
+  menu.close();
+  settle();
+  EXPECT_TRUE(ringed());
+  stop.clearFocus();
+  EXPECT_FALSE(ringed());
+  stop.setFocus(Qt::MouseFocusReason);
+  EXPECT_FALSE(ringed()) << "the hand knows where it is";
 }
 
 TEST_F(TabOrderTest, AReaderHearsCellsWithTheirColumnsAndChipsWithTheirValues) {
