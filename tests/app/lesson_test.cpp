@@ -77,12 +77,12 @@ TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
   EXPECT_EQ(outcome("exponent-of-d"), "refuted");
   EXPECT_EQ(outcome("exponent-of-m"), "held");
   EXPECT_EQ(outcome("bytes-independent-of-bc"), "held");
-  EXPECT_EQ(outcome("memory-bound"), "refuted");
   EXPECT_EQ(outcome("backward-recompute-faster"), "held");
   EXPECT_EQ(outcome("occupancy-is-all"), "refuted");
   EXPECT_EQ(outcome("crossover-long-only"), "held");
   EXPECT_EQ(outcome("little-gained-to-512"), "refuted");
   EXPECT_EQ(outcome("hierarchy-l2-three-ns"), "not-testable");
+  EXPECT_EQ(outcome("memory-bound"), "not-testable");  // no rate of mma.sync was measured beside these points
   EXPECT_EQ(outcome("tflops-of-a100"), "not-testable");
   // Of an A100 or of published software, of which the data hold no times.
   for (const char* id : {"fa2-twice", "peak-share", "fifteen-to-three", "fa2-speed-2k"})

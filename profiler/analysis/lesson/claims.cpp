@@ -142,10 +142,14 @@ Verdict over_ridge(const Front& card, const Evidence& evidence) {
   const auto ridge_of = [&](const DeviceLimits& gpu) {
     return hierarchy_of(gpu, ceilings_of(evidence, gpu), card.text("ceiling")).at(Rung::dram).flops_per_byte;
   };
-  Verdict verdict = of_metric(card, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
+  const auto over_it = [&](const Run& run) {
     const auto ridge = ridge_of(run.limits);
     return ridge && ridge->value > 0 ? 1 / ridge->value : 0;
-  });
+  };
+  const std::vector<Row> rows = rows_of_card(card, evidence);
+  const auto has_none = [&](Row row) { return over_it(evidence.points.run(row)) == 0; };
+  if (!rows.empty() && std::ranges::all_of(rows, has_none)) return untestable("no_ceilings");
+  Verdict verdict = of_metric(card, evidence, metric_key::arithmetic_intensity, Unit::ratio, over_it);
   name_the_measure(verdict, evidence, [&](const DeviceLimits& gpu, const ClaimFigure& /*ratio*/) {
     const auto ridge = ridge_of(gpu);
     return std::vector<ClaimFigure>{{"ridge", ridge->value, Unit::plain, Provenance::derived,

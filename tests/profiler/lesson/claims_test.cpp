@@ -275,7 +275,7 @@ TEST(Claims, BoundByMemoryIsWhatLiesBelowTheRidge) {
   EXPECT_EQ(judge(card({{"test", "over-ridge"}, {"ceiling", "mma_fp16"}, {"points", "algo:fa2 N:4096"}, {"high", "1"}}),
                   evidence)
                 .because,
-            "no_points");
+            "no_ceilings");
 }
 
 TEST(LessonTexts, EveryBoundSaysWhoseItIs) {
