@@ -2,6 +2,7 @@
 // The metrics table: one line a metric. No metric name is written anywhere else.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -18,6 +19,9 @@ namespace attnscope {
 
 /// Which end of a metric's values a tile is chosen for.
 enum class Better { neither, less, more };
+
+/// Between SMs and L2, and behind the L2.
+inline constexpr std::array<std::string_view, 2> memory_levels{"sm-l2", "dram"};
 
 /// What `collect --why` counts besides: how busy each unit was, in percent of its peak over the whole kernel (over the
 /// counted range where `sm_active_cycles` is not there); what warps waited for, in warps a cycle that issues; and
@@ -40,6 +44,7 @@ struct Metric {
   Better better = Better::neither;     ///< which end a heatmap outlines
   bool follows_clocks = false;         ///< throttled clocks change it: a time, or a rate over one
   bool may_be_negative = false;        ///< it is, or stands on, a difference of two counts that may come out below zero
+  std::string_view level = {};         ///< of memory whose bytes it is of: one of memory_levels; empty: of none
   double count_spread = 0;  ///< of what is counted once: how far two counts of one launch differ, of the value
   Why why = Why::none;
   bool predicted_use = false;  ///< how busy the model has a unit

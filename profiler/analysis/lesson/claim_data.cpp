@@ -27,18 +27,26 @@ bool means_published(const Front& card) {
   return card.text("source_kernel") == "published";
 }
 
-/// Of the memory that a test's bytes pass; empty where it is of none.
-std::string_view level_of_data(const Front& card, const ClaimTest& test) {
-  if (!test.level.empty()) return test.level;
-  const std::string metric = card.text("metric");
-  const bool dram = metric.starts_with("dram_") || metric == metric_key::arithmetic_intensity;
-  if (dram || card.text("level") == "dram") return "dram";
-  const bool sm_l2 = metric.find("l2_sm") != std::string::npos || metric == metric_key::l2_to_sm_bytes ||
-                     metric == metric_key::sm_to_l2_bytes || card.text("level") == "sm-l2";
-  return sm_l2 ? "sm-l2" : "";
+/// Recorded of another program: what is exported here and imported again is of an algorithm that is known here.
+bool is_of_others(const Evidence& evidence, Row row) {
+  return evidence.points.run(row).provenance == Provenance::imported &&
+         evidence.registry.find(evidence.points.algorithm(row)) == nullptr;
+}
+
+/// Whether the row is what the card's `from` or `to` names.
+bool is_of_side(const Front& card, std::string_view key, const Evidence& evidence, Row row) {
+  const bool of_others = card.text(key).starts_with(imported_series);
+  return evidence.points.algorithm(row) == series_of(card, key) && (!of_others || is_of_others(evidence, row));
 }
 
 }  // namespace
+
+std::string_view level_of_data(const Front& card, const ClaimTest& test) {
+  if (!test.level.empty()) return test.level;
+  if (const Metric* metric = find_metric(card.text("metric"))) return metric->level;
+  const auto* const level = std::ranges::find(attnscope::memory_levels, card.text("level"));
+  return level == attnscope::memory_levels.end() ? std::string_view() : *level;
+}
 
 std::string series_of(const Front& card, std::string_view key) {
   const std::string name = card.text(key);
@@ -75,36 +83,34 @@ std::string name_of(const PointTable& points, Row row) {
 
 std::vector<Mismatch> keep_what_the_source_means(const Front& card, const ClaimTest& test, Evidence& evidence) {
   std::vector<Mismatch> mismatches;
-  const auto mismatch = [&](std::string_view word, std::string_view key) {
-    mismatches.push_back({word, card.text(key)});
+  const auto mismatch = [&](std::string_view word, std::string source) {
+    mismatches.push_back({word, std::move(source)});
   };
-  const std::string_view level = level_of_data(card, test);
-  if (card.find("source_level") != nullptr && !level.empty() && card.text("source_level") != level)
-    mismatch("other_level", "source_level");
+  if (card.find("source_level") != nullptr && card.text("source_level") != level_of_data(card, test))
+    mismatch("other_level", card.text("source_level"));
   if (test.data != DataKind::points) {
     const bool of_gpu = test.data == DataKind::arithmetic || is_of_gpu(card, evidence.gpu.name);
-    if (!of_gpu) mismatch("other_gpu", "source_gpu");
-    if (test.data == DataKind::program && means_published(card)) mismatch("other_kernel", "source_kernel");
+    if (!of_gpu) mismatch("other_gpu", card.text("source_gpu"));
+    if (test.data == DataKind::program && means_published(card)) mismatch("other_kernel", {});
     return mismatches;
   }
   // What else is in the data is no evidence for it.
-  std::vector<Row> rows = rows_of_card(card, evidence);
+  std::vector<Row>& rows = evidence.rows;
+  rows = rows_of_card(card, evidence);
   std::erase_if(rows, [&](Row row) {
-    const std::string& algorithm = evidence.points.algorithm(row);
-    return card.find("from") != nullptr && algorithm != series_of(card, "from") && algorithm != series_of(card, "to");
+    return card.find("from") != nullptr && !is_of_side(card, "from", evidence, row) &&
+           !is_of_side(card, "to", evidence, row);
   });
   if (rows.empty()) return mismatches;
-  const auto narrow = [&](std::string_view word, std::string_view key, const auto& fits) {
+  const auto narrow = [&](std::string_view word, std::string source, const auto& fits) {
     std::vector<Row> kept;
     std::ranges::copy_if(rows, std::back_inserter(kept), fits);
-    if (kept.empty()) return mismatch(word, key);
+    if (kept.empty()) return mismatch(word, std::move(source));
     rows = std::move(kept);
   };
-  narrow("other_gpu", "source_gpu", [&](Row row) { return is_of_gpu(card, evidence.points.run(row).device_name); });
-  narrow("other_kernel", "source_kernel", [&](Row row) {
-    return !means_published(card) || evidence.points.run(row).provenance == Provenance::imported;
-  });
-  evidence.rows = std::move(rows);
+  narrow("other_gpu", card.text("source_gpu"),
+         [&](Row row) { return is_of_gpu(card, evidence.points.run(row).device_name); });
+  narrow("other_kernel", {}, [&](Row row) { return !means_published(card) || is_of_others(evidence, row); });
   return mismatches;
 }
 
@@ -121,8 +127,7 @@ DataOf data_of(const Front& card, const ClaimTest& test, const Evidence& evidenc
     const Run& run = evidence.points.run(row);
     add_once(of.gpus, run.device_name);
     const std::string& algorithm = evidence.points.algorithm(row);
-    const bool own = run.provenance != Provenance::imported && evidence.registry.find(algorithm) != nullptr;
-    add_once(own ? of.own : of.others, short_title(evidence.points.algorithms(), algorithm));
+    add_once(is_of_others(evidence, row) ? of.others : of.own, short_title(evidence.points.algorithms(), algorithm));
   }
   if (!of.own.empty() || !of.others.empty()) of.level = level_of_data(card, test);
   return of;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +44,11 @@ Claimed claimed_by(const Front& card) {
   if (const std::optional<double> stated = card.number("states")) {
     const double tolerance = number_of(card, "tolerance", 0.1);
     const double give = std::abs(*stated) * tolerance;
-    return {.low = *stated - give, .high = *stated + give, .stated = stated, .tolerance = tolerance};
+    return {.low = *stated - give,
+            .high = *stated + give,
+            .stated = stated,
+            .tolerance = tolerance,
+            .left_open = fmt::format("{}", fmt::join(card.words("source_leaves"), ", "))};
   }
   return {.low = number_of(card, "low", -infinite),
           .high = number_of(card, "high", infinite),
@@ -63,9 +68,10 @@ Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit uni
                                              : Outcome::partly,
                   .points = std::move(points)};
   const auto below = std::ranges::count_if(found, [&](const ClaimFigure& each) { return each.value < claimed.low; });
-  if (claimed.stated && inside == 0 && below > 0 && below < cases) {
+  if (!claimed.left_open.empty() && inside == 0 && below > 0 && below < cases) {
     verdict.outcome = Outcome::not_testable;
     verdict.because = "bracketed";
+    verdict.detail = claimed.left_open;
   }
   add_claimed(verdict, claimed, unit);
   if (cases == 1) {

@@ -30,18 +30,21 @@ struct Claimed {
   std::optional<double> stated{};
   double tolerance = 0;
   bool bounds_of_source = false;
+  std::string left_open{};  ///< of a stated number: "batch, heads", of which its source does not say it
 };
 [[nodiscard]] Claimed claimed_by(const Front& card);
 /// "± 15%", which no source states.
 [[nodiscard]] ClaimFigure tolerance_figure(double tolerance);
 /// A figure is a case: where all cases are as claimed it held, where none is it is refuted, and else it held in part.
-/// Cases on either side of a stated number refute nothing: between them it may hold, and the source does not say where.
+/// Cases on either side of a number whose source leaves something open refute nothing: between them it may hold.
 [[nodiscard]] Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit unit,
                               std::vector<Row> points);
 
 /// What a card's `from` and `to` begin with where they are another program's: "imported:torch-flash".
 inline constexpr std::string_view imported_series = "imported:";
 
+/// Of memory_levels the one that a test's bytes pass; empty where it is of none.
+[[nodiscard]] std::string_view level_of_data(const Front& card, const ClaimTest& test);
 /// Of a card's `from` or `to`.
 [[nodiscard]] std::string series_of(const Front& card, std::string_view key);
 

@@ -137,19 +137,23 @@ Verdict peak_share(const Front& card, const Evidence& evidence) {
   return verdict;
 }
 
-/// Operations for each byte of DRAM over the ridge point: below 1 a kernel is bound by memory.
+/// Operations for each byte of DRAM over the ridge point of the card's ceiling: below 1 a kernel is bound by memory.
 Verdict over_ridge(const Front& card, const Evidence& evidence) {
   const auto ridge_of = [&](const DeviceLimits& gpu) {
-    return hierarchy_of(gpu, ceilings_of(evidence, gpu)).at(Rung::dram).flops_per_byte;
+    return hierarchy_of(gpu, ceilings_of(evidence, gpu), card.text("ceiling")).at(Rung::dram).flops_per_byte;
   };
-  Verdict verdict = of_metric(card, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
+  const auto over_it = [&](const Run& run) {
     const auto ridge = ridge_of(run.limits);
     return ridge && ridge->value > 0 ? 1 / ridge->value : 0;
-  });
+  };
+  const std::vector<Row> rows = rows_of_card(card, evidence);
+  const auto has_none = [&](Row row) { return over_it(evidence.points.run(row)) == 0; };
+  if (!rows.empty() && std::ranges::all_of(rows, has_none)) return untestable("no_ceilings");
+  Verdict verdict = of_metric(card, evidence, metric_key::arithmetic_intensity, Unit::ratio, over_it);
   name_the_measure(verdict, evidence, [&](const DeviceLimits& gpu, const ClaimFigure& /*ratio*/) {
     const auto ridge = ridge_of(gpu);
-    return std::vector<ClaimFigure>{
-        {"ridge", ridge->value, Unit::plain, Provenance::derived, gpu.name, to_string(ridge->source)}};
+    return std::vector<ClaimFigure>{{"ridge", ridge->value, Unit::plain, Provenance::derived,
+                                     fmt::format("{}, {}", gpu.name, card.text("ceiling")), to_string(ridge->source)}};
   });
   return verdict;
 }
@@ -285,7 +289,7 @@ std::span<const ClaimTest> claim_tests() {
       {"passes", {"metric", "points"}, claimed, passes},
       {"rate", {"points"}, claimed, rate},
       {"peak-share", {"points"}, of_share, peak_share},
-      {"over-ridge", {"points"}, claimed, over_ridge, DataKind::points, "dram"},
+      {"over-ridge", {"ceiling", "points"}, claimed, over_ridge, DataKind::points, "dram"},
       {"occupancy", {"points"}, claimed, occupancy},
       {"exponent", {"of", "level", "points"}, claimed, exponent},
       {"crossover", {"from", "to", "points"}, claimed, crossover},
@@ -322,10 +326,12 @@ Verdict judge(const Front& card, const Evidence& evidence) {
     const auto query = PointQuery::parse(card.text("points"), evidence.points);
     if (!query.ok()) return untestable("broken_card", text(query.error()));
   }
+  if (card.find("source_level") != nullptr && level_of_data(card, *test).empty())
+    return untestable("broken_card", card.text("source_level"));
   try {
     Evidence meant = evidence;
     std::vector<Mismatch> mismatches = keep_what_the_source_means(card, *test, meant);
-    Verdict verdict = test->run(card, mismatches.empty() ? meant : evidence);
+    Verdict verdict = test->run(card, meant);
     verdict.of = data_of(card, *test, evidence, verdict.points);
     if (mismatches.empty()) return verdict;
     verdict.outcome = Outcome::not_testable;

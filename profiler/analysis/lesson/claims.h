@@ -72,7 +72,7 @@ struct DataOf {
 /// Where the source speaks of something else than the data.
 struct Mismatch {
   std::string_view word;  ///< a key of the lesson's words: "other_gpu", "other_kernel", "other_level"
-  std::string source{};   ///< what the source speaks of: a GPU's name, a level
+  std::string source{};   ///< what the source speaks of, behind the words: a GPU's name, a level
 };
 
 struct Verdict {
@@ -80,7 +80,7 @@ struct Verdict {
   std::vector<ClaimFigure> figures{};
   std::vector<Row> points{};  ///< that it was computed from
   std::string because{};      ///< of not testable: a key of the lesson's words
-  std::string detail{};       ///< beside it: what exactly is missing
+  std::string detail{};       ///< behind it: what exactly is missing
   DataOf of{};
   std::vector<Mismatch> mismatches{};  ///< with one, it is not testable, and the figures stand beside the claim
 };
@@ -105,7 +105,8 @@ struct ClaimTest {
 [[nodiscard]] const ClaimTest* find_claim_test(std::string_view word);
 
 /// What a source speaks of, a card says by `source_gpu`, `source_kernel: published` and `source_level`: it is held to
-/// data of that alone, and is not testable where there are none. What a card leaves open stands in Verdict::of.
+/// data of that alone, and is not testable where there are none. What the source does not say, and cases differ in, the
+/// card names by `source_leaves`. What a card leaves open stands in Verdict::of.
 /// Never throws: a card whose parameters cannot be read is not testable, and says why.
 [[nodiscard]] Verdict judge(const Front&, const Evidence&);
 

@@ -154,7 +154,14 @@ Verdict tile_fits(const Front& card, const Evidence& evidence) {
   const PointTable& points = evidence.points;
   const ValueColumn& times = points.values(metric_key::time_median_ns);
   for (const Row row : evidence.rows) {
-    if (points.algorithm(row) != algorithm->name() || points.problem(row).d != problem_of_card(card).d) continue;
+    const AttentionProblem& p = points.problem(row);
+    const auto as_asked = [&](std::string_view key, std::int64_t is) {
+      return number_of(card, key, static_cast<double>(is)) == static_cast<double>(is);
+    };
+    if (points.algorithm(row) != algorithm->name() || points.run(row).provenance != Provenance::measured) continue;
+    if (p.pass != Pass::fwd || !as_asked("d", p.d) || !as_asked("n", p.n_q) || !as_asked("n", p.n_k) ||
+        !as_asked("heads", p.heads_q) || !as_asked("batch", p.batch))
+      continue;
     if (!(points.tile_of(row).tile == config.tile) || !same_gpu(points.run(row).limits.name, evidence.gpu.name))
       continue;
     if (points.disposition(row) != Disposition::ok || !times.has(row)) continue;

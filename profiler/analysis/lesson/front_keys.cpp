@@ -139,10 +139,10 @@ Message algorithm_name(const Asked& asked) {
 
 /// What is compared: also a series that another program's times were recorded as, which only the points know.
 Message series_name(const Asked& asked) {
-  if (asked.value.starts_with(imported_series)) {
-    return is_name(asked.value.substr(imported_series.size())) ? Message() : Message(say::lesson::allows_series{});
-  }
-  return algorithm_name(asked);
+  if (!asked.value.starts_with(imported_series)) return algorithm_name(asked);
+  const std::string_view name = asked.value.substr(imported_series.size());
+  if (is_name(name) && asked.registry.find(name) == nullptr) return {};
+  return say::lesson::allows_series{};
 }
 
 Message algorithm_names(const Asked& asked) {
@@ -250,7 +250,11 @@ Message tile_side(const Asked& asked) {
 }
 
 Message law_level(const Asked& asked) {
-  return one_of(asked.value, {"sm-l2", "dram"});
+  return one_of(asked.value, {attnscope::memory_levels.begin(), attnscope::memory_levels.end()});
+}
+
+Message left_open(const Asked& asked) {
+  return all_of(asked.value, {"batch", "heads"});
 }
 
 Message published_kernel(const Asked& asked) {
@@ -309,9 +313,7 @@ constexpr std::array step_keys{
 };
 
 /// Of every claim.
-constexpr std::array card_keys{FrontKey{"source", any_text}, FrontKey{"test", any_text},
-                               FrontKey{"source_gpu", gpu_name}, FrontKey{"source_kernel", published_kernel},
-                               FrontKey{"source_level", law_level}};
+constexpr std::array card_keys{FrontKey{"source", any_text}, FrontKey{"test", any_text}};
 
 /// Of claims' tests, by word: what `takes` of claims.cpp names.
 constexpr std::array claim_keys{
@@ -415,6 +417,12 @@ std::vector<TextProblem> wrong_keys_of_claim(const Document& document, const Reg
   for (const std::string& key : of_languages) keys.push_back({key, any_text});
   const std::string word = document.front.text("test");
   if (const ClaimTest* test = find_claim_test(word)) {
+    // What the source speaks of decides nothing where the data are of nothing of that kind.
+    const bool of_points = test->data == DataKind::points;
+    if (of_points) keys.push_back({"source_leaves", left_open});
+    if (of_points || test->data == DataKind::program) keys.push_back({"source_kernel", published_kernel});
+    if (test->data != DataKind::arithmetic) keys.push_back({"source_gpu", gpu_name});
+    if (!level_of_data(document.front, *test).empty()) keys.push_back({"source_level", law_level});
     for (const auto& names : {test->needs, test->takes}) {
       for (const std::string_view name : names) keys.push_back(key_of_test(word, name));
     }

@@ -47,7 +47,7 @@ double Hierarchy::ridge() const {
   return dram ? dram->value : 0;
 }
 
-Hierarchy hierarchy_of(const DeviceLimits& gpu, std::span<const Ceiling> measured) {
+Hierarchy hierarchy_of(const DeviceLimits& gpu, std::span<const Ceiling> measured, std::string_view tensor) {
   namespace key = ceiling_key;
   const std::vector<Ceiling> datasheet = datasheet_ceilings(gpu);
   const auto of = [&](std::initializer_list<std::string_view> keys) { return ceiling(measured, datasheet, keys); };
@@ -56,8 +56,8 @@ Hierarchy hierarchy_of(const DeviceLimits& gpu, std::span<const Ceiling> measure
   };
   Hierarchy all;
   all.measured = !measured.empty();
-  const Figure tensor = of({key::wgmma_fp16, key::mma_fp16});
-  all.tensor_flops = tensor.value_or(HierarchyFigure{gpu.tensor_flops, CeilingSource::datasheet});
+  const Figure flops = tensor.empty() ? of({key::wgmma_fp16, key::mma_fp16}) : of({tensor});
+  all.tensor_flops = flops.value_or(HierarchyFigure{tensor.empty() ? gpu.tensor_flops : 0, CeilingSource::datasheet});
 
   // A multiply-add reads three operands of 4 bytes for its two operations.
   Figure registers = of({key::fma_fp32});

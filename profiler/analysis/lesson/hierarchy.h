@@ -45,7 +45,9 @@ struct Hierarchy {
   [[nodiscard]] const HierarchyRung& at(Rung rung) const { return rungs[static_cast<std::size_t>(rung)]; }
 };
 
-/// `measured` are ceilings of that very GPU; empty: the datasheet's. Latencies have no datasheet.
-[[nodiscard]] Hierarchy hierarchy_of(const DeviceLimits&, std::span<const Ceiling> measured = {});
+/// `measured` are ceilings of that very GPU; empty: the datasheet's. Latencies have no datasheet. `tensor` is the
+/// ceiling of the tensor cores' instruction, 0 where nobody knows it; empty: the fastest one's.
+[[nodiscard]] Hierarchy hierarchy_of(const DeviceLimits&, std::span<const Ceiling> measured = {},
+                                     std::string_view tensor = {});
 
 }  // namespace attnscope::analysis::lesson

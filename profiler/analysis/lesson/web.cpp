@@ -304,11 +304,9 @@ class Page {
     if (!of.others.empty())
       parts.push_back(fmt::format("{} {}", texts_.word("others_kernels"), fmt::join(of.others, ", ")));
     parts.insert(parts.end(), of.gpus.begin(), of.gpus.end());
-    if (!of.level.empty()) parts.push_back(texts_.word(level_key(of.level)));
+    if (!of.level.empty()) parts.push_back(translated(texts_, of.level));
     return markup(fmt::format("{}", fmt::join(parts, " · ")));
   }
-
-  static std::string_view level_key(std::string_view level) { return level == "dram" ? "dram" : "sm_l2"; }
 
   std::string verdict_html(const Verdict& verdict) const {
     const std::string of = data_text(verdict.of);
@@ -316,13 +314,11 @@ class Page {
     std::string html =
         fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"foreseen\"></p>", to_string(verdict.outcome),
                     word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
-    for (const Mismatch& each : verdict.mismatches) {
-      const std::string source = each.word == "other_gpu"     ? markup(each.source)
-                                 : each.word == "other_level" ? word(level_key(each.source))
-                                                              : std::string();
-      html += fmt::format("<p>{} {}</p>", word(each.word), source);
-    }
-    if (!verdict.because.empty()) html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));
+    const auto line = [&](std::string_view key, std::string_view detail) {
+      html += fmt::format("<p>{} {}</p>", word(key), markup(translated(texts_, detail)));
+    };
+    for (const Mismatch& each : verdict.mismatches) line(each.word, each.source);
+    if (!verdict.because.empty()) line(verdict.because, verdict.detail);
     if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
     if (!testable && !verdict.figures.empty() && !of.empty())
       html += fmt::format("<p>{} {}</p>", word("beside_it"), of);

@@ -80,7 +80,7 @@ TEST(Claims, EachCaseIsJudgedAndTheMedianDecidesNothing) {
   EXPECT_EQ(of("1", fmt::to_string(each.front() / 2)).outcome, Outcome::refuted);
 }
 
-TEST(Claims, CasesOnEitherSideOfANumberRefuteNothing) {
+TEST(Claims, CasesOnEitherSideOfANumberRefuteNothingWhereTheSourceLeavesSomethingOpen) {
   // Times of naive over those of FA2 at two problems: 1.2 and 3.
   std::vector<PointRecord> records;
   for (const auto& [n, ns] : {std::pair{1024, 1.2e6}, std::pair{2048, 3e6}}) {
@@ -93,19 +93,28 @@ TEST(Claims, CasesOnEitherSideOfANumberRefuteNothing) {
     }
   }
   const PointTable table = fixtures::Points(records).table();
-  for (const auto& [states, outcome, because] :
-       {std::tuple{"2", Outcome::not_testable, "bracketed"}, std::tuple{"5", Outcome::refuted, ""},
-        std::tuple{"3", Outcome::partly, ""}}) {
+  for (const auto& [states, leaves, outcome, because] :
+       {std::tuple{"2", "batch heads", Outcome::not_testable, "bracketed"}, std::tuple{"2", "", Outcome::refuted, ""},
+        std::tuple{"5", "batch heads", Outcome::refuted, ""}, std::tuple{"3", "batch heads", Outcome::partly, ""}}) {
     const Verdict verdict = judge(card({{"test", "versus"},
                                         {"from", "naive"},
                                         {"to", "fa2"},
                                         {"metric", "time_median_ns"},
                                         {"points", ""},
-                                        {"states", states}}),
+                                        {"states", states},
+                                        {"source_leaves", leaves}}),
                                   evidence_of(table));
     EXPECT_EQ(verdict.outcome, outcome) << states;
     EXPECT_EQ(verdict.because, because) << states;
+    EXPECT_EQ(verdict.detail, *because != 0 ? "batch, heads" : "") << states;
   }
+  // A law is no number that holds somewhere: naive's time grows by 2.5 with twice the N, FA2's not at all.
+  EXPECT_EQ(
+      judge(
+          card({{"test", "doubled"}, {"doubled", "n"}, {"metric", "time_median_ns"}, {"points", ""}, {"states", "2"}}),
+          evidence_of(table))
+          .outcome,
+      Outcome::refuted);
 }
 
 /// A GPU's points beside another's and beside times of another program.
@@ -159,6 +168,11 @@ TEST(Claims, AreHeldToWhatTheirSourceSpeaksOfAlone) {
   EXPECT_EQ(theirs.outcome, Outcome::held);
   EXPECT_THAT(theirs.of.own, IsEmpty());
   EXPECT_THAT(theirs.of.others, testing::UnorderedElementsAre("torch-flash", "torch-cudnn"));
+  // What is exported here and imported again is this program's as before.
+  fixtures::Points again;
+  again.add(fixtures::memory_wall(), fixtures::run(Provenance::imported, "again"));
+  EXPECT_THAT(mismatches_of(rates(again.table(), {of_published})), ElementsAre("other_kernel"));
+  EXPECT_THAT(rates(again.table(), {}).of.others, IsEmpty());
   // There are points of either, and none of both.
   EXPECT_THAT(mismatches_of(rates(of_two_gpus_and_another_program(true, true), {of_a100, of_published})),
               ElementsAre("other_kernel"));
@@ -189,20 +203,38 @@ TEST(Claims, OfOneLevelOfMemoryAreNotHeldToAnothers) {
                              {"low", "4"},
                              {"source_level", "dram"}});
   EXPECT_THAT(mismatches_of(judge(loaded, evidence_of(table))), ElementsAre("other_level"));
+  // A time is of no level, and so no evidence of one.
+  const Front time = card({{"test", "doubled"},
+                           {"doubled", "n"},
+                           {"metric", "time_median_ns"},
+                           {"points", "algo:fa2"},
+                           {"low", "0"},
+                           {"source_level", "dram"}});
+  EXPECT_EQ(judge(time, evidence_of(table)).because, "broken_card");
+  for (const auto& [metric, level] : {std::pair{"arithmetic_intensity", "dram"}, std::pair{"dram_bandwidth", "dram"},
+                                      std::pair{"l2_sm_over_model", "sm-l2"}, std::pair{"tflops", ""}})
+    EXPECT_EQ(find_metric(metric)->level, level) << metric;
 }
 
 TEST(Claims, AnotherProgramsTimesMayBeCompared) {
   const PointTable table = of_two_gpus_and_another_program(false, true);
-  const Front claim = card({{"test", "versus"},
-                            {"from", "imported:torch-cudnn"},
-                            {"to", "imported:torch-flash"},
-                            {"metric", "time_median_ns"},
-                            {"points", ""},
-                            {"low", "0"},
-                            {"source_kernel", "published"}});
+  Front claim = card({{"test", "versus"},
+                      {"from", "imported:torch-cudnn"},
+                      {"to", "imported:torch-flash"},
+                      {"metric", "time_median_ns"},
+                      {"points", ""},
+                      {"low", "0"},
+                      {"source_kernel", "published"}});
   const Verdict verdict = judge(claim, evidence_of(table));
   EXPECT_EQ(verdict.outcome, Outcome::held) << verdict.because;
   EXPECT_THAT(verdict.of.others, testing::UnorderedElementsAre("torch-flash", "torch-cudnn"));
+  // Our kernel is no series of another program.
+  claim.entries.erase("source_kernel");
+  claim.entries["to"].value = "fa2";
+  claim.entries["from"].value = "fa1";
+  EXPECT_EQ(judge(claim, evidence_of(table)).outcome, Outcome::held);
+  claim.entries["from"].value = "imported:fa1";
+  EXPECT_EQ(judge(claim, evidence_of(table)).because, "no_pairs");
 }
 
 // Of mma.sync's 631 TFLOP/s a larger share than of the datasheet's 989.
@@ -226,16 +258,24 @@ TEST(Claims, BoundByMemoryIsWhatLiesBelowTheRidge) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
   Evidence evidence = evidence_of(table);
   const auto outcome = [&](double flops) {
-    evidence.ceilings = {{.name = "wgmma_fp16", .value = flops, .unit = "flop/s", .source = CeilingSource::measured},
+    evidence.ceilings = {{.name = "wgmma_fp16", .value = 1e15, .unit = "flop/s", .source = CeilingSource::measured},
+                         {.name = "mma_fp16", .value = flops, .unit = "flop/s", .source = CeilingSource::measured},
                          {.name = "dram_read", .value = 1e12, .unit = "byte/s", .source = CeilingSource::measured}};
     const Verdict verdict =
-        judge(card({{"test", "over-ridge"}, {"points", "algo:fa2 N:4096"}, {"high", "1"}}), evidence);
+        judge(card({{"test", "over-ridge"}, {"ceiling", "mma_fp16"}, {"points", "algo:fa2 N:4096"}, {"high", "1"}}),
+              evidence);
     EXPECT_DOUBLE_EQ(verdict.figures.back().value, flops / 1e12);
+    EXPECT_EQ(verdict.figures.back().of, "NVIDIA H200, mma_fp16");
     EXPECT_EQ(verdict.of.level, "dram");
     return verdict.outcome;
   };
   EXPECT_EQ(outcome(1e12), Outcome::refuted);  // one operation a byte: everything lies above
   EXPECT_EQ(outcome(1e18), Outcome::held);
+  evidence.ceilings.clear();  // a Hopper's datasheet has no rate of mma.sync
+  EXPECT_EQ(judge(card({{"test", "over-ridge"}, {"ceiling", "mma_fp16"}, {"points", "algo:fa2 N:4096"}, {"high", "1"}}),
+                  evidence)
+                .because,
+            "no_ceilings");
 }
 
 TEST(LessonTexts, EveryBoundSaysWhoseItIs) {
@@ -406,6 +446,26 @@ TEST(Claims, WhatOurKernelsLackRefutesNothing) {
   EXPECT_EQ(rule.figures.at(2).value, 48);
   EXPECT_EQ(judge(card({{"test", "paper-rule"}, {"m_kib", "1e300"}, {"d", "512"}, {"states", "96"}}), evidence).because,
             "broken_card");
+}
+
+TEST(Claims, ATileRanWhereItWasMeasuredAsAsked) {
+  const auto ran = [](const char* heads, const auto& change, bool simulated = false) {
+    PointSpec spec = fixtures::spec("fa2", 8192, 256, 256);
+    change(spec.problem);
+    const PointTable table = fixtures::Points({fixtures::ok_point(spec, simulated)}).table();
+    Front claim =
+        card({{"test", "tile-fits"}, {"algorithm", "fa2"}, {"n", "8192"}, {"d", "128"}, {"br", "256"}, {"bc", "256"}});
+    if (*heads != 0) claim.entries["heads"].value = heads;
+    return judge(claim, evidence_of(table)).points.size();
+  };
+  const auto as_it_is = [](AttentionProblem&) {};
+  EXPECT_EQ(ran("", as_it_is), 1U);
+  EXPECT_EQ(ran("", as_it_is, true), 0U);
+  EXPECT_EQ(ran("3", as_it_is), 0U);
+  EXPECT_EQ(ran("3", [](AttentionProblem& p) { p.heads_q = p.heads_kv = 3; }), 1U);
+  EXPECT_EQ(ran("", [](AttentionProblem& p) { p.n_q = p.n_k = 4096; }), 0U);
+  EXPECT_EQ(ran("", [](AttentionProblem& p) { p.n_q = 1; }), 0U);
+  EXPECT_EQ(ran("", [](AttentionProblem& p) { p.pass = Pass::bwd; }), 0U);
 }
 
 TEST(Claims, FiguresAreInTheUnitsThatTheSourceHas) {

@@ -183,12 +183,27 @@ TEST(TeachersClaim, WhatWouldBeMisjudgedIsLeftOut) {
               HasSubstr("claims/mine.md:5: 'from: fast' is not taken: it takes one of naive"));
   EXPECT_THAT(replaced("from: fa1", "from: imported:<b>"),
               HasSubstr("claims/mine.md:5: 'from: imported:<b>' is not taken: it takes the name of an algorithm, or "));
+  EXPECT_THAT(replaced("from: fa1", "from: imported:fa1"),
+              HasSubstr("claims/mine.md:5: 'from: imported:fa1' is not taken: it takes the name of an algorithm, or "));
   EXPECT_EQ(replaced("from: fa1", "from: imported:torch-flash"), "0 lines");
+  EXPECT_EQ(replaced("low: 1", "states: 1\nsource_leaves: heads"), "0 lines");
+  EXPECT_THAT(replaced("low: 1", "states: 1\nsource_leaves: the rest"),
+              HasSubstr("claims/mine.md:10: 'source_leaves: the rest' is not taken: it takes some of batch, heads"));
+  EXPECT_THAT(replaced("low: 1", "low: 1\nsource_level: dram"),
+              HasSubstr("claims/mine.md:10: nothing takes 'source_level'"));
+  EXPECT_EQ(replaced("time_median_ns", "dram_bytes\nsource_level: dram"), "0 lines");
   EXPECT_THAT(replaced("low: 1", "low: 1\nsource_gpu: best"),
               HasSubstr("claims/mine.md:10: 'source_gpu: best' is not taken: it takes one of NVIDIA H200, "));
   EXPECT_THAT(replaced("low: 1", "low: 1\nstated_by: me"),
               HasSubstr("claims/mine.md:10: 'stated_by: me' is not taken: it takes one of source, ours"));
   EXPECT_THAT(replaced("pass:fwd", "pass:>="), HasSubstr("claims/mine.md:8: 'points: pass:>=' is not taken: "));
+  for (const std::string key : {"source_gpu: NVIDIA H200", "source_kernel: published", "source_level: dram"}) {
+    const std::vector<TextFile> arithmetic{
+        {"claims/mine.md",
+         "---\nsource: me\ntest: elsewhere\ntitle.en: x\nmissing: y\n" + key + "\n---\n## en\n\nz\n"}};
+    EXPECT_THAT(told(load_lesson("en", arithmetic)),
+                ElementsAre(StartsWith("claims/mine.md:6: nothing takes '" + key.substr(0, key.find(':')))));
+  }
   const std::vector<TextFile> ledger{
       {"claims/mine.md",
        "---\nsource: me\ntest: ledger\ntitle.en: x\nmatrix: S\nn: 1024 2048\nstates: 2\n---\n## en\n\ny\n"}};
