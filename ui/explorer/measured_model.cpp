@@ -36,9 +36,9 @@ QString outcome_words(const MeasuredPoint& point) {
       break;
   }
   if (point.event.time_median_ns > 0) {
-    return qtext(say::explorer_page::measured_time{.time = text(Nanoseconds(point.event.time_median_ns)),
-                                                   .provenance = said(parse_provenance(point.event.provenance),
-                                                                      point.event.provenance)});
+    return qtext(say::explorer_page::measured_time{
+        .time = text(Nanoseconds(point.event.time_median_ns)),
+        .provenance = said(parse_provenance(point.event.provenance), point.event.provenance)});
   }
   return qtext(said(parse_disposition(point.event.disposition), point.event.disposition));
 }

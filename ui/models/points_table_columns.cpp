@@ -107,9 +107,7 @@ ColumnKeys keys_of_result(const PointSet& p) {
 
 /// `code`: as files have it, in no language.
 QString result_of(const PointSet& p, Row row, bool code) {
-  const auto said = [code](auto value) {
-    return code ? to_qstring(attnscope::to_string(value)) : qtext(title(value));
-  };
+  const auto said = [code](auto value) { return code ? to_qstring(attnscope::to_string(value)) : qtext(title(value)); };
   const analysis::PointColumns& points = p.table().points();
   QString text = said(points.disposition(row));
   if (points.throttled(row)) {

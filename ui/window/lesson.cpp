@@ -16,8 +16,8 @@
 #include "profiler/analysis/lesson/texts.h"
 #include "storage/lesson_pages.h"
 #include "storage/lesson_texts.h"
-#include "ui/runs/samples.h"
 #include "ui/process/save_file.h"
+#include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 

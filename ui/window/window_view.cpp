@@ -170,9 +170,9 @@ void WindowView::select() {
 }
 
 void WindowView::save() {
-  const QString path =
-      QFileDialog::getSaveFileName(&window_, qtext(say::window::save_view_title{}),
-                                   usual_place(QStringLiteral("attnscope-view.json")), qtext(say::window::view_filter{}));
+  const QString path = QFileDialog::getSaveFileName(&window_, qtext(say::window::save_view_title{}),
+                                                    usual_place(QStringLiteral("attnscope-view.json")),
+                                                    qtext(say::window::view_filter{}));
   if (path.isEmpty()) return;
   window_.say_written(qtext(say::window::written{.file = one_line(path).toStdString()}), write_view(path, view()));
 }

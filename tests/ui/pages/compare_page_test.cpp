@@ -622,7 +622,8 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   auto& table = page_of<PointsPage>(window);
   table.settle();
   EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
-  EXPECT_EQ(as_tsv(table.table()->selected_values()).count("4096"), 1) << as_tsv(table.table()->selected_values()).toStdString();
+  EXPECT_EQ(as_tsv(table.table()->selected_values()).count("4096"), 1)
+      << as_tsv(table.table()->selected_values()).toStdString();
   ASSERT_TRUE(window.details()->point());
   EXPECT_EQ(window.details()->point()->id, chosen.id);
   EXPECT_EQ(window.details()->point()->run->summary.preset, "after");

@@ -772,8 +772,7 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   // It stands in the file, which is open, and is at its end though the collector waits for more.
   ASSERT_TRUE(QTest::qWaitFor(
       [this] {
-        return workspace.visible()->size() == 1 &&
-               workspace.runs()[0].info->summary.state == StoredRunState::complete;
+        return workspace.visible()->size() == 1 && workspace.runs()[0].info->summary.state == StoredRunState::complete;
       },
       patience_ms));
   EXPECT_FALSE(workspace.runs()[0].info->summary.finished_at.empty());
