@@ -35,8 +35,15 @@ StorageError cannot_write(const fs::path& file, MessageValue why) {
   return {Kind::not_writable, say::file::cannot_write{.file = file.string(), .error = std::move(why)}};
 }
 
+/// The system's words are in one language, so what people meet most is said in ours.
+MessageValue why_not(int error) {
+  if (error == ENOENT) return say::file::no_such_folder{};
+  if (error == EACCES) return say::file::no_access{};
+  return std::strerror(error);
+}
+
 StorageError cannot_write(const fs::path& file, int error) {
-  StorageError cannot = cannot_write(file, std::strerror(error));
+  StorageError cannot = cannot_write(file, why_not(error));
   return error == ENOSPC || error == EDQUOT || error == EFBIG ? StorageError(Kind::disk_full, cannot.message())
                                                               : cannot;
 }

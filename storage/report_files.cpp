@@ -34,7 +34,7 @@ report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
   return {.file = file,
           .id = run.id,
           .preset = run.preset,
-          .state = std::string(to_string(run.state)),
+          .state = text(title(run.state)),
           .started_at = run.started_at,
           .argv = run.argv,
           .program = run.environment.app_version,

@@ -10,6 +10,7 @@
 
 #include "kernels/model/gpu_values.h"
 #include "messages/row.h"
+#include "messages/run_state.h"
 #include "storage/bounds.h"
 #include "storage/migrations.h"
 #include "storage/point_rows.h"
@@ -151,6 +152,22 @@ std::string_view to_string(StoredRunState wanted) {
     if (state == wanted) return name;
   }
   return "unknown";
+}
+
+Message title(StoredRunState state) {
+  switch (state) {
+    case StoredRunState::running:
+      return say::run_state::running{};
+    case StoredRunState::complete:
+      return say::run_state::complete{};
+    case StoredRunState::cancelled:
+      return say::run_state::cancelled{};
+    case StoredRunState::interrupted:
+      return say::run_state::interrupted{};
+    case StoredRunState::failed:
+      break;
+  }
+  return say::run_state::failed{};
 }
 
 std::unordered_map<std::int64_t, DigestState> RunStore::Impl::trusted_rows() {

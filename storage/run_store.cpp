@@ -206,6 +206,13 @@ void RunStore::finish_run(std::int64_t run, StoredRunState state) {
   impl_->checkpoint();
 }
 
+void RunStore::reopen_run(std::int64_t run) {
+  impl_->write([&] {
+    impl_->set_state(run, StoredRunState::running);
+    return run;
+  });
+}
+
 std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs,
                                                       const std::function<void()>& proceed) {
   const auto add_all = [&] {

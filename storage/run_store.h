@@ -172,6 +172,8 @@ class RunStore {
   /// stays. A round that the point has already, or a point that is not what was written, is an error.
   std::int64_t add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void finish_run(std::int64_t run, StoredRunState);
+  /// Marks it running again: it gets more points.
+  void reopen_run(std::int64_t run);
   /// All of them, or none when one cannot be stored; their ids. `proceed` is called before each point: where it throws,
   /// none is stored.
   std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>, const std::function<void()>& proceed = {});
@@ -255,5 +257,6 @@ class RunStore {
 inline constexpr int settings_since = 4;
 
 [[nodiscard]] std::string_view to_string(StoredRunState);
+[[nodiscard]] Message title(StoredRunState);
 
 }  // namespace attnscope

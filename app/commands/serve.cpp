@@ -225,9 +225,13 @@ class Session {
       }
       std::optional<MeasureRequest> request = queue_.take(patience);
       if (request) {
+        if (std::exchange(rests_, false)) store_.reopen_run(run_);
         measure(*std::move(request));
       } else if (queue_.drained()) {
         break;
+      } else if (next_index_ > 0 && !std::exchange(rests_, true)) {
+        // Who looks into the file while nothing is asked is not to wait for more; a killed session has lost nothing.
+        store_.finish_run(run_, StoredRunState::complete);
       }
       if (lost_) {
         if (const auto code = go_on()) return *code;
@@ -321,7 +325,7 @@ class Session {
     queue_.close();
     reader_.reset();
     queue_.cancel_all(gone(say::request::session_ended{}));
-    store_.finish_run(run_, state);
+    if (!rests_) store_.finish_run(run_, state);
     const std::string_view word = state == StoredRunState::failed ? "device-lost" : to_string(state);
     report_done(store_, run_, std::string(word), reason, code, reporter_);
     return with_skipped_rows(store_, code);
@@ -339,6 +343,7 @@ class Session {
   std::size_t next_index_ = 0;
   std::size_t answered_ = 0;
   bool any_ok_ = false;
+  bool rests_ = false;  ///< all that was asked is answered, and the run said to be complete
   bool lost_ = false;
   Message loss_;
   std::atomic<bool> dropped_ = false;  ///< the input ended before all was measured

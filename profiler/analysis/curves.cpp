@@ -531,7 +531,7 @@ CurveSet build_curves(const PointTable& table, std::span<const Row> rows, const 
 }
 
 Message failure_words(Disposition disposition) {
-  const std::string_view word = to_string(disposition);
+  const Message word = title(disposition);
   switch (disposition) {
     case Disposition::incorrect:
       return say::series::ran_result{.outcome = word};

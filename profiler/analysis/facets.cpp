@@ -16,6 +16,7 @@
 #include <utility>
 #include <variant>
 
+#include "messages/common.h"
 #include "messages/facet.h"
 #include "messages/facet_help.h"
 
@@ -410,6 +411,10 @@ std::string heads_text(const AttentionProblem& problem) {
 
 std::string lengths_text(const AttentionProblem& problem) {
   return problem.n_q == problem.n_k ? fmt::to_string(problem.n_k) : fmt::format("{} × {}", problem.n_q, problem.n_k);
+}
+
+std::string shown_text(const FacetValue& value) {
+  return value.text == left_to_algorithm ? text(say::common::chosen{}) : value.text;
 }
 
 }  // namespace attnscope::analysis

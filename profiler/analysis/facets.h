@@ -95,4 +95,7 @@ struct PointAxis {
 /// "4096", or "1 × 65536" (n_q × n_k) where they differ.
 [[nodiscard]] std::string lengths_text(const AttentionProblem&);
 
+/// A value's text in the words of whoever reads it: what is left to an algorithm has another in each language.
+[[nodiscard]] std::string shown_text(const FacetValue&);
+
 }  // namespace attnscope::analysis

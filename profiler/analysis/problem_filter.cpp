@@ -200,7 +200,7 @@ std::string ProblemFilter::summary() const {
     if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0) {
       label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
     }
-    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, text);
+    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, shown_text(state.value()));
   }
   return words;
 }

@@ -23,7 +23,6 @@ namespace {
 using Bare = QueryField::Bare;
 
 constexpr std::string_view throttled = "throttled";
-constexpr std::string_view left_to_algorithm = "auto";
 
 /// Names that stand for a field: what axes (profiler/plan/axes.h) and the table of points call it, or what is short.
 struct OtherName {

@@ -373,7 +373,7 @@ std::string brief_text(const Field& field, const PointSpec& spec) {
   if (field.brief != nullptr) return field.brief(spec);
   std::string text = people_text(field, spec);
   if (field.role != FieldRole::knob) return text;
-  if (field.type == FieldType::integer && text == field.fallback) return "auto";
+  if (field.type == FieldType::integer && text == field.fallback) return std::string(left_to_algorithm);
   std::ranges::replace(text, '_', ' ');
   return text;
 }

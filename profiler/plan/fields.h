@@ -162,7 +162,9 @@ struct WideField {
 [[nodiscard]] std::string field_text(const Field&, const PointSpec&);
 /// As people read it: "full" of mask=none.
 [[nodiscard]] std::string people_text(const Field&, const PointSpec&);
-/// The same where there is little room: "contiguous", "auto", a long list shortened.
+/// brief_text() of a knob that an algorithm chooses.
+inline constexpr std::string_view left_to_algorithm = "auto";
+/// The same as people_text() where there is little room: "contiguous", "auto", a long list shortened.
 [[nodiscard]] std::string brief_text(const Field&, const PointSpec&);
 /// brief_text() of a mask.
 [[nodiscard]] std::string mask_text(const Mask&);

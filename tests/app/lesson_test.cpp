@@ -215,6 +215,11 @@ constexpr const char* reader = R"js(<script>
     const [start, few] = [dots(), filled()];
     flowing.querySelector('.step').click();
     report.moved = dots().map((x, i) => x - start[i]);
+    const pace = flowing.querySelector('select'), said = () => flowing.querySelector('.now').textContent;
+    const slowed = () => [said().includes(` ${pace.value} `), +said().match(/[\d,]+$/)[0].replaceAll(',', '')];
+    report.slowed = [+pace.value, ...slowed()];
+    pace.value = 60; pace.dispatchEvent(new Event('change'));
+    report.slowed.push(...slowed());
     const loads = flowing.querySelector('.loads');
     loads.value = loads.max; loads.dispatchEvent(new Event('input'));
     report.filled = [few, filled()];
@@ -390,6 +395,12 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_GT(report["moved"][0], report["moved"][1]);
     EXPECT_GT(report["moved"][1], report["moved"][2]);
     EXPECT_NEAR(report["moved"][2].get<double>(), 400 * 1.1 / 120, 0.01);
+    // What the picture plays at 5 steps a second, it plays twelve times slower than at 60.
+    EXPECT_EQ(report["slowed"][0], 5);
+    EXPECT_EQ(report["slowed"][1], true);
+    EXPECT_EQ(report["slowed"][3], true);
+    EXPECT_GT(report["slowed"][4], 1'000'000);
+    EXPECT_NEAR(report["slowed"][2].get<double>(), 12 * report["slowed"][4].get<double>(), 12);
     EXPECT_LT(report["filled"][0], report["filled"][1]);
     EXPECT_NEAR(report["filled"][1].get<double>(), 3 * 400, 0.1);
     EXPECT_EQ(report["right"], "result meets");

@@ -91,7 +91,9 @@ TEST_F(Serve, answers_each_request_with_its_point_and_keeps_it) {
   const std::optional<StoredPoint> kept = RunStore::open(file_, Mode::read_only).point(point.point_id);
   ASSERT_TRUE(kept) << "what was said is there, while the session goes on";
   EXPECT_EQ(kept->record.spec, point.spec);
-  EXPECT_EQ(the_run().state, StoredRunState::running);
+  while (the_run().state == StoredRunState::running) std::this_thread::yield();
+  EXPECT_EQ(the_run().state, StoredRunState::complete) << "nothing is asked, though the session may go on";
+  EXPECT_FALSE(the_run().finished_at.empty());
 
   client.ask(asks_for("second", 512) + asks_for("first", 256) + end_line() + "\n");
   const Outcome outcome = client.end();
@@ -292,6 +294,7 @@ TEST_F(Serve, a_kill_keeps_what_was_said) {
   SessionClient client(folder_, command());
   for (const char* id : {"a", "b", "c"}) client.ask(asks_for(id, 64));
   for (int i = 0; i < 3; ++i) client.until<PointEvent>();
+  while (the_run().state == StoredRunState::running) std::this_thread::yield();
   client.ask(asks_for_many());
   client.until<StartedEvent>();
   client.process().send(SIGKILL);

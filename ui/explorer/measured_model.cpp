@@ -14,7 +14,15 @@
 namespace attnscope::ui {
 namespace {
 
-QString state_words(const MeasuredPoint& point) {
+/// A newer collector may say what this window has no word for.
+template <class Parsed>
+Message said(const Parsed& parsed, const std::string& word) {
+  return parsed.ok() ? title(*parsed) : Message::verbatim(word);
+}
+
+}  // namespace
+
+QString outcome_words(const MeasuredPoint& point) {
   switch (point.state) {
     case MeasuredPoint::State::waiting:
       return qtext(say::explorer_page::waiting{});
@@ -28,13 +36,12 @@ QString state_words(const MeasuredPoint& point) {
       break;
   }
   if (point.event.time_median_ns > 0) {
-    return qtext(say::explorer_page::measured_time{.time = text(Nanoseconds(point.event.time_median_ns)),
-                                                   .provenance = point.event.provenance});
+    return qtext(say::explorer_page::measured_time{
+        .time = text(Nanoseconds(point.event.time_median_ns)),
+        .provenance = said(parse_provenance(point.event.provenance), point.event.provenance)});
   }
-  return QString::fromStdString(point.event.disposition);
+  return qtext(said(parse_disposition(point.event.disposition), point.event.disposition));
 }
-
-}  // namespace
 
 MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool shown) {
   Line line;
@@ -48,7 +55,7 @@ MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool show
   const AttentionProblem& problem = point.choices.point.spec.problem;
   put(n_column, static_cast<double>(problem.n_k), format_lengths(problem));
   put(d_column, static_cast<double>(problem.d), QString::number(problem.d));
-  put(time_column, point.event.time_median_ns, state_words(point));
+  put(time_column, point.event.time_median_ns, outcome_words(point));
   QStringList help{point.device, QString::fromStdString(describe(point.choices.point.spec))};
   if (!point.why.isEmpty()) help << point.why;
   if (point.state == MeasuredPoint::State::finished) {

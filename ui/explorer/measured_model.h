@@ -11,6 +11,9 @@
 
 namespace attnscope::ui {
 
+/// "1.20 ms (simulated)", or how it ended, or that it waits.
+[[nodiscard]] QString outcome_words(const MeasuredPoint& point);
+
 class MeasuredModel : public TableModel {
   Q_OBJECT
  public:

@@ -95,6 +95,9 @@ void MeasuringCard::follow_measurer() {
     show_state();
     emit changed();
   });
+  connect(&measurer_, &PointMeasurer::kept, this, [this] {
+    if (measurer_.open() == 0) emit answered();
+  });
   connect(&measurer_, &PointMeasurer::trouble, this, [this](const QString& reason) {
     trouble_ = reason;
     show_state();
@@ -137,7 +140,13 @@ QString MeasuringCard::state_words() const {
   if (!runs_) return qtext(say::explorer_page::cannot_be_measured{});
   if (QString why = no_device_words(); !why.isEmpty()) return why;
   if (measurer_.points().empty()) return qtext(say::explorer_page::nothing_measured{});
-  return qtext(say::explorer_page::kept_in{.file = measurer_.database().toStdString()});
+  const Message kept = say::explorer_page::kept_in{.file = measurer_.database().toStdString()};
+  const MeasuredPoint& last = measurer_.points().front();
+  if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(kept);
+  return qtext(say::explorer_page::beside_prediction{.configuration = short_title(last.choices).toStdString(),
+                                                     .outcome = outcome_words(last).toStdString(),
+                                                     .predicted = text(Nanoseconds(last.theory->ns)),
+                                                     .kept = kept});
 }
 
 QString MeasuringCard::no_device_words() const {

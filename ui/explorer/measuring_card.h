@@ -47,6 +47,8 @@ class MeasuringCard : public QWidget {
   void map_wanted(const QString& file, qint64 point);
   /// A point waits, is measured or has its answer.
   void changed();
+  /// All that was asked for has its answer, and the last is in the table.
+  void answered();
 
  private:
   void ask(const QPushButton& button, const std::function<void(const ListedDevice&)>& how);

@@ -157,6 +157,13 @@ std::vector<PlaceOnSide> places_on_sides(const PointSet& points, const SideAxis&
   return places;
 }
 
+/// Whether some point stands on both sides, whatever came of it.
+bool met(const analysis::ComparisonResult& result) {
+  return !result.pairs.empty() || std::ranges::any_of(result.left_out, [](const analysis::LeftOut& left) {
+    return left.why != analysis::LeftOut::Why::no_partner;
+  });
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> SideAxis::side_named(const QString& name) const {
@@ -214,11 +221,7 @@ QStringList ComparisonSet::method_words(std::optional<std::uint32_t> code) const
 }
 
 bool ComparisonSet::some_met() const {
-  return std::ranges::any_of(others, [](const OtherSide& other) {
-    return !other.result.pairs.empty() || std::ranges::any_of(other.result.left_out, [](const analysis::LeftOut& left) {
-      return left.why != analysis::LeftOut::Why::no_partner;
-    });
-  });
+  return std::ranges::any_of(others, [](const OtherSide& other) { return met(other.result); });
 }
 
 std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, const std::function<bool()>& cancelled) {
@@ -249,8 +252,16 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
     request.alignment = alignment_beside(points->table(), ask.axis, request.base, request.other);
     set->others.push_back({.code = code, .alignment = request.alignment, .result = {}});
     aligned.push_back(analysis::align(points->table(), request));
-    set->margin = std::max(set->margin, aligned.back().result.margin);
   }
+  // Where some side has a point of the baseline, one that has none would only be counted among them.
+  if (std::ranges::any_of(aligned, met, &analysis::AlignedSides::result)) {
+    for (std::size_t i = aligned.size(); i-- > 0;) {
+      if (met(aligned[i].result)) continue;
+      set->others.erase(set->others.begin() + static_cast<std::ptrdiff_t>(i));
+      aligned.erase(aligned.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  for (const analysis::AlignedSides& sides_of : aligned) set->margin = std::max(set->margin, sides_of.result.margin);
   // One margin on a page: that of the sides that need the wider one.
   for (std::size_t i = 0; i < aligned.size(); ++i) {
     if (is_cancelled()) return nullptr;

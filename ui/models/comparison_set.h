@@ -58,7 +58,8 @@ struct ComparisonSet {
   std::optional<double> asked_margin = std::nullopt;
   double margin = 0;              ///< of all verdicts
   std::size_t looks = 1;          ///< analysis::ComparisonRequest's
-  std::vector<OtherSide> others;  ///< every side but the baseline, in the axis' order; each corrected by itself
+  std::vector<OtherSide> others;  ///< in the axis' order, each corrected by itself: every side but the baseline that
+                                  ///< has a point of it, or where none has, every one
 
   [[nodiscard]] const QString& base_name() const { return axis.values[base]; }
   [[nodiscard]] const QString& name_of(const OtherSide& other) const { return axis.values[other.code]; }

@@ -11,7 +11,7 @@ namespace attnscope::ui {
 
 /// As it is, but an algorithm by its short title, as everywhere in the window.
 [[nodiscard]] inline QString value_words(const analysis::Facet& facet, const analysis::FacetValue& value) {
-  return facet.key == "algorithm" ? short_title(value.text) : QString::fromStdString(value.text);
+  return facet.key == "algorithm" ? short_title(value.text) : QString::fromStdString(analysis::shown_text(value));
 }
 
 }  // namespace attnscope::ui

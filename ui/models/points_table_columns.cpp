@@ -105,17 +105,24 @@ ColumnKeys keys_of_result(const PointSet& p) {
   }};
 }
 
+/// `code`: as files have it, in no language.
+QString result_of(const PointSet& p, Row row, bool code) {
+  const auto said = [code](auto value) { return code ? to_qstring(attnscope::to_string(value)) : qtext(title(value)); };
+  const analysis::PointColumns& points = p.table().points();
+  QString text = said(points.disposition(row));
+  if (points.throttled(row)) {
+    text += QStringLiteral(", ") + (code ? QStringLiteral("throttled") : qtext(say::points_table::throttled{}));
+  }
+  const Provenance origin = points.origin(row);
+  const bool of_a_gpu = origin == Provenance::measured || origin == Provenance::derived;
+  if (!of_a_gpu) text += QStringLiteral(", ") + said(origin);
+  return text;
+}
+
 Column result_column() {
   Column result{qtext(say::points_table::result{}), result_key, qtext(say::points_table::result_help{}),
-                [](const PointSet& p, Row row) {
-                  const analysis::PointColumns& points = p.table().points();
-                  QString text = qtext(title(points.disposition(row)));
-                  if (points.throttled(row)) text += QStringLiteral(", ") + qtext(say::points_table::throttled{});
-                  const Provenance origin = points.origin(row);
-                  const bool of_a_gpu = origin == Provenance::measured || origin == Provenance::derived;
-                  if (!of_a_gpu) text += QStringLiteral(", ") + to_qstring(origin);
-                  return text_value(text);
-                }};
+                [](const PointSet& p, Row row) { return text_value(result_of(p, row, false)); }};
+  result.code = [](const PointSet& p, Row row) { return result_of(p, row, true); };
   result.tip = [](const PointSet& p, Row row) {
     const analysis::PointColumns& points = p.table().points();
     if (points.origin(row) == Provenance::extrapolated) return qtext(say::points_table::extrapolated_help{});
@@ -207,6 +214,9 @@ std::vector<Column> outcome_columns() {
           [](const PointSet& p, Row row) { return headline(qtext(p.table().reason(row))); }, place_of_reason),
   };
   for (Column& column : columns) {
+    if (column.key == QLatin1String("values")) {
+      column.code = [](const PointSet& p, Row row) { return to_qstring(to_string(p.table().points().origin(row))); };
+    }
     if (column.metric == keys::l2_sm_over_model) {
       column.value = [](const PointSet& p, Row row) {
         Value value = metric(p, row, metric_key::l2_sm_over_model);

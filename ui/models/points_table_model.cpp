@@ -342,7 +342,7 @@ QVariant PointsTableModel::cell(int row, int column, int role) const {
     }
     case copy_role: {
       const Value value = value_of_cell(spec, row);
-      if (spec.metric.empty()) return value.text;
+      if (spec.metric.empty()) return spec.code != nullptr ? spec.code(*points_, shown) : value.text;
       if (value.sort.isValid()) return QString::number(value.sort.toDouble(), 'g', QLocale::FloatingPointShortest);
       // What is not read yet is no missing value, and does not look like one.
       return source_of(spec, row).points == nullptr ? value.text : QString();

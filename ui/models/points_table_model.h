@@ -106,8 +106,9 @@ class PointsTableModel : public TableModel {
     std::function<Value(const PointSet&, Row)> value;
     std::string_view metric = {};  ///< of the metrics table, whose unit the values have; empty: a setting
     QString field = {};            ///< the one field that it shows, which it is known by as well
-    std::function<bool(const PointSet&)> in_use = nullptr;       ///< none: always shown
-    std::function<QString(const PointSet&, Row)> tip = nullptr;  ///< none: that of the value
+    std::function<bool(const PointSet&)> in_use = nullptr;        ///< none: always shown
+    std::function<QString(const PointSet&, Row)> tip = nullptr;   ///< none: that of the value
+    std::function<QString(const PointSet&, Row)> code = nullptr;  ///< for programs, in no language; none: the value
     /// Of a setting: functions of a row of that set, which give the same for rows that read the same.
     std::function<std::vector<std::function<std::uint64_t(Row)>>(const PointSet&)> keys = nullptr;
   };

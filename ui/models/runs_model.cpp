@@ -71,7 +71,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case origin_role:
       return summary.provenance == Provenance::measured ? QString() : to_qstring(summary.provenance);
     case state_role:
-      return summary.state == StoredRunState::complete ? QString() : to_qstring(to_string(summary.state));
+      return summary.state == StoredRunState::complete ? QString() : qtext(attnscope::title(summary.state));
     case Qt::ToolTipRole: {
       QString argv;
       for (const std::string& word : summary.argv) argv += one_line(QString::fromStdString(word)) + QLatin1Char(' ');
@@ -80,7 +80,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                                                 .time = format_time(summary.started_at).toStdString(),
                                                 .points = counted_points(summary.points),
                                                 .ok = summary.ok_points,
-                                                .state = to_string(summary.state),
+                                                .state = attnscope::title(summary.state),
                                                 .file = one_line(shown_[row]->file).toStdString()});
       if (!summary.environment.driver_version.empty()) {
         text += QLatin1Char('\n') + qtext(say::run_list::versions{.driver = summary.environment.driver_version,

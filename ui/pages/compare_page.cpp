@@ -12,6 +12,8 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "messages/compare.h"
 #include "messages/compare_page.h"
@@ -255,6 +257,18 @@ PlotPicture ComparePage::picture() const {
     }
   }
   return picture_of(*plot_, set_->points->runs_of(rows));
+}
+
+ShownValues ComparePage::values() const {
+  if (views_->currentWidget() == table_) return table_->values();
+  std::set<int> shown;
+  const auto add = [&](std::span<const Row> rows) {
+    for (const Row row : rows) {
+      if (const auto line = model_->row_of(row)) shown.insert(order_->mapFromSource(model_->index(*line, 0)).row());
+    }
+  };
+  views_->currentWidget() == map_ ? add(map_->grid().shown_rows()) : add(filter().rows());
+  return table_->values([&](int row) { return shown.contains(row); });
 }
 
 void ComparePage::pose() {

@@ -32,7 +32,8 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
   [[nodiscard]] bool has_values() const override { return words().isEmpty(); }
-  [[nodiscard]] ShownValues values() const override { return table_->values(false); }
+  /// The table's lines, of those points alone that the view shows.
+  [[nodiscard]] ShownValues values() const override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void pose() override;
 

@@ -77,7 +77,7 @@ EmptyWords why_no_points(const Workspace& workspace) {
   }
   if (ticked != runs.end()) {
     return {qtext(say::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
-            qtext(say::empty_page::no_points_help{.state = to_string(ticked->info->summary.state)})};
+            qtext(say::empty_page::no_points_help{.state = title(ticked->info->summary.state)})};
   }
   return {qtext(say::empty_page::no_run{}), qtext(say::empty_page::no_run_help{})};
 }

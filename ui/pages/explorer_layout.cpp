@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the explorer's page is made of.
 #include <QHBoxLayout>
+#include <QScrollBar>
+#include <QTimer>
 #include <array>
 #include <utility>
 
@@ -157,6 +159,26 @@ void ExplorerPage::build_cards() {
   card_area_->setWidgetResizable(true);
   card_area_->setFrameShape(QFrame::NoFrame);
   card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+}
+
+void ExplorerPage::follow_measuring() {
+  connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
+  connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
+  connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
+  connect(measuring_, &MeasuringCard::changed, this, &ExplorerPage::show_recorded);
+  const auto show_result = [this] {
+    // Heights are the new ones only once what was posted for the layout is through.
+    QTimer::singleShot(0, this, [this] {
+      if (keeps_result_seen_) card_area_->ensureWidgetVisible(measuring_->table());
+    });
+  };
+  connect(measuring_, &MeasuringCard::answered, this, [this, show_result] {
+    keeps_result_seen_ = true;
+    show_result();
+  });
+  // The file is read a moment later, and what it tells makes cards above higher.
+  connect(card_area_->verticalScrollBar(), &QScrollBar::rangeChanged, this, show_result);
+  connect(card_area_->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { keeps_result_seen_ = false; });
 }
 
 }  // namespace attnscope::ui

@@ -192,13 +192,6 @@ void ExplorerPage::edit_own_gpus() {
   dialog->open();
 }
 
-void ExplorerPage::follow_measuring() {
-  connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
-  connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
-  connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
-  connect(measuring_, &MeasuringCard::changed, this, &ExplorerPage::show_recorded);
-}
-
 void ExplorerPage::show_measured() {
   const bool runs = shown_ != nullptr && !shown_->exploration.refusal && !behind_;
   measuring_->show_choices(chosen_.choices, runs);
@@ -315,6 +308,7 @@ void ExplorerPage::change(State next, const QString& words, const QString& what,
 }
 
 void ExplorerPage::apply(const State& state) {
+  keeps_result_seen_ = false;
   chosen_ = state;
   behind_ = true;
   explored_.drop();  // its answer is of what was chosen before

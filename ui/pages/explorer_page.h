@@ -141,6 +141,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   State chosen_;
   std::shared_ptr<const Explored> shown_;
   bool behind_ = false;
+  bool keeps_result_seen_ = false;  ///< until somebody scrolls or chooses
   bool queued_ = false;
   std::vector<std::shared_ptr<const Explored>> known_pins_;
   QUndoStack undo_;

@@ -109,7 +109,7 @@ const PlainTable* Page::seen_table() const {
 
 ShownValues Page::values() const {
   const PlainTable* table = seen_table();
-  return table == nullptr ? ShownValues() : table->values(false);
+  return table == nullptr ? ShownValues() : table->values();
 }
 
 void Page::contextMenuEvent(QContextMenuEvent* event) {

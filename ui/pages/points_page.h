@@ -28,7 +28,7 @@ class PointsPage : public Page {
   [[nodiscard]] PlainTable* table() const { return table_; }
   /// None of what is listed without being in memory.
   [[nodiscard]] bool has_values() const override { return !model_->lists() && model_->rowCount() > 0; }
-  [[nodiscard]] ShownValues values() const override { return table_->values(false); }
+  [[nodiscard]] ShownValues values() const override { return table_->values(); }
 
  protected:
   void show_anew() override { refresh(); }

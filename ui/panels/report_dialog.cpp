@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QDialogButtonBox>
-#include <QDir>
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -15,7 +14,6 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
-#include <QStandardPaths>
 #include <QUrl>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -23,6 +21,7 @@
 
 #include "messages/report.h"
 #include "messages/report_dialog.h"
+#include "ui/process/save_file.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -46,11 +45,6 @@ QListWidgetItem* add_ticked(QListWidget& list, const QString& words, bool ticked
   item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
   item->setCheckState(ticked ? Qt::Checked : Qt::Unchecked);
   return item;
-}
-
-QString usual_file() {
-  const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-  return QDir(folder.isEmpty() ? QDir::homePath() : folder).filePath(QStringLiteral("attnscope-report.html"));
 }
 
 }  // namespace
@@ -89,7 +83,7 @@ void ReportDialog::add_fields() {
   title_ = new QLineEdit(this);
   title_->setObjectName(QStringLiteral("report-title"));
   title_->setPlaceholderText(qtext(say::report_dialog::name_example{}));
-  file_ = new QLineEdit(usual_file(), this);
+  file_ = new QLineEdit(usual_place(QStringLiteral("attnscope-report.html")), this);
   file_->setObjectName(QStringLiteral("report-file"));
   auto* choose = new QPushButton(qtext(say::report_dialog::browse{}), this);
   choose->setAutoDefault(false);

@@ -51,7 +51,7 @@ ShownValues values_of(const CurveSet& set) {
     const Metric* metric = find_metric(analysis::metric_of(curve));
     for (const CurvePoint& point : curve.points) {
       QStringList line{QString(curve.label).replace(QLatin1Char('\n'), QStringLiteral(" · ")),
-                       to_qstring(point.provenance),
+                       to_qstring(to_string(point.provenance)),
                        key_of(curve, point),
                        metric == nullptr ? QString() : to_qstring(metric->unit),
                        set.places.empty() ? plain_number(point.n) : word_at(set, point.n),
@@ -85,9 +85,9 @@ ShownValues values_of(std::span<const HeatmapGrid* const> maps) {
         const HeatmapCell& cell = map->at({static_cast<int>(row), static_cast<int>(column)});
         if (!cell.disposition) continue;
         values.lines.push_back({to_qstring(map->y.values[row].text), to_qstring(map->x.values[column].text),
-                                cell.value ? plain_number(*cell.value) : QString(), to_qstring(cell.provenance),
-                                to_qstring(to_string(*cell.disposition)), map->points->run_of(cell.row)->title,
-                                title.what + QStringLiteral(" · ") + title.of});
+                                cell.value ? plain_number(*cell.value) : QString(),
+                                to_qstring(to_string(cell.provenance)), to_qstring(to_string(*cell.disposition)),
+                                map->points->run_of(cell.row)->title, title.what + QStringLiteral(" · ") + title.of});
       }
     }
   }

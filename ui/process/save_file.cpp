@@ -2,7 +2,9 @@
 #include "ui/process/save_file.h"
 
 #include <QBuffer>
+#include <QDir>
 #include <QFile>
+#include <QStandardPaths>
 #include <QSvgGenerator>
 
 #include "messages/output.h"
@@ -26,6 +28,11 @@ QString save_file(const QString& path, const std::function<bool(QIODevice&)>& wr
   } catch (const StorageError& error) {
     return QString::fromLocal8Bit(error.what());
   }
+}
+
+QString usual_place(const QString& name) {
+  const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return QDir(!documents.isEmpty() && QDir(documents).exists() ? documents : QDir::homePath()).filePath(name);
 }
 
 bool write_all(QIODevice& out, const QByteArray& bytes) {

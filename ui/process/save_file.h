@@ -24,6 +24,9 @@ using Existing = OutputFile::Existing;
 [[nodiscard]] QString save_file(const QString& path, const std::function<bool(QIODevice&)>& write,
                                 Existing existing = Existing::any);
 
+/// A name in the folder for documents, or in that of the user where there is none: one that exists.
+[[nodiscard]] QString usual_place(const QString& name = {});
+
 /// False when the device takes no more; it knows why.
 [[nodiscard]] bool write_all(QIODevice& out, const QByteArray& bytes);
 /// As save_file(); an unknown format is an error too.

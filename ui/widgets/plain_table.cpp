@@ -41,7 +41,7 @@ void PlainTable::choose_row(int row) {
                                     QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
 
-ShownValues PlainTable::values(bool selected) const {
+ShownValues PlainTable::values(const std::function<bool(int row)>& wanted) const {
   QList<int> columns;
   for (int column = 0; column < model()->columnCount(); ++column) {
     if (!isColumnHidden(column)) columns << column;
@@ -57,15 +57,19 @@ ShownValues PlainTable::values(bool selected) const {
   ShownValues values{
       .keys = line_of([this](int column, int role) { return model()->headerData(column, Qt::Horizontal, role); })};
   for (int row = 0; row < model()->rowCount(); ++row) {
-    if (selected && !selectionModel()->isRowSelected(row, {})) continue;
+    if (wanted && !wanted(row)) continue;
     values.lines.push_back(line_of([&](int column, int role) { return model()->index(row, column).data(role); }));
   }
   return values;
 }
 
+ShownValues PlainTable::selected_values() const {
+  return values([this](int row) { return selectionModel()->isRowSelected(row, {}); });
+}
+
 void PlainTable::keyPressEvent(QKeyEvent* event) {
   if (!event->matches(QKeySequence::Copy)) return QTableView::keyPressEvent(event);
-  if (selectionModel()->hasSelection()) QGuiApplication::clipboard()->setText(as_tsv(values(true)));
+  if (selectionModel()->hasSelection()) QGuiApplication::clipboard()->setText(as_tsv(selected_values()));
 }
 
 QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QTableView>
+#include <functional>
 
 #include "ui/text/values.h"
 
@@ -16,8 +17,9 @@ class PlainTable : public QTableView {
   /// Selects this row alone. QTableView::selectRow() takes the keys that are held down for the user's wish to add to
   /// what is selected.
   void choose_row(int row);
-  /// What stands in its visible columns, of the selected rows or of all; TableModel::copy_role.
-  [[nodiscard]] ShownValues values(bool selected) const;
+  /// What stands in its visible columns, of the wanted rows or of all; TableModel::copy_role.
+  [[nodiscard]] ShownValues values(const std::function<bool(int row)>& wanted = {}) const;
+  [[nodiscard]] ShownValues selected_values() const;
 
  protected:
   void changeEvent(QEvent* event) override;

@@ -16,6 +16,7 @@
 #include "profiler/analysis/lesson/texts.h"
 #include "storage/lesson_pages.h"
 #include "storage/lesson_texts.h"
+#include "ui/process/save_file.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -144,8 +145,7 @@ void LessonInBrowser::tell(const LessonFile& written) {
 
 void LessonInBrowser::save() {
   const QString folder =
-      QFileDialog::getExistingDirectory(window_, qtext(say::window::save_lesson_title{}),
-                                        QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation));
+      QFileDialog::getExistingDirectory(window_, qtext(say::window::save_lesson_title{}), usual_place());
   if (folder.isEmpty()) return;
   saved_.ask({lesson_points(workspace_), LessonRequest(), folder}, always_aside);
 }

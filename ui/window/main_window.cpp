@@ -31,6 +31,7 @@
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/process/remote_device_list.h"
+#include "ui/process/save_file.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -428,8 +429,8 @@ void MainWindow::export_csv_file() {
   const QString title = filter.isEmpty() ? qtext(say::window::export_csv_title{})
                                          : qtext(say::window::export_csv_title_filtered{
                                                .points = counted().toStdString(), .filter = filter.toStdString()});
-  const QString path =
-      QFileDialog::getSaveFileName(this, title, QStringLiteral("attnscope.csv"), qtext(say::window::csv_filter{}));
+  const QString path = QFileDialog::getSaveFileName(this, title, usual_place(QStringLiteral("attnscope.csv")),
+                                                    qtext(say::window::csv_filter{}));
   if (!path.isEmpty()) save_csv(path);
 }
 

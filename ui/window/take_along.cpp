@@ -21,7 +21,7 @@ namespace {
 QString ask_for_file(QWidget* window, const QString& title, const QString& stem, const QString& filter,
                      const QStringList& endings) {
   QString chosen;
-  QString path = QFileDialog::getSaveFileName(window, title, stem + endings.front(), filter, &chosen);
+  QString path = QFileDialog::getSaveFileName(window, title, usual_place(stem + endings.front()), filter, &chosen);
   if (path.isEmpty() || !QFileInfo(path).suffix().isEmpty()) return path;
   for (const QString& ending : endings) {
     if (chosen.contains(ending)) return path + ending;

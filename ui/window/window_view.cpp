@@ -12,6 +12,7 @@
 #include "messages/window.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
+#include "ui/process/save_file.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
@@ -169,9 +170,9 @@ void WindowView::select() {
 }
 
 void WindowView::save() {
-  const QString path =
-      QFileDialog::getSaveFileName(&window_, qtext(say::window::save_view_title{}),
-                                   QStringLiteral("attnscope-view.json"), qtext(say::window::view_filter{}));
+  const QString path = QFileDialog::getSaveFileName(&window_, qtext(say::window::save_view_title{}),
+                                                    usual_place(QStringLiteral("attnscope-view.json")),
+                                                    qtext(say::window::view_filter{}));
   if (path.isEmpty()) return;
   window_.say_written(qtext(say::window::written{.file = one_line(path).toStdString()}), write_view(path, view()));
 }

@@ -152,7 +152,7 @@
     let at = 0, timer = null;
     const scrub = make('input', {type: 'range', min: 0, max: count() - 1, value: 0, class: 'scrub', 'aria-label': w('scrub'), oninput: () => { stop(); set(+scrub.value); }});
     const playing = make('button', {class: 'play-button', onclick: () => timer === null ? start() : stop()}, w('play'));
-    const speed = make('select', {'aria-label': w('speed'), onchange: () => { if (timer !== null) { stop(); start(); } }},
+    const speed = make('select', {'aria-label': w('speed'), onchange: () => { draw(at); if (timer !== null) { stop(); start(); } }},
                        ...[1, 2, 5, 10, 30, 60].map(n => make('option', {value: n, selected: n === 5}, `${n}/s`)));
     const set = to => {
       at = Math.max(0, Math.min(count() - 1, to));
@@ -170,7 +170,7 @@
     const button = (word, name, act) => make('button', {title: w(word), class: name, onclick: () => { stop(); act(); }}, {first: '|◀', back: '◀', forward: '▶', last: '▶|'}[word]);
     const bar = make('div', {class: 'row'}, button('first', 'to-first', () => set(0)), button('back', 'step-back', () => set(at - 1)), playing,
                      button('forward', 'step', () => set(at + 1)), button('last', 'to-last', () => set(count() - 1)), speed);
-    const control = {figure, set, stop, step: by => { stop(); set(at + by); figure.scrollIntoView({block: 'nearest'}); }, toggle: () => timer === null ? start() : stop(), bar, scrub};
+    const control = {figure, set, stop, step: by => { stop(); set(at + by); figure.scrollIntoView({block: 'nearest'}); }, toggle: () => timer === null ? start() : stop(), speed: () => +speed.value, bar, scrub};
     players.push(control);
     return control;
   };
@@ -296,7 +296,7 @@
     const load = make('input', {type: 'range', class: 'loads', min: 0, max: Math.max(0, all.loads.length - 1), value: all.first, 'aria-label': w('under_way'), oninput: () => draw(at)});
     const under = make('output');
     const moving = svg('g');
-    let at = 0;
+    let at = 0, control = null;
     all.lanes.forEach((lane, i) => {
       const middle = high * (i + 0.5), across = Math.max(1, lane.pipe * (high - 10)), side = Math.max(1, lane.square * (high - 10));
       picture.append(svg('text', {x: 4, y: middle - 4}, lane.name), svg('text', {x: 4, y: middle + 16, class: 'size'}, lane.size));
@@ -309,6 +309,7 @@
       const frame = all.frames[at];
       const chosen = all.loads[+load.value];
       clock.textContent = frame.clock;
+      if (control) clock.textContent += ` · ${w('slowed').replace('{speed}', control.speed())} ${Math.round(all.stretch / control.speed()).toLocaleString('en')}`;
       under.textContent = chosen ? chosen.label : '';
       moving.replaceChildren();
       all.lanes.forEach((lane, i) => {
@@ -329,7 +330,7 @@
       });
     };
     if (all.frames.length > 1) {
-      const control = transport(figure, () => all.frames.length, draw);
+      control = transport(figure, () => all.frames.length, draw);
       figure.append(control.bar, control.scrub, clock, make('label', {class: 'row'}, under, load), picture);
       control.set(0);
     } else {

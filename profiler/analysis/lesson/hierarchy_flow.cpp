@@ -85,10 +85,8 @@ HierarchyFlow hierarchy_flow(const Hierarchy& hierarchy, int sms) {
 
 std::string clock_text(const LessonTexts& texts, const HierarchyFlow& flow, const FlowFrame& frame) {
   if (flow.frame_ns <= 0) return texts.word("no_latency");
-  constexpr double frames_per_second = 60;
-  return fmt::format("{} {} · {} {} · {} {}", texts.word("since_start"), text(Nanoseconds(std::round(frame.ns))),
-                     texts.word("flops_meanwhile"), text(Flops(frame.tensor_flops)), texts.word("slowed"),
-                     number_text(flow.stretch(frames_per_second)));
+  return fmt::format("{} {} · {} {}", texts.word("since_start"), text(Nanoseconds(std::round(frame.ns))),
+                     texts.word("flops_meanwhile"), text(Flops(frame.tensor_flops)));
 }
 
 std::string trips_text(const LessonTexts& texts, const std::optional<double>& trips) {

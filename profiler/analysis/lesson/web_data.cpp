@@ -238,7 +238,9 @@ std::string flow_json(const LessonTexts& texts, const Evidence& evidence) {
     }
     loads.push_back({{"label", load_text(texts, load)}, {"rungs", rungs}});
   }
-  return json{{"lanes", lanes}, {"frames", frames}, {"loads", loads}, {"first", flow.first_load}}.dump();
+  return json{
+      {"lanes", lanes}, {"frames", frames}, {"loads", loads}, {"first", flow.first_load}, {"stretch", flow.stretch(1)}}
+      .dump();
 }
 
 std::string softmax_json() {

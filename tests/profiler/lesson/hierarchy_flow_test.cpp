@@ -94,6 +94,7 @@ TEST(HierarchyFlow, TheBrowserHasTheSameFrames) {
       EXPECT_TRUE(page["frames"][i]["trips"][shared].is_null());
       EXPECT_EQ(page["frames"][i]["clock"], clock_text(texts, flow, flow.frames[i]));
     }
+    EXPECT_DOUBLE_EQ(page["stretch"].get<double>(), 60 * flow.stretch(60));
     ASSERT_EQ(page["loads"].size(), flow.loads.size());
     EXPECT_NEAR(page["loads"][0]["rungs"][dram]["share"].get<double>(), flow.loads[0].rungs[dram]->share, 1e-7);
     EXPECT_EQ(page["first"], flow.first_load);

@@ -24,10 +24,12 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTextTable>
+#include <array>
 #include <set>
 
 #include "kernels/registry.h"
 #include "messages/embedded.h"
+#include "messages/points_table.h"
 #include "messages/roofline_page.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
@@ -35,6 +37,7 @@
 #include "profiler/plan/fields.h"
 #include "profiler/plan/presets.h"
 #include "tests/ui/window_test.h"
+#include "ui/explorer/measured_model.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"
@@ -42,6 +45,7 @@
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/point_html.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/plots/plotted_values.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -362,6 +366,39 @@ TEST_F(LanguageTest, RunsSpeakIt) {
   for (const int role : {int{RunsModel::detail_role}, int{Qt::ToolTipRole}, int{Qt::AccessibleTextRole}}) {
     EXPECT_TRUE(marked(index.data(role).toString())) << index.data(role).toString().toStdString();
   }
+}
+
+// Programs read them.
+TEST_F(LanguageTest, ValuesForProgramsDoNotSpeakIt) {
+  CurveRequest request;
+  request.algorithms = {"fa2"};
+  const ShownValues curves = values_of(fixtures::curves_of(fixtures::shown(fixtures::memory_wall()), request));
+  const HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(fixtures::tile_sweep()), metric_key::time_median_ns);
+  const ShownValues maps = values_of(std::array{&grid});
+  MainWindow window(false);
+  ASSERT_EQ(window.workspace().open_now(file), QString());
+  window.show_page(QStringLiteral("table"));
+  settle();
+  const ShownValues table = page_of<PointsPage>(window).values();
+  const auto result = table.keys.indexOf(qtext(say::points_table::result{}));
+  ASSERT_GE(result, 0);
+  for (const QStringList& line : table.lines) EXPECT_FALSE(marked(line[result])) << line[result].toStdString();
+  for (const ShownValues& values : {curves, maps}) {
+    ASSERT_FALSE(values.empty());
+    const auto origin = values.keys.indexOf(QStringLiteral("origin"));
+    for (const QStringList& line : values.lines) EXPECT_TRUE(parse_provenance(line[origin].toStdString()).ok());
+  }
+}
+
+TEST_F(LanguageTest, WhatAProcessSaysInCodesSpeaksIt) {
+  MeasuredPoint point{.state = MeasuredPoint::State::finished, .choices = default_choices(), .device = {}};
+  point.event.disposition = "infeasible";
+  EXPECT_TRUE(marked(outcome_words(point))) << outcome_words(point).toStdString();
+  point.event.time_median_ns = 1e6;
+  point.event.provenance = "simulated";
+  EXPECT_TRUE(outcome_words(point).contains(qtext(title(Provenance::simulated))));
+  EXPECT_TRUE(marked(qtext(title(StoredRunState::complete))));
+  EXPECT_TRUE(marked(QString::fromStdString(analysis::shown_text({.text = std::string(left_to_algorithm)}))));
 }
 
 TEST_F(LanguageTest, DialogsSpeakIt) {

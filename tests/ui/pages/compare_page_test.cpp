@@ -185,6 +185,39 @@ TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
       << ratios.join(' ').toStdString();
 }
 
+TEST_F(ComparePageTest, ASideThatSharesNoPointIsNotAmongThem) {
+  open({{"a", grid_of(unchanged_factors)},
+        {"b", grid_of(changed_factors)},
+        {"explored", {lasting(fixtures::spec("fa2", 512, 64), 1e6)}}});
+  page.compare_by("run");
+  page.settle();
+  ASSERT_EQ(page.comparison()->others.size(), 1U);
+  EXPECT_EQ(page.comparison()->name_of(page.comparison()->others[0]), "b");
+  EXPECT_TRUE(page.summary().startsWith("Neither b nor a is faster on average")) << page.summary().toStdString();
+  EXPECT_FALSE(page.summary().contains("explored")) << page.summary().toStdString();
+  EXPECT_EQ(column("verdict").size(), 6);
+}
+
+TEST_F(ComparePageTest, ValuesAreOfWhatTheViewShows) {
+  auto two_widths = grid_of(changed_factors);
+  for (PointRecord& record : grid_of(changed_factors)) {
+    record.spec.problem.d = 64;
+    two_widths.push_back(std::move(record));
+  }
+  open({{"before", two_widths}, {"after", two_widths}});
+  EXPECT_EQ(page.values().lines.size(), 12U);
+  page.set_view(ComparePage::View::map);
+  page.set_map_axes("n", "br");
+  settle();
+  ASSERT_EQ(page.view(), page.map());
+  const ShownValues values = page.values();
+  EXPECT_EQ(values.lines.size(), page.map()->grid().shown_rows().size());
+  EXPECT_EQ(values.lines.size(), 6U) << "of one d";
+  const auto d = values.keys.indexOf("d");
+  ASSERT_GE(d, 0) << values.keys.join(' ').toStdString();
+  for (const QStringList& line : values.lines) EXPECT_EQ(line[d], values.lines[0][d]);
+}
+
 TEST_F(ComparePageTest, OneRunsAlgorithmsAreSidesAndGpusAre) {
   std::vector<PointRecord> points;
   for (const std::int64_t n : {1024, 2048}) {
@@ -590,7 +623,8 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   auto& table = page_of<PointsPage>(window);
   table.settle();
   EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
-  EXPECT_EQ(as_tsv(table.table()->values(true)).count("4096"), 1) << as_tsv(table.table()->values(true)).toStdString();
+  EXPECT_EQ(as_tsv(table.table()->selected_values()).count("4096"), 1)
+      << as_tsv(table.table()->selected_values()).toStdString();
   ASSERT_TRUE(window.details()->point());
   EXPECT_EQ(window.details()->point()->id, chosen.id);
   EXPECT_EQ(window.details()->point()->run->summary.preset, "after");

@@ -4,6 +4,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDir>
 #include <QFile>
 #include <QLineEdit>
 #include <QListWidget>
@@ -14,6 +15,7 @@
 #include "profiler/report/report.h"
 #include "tests/ui/window_test.h"
 #include "ui/panels/report_dialog.h"
+#include "ui/process/save_file.h"
 
 namespace attnscope::ui {
 namespace {
@@ -37,6 +39,7 @@ class ReportDialogTest : public WindowTest {
       opened << path;
       return opens;
     });
+    proposed = field("report-file")->text();
     field("report-file")->setText(target());
   }
   template <class Widget>
@@ -63,7 +66,19 @@ class ReportDialogTest : public WindowTest {
   ReportDialog* dialog = nullptr;
   QStringList opened;
   bool opens = true;
+  QString proposed;
 };
+
+TEST_F(ReportDialogTest, ProposesAFolderThatExists) {
+  const QByteArray home = qgetenv("HOME");
+  qputenv("HOME", folder.path().toUtf8());
+  EXPECT_EQ(usual_place(QStringLiteral("a.html")), folder.filePath("a.html")) << "there is none for documents";
+  ASSERT_TRUE(QDir(folder.path()).mkdir("Documents"));
+  EXPECT_EQ(usual_place(QStringLiteral("a.html")), folder.filePath("Documents/a.html"));
+  qputenv("HOME", home);
+  EXPECT_EQ(proposed, usual_place(QStringLiteral("attnscope-report.html")));
+  EXPECT_TRUE(QFileInfo(proposed).dir().exists());
+}
 
 TEST_F(ReportDialogTest, WritesWhatTheProgramWritesAndOpensIt) {
   EXPECT_EQ(part<QListWidget>("report-runs")->count(), 2);
@@ -130,7 +145,7 @@ TEST_F(ReportDialogTest, WhatIsMissingOrCannotBeIsOneLineAndNothingIsWritten) {
   field("report-file")->setText(file);
   refused("holds measurements");
   field("report-file")->setText(folder.filePath("nowhere/out.html"));
-  refused("nowhere");
+  refused("nowhere/out.html (there is no such folder)");
   field("report-file")->setText(target());
   tick_only(*part<QListWidget>("report-sections"), -1);
   refused("Tick a section");

@@ -292,13 +292,13 @@ TEST_F(ManyPoints, WhatIsMarkedIsFoundInWhatComes) {
   table.settle();
   table.mark(point);
   ASSERT_TRUE(table.shows_marked());
-  const QString selected = as_tsv(table.table()->values(true));
+  const QString selected = as_tsv(table.table()->selected_values());
   // A filter that keeps it: marked again once its answer is there, not before.
   window.query().set_text(QStringLiteral("heads>=1"));
   EXPECT_FALSE(table.settled());
   table.settle();
   EXPECT_TRUE(table.shows_marked());
-  EXPECT_EQ(as_tsv(table.table()->values(true)), selected);
+  EXPECT_EQ(as_tsv(table.table()->selected_values()), selected);
   // On a page that is turned to it is marked when the page has its picture.
   io.mark(point);
   EXPECT_FALSE(io.shows_marked());
@@ -357,14 +357,14 @@ TEST_F(ManyPoints, AreSortedAside) {
   const std::vector<QVariant> unsorted = times();
   ASSERT_FALSE(stand(std::less()));
   page.table()->selectRow(17);
-  const QString chosen = as_tsv(page.table()->values(true));
+  const QString chosen = as_tsv(page.table()->selected_values());
   page.table()->sortByColumn(time, Qt::AscendingOrder);
   EXPECT_FALSE(page.settled());
   EXPECT_EQ(times(), unsorted) << "until the order is known";
   page.settle();
   EXPECT_EQ(rows.rowCount(), static_cast<int>(points));
   EXPECT_TRUE(stand(std::less()));
-  EXPECT_EQ(as_tsv(page.table()->values(true)), chosen) << "the selected point goes with its row";
+  EXPECT_EQ(as_tsv(page.table()->selected_values()), chosen) << "the selected point goes with its row";
   page.table()->sortByColumn(time, Qt::AscendingOrder);
   page.table()->sortByColumn(time, Qt::DescendingOrder);
   page.settle();
