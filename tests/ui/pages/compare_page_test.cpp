@@ -193,7 +193,8 @@ TEST_F(ComparePageTest, ASideThatSharesNoPointIsNotAmongThem) {
   page.settle();
   ASSERT_EQ(page.comparison()->others.size(), 1U);
   EXPECT_EQ(page.comparison()->name_of(page.comparison()->others[0]), "b");
-  EXPECT_TRUE(page.summary().startsWith("Neither b nor a is shown to be faster on average")) << page.summary().toStdString();
+  EXPECT_TRUE(page.summary().startsWith("Neither b nor a is shown to be faster on average"))
+      << page.summary().toStdString();
   EXPECT_FALSE(page.summary().contains("explored")) << page.summary().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
 }
