@@ -46,15 +46,23 @@ struct Told {
   bool of_ncu = true;
 };
 const Told all_told[] = {
-    {QLatin1String("--device-name"), said<say::import_dialog::gpu>, said<say::import_dialog::as_file_says>, false},
-    {QLatin1String("--label"), said<say::import_dialog::run_name>, said<say::import_dialog::as_file_called>, false},
-    {QLatin1String("--algorithm"), said<say::import_dialog::algorithm>, said<say::import_dialog::algorithm_example>},
-    {axis_word, said<say::import_dialog::problem>, said<say::import_dialog::problem_example>},
-    {QLatin1String("--kernel"), said<say::import_dialog::kernel>, said<say::import_dialog::all_launches>},
-    {QLatin1String("--launches"), said<say::import_dialog::launches>, said<say::import_dialog::launches_example>},
-    {QLatin1String("--device"), said<say::import_dialog::device>, said<say::import_dialog::all_launches>},
-    {QLatin1String("--process"), said<say::import_dialog::process>, said<say::import_dialog::all_launches>},
-    {QLatin1String("--repeats"), said<say::import_dialog::repeats>, said<say::import_dialog::repeats_example>},
+    {QLatin1String("--device-name"), attnscope::said<say::import_dialog::gpu>,
+     attnscope::said<say::import_dialog::as_file_says>, false},
+    {QLatin1String("--label"), attnscope::said<say::import_dialog::run_name>,
+     attnscope::said<say::import_dialog::as_file_called>, false},
+    {QLatin1String("--algorithm"), attnscope::said<say::import_dialog::algorithm>,
+     attnscope::said<say::import_dialog::algorithm_example>},
+    {axis_word, attnscope::said<say::import_dialog::problem>, attnscope::said<say::import_dialog::problem_example>},
+    {QLatin1String("--kernel"), attnscope::said<say::import_dialog::kernel>,
+     attnscope::said<say::import_dialog::all_launches>},
+    {QLatin1String("--launches"), attnscope::said<say::import_dialog::launches>,
+     attnscope::said<say::import_dialog::launches_example>},
+    {QLatin1String("--device"), attnscope::said<say::import_dialog::device>,
+     attnscope::said<say::import_dialog::all_launches>},
+    {QLatin1String("--process"), attnscope::said<say::import_dialog::process>,
+     attnscope::said<say::import_dialog::all_launches>},
+    {QLatin1String("--repeats"), attnscope::said<say::import_dialog::repeats>,
+     attnscope::said<say::import_dialog::repeats_example>},
 };
 
 QLabel* plain_label(QWidget* parent) {
