@@ -118,6 +118,7 @@ void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundari
   }
   // Each is written along the line at which its band ends, inside, or outside where another's line is as near.
   std::vector<const Boundary*> order;
+  order.reserve(boundaries.size());
   for (const Boundary& boundary : boundaries) order.push_back(&boundary);
   std::ranges::sort(order, {}, [](const Boundary* boundary) { return boundary->at.n_high; });
   double taken = n.lower;
