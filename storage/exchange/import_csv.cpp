@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -65,6 +66,12 @@ bool is_of_a_value(std::string_view column) {
   return std::ranges::find(long_column::of_a_value, column) != long_column::of_a_value.end();
 }
 
+/// Of a long table.
+bool is_long_number(std::string_view column) {
+  constexpr std::array numbers{long_column::value, long_column::q1, long_column::q3, round_column::samples};
+  return std::ranges::find(numbers, column) != numbers.end();
+}
+
 /// Decimal commas in a table whose columns semicolons part.
 class DecimalCommas {
  public:
@@ -73,11 +80,11 @@ class DecimalCommas {
     if (field.find_first_not_of("0123456789+-eE,. ") != std::string::npos) return;
     std::istringstream words(field);
     for (std::string word; words >> word;) {
-      if (word.find('.') != std::string::npos) with_points_.insert(column);
+      has_points_ = has_points_ || word.find('.') != std::string::npos;
       if (std::ranges::count(word, ',') > 1) return;
       if (word.find(',') != std::string::npos) with_commas_.insert(column);
     }
-    if (with_points_.contains(column) && with_commas_.contains(column)) {
+    if (has_points_ && !with_commas_.empty()) {
       fail(place.at(Place::Part::column, column), say::import::both_decimals{.word = field});
     }
     std::ranges::replace(field, ',', '.');
@@ -86,7 +93,7 @@ class DecimalCommas {
 
  private:
   std::set<std::string> with_commas_;
-  std::set<std::string> with_points_;
+  bool has_points_ = false;
 };
 
 /// A number or several, in a unit of ours.
@@ -96,6 +103,7 @@ std::string scaled(const Place& place, const std::string& field, double scale) {
   std::istringstream words(field);
   for (std::string word; words >> word;) {
     const auto value = number(word);
+    if (!value && word.find(',') != std::string::npos) fail(place, say::import::comma_in_number{.word = word});
     if (!value) fail(place, say::import::no_number{.word = word});
     values.push_back(*value * scale);
   }
@@ -319,8 +327,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   DecimalCommas commas;
   std::vector<std::size_t> decimals;  // columns of numbers that need not be whole
   for (std::size_t i = 0; i < header.fields.size(); ++i) {
-    const bool whole = is_long ? !is_of_a_value(header.fields[i]) : !takes_decimals(columns[i].name);
-    if (!whole) decimals.push_back(i);
+    if (is_long ? is_long_number(header.fields[i]) : takes_decimals(columns[i].name)) decimals.push_back(i);
   }
   std::set<std::size_t> unseen;
   for (std::size_t i = 0; i < header.fields.size(); ++i) unseen.insert(unseen.end(), i);

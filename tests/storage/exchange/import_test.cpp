@@ -463,7 +463,16 @@ TEST(ImportCsv, CommasAreOfNumbersThatNeedNotBeWhole) {
   const Import words = imported(head + "x;1024;16;64;128,64;1,5\n", ImportFormat::csv);
   EXPECT_NE(words.devices.at(0).points.at(0).kernel("128,64"), nullptr);
   EXPECT_THAT(error_of(head + "x;1024;16;64;qk;1.234\ny;1024;16;64;qk;987,5\n", ImportFormat::csv),
-              HasSubstr("line 3, column 'time_us': '987,5': this column has commas and points"));
+              HasSubstr("line 3, column 'time_us': '987,5': the table has commas and points"));
+  EXPECT_THAT(error_of("algorithm;N;heads;d;time_us;tflops\nx;64;1;64;1.234;0,5\n", ImportFormat::csv),
+              HasSubstr("column 'tflops': '0,5': the table has commas and points"));
+  const Import rows =
+      imported("algorithm;N;heads;d;kernel;metric;value\nx;64;1;64;128,64;time_ns;1,5\n", ImportFormat::csv);
+  const KernelRecord* kernel = rows.devices.at(0).points.at(0).kernel("128,64");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(kernel->samples_ns, std::vector{1.5});
+  EXPECT_THAT(error_of("algorithm\tN\theads\td\ttime_ms\nx\t64\t1\t64\t1,5\n", ImportFormat::csv),
+              HasSubstr("column 'time_ms': '1,5' is not a number here: write a point"));
 }
 
 TEST(ImportCsv, ATimeBesideQuartilesIsAMedian) {
