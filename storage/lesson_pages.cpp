@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/lesson_pages.h"
 
+#include <algorithm>
 #include <string_view>
 #include <system_error>
 
@@ -19,6 +20,19 @@ namespace lesson = analysis::lesson;
 
 bool is_lesson(std::string_view first) {
   return first.find("content=\"attnscope lesson\"") != std::string_view::npos;
+}
+bool are_answers(std::string_view first) {
+  return first.find("content=\"attnscope lesson answers\"") != std::string_view::npos;
+}
+
+/// Claims are read in every language: what is wrong with one is told once.
+void add_problems(std::vector<lesson::TextProblem>& all, const std::vector<lesson::TextProblem>& more) {
+  for (const lesson::TextProblem& each : more) {
+    const auto same = [&](const lesson::TextProblem& known) {
+      return known.file == each.file && known.line == each.line && text(known.why) == text(each.why);
+    };
+    if (std::ranges::none_of(all, same)) all.push_back(each);
+  }
 }
 
 std::string file_of(const std::string& language, const LessonWish& wish) {
@@ -45,7 +59,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   std::vector<OutputFile> files;
   for (const std::string& language : lesson::lesson_languages()) {
     const lesson::LessonTexts texts = lesson::load_lesson(language, own_texts);
-    lesson::WebOptions options{.seed = wish.seed, .data = wish.data, .start = wish.start};
+    lesson::WebOptions options{.seed = wish.seed, .data = wish.data, .start = wish.start, .theme = wish.theme};
     for (const std::string& other : lesson::lesson_languages()) {
       if (other != language) options.others.emplace_back(other, file_of(other, wish));
     }
@@ -54,7 +68,11 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
     const bool asked = language == wish.language;
     written.pages.insert(asked ? written.pages.begin() : written.pages.end(),
                          {file.place(), texts.steps.size(), texts.claims.size()});
-    if (asked) written.problems = texts.problems;
+    add_problems(written.problems, texts.problems);
+    if (!asked || wish.answers.empty()) continue;
+    OutputFile& answers =
+        files.emplace_back(wish.answers, FileKind{said<say::file_kind::lesson_answers>, are_answers}, wish.existing);
+    answers.write(lesson::answers_page(texts, evidence, options));
   }
   // Pages that link to each other come together or not at all.
   for (OutputFile& file : files) file.commit();

@@ -17,10 +17,12 @@
 namespace attnscope {
 
 struct LessonWish {
-  std::string language = "en";  ///< of index.html
-  std::string start{};          ///< slug of the page that is shown first; empty: where the reader was
-  std::uint64_t seed = 0;       ///< as WebOptions has it
-  std::string data{};           ///< what the points are called
+  std::string language = "en";      ///< of index.html
+  std::string start{};              ///< slug of the page that is shown first; empty: where the reader was
+  std::uint64_t seed = 0;           ///< as WebOptions has it
+  std::string data{};               ///< what the points are called
+  std::string theme{};              ///< as WebOptions has it
+  std::filesystem::path answers{};  ///< a page of answers, for who teaches; empty: none
   OutputFile::Existing existing = OutputFile::Existing::of_its_kind;
 };
 
@@ -31,7 +33,7 @@ struct WrittenLesson {
     std::size_t claims = 0;
   };
   std::vector<Page> pages{};                              ///< index.html first
-  std::vector<analysis::lesson::TextProblem> problems{};  ///< of the texts of index.html
+  std::vector<analysis::lesson::TextProblem> problems{};  ///< of the texts of all languages
 };
 
 /// `folder`/index.html in the language that is asked for, and LANG.html in every other, which link to each other. The

@@ -9,9 +9,11 @@
 #include <system_error>
 #include <utility>
 
+#include "messages/file_kind.h"
 #include "messages/lesson.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
@@ -105,6 +107,24 @@ class TextFolder {
 
 std::vector<TextFile> lesson_texts_of(const fs::path& folder) {
   return TextFolder(folder).files();
+}
+
+std::size_t write_lesson_texts(const fs::path& folder, OutputFile::Existing existing) {
+  const FileKind kind{said<say::file_kind::lesson_text>, [](std::string_view first) { return first.empty(); }};
+  std::vector<OutputFile> files;
+  for (const analysis::lesson::EmbeddedText& each : analysis::lesson::embedded_lesson()) {
+    if (!each.path.ends_with(".md")) continue;
+    const fs::path target = folder / each.path;
+    std::error_code error;
+    fs::create_directories(target.parent_path(), error);
+    if (error) {
+      throw StorageError(StorageError::Kind::not_writable,
+                         say::lesson::no_place{.folder = target.parent_path().string(), .why = error.message()});
+    }
+    files.emplace_back(target, kind, existing).write(each.text);
+  }
+  for (OutputFile& file : files) file.commit();
+  return files.size();
 }
 
 std::vector<TextFile> own_lesson_texts() {

@@ -48,7 +48,7 @@ std::vector<std::string> shown_samples() {
 }
 
 std::vector<std::string> lesson_samples() {
-  return recorded_samples({main_sample, law_sample, tiles_sample});
+  return recorded_samples({main_sample, law_sample, tiles_sample, race_sample});
 }
 
 std::vector<std::string> law_samples() {

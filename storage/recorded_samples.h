@@ -26,6 +26,7 @@ inline constexpr std::string_view second_sample = "h100";
 /// Sweeps over N, d and M, maps of tiles, and what the H200 was measured to be capable of.
 inline constexpr std::string_view law_sample = "h200-law";
 inline constexpr std::string_view tiles_sample = "h200-tiles";
+inline constexpr std::string_view race_sample = "h200-race";
 inline constexpr std::string_view ceilings_sample = "h200-ceilings";
 
 /// What a window or report is of: the sweeps, and what a GPU of their kind was measured to be capable of.

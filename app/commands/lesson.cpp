@@ -39,7 +39,12 @@ struct LessonOptions {
   std::string texts;
   std::string filter;
   std::uint64_t seed = 0;
+  std::string answers;
   bool force = false;
+
+  [[nodiscard]] OutputFile::Existing existing() const {
+    return force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind;
+  }
 };
 
 std::vector<lesson::TextFile> own_texts(const LessonOptions& options) {
@@ -66,12 +71,12 @@ ExitCode export_lesson(const LessonOptions& options) {
   const std::vector<lesson::TextFile> own = own_texts(options);
   const LoadedPoints loaded = load_points(files, options.filter);
   if (loaded.table.empty()) spdlog::warn("{}", text(say::lesson::no_points{}));
-  const WrittenLesson written =
-      write_lesson(options.folder, own, loaded.table, loaded.ceilings,
-                   {.language = options.language,
-                    .seed = options.seed,
-                    .data = fmt::format("{}", fmt::join(names_of(files), ", ")),
-                    .existing = options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind});
+  const WrittenLesson written = write_lesson(options.folder, own, loaded.table, loaded.ceilings,
+                                             {.language = options.language,
+                                              .seed = options.seed,
+                                              .data = fmt::format("{}", fmt::join(names_of(files), ", ")),
+                                              .answers = options.answers,
+                                              .existing = options.existing()});
   for (const lesson::TextProblem& problem : written.problems) spdlog::warn("{}", printable(text(words_of(problem))));
   for (const WrittenLesson::Page& page : written.pages) {
     std::cout << text(say::lesson::written{
@@ -80,6 +85,12 @@ ExitCode export_lesson(const LessonOptions& options) {
   }
   if (loaded.code != ExitCode::ok) return loaded.code;
   return written.problems.empty() ? ExitCode::ok : ExitCode::partial;
+}
+
+ExitCode write_texts(const LessonOptions& options) {
+  const std::size_t count = write_lesson_texts(options.folder, options.existing());
+  std::cout << text(say::lesson::texts_written{.folder = printable(options.folder), .count = count}) << '\n';
+  return ExitCode::ok;
 }
 
 }  // namespace
@@ -103,8 +114,13 @@ Action add_lesson(CLI::App& command) {
                   "Texts of your own, laid over the built-in ones (default: lesson/ below attnscope's data folder)")
       ->type_name("FOLDER");
   add_filter_option(write, options->filter);
+  write.add_option("--answers", options->answers, "Write the answers, too, as a page for who teaches")
+      ->type_name("FILE");
   write.add_flag("--force", options->force, "Replace an index.html of something else, too");
-  return [options] { return export_lesson(*options); };
+  CLI::App& texts = *command.add_subcommand("texts", "Write all steps, questions, claims and words out, to edit them");
+  texts.add_option("-o,--output", options->folder, "Folder to write them to")->type_name("FOLDER")->required();
+  texts.add_flag("--force", options->force, "Replace texts that are there");
+  return [options, &texts] { return texts.parsed() ? write_texts(*options) : export_lesson(*options); };
 }
 
 }  // namespace attnscope

@@ -241,6 +241,7 @@ class LaunchPlayer {
     const Mark after = now();
     const std::int64_t fetched = after.fetched - before.fetched;
     observe_({.launch = launch_,
+              .round = static_cast<std::int64_t>(rounds_) - 1,
               .block = block,
               .step = step,
               .access = access,

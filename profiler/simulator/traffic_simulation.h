@@ -33,6 +33,7 @@ namespace attnscope {
 /// What one access did to L2 and DRAM.
 struct PlayedAccess {
   const KernelLaunch& launch;
+  std::int64_t round = 0;  ///< of the launch: in a round every resident block makes one step
   std::int64_t block = 0;
   std::int64_t step = 0;
   const TileAccess& access;

@@ -28,6 +28,10 @@ std::string law_sample() {
   return (std::filesystem::path(ATTNSCOPE_SAMPLE).parent_path() / "h200-law.attnscope").string();
 }
 
+std::string race_sample() {
+  return (std::filesystem::path(ATTNSCOPE_SAMPLE).parent_path() / "h200-race.attnscope").string();
+}
+
 std::string exported_page(const TemporaryFolder& folder, const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments{"lesson",     "export", ATTNSCOPE_SAMPLE,
                                      law_sample(), "-o",     (folder / "out").string()};
@@ -109,7 +113,8 @@ TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
     EXPECT_THAT(outcome.err, HasSubstr(command[0] == "law" ? law_sample() : sample)) << command[0];
   }
   EXPECT_THAT(content(folder / "lesson/index.html"),
-              HasSubstr("h200.attnscope, h200-law.attnscope, h200-tiles.attnscope"));
+              HasSubstr("h200.attnscope, h200-law.attnscope, h200-tiles.attnscope, "
+                        "h200-race.attnscope"));
   EXPECT_EQ(run(folder, {"export", "--filter", "algo:fa3 d:128 N:4096"}).out,
             run(folder, {"export", sample, "--filter", "algo:fa3 d:128 N:4096"}).out);
 
@@ -275,18 +280,47 @@ constexpr const char* reader = R"js(<script>
     claim.querySelector('input').click(); claim.querySelector('.lock').click(); claim.querySelector('.reveal').click();
     report.claim.push(claim.querySelector('.verdict').hidden);
     await go('theory');
-    const prediction = document.querySelector('.prediction');
-    report.theory = [document.querySelectorAll('.prediction').length, prediction.querySelector('output').textContent];
-    const line = prediction.querySelector('svg');
-    const box = line.getBoundingClientRect();
-    line.dispatchEvent(new PointerEvent('pointerdown', {buttons: 1, clientX: box.left + box.width * (30 + 540 * 5 / 7) / 600}));
-    report.dragged = +prediction.querySelector('input').value;
-    const note = () => prediction.querySelector('output').textContent.split('×').length - 1;
-    report.predicted = [prediction.querySelector('.reveal').disabled];
-    prediction.querySelector('.lock').click();
-    report.predicted.push(note(), prediction.querySelector('.reveal').disabled);
-    prediction.querySelector('.reveal').click();
-    report.predicted.push(note());
+    const said = document.querySelector('#theory .revealed');
+    report.law = [...document.querySelectorAll('.prediction')].map(prediction => {
+      const slide = prediction.querySelector('input'), dots = () => prediction.querySelectorAll('circle').length;
+      const [before, answered] = [dots(), !said.hidden];
+      slide.value = 1.5; slide.dispatchEvent(new Event('input'));
+      prediction.querySelector('.lock').click();
+      const locked = [dots(), slide.disabled];
+      slide.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}));
+      const numbers = prediction.querySelector('output').textContent.match(/-?[0-9]+([.][0-9]+)?/g).map(Number);
+      return {before, answered, locked, after: dots(), numbers};
+    });
+    report.said = !said.hidden;
+    report.growth = [...document.querySelectorAll('figure[data-kind=growth] svg')].map(plot => [...plot.querySelectorAll('text')].map(text => text.textContent).filter(text => text.includes('N^')));
+    await go('race');
+    const racing = document.querySelector('figure[data-kind=race]');
+    const long = racing.querySelector('.length');
+    long.value = 4; long.dispatchEvent(new Event('input'));
+    report.race = [...racing.querySelectorAll('.lane')].map(lane => [lane.querySelector('.clock').textContent, lane.querySelector('.moved').textContent]);
+    report.raced = racing.querySelector('.verdict-of-race').textContent;
+    racing.querySelector('.save').click();
+    await new Promise(done => setTimeout(done, 1500));
+    report.saved = racing.querySelector('.share output').textContent;
+    await go('hierarchy');
+    const asked = [...document.querySelectorAll('#hierarchy .question')];
+    press('q');
+    report.alone = [document.body.className.includes('asking'), asked[0].className.includes('now')];
+    press('b'); press('Enter');
+    report.alone.push(asked[0].querySelectorAll('input[type=radio]')[1].checked, asked[0].querySelectorAll('.because:not([hidden])').length);
+    const hands = asked[0].querySelectorAll('.hands');
+    [4, 12, 4].forEach((count, i) => { hands[i].value = count; hands[i].dispatchEvent(new Event('input')); });
+    report.hands = asked[0].querySelector('.vote').textContent;
+    press('Enter');
+    report.alone.push(asked[0].querySelectorAll('.because:not([hidden])').length);
+    press('Enter');
+    report.alone.push(asked[1].className.includes('now'));
+    press('Escape');
+    report.alone.push(document.body.className.includes('asking'));
+    await go('claims');
+    const search = document.getElementById('claim-search');
+    const left = words => { search.value = words; search.dispatchEvent(new Event('input')); return document.querySelectorAll('.claim:not([hidden])').length; };
+    report.sifted = [left('no such words'), left('')];
     await go('results');
     report.results = document.querySelector('#result-table').textContent.length > 100;
     press('PageUp'); await wait();
@@ -347,6 +381,39 @@ void expect_softmax_as_played(const nlohmann::json& shown) {
   EXPECT_EQ(at, shown.size());
 }
 
+/// N, d and M, by the powers that law_exponents_test.cpp has of the same sample.
+void expect_law_as_fitted(const nlohmann::json& report) {
+  ASSERT_EQ(report["law"].size(), 3U);
+  const std::vector<std::pair<double, double>> fitted_and_stated{{1.98, 2}, {1.96, 2}, {-0.98, -1}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const nlohmann::json& plot = report["law"][i];
+    EXPECT_EQ(plot["before"], 1) << "the first point alone";
+    EXPECT_EQ(plot["answered"], false);
+    EXPECT_EQ(plot["locked"], nlohmann::json({1, true}));
+    EXPECT_GE(plot["after"], 4);
+    EXPECT_EQ(plot["numbers"], nlohmann::json({1.5, fitted_and_stated[i].first, fitted_and_stated[i].second}));
+  }
+  EXPECT_EQ(report["said"], true) << "what says the powers comes after them";
+  EXPECT_EQ(report["growth"], nlohmann::json({{"FA2 N^2.0", "LinAttn N^1.0"}, {"FA2 N^2.0", "LinAttn N^1.0"}}));
+}
+
+/// The times are those that `attnscope export` has of these points.
+void expect_race_as_measured(const TemporaryFolder& folder, const nlohmann::json& lanes) {
+  const Outcome exported = run(folder, {"export", race_sample(), "--json", "--filter", "d:64 N:4096"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  ASSERT_EQ(lanes.size(), 5U);
+  std::size_t at = 0;
+  for (const nlohmann::json& point : nlohmann::json::parse(exported.out)["points"]) {
+    if (point["kernel"] != "all") continue;
+    const double us = point["time_median_ns"].get<double>() / 1000;
+    EXPECT_EQ(lanes[at++][0], us >= 1000 ? fmt::format("{:.3g} ms", us / 1000) : fmt::format("{:.3g} µs", us));
+  }
+  EXPECT_EQ(at, 5U);
+  // Of 132 heads S and P, each written and read, take 16.5 GiB, and Q, K, V and O 264 MiB; LSE takes 2 MiB.
+  EXPECT_EQ(lanes[0][1], "16.8 GiB");
+  EXPECT_EQ(lanes[2][1], "266 MiB");
+}
+
 TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
   const std::optional<std::filesystem::path> chromium = browser();
   if (!chromium) GTEST_SKIP() << "no chromium on PATH";
@@ -354,7 +421,7 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     const TemporaryFolder folder;
     const std::string latencies =
         (std::filesystem::path(ATTNSCOPE_SAMPLE).parent_path() / "h200-tiles.attnscope").string();
-    std::string page = exported_page(folder, {"--lang", language, latencies});
+    std::string page = exported_page(folder, {"--lang", language, latencies, race_sample()});
     page.insert(page.find("<header>"),
                 "<script>const errors = []; addEventListener('error', e => errors.push(e.message)); "
                 "addEventListener('securitypolicyviolation', e => errors.push(e.blockedURI));</script>");
@@ -362,8 +429,9 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     write_file(folder / "reader.html", page);
     const Process::Options options{.program = *chromium};
     const Outcome outcome = run(folder,
-                                headless({"--window-size=1280,800", "--user-data-dir=" + (folder / "profile").string(),
-                                          "--dump-dom", "file://" + (folder / "reader.html").string()},
+                                headless({"--window-size=1280,800", "--force-prefers-reduced-motion",
+                                          "--user-data-dir=" + (folder / "profile").string(), "--dump-dom",
+                                          "file://" + (folder / "reader.html").string()},
                                          20000),
                                 options);
     EXPECT_THAT(outcome.err, Not(HasSubstr("CONSOLE"))) << language;
@@ -379,15 +447,15 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     const nlohmann::json report = nlohmann::json::parse(text);
     EXPECT_EQ(report["errors"], nlohmann::json::array()) << report["errors"];
     EXPECT_EQ(report["requests"], 0);
-    EXPECT_EQ(report["sections"], 9);
-    EXPECT_EQ(report["first"], "ledger");
+    EXPECT_EQ(report["sections"], 11);
+    EXPECT_EQ(report["first"], "race");
     EXPECT_EQ(report["frames"], nlohmann::json({1, 2, 1, 5, 6, 5}));
     EXPECT_GT(report["lit"], 0);
     EXPECT_EQ(report["early"], "0");
-    // Three algorithms, alone and side by side, under three masks and with eight other tiles and orders, each at the
+    // Three algorithms, alone and side by side, under three masks and with six other tiles and sizes, each at the
     // closed form to the byte, and each with what it left in the L2 written to DRAM.
-    EXPECT_EQ(report["meets"], nlohmann::json(std::vector<std::string>(44, "1")));
-    EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(66, true)));
+    EXPECT_EQ(report["meets"], nlohmann::json(std::vector<std::string>(36, "1")));
+    EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(54, true)));
     EXPECT_EQ(report["beside"], 3);
     EXPECT_GT(report["played"], 1);
     // Shared memory, L2 and DRAM, each a step of 1.1 / 120 of DRAM's latency; 400 is a pipe's length.
@@ -406,20 +474,23 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["right"], "result meets");
     EXPECT_EQ(report["faulty"], "result off");
     EXPECT_EQ(report["mending"], nlohmann::json({false, false, false, false, false, true}));
-    EXPECT_EQ(report["question"], nlohmann::json({true, true, 0, false, true, true, 0, false, 2}));
+    EXPECT_EQ(report["question"], nlohmann::json({true, true, 0, false, true, true, 0, false, 3}));
     EXPECT_EQ(report["claim"], nlohmann::json({true, false}));
-    EXPECT_GE(report["theory"][0], 4);
-    EXPECT_EQ(report["theory"][1], "");
-    EXPECT_NEAR(report["dragged"].get<double>(), 2, 0.06);  // to 4x, of 1/8 to 16
-    // Locked, what was chosen is said; revealed, the model's factor and the counters' as well.
-    EXPECT_EQ(report["predicted"], nlohmann::json({true, 1, false, 3}));
+    expect_law_as_fitted(report);
+    expect_race_as_measured(folder, report["race"]);
+    EXPECT_THAT(report["raced"].get<std::string>(), HasSubstr("64×"));  // 16.8 GiB over 266 MiB
+    EXPECT_EQ(report["saved"], language == "en" ? "Saved." : "已保存。");
+    EXPECT_EQ(report["alone"], nlohmann::json({true, true, true, 0, 3, true, false}));
+    EXPECT_THAT(report["hands"].get<std::string>(), HasSubstr("60%"));  // 12 of 20
+    EXPECT_EQ(report["sifted"], nlohmann::json({0, 41}));
     EXPECT_EQ(report["results"], true);
     EXPECT_EQ(report["paged"], "claims");
     EXPECT_EQ(report["link"], "claims") << "another language goes on at the same page";
     EXPECT_EQ(report["numbered"], "tiling");
-    EXPECT_EQ(report["nowhere"], "ledger");
+    EXPECT_EQ(report["nowhere"], "race");
     EXPECT_EQ(report["remembered"], "claims");
-    EXPECT_EQ(report["seen"], nlohmann::json({64, 36}));  // 8 x 8 tiles, and those on and below the diagonal
+    // Of four heads 8 x 4 tiles of 64 x 128, and those that reach down to the diagonal.
+    EXPECT_EQ(report["seen"], nlohmann::json({128, 80}));
     expect_softmax_as_played(report["softmax"]);
     // By hand in online_softmax_test.cpp.
     EXPECT_NEAR(shown_number(report["own"]["output"][0]), 2.7061, 5e-5);
@@ -427,7 +498,7 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     // (m, l, o) of 0, 1 and of 4, 6 with values 1 to 4, merged: e^-6 + e^-5 + e^-2 + 1, and weighed.
     EXPECT_EQ(report["halves"].back(), nlohmann::json({"6", "1.1446", "4.422"}));
     EXPECT_EQ(report["theme"], true);
-    EXPECT_EQ(report["kept"], 3);
+    EXPECT_EQ(report["kept"], 6);  // two questions, a claim, three lines
     EXPECT_EQ(report["overflow"], false);
   }
 }

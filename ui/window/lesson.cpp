@@ -20,6 +20,7 @@
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -76,7 +77,8 @@ LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& re
   try {
     LessonWish wish{.language = request.language.toStdString(),
                     .start = request.page.toStdString(),
-                    .data = points.data.toStdString()};
+                    .data = points.data.toStdString(),
+                    .theme = request.theme.toStdString()};
     const QStringList pages = lesson_page_ids();
     if (const int number = request.page.toInt(); number >= 1 && number <= pages.size()) {
       wish.start = pages[number - 1].toStdString();
@@ -128,7 +130,9 @@ void LessonInBrowser::show() {
 void LessonInBrowser::write_when_read() {
   if (!wanted_ || !workspace_.opening().isEmpty()) return;
   wanted_ = false;
-  shown_.ask({lesson_points(workspace_), LessonRequest(), QString()}, always_aside);
+  const bool dark = plot_colors(window_->palette()).dark;
+  const LessonRequest request{.theme = dark ? QStringLiteral("dark") : QStringLiteral("light")};
+  shown_.ask({lesson_points(workspace_), request, QString()}, always_aside);
 }
 
 void LessonInBrowser::tell(const LessonFile& written) {

@@ -27,6 +27,7 @@ void remember_lesson_language(const QString& language);
 struct LessonRequest {
   QString page;  ///< a slug, or a number from 1; empty: where the reader was
   QString language = lesson_language();
+  QString theme = {};  ///< "dark", "light"; empty: the system's
 };
 
 /// What the lesson stands on: the ticked runs, as they are now.

@@ -20,13 +20,14 @@ struct Symbol {
   Kind kind;
 };
 constexpr std::array symbols{
-    Symbol{"alpha", "α", Kind::word},    Symbol{"beta", "β", Kind::word},     Symbol{"ell", "ℓ", Kind::word},
-    Symbol{"Theta", "Θ", Kind::word},    Symbol{"infty", "∞", Kind::word},    Symbol{"cdot", "·", Kind::symbol},
-    Symbol{"times", "×", Kind::symbol},  Symbol{"circ", "∘", Kind::symbol},   Symbol{"approx", "≈", Kind::symbol},
-    Symbol{"le", "≤", Kind::symbol},     Symbol{"ge", "≥", Kind::symbol},     Symbol{"to", "→", Kind::symbol},
-    Symbol{"sum", "∑", Kind::symbol},    Symbol{"lceil", "⌈", Kind::symbol},  Symbol{"rceil", "⌉", Kind::symbol},
-    Symbol{"lfloor", "⌊", Kind::symbol}, Symbol{"rfloor", "⌋", Kind::symbol}, Symbol{"max", "max", Kind::plain},
-    Symbol{"min", "min", Kind::plain},   Symbol{"exp", "exp", Kind::plain},   Symbol{"ln", "ln", Kind::plain},
+    Symbol{"alpha", "α", Kind::word},    Symbol{"phi", "φ", Kind::word},      Symbol{"beta", "β", Kind::word},
+    Symbol{"ell", "ℓ", Kind::word},      Symbol{"Theta", "Θ", Kind::word},    Symbol{"infty", "∞", Kind::word},
+    Symbol{"cdot", "·", Kind::symbol},   Symbol{"times", "×", Kind::symbol},  Symbol{"circ", "∘", Kind::symbol},
+    Symbol{"approx", "≈", Kind::symbol}, Symbol{"le", "≤", Kind::symbol},     Symbol{"ge", "≥", Kind::symbol},
+    Symbol{"to", "→", Kind::symbol},     Symbol{"sum", "∑", Kind::symbol},    Symbol{"lceil", "⌈", Kind::symbol},
+    Symbol{"rceil", "⌉", Kind::symbol},  Symbol{"lfloor", "⌊", Kind::symbol}, Symbol{"rfloor", "⌋", Kind::symbol},
+    Symbol{"max", "max", Kind::plain},   Symbol{"min", "min", Kind::plain},   Symbol{"exp", "exp", Kind::plain},
+    Symbol{"ln", "ln", Kind::plain},
 };
 
 /// Deeper ones are nobody's formula.

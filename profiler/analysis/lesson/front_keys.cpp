@@ -282,6 +282,8 @@ constexpr std::int64_t largest_d = 1024;
 constexpr std::int64_t most_heads = 512;
 constexpr std::int64_t most_batch = 256;  ///< bytes of the scores of so many are still a number
 constexpr std::int64_t largest_side = 4096;
+constexpr std::int64_t largest_l2 = std::int64_t{1} << 20;  ///< in KiB
+constexpr std::int64_t most_sms = 1024;
 
 constexpr std::array step_keys{
     FrontKey{"title", any_text},
@@ -296,6 +298,7 @@ constexpr std::array step_keys{
     FrontKey{"fast", algorithm_name},
     FrontKey{"split", algorithm_name},
     FrontKey{"explore", algorithm_name},
+    FrontKey{"next", any_text},
     FrontKey{"picture", picture_name},
     FrontKey{"occupancy", algorithm_name},
     FrontKey{"occupancy_br", whole_number, 1, largest_side},
@@ -306,6 +309,8 @@ constexpr std::array step_keys{
     FrontKey{"play_br", whole_number, 1, largest_side},
     FrontKey{"play_bc", whole_number, 1, largest_side},
     FrontKey{"play_heads", whole_number, 1, most_played_heads},
+    FrontKey{"play_l2", whole_number, 1, largest_l2},
+    FrontKey{"play_sms", whole_number, 1, most_sms},
     FrontKey{"play_pass", pass_word},
     FrontKey{"play_masks", mask_words},
     FrontKey{"play_knobs", knob_names},
@@ -445,8 +450,8 @@ bool is_name(std::string_view name) {
 }
 
 const std::vector<std::string>& picture_names() {
-  static const std::vector<std::string> names{"ledger",  "hierarchy", "tiles",    "softmax",
-                                              "program", "theory",    "backward", "occupancy"};
+  static const std::vector<std::string> names{"race",    "ledger", "hierarchy", "tiles",    "softmax",
+                                              "program", "law",    "growth",    "backward", "occupancy"};
   return names;
 }
 

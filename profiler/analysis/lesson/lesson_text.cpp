@@ -60,9 +60,9 @@ struct Mark {
   std::string_view end;
   Span::Kind kind;
 };
-constexpr std::array marks{Mark{"{{", "}}", Span::Kind::value}, Mark{"**", "**", Span::Kind::strong},
-                           Mark{"*", "*", Span::Kind::em}, Mark{"`", "`", Span::Kind::code},
-                           Mark{"$", "$", Span::Kind::formula}};
+constexpr std::array marks{Mark{"{{", "}}", Span::Kind::value},  Mark{"[[", "]]", Span::Kind::term},
+                           Mark{"**", "**", Span::Kind::strong}, Mark{"*", "*", Span::Kind::em},
+                           Mark{"`", "`", Span::Kind::code},     Mark{"$", "$", Span::Kind::formula}};
 
 /// The spans, or where the text cannot be read.
 Result<std::vector<Span>, Message> read_spans(std::string_view text) {
@@ -101,22 +101,30 @@ class DocumentParser {
     document_.file = std::move(file);
   }
 
-  Result<Document, TextProblem> parse() {
+  Result<Document, std::vector<TextProblem>> parse() {
     front();
-    while (!failed_ && at_ < lines_.size()) block();
-    if (failed_) return Failure{problem_};
+    while (at_ < lines_.size()) {
+      const std::size_t before = at_;
+      block();
+      if (at_ == before) ++at_;  // of a line that nobody could take
+    }
+    std::ranges::stable_sort(problems_, {}, &TextProblem::line);
+    if (!problems_.empty()) return Failure{std::move(problems_)};
     return std::move(document_);
   }
 
  private:
   void fail(std::size_t line, Message why) {
-    if (failed_) return;
-    failed_ = true;
-    problem_ = {document_.file, static_cast<int>(line) + 1, std::move(why)};
+    // A line that is wrong twice is told once.
+    if (std::ranges::count(problems_, number(line), &TextProblem::line) > 0) return;
+    problems_.push_back({document_.file, number(line), std::move(why)});
   }
 
   void front() {
-    if (lines_.empty() || trimmed(lines_[0]) != "---") return fail(0, say::lesson::no_front{});
+    if (lines_.empty() || trimmed(lines_[0]) != "---") {
+      at_ = lines_.size();  // of a file that is none of the lesson's there is one thing to say
+      return fail(0, say::lesson::no_front{});
+    }
     for (at_ = 1; at_ < lines_.size(); ++at_) {
       const std::string_view line = trimmed(lines_[at_]);
       if (line == "---") {
@@ -125,11 +133,14 @@ class DocumentParser {
       }
       if (line.empty() || line.front() == '#') continue;
       const std::size_t colon = line.find(':');
-      if (colon == std::string_view::npos || colon == 0) return fail(at_, say::lesson::no_key{});
+      if (colon == std::string_view::npos || colon == 0) {
+        fail(at_, say::lesson::no_key{});
+        continue;
+      }
       const std::string key(trimmed(line.substr(0, colon)));
       const auto [entry, fresh] = document_.front.entries.emplace(
           key, Front::Entry{std::string(trimmed(line.substr(colon + 1))), static_cast<int>(at_) + 1});
-      if (!fresh) return fail(at_, say::lesson::key_twice{.key = clipped(key)});
+      if (!fresh) fail(at_, say::lesson::key_twice{.key = clipped(key)});
     }
     fail(lines_.size() - 1, say::lesson::front_open{});
   }
@@ -154,6 +165,9 @@ class DocumentParser {
     } else if (line.starts_with("::picture ")) {
       add({.kind = Block::Kind::picture, .line = number(begin), .text = std::string(trimmed(line.substr(10)))});
       ++at_;
+    } else if (line == "::revealed") {
+      revealed_ = true;
+      ++at_;
     } else if (line.starts_with("::question")) {
       question();
     } else if (line.starts_with("::")) {
@@ -163,7 +177,8 @@ class DocumentParser {
       for (const std::string& item : list.items) look_at(item, begin);
       add(std::move(list));
     } else {
-      Block paragraph{.kind = Block::Kind::paragraph, .line = number(begin)};
+      Block paragraph{
+          .kind = Block::Kind::paragraph, .line = number(begin), .revealed = std::exchange(revealed_, false)};
       paragraph.text = text_until_break();
       look_at(paragraph.text, begin);
       add(std::move(paragraph));
@@ -226,25 +241,33 @@ class DocumentParser {
     return items;
   }
 
+  /// What is left of a question that cannot be read is no text of its own.
+  void refuse(std::size_t line, Message why) {
+    fail(line, std::move(why));
+    while (at_ < lines_.size() && !trimmed(lines_[at_]).empty()) ++at_;
+  }
+
   void question() {
     const std::size_t begin = at_;
     Block block{.kind = Block::Kind::question, .line = number(at_)};
     Question& q = block.question;
     q.id = trimmed(trimmed(lines_[at_++]).substr(10));
-    if (q.id.empty()) return fail(begin, say::lesson::question_id{});
-    if (!is_name(q.id)) return fail(begin, say::lesson::no_name{.word = clipped(q.id)});
+    if (q.id.empty()) return refuse(begin, say::lesson::question_id{});
+    if (!is_name(q.id)) return refuse(begin, say::lesson::no_name{.word = clipped(q.id)});
     if (at_ < lines_.size() && !breaks(at_)) q.prompt = text_until_break();
-    if (q.prompt.empty()) return fail(begin, say::lesson::question_text{});
+    if (q.prompt.empty()) return refuse(begin, say::lesson::question_text{});
     look_at(q.prompt, begin);
     const std::size_t first = at_;
+    const std::size_t told = problems_.size();
     for (const std::string& item : items()) q.choices.push_back(choice(item, first));
     if (at_ < lines_.size() && trimmed(lines_[at_]).starts_with("::hint ")) {
       q.hint = trimmed(trimmed(lines_[at_++]).substr(7));
       while (at_ < lines_.size() && !breaks(at_)) join(q.hint, trimmed(lines_[at_++]));
       look_at(q.hint, begin);
     }
-    if (q.choices.size() < 2) return fail(begin, say::lesson::few_choices{});
-    if (std::ranges::count(q.choices, true, &Choice::right) != 1) return fail(begin, say::lesson::one_right{});
+    if (problems_.size() > told) return;
+    if (q.choices.size() < 2) return refuse(begin, say::lesson::few_choices{});
+    if (std::ranges::count(q.choices, true, &Choice::right) != 1) return refuse(begin, say::lesson::one_right{});
     add(std::move(block));
   }
 
@@ -277,8 +300,8 @@ class DocumentParser {
   std::vector<std::string_view> lines_;
   std::size_t at_ = 0;
   Document document_;
-  bool failed_ = false;
-  TextProblem problem_;
+  bool revealed_ = false;
+  std::vector<TextProblem> problems_;
 };
 
 }  // namespace
@@ -324,15 +347,16 @@ int Front::line_of(std::string_view key) const {
   return entry == entries.end() ? 0 : entry->second.line;
 }
 
-Result<Document, TextProblem> parse_document(std::string file, std::string_view text,
-                                             const std::function<bool(std::string_view)>& known_value) {
+Result<Document, std::vector<TextProblem>> parse_document(std::string file, std::string_view text,
+                                                          const std::function<bool(std::string_view)>& known_value) {
+  using Problems = std::vector<TextProblem>;
   if (text.size() > largest_text) {
-    return Failure{TextProblem{std::move(file), 0, say::lesson::text_large{.most = largest_text}}};
+    return Failure{Problems{{std::move(file), 0, say::lesson::text_large{.most = largest_text}}}};
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin a file
   if (const std::size_t bad = first_no_text(text); bad != std::string_view::npos) {
     const auto line = static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n'));
-    return Failure{TextProblem{std::move(file), line, say::lesson::no_utf8{}}};
+    return Failure{Problems{{std::move(file), line, say::lesson::no_utf8{}}}};
   }
   return DocumentParser(std::move(file), text, known_value).parse();
 }
@@ -342,7 +366,13 @@ std::vector<Span> spans_of(std::string_view text) {
   return spans.ok() ? std::move(spans).value() : std::vector<Span>{{Span::Kind::text, std::string(text)}};
 }
 
-std::string line_html(std::string_view text, const ValueHtml& value) {
+std::pair<std::string_view, std::string_view> term_of(std::string_view text) {
+  const std::size_t bar = text.find('|');
+  if (bar == std::string_view::npos) return {text, text};
+  return {text.substr(0, bar), text.substr(bar + 1)};
+}
+
+std::string line_html(std::string_view text, const LineHtml& of) {
   std::string html;
   for (const Span& span : spans_of(text)) {
     switch (span.kind) {
@@ -362,8 +392,13 @@ std::string line_html(std::string_view text, const ValueHtml& value) {
         if (const auto parsed = parse_formula(span.text); parsed.ok()) html += to_mathml(*parsed, false);
         break;
       case Span::Kind::value:
-        html += value(span.text);
+        html += of.value(span.text);
         break;
+      case Span::Kind::term: {
+        const auto [term, said] = term_of(span.text);
+        html += of.term(term, said);
+        break;
+      }
     }
   }
   return html;

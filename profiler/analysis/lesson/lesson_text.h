@@ -7,10 +7,12 @@
 //   $$ ... $$            a formula on a line of its own (formula.h)
 //   ```                  code, to the next ```
 //   ::picture NAME       where a picture stands
+//   ::revealed           the next paragraph is shown when the predictions of the page are
 //   ::question ID        a question, to the next empty line after its choices:
 //     its text, then `- [ ] choice :: what it would imply` and `- [x] choice :: why`, then `::hint ...`
 //   anything else        paragraphs, which an empty line ends
-//   *em* **strong** `code` $formula$ {{value}} within lines; a backslash before any of * ` $ { takes its meaning away
+//   *em* **strong** `code` $formula$ {{value}} [[term]] or [[term|as it is said here]] within lines; a backslash before
+//   any of * ` $ { [ takes its meaning away
 //
 // A value is a name of values.h that the engine fills in: texts hold no number that the data decide.
 #pragma once
@@ -20,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/model/message.h"
@@ -53,8 +56,9 @@ struct Block {
   enum class Kind { paragraph, heading, list, formula, code, picture, question };
   Kind kind = Kind::paragraph;
   int line = 0;
-  std::string text{};  ///< also the picture's name
-  int level = 0;       ///< of a heading
+  std::string text{};     ///< also the picture's name
+  bool revealed = false;  ///< a paragraph that says what is predicted
+  int level = 0;          ///< of a heading
   std::vector<std::string> items{};
   Question question{};
 };
@@ -86,21 +90,27 @@ struct Document {
 /// The most bytes that a file may have.
 inline constexpr std::size_t largest_text = std::size_t{1} << 20;
 
-/// `known_value` says which {{names}} there are. The first thing that is wrong is the error.
-[[nodiscard]] Result<Document, TextProblem> parse_document(std::string file, std::string_view text,
-                                                           const std::function<bool(std::string_view)>& known_value);
+/// `known_value` says which {{names}} there are. All that is wrong is the error, by line.
+[[nodiscard]] Result<Document, std::vector<TextProblem>> parse_document(
+    std::string file, std::string_view text, const std::function<bool(std::string_view)>& known_value);
 
 /// A piece of a line.
 struct Span {
-  enum class Kind { text, em, strong, code, formula, value };
+  enum class Kind { text, em, strong, code, formula, value, term };
   Kind kind = Kind::text;
   std::string text{};
 };
 /// Pre: the text is of a document that was parsed.
 [[nodiscard]] std::vector<Span> spans_of(std::string_view text);
 
-/// A line as HTML; `value` gives a {{name}} as HTML.
-using ValueHtml = std::function<std::string(std::string_view name)>;
-[[nodiscard]] std::string line_html(std::string_view text, const ValueHtml&);
+/// The term of a span, and what it is said as.
+[[nodiscard]] std::pair<std::string_view, std::string_view> term_of(std::string_view text);
+
+/// What gives a {{name}} and a [[term]] as HTML.
+struct LineHtml {
+  std::function<std::string(std::string_view name)> value;
+  std::function<std::string(std::string_view term, std::string_view said)> term;
+};
+[[nodiscard]] std::string line_html(std::string_view text, const LineHtml&);
 
 }  // namespace attnscope::analysis::lesson

@@ -45,33 +45,6 @@ std::vector<SoftmaxExample> softmax_examples() {
           {"[1, 2, (900), 3]", std::move(masked), {2, 1, 4}}};
 }
 
-std::vector<Prediction> predictions(const Evidence& evidence) {
-  const PointTable& table = evidence.points;
-  std::vector<Row> rows;
-  for (const Row row : evidence.rows) {
-    const AttentionProblem p = table.problem(row);
-    if (p.pass == Pass::fwd && p.mask == Mask::none) rows.push_back(row);
-  }
-  std::vector<Prediction> all;
-  for (int i = 0; i < doubled_kinds; ++i) {
-    const auto what = static_cast<Doubled>(i);
-    std::vector<Pair> pairs = doubled_pairs(table, rows, what, metric_key::l2_sm_bytes);
-    std::erase_if(pairs, [](const Pair& pair) { return !pair.model_ratio; });
-    for (const Pair& pair : telling_pairs(table, pairs)) {
-      const std::string& algorithm = table.algorithm(pair.from);
-      all.push_back({.doubled = what,
-                     .algorithm = short_title(table.algorithms(), algorithm),
-                     .name = algorithm,
-                     .from = pair.from,
-                     .model = *pair.model_ratio,
-                     .found = pair.ratio(),
-                     .origin = pair.provenance == Provenance::measured ? "derived" : to_string(pair.provenance),
-                     .within_theorem = within_theorem(table, pair.from) && within_theorem(table, pair.to)});
-    }
-  }
-  return all;
-}
-
 std::vector<std::vector<Sized>> ledger_squares(const LessonTexts& texts, const Setting& setting,
                                                const DeviceLimits& gpu) {
   const Ledger one = ledger_of(setting.one_head());

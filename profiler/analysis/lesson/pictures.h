@@ -28,21 +28,6 @@ struct SoftmaxExample {
 };
 [[nodiscard]] std::vector<SoftmaxExample> softmax_examples();
 
-/// A pair of points whose ratio is predicted before it is shown: forward, without a mask, of each algorithm one a kind,
-/// by telling_pairs().
-struct Prediction {
-  Doubled doubled = Doubled::n;
-  std::string algorithm{};  ///< its short title
-  std::string name{};       ///< the algorithm's
-  Row from = 0;
-  double model = 1;  ///< the ratio by the closed form
-  double found = 1;  ///< by the bytes between L2 and SM
-  /// "derived", "simulated", ...: a key of the lesson's words.
-  std::string_view origin{};
-  bool within_theorem = true;  ///< both points
-};
-[[nodiscard]] std::vector<Prediction> predictions(const Evidence&);
-
 /// Drawn as a square whose area is `bytes`; `label` is ready to be read.
 struct Sized {
   std::string label{};

@@ -53,6 +53,10 @@ class TilePlayer::Recorder {
 
   void take(const PlayedAccess& played) {
     while (launches_[launch_] != &played.launch) end_launch();
+    if (fresh_ || played.round != round_)
+      player_.rounds_.push_back({.launch = launch_, .first = player_.moments_.size()});
+    fresh_ = false;
+    round_ = played.round;
     std::int64_t& next = next_[played.block];
     while (next <= played.step) begin(played.block, next++);
     player_.results_.push_back({played.l2_bytes, played.dram_read_bytes, played.dram_write_bytes});
@@ -60,6 +64,10 @@ class TilePlayer::Recorder {
 
   void finish() {
     while (launch_ < launches_.size()) end_launch();
+    for (std::size_t i = 0; i < player_.rounds_.size(); ++i) {
+      const bool last = i + 1 == player_.rounds_.size();
+      player_.rounds_[i].last = last ? player_.moments_.size() : player_.rounds_[i + 1].first;
+    }
   }
 
  private:
@@ -75,12 +83,15 @@ class TilePlayer::Recorder {
       for (std::int64_t& next = next_[block]; next < program.steps(block);) begin(block, next++);
     }
     next_.clear();
+    fresh_ = true;
     ++launch_;
   }
 
   TilePlayer& player_;
   std::vector<const KernelLaunch*> launches_;
   std::size_t launch_ = 0;
+  std::int64_t round_ = 0;
+  bool fresh_ = true;  ///< the launch has no round yet
   std::map<std::int64_t, std::int64_t> next_;
 };
 
@@ -166,7 +177,7 @@ Frame TilePlayer::frame(std::size_t index) const {
     frame.accesses.push_back({accesses[i], result.l2, result.read, result.write});
   }
   program.compute(moment.block, moment.step, frame.computations);
-  frame.on_chip = chip_after(moment.launch, moment.block, moment.step).parts;
+  frame.on_chip = chip_in(moment.launch, moment.block, moment.step);
   return frame;
 }
 
@@ -210,7 +221,8 @@ std::vector<std::optional<TouchedPairs>> TilePlayer::touched_pairs() const {
   return all;
 }
 
-void TilePlayer::play(Chip& chip, const TileProgram& program, std::int64_t block, std::int64_t step) {
+void TilePlayer::play(Chip& chip, const TileProgram& program, std::int64_t block, std::int64_t step,
+                      std::vector<LivePart>* fullest) {
   for (const StepEvent& event : events(program, block, step)) {
     chip.state.play(event);
     const auto note = [&](std::uint8_t part, const std::optional<TileAccess>& tile, Phase phase) {
@@ -223,16 +235,17 @@ void TilePlayer::play(Chip& chip, const TileProgram& program, std::int64_t block
     } else if (const auto* computation = std::get_if<Computation>(&event)) {
       note(computation->on_chip, std::nullopt, computation->phase);
     }
-  }
-  for (std::size_t i = 0; i < chip.parts.size(); ++i) {
-    chip.parts[i].fill = chip.state.fills()[i];
-    if (chip.parts[i].fill.bytes > 0) continue;
-    chip.parts[i].tile.reset();
-    chip.parts[i].phase = Phase::unstated;
+    for (std::size_t i = 0; i < chip.parts.size(); ++i) {
+      LivePart& part = chip.parts[i];
+      part.fill = chip.state.fills()[i];
+      if (part.fill.bytes == 0) part = {};
+      if (fullest != nullptr && part.fill.bytes > 0 && part.fill.bytes >= (*fullest)[i].fill.bytes)
+        (*fullest)[i] = part;
+    }
   }
 }
 
-TilePlayer::Chip TilePlayer::chip_after(std::size_t launch, std::int64_t block, std::int64_t step) const {
+std::vector<LivePart> TilePlayer::chip_in(std::size_t launch, std::int64_t block, std::int64_t step) const {
   const TileProgram& program = *programs_[launch];
   std::vector<Chip>& keys = chips_[{launch, block}];
   if (keys.empty()) {
@@ -249,10 +262,12 @@ TilePlayer::Chip TilePlayer::chip_after(std::size_t launch, std::int64_t block, 
     keys.push_back(std::move(next));
   }
   Chip chip = keys[wanted];
-  for (auto each = static_cast<std::int64_t>(wanted * key_distance); each <= step; ++each) {
+  for (auto each = static_cast<std::int64_t>(wanted * key_distance); each < step; ++each) {
     play(chip, program, block, each);
   }
-  return chip;
+  std::vector<LivePart> fullest = chip.parts;
+  play(chip, program, block, step, &fullest);
+  return fullest;
 }
 
 Tally TilePlayer::closed_form() const {

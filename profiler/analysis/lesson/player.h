@@ -51,7 +51,7 @@ struct FrameAccess {
   [[nodiscard]] bool hit() const { return access.access == Access::load && dram_read_bytes == 0; }
 };
 
-/// One part of the memory of the frame's block.
+/// One part of the memory of the frame's block, as full as it is in the step: what a step loads and uses up is there.
 struct LivePart {
   OnChipState::Fill fill{};
   /// What came in last: a tile of a matrix, or a result.
@@ -68,7 +68,14 @@ struct Frame {
   std::vector<FrameAccess> accesses{};
   std::vector<Computation> computations{};
   Tally so_far{};                   ///< with this step
-  std::vector<LivePart> on_chip{};  ///< of the block after it, by the kernel's OnChipPart
+  std::vector<LivePart> on_chip{};  ///< of the block in this step, by the kernel's OnChipPart
+};
+
+/// Frames [first, last) in which every block at work makes one step.
+struct Round {
+  std::size_t launch = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
 };
 
 /// Pairs of queries and keys whose scores a step works on: rows [q, q + q_rows) of S, columns [k, k + k_rows).
@@ -99,6 +106,8 @@ class TilePlayer {
   [[nodiscard]] std::vector<TileAccess> accesses(std::size_t index) const;
   /// Of every frame; nothing where it computes no scores. What the mask leaves out is in none of them.
   [[nodiscard]] std::vector<std::optional<TouchedPairs>> touched_pairs() const;
+  /// All frames, in their order: what SMs do in parallel is one round.
+  [[nodiscard]] std::span<const Round> rounds() const { return rounds_; }
   /// After the last one.
   [[nodiscard]] const Tally& total() const { return total_; }
   /// The measured kernels, in stream order.
@@ -135,8 +144,10 @@ class TilePlayer {
   TilePlayer() = default;
   void index_tallies();
   void add(Tally&, std::size_t index, std::vector<TileAccess>& scratch) const;
-  [[nodiscard]] Chip chip_after(std::size_t launch, std::int64_t block, std::int64_t step) const;
-  static void play(Chip&, const TileProgram&, std::int64_t block, std::int64_t step);
+  [[nodiscard]] std::vector<LivePart> chip_in(std::size_t launch, std::int64_t block, std::int64_t step) const;
+  /// `fullest`: what each part held at the most in the step, where it is asked for.
+  static void play(Chip&, const TileProgram&, std::int64_t block, std::int64_t step,
+                   std::vector<LivePart>* fullest = nullptr);
 
   AttentionProblem problem_;
   Config config_;
@@ -144,6 +155,7 @@ class TilePlayer {
   std::vector<std::shared_ptr<const TileProgram>> programs_;
   std::vector<LaunchSimulation> simulated_;
   std::vector<Moment> moments_;
+  std::vector<Round> rounds_;
   std::vector<AccessResult> results_;
   std::vector<Tally> keys_;  ///< before every `key_distance`-th frame
   Tally total_;

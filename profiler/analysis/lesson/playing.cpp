@@ -47,12 +47,14 @@ std::optional<TilePlayer> player_of(const Front& front, const Evidence& evidence
   AttentionProblem p{.mask = mask, .d = whole_of(front, "play_d", 64)};
   if (const auto pass = parse_pass(front.text("play_pass")); pass.ok()) p.pass = *pass;
   p.heads_q = p.heads_kv = choice.heads > 0 ? choice.heads : whole_of(front, "play_heads", 1);
+  const std::int64_t l2_bytes = choice.l2_bytes > 0 ? choice.l2_bytes : 1024 * whole_of(front, "play_l2", 0);
   for (std::int64_t n = asked_n(front, choice); n >= 64; n /= 2) {
     p.n_k = n;
     p.n_q = algorithm.facts().decodes ? 1 : n;
     Config config = played_config(front, algorithm, p, evidence.gpu, choice);
     if (algorithm.refusal(p, config, evidence.gpu)) config = algorithm.default_config(p, evidence.gpu);
-    auto player = TilePlayer::make(algorithm, p, config, evidence.gpu, {.sms = 2, .l2_bytes = choice.l2_bytes});
+    auto player = TilePlayer::make(algorithm, p, config, evidence.gpu,
+                                   {.sms = static_cast<int>(whole_of(front, "play_sms", 0)), .l2_bytes = l2_bytes});
     if (!player.ok()) return std::nullopt;
     if (player->frames() <= most) return std::move(player).value();
   }

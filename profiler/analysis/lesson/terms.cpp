@@ -41,11 +41,6 @@ std::string title_of(const LessonTexts& texts, const Algorithm& algorithm) {
   return found == texts.messages.end() ? std::string(algorithm.facts().title) : found->second;
 }
 
-std::string prediction_title(const LessonTexts& texts, const Evidence& evidence, const Prediction& prediction) {
-  const Algorithm* algorithm = evidence.points.algorithms().find(prediction.name);
-  return algorithm == nullptr ? prediction.algorithm : title_of(texts, *algorithm);
-}
-
 std::vector<std::string> load_orders(const LessonTexts& texts, const TilePlayer& player) {
   std::vector<std::pair<std::string, std::string>> orders;  // sentence, kernels
   for (const KernelModel& kernel : player.kernels()) {

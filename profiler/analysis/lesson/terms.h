@@ -20,9 +20,6 @@ namespace attnscope::analysis::lesson {
 /// The language's `title.NAME`, else the algorithm's own title.
 [[nodiscard]] std::string title_of(const LessonTexts&, const Algorithm&);
 
-/// The same of a prediction: "FlashAttention-2".
-[[nodiscard]] std::string prediction_title(const LessonTexts&, const Evidence&, const Prediction&);
-
 /// Whether a device loads ahead of the program: a sentence for all kernels that do alike, with their names before it
 /// where not all do.
 [[nodiscard]] std::vector<std::string> load_orders(const LessonTexts&, const TilePlayer&);

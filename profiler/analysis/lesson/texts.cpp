@@ -50,7 +50,7 @@ std::vector<Source> sources_of(std::span<const TextFile> more) {
   return sources;
 }
 
-enum class TextPlace { nowhere, words, step, claim };
+enum class TextPlace { nowhere, words, glossary, step, claim };
 
 /// Of which language's or of no language's, empty, the file is.
 std::pair<TextPlace, std::string_view> text_place_of(std::string_view path) {
@@ -62,6 +62,7 @@ std::pair<TextPlace, std::string_view> text_place_of(std::string_view path) {
   const std::string_view file = path.substr(slash + 1);
   if (folder == "claims") return {TextPlace::claim, {}};
   if (file == "words.md") return {TextPlace::words, folder};
+  if (file == "glossary.md") return {TextPlace::glossary, folder};
   return {file.starts_with("step-") ? TextPlace::step : TextPlace::nowhere, folder};
 }
 
@@ -97,10 +98,20 @@ class Loader {
     const auto [place, language] = text_place_of(source.path);
     if (source.own && !source.trouble.empty()) return wrong(source.path, 0, source.trouble);
     if (source.own && !belongs(source.path, place, language)) return;
+    if (place == TextPlace::step) {
+      const std::string file = source.path.substr(language.size());
+      if (language != texts_.language) {
+        foreign_.emplace(file, source);
+        return;
+      }
+      own_steps_.insert(file);
+    }
     if (place == TextPlace::nowhere || (place != TextPlace::claim && language != texts_.language)) return;
     auto parsed = parse_document(source.path, source.text, known_value);
     if (!parsed.ok()) {
-      texts_.problems.push_back(parsed.error());
+      std::ranges::copy(parsed.error(), std::back_inserter(texts_.problems));
+    } else if (place == TextPlace::glossary) {
+      for (const auto& [term, entry] : parsed->front.entries) texts_.terms[term] = entry.value;
     } else if (place == TextPlace::words) {
       add_words(*parsed);
     } else if (place == TextPlace::step) {
@@ -111,6 +122,13 @@ class Loader {
   }
 
   LessonTexts finish() && {
+    for (const auto& [file, source] : foreign_) {
+      if (!own_steps_.contains(file) && !texts_.words.empty()) borrow(source);
+    }
+    for (const Step& step : texts_.steps) {
+      if (step.language == texts_.language) look_at_terms(step.document);
+    }
+    for (const ClaimCard& card : texts_.claims) look_at_terms(card.document);
     std::ranges::stable_sort(texts_.steps, {}, &Step::order);
     std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::order);
     return std::move(texts_);
@@ -119,6 +137,32 @@ class Loader {
  private:
   void wrong(const std::string& file, int line, Message why) {
     texts_.problems.push_back({file, line, std::move(why)});
+  }
+
+  /// A step that nobody wrote in this language, as it is in another one, whose loader says what is wrong with it.
+  void borrow(const Source& source) {
+    auto parsed = parse_document(source.path, source.text, known_value);
+    const std::size_t told = texts_.problems.size();
+    const std::size_t steps = texts_.steps.size();
+    if (parsed.ok()) add_step(std::move(parsed).value());
+    texts_.problems.resize(told);
+    if (texts_.steps.size() > steps) texts_.steps.back().language = text_place_of(source.path).second;
+  }
+
+  void look_at_terms(const Document& document) {
+    for (const Block& block : document.blocks) {
+      std::vector<std::string> lines = block.items;
+      const Question& q = block.question;
+      lines.insert(lines.end(), {block.kind == Block::Kind::code ? "" : block.text, q.prompt, q.hint});
+      for (const Choice& choice : q.choices) lines.insert(lines.end(), {choice.text, choice.because});
+      for (const std::string& line : lines) {
+        for (const Span& span : spans_of(line)) {
+          const std::string_view term = term_of(span.text).first;
+          if (span.kind != Span::Kind::term || texts_.terms.contains(term)) continue;
+          wrong(document.file, block.line, say::lesson::no_term{.term = clipped(term)});
+        }
+      }
+    }
   }
 
   /// Says of a file that is none of the lesson's that it is none.
@@ -131,11 +175,15 @@ class Loader {
     return false;
   }
 
-  /// Says which key is missing.
-  bool has(const Document& document, std::string_view key) {
-    if (const std::string* value = document.front.find(key); value != nullptr && !value->empty()) return true;
-    wrong(document.file, 1, say::lesson::lacks_key{.key = key});
-    return false;
+  /// Says which keys are missing.
+  bool has(const Document& document, std::span<const std::string_view> keys) {
+    bool all = true;
+    for (const std::string_view key : keys) {
+      if (const std::string* value = document.front.find(key); value != nullptr && !value->empty()) continue;
+      wrong(document.file, 1, say::lesson::lacks_key{.key = key});
+      all = false;
+    }
+    return all;
   }
 
   /// What programs say by a message's id, words of points and masks, titles of algorithms.
@@ -167,7 +215,7 @@ class Loader {
     }
     // Pages of the lesson that are no steps.
     if (const auto [taken, fresh] = slugs_.emplace(slug, document.file);
-        !fresh || slug == "claims" || slug == "results") {
+        !fresh || slug == "claims" || slug == "results" || slug == "glossary") {
       wrong(document.file, line, say::lesson::slug_twice{.slug = slug, .file = fresh ? slug : taken->second});
       return false;
     }
@@ -175,9 +223,8 @@ class Loader {
   }
 
   void add_step(Document document) {
-    for (const std::string_view key : {"title", "slug", "order"}) {
-      if (!has(document, key)) return;
-    }
+    constexpr std::array<std::string_view, 3> needs{"title", "slug", "order"};
+    if (!has(document, needs)) return;
     const std::optional<double> order = document.front.number("order");
     if (!order) return wrong(document.file, document.front.line_of("order"), say::lesson::no_number{.key = "order"});
     if (!takes_slug(document)) return;
@@ -193,7 +240,10 @@ class Loader {
       }
     }
     std::ranges::move(wrong_keys_of_step(document, registry_), std::back_inserter(texts_.problems));
-    Step step{.slug = document.front.text("slug"), .title = document.front.text("title"), .order = *order};
+    Step step{.slug = document.front.text("slug"),
+              .title = document.front.text("title"),
+              .order = *order,
+              .language = texts_.language};
     step.document = std::move(document);
     texts_.steps.push_back(std::move(step));
   }
@@ -210,9 +260,7 @@ class Loader {
                                  .known = fmt::format("{}", fmt::join(known, ", "))});
       return false;
     }
-    for (const std::string_view key : test->needs) {
-      if (!has(document, key)) return false;
-    }
+    if (!has(document, test->needs)) return false;
     const bool bounded = std::ranges::count(test->takes, "low") > 0;
     if (bounded && !front.find("states") && !front.find("low") && !front.find("high")) {
       wrong(document.file, 1, say::lesson::claims_nothing{});
@@ -225,9 +273,7 @@ class Loader {
 
   void add_claim(Document document) {
     const std::string title = "title." + texts_.language;
-    for (const std::string_view key : {std::string_view("source"), std::string_view("test"), std::string_view(title)}) {
-      if (!has(document, key)) return;
-    }
+    if (!has(document, std::array<std::string_view, 3>{"source", "test", title})) return;
     const std::string order = document.front.text("source");
     // What a language says otherwise stands for the key itself.
     for (const std::string key : {"source", "missing"}) {
@@ -248,6 +294,8 @@ class Loader {
   std::map<std::string, std::string> slugs_;  ///< and whose they are
   LessonTexts texts_;
   std::set<std::string> questions_;
+  std::map<std::string, Source> foreign_;  ///< steps of other languages, by their file's name
+  std::set<std::string> own_steps_;        ///< the names of this language's, read or not
 };
 
 }  // namespace

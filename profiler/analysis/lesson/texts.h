@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lesson's texts: what is built in, and what a teacher lays over it. Files by their path below assets/lesson/:
 //   LANG/words.md            one word or sentence a line of the front matter: what buttons and labels say
+//   LANG/glossary.md         a term a line of the front matter: what [[terms]] in the texts mean
 //   LANG/step-*.md           a step, in the order of its `order`
 //   claims/*.md              a card; its front matter holds `title.LANG`, its text stands below `## LANG`
 // A file of the same path replaces ours, another is added; one that is broken is left out and named, with its line.
@@ -43,7 +44,8 @@ struct EmbeddedText {
 struct Step {
   std::string slug{};  ///< "ledger"
   std::string title{};
-  double order = 0;
+  double order = 0;        ///< below 1 it stands before the first and has no number
+  std::string language{};  ///< that it is written in: another one where nobody wrote it in the lesson's
   Document document{};
 };
 
@@ -61,6 +63,7 @@ struct LessonTexts {
   /// What the programs say in sentences, by the message's id, where the language's words.md has them
   /// ("load_order.ring").
   std::map<std::string, std::string, std::less<>> messages{};
+  std::map<std::string, std::string, std::less<>> terms{};  ///< of the glossary, a sentence each
   std::vector<Step> steps{};
   std::vector<ClaimCard> claims{};
   std::vector<TextProblem> problems{};

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -64,7 +65,8 @@ std::string sweep_text(const AttentionProblem& like) {
   return fmt::format("d {}, BH {}", like.d, like.instances());
 }
 
-/// Of every d and number of heads in the data of which at least three N were measured: fewer are no sweep.
+/// From the least to the most over every d and number of heads in the data of which at least three N were measured:
+/// fewer are no sweep.
 Value crossover_of(const Setting& setting, const Evidence& evidence, std::string_view fast) {
   constexpr std::size_t least_pairs = 3;
   std::map<std::pair<std::int64_t, std::int64_t>, const Crossover*> longest;
@@ -75,18 +77,19 @@ Value crossover_of(const Setting& setting, const Evidence& evidence, std::string
     const Crossover*& kept = longest[{each.like.d, -each.like.instances()}];
     if (kept == nullptr || each.pairs.size() > kept->pairs.size()) kept = &each;
   }
-  std::string text;
+  std::vector<std::pair<double, std::string>> from;
   Provenance weakest = Provenance::measured;
   for (const auto& [key, each] : longest) {
     weakest = std::max(weakest, std::ranges::max(each->pairs, {}, &Pair::provenance).provenance);
-    const auto n_of = [&](const Pair& pair) { return static_cast<double>(evidence.points.n_k(pair.to)); };
-    const std::string from = each->never ? "> " + format_figure(n_of(each->pairs.back()), Unit::length)
-                             : each->n   ? "≈ " + format_figure(*each->n, Unit::length)
-                                         : "≤ " + format_figure(n_of(each->pairs.front()), Unit::length);
-    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", from, sweep_text(each->like));
+    const Pair& end = each->never ? each->pairs.back() : each->pairs.front();
+    const double n = each->n.value_or(static_cast<double>(evidence.points.n_k(end.to)));
+    const std::string_view sign = each->never ? "> " : each->n ? "≈ " : "≤ ";
+    from.emplace_back(n, fmt::format("{}{}", sign, format_figure(n, Unit::length)));
   }
-  if (text.empty()) return std::nullopt;
-  return LessonValue{text, origin_of(weakest)};
+  if (from.empty()) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax(from);
+  return LessonValue{least.second == most.second ? least.second : least.second + " … " + most.second,
+                     origin_of(weakest)};
 }
 
 /// Rows of which time and bytes between L2 and SMs are known: what a sentence says of both is said of one pair.
@@ -97,22 +100,40 @@ std::vector<Row> counted_rows(const Evidence& evidence, std::vector<Row> rows) {
   return rows;
 }
 
-/// Of which problem versus_at_last() speaks.
-Value last_problem(const Evidence& evidence, std::span<const Row> rows, std::string_view from, std::string_view to) {
-  const auto pairs = pairs_of_algorithms(evidence.points, rows, from, to, metric_key::time_median_ns);
+/// Two algorithms by their words in front matters: `from` over `to`.
+struct Versus {
+  std::string_view from;
+  std::string_view to;
+};
+
+/// The pair with times that questions speak of: of the longest N, or one before it.
+std::optional<Pair> timed_pair(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
+                               Versus versus) {
+  const auto pairs = pairs_of_algorithms(evidence.points, rows, setting.front.text(versus.from),
+                                         setting.front.text(versus.to), metric_key::time_median_ns);
   if (pairs.empty()) return std::nullopt;
-  AttentionProblem like = evidence.points.problem(pairs.back().to);
+  return pairs[pairs.size() - 1 - std::min(setting.pair, (pairs.size() - 1) / 2)];
+}
+
+/// Of which problem versus_at_last() speaks.
+Value last_problem(const Setting& setting, const Evidence& evidence, std::span<const Row> rows, Versus versus) {
+  const auto pair = timed_pair(setting, evidence, rows, versus);
+  if (!pair) return std::nullopt;
+  const AttentionProblem like = evidence.points.problem(pair->to);
   return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
 }
 
-/// The last pair with times, of the longest N; nothing where that pair lacks the metric.
-Value versus_at_last(const Evidence& evidence, std::span<const Row> rows, std::string_view from, std::string_view to,
+/// The metric of that pair; nothing where it lacks it.
+Value versus_at_last(const Setting& setting, const Evidence& evidence, std::span<const Row> rows, Versus versus,
                      std::string_view metric) {
-  const auto timed = pairs_of_algorithms(evidence.points, rows, from, to, metric_key::time_median_ns);
-  const auto pairs = pairs_of_algorithms(evidence.points, rows, from, to, metric);
-  if (timed.empty() || pairs.empty()) return std::nullopt;
-  if (pairs.back().from != timed.back().from || pairs.back().to != timed.back().to) return std::nullopt;
-  return LessonValue{format_figure(1 / pairs.back().ratio(), Unit::ratio), origin_of(pairs.back().provenance)};
+  const auto timed = timed_pair(setting, evidence, rows, versus);
+  if (!timed) return std::nullopt;
+  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, setting.front.text(versus.from),
+                                              setting.front.text(versus.to), metric)) {
+    if (pair.from != timed->from || pair.to != timed->to) continue;
+    return LessonValue{format_figure(1 / pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
+  }
+  return std::nullopt;
 }
 
 /// Of the pair that is also asked for in the picture: telling_pairs().
@@ -190,11 +211,9 @@ Value occupancy_of_fastest(const Setting& setting, const Evidence& evidence) {
 
 /// Of an algorithm where the slow and the fast one were both measured, at the longest such N.
 Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool of_fast) {
-  const auto pairs =
-      pairs_of_algorithms(evidence.points, square_rows(evidence, Pass::fwd, setting.d), setting.front.text("slow"),
-                          setting.front.text("fast"), metric_key::time_median_ns);
-  if (pairs.empty()) return std::nullopt;
-  const Row row = of_fast ? pairs.back().to : pairs.back().from;
+  const auto pair = timed_pair(setting, evidence, square_rows(evidence, Pass::fwd, setting.d), {"slow", "fast"});
+  if (!pair) return std::nullopt;
+  const Row row = of_fast ? pair->to : pair->from;
   const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
   if (!occupancy.has(row)) return std::nullopt;
   return LessonValue{format_figure(occupancy.value(row), Unit::percent), to_string(occupancy.provenance(row))};
@@ -312,6 +331,11 @@ Hierarchy hierarchy(const Evidence& evidence) {
   return hierarchy_of(evidence.gpu, evidence.ceilings);
 }
 
+/// Tiles of a side of one head's S.
+std::int64_t tiles_of(const Setting& setting) {
+  return (setting.n + setting.tile - 1) / setting.tile;
+}
+
 using S = const Setting&;
 using E = const Evidence&;
 
@@ -324,6 +348,13 @@ const std::array value_table{
     ValueName{"heads", [](S s, E) { return Value({fmt::to_string(s.heads), ""}); }},
     ValueName{"batch", [](S s, E) { return Value({fmt::to_string(s.batch), ""}); }},
     ValueName{"gpu", [](S, E e) { return Value({e.gpu.name, ""}); }},
+    ValueName{"tile", [](S s, E) { return Value({fmt::to_string(s.tile), ""}); }},
+    ValueName{"2tile", [](S s, E) { return Value({fmt::to_string(2 * s.tile), ""}); }},
+    ValueName{"row_blocks", [](S s, E) { return Value({fmt::to_string(tiles_of(s)), ""}); }},
+    ValueName{"tiles_all", [](S s, E) { return modelled(tiles_of(s) * tiles_of(s), Unit::plain); }},
+    ValueName{"tiles_seen", [](S s, E) { return modelled(tiles_of(s) * (tiles_of(s) + 1) / 2, Unit::plain); }},
+    ValueName{"qkv_passes", [](S s, E) { return modelled(3 * static_cast<double>(s.d) / static_cast<double>(s.tile), Unit::plain); }},
+    ValueName{"load_bytes", [](S s, E) { return Value({format_figure(static_cast<double>(s.load_bytes), Unit::bytes), ""}); }},
     ValueName{"s_one", [](S s, E) { return modelled(one(s, Tensor::s), Unit::bytes); }},
     ValueName{"s_moved", [](S s, E) { return modelled(ledger_of(s.one_head()).scores_moved(), Unit::bytes); }},
     ValueName{"s_all", [](S s, E) { return modelled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
@@ -371,26 +402,26 @@ const std::array value_table{
     ValueName{"exponent_d", [](S s, E e) { return exponent_value(s, e, LawVariable::d, LawLevel::sm_l2, "first"); }},
     ValueName{"exponent_m", [](S s, E e) { return exponent_value(s, e, LawVariable::m, LawLevel::sm_l2, "first"); }},
     ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(s, e, LawVariable::n, LawLevel::dram, "fast"); }},
-    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), s.front.text("first"), s.front.text("fast"), metric_key::l2_sm_bytes); }},
-    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), s.front.text("first"), s.front.text("fast"), metric_key::dram_settled_bytes); }},
-    ValueName{"last_first_fast", [](S s, E e) { return last_problem(e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), s.front.text("first"), s.front.text("fast")); }},
-    ValueName{"last_slow_fast", [](S s, E e) { return last_problem(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast")); }},
-    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), s.front.text("first"), s.front.text("fast"), metric_key::time_median_ns); }},
-    ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::fwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
+    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::l2_sm_bytes); }},
+    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::dram_settled_bytes); }},
+    ValueName{"last_first_fast", [](S s, E e) { return last_problem(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}); }},
+    ValueName{"last_slow_fast", [](S s, E e) { return last_problem(s, e, square_rows(e, Pass::fwd, s.d), {"slow", "fast"}); }},
+    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {"first", "fast"}, metric_key::time_median_ns); }},
+    ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::fwd, s.d), {"slow", "fast"}, metric_key::time_median_ns); }},
     ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, "first"); }},
     ValueName{"ps_256_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "slow"); }},
     ValueName{"occupancy_slow", [](S s, E e) { return occupancy_at_last(s, e, false); }},
     ValueName{"occupancy_fast", [](S s, E e) { return occupancy_at_last(s, e, true); }},
     ValueName{"occupancy_fastest", [](S s, E e) { return occupancy_of_fastest(s, e); }},
-    ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::bwd, s.d), s.front.text("slow"), s.front.text("fast"), metric_key::time_median_ns); }},
-    ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(e, square_rows(e, Pass::bwd, s.d), s.front.text("slow"), s.front.text("first"), metric_key::time_median_ns); }},
+    ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {"slow", "fast"}, metric_key::time_median_ns); }},
+    ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {"slow", "first"}, metric_key::time_median_ns); }},
     ValueName{"ps_64", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "fast"); }},
     ValueName{"ps_128", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "fast"); }},
     ValueName{"ps_256", [](S s, E e) { return score_value(s, e, Pass::bwd, 256, "fast"); }},
     ValueName{"ps_64_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "slow"); }},
     ValueName{"ps_128_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "slow"); }},
     ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
-    ValueName{"decode_gain", [](S s, E e) { return versus_at_last(e, decoding_rows(e), s.front.text("fast"), s.front.text("split"), metric_key::time_median_ns); }},
+    ValueName{"decode_gain", [](S s, E e) { return versus_at_last(s, e, decoding_rows(e), {"fast", "split"}, metric_key::time_median_ns); }},
     ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modelled"); }},
     ValueName{"decode_gain_bytes", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.bytes; }, Unit::ratio, counted); }},
     ValueName{"decode_gain_pace", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.pace(); }, Unit::ratio, counted); }},
@@ -436,11 +467,29 @@ Setting setting_of(const Front& front, std::uint64_t seed) {
   constexpr std::array<std::int64_t, 2> dims{64, 128};
   setting.n = 1024 * (3 + static_cast<std::int64_t>(random % 14));
   setting.d = dims.at((random >> 32U) % dims.size());
+  setting.heads = 8 * (1 + static_cast<std::int64_t>((random >> 8U) % 8));
+  setting.batch = 1 + static_cast<std::int64_t>((random >> 16U) % 8);
+  // Three passes of N d over B rows stay fewer than the four of S and P.
+  setting.tile = setting.d * (2 + static_cast<std::int64_t>((random >> 40U) % 3)) / 2;
+  setting.load_bytes = std::int64_t{128} << ((random >> 48U) % 3);
+  setting.pair = (random >> 56U) % 3;
   return setting;
 }
 
 std::span<const ValueName> lesson_values() {
   return value_table;
+}
+
+std::vector<std::size_t> order_of_choices(const Question& question, std::uint64_t seed) {
+  std::vector<std::size_t> order(question.choices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (seed == 0) return order;
+  for (const char c : question.id) seed = mixed(seed ^ static_cast<unsigned char>(c));
+  for (std::size_t left = order.size(); left > 1; --left) {
+    seed = mixed(seed);
+    std::swap(order[left - 1], order[seed % left]);
+  }
+  return order;
 }
 
 bool asks_what_is_there(const Question& question, const Setting& setting, const Evidence& evidence) {

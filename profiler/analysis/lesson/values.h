@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profiler/analysis/lesson/claims.h"
 #include "profiler/analysis/lesson/lesson_text.h"
@@ -22,11 +23,14 @@ struct Setting {
   std::int64_t d = 64;
   std::int64_t heads = 32;
   std::int64_t batch = 8;
+  std::int64_t tile = 128;        ///< rows and keys of the tiles that questions speak of
+  std::int64_t load_bytes = 128;  ///< that a warp waits for
+  std::size_t pair = 0;           ///< which of the last pairs of points questions compare: 0 the very last
 
   [[nodiscard]] AttentionProblem one_head() const;
   [[nodiscard]] AttentionProblem all_heads() const;
 };
-/// `seed` 0 leaves the text's own numbers; any other picks N and d by it.
+/// `seed` 0 leaves the text's own numbers; any other picks them, so that what is right stays right.
 [[nodiscard]] Setting setting_of(const Front&, std::uint64_t seed = 0);
 
 struct LessonValue {
@@ -41,6 +45,9 @@ struct ValueName {
 };
 [[nodiscard]] std::span<const ValueName> lesson_values();
 [[nodiscard]] const ValueName* find_value(std::string_view name);
+
+/// In which order a question shows its choices: the text's own with seed 0.
+[[nodiscard]] std::vector<std::size_t> order_of_choices(const Question&, std::uint64_t seed);
 
 /// Whether the data have every number that the question itself names: one that asks of what is not there is not asked.
 [[nodiscard]] bool asks_what_is_there(const Question&, const Setting&, const Evidence&);

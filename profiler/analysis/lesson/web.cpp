@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "profiler/analysis/lesson/formula.h"
 #include "profiler/analysis/lesson/hierarchy_flow.h"
@@ -34,23 +36,83 @@ class Page {
     for (const Step& step : texts_.steps) add_step(step);
     add_claims();
     add_results();
+    add_glossary();
     return fmt::format(
         "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
         "charset=\"utf-8\">\n<meta name=\"generator\" content=\"attnscope lesson\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width\">\n<meta "
+        "content=\"width=device-width, initial-scale=1\">\n<meta "
         "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
         "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>"
-        "</head>\n<body data-key=\"attnscope-lesson-{}\" data-start=\"{}\">\n<header><h1>{}</h1><nav>{}</nav><div "
-        "class=\"tools\">{}<button id=\"theme\">{}</button><button "
+        "</head>\n<body data-key=\"attnscope-lesson-{}\" data-start=\"{}\" "
+        "data-theme=\"{}\">\n<header><h1>{}</h1><button "
+        "id=\"menu\" aria-expanded=\"false\"></button><nav>{}</nav><div class=\"tools\">{}<button "
+        "id=\"theme\">{}</button><button "
         "id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
         "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
         markup(texts_.language), word("lesson"), embedded_lesson("web/lesson.css"), options_.seed,
-        markup(options_.start), word("lesson"), nav_, other_languages(), word("dark"), word("big_type"), sections_,
-        footer(), word("no_script"), data_ + script_json("words", nlohmann::json(texts_.words).dump()),
-        embedded_lesson("web/lesson.js"));
+        markup(options_.start), markup(options_.theme), word("lesson"), nav_, other_languages(), word("dark"),
+        word("big_type"), sections_, footer(), word("no_script"),
+        data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
+  }
+
+  /// The questions with what is right, for who teaches.
+  std::string answers() {
+    std::string html;
+    for (const Step& step : texts_.steps) {
+      const Setting setting = setting_of(step.document.front, options_.seed);
+      const LineHtml line = line_of(setting);
+      std::string questions;
+      for (const Block& block : step.document.blocks) {
+        const Question& q = block.question;
+        if (block.kind != Block::Kind::question || !asks_what_is_there(q, setting, evidence_)) continue;
+        const std::vector<std::size_t> order = order_of_choices(q, options_.seed);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+          const Choice& choice = q.choices[order[i]];
+          if (!choice.right) continue;
+          questions += fmt::format("<p>{}</p><p><strong>{}</strong> {}</p><p class=\"because\">{}</p>\n",
+                                   line_html(q.prompt, line), letter(i), line_html(choice.text, line),
+                                   line_html(choice.because, line));
+        }
+      }
+      if (!questions.empty()) html += fmt::format("<h2>{}</h2>\n{}", markup(step.title), questions);
+    }
+    return fmt::format(
+        "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\"><head><meta "
+        "charset=\"utf-8\"><meta name=\"generator\" content=\"attnscope lesson answers\"><title>{}</title>"
+        "<style>{}</style></head>\n<body><main><h1>{}: {}</h1>\n{}</main><footer>{}</footer></body></html>\n",
+        markup(texts_.language), word("answers"), embedded_lesson("web/lesson.css"), word("lesson"), word("answers"),
+        html, of_data());
   }
 
  private:
+  /// One function, of which every file is a part: what the others build upon first, what starts them last.
+  static std::string script() {
+    constexpr std::string_view first = "web/page.js";
+    constexpr std::string_view last = "web/start.js";
+    std::string all = "'use strict';\n(() => {\n" + std::string(embedded_lesson(first));
+    for (const EmbeddedText& each : embedded_lesson()) {
+      if (each.path.ends_with(".js") && each.path != first && each.path != last) all += each.text;
+    }
+    return all + std::string(embedded_lesson(last)) + "})();\n";
+  }
+
+  static char letter(std::size_t choice) { return static_cast<char>('A' + choice); }
+
+  LineHtml line_of(const Setting& setting) {
+    return {.value = [this, &setting](std::string_view name) { return value_html(name, setting); },
+            .term = [this](std::string_view term, std::string_view said) { return term_html(term, said); }};
+  }
+
+  /// A term of the glossary; where it is used first, its line follows.
+  std::string term_html(std::string_view term, std::string_view said) {
+    const auto found = texts_.terms.find(term);
+    if (found == texts_.terms.end()) return markup(said);
+    if (explained_.insert(found->first).second) {
+      new_terms_ += fmt::format("<p class=\"term\"><strong>{}</strong>: {}</p>\n", markup(term), markup(found->second));
+    }
+    return fmt::format("<dfn tabindex=\"0\" title=\"{}\">{}</dfn>", markup(found->second), markup(said));
+  }
+
   [[nodiscard]] std::string word(std::string_view key) const { return markup(texts_.word(key)); }
 
   std::string other_languages() const {
@@ -61,37 +123,51 @@ class Page {
     return links;
   }
 
+  std::string of_data() const {
+    const std::string text =
+        fmt::format("{}: {} · {}", word("of_data"), markup(options_.data), markup(evidence_.gpu.name));
+    return options_.seed == 0 ? text : fmt::format("{} · {} {}", text, word("seed"), options_.seed);
+  }
+
   std::string footer() const {
-    std::string text = fmt::format("{}: {} · {}", word("of_data"), markup(options_.data), markup(evidence_.gpu.name));
-    if (options_.seed != 0) text += fmt::format(" · {} {}", word("seed"), options_.seed);
-    text += fmt::format("<br>{}", word("keyboard"));
+    std::string text = of_data() + fmt::format("<br>{}", word("keyboard"));
     for (const TextProblem& problem : texts_.problems) {
       text += fmt::format("<br>{}: {}", word("problems"), markup(attnscope::text(words_of(problem))));
     }
     return text;
   }
 
-  void begin(std::string_view id, std::string_view title) {
-    nav_ += fmt::format("<a href=\"#{}\">{}</a>", markup(id), markup(title));
-    sections_ += fmt::format("<section id=\"{}\" tabindex=\"-1\">\n", markup(id));
+  /// A page; digits on the keyboard turn to those that have a number.
+  void begin(std::string_view id, std::string_view title, std::string_view number = {}) {
+    nav_ += fmt::format("<a href=\"#{}\">{}{}{}</a>", markup(id), number == "0" ? "" : number,
+                        number.empty() || number == "0" ? "" : " ", markup(title));
+    sections_ += fmt::format("<section id=\"{}\" data-number=\"{}\" tabindex=\"-1\">\n", markup(id), number);
   }
+  std::string next_number() { return fmt::to_string(++number_); }
 
   void add_step(const Step& step) {
-    ++number_;
-    begin(step.slug, fmt::format("{} {}", number_, step.title));
+    begin(step.slug, step.title, step.order < 1 ? "0" : next_number());
+    if (step.language != texts_.language) {
+      sections_ += fmt::format("<p class=\"only\">{} {}</p>\n", word("only_in"), markup(step.language));
+    }
     const Setting setting = setting_of(step.document.front, options_.seed);
-    const ValueHtml value = [&](std::string_view name) { return value_html(name, setting); };
+    const LineHtml line = line_of(setting);
     for (const Block& block : step.document.blocks) {
       if (block.kind == Block::Kind::picture) {
         picture(block.text, step, setting);
       } else {
-        sections_ += block_html(block, setting, value);
+        sections_ += block_html(block, setting, line);
       }
+      sections_ += std::exchange(new_terms_, {});
     }
     if (const std::string* explore = step.document.front.find("explore")) {
       sections_ +=
           fmt::format("<p class=\"explore\">{}: <code>attnscope model --algorithms {} -a N={} -a d={}</code></p>\n",
                       word("explorer"), markup(*explore), setting.n, setting.d);
+    }
+    if (const std::string* next = step.document.front.find("next"); next != nullptr && &step != &texts_.steps.back()) {
+      sections_ +=
+          fmt::format("<p class=\"next\"><a href=\"#{}\">{}</a></p>\n", markup((&step + 1)->slug), markup(*next));
     }
     sections_ += "</section>\n";
   }
@@ -105,12 +181,12 @@ class Page {
                        word(value->origin), markup(value->text));
   }
 
-  std::string block_html(const Block& block, const Setting& setting, const ValueHtml& value) const {
+  std::string block_html(const Block& block, const Setting& setting, const LineHtml& value) const {
     switch (block.kind) {
       case Block::Kind::heading:
         return fmt::format("<h{0}>{1}</h{0}>\n", block.level + 1, line_html(block.text, value));
       case Block::Kind::paragraph:
-        return "<p>" + line_html(block.text, value) + "</p>\n";
+        return fmt::format("<p{}>{}</p>\n", block.revealed ? " class=\"revealed\"" : "", line_html(block.text, value));
       case Block::Kind::list: {
         std::string items;
         for (const std::string& item : block.items) items += "<li>" + line_html(item, value) + "</li>";
@@ -133,23 +209,27 @@ class Page {
     return {};
   }
 
-  std::string question_html(const Question& q, const ValueHtml& value) const {
+  std::string question_html(const Question& q, const LineHtml& value) const {
     std::string choices;
-    for (std::size_t i = 0; i < q.choices.size(); ++i) {
-      const Choice& choice = q.choices[i];
+    const std::vector<std::size_t> order = order_of_choices(q, options_.seed);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Choice& choice = q.choices[order[i]];
       choices += fmt::format(
-          "<label class=\"choice\" data-right=\"{}\"><input type=\"radio\" name=\"{}\" value=\"{}\"> <span>{}</span>"
-          "<span class=\"because\" hidden>{}</span></label>",
-          choice.right ? 1 : 0, markup(q.id), i, line_html(choice.text, value), line_html(choice.because, value));
+          "<div class=\"choice\" data-right=\"{}\"><label><input type=\"radio\" name=\"{}\" value=\"{}\"><b "
+          "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"hands\" "
+          "aria-label=\"{}\"><span class=\"because\" hidden>{}</span></div>",
+          choice.right ? 1 : 0, markup(q.id), i, letter(i), line_html(choice.text, value), word("hands"),
+          line_html(choice.because, value));
     }
     const std::string hint = q.hint.empty() ? std::string()
                                             : fmt::format("<details><summary>{}</summary>{}</details>", word("hint"),
                                                           line_html(q.hint, value));
     return fmt::format(
         "<fieldset class=\"question\" data-id=\"{}\"><legend>{}</legend><p>{}</p>{}{}<div class=\"row\"><button "
-        "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button> <output></output></div>"
-        "</fieldset>\n",
-        markup(q.id), word("predict"), line_html(q.prompt, value), choices, hint, word("lock"), word("reveal"));
+        "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button><button class=\"alone\">{} (Q)"
+        "</button> <output></output></div><p class=\"vote\"></p></fieldset>\n",
+        markup(q.id), word("predict"), line_html(q.prompt, value), choices, hint, word("lock"), word("reveal"),
+        word("alone"));
   }
 
   void picture(const std::string& name, const Step& step, const Setting& setting) {
@@ -162,12 +242,15 @@ class Page {
       sections_ += backward_picture(setting);
     } else if (name == "occupancy") {
       sections_ += occupancy_picture(step.document.front, setting);
-    } else if (name == "tiles" || name == "softmax" || name == "program" || name == "theory") {
+    } else {
+      const Front& front = step.document.front;
       moving_picture(name, step.slug,
-                     name == "tiles"     ? played_json(texts_, step.document.front, evidence_)
+                     name == "tiles"     ? played_json(texts_, front, evidence_)
                      : name == "softmax" ? softmax_json()
                      : name == "program" ? program_json()
-                                         : doubled_json(texts_, evidence_));
+                     : name == "race"    ? race_json(texts_, front, setting, evidence_)
+                     : name == "law"     ? law_json(texts_, front, evidence_)
+                                         : growth_json(texts_, front, setting, evidence_));
     }
   }
 
@@ -199,8 +282,8 @@ class Page {
       x += std::max(side, label_width) + gap;
     }
     return fmt::format(
-        "<svg class=\"squares\" width=\"{0:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">{2}</svg>", x,
-        ground + 52, drawn);
+        "<svg class=\"squares\" style=\"max-width:{3:.1f}rem\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">{2}</svg>",
+        x, ground + 52, drawn, x / 18);
   }
 
   /// All of them, of which the script shows one.
@@ -270,19 +353,22 @@ class Page {
   }
 
   void add_claims() {
-    begin("claims", texts_.word("claims"));
-    sections_ += fmt::format("<h2>{}</h2>\n", word("claims"));
+    begin("claims", texts_.word("claims"), next_number());
+    sections_ += fmt::format(
+        "<h2>{0}</h2>\n<p class=\"sift\"><input type=\"search\" id=\"claim-search\" placeholder=\"{1}\" "
+        "aria-label=\"{1}\"><label><input type=\"checkbox\" id=\"claim-open\"> {2}</label><output "
+        "id=\"claim-count\"></output></p>\n",
+        word("claims"), word("claim_search"), word("claim_open"));
     for (const ClaimCard& card : texts_.claims) sections_ += card_html(card);
     sections_ += "</section>\n";
   }
 
-  std::string card_html(const ClaimCard& card) const {
+  std::string card_html(const ClaimCard& card) {
     const Verdict verdict = judge(card.document.front, evidence_);
     const Setting setting = setting_of(card.document.front);
     std::string body;
-    for (const Block& block : card.document.blocks) {
-      body += block_html(block, setting, [&](std::string_view name) { return value_html(name, setting); });
-    }
+    for (const Block& block : card.document.blocks) body += block_html(block, setting, line_of(setting));
+    body = "<div class=\"said\">" + body + "</div>";
     std::string choices;
     for (const Outcome outcome : outcomes) {
       choices +=
@@ -343,11 +429,20 @@ class Page {
   }
 
   void add_results() {
-    begin("results", texts_.word("results"));
+    begin("results", texts_.word("results"), next_number());
     sections_ += fmt::format(
         "<h2>{0}</h2><table id=\"result-table\"></table><p><button id=\"print\">{1}</button> <button id=\"forget\">{2}"
-        "</button></p></section>\n",
-        word("results"), word("print"), word("start_again"));
+        "</button> <label><input type=\"checkbox\" id=\"brief\"> {3}</label></p></section>\n",
+        word("results"), word("print"), word("start_again"), word("brief"));
+  }
+
+  void add_glossary() {
+    begin("glossary", texts_.word("glossary"));
+    std::string terms;
+    for (const auto& [term, line] : texts_.terms) {
+      terms += fmt::format("<dt>{}</dt><dd>{}</dd>", markup(term), markup(line));
+    }
+    sections_ += fmt::format("<h2>{}</h2><dl class=\"glossary\">{}</dl></section>\n", word("glossary"), terms);
   }
 
   const LessonTexts& texts_;
@@ -357,12 +452,18 @@ class Page {
   std::string sections_;
   std::string data_;
   int number_ = 0;
+  std::set<std::string_view> explained_;  ///< terms whose line has been shown
+  std::string new_terms_;                 ///< lines of those that the block used first
 };
 
 }  // namespace
 
 std::string lesson_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
   return Page(texts, evidence, options).all();
+}
+
+std::string answers_page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options) {
+  return Page(texts, evidence, options).answers();
 }
 
 }  // namespace attnscope::analysis::lesson

@@ -11,6 +11,7 @@
 
 #include "profiler/analysis/lesson/claims.h"
 #include "profiler/analysis/lesson/texts.h"
+#include "profiler/analysis/lesson/values.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -18,12 +19,16 @@ struct WebOptions {
   std::uint64_t seed = 0;  ///< varies N and d of the sheets; 0: the texts' own
   std::string data{};      ///< what the points are called: a file's name
   std::string start{};     ///< slug of the page that is shown first; empty: where the reader was
+  std::string theme{};     ///< "dark", "light"; empty: the system's, or what the reader chose
   /// The same lesson in other languages: "zh", and the file beside this one.
   std::vector<std::pair<std::string, std::string>> others{};
 };
 
 /// The whole page. A picture whose points or algorithm are missing says so in its place.
 [[nodiscard]] std::string lesson_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
+
+/// What is right of each question, with its letter, as a page for who teaches: of the same seed.
+[[nodiscard]] std::string answers_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
 
 /// What a browser plays: the frames of every algorithm and mask that the front matter's `play...` lines name, and of
 /// `play_also`, as JSON.
@@ -35,7 +40,12 @@ struct WebOptions {
 [[nodiscard]] std::string softmax_json();
 /// The faulty program, as it stands and with each of its lines rewritten, as JSON.
 [[nodiscard]] std::string program_json();
-/// Pairs of points with N, d, M or Bc twice as large: what model and counters say, as JSON.
-[[nodiscard]] std::string doubled_json(const LessonTexts&, const Evidence&);
+/// Every algorithm of `play` at each N that was measured: its time, its bytes of DRAM, and how its program comes by the
+/// tiles of S, as JSON.
+[[nodiscard]] std::string race_json(const LessonTexts&, const Front&, const Setting&, const Evidence&);
+/// Bytes of the `first` algorithm over N, d and M, with the exponents that are fitted and those of its law, as JSON.
+[[nodiscard]] std::string law_json(const LessonTexts&, const Front&, const Evidence&);
+/// Bytes and FLOPs of the algorithms of `play` over N, as JSON.
+[[nodiscard]] std::string growth_json(const LessonTexts&, const Front&, const Setting&, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

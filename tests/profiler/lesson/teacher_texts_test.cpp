@@ -61,7 +61,7 @@ TEST(TeachersStep, WhatNothingTakesIsToldAndTheStepStands) {
       {"play_pass: sideways", "'play_pass: sideways' is not taken: it takes one of fwd, bwd"},
       {"slow: quick", "'slow: quick' is not taken: it takes one of naive, fa1"},
       {"play: fa1 fa9", "'play: fa1 fa9' is not taken: it takes some of naive, fa1"},
-      {"picture: sunset", "'picture: sunset' is not taken: it takes one of ledger, hierarchy"},
+      {"picture: sunset", "'picture: sunset' is not taken: it takes one of race, ledger, hierarchy"},
       {"colour: red", "nothing takes 'colour'; keys here are title, slug, order, n, d"},
       {"<script>: 1", "nothing takes '<script>'"},
   };
@@ -70,7 +70,7 @@ TEST(TeachersStep, WhatNothingTakesIsToldAndTheStepStands) {
     ASSERT_EQ(told(texts).size(), 1U) << each.line;
     EXPECT_THAT(told(texts).front(), StartsWith("en/step-8-own.md:5: " + std::string(each.why))) << each.line;
     EXPECT_NE(own_step(texts), nullptr) << each.line;
-    EXPECT_EQ(texts.steps.size(), 8U);
+    EXPECT_EQ(texts.steps.size(), 9U);
   }
   const LessonTexts texts = with_step("n: nan\nheads: 0\nplay_heads: 65\nbatch: 4k\n");
   EXPECT_EQ(told(texts).size(), 4U);
@@ -117,18 +117,19 @@ TEST(TeachersStep, SlugsAndNamesOfQuestionsAreNames) {
     EXPECT_THAT(told(texts),
                 ElementsAre(StartsWith("en/step-8-own.md:3: '" + std::string(slug) + "' is no name: letters")))
         << slug;
-    EXPECT_EQ(texts.steps.size(), 7U);
+    EXPECT_EQ(texts.steps.size(), 8U);
   }
   const std::string question = "::question __proto__\nWhat?\n- [x] a :: b\n- [ ] c :: d\n";
   EXPECT_THAT(told(with_step("", question)), ElementsAre(StartsWith("en/step-8-own.md:6: '__proto__' is no name")));
   EXPECT_THAT(
       told(with_step("", "::picture sunset\n\nText.\n")),
-      ElementsAre("en/step-8-own.md:6: there is no picture 'sunset'; there are ledger, hierarchy, tiles, softmax, "
-                  "program, theory, backward, occupancy"));
+      ElementsAre(
+          "en/step-8-own.md:6: there is no picture 'sunset'; there are race, ledger, hierarchy, tiles, softmax, "
+          "program, law, growth, backward, occupancy"));
 }
 
 TEST(TeachersStep, ATakenSlugStaysWithWhoHadItFirst) {
-  const std::string other = "---\ntitle: Mine\nslug: ledger\norder: 0\n---\nText.\n";
+  const std::string other = "---\ntitle: Mine\nslug: ledger\norder: -1\n---\nText.\n";
   const std::vector<TextFile> files{{"en/step-0-mine.md", other},
                                     {"en/step-9-results.md", "---\ntitle: x\nslug: results\norder: 9\n---\nText.\n"}};
   const LessonTexts texts = load_lesson("en", files);
@@ -137,8 +138,8 @@ TEST(TeachersStep, ATakenSlugStaysWithWhoHadItFirst) {
       ElementsAre(
           "en/step-0-mine.md:3: the slug 'ledger' is taken already, by en/step-1-ledger.md: another one, please",
           "en/step-9-results.md:3: the slug 'results' is taken already, by results: another one, please"));
-  EXPECT_EQ(texts.steps.size(), 7U);
-  EXPECT_EQ(texts.steps.front().title, "The ledger");
+  EXPECT_EQ(texts.steps.size(), 8U);
+  EXPECT_EQ(texts.steps.front().title, "The race");
   // Under the name of ours it is a step of theirs in our place.
   const std::vector<TextFile> instead{{"en/step-1-ledger.md", other}};
   EXPECT_THAT(told(load_lesson("en", instead)), IsEmpty());
@@ -230,7 +231,8 @@ TEST(TeachersFiles, AreReadAsTextOrNamed) {
   EXPECT_THAT(
       told(texts),
       ElementsAre(StartsWith("claims/a b.md: 'a b' is no name"),
-                  "en/notes.md: none of LANG/words.md, LANG/step-*.md (LANG: en, zh) and claims/*.md: it is not read",
+                  "en/notes.md: none of LANG/words.md, LANG/glossary.md, LANG/step-*.md (LANG: en, zh) and "
+                  "claims/*.md: it is not read",
                   "en/step-9-bytes.md:6: the line is no UTF-8 text, or has control characters in it",
                   "en/step-9-control.md:2: the line is no UTF-8 text, or has control characters in it",
                   "en/step-9-large.md: the file is larger than a text of a lesson, which has 1,048,576 bytes at most",

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes as powers of N, d and M: the reader draws a line, then the counters' points and the theorem's line appear.
+const law = (figure, all) => {
+  if (!all.plots) { figure.append(w('no_data')); return; }
+  const room = make('div', {class: 'side-by-side'});
+  // What says the answer is read after it.
+  const said = [...figure.closest('section').querySelectorAll('.revealed')];
+  const tell = () => said.forEach(part => { part.hidden = !all.plots.every(each => answers[`law-${each.variable}`]?.revealed); });
+  all.plots.forEach(each => {
+    const id = `law-${each.variable}`;
+    const state = () => answers[id] || {};
+    const first = each.points[0], xs = each.points.map(point => point[0]), last = xs[xs.length - 1];
+    const reach = each.points.flatMap(point => [point[1], point[2]]);
+    const slide = make('input', {type: 'range', min: -2, max: 3, step: 0.1, value: state().value || 0, 'aria-label': `${w('predict')}: ${each.variable}`,
+                                 oninput: () => { answers[id] = {value: slide.value}; keep(); draw(); },
+                                 onkeydown: event => { if (event.key === 'Enter') { event.preventDefault(); [lock, open].find(button => !button.disabled)?.click(); } }});
+    const take = more => { Object.assign(answers[id], more); keep(); draw(); tell(); };
+    const lock = make('button', {class: 'lock', onclick: () => take({locked: true})}, w('lock'));
+    const open = make('button', {class: 'reveal', onclick: () => take({revealed: true})}, w('reveal'));
+    const note = make('output');
+    const drawn = make('div');
+    const draw = () => {
+      const {value, locked, revealed} = state(), mine = +(value || 0);
+      const plot = logPlot({across: [xs[0] / 1.3, last * 1.3], up: [Math.min(...reach) / 8, Math.max(...reach) * 8], ticks: xs, name: `${each.variable} (${each.fixed})`});
+      const guess = xs.map(x => [x, first[1] * (x / first[0]) ** mine]);
+      plot.picture.append(plot.line(guess, 'mine'), plot.label(guess[guess.length - 1], w('yours'), 'mine'), ...plot.dots([first], 'counted'));
+      if (revealed) {
+        plot.picture.append(plot.line(xs.map(x => [x, first[2] * (x / first[0]) ** each.theorem]), 'theorem'), ...plot.dots(each.points, 'counted'));
+      }
+      drawn.replaceChildren(plot.picture);
+      slide.disabled = !!locked;
+      lock.disabled = value == null || !!locked;
+      open.disabled = !locked || !!revealed;
+      note.textContent = `${w('your_exponent')} ${mine.toFixed(1)}` + (revealed
+        ? ` · ${w('counted_exponent')} ${each.found.toFixed(2)} (${w(each.origin)}) · ${w('theorem_exponent')} ${each.theorem}` : locked ? ` · ${w('locked')}` : '');
+    };
+    refreshers.push(() => { slide.value = state().value || 0; draw(); tell(); });
+    room.append(make('div', {class: 'prediction'}, make('strong', {}, w('law_ask', {variable: each.variable})), drawn, slide, make('div', {class: 'row'}, lock, open), note));
+    draw();
+  });
+  tell();
+  figure.append(room, make('figcaption', {}, `${all.algorithm} · ${all.of} · ${w('law_key')}`));
+};
+
+// Curves over N that are not asked for: bytes, and FLOPs in a plot of their own.
+const growth = (figure, all) => {
+  if (all.lines.length === 0) { figure.append(w('no_data')); return; }
+  const room = make('div', {class: 'side-by-side'});
+  const plot = (title, at, unit, step) => {
+    const points = all.lines.flatMap(line => line.points), ns = [...new Set(points.map(point => point[0]))].sort((a, b) => a - b);
+    const ups = points.map(point => point[at]);
+    const {picture, line, label, dots} = logPlot({across: [ns[0] / 1.3, ns[ns.length - 1] * 1.3], up: [Math.min(...ups) / 2, Math.max(...ups) * 2], ticks: ns, name: 'N', unit, step});
+    all.lines.forEach((each, i) => {
+      const data = each.points.map(point => [point[0], point[at]]), [a, b] = data.slice(-2);
+      const slope = Math.log(b[1] / a[1]) / Math.log(b[0] / a[0]);
+      picture.append(line(data, `series s${i}`), ...dots(data, `s${i}`), label(b, `${each.short} N^${slope.toFixed(1)}`, ''));
+    });
+    room.append(make('div', {}, make('strong', {}, title), picture));
+  };
+  plot(`${w('sm_l2')} (${w(all.origin)})`, 1, bytes, 2);
+  plot(`FLOPs (${w('modelled')})`, 2, value => scaled(value / 1e9, 1000, ['GFLOP', 'TFLOP', 'PFLOP']), 10);
+  figure.append(room, make('figcaption', {}, `${all.of} · ${w('growth_key')}`));
+};

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions and claims: chosen, locked, revealed; one alone on the screen with a tally of hands; what came of them.
+const refreshers = [];
+const wire = (box, reveal) => {
+  const id = box.dataset.id;
+  const inputs = [...box.querySelectorAll('input[type=radio]')];
+  const [lock, open] = [box.querySelector('.lock'), box.querySelector('.reveal')];
+  const refresh = () => {
+    // A choice that a newer page has no more is none.
+    if (answers[id] && !inputs.some(input => input.value === answers[id].value)) delete answers[id];
+    const state = answers[id] || {};
+    inputs.forEach(input => {
+      input.checked = input.value === state.value;
+      input.disabled = !!state.locked;
+      input.closest('.choice').classList.toggle('chosen', input.checked);
+    });
+    lock.disabled = !state.value || !!state.locked;
+    open.disabled = !state.locked || !!state.revealed;
+    const note = box.querySelector('output');
+    if (note) note.textContent = state.locked && !state.revealed ? w('locked') : '';
+    reveal(state);
+  };
+  const set = more => { answers[id] = {...answers[id], ...more}; keep(); refresh(); };
+  // After a click the arrow keys step again; who chooses by keys keeps them.
+  inputs.forEach(input => input.addEventListener('click', event => { if (event.detail > 0) input.blur(); }));
+  inputs.forEach(input => input.addEventListener('change', () => set({value: input.value})));
+  lock.addEventListener('click', () => set({locked: true}));
+  open.addEventListener('click', () => set({revealed: true}));
+  refresh();
+  refreshers.push(refresh);
+};
+
+// Hands that were raised for each choice, and what a room does with so many right.
+const hands = (box, choices) => {
+  const counts = choices.map(choice => choice.querySelector('.hands'));
+  const note = box.querySelector('.vote');
+  const tell = () => {
+    const votes = counts.map(input => Math.max(0, Math.floor(+input.value) || 0));
+    const all = votes.reduce((sum, each) => sum + each, 0);
+    const right = votes[choices.findIndex(choice => choice.dataset.right === '1')];
+    const share = 100 * right / all;
+    const advice = share < 35 ? 'vote_hint' : share < 70 ? 'vote_discuss' : 'vote_on';
+    note.textContent = all === 0 ? '' : w('vote', {all}) + (answers[box.dataset.id]?.locked ? ` ${w('vote_right', {share: share.toFixed(0)})} ${w(advice)}` : '');
+  };
+  counts.forEach(input => input.addEventListener('input', tell));
+  return tell;
+};
+
+const questions = [...document.querySelectorAll('.question')];
+questions.forEach(box => {
+  const choices = [...box.querySelectorAll('.choice')];
+  const tell = hands(box, choices);
+  wire(box, state => {
+    choices.forEach((choice, i) => {
+      const chosen = String(i) === state.value;
+      const right = choice.dataset.right === '1';
+      choice.querySelector('.because').hidden = !state.revealed;
+      choice.classList.toggle('is-right', !!state.revealed && right);
+      choice.classList.toggle('is-wrong', !!state.revealed && chosen && !right);
+    });
+    if (state.revealed) box.querySelector('output').textContent = w(choices[+state.value].dataset.right === '1' ? 'right' : 'wrong');
+    tell();
+  });
+  box.querySelector('.alone').addEventListener('click', () => alone() === box ? leave() : askAlone(box));
+});
+document.querySelectorAll('.claim').forEach(box => wire(box, state => {
+  box.querySelector('.verdict').hidden = !state.revealed;
+  if (state.revealed) box.querySelector('.foreseen').textContent = w(state.value === box.dataset.outcome ? 'agreed' : 'disagreed');
+}));
+
+// One question on the whole screen.
+const alone = () => document.querySelector('.question.now');
+const leave = () => {
+  alone()?.classList.remove('now');
+  document.body.classList.remove('asking');
+};
+const askAlone = box => {
+  leave();
+  if (!box) return;
+  const page = box.closest('section');
+  if (!page.classList.contains('here')) show(page.id);
+  box.classList.add('now');
+  document.body.classList.add('asking');
+};
+shown.push(page => { if (alone() && alone().closest('section') !== page) leave(); });
+const inSight = () => alone() || questions.find(box => {
+  const {top, bottom} = box.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight && bottom - top > 0 && !(answers[box.dataset.id]?.revealed);
+});
+// A to F choose, Enter locks, reveals and goes on, H hints, Q asks on the whole screen. True where the key was one of them.
+const questionKey = name => {
+  const box = inSight();
+  if (name === 'q') { alone() ? leave() : askAlone(box || questions.find(each => each.closest('section').classList.contains('here'))); return true; }
+  if (name === 'Escape' && alone()) { leave(); return true; }
+  if (!box) return false;
+  const choice = 'abcdef'.indexOf(name);
+  const inputs = [...box.querySelectorAll('input[type=radio]')];
+  if (name.length === 1 && choice >= 0 && inputs[choice]) { if (!inputs[choice].disabled) inputs[choice].click(); return true; }
+  const hint = box.querySelector('details');
+  if (name === 'h' && hint) { hint.open = !hint.open; return true; }
+  if (name !== 'Enter') return false;
+  const next = [...box.querySelectorAll('.lock, .reveal')].find(button => !button.disabled);
+  if (next) next.click();
+  else if (alone() && answers[box.dataset.id]?.revealed) askAlone(questions[questions.indexOf(box) + 1]);
+  return true;
+};
+
+// Claims by their words, and those that are not yet revealed.
+const search = document.getElementById('claim-search');
+const open = document.getElementById('claim-open');
+const sift = () => {
+  const wanted = search.value.trim().toLowerCase().split(/\s+/);
+  let left = 0;
+  document.querySelectorAll('.claim').forEach(box => {
+    const text = [...box.querySelectorAll('h3, p.source, .said')].map(part => part.textContent).join(' ').toLowerCase();
+    box.hidden = !wanted.every(word => text.includes(word)) || (open.checked && !!answers[box.dataset.id]?.revealed);
+    if (!box.hidden) ++left;
+  });
+  document.getElementById('claim-count').textContent = `${left} ${w('of')} ${document.querySelectorAll('.claim').length}`;
+};
+search.addEventListener('input', sift);
+open.addEventListener('change', sift);
+sift();
+
+const results = () => {
+  const table = document.getElementById('result-table');
+  table.replaceChildren();
+  let [right, asked, foreseen, judged] = [0, 0, 0, 0];
+  document.querySelectorAll('.question, .claim').forEach(box => {
+    const state = answers[box.dataset.id] || {};
+    const claim = box.classList.contains('claim');
+    claim ? ++judged : ++asked;
+    let mark = w('not_answered');
+    if (state.revealed) {
+      const good = claim ? state.value === box.dataset.outcome : box.querySelectorAll('.choice')[+state.value].dataset.right === '1';
+      if (good) claim ? ++foreseen : ++right;
+      mark = claim ? w(good ? 'agreed' : 'disagreed') : w(good ? 'right' : 'wrong');
+    }
+    table.append(make('tr', {}, make('td', {}, box.querySelector(claim ? 'h3' : 'p').textContent), make('td', {}, mark)));
+  });
+  table.prepend(make('tr', {}, make('th', {}, w('correct_answers')), make('th', {}, `${right} ${w('of')} ${asked}`)),
+                make('tr', {}, make('th', {}, w('verdicts_foreseen')), make('th', {}, `${foreseen} ${w('of')} ${judged}`)));
+};
+shown.push(page => { if (page.id === 'results') results(); });
+document.getElementById('print').addEventListener('click', () => print());
+document.getElementById('forget').addEventListener('click', () => {
+  for (const id of Object.keys(answers)) delete answers[id];
+  keep();
+  refreshers.forEach(refresh => refresh());
+  results();
+  sift();
+});
+const brief = document.getElementById('brief');
+brief.checked = !!memory.brief;
+brief.addEventListener('change', () => { memory.brief = brief.checked; keep(); });
