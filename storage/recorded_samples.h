@@ -23,7 +23,8 @@ namespace attnscope {
 inline constexpr std::string_view main_sample = "h200";
 /// The same points on an H100.
 inline constexpr std::string_view second_sample = "h100";
-/// Sweeps over N, d and M, maps of tiles, and what the H200 was measured to be capable of.
+/// Sweeps over N, d and M, maps of tiles, five algorithms over N in one run, and what the H200 was measured to be
+/// capable of.
 inline constexpr std::string_view law_sample = "h200-law";
 inline constexpr std::string_view tiles_sample = "h200-tiles";
 inline constexpr std::string_view race_sample = "h200-race";
@@ -31,7 +32,8 @@ inline constexpr std::string_view ceilings_sample = "h200-ceilings";
 
 /// What a window or report is of: the sweeps, and what a GPU of their kind was measured to be capable of.
 [[nodiscard]] std::vector<std::string> shown_samples();
-/// What the lesson is of: exponents come of the law's points, bandwidths and latencies of the maps of tiles.
+/// What the lesson is of: exponents come of the law's points, bandwidths and latencies of the maps of tiles,
+/// and the race of its own.
 [[nodiscard]] std::vector<std::string> lesson_samples();
 [[nodiscard]] std::vector<std::string> law_samples();
 

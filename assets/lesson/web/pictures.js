@@ -34,7 +34,7 @@ const transport = (figure, count, draw) => {
 const pngOf = async figure => {
   const scale = 2, {width, height} = figure.getBoundingClientRect();
   const copy = figure.cloneNode(true);
-  copy.querySelectorAll('.row:not(.legend), input, details').forEach(node => node.remove());
+  copy.querySelectorAll('.row:not(.legend), .next, input, details').forEach(node => node.remove());
   const style = getComputedStyle(document.documentElement);
   const around = svg('svg', {width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}`, 'data-theme': document.documentElement.dataset.theme,
                              style: `font-size:${style.fontSize};background:${getComputedStyle(document.body).backgroundColor}`});

@@ -122,6 +122,12 @@ search.addEventListener('input', sift);
 open.addEventListener('change', sift);
 sift();
 
+// What is asked, without where its numbers come from.
+const prompt = node => {
+  const copy = node.cloneNode(true);
+  copy.querySelectorAll('small').forEach(origin => origin.remove());
+  return copy.textContent;
+};
 const results = () => {
   const table = document.getElementById('result-table');
   table.replaceChildren();
@@ -136,7 +142,7 @@ const results = () => {
       if (good) claim ? ++foreseen : ++right;
       mark = claim ? w(good ? 'agreed' : 'disagreed') : w(good ? 'right' : 'wrong');
     }
-    table.append(make('tr', {}, make('td', {}, box.querySelector(claim ? 'h3' : 'p').textContent), make('td', {}, mark)));
+    table.append(make('tr', {}, make('td', {}, prompt(box.querySelector(claim ? 'h3' : 'p'))), make('td', {class: 'mark'}, mark)));
   });
   table.prepend(make('tr', {}, make('th', {}, w('correct_answers')), make('th', {}, `${right} ${w('of')} ${asked}`)),
                 make('tr', {}, make('th', {}, w('verdicts_foreseen')), make('th', {}, `${foreseen} ${w('of')} ${judged}`)));
