@@ -57,6 +57,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   const FileKind kind{said<say::file_kind::lesson>, is_lesson};
   WrittenLesson written;
   std::vector<OutputFile> files;
+  std::string answers;
   for (const std::string& language : lesson::lesson_languages()) {
     const lesson::LessonTexts texts = lesson::load_lesson(language, own_texts);
     lesson::WebOptions options{.seed = wish.seed, .data = wish.data, .start = wish.start, .theme = wish.theme};
@@ -69,10 +70,16 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
     written.pages.insert(asked ? written.pages.begin() : written.pages.end(),
                          {file.place(), texts.steps.size(), texts.claims.size()});
     add_problems(written.problems, texts.problems);
-    if (!asked || wish.answers.empty()) continue;
-    OutputFile& answers =
-        files.emplace_back(wish.answers, FileKind{said<say::file_kind::lesson_answers>, are_answers}, wish.existing);
-    answers.write(lesson::answers_page(texts, evidence, options));
+    if (asked) answers = lesson::answers_page(texts, evidence, options);
+  }
+  if (!wish.answers.empty()) {
+    for (const OutputFile& page : files) {
+      if (fs::weakly_canonical(page.place()) != fs::weakly_canonical(wish.answers)) continue;
+      throw StorageError(StorageError::Kind::not_writable,
+                         say::lesson::answers_over_page{.file = wish.answers.string()});
+    }
+    files.emplace_back(wish.answers, FileKind{said<say::file_kind::lesson_answers>, are_answers}, wish.existing)
+        .write(answers);
   }
   // Pages that link to each other come together or not at all.
   for (OutputFile& file : files) file.commit();

@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "browser.h"
@@ -133,8 +135,49 @@ TEST(LessonExport, SeedsDifferAndRepeat) {
   const TemporaryFolder folder;
   const std::string first = exported_page(folder, {"--seed", "1"});
   const std::string second = exported_page(folder, {"--seed", "2"});
-  EXPECT_NE(first, second);
+  std::map<std::size_t, std::set<std::string>> prompts;
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    const std::string page = exported_page(folder, {"--seed", seed});
+    const std::regex prompt("</legend><p>(.*)</p><div class=\"choice\"");
+    std::size_t at = 0;
+    for (std::sregex_iterator found(page.begin(), page.end(), prompt), end; found != end; ++found) {
+      prompts[at++].insert((*found)[1]);
+    }
+  }
+  EXPECT_GE(prompts.size(), 14U);
+  for (const auto& [at, texts] : prompts) EXPECT_GE(texts.size(), 2U) << *texts.begin();
   EXPECT_EQ(first, exported_page(folder, {"--seed", "1"}));
+}
+
+TEST(LessonExport, TheKeyNamesTheLetterOfEachRightChoice) {
+  const TemporaryFolder folder;
+  const std::string key_file = (folder / "key.html").string();
+  const std::string page = exported_page(folder, {"--seed", "3", "--answers", key_file, law_sample(), race_sample()});
+  const std::string key = content(key_file);
+  const std::regex right("data-right=\"1\"><label><input [^>]*><b class=\"letter\">([A-F])</b>");
+  const std::regex named("<p><strong>([A-F])</strong>");
+  std::vector<std::string> of_page;
+  std::vector<std::string> of_key;
+  for (std::sregex_iterator at(page.begin(), page.end(), right), end; at != end; ++at) of_page.push_back((*at)[1]);
+  for (std::sregex_iterator at(key.begin(), key.end(), named), end; at != end; ++at) of_key.push_back((*at)[1]);
+  EXPECT_GE(of_page.size(), 14U);
+  EXPECT_EQ(of_key, of_page);
+}
+
+TEST(LessonTexts, AreWrittenOutToBeEdited) {
+  const TemporaryFolder folder;
+  const std::string mine = (folder / "mine").string();
+  EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine}).exit_code, 0);
+  // Laid over the built-in ones they change nothing.
+  EXPECT_EQ(exported_page(folder, {"--texts", mine}), exported_page(folder));
+  const std::filesystem::path step = folder / "mine/zh/step-1-ledger.md";
+  std::string text = content(step);
+  text.replace(text.find("title: "), 7, "title: X");
+  write_file(step, text);
+  EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine}).exit_code, 1);
+  EXPECT_EQ(content(step), text) << "what somebody edited stays";
+  EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine, "--force"}).exit_code, 0);
+  EXPECT_NE(content(step), text);
 }
 
 TEST(LessonExport, BadInputIsOneClearLine) {
@@ -309,7 +352,7 @@ constexpr const char* reader = R"js(<script>
     press('b'); press('Enter');
     report.alone.push(asked[0].querySelectorAll('input[type=radio]')[1].checked, asked[0].querySelectorAll('.because:not([hidden])').length);
     const hands = asked[0].querySelectorAll('.hands');
-    [4, 12, 4].forEach((count, i) => { hands[i].value = count; hands[i].dispatchEvent(new Event('input')); });
+    hands.forEach(input => { input.value = input.closest('.choice').dataset.right === '1' ? 12 : 4; input.dispatchEvent(new Event('input')); });
     report.hands = asked[0].querySelector('.vote').textContent;
     press('Enter');
     report.alone.push(asked[0].querySelectorAll('.because:not([hidden])').length);
@@ -522,7 +565,8 @@ TEST(LessonInABrowser, BeginsWhereItIsAskedToAndElseWhereTheReaderWas) {
                                           "file://" + (folder / address).string()}),
                                 options);
     std::smatch found;
-    const std::regex here("<section id=\"([a-z-]+)\" data-number=\"[0-9]*\" tabindex=\"-1\" class=\"here\"");
+    const std::regex here(
+        "<section id=\"([a-z-]+)\" data-number=\"[0-9]*\" tabindex=\"-1\" lang=\"en\" class=\"here\"");
     return std::regex_search(outcome.out, found, here) ? found[1].str() : outcome.err;
   };
   EXPECT_EQ(first("asked.html"), "theory");

@@ -2,7 +2,7 @@
 // Lanes of the memory hierarchy: what is under way fills pipes, a load that is waited for goes along each.
 const flow = (figure, all) => {
   const narrow = matchMedia('(max-width: 700px)').matches, packetsOfFull = 24;
-  const [high, left, long, wide] = narrow ? [118, 8, 300, 400] : [66, 250, 400, 960];
+  const [high, left, long, wide] = narrow ? [150, 8, 300, 400] : [66, 250, 400, 960];
   const depth = 56;
   const picture = svg('svg', {viewBox: `0 0 ${wide} ${all.lanes.length * high}`, role: 'img'});
   const clock = make('p', {class: 'now'});
@@ -10,10 +10,10 @@ const flow = (figure, all) => {
   const under = make('output');
   const moving = svg('g');
   let at = 0, control = null;
-  const middle = i => high * i + (narrow ? 72 : high / 2);
+  const middle = i => high * i + (narrow ? 106 : high / 2);
   const across = lane => Math.max(1, lane.pipe * depth);
   all.lanes.forEach((lane, i) => {
-    const side = Math.max(1, lane.square * depth), [y, below] = narrow ? [high * i + 18, high * i + 36] : [middle(i) - 4, middle(i) + 16];
+    const side = Math.max(1, lane.square * depth), [y, below] = narrow ? [high * i + 18, high * i + 35] : [middle(i) - 4, middle(i) + 16];
     picture.append(svg('text', {x: 4, y}, lane.name), svg('text', {x: 4, y: below, class: 'size'}, lane.size));
     if (lane.square) picture.append(svg('rect', {x: narrow ? left + long + 20 : 180, y: middle(i) - side / 2, width: side, height: side, class: 'capacity'}));
     picture.append(svg('rect', {x: left, y: middle(i) - across(lane) / 2, width: long, height: across(lane), class: 'pipe'}));
@@ -40,7 +40,7 @@ const flow = (figure, all) => {
         }
       }
       if (trips !== null && all.frames.length > 1) moving.append(svg('circle', {cx: left + trips % 1 * long, cy: middle(i), r: 6, class: 'load'}));
-      const [x, y, below] = narrow ? [150, high * i + 18, high * i + 36] : [left + long + 16, middle(i) - 4, middle(i) + 16];
+      const [x, y, below] = narrow ? [4, high * i + 52, high * i + 70] : [left + long + 16, middle(i) - 4, middle(i) + 16];
       moving.append(svg('text', {x, y}, chosen ? chosen.rungs[i].label : lane.bandwidth), svg('text', {x, y: below, class: 'size'}, all.frames.length > 1 ? frame.labels[i] : ''));
     });
   };

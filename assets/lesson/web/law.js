@@ -2,7 +2,7 @@
 // Bytes as powers of N, d and M: the reader draws a line, then the counters' points and the theorem's line appear.
 const law = (figure, all) => {
   if (!all.plots) { figure.append(w('no_data')); return; }
-  const room = make('div', {class: 'side-by-side'});
+  const room = make('div', {class: 'side-by-side plots'});
   // What says the answer is read after it.
   const said = [...figure.closest('section').querySelectorAll('.revealed')];
   const tell = () => said.forEach(part => { part.hidden = !all.plots.every(each => answers[`law-${each.variable}`]?.revealed); });
@@ -12,8 +12,14 @@ const law = (figure, all) => {
     const first = each.points[0], xs = each.points.map(point => point[0]), last = xs[xs.length - 1];
     const reach = each.points.flatMap(point => [point[1], point[2]]);
     const slide = make('input', {type: 'range', min: -2, max: 3, step: 0.1, value: state().value || 0, 'aria-label': `${w('predict')}: ${each.variable}`,
-                                 oninput: () => { answers[id] = {value: slide.value}; keep(); draw(); },
-                                 onkeydown: event => { if (event.key === 'Enter') { event.preventDefault(); [lock, open].find(button => !button.disabled)?.click(); } }});
+                                 oninput: () => {
+                                   if (state().locked) { slide.value = state().value; return; }  // the keys stay with it
+                                   answers[id] = {value: slide.value};
+                                   keep();
+                                   draw();
+                                 },
+                                 onkeydown: event => { if (event.key === 'Enter') { event.stopPropagation(); const next = [lock, open].find(button => !button.disabled);
+                                   next ? next.click() : room.querySelectorAll('input')[all.plots.indexOf(each) + 1]?.focus(); } }});
     const take = more => { Object.assign(answers[id], more); keep(); draw(); tell(); };
     const lock = make('button', {class: 'lock', onclick: () => take({locked: true})}, w('lock'));
     const open = make('button', {class: 'reveal', onclick: () => take({revealed: true})}, w('reveal'));
@@ -28,7 +34,6 @@ const law = (figure, all) => {
         plot.picture.append(plot.line(xs.map(x => [x, first[2] * (x / first[0]) ** each.theorem]), 'theorem'), ...plot.dots(each.points, 'counted'));
       }
       drawn.replaceChildren(plot.picture);
-      slide.disabled = !!locked;
       lock.disabled = value == null || !!locked;
       open.disabled = !locked || !!revealed;
       note.textContent = `${w('your_exponent')} ${mine.toFixed(1)}` + (revealed
@@ -45,7 +50,7 @@ const law = (figure, all) => {
 // Curves over N that are not asked for: bytes, and FLOPs in a plot of their own.
 const growth = (figure, all) => {
   if (all.lines.length === 0) { figure.append(w('no_data')); return; }
-  const room = make('div', {class: 'side-by-side'});
+  const room = make('div', {class: 'side-by-side plots'});
   const plot = (title, at, unit, step) => {
     const points = all.lines.flatMap(line => line.points), ns = [...new Set(points.map(point => point[0]))].sort((a, b) => a - b);
     const ups = points.map(point => point[at]);

@@ -34,14 +34,14 @@ const tokens = n => n >= 1024 && n % 1024 === 0 ? n / 1024 + 'k' : String(n);
 const key = document.body.dataset.key;
 const store = name => { try { return window[name]; } catch (ignored) { return null; } };
 const kept = name => { try { return JSON.parse(store(name).getItem(key)); } catch (ignored) { return null; } };
-const memory = kept('sessionStorage') || kept('localStorage') || {};
+const memory = kept('localStorage') || {};
+const answers = memory.answers = (memory.brief ? kept('sessionStorage') : memory.answers) || {};
 const keep = () => {
   try {
-    store(memory.brief ? 'sessionStorage' : 'localStorage').setItem(key, JSON.stringify(memory));
-    store(memory.brief ? 'localStorage' : 'sessionStorage').removeItem(key);
+    store('localStorage').setItem(key, JSON.stringify(memory.brief ? {...memory, answers: {}} : memory));
+    store('sessionStorage').setItem(key, JSON.stringify(memory.brief ? answers : null));
   } catch (ignored) { /* private window */ }
 };
-const answers = memory.answers = memory.answers || {};
 
 const sections = [...document.querySelectorAll('section')];
 const links = [...document.querySelectorAll('nav a')];
@@ -89,5 +89,10 @@ const toggleBig = () => {
 document.getElementById('theme').addEventListener('click', toggleTheme);
 document.getElementById('big').addEventListener('click', toggleBig);
 document.querySelectorAll('.language').forEach(link => link.addEventListener('click', () => { link.hash = sections[here()].id; }));
+// What was set with the mouse gives the keys back to the page.
+let pointer = false;
+addEventListener('pointerdown', () => { pointer = true; }, true);
+addEventListener('keydown', () => { pointer = false; }, true);
+addEventListener('change', event => { if (pointer && event.target.matches('select, input[type=range], input[type=radio]')) event.target.blur(); });
 theme(memory.theme || document.body.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
 if (memory.big) document.documentElement.setAttribute('data-big', '');

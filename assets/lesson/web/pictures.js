@@ -32,14 +32,19 @@ const transport = (figure, count, draw) => {
 
 // The picture as it stands, without its buttons, as one that programs for slides take. Its styles travel with it.
 const pngOf = async figure => {
-  const scale = 2, {width, height} = figure.getBoundingClientRect();
+  const scale = 2;
   const copy = figure.cloneNode(true);
   copy.querySelectorAll('.row:not(.legend), .next, input, details').forEach(node => node.remove());
+  copy.prepend(figure.closest('section').querySelector('h2').cloneNode(true));
+  const body = make('div', {class: 'copied', style: `width:${figure.clientWidth + 48}px`}, copy);
+  figure.after(body);
+  const {width, height} = body.getBoundingClientRect();
+  body.remove();
   const style = getComputedStyle(document.documentElement);
   const around = svg('svg', {width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}`, 'data-theme': document.documentElement.dataset.theme,
                              style: `font-size:${style.fontSize};background:${getComputedStyle(document.body).backgroundColor}`});
   const inside = svg('foreignObject', {width, height});
-  const body = make('div', {class: 'copied'}, make('style', {}, document.querySelector('style').textContent), copy);
+  body.prepend(make('style', {}, document.querySelector('style').textContent));
   inside.append(body);
   around.append(inside);
   const image = new Image();
@@ -64,10 +69,10 @@ const share = figure => {
 
 // Both axes logarithmic; `across` and `up` are the least and the most, `ticks` the marks across.
 const logPlot = ({across, up, ticks, name, unit = bytes, step = 2}) => {
-  const [left, right, top, bottom] = [78, 350, 14, 200];
+  const [left, right, top, bottom] = [96, 356, 14, 200];
   const place = ([low, high], from, to) => value => from + (to - from) * Math.log(value / low) / Math.log(high / low);
   const [x, y] = [place(across, left, right), place(up, bottom, top)];
-  const picture = svg('svg', {viewBox: '0 0 470 240', role: 'img', class: 'plot'});
+  const picture = svg('svg', {viewBox: '0 0 480 240', role: 'img', class: 'plot'});
   picture.append(svg('path', {d: `M${left} ${top}V${bottom}H${right}`, class: 'axis'}));
   for (const value of ticks) picture.append(svg('path', {d: `M${x(value)} ${bottom}v5`, class: 'axis'}), svg('text', {x: x(value), y: bottom + 20, 'text-anchor': 'middle', class: 'size'}, tokens(value)));
   const apart = Math.max(1, Math.ceil(Math.log(up[1] / up[0]) / Math.log(step) / 5));

@@ -7,27 +7,26 @@ const wire = (box, reveal) => {
   const [lock, open] = [box.querySelector('.lock'), box.querySelector('.reveal')];
   const refresh = () => {
     // A choice that a newer page has no more is none.
-    if (answers[id] && !inputs.some(input => input.value === answers[id].value)) delete answers[id];
+    if (answers[id]?.value && !inputs.some(input => input.value === answers[id].value)) delete answers[id];
     const state = answers[id] || {};
     inputs.forEach(input => {
       input.checked = input.value === state.value;
       input.disabled = !!state.locked;
       input.closest('.choice').classList.toggle('chosen', input.checked);
     });
-    lock.disabled = !state.value || !!state.locked;
+    lock.disabled = !(state.value || [...box.querySelectorAll('.hands')].some(input => input.value)) || !!state.locked;
     open.disabled = !state.locked || !!state.revealed;
     const note = box.querySelector('output');
     if (note) note.textContent = state.locked && !state.revealed ? w('locked') : '';
     reveal(state);
   };
-  const set = more => { answers[id] = {...answers[id], ...more}; keep(); refresh(); };
-  // After a click the arrow keys step again; who chooses by keys keeps them.
-  inputs.forEach(input => input.addEventListener('click', event => { if (event.detail > 0) input.blur(); }));
+  const set = more => { answers[id] = {...answers[id], ...more}; keep(); refresh(); mark(); };
   inputs.forEach(input => input.addEventListener('change', () => set({value: input.value})));
   lock.addEventListener('click', () => set({locked: true}));
   open.addEventListener('click', () => set({revealed: true}));
   refresh();
   refreshers.push(refresh);
+  return refresh;
 };
 
 // Hands that were raised for each choice, and what a room does with so many right.
@@ -40,27 +39,36 @@ const hands = (box, choices) => {
     const right = votes[choices.findIndex(choice => choice.dataset.right === '1')];
     const share = 100 * right / all;
     const advice = share < 35 ? 'vote_hint' : share < 70 ? 'vote_discuss' : 'vote_on';
-    note.textContent = all === 0 ? '' : w('vote', {all}) + (answers[box.dataset.id]?.locked ? ` ${w('vote_right', {share: share.toFixed(0)})} ${w(advice)}` : '');
+    const {locked, revealed} = answers[box.dataset.id] || {};
+    // Before the answer is shown nobody is told which one so many chose.
+    const more = revealed ? w('vote_right', {share: share.toFixed(0)}) : locked ? w(advice) : '';
+    note.textContent = all === 0 ? '' : `${w('vote', {all})} ${more}`;
   };
-  counts.forEach(input => input.addEventListener('input', tell));
+  counts.forEach((input, i) => input.addEventListener('keydown', event => {
+    if (!/^(Enter|Escape)$/.test(event.key)) return;
+    event.stopPropagation();
+    event.key === 'Enter' && counts[i + 1] ? counts[i + 1].focus() : input.blur();
+  }));
   return tell;
 };
 
+const isRight = (box, {value}) => !!box.querySelector(`.choice[data-right="1"] input[value="${value}"]`);
 const questions = [...document.querySelectorAll('.question')];
 questions.forEach(box => {
   const choices = [...box.querySelectorAll('.choice')];
   const tell = hands(box, choices);
-  wire(box, state => {
-    choices.forEach((choice, i) => {
-      const chosen = String(i) === state.value;
+  const refresh = wire(box, state => {
+    choices.forEach(choice => {
+      const chosen = choice.querySelector('input').value === state.value;
       const right = choice.dataset.right === '1';
       choice.querySelector('.because').hidden = !state.revealed;
       choice.classList.toggle('is-right', !!state.revealed && right);
       choice.classList.toggle('is-wrong', !!state.revealed && chosen && !right);
     });
-    if (state.revealed) box.querySelector('output').textContent = w(choices[+state.value].dataset.right === '1' ? 'right' : 'wrong');
+    if (state.revealed && state.value) box.querySelector('output').textContent = w(isRight(box, state) ? 'right' : 'wrong');
     tell();
   });
+  box.querySelectorAll('.hands').forEach(input => input.addEventListener('input', refresh));
   box.querySelector('.alone').addEventListener('click', () => alone() === box ? leave() : askAlone(box));
 });
 document.querySelectorAll('.claim').forEach(box => wire(box, state => {
@@ -71,6 +79,7 @@ document.querySelectorAll('.claim').forEach(box => wire(box, state => {
 // One question on the whole screen.
 const alone = () => document.querySelector('.question.now');
 const leave = () => {
+  alone()?.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = 0; });
   alone()?.classList.remove('now');
   document.body.classList.remove('asking');
 };
@@ -80,19 +89,31 @@ const askAlone = box => {
   const page = box.closest('section');
   if (!page.classList.contains('here')) show(page.id);
   box.classList.add('now');
+  // Letters choose: Tab goes from one count of hands to the next.
+  box.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = -1; });
   document.body.classList.add('asking');
 };
 shown.push(page => { if (alone() && alone().closest('section') !== page) leave(); });
-const inSight = () => alone() || questions.find(box => {
-  const {top, bottom} = box.getBoundingClientRect();
-  return bottom > 0 && top < innerHeight && bottom - top > 0 && !(answers[box.dataset.id]?.revealed);
-});
+// Keys go to the question of which the most is seen, if most of it is: it says so.
+const seen = box => {
+  const {top, bottom, height} = box.getBoundingClientRect();
+  return height > 0 && !answers[box.dataset.id]?.revealed ? (Math.min(bottom, innerHeight) - Math.max(top, 0)) / height : 0;
+};
+const inSight = () => {
+  if (alone()) return alone();
+  const most = questions.reduce((best, box) => !best || seen(box) > seen(best) ? box : best, null);
+  return most && seen(most) > 0.6 ? most : null;
+};
+const mark = () => { const keyed = inSight(); questions.forEach(box => box.classList.toggle('keyed', box === keyed)); };
+addEventListener('scroll', mark, {passive: true});
+shown.push(() => requestAnimationFrame(mark));
 // A to F choose, Enter locks, reveals and goes on, H hints, Q asks on the whole screen. True where the key was one of them.
 const questionKey = name => {
   const box = inSight();
   if (name === 'q') { alone() ? leave() : askAlone(box || questions.find(each => each.closest('section').classList.contains('here'))); return true; }
   if (name === 'Escape' && alone()) { leave(); return true; }
   if (!box) return false;
+  if (alone() && /^[0-9]$/.test(name)) return true;  // meant for a count of hands
   const choice = 'abcdef'.indexOf(name);
   const inputs = [...box.querySelectorAll('input[type=radio]')];
   if (name.length === 1 && choice >= 0 && inputs[choice]) { if (!inputs[choice].disabled) inputs[choice].click(); return true; }
@@ -101,25 +122,28 @@ const questionKey = name => {
   if (name !== 'Enter') return false;
   const next = [...box.querySelectorAll('.lock, .reveal')].find(button => !button.disabled);
   if (next) next.click();
-  else if (alone() && answers[box.dataset.id]?.revealed) askAlone(questions[questions.indexOf(box) + 1]);
+  else if (alone() && answers[box.dataset.id]?.revealed) {
+    const after = questions[questions.indexOf(box) + 1];
+    askAlone(after && after.closest('section') === box.closest('section') ? after : null);
+  }
   return true;
 };
 
 // Claims by their words, and those that are not yet revealed.
 const search = document.getElementById('claim-search');
-const open = document.getElementById('claim-open');
+const unrevealed = document.getElementById('claim-open');
 const sift = () => {
   const wanted = search.value.trim().toLowerCase().split(/\s+/);
   let left = 0;
   document.querySelectorAll('.claim').forEach(box => {
     const text = [...box.querySelectorAll('h3, p.source, .said')].map(part => part.textContent).join(' ').toLowerCase();
-    box.hidden = !wanted.every(word => text.includes(word)) || (open.checked && !!answers[box.dataset.id]?.revealed);
+    box.hidden = !wanted.every(word => text.includes(word)) || (unrevealed.checked && !!answers[box.dataset.id]?.revealed);
     if (!box.hidden) ++left;
   });
   document.getElementById('claim-count').textContent = `${left} ${w('of')} ${document.querySelectorAll('.claim').length}`;
 };
 search.addEventListener('input', sift);
-open.addEventListener('change', sift);
+unrevealed.addEventListener('change', sift);
 sift();
 
 // What is asked, without where its numbers come from.
@@ -137,8 +161,8 @@ const results = () => {
     const claim = box.classList.contains('claim');
     claim ? ++judged : ++asked;
     let mark = w('not_answered');
-    if (state.revealed) {
-      const good = claim ? state.value === box.dataset.outcome : box.querySelectorAll('.choice')[+state.value].dataset.right === '1';
+    if (state.revealed && state.value) {
+      const good = claim ? state.value === box.dataset.outcome : isRight(box, state);
       if (good) claim ? ++foreseen : ++right;
       mark = claim ? w(good ? 'agreed' : 'disagreed') : w(good ? 'right' : 'wrong');
     }

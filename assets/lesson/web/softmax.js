@@ -8,13 +8,13 @@ const softmaxBars = () => {
   const bar = (group, x, from, to, wide, cls) => group.append(svg('rect', {x, y: Math.min(from, to), width: wide, height: Math.max(Math.abs(to - from), 0.5), class: cls}));
   // Of the row's columns those that came: e^(s - m) with the m of now.
   const weights = (example, step, late) => {
-    const wide = Math.min(46, right / example.columns), group = zone[0];
+    const wide = Math.min(46, right / example.columns), gap = Math.min(3, wide / 4), group = zone[0];
     group.replaceChildren(svg('text', {x: 0, y: 14}, `e^(s − m), m = ${number(step.after.m)}`));
     for (let j = 0; j < example.columns; ++j) {
       const place = step.row * example.columns + j, hidden = !!example.hidden[place], came = j < step.last, x = j * wide;
       const score = example.scores[place];
-      if (came && !hidden) bar(group, x + 3, base, base - high * Math.min(1, Math.exp(score - step.after.m)), wide - 6, j < step.first ? 'was' : 'came');
-      if (hidden) group.append(svg('rect', {x: x + 3, y: base - high, width: wide - 6, height: high, class: 'masked'}));
+      if (came && !hidden) bar(group, x + gap, base, base - high * Math.min(1, Math.exp(score - step.after.m)), wide - 2 * gap, j < step.first ? 'was' : 'came');
+      if (hidden) group.append(svg('rect', {x: x + gap, y: base - high, width: wide - 2 * gap, height: high, class: 'masked'}));
       if (example.columns > 16) continue;
       group.append(svg('text', {x: x + wide / 2, y: base + 18, 'text-anchor': 'middle', class: came ? '' : 'size'}, hidden ? '−∞' : number(score)));
       if (hidden) group.append(svg('text', {x: x + wide / 2, y: base + 34, 'text-anchor': 'middle', class: 'size'}, late ? number(score) : w('masked')));

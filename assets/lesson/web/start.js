@@ -12,8 +12,8 @@ document.querySelectorAll('figure').forEach(share);
 
 addEventListener('keydown', event => {
   const target = event.target, kind = target.tagName === 'INPUT' ? target.type : target.tagName;
-  if (event.ctrlKey || event.metaKey || event.altKey || /^(text|number|search|SELECT|TEXTAREA)$/.test(kind)) return;
-  const native = /^(BUTTON|A|SUMMARY)$/.test(kind) ? /^( |Enter)$/ : kind === 'range' || kind === 'radio' ? /^(Arrow.*|Home|End|Page.*| )$/ : /^$/;
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(text|search|SELECT|TEXTAREA)$/.test(kind)) return;
+  const native = /^(BUTTON|A|SUMMARY)$/.test(kind) ? /^( |Enter)$/ : kind === 'range' || kind === 'radio' ? /^(Arrow.*|Home|End|Page.*| )$/ : kind === 'checkbox' ? /^ $/ : kind === 'number' ? /^([0-9]|Arrow.*|Home|End|Tab|Backspace|Delete)$/ : /^$/;
   if (native.test(event.key)) return;
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (questionKey(name)) { event.preventDefault(); return; }
@@ -21,7 +21,7 @@ addEventListener('keydown', event => {
   const mine = players.filter(player => player.figure.closest('section').classList.contains('here'));
   const nearest = mine.find(player => player.figure.getBoundingClientRect().bottom > 80) || mine[0];
   const acts = {ArrowRight: () => nearest ? nearest.step(1) : go(1), ArrowLeft: () => nearest ? nearest.step(-1) : go(-1), ' ': () => nearest && nearest.toggle(),
-                PageDown: () => go(1), PageUp: () => go(-1), l: toggleTheme, t: toggleBig};
+                Enter: () => sections[here()].querySelector('.next a')?.click(), PageDown: () => go(1), PageUp: () => go(-1), l: toggleTheme, t: toggleBig};
   if (acts[name]) { event.preventDefault(); acts[name](); }
 });
 document.body.classList.add('ready');

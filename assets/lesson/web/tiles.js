@@ -91,11 +91,12 @@ const tilePlayer = (shown, single, most) => {
     });
     return meets;
   };
-  let text = shown.problem + '. ' + (shown.own ? w('own_tile') + ' ' : '') + (shown.shorter ? w('shorter_n') + ' ' : '') + shown.orders.join(' ') + ' ' + w('settled');
+  let text = (shown.own ? w('own_tile') + ' ' : '') + (shown.shorter ? w('shorter_n') + ' ' : '') + shown.orders.join(' ') + ' ' + w('settled');
   if (shown.counter) text += ` — ${w('counter')} (${w(shown.counter.origin)}), ${shown.counter.point}: ${bytes(shown.counter.counted)}; ${w('closed_form')}: ${bytes(shown.counter.closed)} (${(100 * (shown.counter.counted / shown.counter.closed - 1)).toFixed(3)}%).`;
   const details = [tally, make('p', {class: 'source'}, w('on_chip')), chip];
-  const node = single ? make('div', {class: 'alone'}, make('div', {}, picture, now), make('div', {}, ...details))
-                      : make('div', {class: 'beside'}, make('strong', {}, shown.title), wall, picture, now, ...details);
+  const problem = make('p', {class: 'source'}, shown.problem);
+  const node = single ? make('div', {class: 'single'}, make('div', {}, problem, picture, now), make('div', {}, ...details))
+                      : make('div', {class: 'beside'}, make('strong', {}, shown.title), problem, wall, picture, now, ...details);
   return {node, draw, frames: shown.frames.length, text: single ? text : `${shown.title}: ${text}`};
 };
 
@@ -123,6 +124,6 @@ const tiles = (figure, all) => {
     control.stop();
     control.set(0);
   };
-  figure.append(make('div', {class: 'row'}, pick, variant), control.bar, control.scrub, room, legend(), order);
+  figure.append(make('div', {class: 'row'}, pick, make('label', {class: 'row'}, w('variant'), variant)), control.bar, control.scrub, room, legend(), order);
   play();
 };

@@ -71,7 +71,7 @@ std::vector<Row> fastest_of_each(const Front& card, const Evidence& evidence, st
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
   const ValueColumn& values = evidence.points.values(metric);
   for (const Row row : rows_of_card(card, evidence)) {
-    if (evidence.points.disposition(row) != Disposition::ok || !times.has(row) || !values.has(row)) continue;
+    if (!ended_well(evidence.points, row) || !times.has(row) || !values.has(row)) continue;
     const auto [place, fresh] = best.emplace(case_of(evidence.points, row), row);
     if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
   }
@@ -221,7 +221,7 @@ Verdict tile_best(const Front& card, const Evidence& evidence) {
   const auto bc = static_cast<int>(number_of(card, "bc", 0));
   std::vector<Row> points;
   for (const Row row : rows_of_card(card, evidence)) {
-    if (evidence.points.disposition(row) != Disposition::ok || !times.has(row)) continue;
+    if (!ended_well(evidence.points, row) || !times.has(row)) continue;
     Times& problem = problems[case_of(evidence.points, row)];
     problem.best = std::min(problem.best, times.value(row));
     const TileShape& tile = evidence.points.tile_of(row).tile;
@@ -248,25 +248,25 @@ Verdict varies_with(const Front& card, const Evidence& evidence) {
     double low = infinite;
     double high = 0;
     Row row = 0;
-    int points = 0;
+    std::set<int> sides{};  ///< of the one that varies
   };
   std::map<std::string, Extremes> groups;
   std::vector<Row> points;
   const ValueColumn& values = evidence.points.values(card.text("metric"));
   for (const Row row : rows_of_card(card, evidence)) {
-    if (evidence.points.disposition(row) != Disposition::ok || !values.has(row)) continue;
+    if (!ended_well(evidence.points, row) || !values.has(row)) continue;
     const TileShape& tile = evidence.points.tile_of(row).tile;
     Extremes& group =
         groups[fmt::format("{} {}", case_of(evidence.points, row), what == Doubled::br ? tile.bc : tile.br)];
     group.low = std::min(group.low, values.value(row));
     group.high = std::max(group.high, values.value(row));
     group.row = row;
-    ++group.points;
+    group.sides.insert(what == Doubled::br ? tile.br : tile.bc);
     points.push_back(row);
   }
   std::vector<ClaimFigure> found;
   for (const auto& [key, group] : groups) {
-    if (group.points < 2) continue;
+    if (group.sides.size() < 2) continue;
     found.push_back({"each", group.high / group.low, Unit::ratio, derived_from(values.provenance(group.row)),
                      name_of(evidence.points, group.row)});
   }

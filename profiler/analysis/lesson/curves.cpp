@@ -3,32 +3,42 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <string>
 #include <utility>
 
 #include "profiler/analysis/lesson/pairs.h"
+#include "profiler/plan/fields.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
 
-/// What points of one set of curves have in common.
-using CurveKey = std::tuple<RunIndex, std::int64_t, std::int64_t, std::int64_t, DType, CacheState>;
+/// What points of one set of curves have in common: the run, and all of a point but algorithm, N and tile.
+using CurveKey = std::pair<RunIndex, std::string>;
+
+CurveKey key_of(RunIndex run, PointSpec spec) {
+  spec.algorithm.clear();
+  spec.problem.n_q = spec.problem.n_k = 0;
+  spec.set_config({});
+  return {run, identity_text(spec)};
+}
 
 /// By algorithm and N the row of the fastest tile.
 using Fastest = std::map<std::pair<std::size_t, std::int64_t>, Row>;
 
 std::map<CurveKey, Fastest> fastest_of(const Evidence& evidence, std::span<const Algorithm* const> algorithms,
-                                       std::int64_t d) {
+                                       std::int64_t d, std::string_view metric) {
   const PointTable& table = evidence.points;
   const ValueColumn& times = table.values(metric_key::time_median_ns);
+  const ValueColumn& values = table.values(metric);
   std::map<CurveKey, Fastest> all;
   for (const Row row : evidence.rows) {
     const auto algorithm = std::ranges::find(algorithms, table.algorithm(row), &Algorithm::name);
-    if (algorithm == algorithms.end() || table.disposition(row) != Disposition::ok || !times.has(row)) continue;
+    if (algorithm == algorithms.end() || !ended_well(table, row)) continue;
+    if (!times.has(row) || !values.has(row)) continue;
     const PointSpec spec = table.spec(row);
     const AttentionProblem& p = spec.problem;
     if (p.pass != Pass::fwd || p.mask != Mask::none || p.n_q != p.n_k || p.d != d) continue;
-    Fastest& fastest = all[{table.run_index(row), p.batch, p.heads_q, p.heads_kv, p.dtype, spec.cache}];
+    Fastest& fastest = all[key_of(table.run_index(row), spec)];
     const auto [place, fresh] =
         fastest.emplace(std::pair(static_cast<std::size_t>(algorithm - algorithms.begin()), p.n_k), row);
     if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
@@ -45,12 +55,12 @@ std::size_t algorithms_in(const Fastest& fastest) {
 }  // namespace
 
 std::optional<LengthCurves> length_curves(const Evidence& evidence, std::span<const Algorithm* const> algorithms,
-                                          std::int64_t d) {
-  const auto all = fastest_of(evidence, algorithms, d);
+                                          std::int64_t d, std::string_view metric) {
+  const auto all = fastest_of(evidence, algorithms, d, metric);
   const auto rank = [](const auto& each) { return std::pair(algorithms_in(each.second), each.second.size()); };
   const auto best = std::ranges::max_element(all, {}, rank);
   if (best == all.end() || algorithms_in(best->second) < 2) return std::nullopt;
-  LengthCurves curves;
+  LengthCurves curves{.run = best->first.first};
   for (const auto& [at, row] : best->second) curves.lengths.push_back(at.second);
   std::ranges::sort(curves.lengths);
   curves.lengths.erase(std::unique(curves.lengths.begin(), curves.lengths.end()), curves.lengths.end());

@@ -16,15 +16,16 @@ namespace attnscope::analysis::lesson {
 
 /// Algorithms of one run at problems that differ in N alone: forward, without a mask, as many queries as keys.
 struct LengthCurves {
+  RunIndex run = 0;
   AttentionProblem like{};              ///< of the first N
   std::vector<std::int64_t> lengths{};  ///< ascending
-  /// Of each algorithm that was asked for, in that order, and of each N the fastest tile; nothing where it has no time.
+  /// Of each algorithm that was asked for, in that order, and of each N the fastest tile that has the metrics.
   std::vector<std::vector<std::optional<Row>>> rows{};
 };
-/// Of the runs and problems of that d the one with the most of these algorithms, then with the most points; nothing
-/// where fewer than two of them share an N.
+/// Of the runs and problems of that d the one with the most of these algorithms, then with the most points that have a
+/// time and the metric; nothing where there are fewer than two algorithms.
 [[nodiscard]] std::optional<LengthCurves> length_curves(const Evidence&, std::span<const Algorithm* const>,
-                                                        std::int64_t d);
+                                                        std::int64_t d, std::string_view metric);
 
 /// Points of a family that differ in one of N, d and M alone.
 struct LawSlice {

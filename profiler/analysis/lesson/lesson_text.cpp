@@ -101,16 +101,16 @@ class DocumentParser {
     document_.file = std::move(file);
   }
 
-  Result<Document, std::vector<TextProblem>> parse() {
+  ParsedDocument parse() {
     front();
     while (at_ < lines_.size()) {
       const std::size_t before = at_;
       block();
       if (at_ == before) ++at_;  // of a line that nobody could take
     }
+    if (revealed_) fail(lines_.size() - 1, say::lesson::revealed_what{});
     std::ranges::stable_sort(problems_, {}, &TextProblem::line);
-    if (!problems_.empty()) return Failure{std::move(problems_)};
-    return std::move(document_);
+    return {std::move(document_), std::move(problems_)};
   }
 
  private:
@@ -148,6 +148,10 @@ class DocumentParser {
   void block() {
     const std::string_view line = trimmed(lines_[at_]);
     const std::size_t begin = at_;
+    if (revealed_ && breaks(begin)) {
+      fail(begin, say::lesson::revealed_what{});
+      revealed_ = false;
+    }
     if (line.empty()) {
       ++at_;
     } else if (line.starts_with("```")) {
@@ -267,6 +271,9 @@ class DocumentParser {
     }
     if (problems_.size() > told) return;
     if (q.choices.size() < 2) return refuse(begin, say::lesson::few_choices{});
+    // Letters A to F choose on the keyboard.
+    constexpr std::size_t most = 6;
+    if (q.choices.size() > most) return refuse(begin, say::lesson::many_choices{.most = most});
     if (std::ranges::count(q.choices, true, &Choice::right) != 1) return refuse(begin, say::lesson::one_right{});
     add(std::move(block));
   }
@@ -347,16 +354,15 @@ int Front::line_of(std::string_view key) const {
   return entry == entries.end() ? 0 : entry->second.line;
 }
 
-Result<Document, std::vector<TextProblem>> parse_document(std::string file, std::string_view text,
-                                                          const std::function<bool(std::string_view)>& known_value) {
-  using Problems = std::vector<TextProblem>;
-  if (text.size() > largest_text) {
-    return Failure{Problems{{std::move(file), 0, say::lesson::text_large{.most = largest_text}}}};
-  }
+ParsedDocument parse_document(std::string file, std::string_view text,
+                              const std::function<bool(std::string_view)>& known_value) {
+  const auto unread = [&](int line, Message why) {
+    return ParsedDocument{.document{.file = file}, .problems{{file, line, std::move(why)}}};
+  };
+  if (text.size() > largest_text) return unread(0, say::lesson::text_large{.most = largest_text});
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin a file
   if (const std::size_t bad = first_no_text(text); bad != std::string_view::npos) {
-    const auto line = static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n'));
-    return Failure{Problems{{std::move(file), line, say::lesson::no_utf8{}}}};
+    return unread(static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n')), say::lesson::no_utf8{});
   }
   return DocumentParser(std::move(file), text, known_value).parse();
 }

@@ -26,7 +26,6 @@
 #include <vector>
 
 #include "kernels/model/message.h"
-#include "kernels/model/result.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -90,9 +89,16 @@ struct Document {
 /// The most bytes that a file may have.
 inline constexpr std::size_t largest_text = std::size_t{1} << 20;
 
-/// `known_value` says which {{names}} there are. All that is wrong is the error, by line.
-[[nodiscard]] Result<Document, std::vector<TextProblem>> parse_document(
-    std::string file, std::string_view text, const std::function<bool(std::string_view)>& known_value);
+/// What could be read, and all that is wrong, by line.
+struct ParsedDocument {
+  Document document{};
+  std::vector<TextProblem> problems{};
+
+  [[nodiscard]] bool ok() const { return problems.empty(); }
+};
+/// `known_value` says which {{names}} there are.
+[[nodiscard]] ParsedDocument parse_document(std::string file, std::string_view text,
+                                            const std::function<bool(std::string_view)>& known_value);
 
 /// A piece of a line.
 struct Span {

@@ -21,10 +21,6 @@ constexpr std::array doubled_words{
     std::pair{Doubled::m, std::string_view("m")}, std::pair{Doubled::br, std::string_view("br")},
     std::pair{Doubled::bc, std::string_view("bc")}};
 
-bool ended_well(const PointTable& table, Row row) {
-  return table.disposition(row) == Disposition::ok;
-}
-
 /// DRAM's bytes are those that plots show: with what was written back, where that was counted.
 std::optional<double> value_at(const PointTable& table, Row row, std::string_view metric) {
   const ValueColumn& column = metric == metric_key::dram_settled_bytes ? table.dram_traffic() : table.values(metric);
@@ -126,6 +122,11 @@ std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const
 }
 
 }  // namespace
+
+bool ended_well(const PointTable& table, Row row) {
+  const Disposition disposition = table.disposition(row);
+  return disposition == Disposition::ok || disposition == Disposition::no_counters;
+}
 
 std::string_view to_string(Doubled doubled) {
   return doubled_words.at(static_cast<std::size_t>(doubled)).second;
@@ -241,7 +242,7 @@ std::vector<Crossover> crossovers(const PointTable& table, std::span<const Row> 
   std::vector<Crossover> all;
   for (auto& [key, group] : groups) {
     group.from_the_first = std::ranges::all_of(group.pairs, [](const Pair& pair) { return pair.ratio() < 1; });
-    group.never = std::ranges::all_of(group.pairs, [](const Pair& pair) { return pair.ratio() >= 1; });
+    group.never = group.pairs.back().ratio() >= 1;
     // The last N at which it is not faster: below it a curve may cross more than once.
     for (std::size_t i = group.pairs.size(); i-- > 1 && !group.never;) {
       const double below = std::log(group.pairs[i - 1].ratio());

@@ -13,6 +13,9 @@
 
 namespace attnscope::analysis::lesson {
 
+/// Whether the point ran, with or without counters: its times are good.
+[[nodiscard]] bool ended_well(const PointTable&, Row);
+
 /// What is twice as large in the second point.
 enum class Doubled : std::uint8_t { n, d, m, br, bc };
 inline constexpr int doubled_kinds = 5;
@@ -62,7 +65,7 @@ struct Crossover {
   /// Where the ratio of the times passes 1, between two measured N: linear in the logarithms of both.
   std::optional<double> n{};
   bool from_the_first = false;  ///< faster at every measured N
-  bool never = false;           ///< slower at every one
+  bool never = false;           ///< slower at the longest measured N: faster from no N on
 };
 [[nodiscard]] std::vector<Crossover> crossovers(const PointTable&, std::span<const Row> rows, std::string_view slow,
                                                 std::string_view fast);

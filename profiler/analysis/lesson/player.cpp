@@ -53,9 +53,7 @@ class TilePlayer::Recorder {
 
   void take(const PlayedAccess& played) {
     while (launches_[launch_] != &played.launch) end_launch();
-    if (fresh_ || played.round != round_)
-      player_.rounds_.push_back({.launch = launch_, .first = player_.moments_.size()});
-    fresh_ = false;
+    fresh_ = fresh_ || played.round != round_;
     round_ = played.round;
     std::int64_t& next = next_[played.block];
     while (next <= played.step) begin(played.block, next++);
@@ -72,6 +70,8 @@ class TilePlayer::Recorder {
 
  private:
   void begin(std::int64_t block, std::int64_t step) {
+    if (fresh_) player_.rounds_.push_back({.launch = launch_, .first = player_.moments_.size()});
+    fresh_ = false;
     player_.moments_.push_back({.launch = static_cast<std::uint32_t>(launch_),
                                 .first_result = static_cast<std::uint32_t>(player_.results_.size()),
                                 .block = block,
@@ -91,7 +91,7 @@ class TilePlayer::Recorder {
   std::vector<const KernelLaunch*> launches_;
   std::size_t launch_ = 0;
   std::int64_t round_ = 0;
-  bool fresh_ = true;  ///< the launch has no round yet
+  bool fresh_ = true;  ///< the next step opens a round
   std::map<std::int64_t, std::int64_t> next_;
 };
 

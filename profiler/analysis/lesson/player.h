@@ -71,7 +71,7 @@ struct Frame {
   std::vector<LivePart> on_chip{};  ///< of the block in this step, by the kernel's OnChipPart
 };
 
-/// Frames [first, last) in which every block at work makes one step.
+/// Frames [first, last) in which every block at work makes one step, and those without an access before it.
 struct Round {
   std::size_t launch = 0;
   std::size_t first = 0;

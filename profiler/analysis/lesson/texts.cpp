@@ -27,6 +27,11 @@ struct Source {
   bool own = false;  ///< a teacher's
 };
 
+/// Whether a file says sentences by key: a teacher's then stands over ours key by key.
+bool is_by_key(std::string_view path) {
+  return path.ends_with("/words.md") || path.ends_with("/glossary.md");
+}
+
 /// Ours, then what replaces or adds to it: of two that want the same name, ours has it.
 std::vector<Source> sources_of(std::span<const TextFile> more) {
   std::map<std::string, Source> all;
@@ -36,7 +41,7 @@ std::vector<Source> sources_of(std::span<const TextFile> more) {
   std::vector<Source> unread;
   for (const TextFile& each : more) {
     Source source{.path = each.path, .text = each.text, .trouble = each.trouble, .own = true};
-    if (each.trouble.empty()) {
+    if (each.trouble.empty() && !is_by_key(each.path)) {
       all.insert_or_assign(each.path, std::move(source));
     } else {
       unread.push_back(std::move(source));
@@ -87,7 +92,15 @@ std::vector<Block> section_of(const std::vector<Block>& blocks, std::string_view
 /// The programs ask for the words that the built-in English has.
 bool is_word(std::string_view key) {
   static const auto english = parse_document({}, embedded_lesson("en/words.md"), known_value);
-  return english->front.find(key) != nullptr;
+  return english.document.front.find(key) != nullptr;
+}
+
+/// Ids of the page that are no step's.
+bool is_of_page(std::string_view slug) {
+  constexpr std::array<std::string_view, 12> ids{"claims", "results", "glossary", "words", "menu",   "theme",
+                                                 "big",    "print",   "forget",   "brief", "result", "data"};
+  return std::ranges::count(ids, slug) > 0 || slug.starts_with("data-") || slug.starts_with("claim-") ||
+         slug.starts_with("result-");
 }
 
 class Loader {
@@ -108,16 +121,17 @@ class Loader {
     }
     if (place == TextPlace::nowhere || (place != TextPlace::claim && language != texts_.language)) return;
     auto parsed = parse_document(source.path, source.text, known_value);
-    if (!parsed.ok()) {
-      std::ranges::copy(parsed.error(), std::back_inserter(texts_.problems));
-    } else if (place == TextPlace::glossary) {
-      for (const auto& [term, entry] : parsed->front.entries) texts_.terms[term] = entry.value;
+    std::ranges::copy(parsed.problems, std::back_inserter(texts_.problems));
+    Document& document = parsed.document;
+    if (document.front.entries.empty()) return;
+    if (place == TextPlace::glossary) {
+      for (const auto& [term, entry] : document.front.entries) texts_.terms[term] = entry.value;
     } else if (place == TextPlace::words) {
-      add_words(*parsed);
+      add_words(document);
     } else if (place == TextPlace::step) {
-      add_step(std::move(parsed).value());
+      add_step(std::move(document), parsed.ok());
     } else {
-      add_claim(std::move(parsed).value());
+      add_claim(std::move(document), parsed.ok());
     }
   }
 
@@ -125,10 +139,7 @@ class Loader {
     for (const auto& [file, source] : foreign_) {
       if (!own_steps_.contains(file) && !texts_.words.empty()) borrow(source);
     }
-    for (const Step& step : texts_.steps) {
-      if (step.language == texts_.language) look_at_terms(step.document);
-    }
-    for (const ClaimCard& card : texts_.claims) look_at_terms(card.document);
+    for (const Document& document : read_) look_at_terms(document);
     std::ranges::stable_sort(texts_.steps, {}, &Step::order);
     std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::order);
     return std::move(texts_);
@@ -144,8 +155,9 @@ class Loader {
     auto parsed = parse_document(source.path, source.text, known_value);
     const std::size_t told = texts_.problems.size();
     const std::size_t steps = texts_.steps.size();
-    if (parsed.ok()) add_step(std::move(parsed).value());
+    if (parsed.ok()) add_step(std::move(parsed.document), true);
     texts_.problems.resize(told);
+    if (!read_.empty() && read_.back().file == source.path) read_.pop_back();
     if (texts_.steps.size() > steps) texts_.steps.back().language = text_place_of(source.path).second;
   }
 
@@ -213,21 +225,23 @@ class Loader {
       wrong(document.file, line, say::lesson::no_name{.word = clipped(slug)});
       return false;
     }
-    // Pages of the lesson that are no steps.
-    if (const auto [taken, fresh] = slugs_.emplace(slug, document.file);
-        !fresh || slug == "claims" || slug == "results" || slug == "glossary") {
+    // Names that the page itself has.
+    if (const auto [taken, fresh] = slugs_.emplace(slug, document.file); !fresh || is_of_page(slug)) {
       wrong(document.file, line, say::lesson::slug_twice{.slug = slug, .file = fresh ? slug : taken->second});
       return false;
     }
     return true;
   }
 
-  void add_step(Document document) {
+  /// All that is wrong is told; a step without which the page would not be right is left out.
+  void add_step(Document document, bool whole) {
     constexpr std::array<std::string_view, 3> needs{"title", "slug", "order"};
-    if (!has(document, needs)) return;
+    whole = has(document, needs) && whole;
     const std::optional<double> order = document.front.number("order");
-    if (!order) return wrong(document.file, document.front.line_of("order"), say::lesson::no_number{.key = "order"});
-    if (!takes_slug(document)) return;
+    if (document.front.find("order") != nullptr && !order) {
+      wrong(document.file, document.front.line_of("order"), say::lesson::no_number{.key = "order"});
+    }
+    whole = document.front.find("slug") != nullptr && takes_slug(document) && whole && order;
     for (const Block& block : document.blocks) {
       if (block.kind == Block::Kind::picture && std::ranges::count(picture_names(), block.text) == 0) {
         wrong(document.file, block.line,
@@ -236,10 +250,13 @@ class Loader {
       }
       if (block.kind != Block::Kind::question) continue;
       if (!questions_.insert(block.question.id).second) {
-        return wrong(document.file, block.line, say::lesson::question_twice{.name = block.question.id});
+        wrong(document.file, block.line, say::lesson::question_twice{.name = block.question.id});
+        whole = false;
       }
     }
     std::ranges::move(wrong_keys_of_step(document, registry_), std::back_inserter(texts_.problems));
+    read_.push_back(document);
+    if (!whole) return;
     Step step{.slug = document.front.text("slug"),
               .title = document.front.text("title"),
               .order = *order,
@@ -271,7 +288,7 @@ class Loader {
     return problems.empty();
   }
 
-  void add_claim(Document document) {
+  void add_claim(Document document, bool whole) {
     const std::string title = "title." + texts_.language;
     if (!has(document, std::array<std::string_view, 3>{"source", "test", title})) return;
     const std::string order = document.front.text("source");
@@ -283,8 +300,9 @@ class Loader {
     ClaimCard card{.title = document.front.text(title), .source = document.front.text("source"), .order = order};
     card.id = document.file.substr(7, document.file.size() - 10);
     if (!is_name(card.id)) return wrong(document.file, 0, say::lesson::no_name{.word = clipped(card.id)});
-    if (!can_judge(document)) return;
+    if (!can_judge(document) || !whole) return;
     document.blocks = section_of(document.blocks, texts_.language);
+    read_.push_back(document);
     if (document.blocks.empty()) return wrong(document.file, 0, say::lesson::no_language{.language = texts_.language});
     card.document = std::move(document);
     texts_.claims.push_back(std::move(card));
@@ -295,6 +313,7 @@ class Loader {
   LessonTexts texts_;
   std::set<std::string> questions_;
   std::map<std::string, Source> foreign_;  ///< steps of other languages, by their file's name
+  std::vector<Document> read_;             ///< whose terms are looked up in the glossary, once it is known
   std::set<std::string> own_steps_;        ///< the names of this language's, read or not
 };
 

@@ -46,10 +46,6 @@ std::int64_t one(const Setting& setting, Tensor tensor) {
   return ledger_of(setting.one_head()).find(tensor)->one();
 }
 
-std::string_view origin_of(Provenance provenance) {
-  return to_string(provenance == Provenance::measured ? Provenance::derived : provenance);
-}
-
 /// Rows of full forward attention with as many queries as keys; of one d, where `d` is not 0.
 std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d = 0) {
   std::vector<Row> rows;
@@ -60,9 +56,9 @@ std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d
   return rows;
 }
 
-/// "d 64, BH 264": what problems of a sweep over N have in common, BH heads in all.
+/// "d 64, B·H 264": what problems of a sweep over N have in common, B·H heads in all.
 std::string sweep_text(const AttentionProblem& like) {
-  return fmt::format("d {}, BH {}", like.d, like.instances());
+  return fmt::format("d {}, B·H {}", like.d, like.instances());
 }
 
 /// From the least to the most over every d and number of heads in the data of which at least three N were measured:
@@ -84,7 +80,7 @@ Value crossover_of(const Setting& setting, const Evidence& evidence, std::string
     const Pair& end = each->never ? each->pairs.back() : each->pairs.front();
     const double n = each->n.value_or(static_cast<double>(evidence.points.n_k(end.to)));
     const std::string_view sign = each->never ? "> " : each->n ? "≈ " : "≤ ";
-    from.emplace_back(n, fmt::format("{}{}", sign, format_figure(n, Unit::length)));
+    from.emplace_back(n, fmt::format("{}{}", sign, format_figure(std::round(n), Unit::plain)));
   }
   if (from.empty()) return std::nullopt;
   const auto [least, most] = std::ranges::minmax(from);
@@ -136,7 +132,7 @@ Value versus_at_last(const Setting& setting, const Evidence& evidence, std::span
   return std::nullopt;
 }
 
-/// Of the pair that is also asked for in the picture: telling_pairs().
+/// Of the pair that tells most: telling_pairs().
 Value doubled_value(const Evidence& evidence, std::string_view algorithm, Doubled doubled, std::string_view metric,
                     bool model) {
   std::vector<Row> rows;
@@ -421,7 +417,7 @@ const std::array value_table{
     ValueName{"ps_64_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 64, "slow"); }},
     ValueName{"ps_128_slow", [](S s, E e) { return score_value(s, e, Pass::bwd, 128, "slow"); }},
     ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
-    ValueName{"decode_gain", [](S s, E e) { return versus_at_last(s, e, decoding_rows(e), {"fast", "split"}, metric_key::time_median_ns); }},
+    ValueName{"decode_gain", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.time; }, Unit::ratio, counted); }},
     ValueName{"decode_gain_blocks", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.blocks(); }, Unit::ratio, "modelled"); }},
     ValueName{"decode_gain_bytes", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.bytes; }, Unit::ratio, counted); }},
     ValueName{"decode_gain_pace", [](S s, E e) { return decode_value(s, e, [](const DecodeGain& g) { return g.pace(); }, Unit::ratio, counted); }},
@@ -441,6 +437,10 @@ std::uint64_t mixed(std::uint64_t seed) {
 }
 
 }  // namespace
+
+std::string_view origin_of(Provenance provenance) {
+  return to_string(provenance == Provenance::measured ? Provenance::derived : provenance);
+}
 
 AttentionProblem Setting::one_head() const {
   AttentionProblem p;
@@ -483,7 +483,6 @@ std::span<const ValueName> lesson_values() {
 std::vector<std::size_t> order_of_choices(const Question& question, std::uint64_t seed) {
   std::vector<std::size_t> order(question.choices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (seed == 0) return order;
   for (const char c : question.id) seed = mixed(seed ^ static_cast<unsigned char>(c));
   for (std::size_t left = order.size(); left > 1; --left) {
     seed = mixed(seed);

@@ -39,6 +39,9 @@ struct LessonValue {
   std::string_view origin;
 };
 
+/// Where a number comes from that is computed of measured ones, or of others.
+[[nodiscard]] std::string_view origin_of(Provenance);
+
 struct ValueName {
   std::string_view name;
   std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
@@ -46,7 +49,7 @@ struct ValueName {
 [[nodiscard]] std::span<const ValueName> lesson_values();
 [[nodiscard]] const ValueName* find_value(std::string_view name);
 
-/// In which order a question shows its choices: the text's own with seed 0.
+/// In which order a question shows its choices: another one with another seed, so that no letter is right more often.
 [[nodiscard]] std::vector<std::size_t> order_of_choices(const Question&, std::uint64_t seed);
 
 /// Whether the data have every number that the question itself names: one that asks of what is not there is not asked.

@@ -37,22 +37,18 @@ class Page {
     add_claims();
     add_results();
     add_glossary();
-    return fmt::format(
-        "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
-        "charset=\"utf-8\">\n<meta name=\"generator\" content=\"attnscope lesson\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width, initial-scale=1\">\n<meta "
-        "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
-        "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>"
-        "</head>\n<body data-key=\"attnscope-lesson-{}\" data-start=\"{}\" "
-        "data-theme=\"{}\">\n<header><h1>{}</h1><button "
-        "id=\"menu\" aria-expanded=\"false\"></button><nav>{}</nav><div class=\"tools\">{}<button "
-        "id=\"theme\">{}</button><button "
-        "id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
-        "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
-        markup(texts_.language), word("lesson"), embedded_lesson("web/lesson.css"), options_.seed,
-        markup(options_.start), markup(options_.theme), word("lesson"), nav_, other_languages(), word("dark"),
-        word("big_type"), sections_, footer(), word("no_script"),
-        data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
+    return head("attnscope lesson", word("lesson")) +
+           fmt::format(
+               "<noscript><style>section{{display:block}}</style></noscript></head>\n<body "
+               "data-key=\"attnscope-lesson-{}\" data-start=\"{}\" "
+               "data-theme=\"{}\">\n<header><h1>{}</h1><button "
+               "id=\"menu\" aria-expanded=\"false\"></button><nav>{}</nav><div class=\"tools\">{}<button "
+               "id=\"theme\">{}</button><button "
+               "id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
+               "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
+               options_.seed, markup(options_.start), markup(options_.theme), word("lesson"), nav_, other_languages(),
+               word("dark"), word("big_type"), sections_, footer(), word("no_script"),
+               data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
   }
 
   /// The questions with what is right, for who teaches.
@@ -76,15 +72,23 @@ class Page {
       }
       if (!questions.empty()) html += fmt::format("<h2>{}</h2>\n{}", markup(step.title), questions);
     }
-    return fmt::format(
-        "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\"><head><meta "
-        "charset=\"utf-8\"><meta name=\"generator\" content=\"attnscope lesson answers\"><title>{}</title>"
-        "<style>{}</style></head>\n<body><main><h1>{}: {}</h1>\n{}</main><footer>{}</footer></body></html>\n",
-        markup(texts_.language), word("answers"), embedded_lesson("web/lesson.css"), word("lesson"), word("answers"),
-        html, of_data());
+    return head("attnscope lesson answers", word("answers")) +
+           fmt::format("</head>\n<body><main><h1>{}: {}</h1>\n{}</main><footer>{}</footer></body></html>\n",
+                       word("lesson"), word("answers"), html, of_data());
   }
 
  private:
+  /// All that both pages begin with; nothing is fetched.
+  std::string head(std::string_view generator, std::string_view title) const {
+    return fmt::format(
+        "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<html lang=\"{}\">\n<head><meta "
+        "charset=\"utf-8\">\n<meta name=\"generator\" content=\"{}\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\">\n<meta "
+        "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src "
+        "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>",
+        markup(texts_.language), generator, title, embedded_lesson("web/lesson.css"));
+  }
+
   /// One function, of which every file is a part: what the others build upon first, what starts them last.
   static std::string script() {
     constexpr std::string_view first = "web/page.js";
@@ -138,15 +142,17 @@ class Page {
   }
 
   /// A page; digits on the keyboard turn to those that have a number.
-  void begin(std::string_view id, std::string_view title, std::string_view number = {}) {
+  void begin(std::string_view id, std::string_view title, std::string_view number = {},
+             std::string_view language = {}) {
     nav_ += fmt::format("<a href=\"#{}\">{}{}{}</a>", markup(id), number == "0" ? "" : number,
                         number.empty() || number == "0" ? "" : " ", markup(title));
-    sections_ += fmt::format("<section id=\"{}\" data-number=\"{}\" tabindex=\"-1\">\n", markup(id), number);
+    sections_ += fmt::format("<section id=\"{}\" data-number=\"{}\" tabindex=\"-1\" lang=\"{}\">\n", markup(id), number,
+                             markup(language.empty() ? texts_.language : language));
   }
   std::string next_number() { return fmt::to_string(++number_); }
 
   void add_step(const Step& step) {
-    begin(step.slug, step.title, step.order < 1 ? "0" : next_number());
+    begin(step.slug, step.title, step.order < 1 ? "0" : next_number(), step.language);
     if (step.language != texts_.language) {
       sections_ += fmt::format("<p class=\"only\">{} {}</p>\n", word("only_in"), markup(step.language));
     }
@@ -218,7 +224,7 @@ class Page {
           "<div class=\"choice\" data-right=\"{}\"><label><input type=\"radio\" name=\"{}\" value=\"{}\"><b "
           "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"hands\" "
           "aria-label=\"{}\"><span class=\"because\" hidden>{}</span></div>",
-          choice.right ? 1 : 0, markup(q.id), i, letter(i), line_html(choice.text, value), word("hands"),
+          choice.right ? 1 : 0, markup(q.id), order[i], letter(i), line_html(choice.text, value), word("hands"),
           line_html(choice.because, value));
     }
     const std::string hint = q.hint.empty() ? std::string()
@@ -359,7 +365,7 @@ class Page {
         "aria-label=\"{1}\"><label><input type=\"checkbox\" id=\"claim-open\"> {2}</label><output "
         "id=\"claim-count\"></output></p>\n",
         word("claims"), word("claim_search"), word("claim_open"));
-    for (const ClaimCard& card : texts_.claims) sections_ += card_html(card);
+    for (const ClaimCard& card : texts_.claims) sections_ += card_html(card) + std::exchange(new_terms_, {});
     sections_ += "</section>\n";
   }
 
@@ -404,7 +410,11 @@ class Page {
       html += fmt::format("<p>{} {}</p>", word(key), markup(translated(texts_, detail)));
     };
     for (const Mismatch& each : verdict.mismatches) line(each.word, each.source);
-    if (!verdict.because.empty()) line(verdict.because, verdict.detail);
+    if (verdict.because == "elsewhere") {
+      html += fmt::format("<p>{} {}</p>", word(verdict.because), markup(verdict.detail));  // an author's words
+    } else if (!verdict.because.empty()) {
+      line(verdict.because, verdict.detail);
+    }
     if (verdict.because.empty() && !verdict.detail.empty()) html += "<p>" + markup(verdict.detail) + "</p>";
     if (!testable && !verdict.figures.empty() && !of.empty())
       html += fmt::format("<p>{} {}</p>", word("beside_it"), of);

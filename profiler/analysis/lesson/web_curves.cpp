@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "profiler/analysis/lesson/curves.h"
+#include "profiler/analysis/lesson/front_keys.h"
+#include "profiler/analysis/lesson/hierarchy.h"
 #include "profiler/analysis/lesson/ledger.h"
 #include "profiler/analysis/lesson/playing.h"
 #include "profiler/analysis/lesson/terms.h"
@@ -21,26 +24,11 @@ using nlohmann::json;
 /// A race's picture has so many tiles at the most: more would be no picture.
 constexpr std::size_t most_raced = 4096;
 
-std::string_view said_of(Provenance provenance) {
-  return to_string(provenance == Provenance::measured ? Provenance::derived : provenance);
-}
-
-/// "d 64, batch 2, heads 132, fp16 · NVIDIA H200"
-/// The GPU that the curves were measured on.
-std::string gpu_of(const Evidence& evidence, const LengthCurves& curves) {
-  for (const auto& rows : curves.rows) {
-    for (const std::optional<Row>& row : rows) {
-      if (row) return evidence.points.run(*row).device_name;
-    }
-  }
-  return {};
-}
-
 /// "d 64, batch 2, heads 132, fp16 · NVIDIA H200"
 std::string of_text(const LessonTexts& texts, const Evidence& evidence, const LengthCurves& curves) {
   const AttentionProblem& p = curves.like;
   const std::string shape = fmt::format("d {}, batch {}, heads {}, {}", p.d, p.batch, p.heads_q, to_string(p.dtype));
-  return translated(texts, shape) + " · " + gpu_of(evidence, curves);
+  return translated(texts, shape) + " · " + evidence.points.runs()[curves.run].device_name;
 }
 
 /// How the program of a small problem comes by its tiles of S, round by round, with the kernel that is at work.
@@ -50,29 +38,30 @@ void add_rounds(json& lane, const Front& front, const Evidence& evidence, const 
   lane["kernels"] = json::array();
   const auto player = player_of(front, evidence, algorithm, Mask::none, most_raced);
   if (!player) return;
-  add_pairs(lane, *player);
   for (const KernelModel& kernel : player->kernels()) lane["kernels"].push_back(kernel.name);
+  const PairRounds pairs = pair_rounds(*player);
+  if (pairs.rows > 0) lane["pairs"] = {pairs.rows, pairs.cols};
   for (std::size_t i = 0; i < player->rounds().size(); ++i) {
-    const auto& frame = lane["frames"][i];
-    lane["rounds"].push_back({player->rounds()[i].launch, frame.contains("p") ? frame["p"] : json::array()});
+    lane["rounds"].push_back({player->rounds()[i].launch, pairs.rounds[i]});
   }
-  lane.erase("frames");
 }
 
 }  // namespace
 
 std::string race_json(const LessonTexts& texts, const Front& front, const Setting& setting, const Evidence& evidence) {
   const std::vector<const Algorithm*> algorithms = played_algorithms(front, evidence.registry);
-  const auto curves = length_curves(evidence, algorithms, setting.d);
+  const auto curves = length_curves(evidence, algorithms, setting.d, metric_key::dram_settled_bytes);
   json all{{"lanes", json::array()}, {"slow", -1}, {"fast", -1}};
   if (!curves) return all.dump();
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
   const ValueColumn& dram = evidence.points.values(metric_key::dram_settled_bytes);
+  std::pair weakest{Provenance::measured, Provenance::measured};  // of times, of bytes
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
     json rows = json::array();
     for (const std::optional<Row>& row : curves->rows[i]) {
-      const bool both = row && dram.has(*row);
-      rows.push_back(both ? json{{"ns", times.value(*row)}, {"dram", dram.value(*row)}} : json());
+      rows.push_back(row ? json{{"ns", times.value(*row)}, {"dram", dram.value(*row)}} : json());
+      if (!row) continue;
+      weakest = {std::max(weakest.first, times.provenance(*row)), std::max(weakest.second, dram.provenance(*row))};
     }
     if (std::ranges::all_of(rows, &json::is_null)) continue;
     const std::string name = algorithms[i]->name();
@@ -88,8 +77,15 @@ std::string race_json(const LessonTexts& texts, const Front& front, const Settin
   const auto near = [&](std::int64_t n) { return std::abs(n - setting.n); };
   all["first"] = std::ranges::min(curves->lengths, {}, near);
   all["lengths"] = curves->lengths;
+  all["times"] = to_string(weakest.first);
+  all["bytes"] = origin_of(weakest.second);
+  if (const auto rate = hierarchy_of(evidence.gpu, evidence.ceilings).at(Rung::dram).bandwidth) {
+    all["rate"] = rate->value;
+    all["rate_origin"] = to_string(rate->source);
+  }
+  all["played"] = whole_of(front, "play_n", 512);
   all["least"] = least;
-  all["gpu"] = gpu_of(evidence, *curves);
+  all["gpu"] = evidence.points.runs()[curves->run].device_name;
   all["of"] = of_text(texts, evidence, *curves);
   return all.dump();
 }
@@ -118,7 +114,7 @@ std::string law_json(const LessonTexts& texts, const Front& front, const Evidenc
                      {"points", points},
                      {"theorem", family.law.exponent(slice.variable)},
                      {"found", family.fit->exponents.at(i)},
-                     {"origin", said_of(family.provenance)}});
+                     {"origin", origin_of(family.provenance)}});
   }
   return json{{"plots", plots},
               {"algorithm", title_of(texts, *algorithm)},
@@ -130,7 +126,7 @@ std::string law_json(const LessonTexts& texts, const Front& front, const Evidenc
 std::string growth_json(const LessonTexts& texts, const Front& front, const Setting& setting,
                         const Evidence& evidence) {
   const std::vector<const Algorithm*> algorithms = played_algorithms(front, evidence.registry);
-  const auto curves = length_curves(evidence, algorithms, setting.d);
+  const auto curves = length_curves(evidence, algorithms, setting.d, metric_key::l2_sm_bytes);
   json all{{"lines", json::array()}};
   if (!curves) return all.dump();
   const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
@@ -138,7 +134,7 @@ std::string growth_json(const LessonTexts& texts, const Front& front, const Sett
   for (std::size_t i = 0; i < algorithms.size(); ++i) {
     json points = json::array();
     for (const std::optional<Row>& row : curves->rows[i]) {
-      if (!row || !bytes.has(*row)) continue;
+      if (!row) continue;
       const PointSpec spec = evidence.points.spec(*row);
       const AttentionModel model = algorithms[i]->model(spec.problem, spec.config(), evidence.points.run(*row).limits);
       weakest = std::max(weakest, bytes.provenance(*row));
@@ -149,7 +145,7 @@ std::string growth_json(const LessonTexts& texts, const Front& front, const Sett
                             {"short", algorithms[i]->facts().short_title},
                             {"points", points}});
   }
-  all["origin"] = said_of(weakest);
+  all["origin"] = origin_of(weakest);
   all["of"] = of_text(texts, evidence, *curves);
   return all.dump();
 }

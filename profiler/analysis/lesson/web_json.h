@@ -2,14 +2,21 @@
 // What the files that make the page's JSON share.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <array>
+#include <cstdint>
+#include <vector>
 
 #include "profiler/analysis/lesson/player.h"
 
 namespace attnscope::analysis::lesson {
 
-/// Gives `played` the tiles of one head's S as "pairs": [rows, columns], and each of its "frames", a round each, the
-/// tiles that it works on as "p": [[row, column, rows, columns], ...], heads one below the other.
-void add_pairs(nlohmann::json& played, const TilePlayer&);
+/// The tiles of one head's S, and of each round those that it works on: row, column, rows, columns; heads one below the
+/// other.
+struct PairRounds {
+  std::int64_t rows = 0;  ///< 0: no scores are computed
+  std::int64_t cols = 0;
+  std::vector<std::vector<std::array<std::int64_t, 4>>> rounds{};
+};
+[[nodiscard]] PairRounds pair_rounds(const TilePlayer&);
 
 }  // namespace attnscope::analysis::lesson

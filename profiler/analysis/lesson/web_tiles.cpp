@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "profiler/analysis/lesson/player.h"
@@ -34,11 +35,9 @@ class Matrices {
     if (found == tensors_.end()) {
       tensors_.push_back(access.tensor);
       extents_.emplace_back(0, 0);
-      heads_.push_back(1);
     }
     extents_[place].first = std::max(extents_[place].first, access.row + access.rows);
     extents_[place].second = std::max(extents_[place].second, access.col + access.cols);
-    heads_[place] = std::max(heads_[place], access.instance + 1);
     return place;
   }
   [[nodiscard]] json to_json() const {
@@ -53,7 +52,6 @@ class Matrices {
  private:
   std::vector<Tensor> tensors_;
   std::vector<std::pair<std::int64_t, std::int64_t>> extents_;
-  std::vector<std::int64_t> heads_;
 };
 
 /// 0 found in L2, 1 from DRAM, 2 stored, 3 added.
@@ -77,8 +75,10 @@ json round_json(const TilePlayer& player, const Round& round, Matrices& matrices
   using Place = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool>;
   std::map<Place, int> accesses;
   json done = json::array();
+  std::set<std::int64_t> blocks;
   for (std::size_t i = round.first; i < round.last; ++i) {
     const Frame frame = player.frame(i);
+    blocks.insert(frame.block);
     for (const FrameAccess& each : frame.accesses) {
       const TileAccess& a = each.access;
       const int kind = kind_of(each);
@@ -106,7 +106,7 @@ json round_json(const TilePlayer& player, const Round& round, Matrices& matrices
   }
   const Tally tally = player.frame(round.last - 1).so_far;
   return {{"k", round.launch},
-          {"b", round.last - round.first},
+          {"b", blocks.size()},
           {"a", moved},
           {"c", done},
           {"m", chip},
@@ -119,8 +119,7 @@ json kernels_json(const TilePlayer& player) {
   for (const KernelModel& kernel : player.kernels()) {
     json parts = json::array();
     for (const OnChipPart& part : kernel.on_chip) {
-      parts.push_back(
-          {{"name", part.name}, {"bytes", part.bytes}, {"registers", part.place == OnChipPlace::registers}});
+      parts.push_back({{"name", part.name}, {"bytes", part.bytes}});
     }
     kernels.push_back({{"name", kernel.name}, {"parts", parts}});
   }
@@ -161,33 +160,32 @@ json player_json(const TilePlayer& player, const LessonTexts& texts, const Evide
 
 }  // namespace
 
-void add_pairs(json& played, const TilePlayer& player) {
+PairRounds pair_rounds(const TilePlayer& player) {
   const auto touched = player.touched_pairs();
-  std::int64_t rows = 1;
-  std::int64_t cols = 1;
-  std::int64_t heads = 0;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
   for (const auto& each : touched) {
     if (!each) continue;
     rows = std::max(rows, each->q_rows);
     cols = std::max(cols, each->k_rows);
-    heads = std::max(heads, each->head + 1);
   }
-  if (heads == 0) return;
+  PairRounds all;
+  all.rounds.resize(player.rounds().size());
+  if (rows == 0 || cols == 0) return all;
   const auto tiles = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
-  const std::int64_t of_head = tiles(player.problem().n_q, rows);
-  played["pairs"] = {of_head, tiles(player.problem().n_k, cols)};
+  all.rows = tiles(player.problem().n_q, rows);
+  all.cols = tiles(player.problem().n_k, cols);
   for (std::size_t i = 0; i < player.rounds().size(); ++i) {
-    json pairs = json::array();
     for (std::size_t frame = player.rounds()[i].first; frame < player.rounds()[i].last; ++frame) {
       const auto& now = touched[frame];
       if (!now) continue;
       const std::int64_t top = now->q / rows;
       const std::int64_t left = now->k / cols;
-      pairs.push_back({now->head * of_head + top, left, tiles(now->q + now->q_rows, rows) - top,
-                       tiles(now->k + now->k_rows, cols) - left});
+      all.rounds[i].push_back({now->head * all.rows + top, left, tiles(now->q + now->q_rows, rows) - top,
+                               tiles(now->k + now->k_rows, cols) - left});
     }
-    if (!pairs.empty()) played["frames"][i]["p"] = std::move(pairs);
   }
+  return all;
 }
 
 std::string played_json(const LessonTexts& texts, const Front& front, const Evidence& evidence) {
@@ -200,7 +198,11 @@ std::string played_json(const LessonTexts& texts, const Front& front, const Evid
       std::string label = mask == Mask::none ? texts.word("no_mask") : translated(texts, mask_title(mask));
       if (!also.label.empty()) label += ", " + translated(texts, also.label);
       json played = player_json(*player, texts, evidence, *algorithm, label);
-      add_pairs(played, *player);
+      const PairRounds pairs = pair_rounds(*player);
+      if (pairs.rows > 0) played["pairs"] = {pairs.rows, pairs.cols};
+      for (std::size_t i = 0; i < pairs.rounds.size(); ++i) {
+        if (!pairs.rounds[i].empty()) played["frames"][i]["p"] = pairs.rounds[i];
+      }
       if (!plays_what_was_chosen(*player, also.choice)) played["own"] = true;
       if (plays_a_shorter_n(front, *player, also.choice)) played["shorter"] = true;
       all.push_back(std::move(played));

@@ -100,8 +100,8 @@ TEST(HierarchyFlow, TheBrowserHasTheSameFrames) {
     EXPECT_EQ(page["first"], flow.first_load);
   }
   const LessonTexts en = load_lesson("en");
-  EXPECT_EQ(trips_text(en, 2.2), "back, one waited for after the other: 2");
-  EXPECT_EQ(load_text(en, flow.loads[5]), "Under way of every SM at once: 4 KiB");
+  EXPECT_EQ(trips_text(en, 2.2), "loads back, one after the other: 2");
+  EXPECT_EQ(load_text(en, flow.loads[5]), "Bytes under way in each SM: 4 KiB");
 }
 
 }  // namespace

@@ -105,6 +105,16 @@ TEST(Pairs, CrossoverLiesBetweenTwoMeasuredPoints) {
   const auto other = crossovers(table, table.rows(), "fa2", "fa2");
   ASSERT_EQ(other.size(), 1U);
   EXPECT_TRUE(other[0].never);
+
+  // Without counters times are as good; who is slower again at the longest N is ahead from none on.
+  records.push_back(timed(fixtures::spec("naive", 8192), 100.0));
+  records.push_back(timed(fixtures::spec("fa2", 8192), 130.0));
+  for (PointRecord& record : records) record.disposition = Disposition::no_counters;
+  const PointTable slower = fixtures::Points(records).table();
+  const auto at_last = crossovers(slower, slower.rows(), "naive", "fa2");
+  ASSERT_EQ(at_last.size(), 1U);
+  EXPECT_TRUE(at_last[0].never);
+  EXPECT_FALSE(at_last[0].n);
 }
 
 TEST(Pairs, PassesAndScores) {

@@ -183,6 +183,28 @@ TEST(TilePlayer, FramesOfKernelsFollowOneAnother) {
   }
 }
 
+TEST(TilePlayer, InARoundEveryBlockAtWorkMakesOneStep) {
+  // Four heads of FA2 have four blocks each, all resident: Q and a part of O first, then K and V, tile by tile.
+  const AttentionProblem p{.heads_q = 4, .heads_kv = 4, .n_q = 256, .n_k = 256, .d = 64};
+  const TilePlayer fa2 = player_of(*built_in_algorithms().find("fa2"), p, {{.br = 64, .bc = 64}, {}});
+  ASSERT_FALSE(fa2.rounds().empty());
+  for (const Round& round : fa2.rounds()) {
+    EXPECT_EQ(round.last - round.first, 16U);
+    for (std::size_t i = round.first; i < round.last; ++i) EXPECT_EQ(fa2.frame(i).step, fa2.frame(round.first).step);
+  }
+  for (const Played& each : everything()) {
+    const TilePlayer player = player_of(*each.algorithm, each.problem, each.config);
+    std::size_t next = 0;
+    for (const Round& round : player.rounds()) {
+      EXPECT_EQ(round.first, next);
+      EXPECT_LT(round.first, round.last);
+      EXPECT_EQ(player.frame(round.last - 1).launch, round.launch);
+      next = round.last;
+    }
+    EXPECT_EQ(next, player.frames()) << test::label(*each.algorithm, each.problem, each.config);
+  }
+}
+
 /// Tiles of `side` x `side` that an unmasked or causal program comes by, by what the mask means.
 std::set<std::pair<std::int64_t, std::int64_t>> tiles_left(std::int64_t n, int br, int bc, bool causal) {
   std::set<std::pair<std::int64_t, std::int64_t>> left;
