@@ -83,7 +83,7 @@ void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) 
     if (!curve.paler) legend.add_color(curve.hue_words, color, false, curve.label);
     return;
   }
-  if (curve.hue == no_hue || curve.paler || curve.name.algorithm.empty()) return;
+  if (curve.hue == no_hue || curve.paler || curve.beside || curve.name.algorithm.empty()) return;
   // A chip above the plot has an algorithm's colour, but no device's shade of it.
   legend.add_color(owner_words(curve.name), color, curve.name.device.empty(), curve.label);
 }
