@@ -574,7 +574,7 @@ void ExplorerPage::take_nearest() {
 void ExplorerPage::fit_editors() {
   // In a low window a scroll bar stands beside the editors, and covers none of them.
   const int least = editors_->minimumSizeHint().width() + editor_area_->verticalScrollBar()->sizeHint().width();
-  editor_area_->setFixedWidth(std::max(qRound(editors_width * fontMetrics().height()), least));
+  editor_area_->setFixedWidth(std::max({qRound(editors_width * fontMetrics().height()), least, width() / 6}));
 }
 
 void ExplorerPage::changeEvent(QEvent* event) {

@@ -13,6 +13,7 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -930,6 +931,17 @@ TEST_F(ExplorerMeasuringTest, ACollectorThatFailsIsSaid) {
 
 /// Nothing overlaps, and nothing is wider than the room it has.
 TEST_F(ExplorerPageTest, FitsEveryWindow) {
+TEST_F(ExplorerPageTest, SlidersGrowWithThePage) {
+  const auto width = [&](int of_page) {
+    page.resize(of_page, 900);
+    settle();
+    return page.findChild<QSlider*>("n_k-slider")->width();
+  };
+  page.show();
+  const int narrow = width(1200);
+  EXPECT_GT(width(2400), narrow + 80);
+}
+
   for (const QSize size : {QSize(620, 430), QSize(940, 640), QSize(1600, 900), QSize(2200, 1300)}) {
     page.resize(size);
     settle();
