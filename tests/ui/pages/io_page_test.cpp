@@ -782,6 +782,19 @@ TEST(CurveColours, NoTwoSidesOfOnePlotHaveOneColourAndOneMark) {
   }
 }
 
+TEST_F(IoPageTest, ATimeThatIsSimulatedIsItsModelByConstruction) {
+  const QString path = folder.filePath("construction.attnscope");
+  fixtures::write_file(path, {{"quick", fixtures::memory_wall(true), true}});
+  ASSERT_NO_FATAL_FAILURE(show({path}));
+  page.set_ordinate(Ordinate::time);
+  const auto says_so = [&] { return plot->plot_legend().words().contains("by construction"); };
+  settle();
+  EXPECT_FALSE(says_so()) << "no theory is beside it";
+  page.set_residuals(true);
+  settle();
+  EXPECT_TRUE(says_so());
+}
+
 TEST_F(IoPageTest, AFitThatPointsDoNotCarryIsWordsInTheLegend) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
