@@ -73,9 +73,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       QStringList names;
       for (const QString& file : workspace_.files()) names << workspace_.file_name(file).remove(ending);
       const QString name = workspace_.file_name(shown_[row]->file);
-      const QString brief = told_apart(QString(name).remove(ending), names);
+      const QString stem = QString(name).remove(ending);
+      const QString brief = told_apart(stem, names);
       const QString time = QStringLiteral(" · ") + format_time(summary.started_at);
-      return QStringList{name + time, brief + time, name, brief};
+      return QStringList{name + time, stem + time, name, stem, brief + time, brief};
     }
     case origin_role:
       return summary.provenance == Provenance::measured ? QString() : to_qstring(summary.provenance);
