@@ -263,6 +263,7 @@ namespace {
 std::size_t give_group_hues(std::vector<Curve>& curves) {
   std::map<std::pair<std::string, int>, int> hue_of;  // by owner and age, in the order of the curves
   for (Curve& curve : curves) {
+    if (curve.name.algorithm.empty()) continue;  // the problem's own
     const std::string owner = (owner_words(curve.name) + of_run(curve.name)).toStdString();
     curve.paler = false;
     curve.hue = hue_of.try_emplace({owner, curve.name.age}, static_cast<int>(hue_of.size())).first->second;
