@@ -47,7 +47,8 @@ Message bound_words(const SpeedOfLight& light) {
     return say::bound::busy{.unit = title_of(*bound), .percent = percent(light.of(*bound))};
   }
   if (light.starved()) return say::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
-  return say::bound::no_unit{.percent = percent(busy_share)};
+  const GpuUnit most = light.busiest();
+  return say::bound::no_unit{.least = percent(busy_share), .unit = title_of(most), .percent = percent(light.of(most))};
 }
 
 }  // namespace attnscope::analysis

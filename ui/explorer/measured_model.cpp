@@ -63,6 +63,7 @@ MeasuredModel::Line MeasuredModel::line_of(const MeasuredPoint& point, bool show
     if (!event.reason.empty()) help << qtext(event.reason);
     if (event.throttled) help << qtext(say::explorer_page::throttled{});
     if (point.theory) {
+      if (point.simulated) help << qtext(say::explorer_page::by_construction{});
       // "1.04", measured over predicted; nothing where one of them is missing.
       const auto put_ratio = [&](Column column, double measured, double predicted) {
         const bool there = measured > 0 && predicted > 0;

@@ -143,10 +143,12 @@ QString MeasuringCard::state_words() const {
   const Message kept = say::explorer_page::kept_in{.file = measurer_.database().toStdString()};
   const MeasuredPoint& last = measurer_.points().front();
   if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(kept);
+  const QString why = last.simulated ? QLatin1Char(' ') + qtext(say::explorer_page::by_construction{}) : QString();
   return qtext(say::explorer_page::beside_prediction{.configuration = short_title(last.choices).toStdString(),
                                                      .outcome = outcome_words(last).toStdString(),
                                                      .predicted = text(Nanoseconds(last.theory->ns)),
-                                                     .kept = kept});
+                                                     .kept = kept}) +
+         why;
 }
 
 QString MeasuringCard::no_device_words() const {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "kernels/registry.h"
@@ -15,6 +16,7 @@
 #include "ui/models/shown_ceilings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -23,6 +25,8 @@ namespace {
 constexpr double worth_saying = 0.005;
 /// Devices that an algorithm's colour has shades for.
 constexpr std::size_t most_of_shades = 3;
+/// Older runs that an algorithm's colour has shades and marks for.
+constexpr int oldest_of_shades = 3;
 
 /// " · memory-wall (2)", where runs have to be told apart.
 QString of_run(const analysis::SeriesName& name) {
@@ -257,13 +261,37 @@ namespace {
 
 /// Grouped curves are told apart by their colour: each algorithm's groups follow one another.
 std::size_t give_group_hues(std::vector<Curve>& curves) {
-  std::map<std::string, int> hue_of;  // by owner, in the order of the curves
+  std::map<std::pair<std::string, int>, int> hue_of;  // by owner and age, in the order of the curves
   for (Curve& curve : curves) {
-    const std::string owner = owner_words(curve.name).toStdString();
-    curve.hue = hue_of.try_emplace(owner, static_cast<int>(hue_of.size())).first->second;
+    if (curve.name.algorithm.empty()) continue;  // the problem's own
+    const std::string owner = (owner_words(curve.name) + of_run(curve.name)).toStdString();
+    curve.paler = false;
+    curve.hue = hue_of.try_emplace({owner, curve.name.age}, static_cast<int>(hue_of.size())).first->second;
     curve.hue_words = QString::fromStdString(owner);
   }
   return hue_of.size();
+}
+
+/// What is compared in one plot has one colour only where its marks differ.
+void give_looks(std::vector<Curve>& curves) {
+  std::map<std::tuple<std::string, int, int, Provenance>, QStringList> sides_of;
+  const auto was_measured = [&](const analysis::SeriesName& name) {
+    return std::ranges::any_of(curves, [&](const Curve& other) {
+      const bool of_gpu = other.provenance == Provenance::measured || other.provenance == Provenance::derived;
+      return other.kind == CurveKind::measured && of_gpu && other.name.algorithm == name.algorithm &&
+             other.name.device == name.device;
+    });
+  };
+  for (Curve& curve : curves) {
+    if (curve.kind != CurveKind::measured) continue;
+    const bool own_color = curve.hue >= 0;  // of a device or run, which its algorithms share
+    QStringList& sides = sides_of[{own_color ? std::string() : curve.name.algorithm, curve.hue,
+                                   curve.shade % static_cast<int>(most_of_shades), curve.provenance}];
+    const QString side = owner_words(curve.name) + of_run(curve.name) + QString::number(curve.name.age);
+    if (!sides.contains(side)) sides << side;
+    curve.look = static_cast<int>(sides.indexOf(side)) + std::max(curve.hue, 0) / static_cast<int>(category_colors);
+    curve.beside = !own_color && curve.provenance == Provenance::simulated && was_measured(curve.name);
+  }
 }
 
 /// Names, shades and colours of what analysis has built.
@@ -293,11 +321,12 @@ CurveSet named_set(std::shared_ptr<const PointSet> points, const ProblemFilter& 
     named.label = std::move(label);
     named.shade = static_cast<int>(shade);
     named.paler = named.name.age > 0;
-    grouped = grouped || !named.name.group.empty();
+    grouped = grouped || !named.name.group.empty() || named.name.age > oldest_of_shades;
     set.curves.push_back(std::move(named));
   }
   set.hues =
       grouped && color == ColorOf::automatic ? give_group_hues(set.curves) : give_hues(set.curves, *points, set.color);
+  give_looks(set.curves);
   for (const analysis::WithheldFit& fit : built.withheld) {
     set.withheld.push_back(
         {fit.name.algorithm, fit_label(fit.name, fit.quantity, fit.provenance, withheld_words(fit.law))});

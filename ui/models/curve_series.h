@@ -44,6 +44,8 @@ struct Curve : analysis::Curve {
   int hue = of_algorithm;
   QString hue_words = {};  ///< whose the hue is
   bool paler = false;      ///< of an older run, which has no colour of its own
+  int look = 0;            ///< its place among those of one colour and origin: each has marks of its own
+  bool beside = false;     ///< simulated, of what was measured too: of a shade of its own
 };
 
 /// A law that its points do not carry.

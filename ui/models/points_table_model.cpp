@@ -7,6 +7,7 @@
 #include <QLocale>
 #include <QPalette>
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -79,12 +80,26 @@ std::vector<Row> ordered_by_setting(const Column& by, const PointSet& points, co
 }
 
 /// Each text that a setting has from that row on.
-QStringList distinct_texts(const Column& column, const PointSet& points, Row from) {
+QStringList distinct_texts(const Column& column, const PointSet& points, Row from, Row end) {
   QStringList texts;
-  for (const Row row : tell_apart(column.keys(points), from, points.size()).example) {
+  for (const Row row : tell_apart(column.keys(points), from, end).example) {
     texts << column.value(points, row).text;
   }
   return texts;
+}
+
+bool varies(const Column& column, const PointSet& points, bool has_values) {
+  constexpr Row first_rows = 1000;  // mostly they tell
+  if (points.size() < 2) return true;
+  if (!column.metric.empty()) {
+    const analysis::ValueColumn& values = values_of(points, column.metric);
+    return !has_values || std::ranges::any_of(points.table().rows(), [&](Row row) { return values.has(row); });
+  }
+  return std::ranges::any_of(std::array{std::min(first_rows, points.size()), points.size()}, [&](Row end) {
+    QStringList texts = distinct_texts(column, points, 0, end);
+    texts.removeDuplicates();
+    return texts.size() > 1;
+  });
 }
 
 std::vector<Row> ordered_by_value(const analysis::ValueColumn& values, const std::vector<Row>& given,
@@ -163,6 +178,7 @@ void PointsTableModel::set_points(std::shared_ptr<const PointSet> points) {
 PointsTableModel::Look PointsTableModel::look(Looked looked, bool texts) const {
   if (looked_.points == looked.points) {
     looked.in_use = looked_.in_use;
+    looked.varies = looked_.varies;
     looked.texts = looked_.texts;
   }
   looked.by = listed_by_;
@@ -173,8 +189,11 @@ PointsTableModel::Look PointsTableModel::look(Looked looked, bool texts) const {
       if (column.in_use != nullptr && !now.in_use.contains(column.key)) {
         now.in_use[column.key] = column.in_use(*now.points);
       }
+      if (!now.varies.contains(column.key)) {
+        now.varies[column.key] = varies(column, *now.points, now.listing == nullptr);
+      }
       if (texts && column.metric.empty() && !now.texts.contains(column.key)) {
-        now.texts[column.key] = distinct_texts(column, *now.points, 0);
+        now.texts[column.key] = distinct_texts(column, *now.points, 0, now.points->size());
       }
     }
     if (now.listing == nullptr) return now;
@@ -282,12 +301,13 @@ QString PointsTableModel::tip_of_cell(const Column& column, int row) const {
   const PointPages::Value from = source_of(column, row);
   if (from.points == nullptr) return from.error.isEmpty() ? qtext(say::points_table::row_is_read{}) : from.error;
   if (column.tip != nullptr) return column.tip(*from.points, from.row);
-  return column.value(*from.points, from.row).tip;
+  const Value value = column.value(*from.points, from.row);
+  return value.tip.isEmpty() && column.metric.empty() ? value.text : value.tip;  // it may be cut
 }
 
 QStringList PointsTableModel::texts_of(int column, Row from) const {
   if (const QStringList* all = known(looked_.texts, column)) return *all;
-  return distinct_texts(columns_[static_cast<std::size_t>(column)], *points_, from);
+  return distinct_texts(columns_[static_cast<std::size_t>(column)], *points_, from, points_->size());
 }
 
 int PointsTableModel::column_of(const QString& heading) const {
@@ -302,6 +322,11 @@ bool PointsTableModel::column_in_use(int column) const {
   const auto [known, fresh] = in_use_.try_emplace(column, false);
   if (fresh) known->second = spec.in_use(*points_);
   return known->second;
+}
+
+bool PointsTableModel::column_varies(int column) const {
+  const bool* found = known(looked_.varies, column);
+  return found != nullptr ? *found : varies(columns_[static_cast<std::size_t>(column)], *points_, !lists());
 }
 
 QString PointsTableModel::key_of(int column) const {

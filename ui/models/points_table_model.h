@@ -42,6 +42,7 @@ class PointsTableModel : public TableModel {
   struct Looked {
     std::shared_ptr<const PointSet> points;
     std::map<QString, bool> in_use;                ///< column_in_use(), by the column's key
+    std::map<QString, bool> varies;                ///< column_varies(), by the column's key
     std::map<QString, QStringList> texts;          ///< texts_of(), by the column's key, where that was asked for
     std::shared_ptr<const Listing> listing;        ///< null: all points are rows
     std::shared_ptr<const std::vector<Row>> rows;  ///< of the listing, in the order of
@@ -80,6 +81,8 @@ class PointsTableModel : public TableModel {
   [[nodiscard]] int column_of(const QString& heading) const;
   /// False for a column of a rarely set property that no point has.
   [[nodiscard]] bool column_in_use(int column) const;
+  /// False where all points, of which there are several, read the same here, or have nothing.
+  [[nodiscard]] bool column_varies(int column) const;
   /// The column of that key ("n", "heads", a field's or a knob's name); -1 when there is none.
   [[nodiscard]] int column_named(const QString& key) const;
   [[nodiscard]] QString key_of(int column) const;

@@ -11,7 +11,8 @@ namespace attnscope::ui {
 class RunsModel : public QAbstractListModel {
   Q_OBJECT
  public:
-  /// origin_role: "simulated" or "imported"; empty for what a GPU here was measured at.
+  /// origin_role: "simulated" or "imported"; empty for what a GPU here was measured at. file_role: its file
+  /// and time in words, ever shorter: the first that fits is shown.
   enum Role { title_role = Qt::UserRole + 1, detail_role, file_role, origin_role, state_role };
 
   explicit RunsModel(Workspace& workspace, QObject* parent = nullptr);

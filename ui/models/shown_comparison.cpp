@@ -136,10 +136,12 @@ void ShownComparison::make_table() {
     column.number = [value](std::size_t line) { return number_of(value(line)); };
   }
   table_.drop("against");
-  // A ratio says nothing without the problem that it is of.
   const auto place = std::ranges::find(table_.columns, "point", &analysis::Column::key);
   table_.columns.insert(table_.columns.erase(place), std::make_move_iterator(settings.begin()),
                         std::make_move_iterator(settings.end()));
+  // What is read first is in sight, however many settings there are.
+  const auto ratio = std::ranges::find(table_.columns, "ratio", &analysis::Column::key);
+  if (ratio != table_.columns.end()) std::rotate(table_.columns.begin() + 1, ratio, ratio + 1);
 }
 
 }  // namespace attnscope::ui

@@ -20,12 +20,9 @@
 #include "profiler/analysis/comparison_words.h"
 #include "storage/recorded_samples.h"
 #include "ui/pages/layout_option.h"
-#include "ui/plots/curve_style.h"
-#include "ui/plots/plot_parts.h"
 #include "ui/runs/source_note.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/theme/theme.h"
 #include "ui/widgets/flow_layout.h"
 #include "ui/widgets/plain_cells.h"
 #include "ui/widgets/plain_table.h"
@@ -43,14 +40,6 @@ ProblemFilter sides_filter() {
   ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
   filter.narrow_by({}, analysis::facet_of_both(tiles.x, tiles.y));
   return filter;
-}
-
-QLabel* text_label(QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setTextFormat(Qt::PlainText);  // names are files' and devices'
-  label->setWordWrap(true);
-  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  return label;
 }
 
 }  // namespace
@@ -176,12 +165,8 @@ void ComparePage::add_content() {
   auto* column = new QVBoxLayout(shown);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
-  answer_ = text_label(shown);
-  summary_ = text_label(shown);
-  method_ = text_label(shown);
-  column->addWidget(answer_);
-  column->addWidget(summary_);
-  column->addWidget(method_);
+  words_ = new ComparedWords(shown);
+  column->addWidget(words_);
   auto* views = new QWidget(shown);
   views_ = new QStackedLayout(views);
   views_->setContentsMargins(0, 0, 0, 0);
@@ -356,9 +341,11 @@ void ComparePage::ask() {
     drop();
     other_.offer({});
     other_chip_->hide();
-    show_words(visible_->empty() ? why_no_points(workspace())
-                                 : EmptyWords{qtext(say::compare_page::one_side{}),
-                                              qtext(say::compare_page::one_side_help{}), attnscope::second_sample});
+    const QString copies = copies_in_words(workspace().runs()).toHtmlEscaped();
+    const QString help = (QStringList{copies} << qtext(say::compare_page::one_side_help{})).join(QLatin1Char(' '));
+    show_words(visible_->empty()
+                   ? why_no_points(workspace())
+                   : EmptyWords{qtext(say::compare_page::one_side{}), help.trimmed(), attnscope::second_sample});
     return;
   }
   // What stands there stays until the new is there.
@@ -429,11 +416,7 @@ void ComparePage::take_narrowed(ComparedView& found) {
   layout_chip_->setVisible(!found.layouts.empty());
   layout_chip_->show_options(found.layouts, found.layout);
   facets().setVisible(found.map_layout || found.along);
-  answer_->setText(found.answer);
-  answer_->setVisible(!found.answer.isEmpty());
-  summary_->setText(found.summary);
-  method_->setText(found.method);
-  style_words();
+  words_->say(found, copies_in_words(workspace().runs()));
   size_columns();
   show_content(std::move(found.simulated), ErrorNote::First::time);
   show_view(found);
@@ -467,13 +450,9 @@ void ComparePage::show_no_view(const EmptyWords& words) {
   views_->setCurrentWidget(no_view_);
 }
 
-void ComparePage::style_words() {
-  answer_->setFont(bold(font()));
-  method_->setFont(small_font(font()));
-  QPalette muted = palette();
-  muted.setColor(QPalette::WindowText, plot_colors(palette()).muted);
-  method_->setPalette(muted);
-  method_->setVisible(!method_->text().isEmpty());
+void ComparePage::resizeEvent(QResizeEvent* event) {
+  ProblemPage::resizeEvent(event);
+  words_->fit(height());
 }
 
 void ComparePage::show_words(const EmptyWords& words) {
@@ -563,7 +542,6 @@ void ComparePage::changeEvent(QEvent* event) {
   ProblemPage::changeEvent(event);
   const bool of_looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
   if (!of_looks || table_ == nullptr || !set_ || !words().isEmpty()) return;
-  style_words();
   size_columns();
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <QDoubleSpinBox>
-#include <QLabel>
 #include <QStackedLayout>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "ui/models/comparison_model.h"
 #include "ui/models/comparison_order.h"
 #include "ui/pages/compared_view.h"
+#include "ui/pages/compared_words.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
@@ -57,8 +57,9 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
   [[nodiscard]] const ComparisonModel& model() const { return *model_; }
   /// What stands above: the answer, then the verdicts counted, then the rest, a line each.
-  [[nodiscard]] QString summary() const { return answer_->text() + QLatin1Char('\n') + summary_->text(); }
-  [[nodiscard]] QString method() const { return method_->text(); }
+  [[nodiscard]] QString summary() const { return words_->summary(); }
+  [[nodiscard]] const ComparedWords& said() const { return *words_; }
+  [[nodiscard]] QString method() const { return words_->method(); }
 
  protected:
   void fill_menu(QMenu& menu) override;
@@ -69,6 +70,7 @@ class ComparePage : public ProblemPage {
   [[nodiscard]] bool may_stay() const override { return set_ != nullptr || found_.busy(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void add_controls();
@@ -107,7 +109,6 @@ class ComparePage : public ProblemPage {
   void show_view(ComparedView& found);
   /// In place of a view.
   void show_no_view(const EmptyWords& words);
-  void style_words();
   void size_columns();
   void select_of(int row, bool of_other);
   [[nodiscard]] const SideAxis* axis() const;
@@ -129,9 +130,7 @@ class ComparePage : public ProblemPage {
   FacetChip* other_chip_ = nullptr;
   FacetChip* layout_chip_ = nullptr;
   QDoubleSpinBox* margin_ = nullptr;
-  QLabel* answer_ = nullptr;
-  QLabel* summary_ = nullptr;
-  QLabel* method_ = nullptr;
+  ComparedWords* words_ = nullptr;
   QStackedLayout* views_ = nullptr;
   PlainTable* table_ = nullptr;
   HeatmapView* map_ = nullptr;

@@ -116,6 +116,11 @@ void ExplorerPage::build_editors() {
   fit_editors();
 }
 
+void ExplorerPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  fit_editors();
+}
+
 void ExplorerPage::take_new_kernels() {
   list_algorithms();
   if (known_algorithms().knobs().size() != knobs_there_) build_editors();

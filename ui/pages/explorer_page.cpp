@@ -440,7 +440,10 @@ void ExplorerPage::show_kernel() {
   unit_bars_->set_times(times, qtext(say::explorer_page::untimed{}));
   set_words(occupancy_, occupancy_words(kernel, e.predicts_time));
   occupancy_->show();
-  const QString note = e.predicts_time ? rates_note(*shown_) : measured ? counted_words(*record, name) : QString();
+  QString note = e.predicts_time ? rates_note(*shown_) : measured ? counted_words(*record, name) : QString();
+  if (e.predicts_time && measured && record->provenance == Provenance::simulated) {
+    note.prepend(qtext(say::explorer_page::by_construction{}) + QLatin1Char(' '));
+  }
   set_words(terms_note_, note);
   terms_note_->setVisible(!note.isEmpty());
 }
@@ -574,7 +577,7 @@ void ExplorerPage::take_nearest() {
 void ExplorerPage::fit_editors() {
   // In a low window a scroll bar stands beside the editors, and covers none of them.
   const int least = editors_->minimumSizeHint().width() + editor_area_->verticalScrollBar()->sizeHint().width();
-  editor_area_->setFixedWidth(std::max(qRound(editors_width * fontMetrics().height()), least));
+  editor_area_->setFixedWidth(std::max({qRound(editors_width * fontMetrics().height()), least, width() / 6}));
 }
 
 void ExplorerPage::changeEvent(QEvent* event) {

@@ -93,6 +93,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   void show_anew() override { show_recorded(); }
   void showEvent(QShowEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void keep_choices();

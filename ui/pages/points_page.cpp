@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "messages/points_table.h"
+#include "ui/models/points_table_columns.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/findable_menu.h"
@@ -19,7 +20,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int cell_padding = 16;    ///< around a cell's text, both sides
-constexpr int header_padding = 24;  ///< around a heading's, with the arrow that says how the table is sorted
+constexpr int header_padding = 12;  ///< around a heading's
+constexpr int arrow_room = 12;      ///< beside it, for the arrow that says how the table is sorted
+constexpr int longest_word = 12;    ///< letters: a mask may be as long as a sentence, and mostly is one word
 constexpr int widest_column = 340;
 /// Rows whose values are looked at for the width of a column that computes them: their texts have three digits, and are
 /// of a length.
@@ -78,6 +81,9 @@ void PointsPage::add_table() {
   listed_->hide();
   static_cast<QVBoxLayout*>(layout())->addWidget(listed_);
   static_cast<QVBoxLayout*>(layout())->addWidget(content, 1);
+  common_ = new ElidedLabel(this);
+  common_->hide();
+  static_cast<QVBoxLayout*>(layout())->addWidget(common_);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) tell_selected(model_->point(order_->mapToSource(current).row()));
@@ -86,6 +92,12 @@ void PointsPage::add_table() {
   connect(order_, &PointsOrder::sort_column_moved, this, [this](int column) {
     const QSignalBlocker quiet(table_->horizontalHeader());
     table_->horizontalHeader()->setSortIndicator(column, order_->sortOrder());
+  });
+  connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, [this](int column) {
+    if (column < 0 || sized_by_hand_.contains(column)) return;
+    const QScopedValueRollback sizing(sizing_, true);
+    const int heading = table_->fontMetrics().horizontalAdvance(heading_of(column)) + header_padding + arrow_room;
+    table_->setColumnWidth(column, std::max(table_->columnWidth(column), heading));
   });
   connect(table_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
     if (!sizing_) sized_by_hand_.insert(column);
@@ -103,9 +115,11 @@ std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
 
 void PointsPage::keep_order() {
   const auto save = [this](QJsonObject& state) {
-    QJsonArray hidden;
-    for (const QString& key : hidden_) hidden.append(key);
-    state[QStringLiteral("hidden_columns")] = hidden;
+    const auto keys = [](const std::set<QString>& of) {
+      return QJsonArray::fromStringList(QStringList(of.begin(), of.end()));
+    };
+    state[QStringLiteral("hidden_columns")] = keys(hidden_);
+    state[QStringLiteral("shown_columns")] = keys(shown_);
     const QHeaderView& header = *table_->horizontalHeader();
     const int column = header.sortIndicatorSection();
     if (column < 0 || column >= model_->columnCount()) return;
@@ -113,11 +127,14 @@ void PointsPage::keep_order() {
     state[QStringLiteral("descending")] = header.sortIndicatorOrder() == Qt::DescendingOrder;
   };
   const auto restore = [this](const QJsonObject& state) {
-    if (const QJsonValue hidden = state[QStringLiteral("hidden_columns")]; hidden.isArray()) {
-      hidden_.clear();
-      for (const auto& key : hidden.toArray()) hidden_.insert(key.toString());
-      hide_columns();
-    }
+    const auto take = [&](const QString& name, std::set<QString>& into) {
+      if (!state[name].isArray()) return;
+      into.clear();
+      for (const auto& key : state[name].toArray()) into.insert(key.toString());
+    };
+    take(QStringLiteral("hidden_columns"), hidden_);
+    take(QStringLiteral("shown_columns"), shown_);
+    hide_columns();
     const int column = model_->column_named(state[QStringLiteral("sorted_by")].toString());
     if (column < 0) return;
     const bool descending = state[QStringLiteral("descending")].toBool();
@@ -184,9 +201,23 @@ void PointsPage::show_points() {
 }
 
 void PointsPage::hide_columns() {
+  QStringList common;
   for (int column = 0; column < model_->columnCount(); ++column) {
-    table_->setColumnHidden(column, !model_->column_in_use(column) || hidden_.contains(model_->key_of(column)));
+    const QString key = model_->key_of(column);
+    const bool used = model_->column_in_use(column) && !hidden_.contains(key);
+    const bool folded = used && column > 0 && !shown_.contains(key) && !model_->column_varies(column);
+    table_->fold_column(column, folded);
+    if (!used) table_->setColumnHidden(column, true);
+    const QString text = folded ? model_->text_of(column, *model_->points(), 0) : QString();
+    if (!text.isEmpty()) common << QStringLiteral("%1 %2").arg(heading_of(column), text);
   }
+  common_->setVisible(!common.isEmpty());
+  common_->setText(qtext(say::points_table::common{.settings = common.join(QStringLiteral(" · ")).toStdString()}));
+  common_->setToolTip(plain_tip(common_->text()));
+}
+
+QString PointsPage::heading_of(int column) const {
+  return model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
 }
 
 void PointsPage::fill_menu(QMenu& menu) {
@@ -195,12 +226,12 @@ void PointsPage::fill_menu(QMenu& menu) {
   for (int column = 1; column < model_->columnCount(); ++column) {  // the first one names the row
     if (!model_->column_in_use(column)) continue;
     const QString key = model_->key_of(column);
-    QAction* shown = columns->addAction(
-        model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().replace(u'&', QStringLiteral("&&")));
+    QAction* shown = columns->addAction(heading_of(column).replace(u'&', QStringLiteral("&&")));
     shown->setCheckable(true);
-    shown->setChecked(!hidden_.contains(key));
+    shown->setChecked(!table_->isColumnHidden(column));
     connect(shown, &QAction::toggled, this, [this, key](bool on) {
-      on ? static_cast<void>(hidden_.erase(key)) : static_cast<void>(hidden_.insert(key));
+      (on ? hidden_ : shown_).erase(key);
+      (on ? shown_ : hidden_).insert(key);
       hide_columns();
     });
   }
@@ -246,8 +277,7 @@ void PointsPage::size_columns() {
   if (sized_rows_ == 0 && !widens) {
     content_width_.assign(static_cast<std::size_t>(columns), 0);
     for (int column = 0; column < columns; ++column) {
-      const QString heading = model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-      content_width_[static_cast<std::size_t>(column)] = metrics.horizontalAdvance(heading) + header_padding;
+      content_width_[static_cast<std::size_t>(column)] = metrics.horizontalAdvance(heading_of(column)) + header_padding;
     }
   }
   const QScopedValueRollback sizing(sizing_, true);
@@ -258,7 +288,11 @@ void PointsPage::size_columns() {
       // Measuring costs more than reading: a shorter text is hardly ever wider.
       if (text.size() < longest) return;
       longest = text.size();
-      width = std::max(width, metrics.horizontalAdvance(text) + cell_padding);
+      // Words of a setting may be cut, a number never.
+      const bool word = column < model_->column_named(result_key) && !text.isEmpty() && !text.front().isDigit();
+      const int needed = word ? std::min(metrics.horizontalAdvance(text), metrics.averageCharWidth() * longest_word)
+                              : metrics.horizontalAdvance(text);
+      width = std::max(width, needed + cell_padding);
     };
     if (model_->is_setting(column)) {
       for (const QString& text : model_->texts_of(column, static_cast<Row>(sized_rows_))) make_room(text);

@@ -13,6 +13,7 @@
 #include "ui/models/points_table_model.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/page.h"
+#include "ui/widgets/elided_label.h"
 #include "ui/widgets/plain_table.h"
 
 namespace attnscope::ui {
@@ -26,14 +27,16 @@ class PointsPage : public Page {
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
 
   [[nodiscard]] PlainTable* table() const { return table_; }
+  /// What all rows say, in place of columns that would say nothing else.
+  [[nodiscard]] QString common() const { return common_->isHidden() ? QString() : common_->text(); }
   /// None of what is listed without being in memory.
   [[nodiscard]] bool has_values() const override { return !model_->lists() && model_->rowCount() > 0; }
   [[nodiscard]] ShownValues values() const override { return table_->values(); }
+  void fill_menu(QMenu& menu) override;
 
  protected:
   void show_anew() override { refresh(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
-  void fill_menu(QMenu& menu) override;
 
  private:
   void hide_columns();
@@ -62,6 +65,7 @@ class PointsPage : public Page {
   /// The table, or why it has no row.
   void show_rows();
   void size_columns();
+  [[nodiscard]] QString heading_of(int column) const;
   /// Whether more points fit than are in memory: the table then has rows that plots do not show.
   [[nodiscard]] bool lists_more() const;
 
@@ -77,7 +81,9 @@ class PointsPage : public Page {
   std::weak_ptr<const PointSet> sized_of_;   ///< all points that columns have room for; null: of some alone
   std::vector<int> content_width_;           ///< of each column, in pixels, as far as it was looked at
   std::set<int> sized_by_hand_;
-  std::set<QString> hidden_;  ///< keys of columns that the user has hidden
+  std::set<QString> hidden_;       ///< keys of columns that the user has hidden
+  std::set<QString> shown_;        ///< of those shown by the user, though all rows say the same there
+  ElidedLabel* common_ = nullptr;  ///< what all rows say
   bool sizing_ = false;
   Live<Asked, Found> found_;
 };

@@ -72,14 +72,19 @@ class RunDelegate : public QStyledItemDelegate {
     const auto write = [&](int row, int end, const QString& words) {
       const QRect rect(left, top + row * (line + 2), std::max(0, end - left), line);
       painter->drawText(rect, Qt::AlignLeft | Qt::AlignVCenter,
-                        painter->fontMetrics().elidedText(words, Qt::ElideRight, rect.width()));
+                        painter->fontMetrics().elidedText(words, Qt::ElideMiddle, rect.width()));
     };
     write(0, right, index.data(RunsModel::title_role).toString());
     painter->setFont(option.font);
     painter->setPen(muted);
     const int end = option.rect.right() - row_margin;
     write(1, end, index.data(RunsModel::detail_role).toString());
-    write(2, end, index.data(RunsModel::file_role).toString());
+    const QStringList files = index.data(RunsModel::file_role).toStringList();
+    const auto fits = [&](const QString& words) {
+      return painter->fontMetrics().horizontalAdvance(words) <= end - left;
+    };
+    const auto fitting = std::find_if(files.begin(), files.end() - 1, fits);
+    write(2, end, *fitting);
     painter->restore();
   }
 

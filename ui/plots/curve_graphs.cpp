@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "messages/curve_plot.h"
+#include "profiler/metrics/metrics.h"
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
@@ -83,7 +84,7 @@ void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) 
     if (!curve.paler) legend.add_color(curve.hue_words, color, false, curve.label);
     return;
   }
-  if (curve.hue == no_hue || curve.paler || curve.name.algorithm.empty()) return;
+  if (curve.hue == no_hue || curve.paler || curve.beside || curve.name.algorithm.empty()) return;
   // A chip above the plot has an algorithm's colour, but no device's shade of it.
   legend.add_color(owner_words(curve.name), color, curve.name.device.empty(), curve.label);
 }
@@ -159,6 +160,18 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
   };
   for (const WithheldNote& note : set.withheld) {
     add(QString::fromStdString(note.algorithm), note.text, qtext(say::curve_plot::fits_withheld{}));
+  }
+  const auto of_time = [](const Curve& curve) { return analysis::metric_of(curve) == metric_key::time_median_ns; };
+  const bool simulated = std::ranges::any_of(set.curves, [&](const Curve& curve) {
+    return of_time(curve) && curve.kind == CurveKind::measured && curve.provenance == Provenance::simulated;
+  });
+  const bool theory = std::ranges::any_of(set.curves, [&](const Curve& curve) {
+    return of_time(curve) && (curve.kind == CurveKind::model || std::ranges::any_of(curve.points, [](const auto& p) {
+                                return p.over_theory.has_value();
+                              }));
+  });
+  if (simulated && theory) {
+    add({}, qtext(say::curve_plot::times_by_construction{}), qtext(say::curve_plot::times_by_construction{}));
   }
   if (set.boundaries.size() > most_bands) {
     const QString words = qtext(say::curve_plot::bands_left_out{.bands = set.boundaries.size()});

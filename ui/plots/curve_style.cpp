@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/curve_style.h"
 
+#include <numbers>
+
 #include "messages/curve_plot.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/text/format.h"
@@ -10,7 +12,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double square_size = 6.5;
-constexpr double older_strength = 0.5;  ///< of the colour of an older run's curves
+constexpr double older_strength = 0.6;   ///< of the colour of an older run's curves
+constexpr double oldest_strength = 0.4;  ///< of those before it
+constexpr double beside_strength = 0.6;  ///< of the colour of what is simulated beside what was measured
 
 QColor mixed(const QColor& color, const QColor& background, double strength) {
   const auto part = [strength](int a, int b) { return static_cast<int>(strength * a + (1 - strength) * b); };
@@ -27,6 +31,35 @@ QPainterPath half_disc() {
   path.arcTo(disc, 0, 180);
   path.closeSubpath();
   return path;
+}
+
+/// A disc or square with what strikes it.
+QPainterPath struck(SampleMark mark) {
+  const bool square =
+      mark == SampleMark::crossed_square || mark == SampleMark::barred_square || mark == SampleMark::upright_square;
+  const double half = (square ? square_size : disc_size) / 2;
+  QPainterPath path;
+  square ? path.addRect(-half, -half, 2 * half, 2 * half) : path.addEllipse(QPointF(), half, half);
+  const auto strike = [&](double x, double y) {
+    path.moveTo(-x, -y);
+    path.lineTo(x, y);
+  };
+  const double corner = square ? half : half * std::numbers::sqrt2 / 2;
+  if (mark == SampleMark::barred_disc || mark == SampleMark::barred_square) {
+    strike(half, 0);
+  } else if (mark == SampleMark::upright_disc || mark == SampleMark::upright_square) {
+    strike(0, half);
+  } else {
+    strike(corner, corner);
+    strike(corner, -corner);
+  }
+  return path;
+}
+
+/// What tells it from others of its colour.
+QString side_words(const Curve& curve) {
+  if (curve.hue >= 0) return owner_words(curve.name);
+  return QString::fromStdString(curve.name.runs.empty() ? curve.name.label : curve.name.runs);
 }
 
 /// The colour of an algorithm's curves on the first, second, third device.
@@ -73,6 +106,16 @@ QPen curve_pen(const Curve& curve, const QColor& color) {
 SampleMark mark_of(const Curve& curve) {
   if (curve.kind != CurveKind::measured) return SampleMark::dashes;
   const bool squares = curve.quantity == Quantity::sm_l2;
+  switch (curve.look % 4) {
+    case 1:
+      return squares ? SampleMark::crossed_square : SampleMark::crossed_disc;
+    case 2:
+      return squares ? SampleMark::barred_square : SampleMark::barred_disc;
+    case 3:
+      return squares ? SampleMark::upright_square : SampleMark::upright_disc;
+    default:
+      break;
+  }
   switch (curve.provenance) {
     case Provenance::simulated:
       return squares ? SampleMark::hollow_square : SampleMark::hollow_disc;
@@ -127,6 +170,13 @@ QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& b
       return {QCPScatterStyle::ssPlusSquare, QPen(color, 1.1), background, square_size};
     case SampleMark::half_disc:
       return {half_disc(), QPen(color, 1.1), color, 1.15 * path_unit_size};
+    case SampleMark::crossed_disc:
+    case SampleMark::crossed_square:
+    case SampleMark::barred_disc:
+    case SampleMark::barred_square:
+    case SampleMark::upright_disc:
+    case SampleMark::upright_square:
+      return {struck(mark), QPen(color, 1.1), background, path_unit_size};
     default:  // theory has no marks
       return {};
   }
@@ -138,10 +188,11 @@ QCPScatterStyle selection_ring(const QColor& color) {
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   if (curve.name.algorithm.empty() || curve.hue == no_hue) return colors.muted;
-  const QColor color = curve.hue >= 0
-                           ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
-                           : shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
-  return !curve.paler ? color : mixed(color, colors.background, older_strength);
+  QColor color = curve.hue >= 0 ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
+                                : shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
+  if (curve.beside) color = mixed(color, colors.dark ? Qt::white : Qt::black, beside_strength);
+  if (!curve.paler) return color;
+  return mixed(color, colors.background, curve.name.age == 1 ? older_strength : oldest_strength);
 }
 
 bool slowed_by_clocks(const Curve& curve) {
@@ -163,7 +214,7 @@ QString style_words(const Curve& curve) {
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
-             (curve.name.age > 0 ? QStringLiteral(" · ") + qtext(say::curve_plot::older_run{}) : QString());
+             (curve.look > 0 ? QStringLiteral(" · ") + side_words(curve) : QString());
     case CurveKind::model:
       // It is exact for bytes between SM and L2, and a prediction for a time.
       if (!curve.metric.empty()) return qtext(say::curve_plot::model{.quantity = quantity.toStdString()});

@@ -2,7 +2,7 @@
 // How a curve looks, in the plot, its legend and its read-out: colour by algorithm, stroke and mark by what the values
 // are. Measured: filled marks on solid lines. Simulated: hollow discs and squares on dotted lines. Imported: hollow
 // diamonds and triangles on dash-dotted lines. Theory: dashed lines without marks. Throttled clocks: half-filled discs.
-// Extrapolated: a plus in the hollow mark.
+// Extrapolated: a plus in the hollow mark. A second, third or fourth run of one colour: hollow marks that are struck.
 #pragma once
 
 #include <qcustomplot.h>
@@ -27,7 +27,7 @@ inline constexpr double path_unit_size = 6;  ///< the size at which QCPScatterSt
 [[nodiscard]] QCPScatterStyle scatter_of(const Curve& curve, const QColor& color, const QColor& background);
 [[nodiscard]] QCPScatterStyle scatter_of(SampleMark mark, const QColor& color, const QColor& background);
 /// The algorithm's colour, in a shade for each of several devices, or the device's or run's own (Curve::hue); paler for
-/// an older run; muted for what belongs to the problem alone.
+/// an older run, darker for a simulated one beside a measured one; muted for what belongs to the problem alone.
 [[nodiscard]] QColor curve_color(const Curve& curve, const PlotColors& colors);
 /// Whether throttled clocks change what the curve shows: bytes do not depend on them.
 [[nodiscard]] bool slowed_by_clocks(const Curve& curve);

@@ -23,6 +23,12 @@ enum class SampleMark {
   plus_square,
   diamond,
   triangle,
+  crossed_disc,  ///< hollow, as all that are struck: of a second, third or fourth run of one colour
+  crossed_square,
+  barred_disc,
+  barred_square,
+  upright_disc,
+  upright_square,
   dashes
 };
 

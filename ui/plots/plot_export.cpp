@@ -20,6 +20,13 @@ constexpr double slide_width = 800;
 constexpr int slide_margin = 24;
 constexpr double title_size = 1.9;  ///< of the font of plots
 
+/// Lines break between settings, not within.
+QString unbroken(const QString& words) {
+  QStringList parts = words.split(QStringLiteral(" · "));
+  for (QString& part : parts) part.replace(QLatin1Char(' '), QChar::Nbsp);
+  return parts.join(QStringLiteral(" · "));
+}
+
 void draw_slide(const PlotPicture& picture, QCPPainter& painter, const QRect& area, double pixel) {
   const double scale = area.width() / slide_width;
   const PlotColors colors = plot_colors(QGuiApplication::palette());
@@ -42,11 +49,11 @@ void draw_slide(const PlotPicture& picture, QCPPainter& painter, const QRect& ar
   const QFont font = QGuiApplication::font();
   QFont large = bold(font);
   large.setPointSizeF(font.pointSizeF() * title_size);
-  write(large, colors.text, picture.sentence.isEmpty() ? picture.title : picture.sentence, false);
+  write(large, colors.text, picture.sentence.isEmpty() ? unbroken(picture.title) : picture.sentence, false);
   const SourceParts source = source_parts(picture.runs);
   const bool names_device = picture.title.contains(source.devices);
   QStringList below{names_device ? QString() : source.devices, source.days};
-  if (!picture.sentence.isEmpty()) below << picture.title;
+  if (!picture.sentence.isEmpty()) below << unbroken(picture.title);
   below << picture.tiles;
   below.removeAll(QString());
   write(font, colors.muted, below.join(QStringLiteral(" · ")), false);

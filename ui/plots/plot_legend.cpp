@@ -46,6 +46,8 @@ class StyleItem : public QCPAbstractLegendItem {
   }
 
  protected:
+  /// The library's ends a pixel above the letters that hang below their line.
+  [[nodiscard]] QRect clipRect() const override { return mOuterRect.adjusted(0, 0, 0, 2); }
   void draw(QCPPainter* painter) override {
     const QSize size = icon_beside(mParentPlot->font());
     const QRectF icon(QPointF(mRect.left(), mRect.top() + (mRect.height() - size.height()) / 2.0), size);
@@ -78,6 +80,7 @@ class CurveItem : public QCPPlottableLegendItem {
   using QCPPlottableLegendItem::QCPPlottableLegendItem;
 
  protected:
+  [[nodiscard]] QRect clipRect() const override { return mOuterRect.adjusted(0, 0, 0, 2); }
   [[nodiscard]] QSize minimumOuterSizeHint() const override {
     if (!size_.isValid() || font_ != mFont) {
       size_ = QCPPlottableLegendItem::minimumOuterSizeHint();

@@ -58,7 +58,13 @@ QString curve_sentence(const CurveSet& set) {
   for (const Curve& curve : set.curves) curves.push_back(&curve);
   if (curves.empty()) return {};
   const auto pair = analysis::widest_pair(set.table(), curves);
-  return pair ? ratio_sentence(set, set.curves[pair->first], set.curves[pair->second], pair->ratio) : QString();
+  if (pair) return ratio_sentence(set, set.curves[pair->first], set.curves[pair->second], pair->ratio);
+  const auto only = std::ranges::find(set.curves, CurveKind::measured, &Curve::kind);
+  if (only == set.curves.end()) return {};
+  const CurvePoint& last = only->points.back();
+  return qtext(say::curve_plot::one_value{.curve = label_of(*only, last).toStdString(),
+                                          .value = format_quantity(last.value, *only).toStdString(),
+                                          .at = place_words(set, last.n).toStdString()});
 }
 
 void RatioBracket::pick(const QString& curve, double near) {

@@ -12,7 +12,7 @@
 
 namespace attnscope::ui {
 
-/// What the measured curves say of their widest_pair(); empty where none is told apart.
+/// What the measured curves say of their widest_pair(); where none is told apart, the last value of the first.
 [[nodiscard]] QString curve_sentence(const CurveSet& set);
 
 class RatioBracket {

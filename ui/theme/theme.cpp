@@ -92,7 +92,41 @@ class Style : public QProxyStyle {
 
   int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
     if (metric == PM_FocusFrameHMargin) return 6;
-    return QProxyStyle::pixelMetric(metric, option, widget);
+    const int own = QProxyStyle::pixelMetric(metric, option, widget);
+    switch (metric) {
+      case PM_IndicatorWidth:
+      case PM_IndicatorHeight:
+      case PM_ExclusiveIndicatorWidth:
+      case PM_ExclusiveIndicatorHeight:
+      case PM_SliderThickness:
+      case PM_SliderControlThickness:
+      case PM_SliderLength:
+      case PM_ScrollBarExtent:
+      case PM_MenuButtonIndicator:
+      case PM_HeaderMarkSize:
+      case PM_TabBarIconSize:
+      case PM_ButtonIconSize:
+        return qRound(own * larger(widget));
+      default:
+        return own;
+    }
+  }
+
+  QRect subControlRect(ComplexControl control, const QStyleOptionComplex* option, SubControl part,
+                       const QWidget* widget) const override {
+    const QRect own = QProxyStyle::subControlRect(control, option, part, widget);
+    if (control != CC_SpinBox && control != CC_ComboBox) return own;
+    const int more = room_for_arrows(widget);
+    const bool arrows =
+        control == CC_SpinBox ? part == SC_SpinBoxUp || part == SC_SpinBoxDown : part == SC_ComboBoxArrow;
+    const bool field = control == CC_SpinBox ? part == SC_SpinBoxEditField : part == SC_ComboBoxEditField;
+    return own.adjusted(arrows ? -more : 0, 0, field ? -more : 0, 0);
+  }
+
+  QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size,
+                         const QWidget* widget) const override {
+    const QSize own = QProxyStyle::sizeFromContents(type, option, size, widget);
+    return type == CT_SpinBox || type == CT_ComboBox ? own + QSize(room_for_arrows(widget), 0) : own;
   }
 
   void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
@@ -138,12 +172,46 @@ class Style : public QProxyStyle {
                           const QWidget* widget) const override {
     QProxyStyle::drawComplexControl(control, option, painter, widget);
     if (control == CC_ComboBox || control == CC_SpinBox) draw_sharp_frame(*option, *painter, option->rect);
+    if (larger(widget) > 1) {
+      const auto arrow = [&](SubControl part, bool up) {
+        if ((option->subControls & part) == 0) return;
+        draw_arrow(*option, *painter, QProxyStyle::proxy()->subControlRect(control, option, part, widget), up,
+                   larger(widget));
+      };
+      if (control == CC_ComboBox) arrow(SC_ComboBoxArrow, false);
+      if (control == CC_SpinBox) arrow(SC_SpinBoxUp, true);
+      if (control == CC_SpinBox) arrow(SC_SpinBoxDown, false);
+    }
     if (control == CC_Slider) {
       draw_sharp_frame(*option, *painter, subControlRect(control, option, SC_SliderHandle, widget));
     }
   }
 
  private:
+  /// What has a size of its own grows with the text beside it.
+  static double larger(const QWidget* widget) {
+    return enlargement(widget != nullptr ? widget->font() : QApplication::font());
+  }
+  static int room_for_arrows(const QWidget* widget) {
+    constexpr int own = 14;
+    return qRound(own * (larger(widget) - 1));
+  }
+  /// Over Fusion's own, whose size is fixed.
+  static void draw_arrow(const QStyleOption& option, QPainter& painter, const QRect& in, bool up, double by) {
+    const double half = std::min(4 * by, in.width() / 2.0 - 1);
+    const double high = std::min(half, in.height() / 2.0) * (up ? -1 : 1);
+    const QPointF middle = QRectF(in).center();
+    const QPolygonF arrow{middle + QPointF(-half, -high / 2), middle + QPointF(half, -high / 2),
+                          middle + QPointF(0, high / 2)};
+    const QPalette::ColorGroup group = (option.state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(
+        mix(option.palette.color(group, QPalette::ButtonText), option.palette.color(QPalette::Button), 0.3));
+    painter.drawPolygon(arrow);
+    painter.restore();
+  }
   /// Fusion's outlines are a darker ground, which black has none of.
   static void draw_sharp_frame(const QStyleOption& option, QPainter& painter, const QRect& frame) {
     if (!is_sharp(option.palette)) return;

@@ -110,7 +110,12 @@ void Banner::refresh() {
   action_->setVisible(offered != messages_.end());
   if (offered != messages_.end()) action_->setText(offered->action);
   setAccessibleName(text());
-  setVisible(!messages_.empty());
+  setVisible(!muted_ && !messages_.empty());
+}
+
+void Banner::set_muted(bool muted) {
+  muted_ = muted;
+  refresh();
 }
 
 }  // namespace attnscope::ui

@@ -44,6 +44,8 @@ class Banner : public ToneBar {
              std::function<void()> act);
   /// All messages, a line each; empty when the banner is hidden.
   [[nodiscard]] QString text() const;
+  /// Keeps the messages out of sight.
+  void set_muted(bool muted);
 
  private:
   void refresh();
@@ -56,6 +58,7 @@ class Banner : public ToneBar {
     std::function<void()> act = {};
   };
   std::vector<Message> messages_;
+  bool muted_ = false;
   QLabel* label_ = nullptr;
   QToolButton* action_ = nullptr;
 };

@@ -41,10 +41,15 @@ void PlainTable::choose_row(int row) {
                                     QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
 
+void PlainTable::fold_column(int column, bool folded) {
+  folded ? static_cast<void>(folded_.insert(column)) : static_cast<void>(folded_.erase(column));
+  setColumnHidden(column, folded);
+}
+
 ShownValues PlainTable::values(const std::function<bool(int row)>& wanted) const {
   QList<int> columns;
   for (int column = 0; column < model()->columnCount(); ++column) {
-    if (!isColumnHidden(column)) columns << column;
+    if (!isColumnHidden(column) || folded_.contains(column)) columns << column;
   }
   const auto line_of = [&](auto said) {
     QStringList line;

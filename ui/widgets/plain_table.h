@@ -4,6 +4,7 @@
 
 #include <QTableView>
 #include <functional>
+#include <set>
 
 #include "ui/text/values.h"
 
@@ -17,7 +18,9 @@ class PlainTable : public QTableView {
   /// Selects this row alone. QTableView::selectRow() takes the keys that are held down for the user's wish to add to
   /// what is selected.
   void choose_row(int row);
-  /// What stands in its visible columns, of the wanted rows or of all; TableModel::copy_role.
+  /// Out of sight, but copied with the rest.
+  void fold_column(int column, bool folded);
+  /// What stands in its visible and folded columns, of the wanted rows or of all; TableModel::copy_role.
   [[nodiscard]] ShownValues values(const std::function<bool(int row)>& wanted = {}) const;
   [[nodiscard]] ShownValues selected_values() const;
 
@@ -25,6 +28,9 @@ class PlainTable : public QTableView {
   void changeEvent(QEvent* event) override;
   /// Ctrl+C copies the selected rows.
   void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  std::set<int> folded_;
 };
 
 }  // namespace attnscope::ui

@@ -16,6 +16,7 @@
 #include "messages/window.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/banner.h"
 
 namespace attnscope::ui {
 namespace {
@@ -91,6 +92,7 @@ void ViewModes::set_presenting(bool on) {
   presenting_ = on;
   present_->setChecked(on);
   leave_->setEnabled(on);
+  if (auto* banner = window_.findChild<Banner*>(); banner != nullptr) banner->set_muted(on);
   if (!on) {
     for (QWidget* widget : hidden_) widget->show();
     hidden_.clear();

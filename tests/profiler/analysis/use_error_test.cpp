@@ -69,7 +69,8 @@ TEST(SpeedOfLight, TheBusiestUnitBindsIfItIsBusyAtAll) {
 
   std::vector<LaunchTime> idle{launch(1000, 500, 100)};
   EXPECT_FALSE(speed_of_light(idle).bound());
-  EXPECT_EQ(text(bound_words(speed_of_light(idle))), "no unit busy for over 60%: latency and issue");
+  EXPECT_EQ(text(bound_words(speed_of_light(idle))),
+            "no unit busy for 60% of it (most: tensor cores, 50%): latency and issue");
   idle.front().empty_sms = 68;
   EXPECT_FALSE(speed_of_light(idle).starved()) << "which costs nothing here";
   idle.front().idle_ns = 350;

@@ -13,6 +13,7 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <cmath>
 
 #include "kernels/registry.h"
+#include "messages/explorer_page.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
@@ -766,9 +768,9 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(point.event.time_median_ns)));
   EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::tensor), QString());
   EXPECT_EQ(page.measuring().state_words(),
-            QString("%1: %2 (simulated), predicted %3. Kept in %4")
+            QString("%1: %2 (simulated), predicted %3. Kept in %4 %5")
                 .arg(short_title(page.chosen().choices), qtext(Nanoseconds(point.event.time_median_ns)),
-                     qtext(Nanoseconds(exploration().ns)), file));
+                     qtext(Nanoseconds(exploration().ns)), file, qtext(say::explorer_page::by_construction{})));
   // It stands in the file, which is open, and is at its end though the collector waits for more.
   ASSERT_TRUE(QTest::qWaitFor(
       [this] {
@@ -929,6 +931,17 @@ TEST_F(ExplorerMeasuringTest, ACollectorThatFailsIsSaid) {
 }
 
 /// Nothing overlaps, and nothing is wider than the room it has.
+TEST_F(ExplorerPageTest, SlidersGrowWithThePage) {
+  const auto width = [&](int of_page) {
+    page.resize(of_page, 900);
+    settle();
+    return page.findChild<QSlider*>("n_k-slider")->width();
+  };
+  page.show();
+  const int narrow = width(1200);
+  EXPECT_GT(width(2400), narrow + 80);
+}
+
 TEST_F(ExplorerPageTest, FitsEveryWindow) {
   for (const QSize size : {QSize(620, 430), QSize(940, 640), QSize(1600, 900), QSize(2200, 1300)}) {
     page.resize(size);

@@ -751,6 +751,50 @@ TEST(CurveColours, NoTwoAlgorithmsLookAlike) {
   apply_theme(ThemeChoice::light);
 }
 
+TEST(CurveColours, NoTwoSidesOfOnePlotHaveOneColourAndOneMark) {
+  const PlotColors colors = plot_colors(QApplication::palette());
+  for (const std::int64_t runs : {3, 9}) {
+    std::vector<fixtures::GivenPoint> points = fixtures::shown(fixtures::memory_wall());
+    for (std::int64_t run = 2; run <= runs; ++run) {
+      for (const fixtures::GivenPoint& each : fixtures::shown(fixtures::memory_wall(true), true, run)) {
+        points.push_back(each);
+      }
+    }
+    CurveRequest request;
+    request.algorithms = {"fa1", "fa2"};
+    const CurveSet set = fixtures::curves_of(points, request);
+    std::set<std::pair<QRgb, SampleMark>> looks;
+    std::set<QRgb> simulated;
+    std::size_t drawn = 0;
+    for (const Curve& curve : set.curves) {
+      if (curve.kind != CurveKind::measured) continue;
+      ++drawn;
+      const QRgb color = curve_color(curve, colors).rgb();
+      looks.emplace(color, mark_of(curve));
+      if (curve.provenance == Provenance::simulated) simulated.insert(color);
+    }
+    EXPECT_EQ(drawn, 4U * static_cast<std::size_t>(runs));
+    EXPECT_EQ(looks.size(), drawn);
+    for (const Curve& curve : set.curves) {
+      if (curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated) continue;
+      EXPECT_FALSE(simulated.contains(curve_color(curve, colors).rgb())) << curve.label.toStdString();
+    }
+  }
+}
+
+TEST_F(IoPageTest, ATimeThatIsSimulatedIsItsModelByConstruction) {
+  const QString path = folder.filePath("construction.attnscope");
+  fixtures::write_file(path, {{"quick", fixtures::memory_wall(true), true}});
+  ASSERT_NO_FATAL_FAILURE(show({path}));
+  page.set_ordinate(Ordinate::time);
+  const auto says_so = [&] { return plot->plot_legend().words().contains("by construction"); };
+  settle();
+  EXPECT_FALSE(says_so()) << "no theory is beside it";
+  page.set_residuals(true);
+  settle();
+  EXPECT_TRUE(says_so());
+}
+
 TEST_F(IoPageTest, AFitThatPointsDoNotCarryIsWordsInTheLegend) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));

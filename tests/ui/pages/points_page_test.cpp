@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QHeaderView>
+#include <QMenu>
 #include <QTest>
 
 #include "profiler/metrics/metrics.h"
@@ -114,6 +115,28 @@ TEST_F(PointsPageTest, CopiedRowsAreATableInBaseUnits) {
   EXPECT_TRUE(number) << cell(first, "÷ model").toStdString();
   EXPECT_EQ(cell(second, "Time [ns]"), "");
   EXPECT_EQ(cell(second, "Result"), "out-of-memory");
+}
+
+TEST_F(PointsPageTest, WhatAllRowsSayIsSaidOnceAndCopiedStill) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {512, 1024}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+  ASSERT_NO_FATAL_FAILURE(show(records));
+  for (const char* heading : {"Mask", "Type", "Reason"}) EXPECT_TRUE(table->isColumnHidden(column(heading))) << heading;
+  for (const char* heading : {"Algorithm", "N", "Time"})
+    EXPECT_FALSE(table->isColumnHidden(column(heading))) << heading;
+  EXPECT_TRUE(page.common().contains("Mask full")) << page.common().toStdString();
+  EXPECT_FALSE(page.common().contains("Reason")) << "nobody has one";
+  table->selectAll();
+  EXPECT_TRUE(as_tsv(page.table()->selected_values()).contains("\tfull\t"));
+  QMenu menu;
+  page.fill_menu(menu);
+  for (QAction* action : menu.findChildren<QAction*>()) {
+    if (action->text() != "Mask") continue;
+    EXPECT_FALSE(action->isChecked());
+    action->trigger();
+  }
+  EXPECT_FALSE(table->isColumnHidden(column("Mask")));
+  EXPECT_FALSE(page.common().contains("Mask"));
 }
 
 TEST_F(PointsPageTest, APointOfAnotherPageIsSelectedAloneWhileControlIsHeld) {

@@ -356,7 +356,7 @@ TEST_F(WindowTest, FilesOfOneNameAreToldApart) {
     QStringList names;
     const QAbstractItemModel& model = *window.runs_panel()->model();
     for (int row = 0; row < model.rowCount(); ++row) {
-      names << model.index(row, 0).data(RunsModel::file_role).toString().section(QStringLiteral(" · "), -1);
+      names << model.index(row, 0).data(RunsModel::file_role).toStringList()[2];
     }
     return names;
   };
@@ -507,7 +507,7 @@ TEST_F(WindowTest, NamesWithLineBreaksStayOnTheirLine) {
   const QAbstractItemModel& runs = *window.runs_panel()->model();
   ASSERT_EQ(runs.rowCount(), 1);
   for (const int role : {int{RunsModel::title_role}, int{RunsModel::detail_role}, int{RunsModel::file_role}}) {
-    const QString text = runs.index(0, 0).data(role).toString();
+    const QString text = runs.index(0, 0).data(role).toStringList().first();
     EXPECT_FALSE(text.contains(control)) << text.toStdString();
     EXPECT_TRUE(text.contains("\\x0a")) << text.toStdString();
   }

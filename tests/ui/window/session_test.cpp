@@ -62,7 +62,7 @@ constexpr auto saved_pages = std::to_array<SavedPage>({
      R"(ge":"0","pass":"fwd"}]})"},
     {"roofline", R"({"along":"n","choices":{"mask":"causal"},"device":"","level":"sm_l2","n":4096})"},
     {"law", R"({"choices":{},"level":"dram","view":"collapse"})"},
-    {"table", R"({"descending":true,"hidden_columns":["d"],"sorted_by":"n"})"},
+    {"table", R"({"descending":true,"hidden_columns":["d"],"shown_columns":["mask"],"sorted_by":"n"})"},
     {"ceilings", R"({"device":"GPU-of-a-file-to-come"})"},
     {"compare",
      R"({"along":"","baseline":"","by":"","choices":{},"columns":"","descending":true,"margin":2.5,"other":"","r)"

@@ -91,6 +91,12 @@ TEST_F(TakeAlongTest, WhatTheLegendHidesIsNotTold) {
   }
   page.plot()->toggle(fa1);
   EXPECT_FALSE(page.picture().sentence.contains("FA1")) << page.picture().sentence.toStdString();
+  QStringList others;
+  for (const Curve& curve : page.curves().curves) {
+    if (curve.name.algorithm != "fa2" && !fa1.contains(curve.label)) others << curve.label;
+  }
+  page.plot()->toggle(others);
+  EXPECT_TRUE(page.picture().sentence.startsWith("FA2 · DRAM · measured: ")) << "of one alone, what it comes to";
   EXPECT_FALSE(page.picture().tiles.contains("FA1")) << page.picture().tiles.toStdString();
   EXPECT_TRUE(
       std::ranges::none_of(page.values().lines, [](const QStringList& line) { return line[0].contains("FA1"); }));

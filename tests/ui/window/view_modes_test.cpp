@@ -99,6 +99,11 @@ TEST_F(ViewModesTest, APresentersViewIsReadInTheLastRow) {
   settle();
   const IoPlot& plot = *page_of<IoCurvePage>(window).plot();
   const auto mark = [&] { return plot.graph(0)->scatterStyle().size(); };
+  const auto metric = [&](QStyle::PixelMetric of) { return window.style()->pixelMetric(of, nullptr, &window); };
+  const int own_box = metric(QStyle::PM_IndicatorWidth);
+  const int own_handle = metric(QStyle::PM_SliderLength);
+  window.banner().add(Banner::Topic::sample, "of a sample");
+  ASSERT_TRUE(window.banner().isVisible());
   const double own_mark = mark();
   window.view_modes().set_presenting(true);
   settle();
@@ -109,11 +114,16 @@ TEST_F(ViewModesTest, APresentersViewIsReadInTheLastRow) {
   EXPECT_NEAR(plot.font().pointSizeF() / before.pointSizeF(), larger, 1e-9);
   EXPECT_NEAR(plot.xAxis->tickLabelFont().pointSizeF() / before.pointSizeF(), larger, 1e-9);
   EXPECT_NEAR(mark() / own_mark, larger, 1e-9);
+  EXPECT_EQ(metric(QStyle::PM_IndicatorWidth), qRound(own_box * larger));
+  EXPECT_EQ(metric(QStyle::PM_SliderLength), qRound(own_handle * larger));
+  EXPECT_FALSE(window.banner().isVisible());
   EXPECT_EQ(window.view_modes().text_scale(), 1) << "what was chosen is kept, not what is presented";
   window.view_modes().set_presenting(false);
   settle();
   EXPECT_NEAR(QApplication::font().pointSizeF(), before.pointSizeF(), 1e-9);
   EXPECT_NEAR(mark(), own_mark, 1e-9);
+  EXPECT_EQ(metric(QStyle::PM_IndicatorWidth), own_box);
+  EXPECT_TRUE(window.banner().isVisible());
 }
 
 TEST_F(ViewModesTest, TextGrowsAndShrinksWithinBounds) {
