@@ -1,0 +1,387 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Run as `rederive_claims.py ATTNSCOPE SAMPLES_FOLDER`: derives the verdict of every claim of the lesson a second time.
+
+Of a card its front matter is read, of the data what `attnscope export` and `attnscope ceilings` write of the samples
+that the lesson stands on. Outcomes, numbers of cases, medians and whatever else a verdict's table has are computed of
+that, of closed forms (which counters have to agree with) and of datasheets, and only then held to the exported page.
+Nothing of the program's own code is used. Exits 1 with the list where an outcome differs or a figure is 1% off.
+"""
+import collections
+import html
+import json
+import math
+import operator
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+CLAIMS = pathlib.Path(__file__).resolve().parents[2] / 'assets/lesson/claims'
+SAMPLES = ('h200', 'h200-law', 'h200-tiles', 'h200-race')  # of which the lesson is, unless it is told others
+GPUS = {'NVIDIA A100 80GB': {'l2_mib': 40, 'dram_bytes': 80 * 2**30}}  # NVIDIA's datasheet and nvidia-smi
+SIZES = {'B': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30}
+UNITS = SIZES | {'ns': 1, 'µs': 1e3, 'ms': 1e6, 'TFLOP/s': 1e12, '%': 0.01}
+PROBLEM = ('uuid', 'pass', 'dtype', 'batch', 'heads_q', 'heads_kv', 'n_q', 'n_k', 'd', 'mask', 'cache', 'dropout',
+           'page', 'deterministic')
+TILE = ('br', 'bc', 'raster', 'warps', 'stages', 'splits')
+COUNTERS = {'dram_settled_bytes': ('dram_read_bytes', 'dram_write_bytes', 'dram_writeback_bytes'),
+            'l2_sm_bytes': ('l2_to_sm_bytes', 'sm_to_l2_bytes')}
+COMPARE = {':': operator.eq, '=': operator.eq, '<=': operator.le, '>=': operator.ge, '<': operator.lt, '>': operator.gt}
+NOTHING = 'not-testable'
+
+
+def key(point, names, **other):
+    return tuple(other.get(name, point[name]) for name in names)
+
+
+def metric(point, name):
+    if name not in COUNTERS:
+        return point[name]
+    values = [point['metrics'].get(counter, {}).get('value') for counter in COUNTERS[name]]
+    return None if None in values[:2] else sum(value or 0 for value in values)  # none is written back if warm
+
+
+def flops(point):
+    """Two for each element of a product of an n_q by n_k matrix with d columns or rows."""
+    if point['mask'] != 'none':
+        raise LookupError(f'operations under a mask: {point["mask"]}')
+    products = {'fwd': 2, 'bwd': 5, 'fwd+bwd': 7}[point['pass']]
+    return products * 2 * point['n_q'] * point['n_k'] * point['d'] * point['batch'] * point['heads_q']
+
+
+def fits(point, words):
+    for word in words.split():
+        name, how, values = re.fullmatch(r'(\w+)(<=|>=|[:=<>])(\S+)', word).groups()
+        name = {'N': 'n_k', 'algo': 'algorithm'}.get(name, name)
+        has = {'none': 'full'}.get(point[name], point[name])
+        if not any(COMPARE[how](has, type(has)(value)) for value in values.split(',')):
+            return False
+    return True
+
+
+def output_of(*command):
+    environment = os.environ | {'XDG_DATA_HOME': os.devnull}  # with nobody's own texts
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+
+
+class Data:
+    def __init__(self, program, files):
+        self.points, self.ceilings = [], collections.defaultdict(dict)  # these by the name of the GPU
+        for file in files:
+            exported = json.loads(output_of(program, 'export', file, '--json'))
+            devices = {device['uuid']: device for device in exported['devices']}
+            gpus = {run['run']: devices[run['device_uuid']] for run in exported['runs']}
+            self.points += [point | {'gpu': gpus[point['run']], 'uuid': gpus[point['run']]['uuid'], 'file': file}
+                            for point in exported['points']
+                            if point['kernel'] == 'all' and point['disposition'] in ('ok', 'no-counters')]
+            for row in json.loads(output_of(program, 'ceilings', file, '--json'))['rows']:
+                if row['provenance'] == 'measured' and row['device_uuid'] in devices:
+                    self.ceilings[devices[row['device_uuid']]['name']][row['ceiling']] = row['value']
+
+    def of(self, card, named=None):
+        """'imported:NAME' is another program's, any other name one of this program's."""
+        points = [point for point in self.points if fits(point, card.get('points', ''))]
+        if named:
+            imported, _, name = named.rpartition(':')
+            points = [point for point in points
+                      if point['algorithm'] == name and (point['provenance'] == 'imported') == bool(imported)]
+        if card.get('source_kernel') == 'published':
+            points = [point for point in points if point['provenance'] == 'imported']
+        return points
+
+    def fastest(self, card, named=None):
+        best = {}
+        for point in sorted(self.of(card, named), key=lambda point: point['time_median_ns']):
+            best.setdefault(key(point, ('algorithm', *PROBLEM)), point)
+        return list(best.values())
+
+    def pairs(self, card, name=None):
+        """Of each problem the points of both algorithms, each with its fastest tile, or a metric of theirs."""
+        of_other = {key(point, PROBLEM): point for point in self.fastest(card, card['to'])}
+        pairs = [(point, of_other.get(key(point, PROBLEM))) for point in self.fastest(card, card['from'])]
+        return [[metric(point, name) if name else point for point in pair] for pair in pairs if pair[1]]
+
+
+# A verdict is an outcome and, by their labels, the figures of its table.
+def within(card, value):
+    if 'low' in card or 'high' in card:
+        return float(card.get('low', -math.inf)) <= value <= float(card.get('high', math.inf))
+    states = float(card['states'])
+    return abs(value - states) <= float(card.get('tolerance', 0.1)) * abs(states)
+
+
+def outcome(held):
+    return NOTHING if not held else 'held' if all(held) else 'partly' if any(held) else 'refuted'
+
+
+def one(card, value, label='found', unit=1, **figures):
+    return outcome([within(card, value)]), {label: [value * unit]} | figures
+
+
+def of_cases(card, cases, unit=1):
+    held, figures = [within(card, value) for value in cases], [value * unit for value in cases]
+    verdict = outcome(held)
+    if verdict == 'refuted' and 'source_leaves' in card and min(cases) < float(card['states']) < max(cases):
+        verdict = NOTHING
+    if len(cases) < 2:
+        return verdict, {'found': figures} if cases else {}
+    return verdict, {'cases as claimed': [sum(held)], 'of cases': [len(held)], 'one of them': figures,
+                     'median of the cases': [statistics.median(figures)]}
+
+
+def versus(card, data):
+    return of_cases(card, [first / second for first, second in data.pairs(card, card['metric']) if first and second])
+
+
+def doubled(card, data):
+    """All else is equal, the tile too."""
+    if card['doubled'] != 'n':
+        raise LookupError(f'doubled: {card["doubled"]}')
+    names = ('algorithm', *PROBLEM, *TILE)
+    points = {key(point, names): point for point in data.of(card) if metric(point, card['metric'])}
+    pairs = [(points.get(key(once, names, n_q=2 * once['n_q'], n_k=2 * once['n_k'])), once) for once in points.values()]
+    of_pairs = [[metric(point, card['metric']) for point in pair] for pair in pairs if pair[0]]
+    return of_cases(card, [twice / once for twice, once in of_pairs])
+
+
+def varies_with(card, data):
+    other, = {'br', 'bc'} - {card['of']}
+    groups = collections.defaultdict(dict)
+    for point in data.of(card):
+        if metric(point, card['metric']):
+            groups[key(point, ('algorithm', *PROBLEM, other))][point[card['of']]] = metric(point, card['metric'])
+    return of_cases(card, [max(group.values()) / min(group.values()) for group in groups.values() if len(group) > 1])
+
+
+def crossover(card, data):
+    """From which N on, of at least three, `to` stays faster; from the first on says nothing where that is late."""
+    series, cases = collections.defaultdict(dict), []
+    for slow, fast in data.pairs(card):
+        series[key(slow, PROBLEM, n_q=0, n_k=0)][slow['n_k']] = fast['time_median_ns'] < slow['time_median_ns']
+    for faster in series.values():
+        start = min((n for n in faster if all(faster[longer] for longer in faster if longer >= n)), default=math.inf)
+        if len(faster) > 2 and (start > min(faster) or start <= float(card['high'])):
+            cases.append(start)
+    return of_cases(card, cases)
+
+
+def least_squares(rows, values):
+    """Normal equations, by elimination."""
+    size = len(rows[0])
+    matrix = [[sum(row[i] * row[j] for row in rows) for j in range(size)] +
+              [sum(row[i] * value for row, value in zip(rows, values))] for i in range(size)]
+    for i in range(size):
+        for k in set(range(size)) - {i}:
+            factor = matrix[k][i] / matrix[i][i]
+            matrix[k] = [a - factor * b for a, b in zip(matrix[k], matrix[i])]
+    return [matrix[i][size] / matrix[i][i] for i in range(size)]
+
+
+def exponent(card, data):
+    """Theorem 2 is of the rule's tiles, Bc = M/4d and Br = min(Bc, d), and of M up to Nd; at DRAM of heads whose Q, O,
+    l and m, of all of them at once, are more than the L2 holds."""
+    runs, found = collections.defaultdict(list), []
+    for point in data.of(card):
+        n, d, memory = point['n_k'], point['d'], 4 * point['d'] * point['bc']
+        counted = metric(point, 'dram_settled_bytes' if card['level'] == 'dram' else 'l2_sm_bytes')
+        circling = point['batch'] * point['heads_q'] * n * (6 * d + 8)
+        is_law = key(point, ('algorithm', 'pass', 'mask', 'br')) == ('fa1', 'fwd', 'none', min(point['bc'], d))
+        left_l2 = card['level'] != 'dram' or circling > point['gpu']['l2_bytes']
+        if is_law and left_l2 and counted and memory <= n * d:
+            runs[key(point, ('file', 'run'))].append((n, d, memory, counted))
+    for points in runs.values():
+        if len(points) >= 8 and all(len(set(values)) > 1 for values in zip(*points)):
+            logs = [[math.log(value) for value in point] for point in points]
+            slopes = least_squares([[1, *row[:3]] for row in logs], [row[3] for row in logs])
+            found.append(slopes[' NdM'.index(card['of'])])
+    return of_cases(card, found)
+
+
+def ceiling(card, data):
+    names = [name for name in (card['ceiling'], card.get('over')) if name]
+    found = [[of[name] for name in names] for of in data.ceilings.values() if all(name in of for name in names)]
+    return of_cases(card, [values[0] / (values[1] if values[1:] else 1) for values in found])
+
+
+def peak_share(card, data):
+    rates = [(point['gpu'], flops(point) / point['time_median_ns'] * 1e9) for point in data.fastest(card)]
+    verdict, figures = of_cases(card, [100 * rate / gpu['tensor_flops'] for gpu, rate in rates], 0.01)
+    if any(gpu['name'] != card.get('source_gpu', gpu['name']) for gpu, _ in rates):
+        verdict = NOTHING  # and what was recorded stands beside it
+        figures = {label: those for label, those in figures.items() if 'claimed' not in label and label != 'of cases'}
+    shares = [rate / data.ceilings[gpu['name']].get(card['ceiling'], math.inf) for gpu, rate in rates]
+    return verdict, figures | {"the datasheet's peak of the tensor cores": [gpu['tensor_flops'] for gpu, _ in rates],
+                               'the same of a measured rate': [statistics.median(shares)] if any(shares) else []}
+
+
+def over_ridge(card, data):
+    ridges = {gpu: of[card['ceiling']] / of['dram_read'] for gpu, of in data.ceilings.items() if card['ceiling'] in of}
+    points = [point for point in data.fastest(card) if point['device'] in ridges]
+    verdict, figures = of_cases(card, [flops(point) / metric(point, 'dram_settled_bytes') / ridges[point['device']]
+                                       for point in points if metric(point, 'dram_settled_bytes')])
+    return verdict, figures | {'ridge point, operations for each byte of DRAM': list(ridges.values())}
+
+
+def tile_best(card, data):
+    tile, problems = (int(card['br']), int(card['bc'])), collections.defaultdict(dict)
+    for point in sorted(data.of(card), key=lambda point: -point['time_median_ns']):
+        problems[key(point, PROBLEM)][point['br'], point['bc']] = point['time_median_ns']
+    return of_cases(card, [times[tile] / min(times.values()) for times in problems.values()
+                           if tile in times and len(times) > 1])
+
+
+def tile_fits(card, data):
+    """It does where it ran; where nobody tried, only the program's own model of an SM knows."""
+    br, bc, d = (int(card[name]) for name in ('br', 'bc', 'd'))
+    times = [point['time_median_ns'] for point in data.points
+             if key(point, ('algorithm', 'pass', 'br', 'bc', 'd')) == (card['algorithm'], 'fwd', br, bc, d)]
+    return 'held' if times else 'not derived', {'measured with this tile': times, 'Br': [br], 'Bc': [bc]}
+
+
+def loaded_times(card, data):
+    """With tiles by the rule of Algorithm 1 on the GPU of the data."""
+    elements = data.points[0]['gpu']['shared_bytes_per_block'] // 2
+    passes = math.ceil(int(card['n']) / math.ceil(elements / (4 * int(card['d']))))
+    return one(card, {'fa1 Q': passes, 'fa1 O_acc': 2 * passes, 'fa2 Q': 1}[f'{card["algorithm"]} {card["tensor"]}'])
+
+
+def moved(point):
+    """Bytes of a head between SM and L2 where that is so; FA1 writes fp32 O, l and m at first, a 16-bit O at last."""
+    n, d, passes = point['n_k'], point['d'], math.ceil(point['n_k'] / point['bc'])
+    if point['algorithm'] == 'fa1':
+        return 2 * n * d * (2 + passes + 1) + 4 * n * d * 2 * passes + 8 * n * (2 * passes + 1)
+    return 2 * n * d * (2 + 2 * math.ceil(n / point['br'])) + 4 * n
+
+
+def kept(algorithm, n, d):
+    """Bytes of a head besides Q, K, V and O: S and P in 16 bits; l, m and O in 32; one such number a row."""
+    return {'naive': 4 * n * n, 'fa1': 8 * n + 4 * n * d}.get(algorithm, 4 * n)
+
+
+def memory_saved(card, _):
+    heads, n, d = (int(card.get(name, 1)) for name in ('heads', 'n', 'd'))
+    first, second = (heads * kept(card[name], n, d) for name in ('from', 'to'))
+    return one(card, first / second, **{'kept besides Q, K, V, O by the first': [first],
+                                        'kept besides Q, K, V, O by the second': [second]})
+
+
+def ledger(card, _):
+    """In the card's unit, or in percent of a GPU's memory."""
+    unit = GPUS[card['gpu']]['dram_bytes'] / 100 if 'gpu' in card else SIZES[card.get('unit', 'MB')]
+    ns = [int(n) for n in card['n'].split()]
+    size = {'S': lambda n: 2 * n * n, 'moved': lambda n: 4 * 2 * n * n, 'ml': lambda n: 2 * 4 * n,
+            'QKV': lambda n: 3 * 2 * n * int(card['d'])}[card['matrix']]
+    held = [within(card | {'states': states}, size(n) / unit) for states, n in zip(card['states'].split(), ns)]
+    return outcome(held), {'found': [size(n) / (100 * unit if 'gpu' in card else 1) for n in ns]}
+
+
+def softmax_error(card, _):
+    """Scores 0 to 7, which are the values, too, in blocks of two. The short program divides what a block adds by the
+    sum so far, and what stood there before is never rescaled."""
+    program, most, total, output = card['fault'] == 'program', -math.inf, 0.0, 0.0
+    for block in ((0, 1), (2, 3), (4, 5), (6, 7)):
+        rescale = 1 if card['fault'] == 'forget-rescale' else math.exp(most - max(block))
+        most = max(block)
+        weights = [math.exp(score - most) for score in block]
+        total = total * rescale + sum(weights)
+        added = sum(weight * score for weight, score in zip(weights, block))
+        output = output + added / total if program else output * rescale + added
+    right = sum(math.exp(s) * s for s in range(8)) / sum(math.exp(s) for s in range(8))
+    return one(card, abs(output / (1 if program else total) - right), 'largest error of the output')
+
+
+TESTS = {
+    'versus': versus, 'doubled': doubled, 'varies-with': varies_with, 'crossover': crossover, 'exponent': exponent,
+    'ceiling': ceiling, 'peak-share': peak_share, 'over-ridge': over_ridge, 'tile-best': tile_best,
+    'tile-fits': tile_fits, 'loaded-times': loaded_times, 'memory-saved': memory_saved, 'ledger': ledger,
+    'ledger-share': ledger, 'softmax-error': softmax_error, 'elsewhere': lambda *_: (NOTHING, {}),
+    'occupancy': lambda card, data: of_cases(card, [p['achieved_occupancy_pct'] for p in data.fastest(card)], 0.01),
+    'paper-rule': lambda card, _: one(card, math.ceil(int(card['m_kib']) * 512 / 4 / int(card['d'])), 'Bc',
+                                      **{'M in elements of two bytes': [int(card['m_kib']) * 512]}),
+    'operations': lambda card, _: one(card, 5 / 2),  # S, dV, dP, dQ and dK over S and O
+    'gpu-value': lambda card, _: one(card, GPUS[card['gpu']][card['value']], unit=SIZES['MiB'])}
+
+
+def printed(text):
+    """A number in base units, and half of its last digit."""
+    word, unit = re.search(r'(-?\d[\d,]*(?:\.\d+)?)\s*([^\s,]*)', text.replace('−', '-')).groups()
+    unit = UNITS.get(unit, 1)
+    return float(word.replace(',', '')) * unit, 0.5001 * 10 ** -len(word.partition('.')[2]) * unit
+
+
+def on_page(text):
+    for article in re.findall(r'<article class="claim".*?</article>', text, re.S):
+        name, verdict = re.search(r'data-id="claim-([^"]+)" data-outcome="([^"]+)"', article).groups()
+        rows = collections.defaultdict(list)
+        for row in re.findall(r'<tr>(.*?)</tr>', article, re.S):
+            label, value, of = (html.unescape(re.sub('<[^>]*>', '', cell))
+                                for cell in re.findall(r'<t[hd][^>]*>(.*?)</t[hd]>', row, re.S)[:3])
+            if not label.startswith(('claimed', 'asked for', 'give or take')):
+                rows[label.removesuffix(', at most')].append(value)
+            if label == 'cases as claimed':
+                rows['of cases'].append(of)
+        yield name, (verdict, rows)
+
+
+def differences(derived, page):
+    if derived[0] != page[0]:
+        yield f'{page[0]} on the page, {derived[0]} derived'
+    for label in sorted({*page[1], *(label for label, values in derived[1].items() if values)}):
+        texts, mine = page[1].get(label, []), derived[1].get(label, [])
+        if not texts or not mine:
+            yield f'"{label}" is {"not derived" if texts else "not on the page"}'
+        for place, (value, digit) in enumerate(map(printed, texts)):
+            against = mine if label == 'one of them' else mine[place:place + 1]
+            if mine and not any(abs(value - figure) <= max(0.01 * abs(figure), digit) for figure in against):
+                yield f'{label}: {texts[place]} on the page, derived {", ".join(f"{figure:.4g}" for figure in against)}'
+
+
+def closed_forms(data):
+    """What verdicts of closed forms stand on, beside what was counted and reserved; 8 rows of l or m fill a sector."""
+    for point in data.points:
+        heads, n, d = point['batch'] * point['heads_q'], point['n_k'], point['d']
+        whole = point['n_q'] == n and n % 8 == 0 and point['heads_q'] == point['heads_kv']
+        if whole and (point['pass'], point['mask']) == ('fwd', 'none') and point['provenance'] == 'measured':
+            if point['algorithm'] in ('fa1', 'fa2') and metric(point, 'l2_sm_bytes'):
+                yield 'bytes moved', point, metric(point, 'l2_sm_bytes'), heads * moved(point)
+            if point['algorithm'] in ('naive', 'fa1', 'fa2', 'fa3'):
+                reserved = point['metrics']['memory_bytes']['value'] - heads * 4 * 2 * n * d
+                yield 'bytes kept', point, reserved, heads * kept(point['algorithm'], n, d)
+
+
+def main():
+    program, samples = sys.argv[1:]
+    files = [str(pathlib.Path(samples, f'{name}.attnscope')) for name in SAMPLES]
+    data, derived, wrong, forms = Data(program, files), {}, [], 0
+    for path in sorted(CLAIMS.glob('*.md')):
+        head = path.read_text(encoding='utf-8').split('---\n')[1]
+        card = dict(re.split(r':\s*', line, maxsplit=1) for line in head.splitlines())
+        try:
+            derived[path.stem] = TESTS[card['test']](card, data)
+        except LookupError as unknown:
+            wrong.append(f'{path.stem} (test {card["test"]}): not derived, since this is not known here: {unknown}')
+    with tempfile.TemporaryDirectory() as folder:
+        output_of(program, 'lesson', 'export', '-o', folder, *files)
+        page = dict(on_page(pathlib.Path(folder, 'index.html').read_text(encoding='utf-8')))
+    for name in sorted({*page, *derived}):
+        if name not in page or not CLAIMS.joinpath(f'{name}.md').exists():
+            wrong.append(f'{name}: {"has no card" if name in page else "not on the page"}')
+        elif name in derived:
+            wrong += [f'{name}: {why}' for why in differences(derived[name], page[name])]
+    for what, point, found, form in closed_forms(data):
+        forms += 1
+        if abs(found - form) > 0.01 * form:
+            wrong.append(f'{what}: {found}, by closed form {form}: {key(point, ("algorithm", "n_k", "d", "br", "bc"))}')
+    counts = collections.Counter(verdict for verdict, _ in derived.values())
+    print(*wrong, sep='\n', end='\n' * bool(wrong))
+    print(f'{len(derived)} claims derived: {", ".join(f"{count} {what}" for what, count in counts.items())}; '
+          f'{forms} closed forms beside counters; {len(wrong)} disagreements')
+    return 1 if wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
