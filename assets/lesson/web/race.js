@@ -48,7 +48,7 @@ const race = (figure, all) => {
     if (slow && fast) {
       verdict.textContent = w('race_over', {n: all.lengths[+n.value], slow: slow.title, fast: fast.title, bytes_slow: bytes(slow.dram), bytes_fast: bytes(fast.dram),
                                             bytes: times(slow.dram / fast.dram), time: times(slow.ns / fast.ns)});
-      if (all.rate) verdict.textContent += ' ' + w('race_bound', {slow: slow.title, rate: `${(all.rate / 1e12).toFixed(2)} TB/s (${w(all.rate_origin)})`, dram: duration(slow.dram / all.rate * 1e9), time: duration(slow.ns), fast: fast.title, other: duration(fast.dram / all.rate * 1e9), fast_time: duration(fast.ns)});
+      if (all.rate) verdict.append(make('small', {}, w('race_bound', {slow: slow.title, rate: `${(all.rate / 1e12).toFixed(2)} TB/s (${w(all.rate_origin)})`, dram: duration(slow.dram / all.rate * 1e9), time: duration(slow.ns), fast: fast.title, other: duration(fast.dram / all.rate * 1e9), fast_time: duration(fast.ns)})));
     }
   };
   let running = false;
