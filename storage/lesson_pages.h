@@ -18,7 +18,7 @@ namespace attnscope {
 
 struct LessonWish {
   std::string language = "en";      ///< of index.html
-  std::string start{};              ///< slug of the page that is shown first; empty: where the reader was
+  std::string start{};              ///< as WebOptions has it
   std::uint64_t seed = 0;           ///< as WebOptions has it
   std::string data{};               ///< what the points are called
   std::string theme{};              ///< as WebOptions has it

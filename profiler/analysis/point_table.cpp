@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -138,16 +139,17 @@ bool newer(const PointTable& table, RunIndex a, RunIndex b) {
 
 namespace {
 
-std::string title_among(std::span<const Run> runs, const Run& run) {
+/// Whether another device has its name, measured or simulated alike.
+bool shares_its_name(const Run& run, const Run& other) {
+  return other.provenance == run.provenance && other.device_name == run.device_name && other.device_id != run.device_id;
+}
+
+std::string title_of(const Run& run, bool ambiguous) {
   constexpr std::string_view vendor = "NVIDIA ";
   constexpr std::string_view id_prefix = "GPU-";
   constexpr std::size_t telling = 8;
   std::string_view name = run.device_name;
   if (name.starts_with(vendor)) name.remove_prefix(vendor.size());
-  const bool ambiguous = std::ranges::any_of(runs, [&](const Run& other) {
-    return other.provenance == run.provenance && other.device_name == run.device_name &&
-           other.device_id != run.device_id;
-  });
   if (!ambiguous) return std::string(name);
   std::string_view id = run.device_id;
   if (id.starts_with(id_prefix)) id.remove_prefix(id_prefix.size());
@@ -158,12 +160,21 @@ std::string title_among(std::span<const Run> runs, const Run& run) {
 
 std::string device_title(const PointTable& table, RunIndex index) {
   const Run& run = table.runs()[index];
-  return run.device.empty() ? title_among(table.runs(), run) : run.device;
+  if (!run.device.empty()) return run.device;
+  return title_of(run,
+                  std::ranges::any_of(table.runs(), [&](const Run& other) { return shares_its_name(run, other); }));
 }
 
 void name_devices(std::span<Run> runs) {
+  // Of thousands of runs each is held to the first of its name alone.
+  std::map<std::pair<Provenance, std::string_view>, std::pair<const Run*, bool>> first_of;
+  for (const Run& run : runs) {
+    auto& [first, shared] = first_of.try_emplace({run.provenance, run.device_name}, &run, false).first->second;
+    shared = shared || shares_its_name(run, *first);
+  }
   for (Run& run : runs) {
-    if (!run.device_name.empty()) run.device = title_among(runs, run);
+    if (run.device_name.empty()) continue;
+    run.device = title_of(run, first_of.at({run.provenance, run.device_name}).second);
   }
 }
 

@@ -43,7 +43,7 @@ QStringList lesson_page_ids() {
   for (const lesson::Step& step : lesson::load_lesson("en", own_lesson_texts()).steps) {
     ids << QString::fromStdString(step.slug);
   }
-  return ids << QStringLiteral("claims") << QStringLiteral("results");
+  return ids << QStringLiteral("claims") << QStringLiteral("results") << QStringLiteral("glossary");
 }
 
 QStringList lesson_languages() {
@@ -79,10 +79,6 @@ LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& re
                     .start = request.page.toStdString(),
                     .data = points.data.toStdString(),
                     .theme = request.theme.toStdString()};
-    const QStringList pages = lesson_page_ids();
-    if (const int number = request.page.toInt(); number >= 1 && number <= pages.size()) {
-      wish.start = pages[number - 1].toStdString();
-    }
     const WrittenLesson written = write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(),
                                                own_lesson_texts(), points.points->table(), points.ceilings, wish);
     LessonFile file{.path = QString::fromStdString(written.pages.front().file.string()), .problems = {}, .error = {}};

@@ -25,7 +25,7 @@ namespace attnscope::ui {
 void remember_lesson_language(const QString& language);
 
 struct LessonRequest {
-  QString page = {};  ///< a slug, or a number from 1; empty: where the reader was
+  QString page = {};  ///< a slug, or a page's number; empty: where the reader was
   QString language = lesson_language();
   QString theme = {};  ///< "dark", "light"; empty: the system's
 };

@@ -30,7 +30,7 @@ std::string script_json(std::string_view id, const std::string& text) {
 class Page {
  public:
   Page(const LessonTexts& texts, const Evidence& evidence, const WebOptions& options)
-      : texts_(texts), evidence_(evidence), options_(options) {}
+      : texts_(texts), evidence_(evidence), options_(options), start_(options.start) {}
 
   std::string all() {
     for (const Step& step : texts_.steps) add_step(step);
@@ -46,7 +46,7 @@ class Page {
                "id=\"theme\">{}</button><button "
                "id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
                "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
-               options_.seed, markup(options_.start), markup(options_.theme), word("lesson"), nav_, other_languages(),
+               options_.seed, markup(start_), markup(options_.theme), word("lesson"), nav_, other_languages(),
                word("dark"), word("big_type"), sections_, footer(), word("no_script"),
                data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
   }
@@ -146,6 +146,7 @@ class Page {
              std::string_view language = {}) {
     nav_ += fmt::format("<a href=\"#{}\">{}{}{}</a>", markup(id), number == "0" ? "" : number,
                         number.empty() || number == "0" ? "" : " ", markup(title));
+    if (!number.empty() && number == start_) start_ = id;
     sections_ += fmt::format("<section id=\"{}\" data-number=\"{}\" tabindex=\"-1\" lang=\"{}\">\n", markup(id), number,
                              markup(language.empty() ? texts_.language : language));
   }
@@ -458,6 +459,7 @@ class Page {
   const LessonTexts& texts_;
   const Evidence& evidence_;
   const WebOptions& options_;
+  std::string start_;  ///< a slug, once the page of its number is known
   std::string nav_;
   std::string sections_;
   std::string data_;

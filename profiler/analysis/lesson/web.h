@@ -18,7 +18,7 @@ namespace attnscope::analysis::lesson {
 struct WebOptions {
   std::uint64_t seed = 0;  ///< varies the questions' numbers and the order of their choices; 0: the texts' own
   std::string data{};      ///< what the points are called: a file's name
-  std::string start{};     ///< slug of the page that is shown first; empty: where the reader was
+  std::string start{};     ///< slug or number of the page that is shown first; empty: where the reader was
   std::string theme{};     ///< "dark", "light"; empty: the system's, or what the reader chose
   /// The same lesson in other languages: "zh", and the file beside this one.
   std::vector<std::pair<std::string, std::string>> others{};

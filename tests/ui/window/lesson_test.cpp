@@ -105,7 +105,8 @@ TEST_F(LessonInTheBrowser, ATeachersOwnTextThatCannotBeReadIsNamed) {
   const LessonFile written = write_lesson_file(lesson_points(window_.workspace()),
                                                {.page = {}, .language = QStringLiteral("en")}, folder.path());
   qputenv("XDG_DATA_HOME", before);
-  EXPECT_EQ(written.problems, QStringList{"en/step-2-hierarchy.md:1: the front matter lacks 'slug'"});
+  EXPECT_EQ(written.problems, (QStringList{"en/step-2-hierarchy.md:1: the front matter lacks 'slug'",
+                                           "en/step-2-hierarchy.md:1: the front matter lacks 'order'"}));
 }
 
 TEST(LessonLanguage, IsTheOneAskedForTheLastTime) {

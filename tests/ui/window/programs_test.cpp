@@ -141,8 +141,10 @@ TEST(GuiProgram, TheLessonIsWrittenAlsoWhereNoBrowserCanShowIt) {
   const QByteArray text = file.readAll();
   EXPECT_TRUE(text.contains("<html lang=\"zh\">"));
   EXPECT_TRUE(text.contains("data-start=\"tiling\""));
-  EXPECT_TRUE(text.contains("h200.attnscope, h200-law.attnscope, h200-tiles.attnscope, "
-                        "h200-race.attnscope")) << "the recorded samples";
+  EXPECT_TRUE(
+      text.contains("h200.attnscope, h200-law.attnscope, h200-tiles.attnscope, "
+                    "h200-race.attnscope"))
+      << "the recorded samples";
 }
 
 TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
