@@ -36,8 +36,8 @@ struct SpeedOfLight {
 
 /// What people call it: "tensor cores".
 [[nodiscard]] Message title_of(GpuUnit);
-/// In one sentence's part: "tensor cores busy for 78% of it", "68 of 132 SMs have no block", "no unit busy for 60%
-/// of it (most: DRAM, 53%): latency and issue".
+/// In one sentence's part: "tensor cores busy for 78% of it", "68 of 132 SMs have no block", "no unit is busy for
+/// 60% of it or more (the busiest, DRAM, for 53%): latency and issue".
 [[nodiscard]] Message bound_words(const SpeedOfLight&);
 
 }  // namespace attnscope::analysis

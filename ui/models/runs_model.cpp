@@ -74,7 +74,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       for (const QString& file : workspace_.files()) names << workspace_.file_name(file).remove(ending);
       const QString name = workspace_.file_name(shown_[row]->file);
       const QString stem = QString(name).remove(ending);
-      const QString brief = told_apart(stem, names);
+      const QString brief = brief_name(stem, names);
       const QString time = QStringLiteral(" · ") + format_time(summary.started_at);
       return QStringList{name + time, stem + time, name, stem, brief + time, brief};
     }

@@ -19,10 +19,10 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int cell_padding = 16;    ///< around a cell's text, both sides
-constexpr int header_padding = 12;  ///< around a heading's
-constexpr int arrow_room = 12;      ///< beside it, for the arrow that says how the table is sorted
-constexpr int longest_word = 12;    ///< letters: a mask may be as long as a sentence, and mostly is one word
+constexpr int cell_padding = 16;       ///< around a cell's text, both sides
+constexpr int header_padding = 12;     ///< around a heading's
+constexpr int arrow_room = 12;         ///< beside it, for the arrow that says how the table is sorted
+constexpr int longest_mask_word = 12;  ///< letters: a mask may be as long as a sentence, and mostly is one word
 constexpr int widest_column = 340;
 /// Rows whose values are looked at for the width of a column that computes them: their texts have three digits, and are
 /// of a length.
@@ -290,8 +290,9 @@ void PointsPage::size_columns() {
       longest = text.size();
       // Words of a setting may be cut, a number never.
       const bool word = column < model_->column_named(result_key) && !text.isEmpty() && !text.front().isDigit();
-      const int needed = word ? std::min(metrics.horizontalAdvance(text), metrics.averageCharWidth() * longest_word)
-                              : metrics.horizontalAdvance(text);
+      const int needed = word
+                             ? std::min(metrics.horizontalAdvance(text), metrics.averageCharWidth() * longest_mask_word)
+                             : metrics.horizontalAdvance(text);
       width = std::max(width, needed + cell_padding);
     };
     if (model_->is_setting(column)) {

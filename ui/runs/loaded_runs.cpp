@@ -149,7 +149,7 @@ std::map<QString, QString> distinct_file_names(const QStringList& paths) {
   return names;
 }
 
-QString told_apart(const QString& name, const QStringList& names) {
+QString brief_name(const QString& name, const QStringList& names) {
   static const QRegularExpression between(QStringLiteral("[-_. /]+"));
   if (names.size() < 2) return name;
   QString best = name;

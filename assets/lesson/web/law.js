@@ -20,7 +20,7 @@ const law = (figure, all) => {
                                  },
                                  onkeydown: event => { if (event.key === 'Enter') { event.stopPropagation(); const next = [lock, open].find(button => !button.disabled);
                                    next ? next.click() : room.querySelectorAll('input')[all.plots.indexOf(each) + 1]?.focus(); } }});
-    const take = more => { Object.assign(answers[id], more); keep(); draw(); tell(); };
+    const take = more => { answers[id] = {value: slide.value, ...state(), ...more}; keep(); draw(); tell(); };
     const lock = make('button', {class: 'lock', onclick: () => take({locked: true})}, w('lock'));
     const open = make('button', {class: 'reveal', onclick: () => take({revealed: true})}, w('reveal'));
     const note = make('output');
@@ -34,7 +34,7 @@ const law = (figure, all) => {
         plot.picture.append(plot.line(xs.map(x => [x, first[2] * (x / first[0]) ** each.theorem]), 'theorem'), ...plot.dots(each.points, 'counted'));
       }
       drawn.replaceChildren(plot.picture);
-      lock.disabled = value == null || !!locked;
+      lock.disabled = !!locked;
       open.disabled = !locked || !!revealed;
       note.textContent = `${w('your_exponent')} ${mine.toFixed(1)}` + (revealed
         ? ` · ${w('counted_exponent')} ${each.found.toFixed(2)} (${w(each.origin)}) · ${w('theorem_exponent')} ${each.theorem}` : locked ? ` · ${w('locked')}` : '');

@@ -93,6 +93,6 @@ document.querySelectorAll('.language').forEach(link => link.addEventListener('cl
 let pointer = false;
 addEventListener('pointerdown', () => { pointer = true; }, true);
 addEventListener('keydown', () => { pointer = false; }, true);
-addEventListener('change', event => { if (pointer && event.target.matches('select, input[type=range], input[type=radio]')) event.target.blur(); });
+addEventListener('change', event => { if (pointer && event.target.matches('select, input[type=range]:not(.prediction input), input[type=radio]')) event.target.blur(); });
 theme(memory.theme || document.body.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
 if (memory.big) document.documentElement.setAttribute('data-big', '');

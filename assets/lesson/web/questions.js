@@ -79,7 +79,9 @@ document.querySelectorAll('.claim').forEach(box => wire(box, state => {
 // One question on the whole screen.
 const alone = () => document.querySelector('.question.now');
 const leave = () => {
+  document.querySelectorAll('[inert]').forEach(part => { part.inert = false; });
   alone()?.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = 0; });
+  alone()?.querySelector('.alone').replaceChildren(`${w('alone')} (Q)`);
   alone()?.classList.remove('now');
   document.body.classList.remove('asking');
 };
@@ -89,7 +91,9 @@ const askAlone = box => {
   const page = box.closest('section');
   if (!page.classList.contains('here')) show(page.id);
   box.classList.add('now');
-  // Letters choose: Tab goes from one count of hands to the next.
+  box.querySelector('.alone').replaceChildren(w('leave'));
+  // Letters choose: Tab goes from one count of hands to the next, and nowhere behind the question.
+  [document.querySelector('header'), document.querySelector('footer'), ...page.children].forEach(part => { part.inert = part !== box; });
   box.querySelectorAll('input[type=radio]').forEach(input => { input.tabIndex = -1; });
   document.body.classList.add('asking');
 };
@@ -113,7 +117,6 @@ const questionKey = name => {
   if (name === 'q') { alone() ? leave() : askAlone(box || questions.find(each => each.closest('section').classList.contains('here'))); return true; }
   if (name === 'Escape' && alone()) { leave(); return true; }
   if (!box) return false;
-  if (alone() && /^[0-9]$/.test(name)) return true;  // meant for a count of hands
   const choice = 'abcdef'.indexOf(name);
   const inputs = [...box.querySelectorAll('input[type=radio]')];
   if (name.length === 1 && choice >= 0 && inputs[choice]) { if (!inputs[choice].disabled) inputs[choice].click(); return true; }
@@ -174,6 +177,7 @@ const results = () => {
 shown.push(page => { if (page.id === 'results') results(); });
 document.getElementById('print').addEventListener('click', () => print());
 document.getElementById('forget').addEventListener('click', () => {
+  if (!confirm(w('forget_sure'))) return;
   for (const id of Object.keys(answers)) delete answers[id];
   keep();
   refreshers.forEach(refresh => refresh());

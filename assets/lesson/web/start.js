@@ -15,6 +15,8 @@ addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(text|search|SELECT|TEXTAREA)$/.test(kind)) return;
   const native = /^(BUTTON|A|SUMMARY)$/.test(kind) ? /^( |Enter)$/ : kind === 'range' || kind === 'radio' ? /^(Arrow.*|Home|End|Page.*| )$/ : kind === 'checkbox' ? /^ $/ : kind === 'number' ? /^([0-9]|Arrow.*|Home|End|Tab|Backspace|Delete)$/ : /^$/;
   if (native.test(event.key)) return;
+  // A digit beside a whole question is a count of hands.
+  if (alone() && kind !== 'number' && /^[0-9]$/.test(event.key)) { alone().querySelector('.hands').focus(); return; }
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (questionKey(name)) { event.preventDefault(); return; }
   if (/^[0-9]$/.test(name)) { if (numbered(name)) location.hash = numbered(name).id; return; }

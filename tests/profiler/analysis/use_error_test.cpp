@@ -70,7 +70,7 @@ TEST(SpeedOfLight, TheBusiestUnitBindsIfItIsBusyAtAll) {
   std::vector<LaunchTime> idle{launch(1000, 500, 100)};
   EXPECT_FALSE(speed_of_light(idle).bound());
   EXPECT_EQ(text(bound_words(speed_of_light(idle))),
-            "no unit busy for 60% of it (most: tensor cores, 50%): latency and issue");
+            "no unit is busy for 60% of it or more (the busiest, tensor cores, for 50%): latency and issue");
   idle.front().empty_sms = 68;
   EXPECT_FALSE(speed_of_light(idle).starved()) << "which costs nothing here";
   idle.front().idle_ns = 350;

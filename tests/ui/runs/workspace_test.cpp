@@ -116,11 +116,11 @@ TEST(Workspace, FilesOfOneNameTakeTheFoldersThatSetThemApart) {
 TEST(Workspace, LongNamesKeepWhatTellsThemApart) {
   const QStringList names{"sweep-h200-1-cold.attnscope", "sweep-h200-1-warm.attnscope", "sweep-h200-11-cold.attnscope",
                           "other-11-cold.attnscope"};
-  EXPECT_EQ(told_apart(names[0], names), "…1-cold.attnscope");
-  EXPECT_EQ(told_apart(names[1], names), "…warm.attnscope");
-  EXPECT_EQ(told_apart(names[2], names), "sweep-h200-11-…");
-  EXPECT_EQ(told_apart(names[3], names), "other-…");
-  EXPECT_EQ(told_apart(names[0], {names[0]}), names[0]) << "nothing to tell it from";
+  EXPECT_EQ(brief_name(names[0], names), "…1-cold.attnscope");
+  EXPECT_EQ(brief_name(names[1], names), "…warm.attnscope");
+  EXPECT_EQ(brief_name(names[2], names), "sweep-h200-11-…");
+  EXPECT_EQ(brief_name(names[3], names), "other-…");
+  EXPECT_EQ(brief_name(names[0], {names[0]}), names[0]) << "nothing to tell it from";
 }
 
 TEST(Workspace, FollowsARunThatGrows) {
