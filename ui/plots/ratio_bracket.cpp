@@ -41,6 +41,10 @@ QString ratio_sentence(const CurveSet& set, const Curve& a, const Curve& b, cons
   const std::string_view unit = metric == nullptr ? std::string_view() : metric->unit;
   const std::string first = picked_name(less, more).toStdString();
   const std::string second = picked_name(more, less).toStdString();
+  // A simulator that is off its GPU has saved nothing.
+  if ((less.provenance == Provenance::simulated) != (more.provenance == Provenance::simulated)) {
+    return qtext(say::curve_plot::ratio_apart{.what = what, .at = at, .less = first, .more = second, .factor = factor});
+  }
   if (unit == "byte") {
     return qtext(say::curve_plot::ratio_fewer{.factor = factor, .what = what, .at = at, .less = first, .more = second});
   }

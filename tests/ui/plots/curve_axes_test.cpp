@@ -281,6 +281,14 @@ TEST_F(CurveAxesTest, FewerBytesCanBeReadAloud) {
   page.plot()->pick(label("fa2"), 4096);
   const QString words = page.plot()->bracket().words();
   EXPECT_TRUE(words.contains(" × fewer SM↔L2 bytes at N 4096: FA2 against Naive")) << words.toStdString();
+
+  // A simulation beside a measurement has saved nothing: how far they are apart is said.
+  CurveSet two = page.curves();
+  std::erase_if(two.curves,
+                [&](const Curve& curve) { return curve.label != label("naive") && curve.label != label("fa2"); });
+  ASSERT_EQ(two.curves.size(), 2U);
+  two.curves.back().provenance = Provenance::simulated;
+  EXPECT_TRUE(curve_sentence(two).contains(" × apart")) << curve_sentence(two).toStdString();
 }
 
 }  // namespace
