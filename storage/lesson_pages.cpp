@@ -2,6 +2,9 @@
 #include "storage/lesson_pages.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -23,16 +26,6 @@ bool is_lesson(std::string_view first) {
 }
 bool are_answers(std::string_view first) {
   return first.find("content=\"attnscope lesson answers\"") != std::string_view::npos;
-}
-
-/// Claims are read in every language: what is wrong with one is told once.
-void add_problems(std::vector<lesson::TextProblem>& all, const std::vector<lesson::TextProblem>& more) {
-  for (const lesson::TextProblem& each : more) {
-    const auto same = [&](const lesson::TextProblem& known) {
-      return known.file == each.file && known.line == each.line && text(known.why) == text(each.why);
-    };
-    if (std::ranges::none_of(all, same)) all.push_back(each);
-  }
 }
 
 std::string file_of(const std::string& language, const LessonWish& wish) {
@@ -58,6 +51,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   WrittenLesson written;
   std::vector<OutputFile> files;
   std::string answers;
+  std::set<std::string> told;
   for (const std::string& language : lesson::lesson_languages()) {
     const lesson::LessonTexts texts = lesson::load_lesson(language, own_texts);
     lesson::WebOptions options{.seed = wish.seed, .data = wish.data, .start = wish.start, .theme = wish.theme};
@@ -69,7 +63,9 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
     const bool asked = language == wish.language;
     written.pages.insert(asked ? written.pages.begin() : written.pages.end(),
                          {file.place(), texts.steps.size(), texts.claims.size()});
-    add_problems(written.problems, texts.problems);
+    // Claims are read in every language: what is wrong with one is told once.
+    std::ranges::copy_if(texts.problems, std::back_inserter(written.problems),
+                         [&](const lesson::TextProblem& each) { return told.insert(text(words_of(each))).second; });
     if (asked) answers = lesson::answers_page(texts, evidence, options);
   }
   if (!wish.answers.empty()) {

@@ -27,18 +27,17 @@ const race = (figure, all) => {
     lanes.forEach((lane, i) => {
       const row = rows[i];
       if (!row) return;
-      const share = Math.min(1, t / row.ns), round = Math.min(lane.rounds.length - 1, Math.floor(share * lane.rounds.length));
+      const share = Math.min(1, t / row.ns), round = share < 1 ? Math.floor(share * lane.rounds.length) : Infinity;
       if (round !== lane.round) {
         lane.round = round;
         lane.draw(round);
-        if (lane.kernels.length > 1) lane.kernel.textContent = lane.kernels[lane.rounds[round][0]];
+        if (lane.kernels.length > 1) lane.kernel.textContent = lane.kernels[(lane.rounds[round] || lane.rounds.at(-1))[0]];
       }
       lane.bar.style.transform = `scaleY(${share * row.dram / most})`;
       if (share < 1 && !say) return;  // figures that change faster are not read
       lane.clock.textContent = duration(Math.min(t, row.ns));
       lane.moved.textContent = bytes(share * row.dram);
       lane.node.classList.toggle('done', share >= 1);
-      if (share >= 1) lane.draw(Infinity);
     });
     if (say) said = at;
     if (t < slowest && figure.closest('section').classList.contains('here')) { requestAnimationFrame(frame); return; }
@@ -67,7 +66,7 @@ const race = (figure, all) => {
       lane.bar.style.transform = 'scaleY(0)';
     });
     if (!rows.some(row => row)) return;
-    stretch.textContent = w('race_clock', {gpu: all.gpu, times: Math.round(seconds * 1e9 / slowest).toLocaleString('en')});
+    stretch.textContent = w('race_clock', {gpu: all.gpu, origin: w(all.times), times: Math.round(seconds * 1e9 / slowest).toLocaleString('en')});
     began = null;
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) { began = -1e9; frame(0); return; }
     if (!running) { running = true; requestAnimationFrame(frame); }

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -116,7 +117,7 @@ class DocumentParser {
  private:
   void fail(std::size_t line, Message why) {
     // A line that is wrong twice is told once.
-    if (std::ranges::count(problems_, number(line), &TextProblem::line) > 0) return;
+    if (!told_.insert(number(line)).second) return;
     problems_.push_back({document_.file, number(line), std::move(why)});
   }
 
@@ -309,6 +310,7 @@ class DocumentParser {
   Document document_;
   bool revealed_ = false;
   std::vector<TextProblem> problems_;
+  std::set<int> told_;  ///< lines with a problem
 };
 
 }  // namespace

@@ -129,6 +129,7 @@ class Loader {
     } else if (place == TextPlace::words) {
       add_words(document);
     } else if (place == TextPlace::step) {
+      read_.push_back(document);
       add_step(std::move(document), parsed.ok());
     } else {
       add_claim(std::move(document), parsed.ok());
@@ -140,12 +141,27 @@ class Loader {
       if (!own_steps_.contains(file) && !texts_.words.empty()) borrow(source);
     }
     for (const Document& document : read_) look_at_terms(document);
+    shorten_problems();
     std::ranges::stable_sort(texts_.steps, {}, &Step::order);
     std::ranges::stable_sort(texts_.claims, {}, &ClaimCard::order);
     return std::move(texts_);
   }
 
  private:
+  /// Of a file that is all wrong the first of its problems are enough.
+  void shorten_problems() {
+    constexpr std::size_t most = 20;
+    std::map<std::string, std::size_t> count;
+    std::vector<TextProblem> kept;
+    for (TextProblem& problem : texts_.problems) {
+      if (++count[problem.file] <= most) kept.push_back(std::move(problem));
+    }
+    for (const auto& [file, all] : count) {
+      if (all > most) kept.push_back({file, 0, say::lesson::more_problems{.count = all - most}});
+    }
+    texts_.problems = std::move(kept);
+  }
+
   void wrong(const std::string& file, int line, Message why) {
     texts_.problems.push_back({file, line, std::move(why)});
   }
@@ -157,7 +173,6 @@ class Loader {
     const std::size_t steps = texts_.steps.size();
     if (parsed.ok()) add_step(std::move(parsed.document), true);
     texts_.problems.resize(told);
-    if (!read_.empty() && read_.back().file == source.path) read_.pop_back();
     if (texts_.steps.size() > steps) texts_.steps.back().language = text_place_of(source.path).second;
   }
 
@@ -255,7 +270,6 @@ class Loader {
       }
     }
     std::ranges::move(wrong_keys_of_step(document, registry_), std::back_inserter(texts_.problems));
-    read_.push_back(document);
     if (!whole) return;
     Step step{.slug = document.front.text("slug"),
               .title = document.front.text("title"),

@@ -79,13 +79,16 @@ std::string race_json(const LessonTexts& texts, const Front& front, const Settin
   all["lengths"] = curves->lengths;
   all["times"] = to_string(weakest.first);
   all["bytes"] = origin_of(weakest.second);
-  if (const auto rate = hierarchy_of(evidence.gpu, evidence.ceilings).at(Rung::dram).bandwidth) {
+  // Of another GPU than the rates it would be said of the wrong one.
+  const std::string& gpu = evidence.points.runs()[curves->run].device_name;
+  const auto rate = hierarchy_of(evidence.gpu, evidence.ceilings).at(Rung::dram).bandwidth;
+  if (rate && gpu == evidence.gpu.name) {
     all["rate"] = rate->value;
     all["rate_origin"] = to_string(rate->source);
   }
   all["played"] = whole_of(front, "play_n", 512);
   all["least"] = least;
-  all["gpu"] = evidence.points.runs()[curves->run].device_name;
+  all["gpu"] = gpu;
   all["of"] = of_text(texts, evidence, *curves);
   return all.dump();
 }
@@ -141,9 +144,7 @@ std::string growth_json(const LessonTexts& texts, const Front& front, const Sett
       points.push_back({spec.problem.n_k, bytes.value(*row), model.matrix_flops()});
     }
     if (points.size() < 2) continue;
-    all["lines"].push_back({{"title", title_of(texts, *algorithms[i])},
-                            {"short", algorithms[i]->facts().short_title},
-                            {"points", points}});
+    all["lines"].push_back({{"short", algorithms[i]->facts().short_title}, {"points", points}});
   }
   all["origin"] = origin_of(weakest);
   all["of"] = of_text(texts, evidence, *curves);

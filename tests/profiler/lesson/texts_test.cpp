@@ -301,6 +301,16 @@ TEST(LessonTexts, TellEveryErrorOfAFolder) {
           "en/step-7-more.md:6: the glossary has no term 'phlogiston'"));
 }
 
+TEST(LessonTexts, AFileThatIsAllWrongIsToldShortly) {
+  std::string text = "---\ntitle: Own\nslug: own\norder: 8\n---\n";
+  for (int i = 0; i < 200'000; ++i) text += "::x\n";
+  const std::vector<TextFile> more{{"en/step-8-own.md", text}};
+  const std::vector<std::string> told = problem_lines(load_lesson("en", more));
+  ASSERT_EQ(told.size(), 21U);
+  EXPECT_THAT(told.front(), testing::StartsWith("en/step-8-own.md:6: '::x'"));
+  EXPECT_EQ(told.back(), "en/step-8-own.md: and 199980 more that is wrong");
+}
+
 TEST(LessonTexts, AStepOfOneLanguageIsShownInTheOther) {
   const std::vector<TextFile> more{{"en/step-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n---\nText.\n"}};
   const LessonTexts texts = load_lesson("zh", more);
