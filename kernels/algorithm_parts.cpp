@@ -244,6 +244,18 @@ std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> b
   return arguments;
 }
 
+TensorMapArgument boxes_of(const char* buffer, const AttentionProblem& p, std::int64_t instances, std::int64_t n,
+                           int rows) {
+  const std::int64_t row_bytes = p.d * bytes_per_element(p.dtype);
+  const int columns = p.d % 64 == 0 ? 64 : p.d % 32 == 0 ? 32 : 16;
+  return {.buffer = buffer,
+          .dtype = p.dtype,
+          .extents = {p.d, n, instances},
+          .strides = {row_bytes, n * row_bytes},
+          .box = {columns, rows, 1},
+          .swizzle_bytes = columns * bytes_per_element(p.dtype)};
+}
+
 void append_mask_arguments(std::vector<Argument>& arguments, const AttentionProblem& p) {
   const auto integer = [&](std::int64_t value) { arguments.emplace_back(static_cast<std::int32_t>(value)); };
   integer(p.heads_q);

@@ -156,11 +156,12 @@ class MainProgram final : public TileProgram {
     const std::int64_t i = q_tile(grid, j, step);
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid.q_rows(i);
-    const auto load = [&](Tensor tensor, std::int64_t columns, int bytes, Phase phase, std::uint8_t part) {
-      out.push_back({tensor, Access::load, instance, row, rows, 0, columns, bytes, phase, part});
+    const auto load = [&](Tensor tensor, Phase phase, std::uint8_t part) {
+      const TileAccess tile{tensor, Access::load, instance, row, rows, 0, p_.d, element, phase, part};
+      out.push_back(whole_tiles_ ? tile.in_boxes(tile_.br) : tile);
     };
-    load(Tensor::q, p_.d, element, Phase::load_q, parts_.q);
-    load(Tensor::dout, p_.d, element, Phase::load_dout, parts_.dout);
+    load(Tensor::q, Phase::load_q, parts_.q);
+    load(Tensor::dout, Phase::load_dout, parts_.dout);
     for (const Tensor tensor : {Tensor::lse, Tensor::delta}) {
       out.push_back(numbers_of(p_, tile_).access(tensor, Access::load, instance, row, rows, Phase::load_statistics,
                                                  parts_.statistics));
@@ -230,8 +231,7 @@ Operands convert_traffic(const AttentionProblem& p, const TileShape& tile, const
 Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::span<const std::vector<TileRun>> rows,
                       const TileCounts& counts, const ColumnCounts& columns, bool whole_tiles) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  const std::int64_t query_rows = counts.query_rows_seen;
-  const std::int64_t added_rows = whole_tiles ? counts.tiles * tile.br : query_rows;
+  const std::int64_t query_rows = whole_tiles ? counts.tiles * tile.br : counts.query_rows_seen;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
   const Traffic queries{.l2_to_sm_bytes = query_rows * row};
   const Traffic statistics{.l2_to_sm_bytes = numbers_of(p, tile).bytes_seen(p, rows)};
@@ -242,7 +242,7 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
           {Tensor::dout, queries},
           {Tensor::lse, statistics},
           {Tensor::delta, statistics},
-          {Tensor::dq_acc, {.sm_to_l2_bytes = added_rows * p.d * fp32_bytes}},
+          {Tensor::dq_acc, {.sm_to_l2_bytes = query_rows * p.d * fp32_bytes}},
           {Tensor::dk, key_gradients},
           {Tensor::dv, key_gradients}};
 }
@@ -354,6 +354,10 @@ AttentionPlan append(AttentionPlan plan, const AttentionProblem& p, const Config
   std::vector<Argument> arguments =
       kernel_arguments({"q", "k", "v", "dout", "lse", "delta", "dq_acc", "dk", "dv", turns},
                        {p.instances(), group_size(p), p.n_q, p.n_k});
+  if (kernels.whole_tiles) {
+    arguments[0] = boxes_of("q", p, p.instances(), p.n_q, tile.br);
+    arguments[3] = boxes_of("dout", p, p.instances(), p.n_q, tile.br);
+  }
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
   plan.launches.emplace_back(std::move(kernel_models[1]),

@@ -13,8 +13,8 @@
 
 namespace attnscope::key_stationary {
 
-/// What executes the pass. All choices have the same parameters, and a dq_acc of whole Q tiles: in which order its
-/// elements lie there is theirs. Their tile programs differ in the rows of dq_acc, by whole_tiles.
+/// What executes the pass. All choices have a dq_acc of whole Q tiles: in which order its elements lie there is theirs.
+/// Their parameters and tile programs differ by whole_tiles.
 struct Kernels {
   std::string_view file;            ///< the main kernel's
   std::string_view entry;           ///< the main kernel's; with "_dot" and "_convert" behind it, those of rows_file
@@ -30,7 +30,8 @@ struct Kernels {
   KernelTiming dot_timing{};
   KernelTiming convert_timing{};
   int delta_request_rows = 8;  ///< of D, that one request of a warp of dot stores
-  /// Cleared, added to and read in whole tiles of Br rows, also at the ragged end.
+  /// The main kernel takes q and dout as tensor maps, by boxes of Br rows that cross whole; dq_acc is cleared, added to
+  /// and read in whole tiles. Both also at the ragged end.
   bool whole_tiles = false;
 };
 

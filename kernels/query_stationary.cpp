@@ -33,11 +33,19 @@ std::int64_t steps_of(std::int64_t seen) {
 
 /// A block owns Q tile i of one instance: step 0 loads Q_i, the next ones load K_j and V_j of the tiles j that it
 /// visits, the last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. Where later rows see more
-/// keys, launches hand out the last tiles first (row_block()). `on_chip` is the model's.
+/// keys, launches hand out the last tiles first (row_block()). Blocks of a persistent grid are such tiles, taken from a
+/// counter. `on_chip` is the model's.
 class Program final : public TileProgram {
  public:
-  Program(const AttentionProblem& problem, const Config& config, std::span<const OnChipPart> on_chip)
-      : p_(problem), tile_(config.tile), raster_(raster_of(config)), parts_(on_chip), grids_(problem, config.tile) {
+  Program(const AttentionProblem& problem, const Config& config, std::span<const OnChipPart> on_chip,
+          const Execution& execution)
+      : p_(problem),
+        tile_(config.tile),
+        raster_(raster_of(config)),
+        persistent_(execution.persistent_blocks > 0),
+        box_rows_(execution.box_rows),
+        parts_(on_chip),
+        grids_(problem, config.tile) {
     q_tiles_ = grids_.of(0).q_tiles();
   }
 
@@ -51,21 +59,27 @@ class Program final : public TileProgram {
     const int element = bytes_per_element(p_.dtype);
     const std::int64_t row = at.q_tile * tile_.br;
     const std::int64_t rows = grid.q_rows(at.q_tile);
+    const bool takes = persistent_ && step == 0;
+    if (takes) out.push_back(taken(Access::load));
     if (step == steps_of_tile(at) - 1) {
       const int bytes = output_bytes(p_.dtype);
-      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, bytes, Phase::store_o, parts_.o});
+      out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, bytes, Phase::store_o, parts_.o_out});
       out.push_back(lse_of(p_, tile_).access(Tensor::lse, Access::store, at.instance, row, rows, Phase::store_lse,
                                              parts_.statistics));
     } else if (step == 0) {
-      out.push_back({Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q});
+      const TileAccess q{Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q};
+      out.push_back(box_rows_ > 0 ? q.in_boxes(box_rows_) : q);
     } else {
       const std::int64_t j = k_tile(grid, at, step);
       const std::int64_t kv = at.instance / group_size(p_);
       const std::int64_t key = j * tile_.bc;
-      const std::int64_t keys = grid.k_rows(j);
-      out.push_back({Tensor::k, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.k});
-      out.push_back({Tensor::v, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, parts_.v});
+      const std::int64_t keys = box_rows_ > 0 ? std::min<std::int64_t>(tile_.bc, p_.n_k - key) : grid.k_rows(j);
+      for (const auto& [tensor, part] : {std::pair(Tensor::k, parts_.k), std::pair(Tensor::v, parts_.v)}) {
+        const TileAccess tile{tensor, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, part};
+        out.push_back(box_rows_ > 0 ? tile.in_boxes(tile_.bc) : tile);
+      }
     }
+    if (takes) out.push_back(taken(Access::reduce));
   }
 
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
@@ -84,6 +98,11 @@ class Program final : public TileProgram {
   }
 
  private:
+  /// One of the two ways of an atomic operation on the counter, of a sector each.
+  static TileAccess taken(Access way) {
+    return {Tensor::taken, way, 0, 0, 1, 0, 1, static_cast<int>(sector_bytes), Phase::take_tile};
+  }
+
   /// That a step between the first and the last works on.
   static std::int64_t k_tile(const TileGrid& grid, const BlockPlace& at, std::int64_t step) {
     return grid.nth_k_tile(at.q_tile, step - 1);
@@ -107,22 +126,40 @@ class Program final : public TileProgram {
   AttentionProblem p_;
   TileShape tile_;
   Raster raster_;
+  bool persistent_;
+  int box_rows_;
   ForwardParts parts_;
   BatchGrid grids_;
   std::int64_t q_tiles_ = 0;
 };
 
-/// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them.
+/// Rows of Q that are loaded: of boxes, also what the last tile of a head lacks to a whole one, where it sees any key.
+std::int64_t query_rows_loaded(const AttentionProblem& p, const Execution& execution,
+                               std::span<const std::vector<TileRun>> rows, const TileCounts& counts) {
+  if (execution.box_rows == 0) return counts.query_rows_touched;
+  const std::int64_t outside = ceil_div(p.n_q, execution.box_rows) * execution.box_rows - p.n_q;
+  const auto seeing = std::ranges::count_if(rows, [](const auto& of_entry) { return of_entry.back().seen > 0; });
+  return counts.query_rows_touched + outside * seeing * (p.instances() / std::ssize(rows));
+}
+
+/// O and LSE once, Q once where it sees any key, K and V once for every Q tile that visits them; where blocks take
+/// tiles from a counter, a sector of it each way for every tile.
 std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const TileShape& tile,
+                                            const Execution& execution, std::span<const std::vector<TileRun>> runs,
                                             const TileCounts& counts) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t rows = p.instances() * p.n_q;
-  const Traffic keys{.l2_to_sm_bytes = counts.key_rows_seen * row};
-  return {{Tensor::q, {.l2_to_sm_bytes = counts.query_rows_touched * row}},
-          {Tensor::k, keys},
-          {Tensor::v, keys},
-          {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
-          {Tensor::lse, {.sm_to_l2_bytes = lse_of(p, tile).bytes_once(p.instances())}}};
+  const Traffic keys{.l2_to_sm_bytes = (execution.box_rows > 0 ? counts.tiles * tile.bc : counts.key_rows_seen) * row};
+  std::vector<OperandTraffic> all{{Tensor::q, {.l2_to_sm_bytes = query_rows_loaded(p, execution, runs, counts) * row}},
+                                  {Tensor::k, keys},
+                                  {Tensor::v, keys},
+                                  {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
+                                  {Tensor::lse, {.sm_to_l2_bytes = lse_of(p, tile).bytes_once(p.instances())}}};
+  if (execution.persistent_blocks > 0) {
+    const std::int64_t bytes = p.instances() * ceil_div(p.n_q, tile.br) * sector_bytes;
+    all.push_back({Tensor::taken, {.l2_to_sm_bytes = bytes, .sm_to_l2_bytes = bytes}});
+  }
+  return all;
 }
 
 /// As Program::place() has it.
@@ -172,27 +209,34 @@ KernelModel model(const AttentionProblem& p, const Config& config, const KernelN
   const BatchGrid grids(p, config.tile);
   const std::vector<std::vector<TileRun>> rows = grids.row_runs();
   const TileCounts counts = grids.counts(rows);
-  return kernel_model("fwd", p.instances() * ceil_div(p.n_q, config.tile.br), needs,
-                      forward_traffic(p, config.tile, counts), forward_flops(p), std::move(on_chip),
-                      std::move(load_order), forward_work(p, config, grids, rows, counts, execution), execution.timing);
+  KernelModel model =
+      kernel_model("fwd", p.instances() * ceil_div(p.n_q, config.tile.br), needs,
+                   forward_traffic(p, config.tile, execution, rows, counts), forward_flops(p), std::move(on_chip),
+                   std::move(load_order), forward_work(p, config, grids, rows, counts, execution), execution.timing);
+  model.persistent_blocks = static_cast<std::uint32_t>(execution.persistent_blocks);
+  return model;
 }
 
-std::vector<BufferSpec> buffers(const AttentionProblem& p) {
+std::vector<BufferSpec> buffers(const AttentionProblem& p, bool persistent) {
   std::vector<BufferSpec> all = input_buffers(p);
   all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   all.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  if (persistent) all.push_back({"taken", sector_bytes, BufferFill::zeros});
   return all;
 }
 
-AttentionPlan forward(const AttentionProblem& p, const Config& config, KernelModel model, KernelSource source) {
-  std::vector<Argument> arguments =
-      kernel_arguments({"q", "k", "v", "o", "lse"}, {p.instances(), group_size(p), p.n_q, p.n_k});
+AttentionPlan forward(const AttentionProblem& p, const Config& config, KernelModel model, KernelSource source,
+                      const Execution& execution, const std::vector<Argument>& matrices) {
+  std::vector<Argument> arguments = matrices;
+  if (matrices.empty()) arguments = kernel_arguments({"q", "k", "v", "o", "lse"}, {});
+  const std::vector<Argument> sizes = kernel_arguments({}, {p.instances(), group_size(p), p.n_q, p.n_k});
+  arguments.insert(arguments.end(), sizes.begin(), sizes.end());
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
 
   AttentionPlan plan;
-  plan.buffers = buffers(p);
-  auto program = std::make_shared<const Program>(p, config, model.on_chip);
+  plan.buffers = buffers(p, model.persistent_blocks > 0);
+  auto program = std::make_shared<const Program>(p, config, model.on_chip, execution);
   plan.launches.emplace_back(std::move(model), std::move(source), std::move(arguments), std::move(program));
   return plan;
 }

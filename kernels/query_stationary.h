@@ -15,6 +15,11 @@ namespace attnscope::query_stationary {
 struct Execution {
   int operand_rows = 16;   ///< query rows that share one read of K and V from shared memory
   int chunk_columns = 16;  ///< keys between two rescalings of O
+  /// As many blocks as the device holds take row tiles from a counter, "taken"; 0: a block for each row tile.
+  std::int64_t persistent_blocks = 0;
+  /// Of a box of Q; those of K and V are K tiles. Boxes cross from L2 whole, with what lies outside the matrix, and are
+  /// fetched with the padding in them. 0: rows come by themselves.
+  int box_rows = 0;
   KernelTiming timing;
 };
 
@@ -22,11 +27,12 @@ struct Execution {
 [[nodiscard]] KernelModel model(const AttentionProblem&, const Config&, const KernelNeeds&,
                                 std::vector<OnChipPart> on_chip, LoadOrder, const Execution&);
 
-/// q, k, v, what the mask reads, o and lse. Pre: the problem's pass is fwd.
-[[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&);
-/// The plan of it. The kernel's parameters are q, k, v, o, lse, instances, group, n_q, n_k, scale, then the mask's.
-/// Pre: the problem's pass is fwd.
-[[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Config&, KernelModel, KernelSource);
+/// q, k, v, what the mask reads, o and lse, and of a persistent grid the counter. Pre: the problem's pass is fwd.
+[[nodiscard]] std::vector<BufferSpec> buffers(const AttentionProblem&, bool persistent = false);
+/// The plan of it. The kernel's parameters are q, k, v, o, lse (by addresses, or `matrices` in their place), instances,
+/// group, n_q, n_k, scale, then the mask's. Pre: the problem's pass is fwd.
+[[nodiscard]] AttentionPlan forward(const AttentionProblem&, const Config&, KernelModel, KernelSource,
+                                    const Execution& = {}, const std::vector<Argument>& matrices = {});
 
 /// The macros that say problem and tile to the kernel.
 [[nodiscard]] std::vector<std::string> defines(const AttentionProblem&, const Config&);

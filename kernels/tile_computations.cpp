@@ -20,7 +20,10 @@ ForwardParts::ForwardParts(std::span<const OnChipPart> parts)
       s(part_index(parts, "S")),
       p(part_index(parts, "P")),
       o(part_index(parts, "O")),
-      statistics(part_index(parts, "m, l")) {}
+      o_out(part_index(parts, "O out")),
+      statistics(part_index(parts, "m, l")) {
+  if (o_out == no_part) o_out = o;
+}
 
 void append_cleared(std::vector<Computation>& out, const ForwardParts& parts, const AttentionProblem& problem,
                     std::int64_t rows) {
@@ -45,8 +48,10 @@ void append_attention(std::vector<Computation>& out, const ForwardParts& parts, 
 
 void append_normalized(std::vector<Computation>& out, const ForwardParts& parts, const AttentionProblem& problem,
                        std::int64_t rows, OnChipParts frees) {
-  out.push_back({Phase::normalize, parts.o, frees | parts_of({parts.statistics}), frees, rows, problem.d,
-                 accumulator_bytes(problem.dtype)});
+  const bool apart = parts.o_out != parts.o;
+  if (apart) frees |= parts_of({parts.o});
+  out.push_back({Phase::normalize, parts.o_out, frees | parts_of({parts.statistics}), frees, rows, problem.d,
+                 apart ? output_bytes(problem.dtype) : accumulator_bytes(problem.dtype)});
 }
 
 BackwardParts::BackwardParts(std::span<const OnChipPart> parts)

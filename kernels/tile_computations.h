@@ -28,6 +28,7 @@ struct ForwardParts {
   std::uint8_t s;
   std::uint8_t p;
   std::uint8_t o;
+  std::uint8_t o_out;       ///< O / l on its way out: O itself, or a place of its own
   std::uint8_t statistics;  ///< m and l
 };
 

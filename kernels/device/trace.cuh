@@ -18,11 +18,12 @@ __device__ unsigned long long* trace_records;
 __device__ int trace_slots;
 #endif
 
-/// A tile of `rows` rows from `row` on is loaded by the block, the warp, ...: `writer` is true for one of its threads.
-__device__ __forceinline__ void trace_load(bool writer, Traced matrix, long long row, int rows) {
+/// A tile of `rows` rows from `row` on is loaded for the program's block `block` by the warp that `writer` is true for
+/// one thread of.
+__device__ __forceinline__ void trace_load(bool writer, unsigned block, Traced matrix, long long row, int rows) {
 #if ATTN_TRACE > 0
   if (writer) {
-    const unsigned long long warp = blockIdx.x * static_cast<unsigned long long>(ATTN_TRACE) + threadIdx.x / 32;
+    const unsigned long long warp = block * static_cast<unsigned long long>(ATTN_TRACE) + threadIdx.x / 32;
     unsigned long long* const records = trace_records + warp * (trace_slots + 1);
     const unsigned long long count = records[0]++;
     if (count < trace_slots) {
@@ -31,6 +32,9 @@ __device__ __forceinline__ void trace_load(bool writer, Traced matrix, long long
     }
   }
 #endif
+}
+__device__ __forceinline__ void trace_load(bool writer, Traced matrix, long long row, int rows) {
+  trace_load(writer, blockIdx.x, matrix, row, rows);
 }
 
 }  // namespace attnscope::device

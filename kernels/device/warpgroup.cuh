@@ -10,33 +10,45 @@ namespace attnscope::device {
 
 inline constexpr int warpgroup_threads = 128;
 
-/// A tile of 16-bit elements as wgmma reads it under the 128-byte swizzle: panels of 64 columns, `Rows` rows of 128
-/// bytes each (a multiple of 8), the panel aligned to 1024 bytes; the 16-byte chunks of a row are permuted by row % 8.
-/// The last panel may be filled in part; products leave out the rest.
+/// Columns of a panel: 64, or what of them the tile's `columns` (a multiple of 16) are whole panels of.
+__device__ constexpr int panel_columns(int columns) {
+  return columns % 64 == 0 ? 64 : columns % 32 == 0 ? 32 : 16;
+}
+
+/// A tile of 16-bit elements as wgmma reads it swizzled: panels of 64, 32 or 16 columns, `Rows` rows of as many bytes
+/// each (a multiple of 8), the panel aligned to 1024 bytes. The 16-byte chunks of a row are permuted, so that eight
+/// rows of one chunk column lie in different banks.
 template <int Rows, int Columns>
 struct PanelTile {
   static_assert(Rows % 8 == 0 && Columns % 16 == 0);
-  static constexpr unsigned row_bytes = 128;
+  static constexpr int columns = panel_columns(Columns);
+  static constexpr unsigned row_bytes = 2 * columns;
   static constexpr unsigned panel_bytes = Rows * row_bytes;
-  static constexpr int panels = (Columns + 63) / 64;
+  static constexpr int panels = Columns / columns;
   static constexpr unsigned bytes = panel_bytes * panels;
+
+  /// Where chunk `chunk` of a row of a panel lies in it, in bytes.
+  __device__ __forceinline__ static unsigned place(unsigned row, unsigned chunk) {
+    return (chunk ^ row * row_bytes / 128 % (row_bytes / 16)) * 16;
+  }
+  /// Bytes to column `column` (a multiple of 16) of a row, for descriptors.
+  __device__ static constexpr unsigned column_offset(int column) {
+    return column / columns * panel_bytes + column % columns * 2;
+  }
 
   /// Copies `Count` rows, `inside` of which exist, by `Threads` threads (a multiple of 64, so that a thread keeps to
   /// one place of the swizzle). `tile` is the first row's address.
   template <int Count, int Threads>
   __device__ __forceinline__ static void copy_rows(unsigned tile, const Element* global, int inside, int thread) {
-    static_assert(Threads % 64 == 0);
+    static_assert(Threads % 64 == 0 && columns == 64);
     constexpr int at_once = Threads / 8;
     const int row = thread / 8;
     const int chunk = thread % 8;
-    tile += row * row_bytes + ((chunk ^ (row % 8)) << 4);
+    tile += row * row_bytes + place(row, chunk);
     global += row * Columns + chunk * 8;
     inside -= row;
 #pragma unroll
     for (int panel = 0; panel < panels; ++panel) {
-      if (Columns % 64 != 0 && panel * 64 + chunk * 8 >= Columns) {
-        break;
-      }
 #pragma unroll
       for (int first = 0; first < Count; first += at_once) {
         if (Count % at_once == 0 || first + row < Count) {
@@ -48,12 +60,14 @@ struct PanelTile {
   }
 };
 
-/// Matrix descriptor of a swizzled panel tile; `leading` is the stride between panels where the instruction spans
-/// several (right operand stored with its columns contiguous), 16 else. Addresses in bytes are added divided by 16.
+/// Matrix descriptor of a swizzled panel tile of `RowBytes` a row; `leading` is the stride between panels where the
+/// instruction spans several (right operand stored with its columns contiguous), 16 else. Addresses in bytes are added
+/// divided by 16.
+template <unsigned RowBytes = 128>
 __device__ __forceinline__ unsigned long long panel_descriptor(unsigned address, unsigned leading) {
-  constexpr unsigned long long swizzle_128_bytes = 1ull << 62;
-  constexpr unsigned long long eight_rows = 1024 / 16;
-  return swizzle_128_bytes | eight_rows << 32 | static_cast<unsigned long long>(leading / 16) << 16 | address / 16;
+  constexpr unsigned long long swizzle = RowBytes == 128 ? 1 : RowBytes == 64 ? 2 : 3;
+  constexpr unsigned long long eight_rows = 8 * RowBytes / 16;
+  return swizzle << 62 | eight_rows << 32 | static_cast<unsigned long long>(leading / 16) << 16 | address / 16;
 }
 
 /// Orders register accesses before the products that follow.
@@ -300,8 +314,8 @@ template <int Columns, int D, int QRows>
 __device__ __forceinline__ void queue_scores(float (&s)[Columns / 8][4], unsigned long long q, unsigned long long k) {
 #pragma unroll
   for (int step = 0; step < D / 16; ++step) {
-    const unsigned long long a = q + (step / 4 * PanelTile<QRows, D>::panel_bytes + step % 4 * 32) / 16;
-    const unsigned long long b = k + (step / 4 * PanelTile<Columns, D>::panel_bytes + step % 4 * 32) / 16;
+    const unsigned long long a = q + PanelTile<QRows, D>::column_offset(step * 16) / 16;
+    const unsigned long long b = k + PanelTile<Columns, D>::column_offset(step * 16) / 16;
     if (step == 0) {
       product<Columns, false>(s, a, b);
     } else {
@@ -319,7 +333,7 @@ __device__ __forceinline__ void queue_values(float (&o)[D / 8][4], const unsigne
 #pragma unroll
   for (int step = 0; step < Rows / 16; ++step) {
     product<width>(o + First / 8, p[2 * step][0], p[2 * step][1], p[2 * step + 1][0], p[2 * step + 1][1],
-                   v + (First / 64 * PanelTile<Rows, D>::panel_bytes + step * 16 * PanelTile<Rows, D>::row_bytes) / 16);
+                   v + (PanelTile<Rows, D>::column_offset(First) + step * 16 * PanelTile<Rows, D>::row_bytes) / 16);
   }
   if constexpr (First + width < D) {
     queue_values<Rows, D, First + width>(o, p, v);
@@ -333,8 +347,8 @@ __device__ __forceinline__ void queue_new_scores(float (&s)[Columns / 8][4], uns
                                                  unsigned long long b) {
 #pragma unroll
   for (int step = 0; step < D / 16; ++step) {
-    const unsigned long long left = a + (step / 4 * PanelTile<ARows, D>::panel_bytes + step % 4 * 32) / 16;
-    const unsigned long long right = b + (step / 4 * PanelTile<Columns, D>::panel_bytes + step % 4 * 32) / 16;
+    const unsigned long long left = a + PanelTile<ARows, D>::column_offset(step * 16) / 16;
+    const unsigned long long right = b + PanelTile<Columns, D>::column_offset(step * 16) / 16;
     if (step == 0) {
       first_product<Columns>(s, left, right);
     } else {
@@ -349,7 +363,7 @@ template <int Columns, int Depth, int ARows, int D>
 __device__ __forceinline__ void queue_columns(float (&c)[Columns / 8][4], unsigned long long a, unsigned long long b) {
 #pragma unroll
   for (int step = 0; step < Depth / 16; ++step) {
-    const unsigned long long left = a + (step / 4 * PanelTile<ARows, Depth>::panel_bytes + step % 4 * 32) / 16;
+    const unsigned long long left = a + PanelTile<ARows, Depth>::column_offset(step * 16) / 16;
     const unsigned long long right = b + step * 16 * PanelTile<Depth, D>::row_bytes / 16;
     if (step == 0) {
       first_product<Columns, true>(c, left, right);

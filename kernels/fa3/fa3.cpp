@@ -87,25 +87,48 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const Config
   return defines;
 }
 
-KernelModel forward_model(const AttentionProblem& p, const Config& config) {
+std::vector<Argument> forward_matrices(const AttentionProblem& p, const TileShape& tile) {
+  return {boxes_of("q", p, p.instances(), p.n_q, fa3::group_rows),
+          boxes_of("k", p, p.kv_instances(), p.n_k, tile.bc),
+          boxes_of("v", p, p.kv_instances(), p.n_k, tile.bc),
+          boxes_of("o", p, p.instances(), p.n_q, fa3::group_rows),
+          BufferArgument{"lse"},
+          BufferArgument{"taken"}};
+}
+
+query_stationary::Execution execution(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {
+  return {.operand_rows = fa3::group_rows,
+          .chunk_columns = config.tile.bc,
+          .persistent_blocks = resident_blocks(device, needs(p, config)),
+          .box_rows = fa3::group_rows,
+          .timing = fa3::forward_timing};
+}
+
+KernelModel forward_model(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {
   const TileShape& tile = config.tile;
   const int d = static_cast<int>(p.d);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t rows = tile.br;
   const int stages = fa3::stages(tile.br, tile.bc, d, element, knob_of(config, knob::stages));
-  const std::int64_t panel = std::int64_t{fa3::panel_columns(d)} * element;  // bytes of a row, on chip
+  const bool o_apart = fa3::has_room_for_o(tile.br, tile.bc, d, element, stages);
+  const std::int64_t row = std::int64_t{d} * element;
   const std::int64_t ring_rows = std::int64_t{stages} * tile.bc;
+  std::vector<OnChipPart> parts{in_shared("Q", rows * row), in_shared("K", ring_rows * row, stages),
+                                in_shared("V", ring_rows * row, stages)};
+  if (o_apart) parts.push_back(in_shared("O out", rows * row));
+  for (const OnChipPart& part :
+       {in_shared("barriers", fa3::barrier_bytes(tile.br, stages)), in_registers("S", rows * tile.bc * accumulator),
+        in_registers("P", rows * tile.bc * element), in_registers("O", rows * d * accumulator),
+        in_registers("m, l", rows * 2 * fp32_bytes)}) {
+    parts.push_back(part);
+  }
   return query_stationary::model(
-      p, config, needs(p, config),
-      {in_shared("Q", rows * panel), in_shared("K", ring_rows * panel, stages),
-       in_shared("V", ring_rows * panel, stages), in_shared("barriers", fa3::barrier_bytes(stages)),
-       in_registers("S", rows * tile.bc * accumulator), in_registers("P", rows * tile.bc * element),
-       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
+      p, config, needs(p, config), std::move(parts),
       {.unordered = {Tensor::q, Tensor::k, Tensor::v},
        .steps_ahead = stages + 1,  // S of the next K tile is there, and its buffer free, before O += PV of this one
        .why = say::load_order::forward_warps{.tiles = stages}},
-      {.operand_rows = 64, .chunk_columns = tile.bc, .timing = fa3::forward_timing});
+      execution(p, config, device));
 }
 
 }  // namespace
@@ -170,7 +193,7 @@ std::int64_t FlashAttention3::working_set_bytes(const AttentionProblem& /*p*/, c
 
 std::vector<KernelModel> FlashAttention3::kernels(const AttentionProblem& p, const Config& config,
                                                   const DeviceLimits& device) const {
-  if (p.pass == Pass::fwd) return {forward_model(p, config)};
+  if (p.pass == Pass::fwd) return {forward_model(p, config, device)};
   const AttentionProblem forward = forward_problem(p);
   const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
   return with_backward(kernels(forward, forward_config, device), fa3_backward::models(p, config), p);
@@ -178,8 +201,8 @@ std::vector<KernelModel> FlashAttention3::kernels(const AttentionProblem& p, con
 
 std::vector<BufferSpec> FlashAttention3::buffers(const AttentionProblem& p, const Config& config,
                                                  const DeviceLimits& /*device*/) const {
-  if (p.pass == Pass::fwd) return query_stationary::buffers(p);
-  return key_stationary::append_buffers(query_stationary::buffers(forward_problem(p)), p, config.tile);
+  std::vector<BufferSpec> forward = query_stationary::buffers(forward_problem(p), true);
+  return p.pass == Pass::fwd ? forward : key_stationary::append_buffers(std::move(forward), p, config.tile);
 }
 
 AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
@@ -188,8 +211,9 @@ AttentionPlan FlashAttention3::plan(const AttentionProblem& p, const Config& con
     const Config forward_config = p.pass == Pass::bwd ? default_config(forward, device) : config;
     return fa3_backward::append(plan(forward, forward_config, device), p, config);
   }
-  return query_stationary::forward(p, config, forward_model(p, config),
-                                   {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, config)});
+  return query_stationary::forward(p, config, forward_model(p, config, device),
+                                   {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, config)},
+                                   execution(p, config, device), forward_matrices(p, config.tile));
 }
 
 }  // namespace attnscope

@@ -21,18 +21,19 @@ std::vector<OnChipPart> layout(const AttentionProblem& p, const TileShape& tile)
   const std::int64_t kv = tile.bc * p.d;
   const std::int64_t q = tile.br * p.d;
   const std::int64_t scores = std::int64_t{tile.br} * tile.bc;
-  return {in_shared("K", kv * element),
-          in_shared("V", kv * element),
-          in_shared("Q", stages * q * element, stages),
-          in_shared("dO", stages * q * element, stages),
-          in_shared("LSE, D", std::int64_t{stages} * tile.br * 2 * fp32_bytes, stages),
-          in_shared("dS", ds_buffers * scores * element, ds_buffers),
-          in_shared("dQ", dq_buffers * q * fp32_bytes, dq_buffers),
-          in_shared("barriers", barrier_bytes),
-          in_registers("dK", kv * accumulator),
-          in_registers("dV", kv * accumulator),
-          in_registers("S", rows_at_once * tile.bc * accumulator),
-          in_registers("dP", rows_at_once * tile.bc * accumulator)};
+  return {
+      in_shared("K", kv * element),
+      in_shared("V", kv * element),
+      in_shared("Q", stages * q * element, stages),
+      in_shared("dO", stages * q * element, stages),
+      in_shared("LSE, D", std::int64_t{stages} * tile.br * 2 * fp32_bytes, stages),
+      in_shared("dS", ds_buffers * scores * element, ds_buffers),
+      p.deterministic ? in_shared("dQ", dq_buffers * q * fp32_bytes, dq_buffers) : in_registers("dQ", q * accumulator),
+      in_shared("barriers", barrier_bytes),
+      in_registers("dK", kv * accumulator),
+      in_registers("dV", kv * accumulator),
+      in_registers("S", rows_at_once * tile.bc * accumulator),
+      in_registers("dP", rows_at_once * tile.bc * accumulator)};
 }
 
 key_stationary::Kernels kernels(const AttentionProblem& p, const TileShape& tile) {
@@ -85,7 +86,8 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
   return {.kernel = "fa3 bwd",
           .threads = threads,
           .registers = launch_registers,
-          .shared_bytes = shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))};
+          .shared_bytes =
+              shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), p.deterministic)};
 }
 
 TileShape default_tile(const AttentionProblem& p) {

@@ -4,20 +4,24 @@
 //
 // Tile program of a block: K_j and V_j once, if any query sees them; for each query tile i in ascending order Q_i and
 // LSE_i, dO_i and D_i are loaded and Br d floats are added to the accumulator of dQ_i; dK_j and dV_j are stored at the
-// end. The accumulator (fa3_backward_rows.cuh clears and converts it) holds whole tiles, also the last one, and
-// the copy engine adds to it: by the counters that is 4 Br d bytes written and none read. Rows that do not exist are
-// not loaded. LSE and D come 32 rows at a time, so that a head that does not begin on a sector (n_q no multiple of 8)
+// end. The accumulator (fa3_backward_rows.cuh clears and converts it) holds whole tiles, also the last one: by the
+// counters adding to it is 4 Br d bytes written and none read. Q and dO come in boxes of whole tiles. LSE and D come
+// 32 rows at a time, so that a head that does not begin on a sector (n_q no multiple of 8)
 // costs a sector more for each 32. ATTN_DETERMINISTIC adds to that 4-byte accesses to `turns`, as many as it takes.
 //
-// Warpgroup 0 loads: a warp Q, one dO, one LSE and D, into rings of buffers, and a thread of the last one sends dQ_i
-// on. Each other warpgroup owns 64 keys. Scores are computed transposed, so that P^T and dS^T are in registers what
+// Warpgroup 0 loads: a thread has Q copied, one dO, a warp loads LSE and D, into rings of buffers. Each other warpgroup
+// owns 64 keys. Scores are computed transposed, so that P^T and dS^T are in registers what
 // dV += P^T dO and dK += dS^T Q read; dS goes through shared memory once, where both warpgroups need it for dQ_i = dS
-// K. Products are queued ahead of the arithmetic that does not depend on them, but none is under way where the loop
-// turns around: ptxas would serialize all of them.
+// K. dQ_i is added from registers; in turns, a thread of warpgroup 0 adds it from shared memory. Products are queued
+// ahead of the arithmetic that does not depend on them, but none is under way where the loop turns around: ptxas would
+// serialize all of them.
 #include "device/attention.cuh"
+#include "device/dq_accumulator.cuh"
 #include "device/global.cuh"
+#include "device/tensor_copy.cuh"
 #include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
+#include "fa3/fa3_backward_scores.cuh"
 #include "fa3/fa3_backward_shape.h"
 
 namespace attnscope::fa3_backward {
@@ -34,7 +38,7 @@ constexpr bool in_turns = false;
 #endif
 
 constexpr int ring = stages;
-constexpr int copy_threads = 32;  // of Q; as many of dO, and of LSE and D; one thread more sends dQ on
+constexpr int copy_threads = 32;  // of LSE and D
 constexpr int consumer_threads = consumers * warpgroup_threads;
 static_assert(supported_tile(br, bc, d));
 constexpr int halves = br / 64;  // scores are computed for 64 queries at a time
@@ -56,18 +60,6 @@ constexpr float plus_infinity = __builtin_bit_cast(float, 0x7f800000u);
 
 __device__ __forceinline__ void store_shared(unsigned address, float value) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
-}
-__device__ __forceinline__ float2 load_shared_pair(unsigned address) {
-  float2 pair;
-  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
-  return pair;
-}
-/// Four 8 x 8 matrices of 16-bit elements, transposed; lane l passes the address of row l % 8 of matrix l / 8.
-__device__ __forceinline__ void store_matrices_transposed(unsigned address, unsigned r0, unsigned r1, unsigned r2,
-                                                          unsigned r3) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0),
-               "r"(r1), "r"(r2), "r"(r3)
-               : "memory");
 }
 __device__ __forceinline__ void store_shared_16_bytes(unsigned address, const float (&v)[4]) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
@@ -94,6 +86,22 @@ struct Visit {
   int last;
 };
 
+/// The row tiles of a block's visits, those of one head behind those of another.
+struct Walk {
+  Visit visit;
+  int instance;
+  int tile;
+
+  __device__ __forceinline__ Walk(const Visit& of, int first_instance)
+      : visit(of), instance(first_instance), tile(of.first) {}
+  __device__ __forceinline__ void advance() {
+    if (++tile == visit.last) {
+      tile = visit.first;
+      ++instance;
+    }
+  }
+};
+
 /// One of the rings: tiles of rows of Q with LSE, or of dO with D. A tile and its numbers fill a buffer. Where threads
 /// themselves store or read, each arrives for itself: one lane behind __syncwarp would do, and be no faster, but
 /// compute-sanitizer sees no order in it.
@@ -114,40 +122,14 @@ struct Ring {
     }
   }
 
-  /// Copies the visited tiles as buffers become free; a warp calls it. `rows` are the first head's, of which those from
-  /// `before` on are visited until n_q - `after` or, where that is beyond, the end.
-  __device__ __forceinline__ void fill(const Element* rows, int visits, int before, int after, int n_q,
-                                       int lane) const {
-    rows += static_cast<long long>(before + lane / 8) * d + lane % 8 * 8;
-    int left = n_q - before;
+  /// Has the visited tiles copied as buffers become free; a thread calls it.
+  __device__ __forceinline__ void fill(const TensorMap& map, Walk walk, int visits) const {
 #pragma unroll 1
-    for (unsigned at = 0; static_cast<int>(at) < visits; ++at) {
+    for (unsigned at = 0; static_cast<int>(at) < visits; ++at, walk.advance()) {
       wait_freed(at);
-      unsigned to = tile(stage_of(at)) + lane / 8 * RowTile::row_bytes + ((lane % 8 ^ lane / 8) << 4);
-#pragma unroll 2
-      for (int first = lane / 8; first < br; first += 8) {
-#pragma unroll
-        for (int panel = 0; panel < d / 64; ++panel) {
-          copy_async(to + panel * RowTile::panel_bytes, rows + panel * 64, first < left);
-          // Four rows on, the swizzle differs by four chunks.
-          copy_async((to ^ 64) + panel * RowTile::panel_bytes + 4 * RowTile::row_bytes, rows + 4 * d + panel * 64,
-                     first + 4 < left);
-        }
-        to += 8 * RowTile::row_bytes;
-        rows += 8 * d;
-      }
-      commit_copies();
-      wait_copies<0>();
-      fence_shared_for_products();
-      __syncwarp();
-      if (lane == 0) {
-        barrier_arrive(filled(stage_of(at)));
-      }
-      left -= br;
-      if (left <= after) {  // on to the next head
-        left = n_q - before;
-        rows += static_cast<long long>(before + after) * d;
-      }
+      barrier_arrive_expecting(filled(stage_of(at)), RowTile::bytes);
+      load_boxes<RowTile>(tile(stage_of(at)), RowTile::panel_bytes, map, filled(stage_of(at)), walk.tile * br,
+                          walk.instance);
     }
   }
 
@@ -164,30 +146,23 @@ struct Ring {
   }
 };
 
-/// Descriptor of an operand, built where it is used: kept across the loop, descriptors would cost the registers that
-/// the accumulators need.
-__device__ __forceinline__ unsigned long long operand(unsigned address, unsigned leading) {
-  return panel_descriptor(recomputed(address), leading);
-}
-
 /// Copies LSE and D of the visited tiles as Ring::fill does the tiles. LSE turns into what exp2's argument lacks,
 /// infinite for rows that see no key or do not exist: their P is 0.
 __device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dout_ring, const float* lse,
-                                             const float* delta, int visits, int before, int after, int n_q, int lane) {
-  lse += before + lane;
-  delta += before + lane;
-  int left = n_q - before;
+                                             const float* delta, Walk walk, int visits, int n_q, int lane) {
 #pragma unroll 1
-  for (unsigned at = 0; static_cast<int>(at) < visits; ++at) {
+  for (unsigned at = 0; static_cast<int>(at) < visits; ++at, walk.advance()) {
     q_ring.wait_freed(at);
     dout_ring.wait_freed(at);
+    const int first = walk.tile * br + lane;
+    const long long head = static_cast<long long>(walk.instance) * n_q;
 #pragma unroll
     for (int row = 0; row < br; row += 32) {
       float number = minus_infinity;
       float sum = 0.0f;
-      if (row + lane < left) {
-        number = load_float(lse + row);
-        sum = load_float(delta + row);
+      if (first + row < n_q) {
+        number = load_float(lse + head + first + row);
+        sum = load_float(delta + head + first + row);
       }
       store_shared(q_ring.number(stage_of(at)) + (row + lane) * 4,
                    number == minus_infinity ? plus_infinity : number * log2_e);
@@ -195,72 +170,6 @@ __device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dou
     }
     barrier_arrive(q_ring.filled(stage_of(at)));
     barrier_arrive(dout_ring.filled(stage_of(at)));
-    lse += br;
-    delta += br;
-    left -= br;
-    if (left <= after) {
-      left = n_q - before;
-      lse += before + after;
-      delta += before + after;
-    }
-  }
-}
-
-// A thread holds two keys, g and g + 8 of its warp's 16, of the transposed scores against 64 queries.
-
-/// Scores that do not exist: of keys beyond the last, and of queries outside what the mask lets see the key. Keys are
-/// counted so that the last one is n_q - 1, `row` is the first of the queries.
-__device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, int n_q, int left, int right) {
-  const int column = row + static_cast<int>(threadIdx.x) % 4 * 2;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int on_diagonal = key + half * 8 - column;
-    int first = bounded_right ? on_diagonal - right : 0;
-    if (key + half * 8 >= n_q) {
-      first = 64;
-    }
-    const int last = on_diagonal + left;
-#pragma unroll
-    for (int n = 0; n < 8; ++n) {
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        if (n * 8 + e < first || (bounded_left && n * 8 + e > last)) {
-          s[n][half * 2 + e] = minus_infinity;
-        }
-      }
-    }
-  }
-}
-
-/// s = P^T = exp(scale s - LSE), and the same packed; `numbers` is the address of this thread's first LSE, `scale` in
-/// units of log2(e).
-__device__ __forceinline__ void exponentials(float (&s)[8][4], unsigned (&p)[8][2], unsigned numbers, float scale) {
-#pragma unroll
-  for (int n = 0; n < 8; ++n) {
-    const float2 lse = load_shared_pair(numbers + n * 32);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      s[n][half * 2] = exp2_fast(s[n][half * 2] * scale - lse.x);
-      s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * scale - lse.y);
-      p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
-    }
-  }
-}
-
-/// ds = P^T o (dP^T - D), packed, and the same to shared memory; `place` is where this lane stores its first rows.
-__device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const float (&p)[8][4], const float (&dp)[8][4],
-                                                unsigned numbers, unsigned place) {
-#pragma unroll
-  for (int n = 0; n < 8; ++n) {
-    const float2 delta = load_shared_pair(numbers + n * 32);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      ds[n][half] =
-          pack(p[n][half * 2] * (dp[n][half * 2] - delta.x), p[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
-    }
-    if (n % 2 == 1) {
-      store_matrices_transposed(place + (n - 1) * 1024, ds[n - 1][0], ds[n - 1][1], ds[n][0], ds[n][1]);
-    }
   }
 }
 
@@ -315,329 +224,419 @@ __device__ __forceinline__ void pass_turn(int* turn) {
       : "memory");
 }
 
+/// The kernel's parameters, but for what only says where a block works.
+struct Arguments {
+  const TensorMap& q;
+  const Element* k;
+  const Element* v;
+  const TensorMap& dout;
+  const float* lse;
+  const float* delta;
+  float* dq_acc;
+  Element* dk;
+  Element* dv;
+  int* turns;
+  int n_q;
+  int n_k;
+  float scale;
+  int left;
+  int right;
+};
+
+/// Where things lie in shared memory.
+struct Shared {
+  unsigned k;
+  unsigned v;
+  unsigned ds;
+  Ring q;
+  Ring dout;
+  unsigned dq;  ///< in turns
+  unsigned ds_barriers;
+  unsigned dq_barriers;
+
+  __device__ __forceinline__ explicit Shared(unsigned base) {
+    k = base;
+    v = k + KeyTile::bytes;
+    ds = v + KeyTile::bytes;
+    const unsigned q_tiles = ds + ds_buffers * ScoreTile::bytes;
+    const unsigned dout_tiles = q_tiles + ring * RowTile::bytes;
+    const unsigned q_numbers = dout_tiles + ring * RowTile::bytes;
+    const unsigned dout_numbers = q_numbers + ring * br * 4;
+    dq = dout_numbers + ring * br * 4;
+    const unsigned barriers = dq + (in_turns ? dq_buffers * dq_bytes : 0);
+    q = {q_tiles, q_numbers, barriers};
+    dout = {dout_tiles, dout_numbers, barriers + 16 * ring};
+    ds_barriers = barriers + 32 * ring;
+    dq_barriers = ds_barriers + 8 * ds_buffers;
+  }
+  __device__ __forceinline__ unsigned ds_of(unsigned visit) const { return ds + visit % ds_buffers * ScoreTile::bytes; }
+  __device__ __forceinline__ unsigned dq_of(unsigned visit) const { return dq + visit % dq_buffers * dq_bytes; }
+  __device__ __forceinline__ unsigned ds_written(unsigned visit) const {
+    return ds_barriers + 8 * (visit % ds_buffers);
+  }
+  __device__ __forceinline__ unsigned dq_written(unsigned visit) const {
+    return dq_barriers + 16 * (visit % dq_buffers);
+  }
+  __device__ __forceinline__ unsigned dq_sent(unsigned visit) const { return dq_written(visit) + 8; }
+
+  __device__ __forceinline__ void init() const {
+    q.init();
+    dout.init();
+    for (int i = 0; i < ds_buffers; ++i) {
+      barrier_init(ds_written(i), consumers * 4);
+    }
+    for (int i = 0; i < dq_buffers; ++i) {
+      barrier_init(dq_written(i), consumers * 4);
+      barrier_init(dq_sent(i), 1);
+    }
+    fence_barriers_for_copies();
+  }
+};
+
+/// The keys of a block, and the rows that see any of them.
+struct Block {
+  int kv_instance;
+  int tile;
+  int instance;   ///< the first of the query heads
+  int length;     ///< keys of the instance that are no padding
+  int row_tiles;  ///< of a head
+  Visit visit{0, 0};
+  int visits;
+
+  __device__ __forceinline__ Block(int block, int key_tiles, int group, int heads_q, const Arguments& a,
+                                   const int* key_lengths) {
+    kv_instance = block / key_tiles;
+    tile = key_tile(block, key_tiles);
+    instance = kv_instance * group;
+    row_tiles = (a.n_q + br - 1) / br;
+    const Visibility view = visibility(instance / heads_q, a.n_q, a.n_k, a.left, a.right, key_lengths, nullptr, 0);
+    length = view.length;
+    if (tile * bc < length) {
+      const int first_row = view.row_begin(tile * bc);
+      const int last_row = view.row_end(tile * bc + bc - 1);
+      if (first_row < last_row) {
+        visit = {first_row / br, (last_row + br - 1) / br};
+      }
+    }
+    visits = group * (visit.last - visit.first);
+  }
+  /// How many blocks add to a row tile before this one.
+  __device__ __forceinline__ int turn(const Arguments& a, int row_tile) const {
+    const int first_key = row_tile * br + length - a.n_q;  // on the tile's first diagonal
+    return last_keys_first ? (min(length, min(first_key + br, length) + a.right) - 1) / bc - tile
+                           : tile - (bounded_left ? max(0, (first_key - a.left) / bc) : 0);
+  }
+};
+
+/// Has the copy engine add dQ of each visit to the accumulator when it is the block's turn. In a thread of its own, so
+/// that no product waits for the copy engine or for a turn.
+__device__ __forceinline__ void send_in_turn(const Arguments& a, const Shared& shared, const Block& block) {
+  Walk walk(block.visit, block.instance);
+#pragma unroll 1
+  for (unsigned at = 0; static_cast<int>(at) < block.visits; ++at, walk.advance()) {
+    const int tile = walk.instance * block.row_tiles + walk.tile;
+    barrier_wait(shared.dq_written(at), at / dq_buffers % 2);
+    wait_turn(a.turns + tile, block.turn(a, walk.tile));
+    add_bulk(a.dq_acc + static_cast<long long>(tile) * (br * d), shared.dq_of(at), dq_bytes);
+    wait_bulk_read();
+    barrier_arrive(shared.dq_sent(at));
+    pass_turn(a.turns + tile);
+  }
+}
+
+/// A warpgroup that multiplies.
+struct Consumer {
+  const Arguments& a;
+  const Shared& shared;
+  const Block& block;
+  const int mine;      ///< which of them
+  const int warp_key;  ///< the warp's first, counted so that the last one is n_q - 1: query i meets key i
+  Walk sent;           ///< of the visits whose dQ has been added
+  int row;             ///< the visit's first
+  unsigned at = 0;     ///< visit
+  float dk[d / 8][4];
+  float dv[d / 8][4];
+  float s[8][4];
+  float dp[8][4];
+  float dq[8][4];
+  unsigned p[8][2];
+  unsigned ds[8][2];
+
+  // Values of the thread's place are computed where they are used: the loop has no registers to keep them in.
+  __device__ __forceinline__ static int thread() {
+    return recomputed(static_cast<int>(threadIdx.x)) - warpgroup_threads;
+  }
+  __device__ __forceinline__ static unsigned number_offset(int half) { return half * 256 + thread() % 4 * 8; }
+  __device__ __forceinline__ unsigned my_ds(int half) const {
+    const int now = thread();
+    return shared.ds_of(at) + half * 64 * ScoreTile::row_bytes + now / warpgroup_threads * ScoreTile::panel_bytes +
+           (now / 16 % 2 * 8 + now % 8) * 128 + (((now / 32 % 4 * 2 + now / 8 % 2) ^ (now % 8)) << 4);
+  }
+  __device__ __forceinline__ static unsigned half_tile(const Ring& of, unsigned visit, int half) {
+    return of.tile(stage_of(visit)) + half * 64 * RowTile::row_bytes;
+  }
+
+  __device__ __forceinline__ void queue_s(float (&scores)[8][4], unsigned visit, int half) {
+    products_begin();
+    queue_new_scores<64, d, bc>(scores, panel_descriptor(shared.k + mine * (64 * KeyTile::row_bytes), 16),
+                                panel_descriptor(half_tile(shared.q, visit, half), 16));
+    commit_products();
+  }
+  __device__ __forceinline__ void queue_dp(int half) {
+    products_begin();
+    queue_new_scores<64, d, bc>(dp, panel_descriptor(shared.v + mine * (64 * KeyTile::row_bytes), 16),
+                                panel_descriptor(half_tile(shared.dout, at, half), 16));
+    commit_products();
+  }
+  __device__ __forceinline__ void queue_dv(int half) {
+    pin(dv);
+    pin(p);
+    products_begin();
+    queue_values<64, d>(dv, p, panel_descriptor(half_tile(shared.dout, at, half), RowTile::panel_bytes));
+    commit_products();
+  }
+  __device__ __forceinline__ void queue_dk(int half) {
+    const unsigned long long right = panel_descriptor(half_tile(shared.q, at, half), RowTile::panel_bytes);
+    pin(dk);
+    if constexpr (tight) {
+      products_begin();
+      queue_transposed<br, d>(dk, panel_descriptor(shared.ds_of(at) + mine * ScoreTile::panel_bytes, 16), right);
+    } else {
+      pin(ds);
+      products_begin();
+      queue_values<64, d>(dk, ds, right);
+    }
+    commit_products();
+  }
+  __device__ __forceinline__ void queue_dq() {
+    products_begin();
+    queue_columns<64, bc, br, d>(
+        dq, panel_descriptor(shared.ds_of(at) + (dq_by_rows ? mine * (64 * ScoreTile::row_bytes) : 0), 16),
+        panel_descriptor(shared.k + (dq_by_rows ? 0 : mine * KeyTile::panel_bytes), 16));
+    commit_products();
+  }
+  /// S of the next visit, or a group of nothing in its place.
+  __device__ __forceinline__ void queue_next_s() {
+    if (static_cast<int>(at) + 1 < block.visits) {
+      shared.q.wait(at + 1);
+      queue_s(s, at + 1, 0);
+    } else {
+      products_begin();
+      commit_products();
+    }
+  }
+
+  __device__ __forceinline__ void exponentiate(float (&scores)[8][4], int half) {
+    const int first = row + half * 64;
+    const int aligned = warp_key - first;
+    if (warp_key + 16 > a.n_q || (bounded_right && aligned + 15 > a.right) || (bounded_left && aligned + a.left < 63)) {
+      mask_scores(scores, warp_key + thread() % 32 / 4, first, a.n_q, a.left, a.right);
+    }
+    exponentials(scores, p, shared.q.number(stage_of(at)) + number_offset(half), recomputed(a.scale) * log2_e);
+  }
+  __device__ __forceinline__ void differentiate(const float (&probabilities)[8][4], int half) {
+    pin(dp);
+    score_gradients(ds, probabilities, dp, shared.dout.number(stage_of(at)) + number_offset(half), my_ds(half));
+  }
+
+  /// Adds dQ of a visit, in the order of the accumulator: each warp's part follows another's.
+  __device__ __forceinline__ void send_dq(unsigned visit) {
+    pin(dq);
+    const int now = thread();
+    const int part = dq_by_rows ? now / 32 : now / 32 % 4 * 2 + now / warpgroup_threads;
+    if constexpr (in_turns) {
+      const unsigned place = shared.dq_of(visit) + part * (dq_floats * 4) + now % 32 * 16;
+      barrier_wait(shared.dq_sent(visit), visit / dq_buffers % 2 ^ 1);
+#pragma unroll
+      for (int n = 0; n < 8; ++n) {
+        store_shared_16_bytes(place + n * 512, dq[n]);
+      }
+      fence_shared_for_products();
+      __syncwarp();
+      if (now % 32 == 0) {
+        barrier_arrive(shared.dq_written(visit));
+      }
+    } else {
+      float* const place =
+          a.dq_acc + static_cast<long long>(sent.instance * block.row_tiles + sent.tile) * (br * d) + part * dq_floats;
+#pragma unroll
+      for (int n = 0; n < 8; ++n) {
+        AccumulatorLane::add(place + n * 128, now % 32, dq[n][0], dq[n][1], dq[n][2], dq[n][3]);
+      }
+      sent.advance();
+    }
+  }
+
+  /// P and dS of the visit's rows, dS also to shared memory; dV and, where it is read from registers, dK of all rows
+  /// but the last 64 are queued.
+  __device__ __forceinline__ void scores_of_visit() {
+    shared.dout.wait(at);
+    queue_dp(0);
+    if constexpr (halves == 1) {
+      exponentiate(s, 0);
+      queue_dv(0);
+      wait_products<1>();  // dP
+      differentiate(s, 0);
+    } else {
+      float s_next[8][4];
+      queue_s(s_next, at, 1);
+      exponentiate(s, 0);
+      queue_dv(0);
+      if (at > 0) {
+        send_dq(at - 1);
+      }
+      wait_products<2>();  // dP
+      differentiate(s, 0);
+      queue_dp(1);
+      queue_dk(0);
+      wait_products<2>();  // S, dV
+      pin(s_next);
+      pin(dv);
+      pin(p);
+      exponentiate(s_next, 1);
+      queue_dv(1);
+      wait_products<1>();  // dP, dK
+      pin(dk);
+      pin(ds);
+      differentiate(s_next, 1);
+    }
+    fence_shared_for_products();
+    __syncwarp();
+    if (thread() % 32 == 0) {
+      barrier_arrive(shared.ds_written(at));
+    }
+  }
+  /// dK of the visit, S of the next one and dQ; dQ is sent where there are registers for nothing else.
+  __device__ __forceinline__ void gradients_of_visit() {
+    // The barrier also says that both warpgroups are through with the dS two tiles back.
+    if constexpr (tight) {
+      barrier_wait(shared.ds_written(at), at / ds_buffers % 2);
+      queue_dq();
+      queue_dk(0);
+      wait_products<2>();  // dV
+      pin(dv);
+      pin(p);
+      shared.dout.release(at);
+      queue_next_s();
+      wait_products<2>();  // dQ
+      send_dq(at);
+      wait_products<0>();  // dK, S
+      pin(dk);
+      pin(s);
+      shared.q.release(at);
+    } else {
+      queue_dk(1);
+      queue_next_s();
+      wait_products<2>();  // dV
+      pin(dv);
+      pin(p);
+      shared.dout.release(at);
+      barrier_wait(shared.ds_written(at), at / ds_buffers % 2);
+      queue_dq();
+      wait_products<1>();  // dK, S
+      pin(dk);
+      pin(ds);
+      pin(s);
+      shared.q.release(at);
+      wait_products<0>();  // dQ
+      pin(dq);
+    }
+  }
+
+  __device__ __forceinline__ void run() {
+#pragma unroll
+    for (int n = 0; n < d / 8; ++n) {
+      dk[n][0] = dk[n][1] = dk[n][2] = dk[n][3] = 0.0f;
+      dv[n][0] = dv[n][1] = dv[n][2] = dv[n][3] = 0.0f;
+    }
+    if (block.visits == 0) {
+      return;
+    }
+    const int tile_key = block.tile * bc;
+    const long long first = (static_cast<long long>(block.kv_instance) * a.n_k + tile_key) * d;
+    KeyTile::copy_rows<bc, consumer_threads>(shared.k, a.k + first, block.length - tile_key, thread());
+    commit_copies();
+    KeyTile::copy_rows<bc, consumer_threads>(shared.v, a.v + first, block.length - tile_key, thread());
+    commit_copies();
+    wait_copies<1>();  // K, for the first scores
+    fence_shared_for_products();
+    numbered_wait(1, consumer_threads);
+    shared.q.wait(0);
+    queue_s(s, 0, 0);
+    wait_copies<0>();
+    fence_shared_for_products();
+    numbered_wait(1, consumer_threads);
+    wait_products<0>();
+    pin(s);
+#pragma unroll 1
+    while (true) {
+      scores_of_visit();
+      gradients_of_visit();
+      row += br;
+      if (row >= (bounded_left ? block.visit.last * br : a.n_q)) {  // on to the next head
+        row = block.visit.first * br;
+      }
+      if (static_cast<int>(++at) == block.visits) {
+        break;
+      }
+    }
+    if (!tight) {
+      send_dq(at - 1);
+    }
+  }
+};
+
 }  // namespace attnscope::fa3_backward
 
 extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1)
-    attn_fa3_backward(const unsigned short* q, const unsigned short* k, const unsigned short* v,
-                      const unsigned short* dout, const float* lse, const float* delta, float* dq_acc,
-                      unsigned short* dk, unsigned short* dv, int* turns, int instances, int group, int n_q, int n_k,
-                      float scale, int heads_q, int left, int right, const int* key_lengths,
-                      const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
+    attn_fa3_backward(const __grid_constant__ attnscope::device::TensorMap q, const unsigned short* k,
+                      const unsigned short* v, const __grid_constant__ attnscope::device::TensorMap dout,
+                      const float* lse, const float* delta, float* dq_acc, unsigned short* dk, unsigned short* dv,
+                      int* turns, int instances, int group, int n_q, int n_k, float scale, int heads_q, int left,
+                      int right, const int* key_lengths, const unsigned char* block_mask, int mask_block, int keep,
+                      unsigned seed) {
   using namespace attnscope::fa3_backward;
-  extern __shared__ __align__(1024) unsigned char shared[];
-  const unsigned shared_k = shared_address(shared);
-  const unsigned shared_v = shared_k + KeyTile::bytes;
-  const unsigned shared_ds = shared_v + KeyTile::bytes;
-  const unsigned shared_q = shared_ds + ds_buffers * ScoreTile::bytes;
-  const unsigned shared_dout = shared_q + ring * RowTile::bytes;
-  const unsigned shared_lse = shared_dout + ring * RowTile::bytes;
-  const unsigned shared_delta = shared_lse + ring * br * 4;
-  const unsigned shared_dq = shared_delta + ring * br * 4;
-  const unsigned barriers = shared_dq + dq_buffers * dq_bytes;
-  const Ring q_ring{shared_q, shared_lse, barriers};
-  const Ring dout_ring{shared_dout, shared_delta, barriers + 16 * ring};
-  const unsigned ds_written = barriers + 32 * ring;
-  const unsigned dq_written = ds_written + 8 * ds_buffers;
-  const unsigned dq_sent = dq_written + 8 * dq_buffers;
-
+  extern __shared__ __align__(1024) unsigned char shared_bytes[];
+  const Shared shared(shared_address(shared_bytes));
+  const Arguments arguments{q, k, v, dout, lse, delta, dq_acc, dk, dv, turns, n_q, n_k, scale, left, right};
   const int key_tiles = (n_k + bc - 1) / bc;
-  const int row_tiles = (n_q + br - 1) / br;
-  const int kv_instance = static_cast<int>(blockIdx.x) / key_tiles;
-  const int tile = key_tile(static_cast<int>(blockIdx.x), key_tiles);
-  const int tile_key = tile * bc;
-  const int instance = kv_instance * group;  // the first of the query heads
-  const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
-  const int length = view.length;
-  const int diagonal = length - n_q;
-
-  Visit visit{0, 0};  // of the query rows that see any key of the tile
-  if (tile_key < length) {
-    const int first_row = view.row_begin(tile_key);
-    const int last_row = view.row_end(tile_key + bc - 1);
-    if (first_row < last_row) {
-      visit = {first_row / br, (last_row + br - 1) / br};
-    }
-  }
-  const int visits = group * (visit.last - visit.first);
+  const Block block(static_cast<int>(blockIdx.x), key_tiles, group, heads_q, arguments, key_lengths);
 
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
-    q_ring.init();
-    dout_ring.init();
-    for (int i = 0; i < ds_buffers; ++i) {
-      barrier_init(ds_written + 8 * i, consumers * 4);
-    }
-    for (int i = 0; i < dq_buffers; ++i) {
-      barrier_init(dq_written + 8 * i, consumers * 4);
-      barrier_init(dq_sent + 8 * i, 1);
-    }
+    shared.init();
   }
   __syncthreads();
 
   if (thread < warpgroup_threads) {
     give_registers<producer_registers>();
-    const int before = visit.first * br;
-    const int after = n_q - (bounded_left ? visit.last : row_tiles) * br;
-    const long long first = static_cast<long long>(instance) * n_q;
-    if (thread < copy_threads) {
-      q_ring.fill(q + first * d, visits, before, after, n_q, thread);
-    } else if (thread < 2 * copy_threads) {
-      dout_ring.fill(dout + first * d, visits, before, after, n_q, thread - copy_threads);
-    } else if (thread < 3 * copy_threads) {
-      fill_numbers(q_ring, dout_ring, lse + first, delta + first, visits, before, after, n_q,
-                   thread - 2 * copy_threads);
-    } else if (thread == 3 * copy_threads) {
-      // In a thread of its own, so that no product waits for the copy engine or for a turn.
-      int dq_tile = instance * row_tiles + visit.first;
-      int left_of_head = visit.last - visit.first;
-#pragma unroll 1
-      for (unsigned at = 0; static_cast<int>(at) < visits; ++at) {
-        barrier_wait(dq_written + 8 * (at % dq_buffers), at / dq_buffers % 2);
-        if (in_turns) {
-          const int first_key = dq_tile % row_tiles * br + diagonal;  // on the tile's first diagonal
-          const int turn = last_keys_first ? (min(length, min(first_key + br, length) + right) - 1) / bc - tile
-                                           : tile - (bounded_left ? max(0, (first_key - left) / bc) : 0);
-          wait_turn(turns + dq_tile, turn);
-        }
-        add_bulk(dq_acc + static_cast<long long>(dq_tile) * (br * d), shared_dq + at % dq_buffers * dq_bytes, dq_bytes);
-        wait_bulk_read();
-        barrier_arrive(dq_sent + 8 * (at % dq_buffers));
-        if (in_turns) {
-          pass_turn(turns + dq_tile);
-        }
-        ++dq_tile;
-        if (--left_of_head == 0) {  // on to the next head
-          left_of_head = visit.last - visit.first;
-          dq_tile += row_tiles - left_of_head;
-        }
-      }
+    const Walk walk(block.visit, block.instance);
+    if (thread == 0) {
+      shared.q.fill(q, walk, block.visits);
+    } else if (thread == 32) {
+      shared.dout.fill(dout, walk, block.visits);
+    } else if (thread / 32 == 2) {
+      fill_numbers(shared.q, shared.dout, lse, delta, walk, block.visits, n_q, thread % 32);
+    } else if (in_turns && thread == 96) {
+      send_in_turn(arguments, shared, block);
     }
   } else {
     take_registers<consumer_registers>();
     const int mine = __shfl_sync(0xffffffffu, thread / warpgroup_threads, 0) - 1;
     const int warp = thread % warpgroup_threads / 32;
-    // The warp's first key, counted so that the last one is n_q - 1: query i then lies on the diagonal at key i.
-    const int warp_key = tile_key + mine * 64 + warp * 16 - diagonal;
+    Consumer consumer{arguments,
+                      shared,
+                      block,
+                      mine,
+                      block.tile * bc + mine * 64 + warp * 16 - (block.length - n_q),
+                      Walk(block.visit, block.instance),
+                      block.visit.first * br};
+    consumer.run();
 
-    float dk_sum[d / 8][4];
-    float dv_sum[d / 8][4];
-#pragma unroll
-    for (int n = 0; n < d / 8; ++n) {
-      dk_sum[n][0] = dk_sum[n][1] = dk_sum[n][2] = dk_sum[n][3] = 0.0f;
-      dv_sum[n][0] = dv_sum[n][1] = dv_sum[n][2] = dv_sum[n][3] = 0.0f;
-    }
-
-    if (visits > 0) {
-      const long long first = (static_cast<long long>(kv_instance) * n_k + tile_key) * d;
-      KeyTile::copy_rows<bc, consumer_threads>(shared_k, k + first, length - tile_key, thread - warpgroup_threads);
-      commit_copies();
-      KeyTile::copy_rows<bc, consumer_threads>(shared_v, v + first, length - tile_key, thread - warpgroup_threads);
-      commit_copies();
-      wait_copies<1>();  // K, for the first scores
-      fence_shared_for_products();
-      numbered_wait(1, consumer_threads);
-
-      // Values of the thread's place are computed where they are used: the loop has no registers to keep them in.
-      const auto group_now = [&] { return static_cast<unsigned>(recomputed(thread)) / warpgroup_threads - 1; };
-      const auto my_ds = [&] {
-        const int now = recomputed(thread) - warpgroup_threads;
-        return shared_ds + now / warpgroup_threads * ScoreTile::panel_bytes + (now / 16 % 2 * 8 + now % 8) * 128 +
-               (((now / 32 % 4 * 2 + now / 8 % 2) ^ (now % 8)) << 4);
-      };
-      int row = visit.first * br;
-      unsigned at = 0;
-
-      float s[8][4];
-      float dp[8][4];
-      float dq[8][4];
-      unsigned p[8][2];
-      unsigned ds[8][2];
-
-      const auto queue_s = [&](float(&scores)[8][4], unsigned visit, int half) {
-        products_begin();
-        queue_new_scores<64, d, bc>(scores, operand(shared_k + group_now() * (64 * KeyTile::row_bytes), 16),
-                                    operand(q_ring.tile(stage_of(visit)) + half * 64 * RowTile::row_bytes, 16));
-        commit_products();
-      };
-      const auto queue_dp = [&](int half) {
-        products_begin();
-        queue_new_scores<64, d, bc>(dp, operand(shared_v + group_now() * (64 * KeyTile::row_bytes), 16),
-                                    operand(dout_ring.tile(stage_of(at)) + half * 64 * RowTile::row_bytes, 16));
-        commit_products();
-      };
-      const auto queue_dv = [&](int half) {
-        pin(dv_sum);
-        pin(p);
-        products_begin();
-        queue_values<64, d>(
-            dv_sum, p, operand(dout_ring.tile(stage_of(at)) + half * 64 * RowTile::row_bytes, RowTile::panel_bytes));
-        commit_products();
-      };
-      const auto queue_dk = [&](int half) {
-        const unsigned right = q_ring.tile(stage_of(at)) + half * 64 * RowTile::row_bytes;
-        pin(dk_sum);
-        if (tight) {
-          products_begin();
-          queue_transposed<br, d>(
-              dk_sum,
-              operand(shared_ds + at % ds_buffers * ScoreTile::bytes + group_now() * ScoreTile::panel_bytes, 16),
-              operand(right, RowTile::panel_bytes));
-        } else {
-          pin(ds);
-          products_begin();
-          queue_values<64, d>(dk_sum, ds, operand(right, RowTile::panel_bytes));
-        }
-        commit_products();
-      };
-      const auto queue_dq = [&] {
-        products_begin();
-        queue_columns<64, bc, br, d>(dq,
-                                     operand(shared_ds + at % ds_buffers * ScoreTile::bytes +
-                                                 (dq_by_rows ? group_now() * (64 * ScoreTile::row_bytes) : 0),
-                                             16),
-                                     operand(shared_k + (dq_by_rows ? 0 : group_now() * KeyTile::panel_bytes), 16));
-        commit_products();
-      };
-      const auto exponentiate = [&](float(&scores)[8][4], int half) {
-        const int first = row + half * 64;
-        const int aligned = warp_key - first;
-        if (warp_key + 16 > n_q || (bounded_right && aligned + 15 > right) || (bounded_left && aligned + left < 63)) {
-          mask_scores(scores, warp_key + recomputed(thread) % 32 / 4, first, n_q, left, right);
-        }
-        exponentials(scores, p, q_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8,
-                     recomputed(scale) * log2_e);
-      };
-      const auto differentiate = [&](const float(&probabilities)[8][4], int half) {
-        pin(dp);
-        score_gradients(ds, probabilities, dp, dout_ring.number(stage_of(at)) + half * 256 + recomputed(thread) % 4 * 8,
-                        my_ds() + at % ds_buffers * ScoreTile::bytes + half * 64 * ScoreTile::row_bytes);
-      };
-      // dQ of a visit goes to shared memory, in the order of the accumulator.
-      const auto send_dq = [&](unsigned visit) {
-        pin(dq);
-        const int now = recomputed(thread) - warpgroup_threads;
-        const int part = dq_by_rows ? now / 32 : now / 32 % 4 * 2 + now / warpgroup_threads;
-        const unsigned place = shared_dq + visit % dq_buffers * dq_bytes + part * (dq_floats * 4) + now % 32 * 16;
-        barrier_wait(dq_sent + 8 * (visit % dq_buffers), visit / dq_buffers % 2 ^ 1);
-#pragma unroll
-        for (int n = 0; n < 8; ++n) {
-          store_shared_16_bytes(place + n * 512, dq[n]);
-        }
-        fence_shared_for_products();
-        __syncwarp();
-        if (now % 32 == 0) {
-          barrier_arrive(dq_written + 8 * (visit % dq_buffers));
-        }
-      };
-
-      q_ring.wait(0);
-      queue_s(s, 0, 0);
-      wait_copies<0>();
-      fence_shared_for_products();
-      numbered_wait(1, consumer_threads);
-      wait_products<0>();
-      pin(s);
-#pragma unroll 1
-      while (true) {
-        dout_ring.wait(at);
-        queue_dp(0);
-        if constexpr (halves == 1) {
-          exponentiate(s, 0);
-          queue_dv(0);
-          wait_products<1>();  // dP
-          differentiate(s, 0);
-        } else {
-          float s_next[8][4];
-          queue_s(s_next, at, 1);
-          exponentiate(s, 0);
-          queue_dv(0);
-          if (at > 0) {
-            send_dq(at - 1);
-          }
-          wait_products<2>();  // dP
-          differentiate(s, 0);
-          queue_dp(1);
-          queue_dk(0);
-          wait_products<2>();  // S, dV
-          pin(s_next);
-          pin(dv_sum);
-          pin(p);
-          exponentiate(s_next, 1);
-          queue_dv(1);
-          wait_products<1>();  // dP, dK
-          pin(dk_sum);
-          pin(ds);
-          differentiate(s_next, 1);
-        }
-        fence_shared_for_products();
-        __syncwarp();
-        if (recomputed(thread) % 32 == 0) {
-          barrier_arrive(ds_written + 8 * (at % ds_buffers));
-        }
-        const bool more = static_cast<int>(at) + 1 < visits;
-        if constexpr (tight) {
-          // Also says that both warpgroups are through with the dS two tiles back.
-          barrier_wait(ds_written + 8 * (at % ds_buffers), at / ds_buffers % 2);
-          queue_dq();
-          queue_dk(0);
-          wait_products<2>();  // dV
-          pin(dv_sum);
-          pin(p);
-          dout_ring.release(at);
-          if (more) {
-            q_ring.wait(at + 1);
-            queue_s(s, at + 1, 0);
-          } else {
-            products_begin();
-            commit_products();
-          }
-          wait_products<2>();  // dQ
-          send_dq(at);
-          wait_products<0>();  // dK, S
-          pin(dk_sum);
-          pin(s);
-          q_ring.release(at);
-        } else {
-          queue_dk(1);
-          if (more) {
-            q_ring.wait(at + 1);
-            queue_s(s, at + 1, 0);
-          } else {
-            products_begin();
-            commit_products();
-          }
-          wait_products<2>();  // dV
-          pin(dv_sum);
-          pin(p);
-          dout_ring.release(at);
-          barrier_wait(ds_written + 8 * (at % ds_buffers), at / ds_buffers % 2);
-          queue_dq();
-          wait_products<1>();  // dK, S
-          pin(dk_sum);
-          pin(ds);
-          pin(s);
-          q_ring.release(at);
-          wait_products<0>();  // dQ
-          pin(dq);
-        }
-        row += br;
-        if (row >= (bounded_left ? visit.last * br : n_q)) {  // on to the next head
-          row = visit.first * br;
-        }
-        if (static_cast<int>(++at) == visits) {
-          break;
-        }
-      }
-      if (!tight) {
-        send_dq(at - 1);
-      }
-    }
-
-    const int block = recomputed(static_cast<int>(blockIdx.x));
-    const int key = key_tile(block, key_tiles) * bc + (recomputed(thread) - warpgroup_threads) / 32 * 16 +
-                    recomputed(thread) % 32 / 4;
-    const long long first = static_cast<long long>(block / key_tiles) * n_k * d;
-    store_gradient(dv + first, dv_sum, 1.0f, key, n_k);
-    store_gradient(dk + first, dk_sum, scale, key, n_k);
+    const int now = recomputed(static_cast<int>(blockIdx.x));
+    const int key = key_tile(now, key_tiles) * bc + Consumer::thread() / 32 * 16 + Consumer::thread() % 32 / 4;
+    const long long first = static_cast<long long>(now / key_tiles) * n_k * d;
+    store_gradient(dv + first, consumer.dv, 1.0f, key, n_k);
+    store_gradient(dk + first, consumer.dk, scale, key, n_k);
   }
 }

@@ -23,17 +23,17 @@ constexpr bool supported_tile(int br, int bc, int d) {
 }
 
 /// Buffers of Q and of dO, with what belongs to their rows, and of dS: a warpgroup that writes one knows both to be
-/// through with the product of two tiles back. dQ_i, fp32, leaves from buffers too.
+/// through with the product of two tiles back. In turns (a deterministic pass) dQ_i, fp32, waits in buffers, too.
 constexpr int stages = 2;
 constexpr int ds_buffers = 2;
 constexpr int dq_buffers = 2;
 
 /// K, V; the rings of Q and dO with LSE and D of their rows; dS, elements of `element` bytes like them; dQ; barriers.
 constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers + 16 * dq_buffers;
-constexpr long long shared_bytes(int br, int bc, int d, int element) {
+constexpr long long shared_bytes(int br, int bc, int d, int element, bool in_turns) {
   const long long pair = 2LL * element;  // K and V; Q and dO
   return pair * d * bc + stages * (pair * d + 8) * br + ds_buffers * static_cast<long long>(element) * br * bc +
-         dq_buffers * 4LL * br * d + barrier_bytes;
+         (in_turns ? dq_buffers * 4LL * br * d : 0) + barrier_bytes;
 }
 
 /// That the warpgroups read from shared memory for one tile of scores: S, dP, dV and dK each take Q's or dO's tile for

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-3 forward (arXiv 2407.08608, Algorithms 1 and 2; sm_90a): one block for each row tile of each head,
-// with the tile program of fa2_forward.cuh.
+// FlashAttention-3 forward (arXiv 2407.08608, Algorithms 1 and 2; sm_90a), by the tile program of fa2_forward.cuh:
 //
-// Warpgroup 0 loads K (two warps) and V (the other two) into rings of buffers; each other warpgroup owns 64 query rows.
-// S of block j + 1 is queued on the tensor cores before O += P V of block j, and the softmax of j + 1 runs under that.
-// The warpgroups take turns at queueing, so that one's softmax falls into the other's products.
+//   for each row tile Q that the block takes:          one atomic for each; the blocks fill the GPU once
+//     P = softmax(Q K_0^T)
+//     for the key tiles j = 1, 2, ...:
+//       queue S = Q K_j^T, then O += P V_(j-1)          softmax(S) begins while P V is multiplied
+//       P = softmax(S)
+//     O += P V_last, then O / l
+//
+// One thread of warpgroup 0 has Q, K and V loaded; the others own 64 query rows each and pass over key tiles that only
+// others' rows see. They take turns at queueing, so that one's softmax falls into the others' products.
+//
+// Shared memory: Q | ring of K | ring of V | O, or in Q's place where it has no room | barriers | row tiles taken.
 #include "device/attention.cuh"
 #include "device/dropout.cuh"
 #include "device/global.cuh"
 #include "device/row_blocks_shape.h"
+#include "device/tensor_copy.cuh"
 #include "device/trace.cuh"
 #include "device/visibility.cuh"
-#include "device/warpgroup.cuh"
 #include "fa3/fa3_shape.h"
 
 namespace attnscope::fa3 {
@@ -29,11 +36,47 @@ constexpr int ring = stages(br, bc, d, sizeof(Element), ATTN_STAGES);
 #else
 constexpr int ring = stages(br, bc, d, sizeof(Element));
 #endif
-constexpr int copy_threads = 64;  // of K; and as many of V
 constexpr bool take_turns = groups > 1;
+constexpr bool o_apart = has_room_for_o(br, bc, d, sizeof(Element), ring);
 
 using QTile = PanelTile<br, d>;
 using KvTile = PanelTile<bc, d>;
+using GroupTile = PanelTile<group_rows, d>;  ///< what a warpgroup has of Q and O
+
+struct Arguments {
+  const TensorMap& q;
+  const TensorMap& k;
+  const TensorMap& v;
+  const TensorMap& o;
+  float* lse;
+  int instances;
+  int group;
+  int n_q;
+  int n_k;
+  float scale;
+  int heads_q;
+  int left;
+  int right;
+  const int* key_lengths;
+  const unsigned char* block_mask;
+  int mask_block;
+  int keep;
+  unsigned seed;
+  unsigned* taken;  ///< row tiles that blocks have taken beyond their first; 0 before and after the launch
+
+  __device__ __forceinline__ int row_tiles() const { return (n_q + br - 1) / br; }
+  __device__ __forceinline__ Visibility view(int instance) const {
+    return visibility(padded_keys ? instance / heads_q : 0, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
+  }
+};
+
+/// A row tile, and the key tiles from `first` to `end` that its rows see; none where they are equal.
+struct RowTile {
+  int instance;  ///< negative: there is none left
+  int row;
+  int first;
+  int end;
+};
 
 /// Position in a ring of buffers, and the parity of the barrier phase that goes with it.
 struct RingPlace {
@@ -53,49 +96,133 @@ struct Ring {
   unsigned tiles;
   unsigned barriers;
 
-  __device__ __forceinline__ unsigned tile(unsigned stage) const { return tiles + stage * KvTile::bytes; }
   __device__ __forceinline__ unsigned filled(unsigned stage) const { return barriers + 16 * stage; }
   __device__ __forceinline__ unsigned freed(unsigned stage) const { return barriers + 16 * stage + 8; }
 
   __device__ __forceinline__ void init() const {
     for (int stage = 0; stage < ring; ++stage) {
-      barrier_init(filled(stage), copy_threads / 32);
+      barrier_init(filled(stage), 1);
       barrier_init(freed(stage), groups * 4);
     }
   }
-
-  /// Copies the key tiles that row tile `tile_row` visits from `first` to `end`, as buffers become free; `matrix`
-  /// begins with the row of key 0, which is row `row_0` of all instances'.
-  __device__ __forceinline__ void fill(Traced of, const Element* matrix, long long row_0, const Visibility& view,
-                                       int tile_row, int first, int end, int thread) const {
-    RingPlace at{0, 1};  // a fresh barrier lets the parity before its first phase pass
-#pragma unroll 1
-    for (int column = first; column < end; column = view.next_key_tile<bc>(tile_row, column + bc, end)) {
-      barrier_wait(freed(at.stage), at.parity);
-      trace_load(thread == 0, of, row_0 + column, min(bc, view.length - column));
-      KvTile::copy_rows<bc, copy_threads>(tile(at.stage), matrix + static_cast<long long>(column) * d,
-                                          view.length - column, thread);
-      commit_copies();
-      wait_copies<0>();
-      fence_shared_for_products();
-      __syncwarp();
-      if (thread % 32 == 0) {
-        barrier_arrive(filled(at.stage));
-      }
-      at.advance();
-    }
+  /// Has a key tile loaded once its buffer is free.
+  __device__ __forceinline__ void load(RingPlace& at, const TensorMap& map, int key, int instance) const {
+    barrier_wait(freed(at.stage), at.parity);
+    barrier_arrive_expecting(filled(at.stage), KvTile::bytes);
+    load_boxes<KvTile>(tiles + at.stage * KvTile::bytes, KvTile::panel_bytes, map, filled(at.stage), key, instance);
+    at.advance();
   }
-
-  __device__ __forceinline__ void wait(const RingPlace& at) const {
-    barrier_wait(filled(at.stage), at.parity);
-  }
+  __device__ __forceinline__ void wait(const RingPlace& at) const { barrier_wait(filled(at.stage), at.parity); }
   /// Every warp of a warpgroup calls it once its products have read the buffer.
-  __device__ __forceinline__ void release(const RingPlace& at) const {
+  __device__ __forceinline__ void release(RingPlace& at) const {
     if (threadIdx.x % 32 == 0) {
       barrier_arrive(freed(at.stage));
     }
+    at.advance();
   }
 };
+
+/// Where things lie in shared memory. Each warpgroup has barriers of its own for its rows of Q, so that none waits for
+/// another's last product.
+struct Shared {
+  unsigned q;
+  Ring keys;
+  Ring values;
+  unsigned o;
+  unsigned q_barriers;
+  RowTile* taken;
+
+  __device__ __forceinline__ explicit Shared(unsigned char* base) {
+    q = shared_address(base);
+    const unsigned k = q + QTile::bytes;
+    const unsigned v = k + ring * KvTile::bytes;
+    const unsigned behind = v + ring * KvTile::bytes;
+    o = o_apart ? behind : q;
+    const unsigned barriers = behind + (o_apart ? QTile::bytes : 0);
+    keys = {k, barriers};
+    values = {v, barriers + 16 * ring};
+    q_barriers = barriers + 32 * ring;
+    taken = reinterpret_cast<RowTile*>(base + (q_barriers - q) + 16 * groups);
+  }
+  __device__ __forceinline__ unsigned q_filled(int of_group) const { return q_barriers + 16 * of_group; }
+  __device__ __forceinline__ unsigned q_freed(int of_group) const { return q_barriers + 16 * of_group + 8; }
+
+  __device__ __forceinline__ void init() const {
+    keys.init();
+    values.init();
+    for (int i = 0; i < groups; ++i) {
+      barrier_init(q_filled(i), 1);
+      barrier_init(q_freed(i), 4);
+    }
+    fence_barriers_for_copies();
+  }
+};
+
+/// Tells each warpgroup of the row tile and has its rows of Q loaded, as it has done with the ones before.
+__device__ __forceinline__ void hand_out(const Arguments& a, const Shared& shared, const RowTile& tile,
+                                         unsigned parity) {
+#pragma unroll 1
+  for (int i = 0; i < groups; ++i) {
+    barrier_wait(shared.q_freed(i), parity);
+    shared.taken[i] = tile;
+    if (tile.first < tile.end && tile.row + i * 64 < a.n_q) {
+      barrier_arrive_expecting(shared.q_filled(i), GroupTile::bytes);
+      load_boxes<QTile>(shared.q + i * GroupTile::panel_bytes, QTile::panel_bytes, a.q, shared.q_filled(i),
+                        tile.row + i * 64, tile.instance);
+    } else {
+      barrier_arrive(shared.q_filled(i));
+    }
+  }
+}
+
+/// One thread: takes row tiles until none is left, and has loaded what they need as buffers become free.
+__device__ __forceinline__ void produce(const Arguments& a, const Shared& shared) {
+  const int row_tiles = a.row_tiles();
+  const int tiles = row_tiles * a.instances;
+  RingPlace key_at{0, 1};  // a fresh barrier lets the parity before its first phase pass
+  RingPlace value_at{0, 1};
+  unsigned q_parity = 1;
+  int next_taken = 0;
+#pragma unroll 1
+  for (int taken = static_cast<int>(blockIdx.x); taken < tiles; taken = next_taken, q_parity ^= 1) {
+    // As many are asked for as there are row tiles: then the counter is 0 again.
+    next_taken = static_cast<int>(gridDim.x + atomicInc(a.taken, tiles - 1));
+#if ATTN_HEADS_FASTEST
+    const int instance = taken % a.instances;
+    const int row = (last_rows_first ? row_tiles - 1 - taken / a.instances : taken / a.instances) * br;
+#else
+    const auto place = row_block(taken, row_tiles, a.instances, heads_in_turn(a.n_k), last_rows_first);
+    const int instance = place.instance;
+    const int row = place.tile * br;
+#endif
+    const Visibility view = a.view(instance);
+    const int last_row = min(a.n_q, row + br) - 1;
+    const RowTile tile{instance, row, view.first_key_tile<bc>(row, last_row), view.key_end(last_row)};
+    const int kv = instance / a.group;
+    const auto load_keys = [&](int column) {
+      trace_load(true, taken, Traced::k, static_cast<long long>(kv) * a.n_k + column, min(bc, a.n_k - column));
+      shared.keys.load(key_at, a.k, column, kv);
+    };
+
+    trace_load(tile.first < tile.end, taken, Traced::q, static_cast<long long>(instance) * a.n_q + row,
+               last_row - row + 1);
+    if (tile.first < tile.end) {
+      load_keys(tile.first);
+    }
+    hand_out(a, shared, tile, q_parity);
+#pragma unroll 1
+    for (int column = tile.first; column < tile.end;) {
+      const int next = view.next_key_tile<bc>(row, column + bc, tile.end);
+      if (next < tile.end) {
+        load_keys(next);
+      }
+      trace_load(true, taken, Traced::v, static_cast<long long>(kv) * a.n_k + column, min(bc, a.n_k - column));
+      shared.values.load(value_at, a.v, column, kv);
+      column = next;
+    }
+  }
+  hand_out(a, shared, {-1, 0, 0, 0}, q_parity);
+}
 
 /// This thread's two rows, g and g + 8 of its warp's 16: scores, statistics and accumulator.
 struct ThreadRows {
@@ -105,6 +232,16 @@ struct ThreadRows {
   float maximum[2];
   float sum[2];
   float correction[2];
+  bool risen;
+
+  __device__ __forceinline__ void clear() {
+    maximum[0] = maximum[1] = minus_infinity;
+    sum[0] = sum[1] = 0.0f;
+#pragma unroll
+    for (int n = 0; n < d / 8; ++n) {
+      o[n][0] = o[n][1] = o[n][2] = o[n][3] = 0.0f;
+    }
+  }
 
   /// Scores of keys that a row does not see; `row` is the first of the two.
   __device__ __forceinline__ void mask(int row, int column, const Visibility& view) {
@@ -125,35 +262,50 @@ struct ThreadRows {
     }
   }
 
-  /// s = exp(scale * (s - maximum)), and what earlier sums and products under the old maximum are multiplied by;
-  /// `scale` is in units of log2(e).
-  __device__ __forceinline__ void online_softmax(float scale) {
+  /// s = exp(scale * (s - maximum)); `scale` is in units of log2(e). As in lazy_softmax(), the maximum follows only
+  /// when a row of the warp has risen by more than lazy_rise: `risen` says so, and `correction` is then what earlier
+  /// sums and products are multiplied by.
+  __device__ __forceinline__ void lazy_exponentials(float scale) {
+    float highest[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float before = maximum[half];
-      float largest[2] = {fmaxf(before, s[0][half * 2]), s[0][half * 2 + 1]};
+      float largest[2] = {fmaxf(maximum[half], s[0][half * 2]), s[0][half * 2 + 1]};
 #pragma unroll
       for (int n = 1; n < bc / 8; ++n) {
         largest[0] = fmaxf(largest[0], s[n][half * 2]);
         largest[1] = fmaxf(largest[1], s[n][half * 2 + 1]);
       }
-      float after = fmaxf(largest[0], largest[1]);
-      after = fmaxf(after, __shfl_xor_sync(0xffffffffu, after, 1));
-      after = fmaxf(after, __shfl_xor_sync(0xffffffffu, after, 2));
-      const float reference = after == minus_infinity ? 0.0f : after * scale;
-      correction[half] = exp2_fast(before * scale - reference);
+      highest[half] = fmaxf(largest[0], largest[1]);
+      highest[half] = fmaxf(highest[half], __shfl_xor_sync(0xffffffffu, highest[half], 1));
+      highest[half] = fmaxf(highest[half], __shfl_xor_sync(0xffffffffu, highest[half], 2));
+    }
+    risen = __any_sync(0xffffffffu,
+                       (highest[0] - maximum[0]) * scale > lazy_rise || (highest[1] - maximum[1]) * scale > lazy_rise);
+    if (risen) {  // around both rows: around each, the compiler predicates it, which costs 4% of a pass
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        correction[half] = exp2_fast(maximum[half] * scale - reference_of(highest[half], scale));
+        sum[half] *= correction[half];
+        maximum[half] = highest[half];
+      }
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float reference = reference_of(maximum[half], scale);
       float part[2] = {0.0f, 0.0f};
 #pragma unroll
       for (int n = 0; n < bc / 8; ++n) {
         part[0] += s[n][half * 2] = exp2_fast(s[n][half * 2] * scale - reference);
         part[1] += s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * scale - reference);
       }
-      maximum[half] = after;
-      sum[half] = sum[half] * correction[half] + (part[0] + part[1]);
+      sum[half] += part[0] + part[1];
     }
   }
 
   __device__ __forceinline__ void rescale() {
+    if (!risen) {
+      return;
+    }
 #pragma unroll
     for (int n = 0; n < d / 8; ++n) {
       o[n][0] *= correction[0];
@@ -172,182 +324,240 @@ struct ThreadRows {
   }
 };
 
-}  // namespace attnscope::fa3
+/// A warpgroup that multiplies: what it keeps from row tile to row tile.
+struct Consumer {
+  const Arguments& a;
+  const Shared& shared;
+  const int mine;  ///< which of them
+  RingPlace key_at{};
+  RingPlace value_at{};
+  ThreadRows rows;
 
-extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attnscope::fa3::blocks_per_sm(ATTN_BR))
-    attn_fa3_forward(const unsigned short* q, const unsigned short* k, const unsigned short* v, unsigned short* o,
-                     float* lse, int instances, int group, int n_q, int n_k, float scale, int heads_q, int left,
-                     int right, const int* key_lengths, const unsigned char* block_mask, int mask_block, int keep,
-                     unsigned seed) {
-  using namespace attnscope::fa3;
-  extern __shared__ __align__(1024) unsigned char shared[];
-  const unsigned shared_q = shared_address(shared);
-  const unsigned shared_k = shared_q + QTile::bytes;
-  const unsigned shared_v = shared_k + ring * KvTile::bytes;
-  const unsigned barriers = shared_v + ring * KvTile::bytes;
-  const Ring keys_ring{shared_k, barriers};
-  const Ring values_ring{shared_v, barriers + 16 * ring};
-
-  const int row_tiles = (n_q + br - 1) / br;
-  const int block = static_cast<int>(blockIdx.x);
-#if ATTN_HEADS_FASTEST
-  const int instance = block % instances;
-  const int tile_row = (last_rows_first ? row_tiles - 1 - block / instances : block / instances) * br;
-#else
-  const attnscope::RowBlock<int> place =
-      attnscope::row_block(block, row_tiles, instances, attnscope::heads_in_turn(n_k), last_rows_first);
-  const int instance = place.instance;
-  const int tile_row = place.tile * br;
-#endif
-  const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
-  const int last_row = min(n_q, tile_row + br) - 1;
-  const int end = view.key_end(last_row);
-  const int first = view.first_key_tile<bc>(tile_row, last_row);
-
-  const int thread = static_cast<int>(threadIdx.x);
-  if (thread == 0) {
-    keys_ring.init();
-    values_ring.init();
+  // Numbered barriers: 1 .. groups say whose turn it is, the next ones join each group.
+  __device__ __forceinline__ void take_turn() const {
+    if (take_turns) {
+      numbered_wait(1 + mine, 2 * warpgroup_threads);
+    }
   }
-  __syncthreads();
-
-  if (thread < warpgroup_threads) {
-    give_registers<producer_registers(br)>();
-    const long long key_0 = static_cast<long long>(instance / group) * n_k;
-    if (thread < copy_threads) {
-      keys_ring.fill(Traced::k, k + key_0 * d, key_0, view, tile_row, first, end, thread);
-    } else {
-      values_ring.fill(Traced::v, v + key_0 * d, key_0, view, tile_row, first, end, thread - copy_threads);
+  __device__ __forceinline__ void pass_turn() const {
+    if (take_turns) {
+      numbered_arrive(1 + (mine + 1) % groups, 2 * warpgroup_threads);
     }
-  } else {
-    take_registers<consumer_registers(br)>();
-    const int mine = __shfl_sync(0xffffffffu, thread / warpgroup_threads, 0) - 1;
-    const int group_row = tile_row + mine * 64;
-    const int warp_row = group_row + thread % warpgroup_threads / 32 * 16;
-    const int row = warp_row + thread % 32 / 4;
-    const long long matrix_row = static_cast<long long>(instance) * n_q + row;
+  }
+  __device__ __forceinline__ void join() const { numbered_wait(1 + groups + mine, warpgroup_threads); }
 
-    ThreadRows rows;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      rows.maximum[half] = minus_infinity;
-      rows.sum[half] = 0.0f;
+  __device__ __forceinline__ void release_q() const {
+    if (threadIdx.x % 32 == 0) {
+      barrier_arrive(shared.q_freed(mine));
     }
-#pragma unroll
-    for (int n = 0; n < d / 8; ++n) {
-      rows.o[n][0] = rows.o[n][1] = rows.o[n][2] = rows.o[n][3] = 0.0f;
-    }
+  }
+  __device__ __forceinline__ unsigned long long k_tile() const {
+    return panel_descriptor<KvTile::row_bytes>(shared.keys.tiles, 16) + key_at.stage * (KvTile::bytes / 16);
+  }
+  __device__ __forceinline__ unsigned long long v_tile() const {
+    return panel_descriptor<KvTile::row_bytes>(shared.values.tiles, KvTile::panel_bytes) +
+           value_at.stage * (KvTile::bytes / 16);
+  }
 
-    const Dropout dropout = dropout_of(instance, keep, seed);
-    if (first < end) {
-      const float scale_log2 = scale * log2_e;
-      // Numbered barriers: 1 .. groups say whose turn it is, the next ones join each group over its rows of Q.
-      const int turn = 1 + mine;
-      const int next_turn = 1 + (mine + 1) % groups;
-      const unsigned my_q = shared_q + mine * 64 * QTile::row_bytes;
-      trace_load(thread % warpgroup_threads == 0 && group_row < n_q, Traced::q,
-                 static_cast<long long>(instance) * n_q + group_row, min(64, n_q - group_row));
-      QTile::copy_rows<64, warpgroup_threads>(my_q, q + (static_cast<long long>(instance) * n_q + group_row) * d,
-                                              n_q - group_row, thread % warpgroup_threads);
-      commit_copies();
-      wait_copies<0>();
-      fence_shared_for_products();
-      numbered_wait(1 + groups + mine, warpgroup_threads);
-      if (take_turns && mine == groups - 1) {
-        numbered_arrive(1, 2 * warpgroup_threads);
+  __device__ __forceinline__ void queue_s() {
+    pin(rows.s);
+    products_begin();
+    queue_scores<bc, d, br>(rows.s, panel_descriptor<QTile::row_bytes>(shared.q + mine * GroupTile::panel_bytes, 16),
+                            k_tile());
+    commit_products();
+  }
+  __device__ __forceinline__ void queue_pv() {
+    products_begin();
+    queue_values<bc, d>(rows.o, rows.p, v_tile());
+    commit_products();
+  }
+
+  /// Multiplies the key tiles that the group's rows see, from the tile's first to before `seen`, and passes over the
+  /// rest. `row` is the group's first.
+  __device__ __forceinline__ void multiply(const RowTile& tile, int row, int seen) {
+    const Visibility view = a.view(tile.instance);
+    const float scale_log2 = a.scale * log2_e;
+    const int warp_row = row + static_cast<int>(threadIdx.x) % warpgroup_threads / 32 * 16;
+    const int thread_row = warp_row + static_cast<int>(threadIdx.x) % 32 / 4;
+    const auto softmax = [&](int column) {
+      if (!view.whole(warp_row, 16, column, bc)) {
+        rows.mask(thread_row, column, view);
       }
-
-      const unsigned long long q_rows = panel_descriptor(my_q, 16);
-      const unsigned long long k_first = panel_descriptor(shared_k, 16);
-      const unsigned long long v_first = panel_descriptor(shared_v, KvTile::panel_bytes);
-      const auto softmax = [&](int column) {
-        if (!view.whole(warp_row, 16, column, bc)) {
-          rows.mask(row, column, view);
-        }
-        rows.online_softmax(scale_log2);
-      };
-      const auto pack_scores = [&](int column) {
-        rows.pack_scores();
-        if constexpr (dropping) {
-          drop<bc, bc % 32 == 0>(rows.p, warp_row, column, dropout);
-        }
-      };
-
-      RingPlace key_at;
-      RingPlace value_at;
-      keys_ring.wait(key_at);
+      rows.lazy_exponentials(scale_log2);
+    };
+    const auto pack_scores = [&](int column) {
+      rows.pack_scores();
+      if constexpr (dropping) {
+        drop<bc, bc % 32 == 0>(rows.p, warp_row, column, dropout_of(tile.instance, a.keep, a.seed));
+      }
+    };
+    const auto wait_s = [&](int next) {
       pin(rows.s);
-      products_begin();
-      queue_scores<bc, d, br>(rows.s, q_rows, k_first);
-      commit_products();
+      if (o_apart && next >= seen) {
+        release_q();
+      }
+      shared.keys.release(key_at);
+    };
+
+    int column = tile.first;
+    if (column < seen) {
+      int next = view.next_key_tile<bc>(tile.row, column + bc, tile.end);
+      shared.keys.wait(key_at);
+      take_turn();
+      queue_s();
+      pass_turn();
       wait_products<0>();
-      pin(rows.s);
-      keys_ring.release(key_at);
-      key_at.advance();
-      softmax(first);
-      pack_scores(first);
-
-      int column = view.next_key_tile<bc>(tile_row, first + bc, end);
+      wait_s(next);
+      softmax(column);
+      pack_scores(column);
+      column = next;
 #pragma unroll 1
-      while (column < end) {
-        keys_ring.wait(key_at);
-        if (take_turns) {
-          numbered_wait(turn, 2 * warpgroup_threads);
-        }
-        pin(rows.s);
+      while (column < seen) {
+        shared.keys.wait(key_at);
+        take_turn();
         pin(rows.o);
         pin(rows.p);
-        products_begin();
-        queue_scores<bc, d, br>(rows.s, q_rows, k_first + key_at.stage * (KvTile::bytes / 16));
-        commit_products();
-        values_ring.wait(value_at);
-        products_begin();
-        queue_values<bc, d>(rows.o, rows.p, v_first + value_at.stage * (KvTile::bytes / 16));
-        commit_products();
-        const int next = view.next_key_tile<bc>(tile_row, column + bc, end);
-        if (take_turns && (mine < groups - 1 || next < end)) {  // the last one's last turn has no taker
-          numbered_arrive(next_turn, 2 * warpgroup_threads);
-        }
+        queue_s();
+        shared.values.wait(value_at);
+        queue_pv();
+        next = view.next_key_tile<bc>(tile.row, column + bc, tile.end);
+        pass_turn();
         wait_products<1>();
-        pin(rows.s);
-        keys_ring.release(key_at);
-        key_at.advance();
+        wait_s(next);
         softmax(column);
         wait_products<0>();
         pin(rows.o);
         pin(rows.p);
-        values_ring.release(value_at);
-        value_at.advance();
+        shared.values.release(value_at);
         rows.rescale();
         pack_scores(column);
         column = next;
       }
-
-      values_ring.wait(value_at);
+      shared.values.wait(value_at);
       pin(rows.o);
       pin(rows.p);
-      products_begin();
-      queue_values<bc, d>(rows.o, rows.p, v_first + value_at.stage * (KvTile::bytes / 16));
-      commit_products();
+      queue_pv();
       wait_products<0>();
       pin(rows.o);
+      shared.values.release(value_at);
+    } else if (o_apart) {
+      release_q();
     }
+#pragma unroll 1
+    while (column < tile.end) {
+      shared.keys.wait(key_at);
+      take_turn();
+      pass_turn();
+      shared.keys.release(key_at);
+      shared.values.wait(value_at);
+      shared.values.release(value_at);
+      column = view.next_key_tile<bc>(tile.row, column + bc, tile.end);
+    }
+  }
 
+  /// Stores O / l and the logarithms of the group's rows from `row` on. O leaves by a copy that the next row tile does
+  /// not wait for, where O has a place of its own.
+  __device__ __forceinline__ void store(int instance, int row) {
+    const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+    const int thread_row = row + thread / 32 * 16 + thread % 32 / 4;
+    float inverse[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float sum = quad_sum(rows.sum[half]);
-      const float inverse = sum > 0.0f ? (dropping ? dropout.scale : 1.0f) / sum : 0.0f;
-      const bool inside = row + half * 8 < n_q;
-      unsigned pairs[d / 8];
-#pragma unroll
-      for (int n = 0; n < d / 8; ++n) {
-        pairs[n] = pack(rows.o[n][half * 2] * inverse, rows.o[n][half * 2 + 1] * inverse);
-      }
-      store_row(o + (matrix_row + half * 8) * d, pairs, d, inside);
-      if (inside && thread % 4 == 0) {
-        const float maximum = rows.maximum[half] * scale;
-        store_float(lse + matrix_row + half * 8, sum > 0.0f ? maximum + __log2f(sum) * ln_2 : minus_infinity);
+      inverse[half] = sum > 0.0f ? (dropping ? dropout_of(instance, a.keep, a.seed).scale : 1.0f) / sum : 0.0f;
+      if (thread_row + half * 8 < a.n_q && thread % 4 == 0) {
+        store_float(a.lse + static_cast<long long>(instance) * a.n_q + thread_row + half * 8,
+                    sum > 0.0f ? rows.maximum[half] * a.scale + __log2f(sum) * ln_2 : minus_infinity);
       }
     }
+    if (o_apart && thread == 0) {
+      wait_stores_read();
+    }
+    join();
+    constexpr unsigned stride = o_apart ? GroupTile::panel_bytes : QTile::panel_bytes;
+    const unsigned my_o = shared.o + mine * (o_apart ? GroupTile::bytes : GroupTile::panel_bytes);
+    unsigned pairs[d / 8][2];
+#pragma unroll
+    for (int n = 0; n < d / 8; ++n) {
+      pairs[n][0] = pack(rows.o[n][0] * inverse[0], rows.o[n][1] * inverse[0]);
+      pairs[n][1] = pack(rows.o[n][2] * inverse[1], rows.o[n][3] * inverse[1]);
+    }
+    store_panels<GroupTile, stride>(my_o + (thread / 32 * 16 + thread % 16) * GroupTile::row_bytes, pairs);
+    fence_shared_for_products();
+    join();
+    if (thread == 0 && row < a.n_q) {
+      store_boxes<GroupTile>(a.o, my_o, stride, row, instance);
+    }
+    if (!o_apart) {
+      if (thread == 0) {
+        wait_stores_read();
+      }
+      join();
+      release_q();
+    }
+    __syncwarp();  // without it the compiler takes the warp for divided from here on, and computes addresses by lane
+  }
+
+  __device__ __forceinline__ void run() {
+    if (take_turns && mine == groups - 1) {
+      pass_turn();
+    }
+    unsigned q_parity = 0;
+#pragma unroll 1
+    while (true) {
+      barrier_wait(shared.q_filled(mine), q_parity);
+      q_parity ^= 1;
+      const RowTile read = shared.taken[mine];
+      // The same for all lanes, which the compiler cannot know: so it keeps addresses in uniform registers.
+      const RowTile tile{__shfl_sync(0xffffffffu, read.instance, 0), __shfl_sync(0xffffffffu, read.row, 0),
+                         __shfl_sync(0xffffffffu, read.first, 0), __shfl_sync(0xffffffffu, read.end, 0)};
+      if (tile.instance < 0) {
+        break;
+      }
+      const int row = tile.row + mine * 64;
+      rows.clear();
+      multiply(tile, row, row < a.n_q ? a.view(tile.instance).key_end(min(a.n_q, row + 64) - 1) : 0);
+      store(tile.instance, row);
+    }
+    if (threadIdx.x % warpgroup_threads == 0) {
+      wait_stores_read();
+    }
+    if (take_turns && mine == 0) {
+      take_turn();  // that the last one has passed on
+    }
+  }
+};
+
+}  // namespace attnscope::fa3
+
+extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attnscope::fa3::blocks_per_sm(ATTN_BR))
+    attn_fa3_forward(const __grid_constant__ attnscope::device::TensorMap q,
+                     const __grid_constant__ attnscope::device::TensorMap k,
+                     const __grid_constant__ attnscope::device::TensorMap v,
+                     const __grid_constant__ attnscope::device::TensorMap o, float* lse, unsigned* taken, int instances,
+                     int group, int n_q, int n_k, float scale, int heads_q, int left, int right, const int* key_lengths,
+                     const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
+  using namespace attnscope::fa3;
+  extern __shared__ __align__(1024) unsigned char shared_bytes[];
+  const Shared shared(shared_bytes);
+  const Arguments arguments{q,       k,    v,     o,           lse,        instances,  group, n_q,  n_k,  scale,
+                            heads_q, left, right, key_lengths, block_mask, mask_block, keep,  seed, taken};
+  if (threadIdx.x == 0) {
+    shared.init();
+    fetch_map(q);
+    fetch_map(k);
+    fetch_map(v);
+    fetch_map(o);
+  }
+  __syncthreads();
+  if (threadIdx.x < warpgroup_threads) {
+    give_registers<producer_registers(br)>();
+    if (threadIdx.x == 0) {
+      produce(arguments, shared);
+    }
+  } else {
+    take_registers<consumer_registers(br)>();
+    const int mine = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / warpgroup_threads, 0) - 1;
+    Consumer{arguments, shared, mine}.run();
   }
 }

@@ -2,6 +2,7 @@
 // What theory says of an algorithm's kernels on a device, closed: nothing is compiled, allocated or walked for it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -57,6 +58,8 @@ struct KernelModel {
   bool cooperative = false;  ///< all its blocks run at once and may wait for one another
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
   std::array<std::uint32_t, 3> grid{1, 1, 1};
+  /// Blocks that are launched to take those of the grid, one after the other (a persistent grid); 0: all of the grid.
+  std::uint32_t persistent_blocks = 0;
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared_bytes = 0;
   int registers_per_thread = 0;          ///< the estimate that refusal() uses; the compiler's count may differ a little
@@ -71,9 +74,17 @@ struct KernelModel {
   LoadOrder load_order;
 
   [[nodiscard]] std::int64_t blocks() const { return std::int64_t{grid[0]} * grid[1] * grid[2]; }
+  [[nodiscard]] std::array<std::uint32_t, 3> launched_grid() const {
+    if (persistent_blocks == 0) return grid;
+    return {std::min(grid[0], persistent_blocks), 1, 1};
+  }
+  [[nodiscard]] std::int64_t launched_blocks() const {
+    const auto [x, y, z] = launched_grid();
+    return std::int64_t{x} * y * z;
+  }
   [[nodiscard]] int threads_per_block() const { return static_cast<int>(block[0] * block[1] * block[2]); }
   [[nodiscard]] LaunchFootprint footprint() const {
-    return {.blocks = blocks(),
+    return {.blocks = launched_blocks(),
             .threads_per_block = threads_per_block(),
             .registers_per_thread = registers_per_thread,
             .shared_bytes = dynamic_shared_bytes};

@@ -12,6 +12,7 @@ namespace attnscope {
 Message message_of(Phase phase) {
   static const std::array<std::pair<Phase, Message>, phase_count> messages{{
       {Phase::unstated, say::phase::unstated{}},
+      {Phase::take_tile, say::phase::take_tile{}},
       {Phase::load_q, say::phase::load_q{}},
       {Phase::load_k, say::phase::load_k{}},
       {Phase::load_v, say::phase::load_v{}},

@@ -16,6 +16,7 @@ enum class Phase : std::uint8_t {
   unstated,
 
   // From global memory.
+  take_tile,  ///< a row tile, by an atomic operation on the counter of them
   load_q,
   load_k,
   load_v,

@@ -53,15 +53,37 @@ std::string_view to_string(Tensor tensor) {
       return "block table";
     case Tensor::key_lengths:
       return "key lengths";
+    case Tensor::taken:
+      return "tiles taken";
     case Tensor::kv_state:
       return "KV";
   }
   return "?";
 }
 
+namespace {
+
+// A box's rows are counted in 16ths; no place in a sector is so far left.
+constexpr int box_unit = 16;
+constexpr std::int8_t box_place = -128;
+
+}  // namespace
+
+TileAccess TileAccess::in_boxes(int box_rows) const {
+  TileAccess boxed = *this;
+  boxed.request_rows = static_cast<std::uint8_t>(box_rows / box_unit);
+  boxed.place = box_place;
+  return boxed;
+}
+
+int TileAccess::box_rows() const {
+  return place == box_place ? request_rows * box_unit : 0;
+}
+
 std::int64_t TileAccess::moved_bytes() const {
   if (request_rows == 0) return bytes();
   const std::int64_t row_bytes = cols * element_bytes;
+  if (const std::int64_t box = box_rows(); box > 0) return ceil_div(rows, box) * box * row_bytes;
   std::int64_t sectors = 0;
   for (std::int64_t first = 0; first < rows; first += request_rows) {
     const std::int64_t begin = (place + first) * row_bytes;

@@ -18,8 +18,9 @@ namespace attnscope {
 /// A matrix in global memory, as the papers name it. `o_acc` is FA1's fp32 output accumulator, `m` and `l` its running
 /// row maximum and row sum; `delta` is D = rowsum(dO o O), `dq_acc` the fp32 accumulator of dQ; `o_part` and `lse_part`
 /// are the partial results of split-KV, `block_table` the pages of a paged cache, `key_lengths` those of a mask,
-/// `kv_state` the sum of phi(K)^T V that linear attention keeps of the keys before a chunk, with the sum z of phi(K) as
-/// its last row.
+/// `taken` the
+/// counter from which blocks take row tiles, `kv_state` the sum of phi(K)^T V that linear attention keeps of the keys
+/// before a chunk, with the sum z of phi(K) as its last row.
 enum class Tensor : std::uint8_t {
   q,
   k,
@@ -43,6 +44,7 @@ enum class Tensor : std::uint8_t {
   lse_part,
   block_table,
   key_lengths,
+  taken,
   kv_state
 };
 inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::kv_state) + 1;
@@ -59,7 +61,7 @@ inline constexpr std::int64_t sector_bytes = 32;
 inline constexpr std::uint8_t no_part = 255;
 
 /// One rectangular access of one thread block to one matrix: rows [row, row+rows) x columns [col, col+cols) of matrix
-/// `instance` of `tensor`. Rows beyond the matrix's edge are never in it: the kernels zero-fill them on chip.
+/// `instance` of `tensor`. Rows beyond the matrix's edge are never in it: they are zero on chip.
 struct TileAccess {
   Tensor tensor = Tensor::q;
   Access access = Access::load;
@@ -73,9 +75,15 @@ struct TileAccess {
   /// The part of KernelModel::on_chip that a load fills and a store empties, by index; no_part where rows pass through
   /// registers without a name.
   std::uint8_t on_chip = no_part;
-  // Where rows are less than a sector (RowNumbers::access()); else 0, and rows are whole sectors.
+  // Where rows are less than a sector (RowNumbers::access()) or come in boxes (in_boxes()); else 0, and rows are whole
+  // sectors.
   std::uint8_t request_rows = 0;  ///< of one request of a warp, which moves each sector that it touches
   std::int8_t place = 0;  ///< of the first row in its sector; negative: left of a sector that a request has moved
+
+  /// The same loaded in boxes of `box_rows` rows (a multiple of 16, up to 256), of which each crosses whole, also what
+  /// of it lies outside the matrix.
+  [[nodiscard]] TileAccess in_boxes(int box_rows) const;
+  [[nodiscard]] int box_rows() const;  ///< 0: of none
 
   [[nodiscard]] std::int64_t bytes() const { return rows * cols * element_bytes; }
   /// That pass between SM and L2 for them.

@@ -35,11 +35,15 @@ BytesOfMatrix by_matrix(const KernelModel& kernel) {
 }
 
 /// The same as the program walks, of numbers of rows by the addresses of each one: of every request, the sectors that
-/// it touches.
+/// it touches; and of boxes, of which each is as large as the others.
 BytesOfMatrix by_matrix(const TileProgram& program, const AttentionProblem& p) {
   BytesOfMatrix all;
   std::set<std::int64_t> request;
   for (const TileAccess& access : test::all_accesses(program)) {
+    if (const int box = access.box_rows(); box > 0) {
+      for (std::int64_t row = 0; row < access.rows; row += box) all[access.tensor].first += 2 * box * p.d;
+      continue;
+    }
     std::int64_t bytes = access.request_rows > 0 ? 0 : access.bytes();
     for (std::int64_t row = 0; access.request_rows > 0 && row < access.rows; ++row) {
       // A request goes on from one head to the next where its access says so.

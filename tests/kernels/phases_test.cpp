@@ -114,9 +114,11 @@ const std::vector<MatrixPhases>& matrix_phases() {
       {Tensor::lse_part, Access::load, {Phase::load_partial}, {""}},
       {Tensor::block_table, Access::load, {Phase::load_block_table}, {"block table"}},
       {Tensor::key_lengths, Access::load, {Phase::load_key_length}, {""}},
+      {Tensor::taken, Access::load, {Phase::take_tile}, {""}},
+      {Tensor::taken, Access::reduce, {Phase::take_tile}, {""}},
       {Tensor::kv_state, Access::load, {Phase::load_kv_state}, {"KV"}},
       {Tensor::kv_state, Access::store, {Phase::store_kv_state}, {"KV", ""}},
-      {Tensor::o, Access::store, {Phase::store_o}, {"O", ""}},
+      {Tensor::o, Access::store, {Phase::store_o}, {"O", "O out", ""}},
       {Tensor::s, Access::store, {Phase::store_s}, {"S"}},
       {Tensor::p, Access::store, {Phase::store_p}, {"S"}},  // in the place of S
       {Tensor::o_acc, Access::store, {Phase::store_state, Phase::clear_state}, {"O", ""}},
@@ -137,13 +139,14 @@ const std::vector<MatrixPhases>& matrix_phases() {
 }
 
 /// Where matrices pass through without a name: rows alone, what is cleared, zeros of what sees no key, dQ where it
-/// takes the registers of S and dP, copies of a state that goes on, and a key length.
+/// takes the registers of S and dP, copies of a state that goes on, a key length, and the number of a row tile.
 bool may_pass_through(const std::string& kernel, const TileAccess& a) {
   if (a.phase == Phase::store_kv_state) return true;
   if (kernel == "dot" || kernel == "convert" || kernel == "combine") return true;
   if (a.phase == Phase::clear_state || a.phase == Phase::clear_dq) return true;
   if (kernel == "bwd") return a.tensor == Tensor::dq || a.tensor == Tensor::dq_acc;
-  return a.tensor == Tensor::o || a.tensor == Tensor::lse_part || a.tensor == Tensor::key_lengths;
+  return a.tensor == Tensor::o || a.tensor == Tensor::lse_part || a.tensor == Tensor::key_lengths ||
+         a.tensor == Tensor::taken;
 }
 
 TEST(Phases, EveryAccessHasItsLineAndItsPlace) {

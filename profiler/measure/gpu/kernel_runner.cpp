@@ -79,7 +79,7 @@ CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdevicep
                  &result, map.dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
                  static_cast<cuuint32_t>(extents.size()), reinterpret_cast<void*>(address), extents.data(),
                  strides.data(), box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                 CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
              "cuTensorMapEncodeTiled");
   return result;
 }
@@ -127,9 +127,10 @@ void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
     cluster.z = z;
   }
   CUlaunchConfig config{};
-  config.gridDimX = launch_->grid[0];
-  config.gridDimY = launch_->grid[1];
-  config.gridDimZ = launch_->grid[2];
+  const auto [grid_x, grid_y, grid_z] = launch_->launched_grid();
+  config.gridDimX = grid_x;
+  config.gridDimY = grid_y;
+  config.gridDimZ = grid_z;
   config.blockDimX = launch_->block[0];
   config.blockDimY = launch_->block[1];
   config.blockDimZ = launch_->block[2];

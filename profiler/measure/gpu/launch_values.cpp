@@ -23,7 +23,7 @@ LaunchRecord record_of(const KernelLaunch& launch, const LoadedKernel& kernel) {
           .static_shared_bytes = kernel.static_shared_bytes,
           .dynamic_shared_bytes = launch.dynamic_shared_bytes,
           .threads = launch.threads_per_block(),
-          .grid = launch.grid};
+          .grid = launch.launched_grid()};
 }
 
 /// What a thread or a block of a kernel takes.
@@ -52,7 +52,7 @@ void add_occupancy(const CudaApi& cuda, const DeviceLimits& limits, const Loaded
                                                               static_cast<std::size_t>(launch.dynamic_shared_bytes)),
              "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   const Occupancy computed =
-      theoretical_occupancy(limits, {.blocks = launch.blocks(),
+      theoretical_occupancy(limits, {.blocks = launch.launched_blocks(),
                                      .threads_per_block = threads,
                                      .registers_per_thread = loaded.kernel->registers,
                                      .shared_bytes = loaded.kernel->static_shared_bytes + launch.dynamic_shared_bytes});

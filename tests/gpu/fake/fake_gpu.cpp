@@ -748,6 +748,13 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) 
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
   return state();
 }
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t, void* address, const cuuint64_t*,
+                                const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                                CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  *map = {};
+  std::memcpy(map, &address, sizeof address);
+  return state();
+}
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, std::size_t) {
   *blocks = 2;
   return state();

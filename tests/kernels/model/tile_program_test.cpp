@@ -112,6 +112,8 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
       return {p.instances(), p.n_q, 1, 4};
     case Tensor::kv_state:
       return {p.kv_instances() * p.n_k, p.d + 1, p.d, 2};  // no more than one a key
+    case Tensor::taken:
+      return {1, 1, 1, 32};
     case Tensor::o_part:
     case Tensor::lse_part:
     case Tensor::block_table:

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a thread of fa3_backward.cuh computes of the transposed scores: it holds two keys, g and g + 8 of its warp's 16,
+// against 64 queries.
+#pragma once
+
+#include "device/attention.cuh"
+#include "device/visibility.cuh"
+
+namespace attnscope::fa3_backward {
+
+using namespace device;
+
+__device__ __forceinline__ float2 load_shared_pair(unsigned address) {
+  float2 pair;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
+  return pair;
+}
+/// Four 8 x 8 matrices of 16-bit elements, transposed; lane l passes the address of row l % 8 of matrix l / 8.
+__device__ __forceinline__ void store_matrices_transposed(unsigned address, unsigned r0, unsigned r1, unsigned r2,
+                                                          unsigned r3) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0),
+               "r"(r1), "r"(r2), "r"(r3)
+               : "memory");
+}
+
+/// Scores that do not exist: of keys beyond the last, and of queries outside what the mask lets see the key. Keys are
+/// counted so that the last one is n_q - 1, `row` is the first of the queries.
+__device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, int n_q, int left, int right) {
+  const int column = row + static_cast<int>(threadIdx.x) % 4 * 2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int on_diagonal = key + half * 8 - column;
+    int first = bounded_right ? on_diagonal - right : 0;
+    if (key + half * 8 >= n_q) {
+      first = 64;
+    }
+    const int last = on_diagonal + left;
+#pragma unroll
+    for (int n = 0; n < 8; ++n) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        if (n * 8 + e < first || (bounded_left && n * 8 + e > last)) {
+          s[n][half * 2 + e] = minus_infinity;
+        }
+      }
+    }
+  }
+}
+
+/// s = P^T = exp(scale s - LSE), and the same packed; `numbers` is the address of this thread's first LSE, `scale` in
+/// units of log2(e).
+__device__ __forceinline__ void exponentials(float (&s)[8][4], unsigned (&p)[8][2], unsigned numbers, float scale) {
+#pragma unroll
+  for (int n = 0; n < 8; ++n) {
+    const float2 lse = load_shared_pair(numbers + n * 32);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      s[n][half * 2] = exp2_fast(s[n][half * 2] * scale - lse.x);
+      s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * scale - lse.y);
+      p[n][half] = pack(s[n][half * 2], s[n][half * 2 + 1]);
+    }
+  }
+}
+
+/// ds = P^T o (dP^T - D), packed, and the same to shared memory; `place` is where this lane stores its first rows.
+__device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const float (&p)[8][4], const float (&dp)[8][4],
+                                                unsigned numbers, unsigned place) {
+#pragma unroll
+  for (int n = 0; n < 8; ++n) {
+    const float2 delta = load_shared_pair(numbers + n * 32);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      ds[n][half] =
+          pack(p[n][half * 2] * (dp[n][half * 2] - delta.x), p[n][half * 2 + 1] * (dp[n][half * 2 + 1] - delta.y));
+    }
+    if (n % 2 == 1) {
+      store_matrices_transposed(place + (n - 1) * 1024, ds[n - 1][0], ds[n - 1][1], ds[n][0], ds[n][1]);
+    }
+  }
+}
+
+}  // namespace attnscope::fa3_backward
