@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kernels/device/gradient_shape.h"
+#include "kernels/device/panel_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/occupancy.h"
 #include "messages/feature.h"
@@ -247,7 +248,7 @@ std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> b
 TensorMapArgument boxes_of(const char* buffer, const AttentionProblem& p, std::int64_t instances, std::int64_t n,
                            int rows) {
   const std::int64_t row_bytes = p.d * bytes_per_element(p.dtype);
-  const int columns = p.d % 64 == 0 ? 64 : p.d % 32 == 0 ? 32 : 16;
+  const int columns = panel_columns(static_cast<int>(p.d));
   return {.buffer = buffer,
           .dtype = p.dtype,
           .extents = {p.d, n, instances},

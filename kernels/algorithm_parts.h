@@ -106,7 +106,7 @@ inline constexpr int mask_blocks = 8;
 /// The addresses of these buffers, then these numbers.
 [[nodiscard]] std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
                                                      std::initializer_list<std::int64_t> integers);
-/// Boxes of `rows` rows of a matrix of n x d an instance, in panels of as many columns as device/warpgroup.cuh has.
+/// Boxes of `rows` rows of a matrix of n x d an instance, in panels (kernels/device/panel_shape.h).
 [[nodiscard]] TensorMapArgument boxes_of(const char* buffer, const AttentionProblem&, std::int64_t instances,
                                          std::int64_t n, int rows);
 /// Appends what every masked kernel's parameter list ends with: int heads_q, left, right, const int* key_lengths,

@@ -4,20 +4,16 @@
 // in each warp like four m16n8 accumulators of mma.cuh, one for each 8 columns: warp w holds rows 16 w .. 16 w + 15.
 #pragma once
 
+#include "device/panel_shape.h"
 #include "device/shared_tile.cuh"
 
 namespace attnscope::device {
 
 inline constexpr int warpgroup_threads = 128;
 
-/// Columns of a panel: 64, or what of them the tile's `columns` (a multiple of 16) are whole panels of.
-__device__ constexpr int panel_columns(int columns) {
-  return columns % 64 == 0 ? 64 : columns % 32 == 0 ? 32 : 16;
-}
-
-/// A tile of 16-bit elements as wgmma reads it swizzled: panels of 64, 32 or 16 columns, `Rows` rows of as many bytes
-/// each (a multiple of 8), the panel aligned to 1024 bytes. The 16-byte chunks of a row are permuted, so that eight
-/// rows of one chunk column lie in different banks.
+/// A tile of 16-bit elements as wgmma reads it swizzled: panels (device/panel_shape.h) of `Rows` rows (a multiple of
+/// 8), aligned to 1024 bytes. The 16-byte chunks of a row are permuted, so that eight rows of one chunk column lie in
+/// different banks.
 template <int Rows, int Columns>
 struct PanelTile {
   static_assert(Rows % 8 == 0 && Columns % 16 == 0);

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-3 backward (arXiv 2407.08608, Appendix B.1; sm_90a): one block for each K/V tile of each K/V head; it
-// walks the query tiles that see the tile, of all query heads that share the head.
+// FlashAttention-3 backward (arXiv 2407.08608, Appendix B.1; sm_90a): one block for each K/V tile of each K/V head,
+// which walks the query tiles that see it, of all query heads that share the head:
 //
-// Tile program of a block: K_j and V_j once, if any query sees them; for each query tile i in ascending order Q_i and
-// LSE_i, dO_i and D_i are loaded and Br d floats are added to the accumulator of dQ_i; dK_j and dV_j are stored at the
-// end. The accumulator (fa3_backward_rows.cuh clears and converts it) holds whole tiles, also the last one: by the
-// counters adding to it is 4 Br d bytes written and none read. Q and dO come in boxes of whole tiles. LSE and D come
-// 32 rows at a time, so that a head that does not begin on a sector (n_q no multiple of 8)
-// costs a sector more for each 32. ATTN_DETERMINISTIC adds to that 4-byte accesses to `turns`, as many as it takes.
+//   load K_j and V_j, if any query sees them
+//   for each query tile i, in ascending order:          Q_i, LSE_i, dO_i and D_i come through rings of buffers
+//     S^T = K_j Q_i^T, P^T = exp(S^T - LSE_i);  dV_j += P^T dO_i
+//     dS^T = P^T o (V_j dO_i^T - D_i);          dK_j += dS^T Q_i
+//     dQ_i += dS K_j, in the fp32 accumulator in global memory
+//   store dK_j and dV_j
 //
-// Warpgroup 0 loads: a thread has Q copied, one dO, a warp loads LSE and D, into rings of buffers. Each other warpgroup
-// owns 64 keys. Scores are computed transposed, so that P^T and dS^T are in registers what
-// dV += P^T dO and dK += dS^T Q read; dS goes through shared memory once, where both warpgroups need it for dQ_i = dS
-// K. dQ_i is added from registers; in turns, a thread of warpgroup 0 adds it from shared memory. Products are queued
-// ahead of the arithmetic that does not depend on them, but none is under way where the loop turns around: ptxas would
-// serialize all of them.
+// Shared memory: K | V | dS | ring of Q | ring of dO | LSE and D of their rows | in turns, dQ | barriers.
+//
+// The accumulator (fa3_backward_rows.cuh clears and converts it) holds whole tiles, also the last one: by the counters
+// adding to it is 4 Br d bytes written and none read. Q and dO come in boxes of whole tiles. LSE and D come 32 rows at
+// a time, so that a head that does not begin on a sector (n_q no multiple of 8) costs a sector more for each 32.
+// ATTN_DETERMINISTIC adds to that 4-byte accesses to `turns`, as many as it takes.
+//
+// Of warpgroup 0 a thread has Q copied, one dO, and a warp loads LSE and D; each other warpgroup owns 64 keys. Scores
+// are computed transposed, so that P^T and dS^T are in registers what dV and dK read; dS goes through shared memory
+// once, where both warpgroups need it for dQ_i. dQ_i is added from registers; in turns, a thread of warpgroup 0 adds it
+// from shared memory. Products are queued ahead of the arithmetic that does not depend on them, but none is under way
+// where the loop turns around: ptxas would serialize all of them.
 #include "device/attention.cuh"
 #include "device/dq_accumulator.cuh"
 #include "device/global.cuh"
@@ -195,10 +201,6 @@ __device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigne
       "r"(shared), "r"(bytes)
       : "memory");
 }
-/// Waits until the copy engine has read what this thread gave it.
-__device__ __forceinline__ void wait_bulk_read() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
 
 /// The K/V tile of a block.
 __device__ __forceinline__ int key_tile(int block, int key_tiles) {
@@ -224,17 +226,11 @@ __device__ __forceinline__ void pass_turn(int* turn) {
       : "memory");
 }
 
-/// The kernel's parameters, but for what only says where a block works.
+/// The kernel's parameters that several roles need.
 struct Arguments {
-  const TensorMap& q;
   const Element* k;
   const Element* v;
-  const TensorMap& dout;
-  const float* lse;
-  const float* delta;
   float* dq_acc;
-  Element* dk;
-  Element* dv;
   int* turns;
   int n_q;
   int n_k;
@@ -338,7 +334,7 @@ __device__ __forceinline__ void send_in_turn(const Arguments& a, const Shared& s
     barrier_wait(shared.dq_written(at), at / dq_buffers % 2);
     wait_turn(a.turns + tile, block.turn(a, walk.tile));
     add_bulk(a.dq_acc + static_cast<long long>(tile) * (br * d), shared.dq_of(at), dq_bytes);
-    wait_bulk_read();
+    wait_stores_read();
     barrier_arrive(shared.dq_sent(at));
     pass_turn(a.turns + tile);
   }
@@ -598,7 +594,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1
   using namespace attnscope::fa3_backward;
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
   const Shared shared(shared_address(shared_bytes));
-  const Arguments arguments{q, k, v, dout, lse, delta, dq_acc, dk, dv, turns, n_q, n_k, scale, left, right};
+  const Arguments arguments{k, v, dq_acc, turns, n_q, n_k, scale, left, right};
   const int key_tiles = (n_k + bc - 1) / bc;
   const Block block(static_cast<int>(blockIdx.x), key_tiles, group, heads_q, arguments, key_lengths);
 

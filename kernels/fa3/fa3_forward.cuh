@@ -165,10 +165,10 @@ __device__ __forceinline__ void hand_out(const Arguments& a, const Shared& share
   for (int i = 0; i < groups; ++i) {
     barrier_wait(shared.q_freed(i), parity);
     shared.taken[i] = tile;
-    if (tile.first < tile.end && tile.row + i * 64 < a.n_q) {
+    if (tile.first < tile.end && tile.row + i * group_rows < a.n_q) {
       barrier_arrive_expecting(shared.q_filled(i), GroupTile::bytes);
       load_boxes<QTile>(shared.q + i * GroupTile::panel_bytes, QTile::panel_bytes, a.q, shared.q_filled(i),
-                        tile.row + i * 64, tile.instance);
+                        tile.row + i * group_rows, tile.instance);
     } else {
       barrier_arrive(shared.q_filled(i));
     }
@@ -514,9 +514,9 @@ struct Consumer {
       if (tile.instance < 0) {
         break;
       }
-      const int row = tile.row + mine * 64;
+      const int row = tile.row + mine * group_rows;
       rows.clear();
-      multiply(tile, row, row < a.n_q ? a.view(tile.instance).key_end(min(a.n_q, row + 64) - 1) : 0);
+      multiply(tile, row, row < a.n_q ? a.view(tile.instance).key_end(min(a.n_q, row + group_rows) - 1) : 0);
       store(tile.instance, row);
     }
     if (threadIdx.x % warpgroup_threads == 0) {

@@ -9,7 +9,8 @@ namespace attnscope::fa3 {
 constexpr bool supported_head_dim(int d) {
   return d >= 16 && d <= 256 && d % 16 == 0;
 }
-/// Warpgroups that multiply, 64 query rows each; one more loads K and V.
+
+/// Warpgroups that multiply, 64 query rows each; of one more, a thread has Q, K and V loaded.
 constexpr int group_rows = 64;
 constexpr int consumers(int br) {
   return br / group_rows;

@@ -12,7 +12,7 @@ constexpr auto sources_of_0_1 = std::to_array<EarlierSource>({
     {"532d47a8-4e99-5796-b35c-fd58fb7feaa5", "ceilings/memory.cuh", "b577593b-486b-5065-a707-82b6fa96e3f4"},
     {"ddad9dc5-7332-5aa5-bb4e-8d3a1b66c539", "ceilings/mma.cuh", "980ef77b-f7ab-551c-978b-f26844cf9511"},
     {"f197d0aa-8f15-53cb-8948-0b1e9eae86dd", "ceilings/shared_memory.cuh", "93e54ee7-1e57-5441-a965-4e0fb10e9005"},
-    {"d89168e9-d25e-5f4c-bdce-6c31de4fce51", "ceilings/wgmma.cuh", "ca7c1063-2d89-5939-824d-72f15420f64a"},
+    {"fa27e593-af36-5c52-9264-172c69e204e0", "ceilings/wgmma.cuh", "ca7c1063-2d89-5939-824d-72f15420f64a"},
     {"ec888814-9691-552f-9b8a-a0fe3ad43e2e", "device/row_statistics.cuh", "42ad853c-0e5d-5923-80a1-903c40e5797c"},
     {"0f2cd19b-2d81-5e18-8002-d10ed736943b", "device/trace.cuh", "44f1aa74-fe72-5f61-8317-e4050399090b"},
     {"42d7e710-e77c-5b1b-8fa6-42670a69b4b7", "fa1/fa1_backward.cuh", "6c6f3f53-ea04-540a-b60d-bacc4e0d1bfb"},

@@ -141,7 +141,7 @@ class TileProgram {
  public:
   virtual ~TileProgram() = default;
 
-  /// Thread blocks of the launch; block b is blockIdx.x == b.
+  /// Thread blocks of the grid: block b is blockIdx.x == b, or the b-th that a persistent launch takes.
   [[nodiscard]] virtual std::int64_t blocks() const = 0;
   /// Steps of one block; a step is what the block does between two waits for memory.
   [[nodiscard]] virtual std::int64_t steps(std::int64_t block) const = 0;

@@ -61,6 +61,7 @@ ExploredKernel explored(const KernelModel& kernel, const DeviceLimits& limits, s
   ExploredKernel result;
   result.name = kernel.name;
   result.blocks = kernel.blocks();
+  result.launched_blocks = kernel.launched_blocks();
   result.threads_per_block = kernel.threads_per_block();
   result.registers_per_thread = kernel.registers_per_thread;
   result.shared_bytes = kernel.dynamic_shared_bytes;

@@ -67,7 +67,8 @@ struct MemoryMap {
 /// One measured kernel of the configuration.
 struct ExploredKernel {
   std::string name;
-  std::int64_t blocks = 0;
+  std::int64_t blocks = 0;           ///< of the grid
+  std::int64_t launched_blocks = 0;  ///< fewer where a persistent launch takes them in turn
   int threads_per_block = 0;
   int registers_per_thread = 0;
   std::int64_t shared_bytes = 0;  ///< that a block uses

@@ -20,11 +20,22 @@ QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_ti
   if (!predicts_time) {  // its registers, and with them what limits it, are known once it is compiled
     return qtext(say::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
-  return qtext(say::explorer_page::occupancy_line{.occupancy = text(Percent(kernel.occupancy.warps_pct)),
+  const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
+  const std::string limiter = limiter_words(kernel.occupancy.limiter).toStdString();
+  const std::string waves = number_text(kernel.time.waves);
+  if (kernel.launched_blocks < kernel.blocks) {
+    return qtext(say::explorer_page::occupancy_line_persistent{.occupancy = occupancy,
+                                                               .blocks = kernel.occupancy.blocks_per_sm,
+                                                               .limiter = limiter,
+                                                               .launched = kernel.launched_blocks,
+                                                               .all = kernel.blocks,
+                                                               .waves = waves});
+  }
+  return qtext(say::explorer_page::occupancy_line{.occupancy = occupancy,
                                                   .blocks = kernel.occupancy.blocks_per_sm,
-                                                  .limiter = limiter_words(kernel.occupancy.limiter).toStdString(),
+                                                  .limiter = limiter,
                                                   .all = kernel.blocks,
-                                                  .waves = number_text(kernel.time.waves)});
+                                                  .waves = waves});
 }
 
 QString recorded_words(const RecordedPoints::Found& found) {
