@@ -26,6 +26,7 @@
 #include "kernels/model/law.h"
 #include "kernels/model/matrix_instruction.h"
 #include "kernels/model/message.h"
+#include "kernels/model/quantisation.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
@@ -190,7 +191,8 @@ struct KernelLaunch : KernelModel {
 struct AttentionPlan {
   std::vector<BufferSpec> buffers;
   std::vector<KernelLaunch> launches;
-  bool lse_base_2 = false;  ///< "lse" holds logarithms to base 2, else natural ones
+  bool lse_base_2 = false;                  ///< "lse" holds logarithms to base 2, else natural ones
+  std::optional<Quantisation> quantised{};  ///< how the operands are made that it multiplies; nothing: they are given
 
   [[nodiscard]] std::int64_t buffer_bytes() const;
   /// Of the measured launches.
@@ -237,8 +239,9 @@ struct Facts {
   bool decodes = false;
   std::optional<PaperColumn> paper_column = {};
   std::vector<Group> groups = {};
-  std::vector<int> head_dims = {};  ///< d that the kernels are written for, ascending
-  std::vector<int> br = {};         ///< sides of tiles that there are, ascending; none: refusal() alone knows
+  std::vector<DType> dtypes = {DType::fp16, DType::bf16};  ///< that there are kernels for
+  std::vector<int> head_dims = {};                         ///< d that the kernels are written for, ascending
+  std::vector<int> br = {};  ///< sides of tiles that there are, ascending; none: refusal() alone knows
   std::vector<int> bc = {};
   std::vector<Knob> knobs = {};
   /// Not of this program: it has no tile program to play and no time to predict, and measuring trusts it with less:

@@ -35,8 +35,15 @@ std::string capability(int major, int minor) {
 
 }  // namespace
 
-std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& tile, std::span<const int> head_dims) {
+std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& tile, const Facts& facts) {
   if (Message reason = invalid_reason(p); !reason.empty()) return shape(std::move(reason));
+  if (std::ranges::find(facts.dtypes, p.dtype) == facts.dtypes.end()) {
+    std::vector<std::string_view> has;
+    for (const DType dtype : facts.dtypes) has.push_back(to_string(dtype));
+    return shape(say::refusal::dtype{
+        .algorithm = facts.name, .dtype = to_string(p.dtype), .supported = fmt::format("{}", fmt::join(has, ", "))});
+  }
+  const std::vector<int>& head_dims = facts.head_dims;
   if (std::ranges::find(head_dims, p.d) == head_dims.end()) {
     return shape(say::refusal::head_dim{.d = p.d, .supported = fmt::format("{}", fmt::join(head_dims, ", "))});
   }
@@ -247,14 +254,20 @@ std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> b
 
 TensorMapArgument boxes_of(const char* buffer, const AttentionProblem& p, std::int64_t instances, std::int64_t n,
                            int rows) {
-  const std::int64_t row_bytes = p.d * bytes_per_element(p.dtype);
-  const int columns = panel_columns(static_cast<int>(p.d));
+  return boxes_of(buffer, p.dtype, instances, n, p.d, rows, static_cast<int>(p.d));
+}
+
+TensorMapArgument boxes_of(const char* buffer, DType element, std::int64_t instances, std::int64_t n,
+                           std::int64_t width, int rows, int columns) {
+  const int bytes = bytes_per_element(element);
+  const std::int64_t row_bytes = width * bytes;
+  const int box_columns = panel_columns(columns, bytes);
   return {.buffer = buffer,
-          .dtype = p.dtype,
-          .extents = {p.d, n, instances},
+          .dtype = element,
+          .extents = {width, n, instances},
           .strides = {row_bytes, n * row_bytes},
-          .box = {columns, rows, 1},
-          .swizzle_bytes = columns * bytes_per_element(p.dtype)};
+          .box = {box_columns, rows, 1},
+          .swizzle_bytes = box_columns * bytes};
 }
 
 void append_mask_arguments(std::vector<Argument>& arguments, const AttentionProblem& p) {
@@ -315,7 +328,7 @@ std::array<std::uint32_t, 3> block_of(int threads) {
 }
 
 std::vector<BufferSpec> input_buffers(const AttentionProblem& p) {
-  const std::int64_t row = p.d * bytes_per_element(p.dtype);
+  const std::int64_t row = p.d * bytes_per_element(held_as(p.dtype));
   const std::int64_t q = p.instances() * p.n_q * row;
   const std::int64_t keys = p.page > 0 ? round_up(p.n_k, p.page) : p.n_k;
   const std::int64_t kv = p.kv_instances() * keys * row;

@@ -38,8 +38,7 @@ struct KernelNeeds {
 
 /// Cause::shape: what is wrong with problem and tile before any device is asked; the kernels take n_q, n_k and the
 /// number of instances as 32-bit integers.
-[[nodiscard]] std::optional<Refusal> refuse_shape(const AttentionProblem&, const TileShape&,
-                                                  std::span<const int> head_dims);
+[[nodiscard]] std::optional<Refusal> refuse_shape(const AttentionProblem&, const TileShape&, const Facts&);
 /// What of a problem an algorithm's kernels can do, beyond full and causal forward attention.
 struct Features {
   bool backward = false;
@@ -109,6 +108,9 @@ inline constexpr int mask_blocks = 8;
 /// Boxes of `rows` rows of a matrix of n x d an instance, in panels (kernels/device/panel_shape.h).
 [[nodiscard]] TensorMapArgument boxes_of(const char* buffer, const AttentionProblem&, std::int64_t instances,
                                          std::int64_t n, int rows);
+/// The same of tiles of `rows` x `columns` elements of any matrix of `n` x `width` an instance.
+[[nodiscard]] TensorMapArgument boxes_of(const char* buffer, DType element, std::int64_t instances, std::int64_t n,
+                                         std::int64_t width, int rows, int columns);
 /// Appends what every masked kernel's parameter list ends with: int heads_q, left, right, const int* key_lengths,
 /// const unsigned char* block_mask, int mask_block, keep, unsigned seed.
 void append_mask_arguments(std::vector<Argument>&, const AttentionProblem&);

@@ -70,6 +70,22 @@ const Knob& stages_knob() {
   return stated;
 }
 
+const Knob& rotation_knob() {
+  static const Knob stated{.name = std::string(knob::rotation),
+                           .label = say::knob::rotation{},
+                           .meaning = say::knob::rotation_meaning{},
+                           .words = {"none", std::string(knob::hadamard)}};
+  return stated;
+}
+
+const Knob& quantising_knob() {
+  static const Knob stated{.name = std::string(knob::quantising),
+                           .label = say::knob::quantising{},
+                           .meaning = say::knob::quantising_meaning{},
+                           .words = {"before", std::string(knob::measured)}};
+  return stated;
+}
+
 Raster raster_of(const Config& config) {
   return config.knobs.word(knob::raster) == knob::heads_fastest ? Raster::heads_fastest : Raster::q_fastest;
 }

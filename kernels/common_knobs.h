@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knobs that several algorithms have, stated once.
+// Knobs, stated once.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,11 @@ inline constexpr std::string_view raster = "raster";
 inline constexpr std::string_view splits = "splits";
 inline constexpr std::string_view warps = "warps";
 inline constexpr std::string_view stages = "stages";
+inline constexpr std::string_view rotation = "rotation";
+inline constexpr std::string_view quantising = "quantising";
 inline constexpr std::string_view heads_fastest = "heads_fastest";  ///< a word of `raster`
+inline constexpr std::string_view hadamard = "hadamard";            ///< of `rotation`
+inline constexpr std::string_view measured = "measured";            ///< of `quantising`
 }  // namespace knob
 
 /// Its words are Raster's.
@@ -29,6 +33,10 @@ inline constexpr std::string_view heads_fastest = "heads_fastest";  ///< a word 
 [[nodiscard]] const Knob& warps_knob();
 /// Buffers of K and of V.
 [[nodiscard]] const Knob& stages_knob();
+/// Whether Q and K are rotated before they become operands of 8 bits.
+[[nodiscard]] const Knob& rotation_knob();
+/// Whether making operands of 8 bits is measured with what multiplies them.
+[[nodiscard]] const Knob& quantising_knob();
 
 [[nodiscard]] Raster raster_of(const Config&);
 /// Of a knob that takes numbers; 0: the algorithm's choice.

@@ -30,7 +30,8 @@ struct Macro {
 };
 
 constexpr std::array macros{
-    Macro{"ATTN_BF16", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.dtype == DType::bf16; },
+    Macro{"ATTN_BF16",
+          [](const AttentionProblem& p, const Config&) -> std::int64_t { return held_as(p.dtype) == DType::bf16; },
           Short::dtype},
     Macro{"ATTN_D", [](const AttentionProblem& p, const Config&) { return p.d; }, Short::d},
     Macro{"ATTN_BR", [](const AttentionProblem&, const Config& config) -> std::int64_t { return config.tile.br; },
@@ -44,6 +45,8 @@ constexpr std::array macros{
     Macro{"ATTN_DETERMINISTIC",
           [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.deterministic; }, Short::flag},
     Macro{"ATTN_PAGED", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.page > 0; },
+          Short::flag},
+    Macro{"ATTN_FP8", [](const AttentionProblem& p, const Config&) -> std::int64_t { return p.dtype == DType::fp8; },
           Short::flag},
     Macro{"ATTN_HEADS_FASTEST",
           [](const AttentionProblem&, const Config& config) -> std::int64_t {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/block_orders.h"
+#include "kernels/device/quantise_shape.h"
 #include "kernels/device/row_blocks_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/row_numbers.h"
@@ -15,6 +16,11 @@
 
 namespace attnscope::query_stationary {
 namespace {
+
+/// Whether operands have scales beside them.
+bool quantised(const AttentionProblem& p) {
+  return p.dtype == DType::fp8;
+}
 
 /// Whether launches begin with the last Q tiles: where those see more keys.
 bool hands_out_last_first(const AttentionProblem& p) {
@@ -69,6 +75,9 @@ class Program final : public TileProgram {
     } else if (step == 0) {
       const TileAccess q{Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element, Phase::load_q, parts_.q};
       out.push_back(box_rows_ > 0 ? q.in_boxes(box_rows_) : q);
+      if (quantised(p_)) {
+        out.push_back(scales(Tensor::q_scales, at.instance, row / scaled_queries, ceil_div(rows, scaled_queries)));
+      }
     } else {
       const std::int64_t j = k_tile(grid, at, step);
       const std::int64_t kv = at.instance / group_size(p_);
@@ -77,6 +86,10 @@ class Program final : public TileProgram {
       for (const auto& [tensor, part] : {std::pair(Tensor::k, parts_.k), std::pair(Tensor::v, parts_.v)}) {
         const TileAccess tile{tensor, Access::load, kv, key, keys, 0, p_.d, element, Phase::load_kv, part};
         out.push_back(box_rows_ > 0 ? tile.in_boxes(tile_.bc) : tile);
+      }
+      if (!quantised(p_)) return;
+      for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
+        out.push_back(scales(tensor, kv, key / scaled_keys, 1));
       }
     }
     if (takes) out.push_back(taken(Access::reduce));
@@ -98,6 +111,12 @@ class Program final : public TileProgram {
   }
 
  private:
+  /// Records of them, of a sector each.
+  [[nodiscard]] TileAccess scales(Tensor tensor, std::int64_t instance, std::int64_t first, std::int64_t count) const {
+    return {tensor, Access::load, instance, first, count, 0, 1, static_cast<int>(sector_bytes), Phase::load_scales,
+            no_part};
+  }
+
   /// One of the two ways of an atomic operation on the counter, of a sector each.
   static TileAccess taken(Access way) {
     return {Tensor::taken, way, 0, 0, 1, 0, 1, static_cast<int>(sector_bytes), Phase::take_tile};
@@ -155,6 +174,13 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
                                   {Tensor::v, keys},
                                   {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
                                   {Tensor::lse, {.sm_to_l2_bytes = lse_of(p, tile).bytes_once(p.instances())}}};
+  if (quantised(p)) {
+    const std::int64_t groups = query_rows_loaded(p, execution, runs, counts) / scaled_queries;
+    all.push_back({Tensor::q_scales, {.l2_to_sm_bytes = groups * sector_bytes}});
+    for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
+      all.push_back({tensor, {.l2_to_sm_bytes = counts.tiles * sector_bytes}});
+    }
+  }
   if (execution.persistent_blocks > 0) {
     const std::int64_t bytes = p.instances() * ceil_div(p.n_q, tile.br) * sector_bytes;
     all.push_back({Tensor::taken, {.l2_to_sm_bytes = bytes, .sm_to_l2_bytes = bytes}});
@@ -194,7 +220,7 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
           .order = forward_order(p, raster_of(config), rows, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
           .squares_read = mean_read(rows, read_by_square) * static_cast<double>(p.instances()),
-          .tensor_flops = 4 * static_cast<double>(p.d) * cells,
+          .tensor_flops = 4 * static_cast<double>(p.d) * cells / products_at_once(p.dtype),
           .exponentials = cells,
           .fp32_values = tiles * tile.br * static_cast<double>(p.d),
           .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, execution.operand_rows)) * 2 * tile.bc * row,

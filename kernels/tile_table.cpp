@@ -207,6 +207,7 @@ const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::strin
 
 Config auto_config(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& device) {
   Config rule = algorithm.default_config(p, device);
+  if (bytes_per_element(p.dtype) != bytes_per_element(held_as(p.dtype))) return rule;  // measured with 16 bits alone
   const TileChoice* choice = find_tile_choice(tile_table(), algorithm.name(), p, device);
   if (choice == nullptr) return rule;
   Config config = choice->config;

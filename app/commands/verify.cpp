@@ -19,6 +19,7 @@
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
+#include "profiler/measure/accuracy.h"
 
 namespace attnscope {
 namespace {
@@ -29,6 +30,7 @@ struct VerifyOptions {
   bool quick = false;
   std::string part;
   bool all = false;
+  bool fp8_table = false;
   Output output;
 };
 
@@ -136,6 +138,30 @@ struct Told {
   }
 };
 
+constexpr int accuracy_seeds = 20;
+
+/// Table 3 of arXiv 2407.08608 beside what this device computes.
+ExitCode accuracy(VerifyOptions& options, Device& device) {
+  std::vector<AccuracyLine> lines = accuracy_lines(device.algorithms(), device.info().limits);
+  const bool whole = measure_accuracy(device, lines, accuracy_seeds, cancel_on_signals());
+  Table table{{{"point"}, {"draws", true}, {"RMSE", true}, {"low", true}, {"high", true}, {"paper", true}}, {}};
+  ExitCode code = whole ? ExitCode::ok : ExitCode::partial;
+  for (const AccuracyLine& line : lines) {
+    const std::string name = describe(line.spec);
+    if (!line.failed.empty()) {
+      spdlog::error("{}: {}", name, text(line.failed));
+      code = ExitCode::error;
+    } else if (line.rms.size() > 1) {
+      const auto [mean, low, high] = mean_interval(line.rms);
+      const auto number = [](double value) { return fmt::format("{:.3e}", value); };
+      table.rows.push_back({name, std::to_string(line.rms.size()), number(mean), number(low), number(high),
+                            fmt::format("{:.1e}", line.paper)});
+    }
+  }
+  options.output.table(table);
+  return code;
+}
+
 ExitCode verify(VerifyOptions& options) {
   for (const std::string& name : options.algorithms) {
     if (known_algorithms().find(name) == nullptr) {
@@ -150,6 +176,7 @@ ExitCode verify(VerifyOptions& options) {
   }
   fmt::print(stderr, "{}\n", text(say::terminal::device{.device = opened.announcement}));
 
+  if (options.fp8_table) return accuracy(options, device);
   std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits, device.algorithms());
   if (cases.empty()) throw CommandError(ExitCode::usage, say::command::no_case{});
   if (options.quick) {
@@ -203,6 +230,9 @@ Action add_verify(CLI::App& command) {
   command.add_option("--part", options->part, "Only the K-th of M parts of that, to run them side by side")
       ->type_name("K/M");
   command.add_flag("--all", options->all, "A row a case instead of the summary");
+  command.add_flag(
+      "--fp8-table", options->fp8_table,
+      "Instead: how far O is from float64 with operands of 16 and 8 bits, beside Table 3 of arXiv 2407.08608");
   options->output.add_to(command, Output::tables_and_tests);
   return [options] { return options->output.run([&] { return verify(*options); }); };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the tensor cores multiply by wgmma (compute capability 9.0), in the dtype of ATTN_BF16: two warpgroups an
-// SM, each with 64 rows, both operands in shared memory as a product of matrices has them.
+// How fast the tensor cores multiply by wgmma (compute capability 9.0), in the dtype of ATTN_BF16 and ATTN_FP8: two
+// warpgroups an SM, each with 64 rows, both operands in shared memory as a product of matrices has them.
 #include "ceilings/stopwatch.cuh"
 #include "device/ceiling_shape.h"
 #include "device/warpgroup.cuh"
@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::wgmma_threads, 1)
   constexpr int groups = attnscope::wgmma_threads / warpgroup_threads;
   constexpr unsigned bytes = groups * Left::bytes + Right::bytes;
   for (unsigned at = 4 * threadIdx.x; at < bytes; at += 4 * attnscope::wgmma_threads) {
-    const unsigned value = attnscope::ceiling_operand((at + blockIdx.x) * 2654435761u);
+    const unsigned value = attnscope::ceiling_operand((at + blockIdx.x) * 2654435761u, fp8);
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(tiles + at), "r"(value) : "memory");
   }
   fence_shared_for_products();

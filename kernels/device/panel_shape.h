@@ -5,10 +5,11 @@
 
 namespace attnscope {
 
-/// Columns of a panel: the most of 64, 32 and 16 that `columns` (a multiple of 16) are whole panels of. A row of a
-/// panel is as many bytes as its swizzle repeats after.
-constexpr int panel_columns(int columns) {
-  return columns % 64 == 0 ? 64 : columns % 32 == 0 ? 32 : 16;
+/// Columns of a panel, elements of `element` bytes: a row of it is the most of 128, 64 and 32 bytes that the rows of
+/// `columns` are whole multiples of, which is as many bytes as its swizzle repeats after.
+constexpr int panel_columns(int columns, int element = 2) {
+  const int row = columns * element;
+  return (row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : 32) / element;
 }
 
 }  // namespace attnscope

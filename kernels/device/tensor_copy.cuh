@@ -27,18 +27,26 @@ __device__ __forceinline__ void fence_barriers_for_copies() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/// Loads a box for each panel of a Tile, `stride` bytes apart from `tile` on; the barrier is told of their bytes.
+/// Loads a box for each panel of a Tile, `stride` bytes apart from `tile` on, from row `row` and column `column` of the
+/// tensor; the barrier is told of their bytes.
 template <class Tile>
 __device__ __forceinline__ void load_boxes(unsigned tile, unsigned stride, const TensorMap& map, unsigned barrier,
-                                           int row, int instance) {
+                                           int row, int instance, int column = 0) {
 #pragma unroll
   for (int panel = 0; panel < Tile::panels; ++panel) {
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
         "[%2];" ::"r"(tile + panel * stride),
-        "l"(&map), "r"(barrier), "r"(panel * Tile::columns), "r"(row), "r"(instance)
+        "l"(&map), "r"(barrier), "r"(column + panel * Tile::columns), "r"(row), "r"(instance)
         : "memory");
   }
+}
+
+/// Loads 16 bytes; the barrier is told of them.
+__device__ __forceinline__ void load_16_bytes_for(unsigned barrier, unsigned address, const void* global) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(address),
+               "l"(global), "r"(barrier)
+               : "memory");
 }
 
 /// Stores such boxes, as one group of this thread's.
@@ -56,6 +64,21 @@ __device__ __forceinline__ void store_boxes(const TensorMap& map, unsigned tile,
 /// Waits until what this thread's stores read of shared memory may be overwritten.
 __device__ __forceinline__ void wait_stores_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
+__device__ __forceinline__ float load_shared(unsigned address) {
+  float value;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
+  return value;
+}
+__device__ __forceinline__ float2 load_shared_pair(unsigned address) {
+  float2 pair;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
+  return pair;
+}
+/// Fills 16 bytes of shared memory with a word.
+__device__ __forceinline__ void fill_16_bytes(unsigned address, unsigned word) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(address), "r"(word) : "memory");
 }
 
 /// Stores a warp's 16 rows of packed accumulator tiles, 8 columns each, into a Tile's panels, `Stride` bytes apart;

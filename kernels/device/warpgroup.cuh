@@ -4,6 +4,7 @@
 // in each warp like four m16n8 accumulators of mma.cuh, one for each 8 columns: warp w holds rows 16 w .. 16 w + 15.
 #pragma once
 
+#include "device/e4m3.cuh"
 #include "device/panel_shape.h"
 #include "device/shared_tile.cuh"
 
@@ -11,14 +12,14 @@ namespace attnscope::device {
 
 inline constexpr int warpgroup_threads = 128;
 
-/// A tile of 16-bit elements as wgmma reads it swizzled: panels (device/panel_shape.h) of `Rows` rows (a multiple of
-/// 8), aligned to 1024 bytes. The 16-byte chunks of a row are permuted, so that eight rows of one chunk column lie in
-/// different banks.
-template <int Rows, int Columns>
+/// A tile of elements of `Bytes` bytes as wgmma reads it swizzled: panels (device/panel_shape.h) of `Rows` rows (a
+/// multiple of 8), aligned to 1024 bytes. The 16-byte chunks of a row are permuted, so that eight rows of one chunk
+/// column lie in different banks.
+template <int Rows, int Columns, int Bytes = 2>
 struct PanelTile {
-  static_assert(Rows % 8 == 0 && Columns % 16 == 0);
-  static constexpr int columns = panel_columns(Columns);
-  static constexpr unsigned row_bytes = 2 * columns;
+  static_assert(Rows % 8 == 0 && Columns * Bytes % 32 == 0);
+  static constexpr int columns = panel_columns(Columns, Bytes);
+  static constexpr unsigned row_bytes = Bytes * columns;
   static constexpr unsigned panel_bytes = Rows * row_bytes;
   static constexpr int panels = Columns / columns;
   static constexpr unsigned bytes = panel_bytes * panels;
@@ -27,16 +28,16 @@ struct PanelTile {
   __device__ __forceinline__ static unsigned place(unsigned row, unsigned chunk) {
     return (chunk ^ row * row_bytes / 128 % (row_bytes / 16)) * 16;
   }
-  /// Bytes to column `column` (a multiple of 16) of a row, for descriptors.
+  /// Bytes to column `column` (a multiple of 32 bytes) of a row, for descriptors.
   __device__ static constexpr unsigned column_offset(int column) {
-    return column / columns * panel_bytes + column % columns * 2;
+    return column / columns * panel_bytes + column % columns * Bytes;
   }
 
   /// Copies `Count` rows, `inside` of which exist, by `Threads` threads (a multiple of 64, so that a thread keeps to
   /// one place of the swizzle). `tile` is the first row's address.
   template <int Count, int Threads>
   __device__ __forceinline__ static void copy_rows(unsigned tile, const Element* global, int inside, int thread) {
-    static_assert(Threads % 64 == 0 && columns == 64);
+    static_assert(Threads % 64 == 0 && columns == 64 && Bytes == 2);
     constexpr int at_once = Threads / 8;
     const int row = thread / 8;
     const int chunk = thread % 8;
@@ -132,29 +133,28 @@ __device__ __forceinline__ void pin(unsigned (&registers)[Tiles][2]) {
 #define ATTN_T224 ATTN_T208, ATTN_TILE(26), ATTN_TILE(27)
 #define ATTN_T240 ATTN_T224, ATTN_TILE(28), ATTN_TILE(29)
 #define ATTN_T256 ATTN_T240, ATTN_TILE(30), ATTN_TILE(31)
-#if ATTN_BF16
-#define ATTN_PRODUCT_TYPES "f32.bf16.bf16"
+// A product's steps are 32 bytes of the left operand's rows. 8-bit operands lie with their rows contiguous: there are
+// no flags that say which.
+#if ATTN_FP8
+#define ATTN_PRODUCT_TYPES "k32.f32.e4m3.e4m3"
+#define ATTN_ROWS_BOTH ""
+#elif ATTN_BF16
+#define ATTN_PRODUCT_TYPES "k16.f32.bf16.bf16"
+#define ATTN_ROWS_BOTH ", 0, 0"
 #else
-#define ATTN_PRODUCT_TYPES "f32.f16.f16"
+#define ATTN_PRODUCT_TYPES "k16.f32.f16.f16"
+#define ATTN_ROWS_BOTH ", 0, 0"
 #endif
 // Both operands in shared memory, rows contiguous; i, j, k: numbers of the operands after the accumulator.
-#define ATTN_PRODUCT_SHARED(N, registers, tiles, i, j, k)                                                      \
-  asm volatile("{.reg .pred p; setp.ne.b32 p, %" k                                                             \
-               ", 0;\n"                                                                                        \
-               "wgmma.mma_async.sync.aligned.m64n" N "k16." ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
-               ", p, 1, 1, 0, 0;}"                                                                             \
-               : tiles                                                                                         \
-               : "l"(a), "l"(b), "n"(Accumulate ? 1 : 0)                                                       \
+#define ATTN_PRODUCT_SHARED(N, registers, tiles, i, j, k)                                               \
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %" k                                                      \
+               ", 0;\n"                                                                                 \
+               "wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
+               ", p, 1, 1" ATTN_ROWS_BOTH ";}"                                                          \
+               : tiles                                                                                  \
+               : "l"(a), "l"(b), "n"(Accumulate ? 1 : 0)                                                \
                : "memory")
-// Left operand in registers, right one in shared memory with its columns contiguous.
-#define ATTN_PRODUCT_REGISTERS(N, registers, tiles, i, j, k, l, m)                                              \
-  asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16." ATTN_PRODUCT_TYPES " {" registers "}, {%" i ", %" j \
-               ", %" k ", %" l "}, %" m ", 1, 1, 1, 1;"                                                         \
-               : tiles                                                                                          \
-               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b)                                                     \
-               : "memory")
-
-/// d (64 x N) = or += a b over 16 columns of a, for N a multiple of 16 up to 256.
+/// d (64 x N) = or += a b over 32 bytes of a's rows, for N a multiple of 16 up to 256.
 template <int N, bool Accumulate>
 __device__ __forceinline__ void product(float (&d)[N / 8][4], unsigned long long a, unsigned long long b) {
   static_assert(N % 16 == 0 && N <= 256);
@@ -193,6 +193,41 @@ __device__ __forceinline__ void product(float (&d)[N / 8][4], unsigned long long
   }
 }
 
+#if ATTN_FP8
+#define ATTN_R72 ATTN_R64 ", %32, %33, %34, %35"
+#define ATTN_T72 ATTN_T64, ATTN_TILE(8)
+#define ATTN_PRODUCT_PART(N, registers, tiles, i, j, k, l, m, n)                                                 \
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %" n                                                               \
+               ", 0;\n"                                                                                          \
+               "wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, {%" i ", %" j ", %" k \
+               ", %" l "}, %" m ", p, 1, 1;}"                                                                    \
+               : tiles                                                                                           \
+               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "n"(Accumulate ? 1 : 0)                             \
+               : "memory")
+
+/// d (64 x N, N / 8 accumulator tiles) = or += a b with 32 8-bit columns of a in registers.
+template <int N, bool Accumulate>
+__device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
+                                        unsigned long long b) {
+  static_assert(N == 64 || N == 72);
+  if constexpr (N == 64) {
+    ATTN_PRODUCT_PART("64", ATTN_R64, ATTN_T64, "32", "33", "34", "35", "36", "37");
+  } else {
+    ATTN_PRODUCT_PART("72", ATTN_R72, ATTN_T72, "36", "37", "38", "39", "40", "41");
+  }
+}
+#undef ATTN_R72
+#undef ATTN_T72
+#undef ATTN_PRODUCT_PART
+#else
+// Left operand in registers, right one in shared memory with its columns contiguous.
+#define ATTN_PRODUCT_REGISTERS(N, registers, tiles, i, j, k, l, m)                                               \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, {%" i ", %" j ", %" k \
+               ", %" l "}, %" m ", 1, 1, 1, 1;"                                                                  \
+               : tiles                                                                                           \
+               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b)                                                      \
+               : "memory")
+
 /// d (64 x N, N / 8 accumulator tiles) += a b with a in registers, for N a multiple of 16 up to 128.
 template <int N>
 __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
@@ -221,11 +256,11 @@ __device__ __forceinline__ void product(float (*d)[4], unsigned a0, unsigned a1,
 // instruction defines, which ptxas answers by serializing all products under way.
 #undef ATTN_BIND
 #define ATTN_BIND "=f"
-#define ATTN_PRODUCT_FIRST(N, registers, tiles, i, j, columns)                                                 \
-  asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16." ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
-               ", 0, 1, 1, 0, " columns ";"                                                                    \
-               : tiles                                                                                         \
-               : "l"(a), "l"(b)                                                                                \
+#define ATTN_PRODUCT_FIRST(N, registers, tiles, i, j, columns)                                          \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
+               ", 0, 1, 1, 0, " columns ";"                                                             \
+               : tiles                                                                                  \
+               : "l"(a), "l"(b)                                                                         \
                : "memory")
 
 /// d (64 x N) = a b over 16 columns of a, both in shared memory, b with its rows contiguous or (`Columns`) its columns.
@@ -244,11 +279,11 @@ __device__ __forceinline__ void first_product(float (&d)[N / 8][4], unsigned lon
 
 #undef ATTN_BIND
 #define ATTN_BIND "+f"
-#define ATTN_PRODUCT_COLUMNS(N, registers, tiles, i, j, columns_left)                                          \
-  asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16." ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
-               ", 1, 1, 1, " columns_left ", 1;"                                                               \
-               : tiles                                                                                         \
-               : "l"(a), "l"(b)                                                                                \
+#define ATTN_PRODUCT_COLUMNS(N, registers, tiles, i, j, columns_left)                                   \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
+               ", 1, 1, 1, " columns_left ", 1;"                                                        \
+               : tiles                                                                                  \
+               : "l"(a), "l"(b)                                                                         \
                : "memory")
 
 /// d (64 x N) += a b, both in shared memory, b with its columns contiguous, a its rows or (`Transposed`) its columns.
@@ -264,6 +299,8 @@ __device__ __forceinline__ void product_columns(float (*d)[4], unsigned long lon
     ATTN_PRODUCT_COLUMNS("128", ATTN_R128, ATTN_T128, "64", "65", "1");
   }
 }
+
+#endif  // !ATTN_FP8
 
 #undef ATTN_BIND
 #undef ATTN_TILE
@@ -300,19 +337,23 @@ __device__ __forceinline__ void product_columns(float (*d)[4], unsigned long lon
 #undef ATTN_R256
 #undef ATTN_T256
 #undef ATTN_PRODUCT_TYPES
+#undef ATTN_ROWS_BOTH
 #undef ATTN_PRODUCT_SHARED
 #undef ATTN_PRODUCT_FIRST
 #undef ATTN_PRODUCT_COLUMNS
 #undef ATTN_PRODUCT_REGISTERS
 
+/// Elements of a row that a product multiplies at a time.
+inline constexpr int product_depth = 32 / operand_bytes;
+
 /// s = Q K^T, queued: 64 rows of Q (in a tile of QRows), `Columns` rows of K, both of D elements.
 template <int Columns, int D, int QRows>
 __device__ __forceinline__ void queue_scores(float (&s)[Columns / 8][4], unsigned long long q, unsigned long long k) {
 #pragma unroll
-  for (int step = 0; step < D / 16; ++step) {
-    const unsigned long long a = q + PanelTile<QRows, D>::column_offset(step * 16) / 16;
-    const unsigned long long b = k + PanelTile<Columns, D>::column_offset(step * 16) / 16;
-    if (step == 0) {
+  for (int at = 0; at < D; at += product_depth) {
+    const unsigned long long a = q + PanelTile<QRows, D, operand_bytes>::column_offset(at) / 16;
+    const unsigned long long b = k + PanelTile<Columns, D, operand_bytes>::column_offset(at) / 16;
+    if (at == 0) {
       product<Columns, false>(s, a, b);
     } else {
       product<Columns, true>(s, a, b);
@@ -320,6 +361,26 @@ __device__ __forceinline__ void queue_scores(float (&s)[Columns / 8][4], unsigne
   }
 }
 
+#if ATTN_FP8
+/// part (64 x Width) = P V, queued, of columns First .. of V: P in registers as e4m3; V transposed, a ValueTile of
+/// `Keys` keys a row, each 16 of which lie in the order that a packed accumulator has them (fa3/fa3_quantise.cuh).
+template <int First, int Width, int Keys, class ValueTile>
+__device__ __forceinline__ void queue_part_of_values(float (*part)[4], const unsigned (&p)[Keys / 16][2],
+                                                     unsigned long long v) {
+  static_assert(Keys % product_depth == 0 && First % 8 == 0);
+  v += First * ValueTile::row_bytes / 16;
+#pragma unroll
+  for (int at = 0; at < Keys; at += product_depth) {
+    const int m = at / 16;
+    const unsigned long long b = v + ValueTile::column_offset(at) / 16;
+    if (at == 0) {
+      product<Width, false>(part, p[m][0], p[m][1], p[m + 1][0], p[m + 1][1], b);
+    } else {
+      product<Width, true>(part, p[m][0], p[m][1], p[m + 1][0], p[m + 1][1], b);
+    }
+  }
+}
+#else
 /// o (64 x D, from column `First` on) += P V, queued: P in registers, packed; `Rows` rows of V. At most 128 columns at
 /// a time: a single instruction must not need all the registers that a thread starts with.
 template <int Rows, int D, int First = 0>
@@ -378,6 +439,7 @@ __device__ __forceinline__ void queue_transposed(float (&c)[D / 8][4], unsigned 
                              b + step * 16 * PanelTile<Depth, D>::row_bytes / 16);
   }
 }
+#endif  // ATTN_FP8
 
 /// Makes this thread's writes to shared memory visible to the tensor cores.
 __device__ __forceinline__ void fence_shared_for_products() {

@@ -327,7 +327,7 @@ Config FlashAttention1::default_config(const AttentionProblem& p, const DeviceLi
 std::optional<Refusal> FlashAttention1::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
   const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_shape(p, tile, facts())) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (p.pass != Pass::fwd) {
     const AttentionProblem forward = forward_problem(p);

@@ -94,7 +94,7 @@ Config FlashAttention2::default_config(const AttentionProblem& p, const DeviceLi
 std::optional<Refusal> FlashAttention2::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
   const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_shape(p, tile, facts())) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (p.pass != Pass::fwd) {
     const AttentionProblem forward = forward_problem(p);

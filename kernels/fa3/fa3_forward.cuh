@@ -11,7 +11,30 @@
 // One thread of warpgroup 0 has Q, K and V loaded; the others own 64 query rows each and pass over key tiles that only
 // others' rows see. They take turns at queueing, so that one's softmax falls into the others' products.
 //
+// With 8-bit operands (ATTN_FP8) Q, K and V come as e4m3, V transposed, with a scale for each block of rows
+// (fa3_quantise.cuh): fa3_forward_fp8.cuh has what differs.
+//
 // Shared memory: Q | ring of K | ring of V | O, or in Q's place where it has no room | barriers | row tiles taken.
+// Under these masks ptxas serializes 8-bit products whatever is tried (C7511), and not with one bound more, which then
+// bounds nothing.
+#if ATTN_FP8 && ATTN_D == 128 && (ATTN_MASK == 2 || ATTN_MASK == 4 || ATTN_MASK == 12)
+#define ATTN_ONE_BOUND_MORE 1
+#if ATTN_MASK == 2
+#undef ATTN_MASK
+#define ATTN_MASK 3
+#define ATTN_LINES 4
+#elif ATTN_MASK == 4
+#undef ATTN_MASK
+#define ATTN_MASK 6
+#define ATTN_LINES 1
+#else
+#undef ATTN_MASK
+#define ATTN_MASK 14
+#define ATTN_LINES 4
+#endif
+#else
+#define ATTN_ONE_BOUND_MORE 0
+#endif
 #include "device/attention.cuh"
 #include "device/dropout.cuh"
 #include "device/global.cuh"
@@ -32,22 +55,42 @@ constexpr int bc = ATTN_BC;
 constexpr int block_threads = threads(br);
 constexpr int groups = consumers(br);
 #if defined(ATTN_STAGES)
-constexpr int ring = stages(br, bc, d, sizeof(Element), ATTN_STAGES);
+constexpr int ring = stages(br, bc, d, operand_bytes, ATTN_STAGES);
 #else
-constexpr int ring = stages(br, bc, d, sizeof(Element));
+constexpr int ring = stages(br, bc, d, operand_bytes);
 #endif
 constexpr bool take_turns = groups > 1;
-constexpr bool o_apart = has_room_for_o(br, bc, d, sizeof(Element), ring);
+constexpr bool o_apart = has_room_for_o(br, bc, d, operand_bytes, ring);
+static_assert(o_apart || !fp8);
 
-using QTile = PanelTile<br, d>;
-using KvTile = PanelTile<bc, d>;
-using GroupTile = PanelTile<group_rows, d>;  ///< what a warpgroup has of Q and O
+template <bool Transposed>
+struct ValueTileOf {
+  using Tile = PanelTile<bc, d>;
+};
+template <>
+struct ValueTileOf<true> {
+  using Tile = PanelTile<d + ones_rows(1), bc, 1>;
+};
+using QTile = PanelTile<br, d, operand_bytes>;
+using KeyTile = PanelTile<bc, d, operand_bytes>;
+using ValueTile = ValueTileOf<fp8>::Tile;
+using GroupTile = PanelTile<group_rows, d, operand_bytes>;  ///< what a warpgroup has of Q ...
+using OutTile = PanelTile<group_rows, d>;                   ///< ... and of O
+
+/// 8 bits: for each group_rows rows of Q and each bc keys of K and of V their scale, and how long a row of them is at
+/// most (of V nothing); head by head.
+struct Scales {
+  const float4* q;
+  const float4* k;
+  const float4* v;
+};
 
 struct Arguments {
   const TensorMap& q;
   const TensorMap& k;
   const TensorMap& v;
   const TensorMap& o;
+  Scales scales;
   float* lse;
   int instances;
   int group;
@@ -95,6 +138,7 @@ struct RingPlace {
 struct Ring {
   unsigned tiles;
   unsigned barriers;
+  unsigned scales;  ///< 8 bits: 16 bytes for each buffer
 
   __device__ __forceinline__ unsigned filled(unsigned stage) const { return barriers + 16 * stage; }
   __device__ __forceinline__ unsigned freed(unsigned stage) const { return barriers + 16 * stage + 8; }
@@ -105,13 +149,19 @@ struct Ring {
       barrier_init(freed(stage), groups * 4);
     }
   }
-  /// Has a key tile loaded once its buffer is free.
-  __device__ __forceinline__ void load(RingPlace& at, const TensorMap& map, int key, int instance) const {
+  /// Has a Tile loaded, from a row and a column on, once its buffer is free.
+  template <class Tile>
+  __device__ __forceinline__ void load(RingPlace& at, const TensorMap& map, const float4* scale, int row, int instance,
+                                       int column = 0) const {
     barrier_wait(freed(at.stage), at.parity);
-    barrier_arrive_expecting(filled(at.stage), KvTile::bytes);
-    load_boxes<KvTile>(tiles + at.stage * KvTile::bytes, KvTile::panel_bytes, map, filled(at.stage), key, instance);
+    barrier_arrive_expecting(filled(at.stage), bc * d * operand_bytes + (fp8 ? 16 : 0));
+    if (fp8) {
+      load_16_bytes_for(filled(at.stage), scale_of(at), scale);
+    }
+    load_boxes<Tile>(tiles + at.stage * Tile::bytes, Tile::panel_bytes, map, filled(at.stage), row, instance, column);
     at.advance();
   }
+  __device__ __forceinline__ unsigned scale_of(const RingPlace& at) const { return scales + 16 * at.stage; }
   __device__ __forceinline__ void wait(const RingPlace& at) const { barrier_wait(filled(at.stage), at.parity); }
   /// Every warp of a warpgroup calls it once its products have read the buffer.
   __device__ __forceinline__ void release(RingPlace& at) const {
@@ -130,18 +180,20 @@ struct Shared {
   Ring values;
   unsigned o;
   unsigned q_barriers;
+  unsigned q_scales;
   RowTile* taken;
 
   __device__ __forceinline__ explicit Shared(unsigned char* base) {
     q = shared_address(base);
     const unsigned k = q + QTile::bytes;
-    const unsigned v = k + ring * KvTile::bytes;
-    const unsigned behind = v + ring * KvTile::bytes;
+    const unsigned v = k + ring * KeyTile::bytes;
+    const unsigned behind = v + ring * ValueTile::bytes;
     o = o_apart ? behind : q;
-    const unsigned barriers = behind + (o_apart ? QTile::bytes : 0);
-    keys = {k, barriers};
-    values = {v, barriers + 16 * ring};
+    const unsigned barriers = behind + (o_apart ? groups * OutTile::bytes : 0);
     q_barriers = barriers + 32 * ring;
+    q_scales = q_barriers + 32 * groups;
+    keys = {k, barriers, q_scales + 16 * groups};
+    values = {v, barriers + 16 * ring, keys.scales + 16 * ring};
     taken = reinterpret_cast<RowTile*>(base + (q_barriers - q) + 16 * groups);
   }
   __device__ __forceinline__ unsigned q_filled(int of_group) const { return q_barriers + 16 * of_group; }
@@ -152,11 +204,23 @@ struct Shared {
     values.init();
     for (int i = 0; i < groups; ++i) {
       barrier_init(q_filled(i), 1);
-      barrier_init(q_freed(i), 4);
+      barrier_init(q_freed(i), warpgroup_threads);
     }
     fence_barriers_for_copies();
   }
 };
+
+#if ATTN_FP8
+/// Below the values of each buffer, once for all: the copies leave them alone.
+__device__ __forceinline__ void fill_ones(const Shared& shared) {
+  constexpr unsigned bytes = ones_rows(1) * ValueTile::row_bytes;
+  for (unsigned at = threadIdx.x * 16; at < ring * ValueTile::panels * bytes; at += block_threads * 16) {
+    fill_16_bytes(shared.values.tiles + at / bytes * ValueTile::panel_bytes + d * ValueTile::row_bytes + at % bytes,
+                  e4m3_ones);
+  }
+  fence_shared_for_products();
+}
+#endif
 
 /// Tells each warpgroup of the row tile and has its rows of Q loaded, as it has done with the ones before.
 __device__ __forceinline__ void hand_out(const Arguments& a, const Shared& shared, const RowTile& tile,
@@ -166,7 +230,12 @@ __device__ __forceinline__ void hand_out(const Arguments& a, const Shared& share
     barrier_wait(shared.q_freed(i), parity);
     shared.taken[i] = tile;
     if (tile.first < tile.end && tile.row + i * group_rows < a.n_q) {
-      barrier_arrive_expecting(shared.q_filled(i), GroupTile::bytes);
+      barrier_arrive_expecting(shared.q_filled(i), GroupTile::bytes + (fp8 ? 16 : 0));
+      if (fp8) {
+        const int blocks = (a.n_q + group_rows - 1) / group_rows;
+        load_16_bytes_for(shared.q_filled(i), shared.q_scales + 16 * i,
+                          a.scales.q + tile.instance * blocks + tile.row / group_rows + i);
+      }
       load_boxes<QTile>(shared.q + i * GroupTile::panel_bytes, QTile::panel_bytes, a.q, shared.q_filled(i),
                         tile.row + i * group_rows, tile.instance);
     } else {
@@ -199,9 +268,10 @@ __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared
     const int last_row = min(a.n_q, row + br) - 1;
     const RowTile tile{instance, row, view.first_key_tile<bc>(row, last_row), view.key_end(last_row)};
     const int kv = instance / a.group;
+    const int scales_before = kv * ((a.n_k + bc - 1) / bc);
     const auto load_keys = [&](int column) {
       trace_load(true, taken, Traced::k, static_cast<long long>(kv) * a.n_k + column, min(bc, a.n_k - column));
-      shared.keys.load(key_at, a.k, column, kv);
+      shared.keys.load<KeyTile>(key_at, a.k, a.scales.k + scales_before + column / bc, column, kv);
     };
 
     trace_load(tile.first < tile.end, taken, Traced::q, static_cast<long long>(instance) * a.n_q + row,
@@ -217,121 +287,27 @@ __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared
         load_keys(next);
       }
       trace_load(true, taken, Traced::v, static_cast<long long>(kv) * a.n_k + column, min(bc, a.n_k - column));
-      shared.values.load(value_at, a.v, column, kv);
+      if constexpr (fp8) {
+        shared.values.load<ValueTile>(value_at, a.v, a.scales.v + scales_before + column / bc, 0, kv, column);
+      } else {
+        shared.values.load<ValueTile>(value_at, a.v, nullptr, column, kv);
+      }
       column = next;
     }
   }
   hand_out(a, shared, {-1, 0, 0, 0}, q_parity);
 }
 
-/// This thread's two rows, g and g + 8 of its warp's 16: scores, statistics and accumulator.
-struct ThreadRows {
-  float o[d / 8][4];
-  float s[bc / 8][4];
-  unsigned p[bc / 8][2];
-  float maximum[2];
-  float sum[2];
-  float correction[2];
-  bool risen;
-
-  __device__ __forceinline__ void clear() {
-    maximum[0] = maximum[1] = minus_infinity;
-    sum[0] = sum[1] = 0.0f;
-#pragma unroll
-    for (int n = 0; n < d / 8; ++n) {
-      o[n][0] = o[n][1] = o[n][2] = o[n][3] = 0.0f;
-    }
-  }
-
-  /// Scores of keys that a row does not see; `row` is the first of the two.
-  __device__ __forceinline__ void mask(int row, int column, const Visibility& view) {
-    const int first = column + static_cast<int>(threadIdx.x) % 4 * 2;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int begin = view.first(row + half * 8) - first;
-      const int end = view.last(row + half * 8) - first;
-#pragma unroll
-      for (int n = 0; n < bc / 8; ++n) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          if (n * 8 + e >= end || (bounded_left && n * 8 + e < begin)) {
-            s[n][half * 2 + e] = minus_infinity;
-          }
-        }
-      }
-    }
-  }
-
-  /// s = exp(scale * (s - maximum)); `scale` is in units of log2(e). As in lazy_softmax(), the maximum follows only
-  /// when a row of the warp has risen by more than lazy_rise: `risen` says so, and `correction` is then what earlier
-  /// sums and products are multiplied by.
-  __device__ __forceinline__ void lazy_exponentials(float scale) {
-    float highest[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float largest[2] = {fmaxf(maximum[half], s[0][half * 2]), s[0][half * 2 + 1]};
-#pragma unroll
-      for (int n = 1; n < bc / 8; ++n) {
-        largest[0] = fmaxf(largest[0], s[n][half * 2]);
-        largest[1] = fmaxf(largest[1], s[n][half * 2 + 1]);
-      }
-      highest[half] = fmaxf(largest[0], largest[1]);
-      highest[half] = fmaxf(highest[half], __shfl_xor_sync(0xffffffffu, highest[half], 1));
-      highest[half] = fmaxf(highest[half], __shfl_xor_sync(0xffffffffu, highest[half], 2));
-    }
-    risen = __any_sync(0xffffffffu,
-                       (highest[0] - maximum[0]) * scale > lazy_rise || (highest[1] - maximum[1]) * scale > lazy_rise);
-    if (risen) {  // around both rows: around each, the compiler predicates it, which costs 4% of a pass
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        correction[half] = exp2_fast(maximum[half] * scale - reference_of(highest[half], scale));
-        sum[half] *= correction[half];
-        maximum[half] = highest[half];
-      }
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float reference = reference_of(maximum[half], scale);
-      float part[2] = {0.0f, 0.0f};
-#pragma unroll
-      for (int n = 0; n < bc / 8; ++n) {
-        part[0] += s[n][half * 2] = exp2_fast(s[n][half * 2] * scale - reference);
-        part[1] += s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * scale - reference);
-      }
-      sum[half] += part[0] + part[1];
-    }
-  }
-
-  __device__ __forceinline__ void rescale() {
-    if (!risen) {
-      return;
-    }
-#pragma unroll
-    for (int n = 0; n < d / 8; ++n) {
-      o[n][0] *= correction[0];
-      o[n][1] *= correction[0];
-      o[n][2] *= correction[1];
-      o[n][3] *= correction[1];
-    }
-  }
-
-  __device__ __forceinline__ void pack_scores() {
-#pragma unroll
-    for (int n = 0; n < bc / 8; ++n) {
-      p[n][0] = pack(s[n][0], s[n][1]);
-      p[n][1] = pack(s[n][2], s[n][3]);
-    }
-  }
-};
-
-/// A warpgroup that multiplies: what it keeps from row tile to row tile.
-struct Consumer {
+/// A warpgroup that multiplies: what it keeps from row tile to row tile. Multiplier, of 16 bits or of 8, adds how it
+/// passes over key tiles, and Consumer the rest.
+template <class Rows>
+struct Group {
   const Arguments& a;
   const Shared& shared;
   const int mine;  ///< which of them
   RingPlace key_at{};
   RingPlace value_at{};
-  ThreadRows rows;
+  Rows rows;
 
   // Numbered barriers: 1 .. groups say whose turn it is, the next ones join each group.
   __device__ __forceinline__ void take_turn() const {
@@ -346,17 +322,14 @@ struct Consumer {
   }
   __device__ __forceinline__ void join() const { numbered_wait(1 + groups + mine, warpgroup_threads); }
 
-  __device__ __forceinline__ void release_q() const {
-    if (threadIdx.x % 32 == 0) {
-      barrier_arrive(shared.q_freed(mine));
-    }
-  }
+  /// Each thread for itself, as each has read which row tile it is.
+  __device__ __forceinline__ void release_q() const { barrier_arrive(shared.q_freed(mine)); }
   __device__ __forceinline__ unsigned long long k_tile() const {
-    return panel_descriptor<KvTile::row_bytes>(shared.keys.tiles, 16) + key_at.stage * (KvTile::bytes / 16);
+    return panel_descriptor<KeyTile::row_bytes>(shared.keys.tiles, 16) + key_at.stage * (KeyTile::bytes / 16);
   }
   __device__ __forceinline__ unsigned long long v_tile() const {
-    return panel_descriptor<KvTile::row_bytes>(shared.values.tiles, KvTile::panel_bytes) +
-           value_at.stage * (KvTile::bytes / 16);
+    return panel_descriptor<ValueTile::row_bytes>(shared.values.tiles, fp8 ? 16 : ValueTile::panel_bytes) +
+           value_at.stage * (ValueTile::bytes / 16);
   }
 
   __device__ __forceinline__ void queue_s() {
@@ -366,80 +339,26 @@ struct Consumer {
                             k_tile());
     commit_products();
   }
-  __device__ __forceinline__ void queue_pv() {
-    products_begin();
-    queue_values<bc, d>(rows.o, rows.p, v_tile());
-    commit_products();
-  }
+};
 
+}  // namespace attnscope::fa3
+
+#if ATTN_FP8
+#include "fa3/fa3_forward_fp8.cuh"
+#else
+#include "fa3/fa3_forward_rows.cuh"
+#endif
+
+namespace attnscope::fa3 {
+
+struct Consumer : Multiplier {
   /// Multiplies the key tiles that the group's rows see, from the tile's first to before `seen`, and passes over the
   /// rest. `row` is the group's first.
   __device__ __forceinline__ void multiply(const RowTile& tile, int row, int seen) {
     const Visibility view = a.view(tile.instance);
-    const float scale_log2 = a.scale * log2_e;
-    const int warp_row = row + static_cast<int>(threadIdx.x) % warpgroup_threads / 32 * 16;
-    const int thread_row = warp_row + static_cast<int>(threadIdx.x) % 32 / 4;
-    const auto softmax = [&](int column) {
-      if (!view.whole(warp_row, 16, column, bc)) {
-        rows.mask(thread_row, column, view);
-      }
-      rows.lazy_exponentials(scale_log2);
-    };
-    const auto pack_scores = [&](int column) {
-      rows.pack_scores();
-      if constexpr (dropping) {
-        drop<bc, bc % 32 == 0>(rows.p, warp_row, column, dropout_of(tile.instance, a.keep, a.seed));
-      }
-    };
-    const auto wait_s = [&](int next) {
-      pin(rows.s);
-      if (o_apart && next >= seen) {
-        release_q();
-      }
-      shared.keys.release(key_at);
-    };
-
     int column = tile.first;
     if (column < seen) {
-      int next = view.next_key_tile<bc>(tile.row, column + bc, tile.end);
-      shared.keys.wait(key_at);
-      take_turn();
-      queue_s();
-      pass_turn();
-      wait_products<0>();
-      wait_s(next);
-      softmax(column);
-      pack_scores(column);
-      column = next;
-#pragma unroll 1
-      while (column < seen) {
-        shared.keys.wait(key_at);
-        take_turn();
-        pin(rows.o);
-        pin(rows.p);
-        queue_s();
-        shared.values.wait(value_at);
-        queue_pv();
-        next = view.next_key_tile<bc>(tile.row, column + bc, tile.end);
-        pass_turn();
-        wait_products<1>();
-        wait_s(next);
-        softmax(column);
-        wait_products<0>();
-        pin(rows.o);
-        pin(rows.p);
-        shared.values.release(value_at);
-        rows.rescale();
-        pack_scores(column);
-        column = next;
-      }
-      shared.values.wait(value_at);
-      pin(rows.o);
-      pin(rows.p);
-      queue_pv();
-      wait_products<0>();
-      pin(rows.o);
-      shared.values.release(value_at);
+      column = multiply_seen(tile, row, column, seen);
     } else if (o_apart) {
       release_q();
     }
@@ -463,30 +382,30 @@ struct Consumer {
     float inverse[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float sum = quad_sum(rows.sum[half]);
+      const float sum = fp8 ? rows.sum[half] : quad_sum(rows.sum[half]);
       inverse[half] = sum > 0.0f ? (dropping ? dropout_of(instance, a.keep, a.seed).scale : 1.0f) / sum : 0.0f;
       if (thread_row + half * 8 < a.n_q && thread % 4 == 0) {
         store_float(a.lse + static_cast<long long>(instance) * a.n_q + thread_row + half * 8,
-                    sum > 0.0f ? rows.maximum[half] * a.scale + __log2f(sum) * ln_2 : minus_infinity);
+                    sum > 0.0f ? rows.log_reference(half, a.scale) + __log2f(sum) * ln_2 : minus_infinity);
       }
     }
     if (o_apart && thread == 0) {
       wait_stores_read();
     }
     join();
-    constexpr unsigned stride = o_apart ? GroupTile::panel_bytes : QTile::panel_bytes;
-    const unsigned my_o = shared.o + mine * (o_apart ? GroupTile::bytes : GroupTile::panel_bytes);
+    constexpr unsigned stride = o_apart ? OutTile::panel_bytes : QTile::panel_bytes;
+    const unsigned my_o = shared.o + mine * (o_apart ? OutTile::bytes : OutTile::panel_bytes);
     unsigned pairs[d / 8][2];
 #pragma unroll
     for (int n = 0; n < d / 8; ++n) {
       pairs[n][0] = pack(rows.o[n][0] * inverse[0], rows.o[n][1] * inverse[0]);
       pairs[n][1] = pack(rows.o[n][2] * inverse[1], rows.o[n][3] * inverse[1]);
     }
-    store_panels<GroupTile, stride>(my_o + (thread / 32 * 16 + thread % 16) * GroupTile::row_bytes, pairs);
+    store_panels<OutTile, stride>(my_o + (thread / 32 * 16 + thread % 16) * OutTile::row_bytes, pairs);
     fence_shared_for_products();
     join();
     if (thread == 0 && row < a.n_q) {
-      store_boxes<GroupTile>(a.o, my_o, stride, row, instance);
+      store_boxes<OutTile>(a.o, my_o, stride, row, instance);
     }
     if (!o_apart) {
       if (thread == 0) {
@@ -530,18 +449,46 @@ struct Consumer {
 
 }  // namespace attnscope::fa3
 
+namespace attnscope::fa3 {
+
+/// Of a side without a bound, one that no row reaches; elsewhere nobody reads it.
+__device__ __forceinline__ int bound_of(int side) {
+  return ATTN_ONE_BOUND_MORE && side < 0 ? 1 << 30 : side;
+}
+
+}  // namespace attnscope::fa3
+
 extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attnscope::fa3::blocks_per_sm(ATTN_BR))
     attn_fa3_forward(const __grid_constant__ attnscope::device::TensorMap q,
                      const __grid_constant__ attnscope::device::TensorMap k,
                      const __grid_constant__ attnscope::device::TensorMap v,
-                     const __grid_constant__ attnscope::device::TensorMap o, float* lse, unsigned* taken, int instances,
+                     const __grid_constant__ attnscope::device::TensorMap o, const float4* q_scales,
+                     const float4* k_scales, const float4* v_scales, float* lse, unsigned* taken, int instances,
                      int group, int n_q, int n_k, float scale, int heads_q, int left, int right, const int* key_lengths,
                      const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
   using namespace attnscope::fa3;
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
   const Shared shared(shared_bytes);
-  const Arguments arguments{q,       k,    v,     o,           lse,        instances,  group, n_q,  n_k,  scale,
-                            heads_q, left, right, key_lengths, block_mask, mask_block, keep,  seed, taken};
+  const Arguments arguments{q,
+                            k,
+                            v,
+                            o,
+                            {q_scales, k_scales, v_scales},
+                            lse,
+                            instances,
+                            group,
+                            n_q,
+                            n_k,
+                            scale,
+                            heads_q,
+                            bound_of(left),
+                            bound_of(right),
+                            key_lengths,
+                            block_mask,
+                            mask_block,
+                            keep,
+                            seed,
+                            taken};
   if (threadIdx.x == 0) {
     shared.init();
     fetch_map(q);
@@ -549,15 +496,18 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attn
     fetch_map(v);
     fetch_map(o);
   }
+#if ATTN_FP8
+  fill_ones(shared);
+#endif
   __syncthreads();
   if (threadIdx.x < warpgroup_threads) {
-    give_registers<producer_registers(br)>();
+    give_registers<producer_registers(br, operand_bytes)>();
     if (threadIdx.x == 0) {
       produce(arguments, shared);
     }
   } else {
-    take_registers<consumer_registers(br)>();
+    take_registers<consumer_registers(br, operand_bytes)>();
     const int mine = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / warpgroup_threads, 0) - 1;
-    Consumer{arguments, shared, mine}.run();
+    Consumer{{{arguments, shared, mine}}}.run();
   }
 }

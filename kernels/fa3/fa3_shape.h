@@ -35,11 +35,23 @@ constexpr int producer_registers(int br) {
 constexpr int consumer_registers(int br) {
   return consumers(br) == 1 ? 208 : consumers(br) == 2 ? 224 : 160;
 }
+/// With 8-bit operands a tile of two warpgroups is wider: they get all that there is.
+constexpr int producer_registers(int br, int element) {
+  return element == 1 && consumers(br) == 2 ? 40 : producer_registers(br);
+}
+constexpr int consumer_registers(int br, int element) {
+  return element == 1 && consumers(br) == 2 ? 232 : consumer_registers(br);
+}
 
-/// Registers that a multiplying thread needs, estimated: O accumulator, scores, the same as 16-bit operands, and
-/// addresses, statistics and temporaries.
-constexpr int register_estimate(int bc, int d) {
-  return d / 2 + bc / 2 + bc / 4 + (d > 192 ? 36 : 28);
+/// 8-bit values are stored transposed; below their d rows of a key tile lie rows of ones, which sum P.
+constexpr int ones_rows(int element) {
+  return element == 1 ? 8 : 0;
+}
+
+/// Registers that a multiplying thread needs, estimated: O accumulator, scores, the same as operands, and addresses,
+/// statistics and temporaries. With 8-bit operands P of two key tiles, and 64 columns of one's P V with the sums of P.
+constexpr int register_estimate(int bc, int d, int element) {
+  return d / 2 + bc / 2 + bc / 4 + (element == 1 ? 36 : 0) + (d > 192 ? 36 : 28);
 }
 
 /// Shared memory of one block: Hopper's 227 KiB, or what lets a second block in (each pays 1 KiB to the system).
@@ -53,9 +65,14 @@ constexpr long long shared_share(int br) {
 constexpr int barrier_bytes(int br, int stages) {
   return 32 * stages + 32 * consumers(br);
 }
-/// Q tile, `stages` buffers of K and of V, elements of `element` bytes, and the barriers.
+/// With 8-bit operands, 16 bytes beside each of these say their scale.
+constexpr int scale_bytes(int br, int stages, int element) {
+  return element == 1 ? 32 * stages + 16 * consumers(br) : 0;
+}
+/// Q tile, `stages` buffers of K and of V, elements of `element` bytes, ones, and the barriers.
 constexpr long long bytes_for_stages(int br, int bc, int d, int element, int stages) {
-  return static_cast<long long>(element) * d * (br + 2 * stages * bc) + barrier_bytes(br, stages);
+  return static_cast<long long>(element) * d * (br + 2 * stages * bc) + 1ll * stages * bc * ones_rows(element) +
+         barrier_bytes(br, stages) + scale_bytes(br, stages, element);
 }
 
 /// Buffers of K and of V: two where they fit in the block's share. `chosen` is the tile's choice, 0 for none.
@@ -67,17 +84,17 @@ constexpr int stages(int br, int bc, int d, int element, int chosen = 0) {
 }
 constexpr int most_stages = 3;
 
-/// O on its way out; it shares Q's place where it has no room beside it, and Q of the next row tile comes later.
-constexpr long long o_bytes(int br, int d, int element) {
-  return static_cast<long long>(element) * d * br;
+/// O on its way out, in 16 bits; it shares Q's place where it has no room beside it, and Q of the next row tile comes
+/// later.
+constexpr long long o_bytes(int br, int d) {
+  return 2ll * d * br;
 }
 constexpr bool has_room_for_o(int br, int bc, int d, int element, int stages) {
-  return bytes_for_stages(br, bc, d, element, stages) + o_bytes(br, d, element) <= shared_share(br);
+  return bytes_for_stages(br, bc, d, element, stages) + o_bytes(br, d) <= shared_share(br);
 }
 constexpr long long shared_bytes(int br, int bc, int d, int element, int chosen = 0) {
   const int count = stages(br, bc, d, element, chosen);
-  return bytes_for_stages(br, bc, d, element, count) +
-         (has_room_for_o(br, bc, d, element, count) ? o_bytes(br, d, element) : 0);
+  return bytes_for_stages(br, bc, d, element, count) + (has_room_for_o(br, bc, d, element, count) ? o_bytes(br, d) : 0);
 }
 
 /// One to three warpgroups multiply; a product is up to 256 keys wide.
@@ -85,5 +102,14 @@ constexpr bool supported_rows(int br) {
   return br == 64 || br == 128 || br == 192;
 }
 constexpr int most_keys = 256;
+
+/// With operands of 8 bits.
+constexpr bool supported_8_bit_head_dim(int d) {
+  return d == 64 || d == 128;
+}
+
+/// Of the launches that make them.
+inline constexpr int quantise_threads = 256;
+inline constexpr int quantise_registers = 128;
 
 }  // namespace attnscope::fa3

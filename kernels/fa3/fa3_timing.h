@@ -65,4 +65,7 @@ inline constexpr KernelTiming convert_timing{
     .use = {.wavefronts = {.l2 = 0.356}},
 };
 
+/// Before the forward kernel with operands of 8 bits: rows pass through. Not fitted yet: these are dot's.
+inline constexpr KernelTiming quantise_timing = dot_timing;
+
 }  // namespace attnscope::fa3

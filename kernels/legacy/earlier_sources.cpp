@@ -7,12 +7,12 @@ namespace attnscope::legacy {
 namespace {
 
 constexpr auto sources_of_0_1 = std::to_array<EarlierSource>({
-    {"3a6da538-dc2e-572e-ae56-23ff27aff208", "ceilings/arithmetic.cuh", "fefb1f82-584d-5e26-a1f8-4866cc0e44dc"},
-    {"f28b94eb-e9e6-57e0-a9db-8c10984101c7", "ceilings/latency.cuh", "da8493b6-65d3-5e4e-8b5b-e1d03ba4c60b"},
+    {"9094e69f-c893-5ce7-aad2-fed103256eef", "ceilings/arithmetic.cuh", "fefb1f82-584d-5e26-a1f8-4866cc0e44dc"},
+    {"030c98c9-7d74-536f-97d1-c589eceffe1f", "ceilings/latency.cuh", "da8493b6-65d3-5e4e-8b5b-e1d03ba4c60b"},
     {"532d47a8-4e99-5796-b35c-fd58fb7feaa5", "ceilings/memory.cuh", "b577593b-486b-5065-a707-82b6fa96e3f4"},
-    {"ddad9dc5-7332-5aa5-bb4e-8d3a1b66c539", "ceilings/mma.cuh", "980ef77b-f7ab-551c-978b-f26844cf9511"},
-    {"f197d0aa-8f15-53cb-8948-0b1e9eae86dd", "ceilings/shared_memory.cuh", "93e54ee7-1e57-5441-a965-4e0fb10e9005"},
-    {"fa27e593-af36-5c52-9264-172c69e204e0", "ceilings/wgmma.cuh", "ca7c1063-2d89-5939-824d-72f15420f64a"},
+    {"c39f09e7-9b03-536e-8783-58d39c78d9d1", "ceilings/mma.cuh", "980ef77b-f7ab-551c-978b-f26844cf9511"},
+    {"d05b8cdd-44cb-5cfc-ac58-1bbfedcbba4d", "ceilings/shared_memory.cuh", "93e54ee7-1e57-5441-a965-4e0fb10e9005"},
+    {"11224c9b-c878-5275-a3d3-1d1b645eaf70", "ceilings/wgmma.cuh", "ca7c1063-2d89-5939-824d-72f15420f64a"},
     {"ec888814-9691-552f-9b8a-a0fe3ad43e2e", "device/row_statistics.cuh", "42ad853c-0e5d-5923-80a1-903c40e5797c"},
     {"0f2cd19b-2d81-5e18-8002-d10ed736943b", "device/trace.cuh", "44f1aa74-fe72-5f61-8317-e4050399090b"},
     {"42d7e710-e77c-5b1b-8fa6-42670a69b4b7", "fa1/fa1_backward.cuh", "6c6f3f53-ea04-540a-b60d-bacc4e0d1bfb"},

@@ -111,7 +111,7 @@ Config LinearAttention::default_config(const AttentionProblem& p, const DeviceLi
 
 std::optional<Refusal> LinearAttention::refusal(const AttentionProblem& p, const Config& config,
                                                 const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, config.tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (auto refused = refuse_features("linattn", p, config.tile, {}, false)) return refused;
   const ChunkGrid grid(p, config.tile);

@@ -14,7 +14,8 @@
 
 namespace attnscope {
 
-enum class DType { fp16, bf16 };
+/// fp8: Q, K and V are multiplied as e4m3 with scales beside them; they are given, and O comes out, as bf16.
+enum class DType { fp16, bf16, fp8 };
 
 /// What is measured. `bwd` runs the forward pass first, unmeasured, for the O and LSE (or P) that it starts from.
 enum class Pass { fwd, bwd, fwd_bwd };
@@ -23,6 +24,7 @@ enum class Pass { fwd, bwd, fwd_bwd };
 struct DTypeTrait {
   DType dtype;
   std::string_view word;
+  DType held;            ///< 16-bit type of inputs before they are quantised, and of outputs
   int storage_bits;      ///< of an element of Q, K, V and dO, and of S and P where they are stored
   int output_bits;       ///< of an element of O, dQ, dK and dV
   int accumulator_bits;  ///< of a sum
@@ -31,6 +33,7 @@ struct DTypeTrait {
 };
 inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .word = "fp16",
+                                                    .held = DType::fp16,
                                                     .storage_bits = 16,
                                                     .output_bits = 16,
                                                     .accumulator_bits = 32,
@@ -38,11 +41,20 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .least_exponent = -14},
                                          DTypeTrait{.dtype = DType::bf16,
                                                     .word = "bf16",
+                                                    .held = DType::bf16,
                                                     .storage_bits = 16,
                                                     .output_bits = 16,
                                                     .accumulator_bits = 32,
                                                     .fraction_bits = 7,
-                                                    .least_exponent = -126}};
+                                                    .least_exponent = -126},
+                                         DTypeTrait{.dtype = DType::fp8,
+                                                    .word = "fp8",
+                                                    .held = DType::bf16,
+                                                    .storage_bits = 8,
+                                                    .output_bits = 16,
+                                                    .accumulator_bits = 32,
+                                                    .fraction_bits = 3,
+                                                    .least_exponent = -6}};
 [[nodiscard]] constexpr const DTypeTrait& trait_of(DType dtype) {
   for (const DTypeTrait& trait : dtype_traits) {
     if (trait.dtype == dtype) return trait;
@@ -50,6 +62,9 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
   return dtype_traits.front();
 }
 
+[[nodiscard]] constexpr DType held_as(DType dtype) {
+  return trait_of(dtype).held;
+}
 /// Of an input; of an output; of an accumulator.
 [[nodiscard]] constexpr int bytes_per_element(DType dtype) {
   return trait_of(dtype).storage_bits / 8;
@@ -60,6 +75,10 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 [[nodiscard]] constexpr int accumulator_bytes(DType dtype) {
   return trait_of(dtype).accumulator_bits / 8;
 }
+/// Products that tensor cores do in the time of one of 16-bit operands.
+[[nodiscard]] constexpr int products_at_once(DType dtype) {
+  return 16 / trait_of(dtype).storage_bits;
+}
 
 [[nodiscard]] std::string_view to_string(DType);
 [[nodiscard]] std::string_view to_string(Pass);
@@ -68,7 +87,8 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 [[nodiscard]] Result<Pass, Message> parse_pass(std::string_view);
 
 /// O = Z(softmax(mask(Q K^T / sqrt(d)))) V, per batch and head, Z being dropout.
-/// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; all row-major and contiguous, `dtype` elements;
+/// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; all row-major and contiguous, `dtype` elements
+/// (outputs: what those are held as);
 /// LSE: [batch, heads_q, n_q] fp32, natural logarithm, before dropout. A row that sees no key has O = 0, LSE = -inf and
 /// no gradient. The backward pass takes dO (like O) and gives dQ (like Q), dK and dV (like K, summed over the query
 /// heads that share a K/V head), all `dtype`.

@@ -28,6 +28,9 @@ double mma(const DeviceLimits& limits) {
 double wgmma(const DeviceLimits& limits) {
   return is_hopper(limits) ? limits.tensor_flops : 0;
 }
+double wgmma_of_8_bits(const DeviceLimits& limits) {
+  return products_at_once(DType::fp8) * wgmma(limits);
+}
 double of_clock(const DeviceLimits& limits, double per_sm_and_clock) {
   return per_sm_and_clock * limits.sm_count * limits.boost_hz;
 }
@@ -58,6 +61,7 @@ constexpr std::array kinds{
     CeilingKind{key::mma_bf16, "flop/s", said<say::ceiling::mma_bf16>, mma},
     CeilingKind{key::wgmma_fp16, "flop/s", said<say::ceiling::wgmma_fp16>, wgmma},
     CeilingKind{key::wgmma_bf16, "flop/s", said<say::ceiling::wgmma_bf16>, wgmma},
+    CeilingKind{key::wgmma_fp8, "flop/s", said<say::ceiling::wgmma_fp8>, wgmma_of_8_bits},
     CeilingKind{key::fma_fp32, "flop/s", said<say::ceiling::fma_fp32>, fma},
     CeilingKind{key::exp2_fp32, "op/s", said<say::ceiling::exp2_fp32>, exp2_rate},
     CeilingKind{key::launch_overhead, "ns", said<say::ceiling::launch_overhead>},

@@ -83,6 +83,7 @@ inline constexpr std::string_view mma_fp16 = "mma_fp16";
 inline constexpr std::string_view mma_bf16 = "mma_bf16";
 inline constexpr std::string_view wgmma_fp16 = "wgmma_fp16";
 inline constexpr std::string_view wgmma_bf16 = "wgmma_bf16";
+inline constexpr std::string_view wgmma_fp8 = "wgmma_fp8";
 inline constexpr std::string_view fma_fp32 = "fma_fp32";
 inline constexpr std::string_view exp2_fp32 = "exp2_fp32";
 inline constexpr std::string_view launch_overhead = "launch_overhead";

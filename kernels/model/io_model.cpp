@@ -45,7 +45,7 @@ Seen seen_rows(const AttentionProblem& p) {
 
 Traffic compulsory_traffic(const AttentionProblem& p) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  const std::int64_t q = p.instances() * p.n_q * row;
+  const std::int64_t q = p.instances() * p.n_q * p.d * output_bytes(p.dtype);
   const std::int64_t kv = p.kv_instances() * p.n_k * row;
   const Seen seen = seen_rows(p);
   const std::int64_t q_seen = p.heads_q * seen.queries * row;

@@ -15,7 +15,7 @@ struct KernelWork {
   double steps_at_once = 1;   ///< of one block, that different warps work on at the same time
   double rounds = 0;          ///< pieces of steps that each wait for the one before: product, softmax, product
   double squares_read = 0;    ///< of the block mask, one after the other, until it is known which tile comes next
-  double tensor_flops = 0;    ///< of the matrix instructions
+  double tensor_flops = 0;    ///< of the matrix instructions; those of 8 bits count half, as they take half the time
   double exponentials = 0;    ///< ex2
   double fp32_values = 0;     ///< of accumulators that are rescaled, converted or added up
   double shared_bytes = 0;    ///< that warps read from shared memory as operands

@@ -30,6 +30,7 @@ Message message_of(Phase phase) {
       {Phase::load_block_table, say::phase::load_block_table{}},
       {Phase::load_key_length, say::phase::load_key_length{}},
       {Phase::load_kv_state, say::phase::load_kv_state{}},
+      {Phase::load_scales, say::phase::load_scales{}},
       {Phase::clear_o, say::phase::clear_o{}},
       {Phase::clear_statistics, say::phase::clear_statistics{}},
       {Phase::denormalize, say::phase::denormalize{}},
@@ -49,6 +50,7 @@ Message message_of(Phase phase) {
       {Phase::values_of_kv_state, say::phase::values_of_kv_state{}},
       {Phase::feature_products, say::phase::feature_products{}},
       {Phase::row_sums, say::phase::row_sums{}},
+      {Phase::quantise, say::phase::quantise{}},
       {Phase::clear_dk, say::phase::clear_dk{}},
       {Phase::clear_dv, say::phase::clear_dv{}},
       {Phase::probabilities, say::phase::probabilities{}},
@@ -77,6 +79,8 @@ Message message_of(Phase phase) {
       {Phase::store_dv, say::phase::store_dv{}},
       {Phase::store_dkv, say::phase::store_dkv{}},
       {Phase::store_kv_state, say::phase::store_kv_state{}},
+      {Phase::store_operand, say::phase::store_operand{}},
+      {Phase::store_scale, say::phase::store_scale{}},
   }};
   const auto found = std::ranges::find(messages, phase, [](const auto& each) { return each.first; });
   return found == messages.end() ? Message{} : found->second;

@@ -34,6 +34,7 @@ enum class Phase : std::uint8_t {
   load_block_table,
   load_key_length,
   load_kv_state,
+  load_scales,
 
   // On chip, forward.
   clear_o,
@@ -55,6 +56,7 @@ enum class Phase : std::uint8_t {
   values_of_kv_state,
   feature_products,  ///< linear attention's P
   row_sums,
+  quantise,  ///< to 8 bits, rotated first where the rows are
 
   // On chip, backward.
   clear_dk,
@@ -87,8 +89,10 @@ enum class Phase : std::uint8_t {
   store_dv,
   store_dkv,  ///< a dK tile with its dV tile
   store_kv_state,
+  store_operand,  ///< of 8 bits
+  store_scale,
 };
-inline constexpr int phase_count = static_cast<int>(Phase::store_kv_state) + 1;
+inline constexpr int phase_count = static_cast<int>(Phase::store_scale) + 1;
 
 /// For a lesson: "load Q", "S = QK^T", "O += PV".
 [[nodiscard]] Message message_of(Phase);

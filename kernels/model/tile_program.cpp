@@ -57,6 +57,18 @@ std::string_view to_string(Tensor tensor) {
       return "tiles taken";
     case Tensor::kv_state:
       return "KV";
+    case Tensor::q16:
+      return "Q16";
+    case Tensor::k16:
+      return "K16";
+    case Tensor::v16:
+      return "V16";
+    case Tensor::q_scales:
+      return "Q scales";
+    case Tensor::k_scales:
+      return "K scales";
+    case Tensor::v_scales:
+      return "V scales";
   }
   return "?";
 }

@@ -45,9 +45,15 @@ enum class Tensor : std::uint8_t {
   block_table,
   key_lengths,
   taken,
-  kv_state
+  kv_state,
+  q16,  ///< what Q, K and V of 8 bits are made of
+  k16,
+  v16,
+  q_scales,
+  k_scales,
+  v_scales
 };
-inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::kv_state) + 1;
+inline constexpr std::size_t tensor_count = static_cast<std::size_t>(Tensor::v_scales) + 1;
 [[nodiscard]] std::string_view to_string(Tensor);
 
 /// `reduce` adds to what is there, in L2 (red.global.add): for the SM it is a store. Measured on an H200, sm_to_l2

@@ -329,7 +329,7 @@ Config NaiveAttention::default_config(const AttentionProblem& p, const DeviceLim
 std::optional<Refusal> NaiveAttention::refusal(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const {
   const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_shape(p, tile, facts())) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   constexpr Features has{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
   if (auto refused = refuse_features("naive", p, tile, has, false)) return refused;

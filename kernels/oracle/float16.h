@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp16 (IEEE binary16) and bf16 as bit patterns on the host.
+// fp16 (IEEE binary16) and bf16 as bit patterns on the host; of fp8 what it is held as.
 #pragma once
 
 #include <cstdint>

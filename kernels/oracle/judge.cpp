@@ -16,9 +16,6 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// fp32 scores of some hundreds, summed in another order and exponentiated by the fast instruction, stay well within.
-constexpr double lse_tolerance = 1e-4;
-
 /// The distance of the type's values in the binade of `value`; 0 at 0, which every type holds.
 double spacing_at(DType dtype, double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
@@ -104,7 +101,9 @@ class Judge {
       const double difference = value == exact ? 0 : std::abs(value - exact);  // equal infinities differ by NaN
       const double error = std::isfinite(difference) ? difference : unbounded;
       max_lse_error_ = std::max(max_lse_error_, error);
-      const double tolerance = std::isfinite(exact) ? lse_tolerance * std::max(1.0, std::abs(exact)) : 0;
+      const double tolerance = std::isfinite(exact)
+                                   ? reference_.lse_tolerance * std::max(1.0, std::abs(exact)) + reference_.lse_rounding
+                                   : 0;
       if (error > tolerance) {
         fail(say::oracle::lse{.value = fmt::format("{}", lse[row]),
                               .expected = fmt::format("{:.7g}", exact),
@@ -165,6 +164,15 @@ double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance)
         std::max({rounding_error, std::abs(static_cast<double>(back) - exact), spacing_at(dtype, exact) / 2});
   }
   return allowance * naive_error + 2 * rounding_error;
+}
+
+double rms_error(const Reference& reference, const std::vector<std::uint16_t>& o) {
+  double squares = 0;
+  for (std::size_t e = 0; e < o.size(); ++e) {
+    const double error = static_cast<double>(from_bits(reference.dtype, o[e])) - reference.o.exact[e];
+    squares += error * error;
+  }
+  return std::sqrt(squares / static_cast<double>(o.size()));
 }
 
 CheckResult check(const Reference& reference, const KernelOutput& output) {

@@ -37,10 +37,12 @@ struct ReferenceTensor {
 };
 
 struct Reference {
-  DType dtype = DType::fp16;
+  DType dtype = DType::fp16;  ///< of outputs
   std::int64_t d = 0;
-  std::vector<RowId> rows;  ///< of O, LSE and dQ
-  std::vector<double> lse;  ///< [rows], natural logarithm, before dropout; -inf for a row that sees no key
+  std::vector<RowId> rows;      ///< of O, LSE and dQ
+  std::vector<double> lse;      ///< [rows], natural logarithm, before dropout; -inf for a row that sees no key
+  double lse_tolerance = 1e-4;  ///< of its magnitude, or of 1 where that is less
+  double lse_rounding = 0;      ///< besides, where sums are of rounded weights
   ReferenceTensor o;
   ReferenceTensor dq;              ///< empty for a forward pass, like the rest
   std::vector<RowId> keys;         ///< of dK and dV
@@ -103,7 +105,7 @@ struct CheckResult {
   bool pass = false;
   std::string tensor{};      ///< "O", "dQ", "dK" or "dV": the one nearest to its bound, which the figures are of
   double max_abs_error = 0;  ///< infinity when it holds a NaN or infinity
-  double rms_error = 0;
+  double rms_error = 0;      ///< of O that quantised operands gave, against what the given inputs give
   double bound = 0;
   double max_lse_error = 0;  ///< 0 when LSE is not checked; infinity when one of the pair is not finite
   Message reason{};          ///< why it did not pass, one sentence with the place; empty otherwise
@@ -111,5 +113,7 @@ struct CheckResult {
 /// NaN never passes; a row that sees no key must be exactly 0 in O and dQ, its LSE -inf; a key that no row sees exactly
 /// 0 in dK and dV. Nothing to judge does not pass.
 [[nodiscard]] CheckResult check(const Reference&, const KernelOutput&);
+/// Of O against a reference of the same rows.
+[[nodiscard]] double rms_error(const Reference&, const std::vector<std::uint16_t>& o);
 
 }  // namespace attnscope

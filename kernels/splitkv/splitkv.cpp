@@ -214,7 +214,7 @@ Config SplitKv::default_config(const AttentionProblem& p, const DeviceLimits& de
 std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config& config,
                                         const DeviceLimits& device) const {
   const TileShape& tile = config.tile;
-  if (auto refused = refuse_shape(p, tile, facts().head_dims)) return refused;
+  if (auto refused = refuse_shape(p, tile, facts())) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
   if (auto refused = refuse_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
     return refused;

@@ -23,6 +23,7 @@ constexpr std::array bounding{
     Bounds{metric_key::tflops, ceiling_key::mma_bf16, 1e-12, DType::bf16},
     Bounds{metric_key::tflops, ceiling_key::wgmma_fp16, 1e-12, DType::fp16},
     Bounds{metric_key::tflops, ceiling_key::wgmma_bf16, 1e-12, DType::bf16},
+    Bounds{metric_key::tflops, ceiling_key::wgmma_fp8, 1e-12, DType::fp8},
     Bounds{metric_key::dram_bandwidth, ceiling_key::dram_read},
     Bounds{metric_key::l2_sm_bandwidth, ceiling_key::l2_read},
 };

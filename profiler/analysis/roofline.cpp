@@ -14,7 +14,8 @@
 namespace attnscope::analysis {
 namespace {
 
-/// The line of the ceilings' table that a bound is; none of the tensor cores, which are measured by instruction.
+/// The line of the ceilings' table that a bound is; none of the tensor cores, which are measured by instruction, and of
+/// an instruction that no kernel here uses with the type.
 std::string_view ceiling_of(Bound bound, DType dtype) {
   switch (bound) {
     case Bound::dram:
@@ -22,8 +23,10 @@ std::string_view ceiling_of(Bound bound, DType dtype) {
     case Bound::l2:
       return ceiling_key::l2_read;
     case Bound::mma_sync:
+      if (dtype == DType::fp8) return {};
       return dtype == DType::bf16 ? ceiling_key::mma_bf16 : ceiling_key::mma_fp16;
     case Bound::wgmma:
+      if (dtype == DType::fp8) return ceiling_key::wgmma_fp8;
       return dtype == DType::bf16 ? ceiling_key::wgmma_bf16 : ceiling_key::wgmma_fp16;
     case Bound::tensor:
       return {};
@@ -41,7 +44,7 @@ std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::str
 }
 
 /// Of a device that nobody measured. `rates` knows clocks that a file does not keep.
-std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates) {
+std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const DeviceRates& rates, DType dtype) {
   Roof roof{.bound = bound, .source = RoofSource::datasheet, .clock_hz = rates.boost_hz};
   switch (bound) {
     case Bound::dram:
@@ -57,7 +60,7 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
     case Bound::wgmma:
       return std::nullopt;
     case Bound::mma_sync:
-      if (rates.mma_sync_share >= 1) return std::nullopt;
+      if (rates.mma_sync_share >= 1 || dtype == DType::fp8) return std::nullopt;
       [[fallthrough]];
     case Bound::tensor:
       roof.rate = limits.tensor_flops;
@@ -65,6 +68,7 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
       // Datasheets state this peak at a clock of its own, below the boost: 989.4 TFLOP/s of an H200 are 132 SMs of 4096
       // a cycle at 1.83 GHz, not at 1.98.
       roof.clock_hz = roof.rate / (rates.per_cycle.tensor * rates.sm_count);
+      roof.rate *= products_at_once(dtype);
       if (bound == Bound::mma_sync) {
         roof.rate *= rates.mma_sync_share;
         roof.source = RoofSource::counted_share;
@@ -86,6 +90,7 @@ Bound bound_of(MatrixInstruction instruction) {
 bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceiling> ceilings, DType dtype) {
   return std::ranges::all_of(matrix_instructions, [&](MatrixInstruction each) {
     const std::string_view name = ceiling_of(bound_of(each), dtype);
+    if (name.empty()) return true;
     const bool absent = each != MatrixInstruction::mma_sync && find_ceiling(name)->datasheet(limits) <= 0;
     return absent || measured_value(ceilings, name);
   });
@@ -308,7 +313,7 @@ std::vector<Roof> roofs_of(const DeviceLimits& limits, const KnownCeilings& know
                        .clock_hz = measured_value(known.ceilings, clock)});
     } else if (bound == Bound::tensor && every_instruction_measured(limits, known.ceilings, dtype)) {
       continue;
-    } else if (const auto tabled = tabled_roof(bound, limits, rates)) {
+    } else if (const auto tabled = tabled_roof(bound, limits, rates, dtype)) {
       roofs.push_back(*tabled);
     }
   }

@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{simulated({"-a", "dropout=1.5"}), 2, {"dropout", "1.5"}},
         Mistake{simulated({"-a", "page=48"}), 2, {"page", "48", "power of two"}},
         Mistake{simulated({"-a", "splits=4", "--algorithms", "fa1"}), 2, {"fa1 has no knob 'splits'"}},
-        Mistake{simulated({"-a", "dtype=fp8"}), 2, {"fp8", "bf16"}},
+        Mistake{simulated({"-a", "dtype=fp4"}), 2, {"fp4", "bf16"}},
         Mistake{simulated({"--algorithms", "fa9"}), 2, {"fa9", "fa2"}},
         Mistake{simulated({"--metrics", "dram__bytes_raed.sum"}), 2, {"dram__bytes_raed.sum", "dram__bytes_read.sum"}},
         Mistake{simulated({"--metrics", "lts__t_sector_hit_rate.pct"}),

@@ -546,7 +546,7 @@ TEST_F(GpuCeilings, a_busy_or_slowed_gpu_is_marked_and_not_refused) {
   const Outcome outcome = ceilings("use=40,throttle=4,slow-ceiling=wgmma", {"-o", file_});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("Others used 40% of this GPU"),
-                                 HasSubstr("slowed down (power cap) under: wgmma_bf16, wgmma_fp16.\n")));
+                                 HasSubstr("slowed down (power cap) under: wgmma_bf16, wgmma_fp16, wgmma_fp8.\n")));
   EXPECT_EQ(kept().at("others_use").value, 40);
   EXPECT_EQ(kept().at("throttle_reasons").value, 4);
   EXPECT_THAT(ceilings("nvml-use=3").out, Not(HasSubstr("Others used")));

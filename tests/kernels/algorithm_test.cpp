@@ -4,8 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <bit>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
+#include "kernels/device/quantise_shape.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/growth_laws.h"
@@ -227,7 +230,7 @@ TEST(Plan, ArgumentsMatchTheKernelsParameters) {
       {"row_warps", 1},  {"heads_q", 6},         {"left", -1}, {"right", 0}, {"mask_block", 0},
       {"keep", 256},     {"seed", dropout_seed}, {"states", 0}};
   const std::map<std::string, float> floats{{"scale", 0.125F}, {"factor", 1.0F}};
-  const std::set<std::string> unused{"key_lengths", "block_mask"};
+  const std::set<std::string> unused{"key_lengths", "block_mask", "q_scales", "k_scales", "v_scales"};
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
     if (test::refused(*a, p, {.br = 64, .bc = 64})) continue;
     for (const KernelLaunch& launch : a->plan(p, Tiling{.br = 64, .bc = 64}, h200()).launches) {
@@ -609,7 +612,7 @@ TEST(Fa3, RefusesByNameWhatItLacks) {
   EXPECT_EQ(refused({.br = 128, .bc = 64, .stages = 4}, h200()),
             "shape: stages is 4, over 3: fa3 fwd has no longer ring.");
   EXPECT_EQ(refused({.br = 128, .bc = 64, .warps = 8}, h200()),
-            "shape: fa3 has no knob 'warps'; it has raster, stages.");
+            "shape: fa3 has no knob 'warps'; it has raster, stages, rotation, quantising.");
   EXPECT_EQ(refused({.br = 192, .bc = 96}, h200()),
             "registers: fa3 fwd needs about 164 registers a thread that multiplies at 192x96 and d 128; Br 192 leaves "
             "160.");
@@ -635,6 +638,67 @@ TEST(Fa3, RefusesByNameWhatItLacks) {
   p.mask = Mask::none;
   p.d = 80;
   EXPECT_EQ(refused({.br = 64, .bc = 128}, h200()), "shape: fa3 bwd has no d 80; it has 64 and 128.");
+}
+
+TEST(Fa3, RefusesByNameWhatItLacksWith8Bits) {
+  AttentionProblem p{.dtype = DType::fp8, .n_q = 512, .n_k = 512, .d = 128};
+  const auto refused = [&](const char* name, const Config& config) {
+    const auto found = algorithm(name).refusal(p, config, h200());
+    return found ? text(found->reason) : "";
+  };
+  const TileShape tile{.br = 128, .bc = 128};
+  EXPECT_EQ(refused("fa3", tile), "");
+  EXPECT_EQ(refused("fa2", tile), "fa2 has no kernels for fp8; it has fp16, bf16.");
+  EXPECT_EQ(refused("fa3", TileShape{.br = 64, .bc = 128}), "fa3 fp8 takes tiles of 128x128 alone, not 64x128.");
+  p.d = 96;
+  EXPECT_EQ(refused("fa3", tile), "fa3 fp8 has no d 96; it has 64, 128.");
+  p.d = 128;
+  p.dropout = 0.1;
+  EXPECT_EQ(refused("fa3", tile), "fa3 fp8 has no dropout.");
+  p.dropout = 0;
+  p.pass = Pass::bwd;
+  EXPECT_EQ(refused("fa3", tile), "fa3 fp8 has no backward pass.");
+  p = {.n_q = 512, .n_k = 512, .d = 128};
+  EXPECT_EQ(refused("fa3", {tile, {{knob::rotation, std::string(knob::hadamard)}}}),
+            "The knob rotation is for fp8 alone.");
+}
+
+TEST(ScaleExponent, LeavesTheLargestMagnitudeInRange) {
+  const auto of = [](float value) { return scale_exponent(std::bit_cast<unsigned>(value)); };
+  EXPECT_EQ(of(448), 0);
+  EXPECT_EQ(of(std::nextafter(448.0F, 500.0F)), 1);
+  EXPECT_EQ(of(224), -1);
+  EXPECT_EQ(of(1), -8);
+  EXPECT_EQ(of(0), -100);
+}
+
+TEST(Fa3, OperandsOf8BitsAreMadeBeforeWhatIsMeasuredOrWithIt) {
+  const AttentionProblem p{
+      .dtype = DType::fp8, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 512, .n_k = 1000, .d = 128};
+  const Algorithm& fa3 = algorithm("fa3");
+  Config config = fa3.default_config(p, h200());
+  const auto measured = [&] {
+    std::vector<std::string> names;
+    for (const KernelLaunch& launch : fa3.plan(p, config, h200()).launches) {
+      if (!launch.setup) names.push_back(launch.name);
+    }
+    return names;
+  };
+  EXPECT_THAT(measured(), testing::ElementsAre("fwd"));
+  EXPECT_EQ(fa3.plan(p, config, h200()).quantised, (Quantisation{.query_rows = 64, .keys = 128}));
+  config.knobs.set(knob::quantising, std::string(knob::measured));
+  config.knobs.set(knob::rotation, std::string(knob::hadamard));
+  EXPECT_THAT(measured(), testing::ElementsAre("quantise Q", "quantise K", "transpose V", "fwd"));
+  const AttentionPlan plan = fa3.plan(p, config, h200());
+  EXPECT_TRUE(plan.quantised->rotated);
+  // 16 bits of each element come in, 8 go out; of V transposed 1024 keys. A sector for each block's scale.
+  const std::int64_t q = 2 * 4 * 512 * 128;
+  const std::int64_t k = 2 * 2 * 1000 * 128;
+  EXPECT_EQ(plan.launches[0].traffic, (Traffic{2 * q, q + 2 * 4 * 8 * 32}));
+  EXPECT_EQ(plan.launches[1].traffic, (Traffic{2 * k, k + 2 * 2 * 8 * 32}));
+  EXPECT_EQ(plan.launches[2].traffic, (Traffic{2 * k, 2 * 2 * 1024 * 128 + 2 * 2 * 8 * 32}));
+  // Four row tiles of each of eight heads: Q once, eight K and V tiles for each, whole boxes; scales and the counter.
+  EXPECT_EQ(plan.launches[3].traffic.l2_to_sm_bytes, q + 8 * 4 * (8 * 2 * 128 * 128 + 8 * 2 * 32 + 2 * 32 + 32));
 }
 
 TEST(Fa1, HasTeamsOfWarpsAsSharedMemoryAllows) {

@@ -86,6 +86,18 @@ inline std::vector<AttentionProblem> odd_problems() {
       }
     }
   }
+  for (const char* mask : {"none", "causal", "window:20:7", "causal+lengths:ramp"}) {
+    for (const auto& [n_q, n_k] : {std::pair{1, 257}, std::pair{239, 128}, std::pair{130, 300}}) {
+      problems.push_back({.dtype = DType::fp8,
+                          .mask = parse_mask(mask).value(),
+                          .batch = 2,
+                          .heads_q = 4,
+                          .heads_kv = 2,
+                          .n_q = n_q,
+                          .n_k = n_k,
+                          .d = n_k % 2 == 0 ? 64 : 128});
+    }
+  }
   return thinned_under_sanitizers(std::move(problems), 5);  // all n_q and all n_k
 }
 
@@ -127,7 +139,7 @@ inline bool refused(const Algorithm& algorithm, const AttentionProblem& p, const
 inline std::vector<Tiling> odd_tiles() {
   std::vector<Tiling> tiles;
   for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
-    for (const auto& [br, bc] : {std::pair{16, 16}, std::pair{64, 64}, std::pair{128, 64}, std::pair{48, 112},
+    for (const auto& [br, bc] : {std::pair{16, 16}, std::pair{64, 64}, std::pair{128, 128}, std::pair{48, 112},
                                  std::pair{80, 32}, std::pair{16, 256}, std::pair{256, 16}}) {
       tiles.push_back({.br = br, .bc = bc, .raster = raster});
     }

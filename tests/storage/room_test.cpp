@@ -199,10 +199,10 @@ TEST(Room, a_dtype_of_later_is_no_damage_of_the_file) {
   const TemporaryFolder folder;
   const fs::path file = folder / "a.attnscope";
   write_run(file);
-  alter(file, "UPDATE points SET dtype = 'fp8' WHERE id = 2");
+  alter(file, "UPDATE points SET dtype = 'fp4' WHERE id = 2");
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.points().size(), 1U);
-  EXPECT_THAT(text(store.bad_rows().at(0).why), HasSubstr("fp8"));
+  EXPECT_THAT(text(store.bad_rows().at(0).why), HasSubstr("fp4"));
 }
 
 TEST(Room, a_point_of_several_gpus_is_never_read_as_one_of_one) {

@@ -130,6 +130,13 @@ Chosen choose_knob(ExplorerChoices& choices, const Knob& knob, const std::string
   return std::monostate();
 }
 
+/// A type, then those that the algorithm has.
+std::vector<DType> dtypes_from(DType first, const Algorithm& algorithm) {
+  std::vector<DType> all{first};
+  std::ranges::copy(algorithm.facts().dtypes, std::back_inserter(all));
+  return all;
+}
+
 }  // namespace
 
 ExplorerChoices default_choices() {
@@ -165,7 +172,7 @@ ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& alg
   // What is nearest to what was chosen comes first.
   for (const AttentionProblem& like : {choices.point.spec.problem, default_choices().point.spec.problem}) {
     for (const int d : dims) {
-      for (const DType dtype : {like.dtype, DType::fp16, DType::bf16}) {
+      for (const DType dtype : dtypes_from(like.dtype, wanted)) {
         for (const Mask& mask : {like.mask, Mask::none, Mask::causal}) {
           for (const Pass pass : {like.pass, Pass::fwd, Pass::bwd}) {
             spec.problem = like;

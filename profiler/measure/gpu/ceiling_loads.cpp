@@ -159,15 +159,16 @@ CeilingLoad mma(const Setting& at, std::string_view name) {
           .launch = launch_of(name, "ceilings/mma.cuh", "attn_ceiling_mma", dtype_defines(Bf16), blocks, threads, {})};
 }
 
-template <bool Bf16>
+template <DType Of>
 CeilingLoad wgmma(const Setting& at, std::string_view name) {
   constexpr unsigned threads = wgmma_threads;
   constexpr unsigned warpgroups = threads / 128;
   CeilingLoad load{.key = name,
-                   .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * warpgroups * at.sms(),
+                   .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * products_at_once(Of) * warpgroups * at.sms(),
                    .milliseconds = long_load_ms,
-                   .launch = launch_of(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma", dtype_defines(Bf16), at.sms(),
-                                       threads, {})};
+                   .launch = launch_of(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma",
+                                       dtype_defines(held_as(Of) == DType::bf16), at.sms(), threads, {})};
+  if (Of == DType::fp8) load.launch.source.defines.emplace_back("ATTN_FP8=1");
   load.launch.dynamic_shared_bytes = wgmma_shared_bytes;
   return load;
 }
@@ -254,8 +255,9 @@ constexpr std::array lines{
     Line{key::shared_memory_read, always, shared_memory},
     Line{key::mma_fp16, always, mma<false>},
     Line{key::mma_bf16, always, mma<true>},
-    Line{key::wgmma_fp16, has_wgmma, wgmma<false>},
-    Line{key::wgmma_bf16, has_wgmma, wgmma<true>},
+    Line{key::wgmma_fp16, has_wgmma, wgmma<DType::fp16>},
+    Line{key::wgmma_bf16, has_wgmma, wgmma<DType::bf16>},
+    Line{key::wgmma_fp8, has_wgmma, wgmma<DType::fp8>},
     Line{key::fma_fp32, always, fma},
     Line{key::exp2_fp32, always, exp2_load},
     Line{key::launch_overhead, always, empty_launches},

@@ -75,11 +75,13 @@ CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdevicep
                                      : map.swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                                : CU_TENSOR_MAP_SWIZZLE_NONE;
   CUtensorMap result{};
-  cuda.check(cuda.encode_tensor_map(
-                 &result, map.dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-                 static_cast<cuuint32_t>(extents.size()), reinterpret_cast<void*>(address), extents.data(),
-                 strides.data(), box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+  const CUtensorMapDataType element = map.dtype == DType::fp8    ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                      : map.dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                                 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  cuda.check(cuda.encode_tensor_map(&result, element, static_cast<cuuint32_t>(extents.size()),
+                                    reinterpret_cast<void*>(address), extents.data(), strides.data(), box.data(),
+                                    steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                                    CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
              "cuTensorMapEncodeTiled");
   return result;
 }

@@ -18,6 +18,7 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
+#include "kernels/oracle/quantised.h"
 #include "messages/oracle.h"
 
 namespace attnscope::gpu {
@@ -110,12 +111,14 @@ KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance)
 }  // namespace
 
 Reference make_reference(const ReferenceKind& reference, const AttentionProblem& problem, InputKind kind,
-                         std::uint64_t seed, const StatisticsSource& statistics) {
+                         std::uint64_t seed, const StatisticsSource& statistics,
+                         const std::optional<Quantisation>& quantised) {
   const InputGenerator generator(problem, kind, seed);
   const auto matrix = [&](Tensor tensor, std::int64_t instance) {
     const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
     std::vector<std::uint16_t> bits(static_cast<std::size_t>((of_queries ? problem.n_q : problem.n_k) * problem.d));
     generator.fill(tensor, instance, bits);
+    if (quantised) quantise(bits, tensor, problem.d, *quantised);
     return bits;
   };
   const bool gradients = problem.pass != Pass::fwd;
@@ -133,8 +136,9 @@ Reference make_reference(const ReferenceKind& reference, const AttentionProblem&
 
 const Reference& Oracle::reference_for(const ReferenceKind& reference, const AttentionPlan& plan,
                                        const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                       const SlotBuffers& buffers, std::chrono::milliseconds limit) {
-  Key key{&reference, problem, kind, seed};
+                                       const std::optional<Quantisation>& quantised, const SlotBuffers& buffers,
+                                       std::chrono::milliseconds limit) {
+  Key key{&reference, problem, kind, seed, quantised};
   // What changes no result.
   key.problem.page = 0;
   key.problem.deterministic = false;
@@ -152,7 +156,7 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
   if (!pages_or_blocks && problem.d <= largest_d) {
     statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
   }
-  known_.push_front({key, make_reference(reference, key.problem, kind, seed, statistics)});
+  known_.push_front({key, make_reference(reference, key.problem, kind, seed, statistics, quantised)});
   if (known_.size() > kept_references) known_.pop_back();
   return known_.front().reference;
 }
@@ -250,7 +254,7 @@ void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<
 
 std::int64_t Oracle::take_rows(std::span<std::uint16_t> memory, const Extents& extents, std::int64_t batch,
                                DType dtype) {
-  const unsigned exponent = dtype == DType::bf16 ? 0x7F80U : 0x7C00U;
+  const unsigned exponent = held_as(dtype) == DType::bf16 ? 0x7F80U : 0x7C00U;
   std::int64_t nonfinite = 0;
   for (std::int64_t entry = 0; entry < batch; ++entry) {
     const std::int64_t rows = extents.strides.rows(entry, extents.rows);
@@ -341,9 +345,14 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
 CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan, const AttentionProblem& problem,
                           InputKind kind, std::uint64_t seed, const SlotBuffers& buffers,
                           std::chrono::milliseconds limit) {
-  const Reference& reference = reference_for(*find_reference(judged_by), plan, problem, kind, seed, buffers, limit);
+  const auto reference_of = [&](const std::optional<Quantisation>& quantised) -> const Reference& {
+    return reference_for(*find_reference(judged_by), plan, problem, kind, seed, quantised, buffers, limit);
+  };
+  const Reference& reference = reference_of(plan.quantised);
   Message broken = read_outputs(reference, plan, problem, buffers, limit);
   CheckResult result = check(reference, seen_);
+  // What quantising costs is no fault of the kernel's, and what its user asks for.
+  if (plan.quantised) result.rms_error = rms_error(reference_of({}), seen_.o);
   const auto missing = [&](const char* name) { return find_buffer(plan.buffers, name) == nullptr; };
   if (!broken.empty()) {
     result.pass = false;

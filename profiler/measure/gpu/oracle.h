@@ -54,6 +54,7 @@ class Oracle {
     AttentionProblem problem;
     InputKind kind;
     std::uint64_t seed;
+    std::optional<Quantisation> quantised;
     bool operator==(const Key&) const = default;
   };
   struct Known {
@@ -62,7 +63,8 @@ class Oracle {
   };
   [[nodiscard]] const Reference& reference_for(const ReferenceKind&, const AttentionPlan& plan,
                                                const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                               const SlotBuffers& buffers, std::chrono::milliseconds limit);
+                                               const std::optional<Quantisation>& quantised, const SlotBuffers& buffers,
+                                               std::chrono::milliseconds limit);
   [[nodiscard]] RowStatistics row_statistics(const AttentionProblem& problem, std::int64_t instance,
                                              const SlotBuffers& buffers, std::chrono::milliseconds limit);
   [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
@@ -91,8 +93,9 @@ class Oracle {
 };
 
 /// The reference rows and keys that a problem is judged by: all of them where that is little work. `statistics` saves
-/// the keys of a large problem most of theirs.
+/// the keys of a large problem most of theirs. Of operands that are `quantised`, it is what those give.
 [[nodiscard]] Reference make_reference(const ReferenceKind&, const AttentionProblem& problem, InputKind kind,
-                                       std::uint64_t seed, const StatisticsSource& statistics = {});
+                                       std::uint64_t seed, const StatisticsSource& statistics = {},
+                                       const std::optional<Quantisation>& quantised = {});
 
 }  // namespace attnscope::gpu

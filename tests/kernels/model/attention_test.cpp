@@ -22,7 +22,7 @@ TEST(Words, RoundTripAndNameTheAcceptedOnes) {
   for (const DType v : {DType::fp16, DType::bf16}) EXPECT_EQ(parse_dtype(to_string(v)).value(), v);
   for (const Mask& v : {Mask::none, Mask::causal}) EXPECT_EQ(parse_mask(to_string(v)).value(), v);
   for (const Pass v : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) EXPECT_EQ(parse_pass(to_string(v)).value(), v);
-  EXPECT_EQ(text(parse_dtype("fp8").error()), "unknown dtype 'fp8'; accepted: fp16, bf16.");
+  EXPECT_EQ(text(parse_dtype("fp4").error()), "unknown dtype 'fp4'; accepted: fp16, bf16, fp8.");
   EXPECT_EQ(text(parse_pass("backward").error()), "unknown pass 'backward'; accepted: fwd, bwd, fwd+bwd.");
   EXPECT_EQ(text(parse_knob(raster_knob(), "").error()), "unknown raster ''; accepted: q_fastest, heads_fastest.");
 }

@@ -88,9 +88,11 @@ struct Extent {
 Extent extent_of(Tensor tensor, const AttentionProblem& p) {
   const std::int64_t padded = (p.n_k + 15) / 16 * 16;
   switch (tensor) {
+    case Tensor::q:
+      return {p.instances(), p.n_q, p.d, bytes_per_element(p.dtype)};
     case Tensor::k:
     case Tensor::v:
-      return {p.kv_instances(), p.n_k, p.d, 2};
+      return {p.kv_instances(), p.n_k, p.d, bytes_per_element(p.dtype)};
     case Tensor::s:
     case Tensor::p:
       return {p.instances(), p.n_q, padded, 2};
@@ -114,13 +116,21 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
       return {p.kv_instances() * p.n_k, p.d + 1, p.d, 2};  // no more than one a key
     case Tensor::taken:
       return {1, 1, 1, 32};
+    case Tensor::k16:
+    case Tensor::v16:
+      return {p.kv_instances(), p.n_k, p.d, 2};
+    case Tensor::q_scales:
+      return {p.instances(), (p.n_q + 63) / 64, 1, 32};
+    case Tensor::k_scales:
+    case Tensor::v_scales:
+      return {p.kv_instances(), (p.n_k + 127) / 128, 1, 32};
     case Tensor::o_part:
     case Tensor::lse_part:
     case Tensor::block_table:
     case Tensor::key_lengths:
     case Tensor::dout:
     case Tensor::dq:
-    case Tensor::q:
+    case Tensor::q16:
     case Tensor::o:
       break;
   }

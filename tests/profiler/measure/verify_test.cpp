@@ -56,9 +56,10 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
       const bool plain = p.pass == Pass::fwd && (p.mask == Mask::none || p.mask == Mask::causal) && p.dropout == 0 &&
                          p.heads_q == 2 && p.heads_kv == 1;
       if (one.spec.algorithm != algorithm->name() || !plain) continue;
+      dtypes.insert(p.dtype);
+      if (p.dtype == DType::fp8) continue;  // of one tile and two d
       ++count;
       shapes.insert({p.n_q, p.n_k});
-      dtypes.insert(p.dtype);
       kinds.insert(one.inputs);
       dims.insert(p.d);
       rasters.insert(tiling_of(one.spec.config()).raster);
@@ -66,7 +67,7 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
     }
     if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;  // one for decoding alone
     EXPECT_EQ(shapes.size(), 11U) << algorithm->name();
-    EXPECT_EQ(dtypes.size(), 2U);
+    EXPECT_EQ(dtypes.size(), algorithm->facts().dtypes.size());
     EXPECT_EQ(kinds.size(), input_kinds().size());
     EXPECT_EQ(tiles_at_64.size(), 3U);
     EXPECT_EQ(rasters.size(), std::ranges::count(algorithm->facts().knobs, knob::raster, &Knob::name) == 0 ? 1U : 2U)
