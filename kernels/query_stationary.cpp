@@ -220,8 +220,9 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
           .order = forward_order(p, raster_of(config), rows, rounds_of_tile),
           .rounds = tiles * static_cast<double>(rounds_of_tile),
           .squares_read = mean_read(rows, read_by_square) * static_cast<double>(p.instances()),
-          .tensor_flops = 4 * static_cast<double>(p.d) * cells / products_at_once(p.dtype),
-          .exponentials = cells,
+          .tensor_flops = 4 * static_cast<double>(p.d) * cells,
+          .products_at_once = static_cast<double>(products_at_once(p.dtype)),
+          .exponentials = cells * execution.exponential_share,
           .fp32_values = tiles * tile.br * static_cast<double>(p.d),
           .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, execution.operand_rows)) * 2 * tile.bc * row,
           .distinct_bytes = static_cast<double>(read_once) * row +

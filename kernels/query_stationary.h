@@ -20,6 +20,7 @@ struct Execution {
   /// Of a box of Q; those of K and V are K tiles. Boxes cross from L2 whole, with what lies outside the matrix, and are
   /// fetched with the padding in them. 0: rows come by themselves.
   int box_rows = 0;
+  double exponential_share = 1;  ///< of the scores whose exponentials are ex2
   KernelTiming timing;
 };
 

@@ -143,11 +143,13 @@ std::vector<Argument> forward_matrices(const AttentionProblem& p, const TileShap
 }
 
 query_stationary::Execution execution(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {
-  return {.operand_rows = fa3::group_rows,
-          .chunk_columns = config.tile.bc,
-          .persistent_blocks = resident_blocks(device, needs(p, config)),
-          .box_rows = fa3::group_rows,
-          .timing = fa3::forward_timing};
+  return {
+      .operand_rows = fa3::group_rows,
+      .chunk_columns = config.tile.bc,
+      .persistent_blocks = resident_blocks(device, needs(p, config)),
+      .box_rows = fa3::group_rows,
+      .exponential_share = of_8_bits(p) ? 1 - fa3::line_tiles_of(static_cast<int>(p.d), mask_bits(p.mask)) / 8.0 : 1,
+      .timing = fa3::forward_timing};
 }
 
 KernelModel forward_model(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {

@@ -14,26 +14,25 @@
 // With 8-bit operands (ATTN_FP8) Q, K and V come as e4m3, V transposed, with a scale for each block of rows
 // (fa3_quantise.cuh): fa3_forward_fp8.cuh has what differs.
 //
-// Shared memory: Q | ring of K | ring of V | O, or in Q's place where it has no room | barriers | row tiles taken.
+// Shared memory: Q | ring of K | ring of V, of 8 bits with ones beside | O, or in Q's place where it has no room |
+// barriers | scales of 8 bits | row tiles taken.
+
 // Under these masks ptxas serializes 8-bit products whatever is tried (C7511), and not with one bound more, which then
 // bounds nothing.
-#if ATTN_FP8 && ATTN_D == 128 && (ATTN_MASK == 2 || ATTN_MASK == 4 || ATTN_MASK == 12)
-#define ATTN_ONE_BOUND_MORE 1
-#if ATTN_MASK == 2
+#if ATTN_FP8 && ATTN_D == 128 && ATTN_MASK == 2
+#define ATTN_GIVEN_MASK 2
 #undef ATTN_MASK
 #define ATTN_MASK 3
-#define ATTN_LINES 4
-#elif ATTN_MASK == 4
+#elif ATTN_FP8 && ATTN_D == 128 && ATTN_MASK == 4
+#define ATTN_GIVEN_MASK 4
 #undef ATTN_MASK
 #define ATTN_MASK 6
-#define ATTN_LINES 1
-#else
+#elif ATTN_FP8 && ATTN_D == 128 && ATTN_MASK == 12
+#define ATTN_GIVEN_MASK 12
 #undef ATTN_MASK
 #define ATTN_MASK 14
-#define ATTN_LINES 4
-#endif
 #else
-#define ATTN_ONE_BOUND_MORE 0
+#define ATTN_GIVEN_MASK ATTN_MASK
 #endif
 #include "device/attention.cuh"
 #include "device/dropout.cuh"
@@ -298,6 +297,25 @@ __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared
   hand_out(a, shared, {-1, 0, 0, 0}, q_parity);
 }
 
+/// Makes scores of keys that a thread's two rows do not see infinitely small; `row` is the first of the two.
+__device__ __forceinline__ void mask_scores(float (&s)[bc / 8][4], int row, int column, const Visibility& view) {
+  const int first = column + static_cast<int>(threadIdx.x) % 4 * 2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int begin = view.first(row + half * 8) - first;
+    const int end = view.last(row + half * 8) - first;
+#pragma unroll
+    for (int n = 0; n < bc / 8; ++n) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        if (n * 8 + e >= end || (bounded_left && n * 8 + e < begin)) {
+          s[n][half * 2 + e] = minus_infinity;
+        }
+      }
+    }
+  }
+}
+
 /// A warpgroup that multiplies: what it keeps from row tile to row tile. Multiplier, of 16 bits or of 8, adds how it
 /// passes over key tiles, and Consumer the rest.
 template <class Rows>
@@ -453,7 +471,7 @@ namespace attnscope::fa3 {
 
 /// Of a side without a bound, one that no row reaches; elsewhere nobody reads it.
 __device__ __forceinline__ int bound_of(int side) {
-  return ATTN_ONE_BOUND_MORE && side < 0 ? 1 << 30 : side;
+  return ATTN_MASK != ATTN_GIVEN_MASK && side < 0 ? 1 << 30 : side;
 }
 
 }  // namespace attnscope::fa3

@@ -16,14 +16,8 @@
 
 namespace attnscope::fa3 {
 
-/// Of each 8 tiles of 8 columns, how many have P computed as e4m3's bits right away, by mask. Half of them is fastest,
-/// where registers allow it: else ptxas serializes the products (C7511), which the program takes for an error.
-constexpr int lines_of_mask[16] = {1, 4, 0, 2, 0, 4, 1, 1, 4, 4, 1, 1, 0, 4, 2, 4};
-#if defined(ATTN_LINES)
-constexpr int line_tiles = ATTN_LINES;
-#else
-constexpr int line_tiles = d == 128 ? lines_of_mask[ATTN_MASK] : 4;
-#endif
+/// Of each 8 tiles of 8 columns, how many have P computed as e4m3's bits right away.
+constexpr int line_tiles = line_tiles_of(d, ATTN_GIVEN_MASK);
 
 /// P of a row's largest score is 2^first_exponent when its reference is set: exact in e4m3, with room to rise before
 /// 448, at the cost of the smallest P.
@@ -60,25 +54,6 @@ struct Fp8Rows {
   }
   __device__ __forceinline__ float log_reference(int half, float) const {
     return reference[half] * ln_2;
-  }
-
-  /// Scores of keys that a row does not see; `row` is the first of the two.
-  __device__ __forceinline__ void mask(int row, int column, const Visibility& view) {
-    const int first = column + static_cast<int>(threadIdx.x) % 4 * 2;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int begin = view.first(row + half * 8) - first;
-      const int end = view.last(row + half * 8) - first;
-#pragma unroll
-      for (int n = 0; n < bc / 8; ++n) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          if (n * 8 + e >= end || (bounded_left && n * 8 + e < begin)) {
-            s[n][half * 2 + e] = minus_infinity;
-          }
-        }
-      }
-    }
   }
 
   __device__ __forceinline__ void rescale(const float (&correction)[2]) {
@@ -284,7 +259,7 @@ struct Multiplier : Group<Fp8Rows> {
       shared.keys.release(key_at);
       if (!view.whole(row, group_rows, column, bc)) {
         const int thread = recomputed(static_cast<int>(threadIdx.x)) % warpgroup_threads;
-        rows.mask(row + thread / 32 * 16 + thread % 32 / 4, column, view);
+        mask_scores(rows.s, row + thread / 32 * 16 + thread % 32 / 4, column, view);
       }
       rows.settle_reference(c, overflow);
     };

@@ -24,25 +24,6 @@ struct ThreadRows {
     }
   }
 
-  /// Scores of keys that a row does not see; `row` is the first of the two.
-  __device__ __forceinline__ void mask(int row, int column, const Visibility& view) {
-    const int first = column + static_cast<int>(threadIdx.x) % 4 * 2;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int begin = view.first(row + half * 8) - first;
-      const int end = view.last(row + half * 8) - first;
-#pragma unroll
-      for (int n = 0; n < bc / 8; ++n) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          if (n * 8 + e >= end || (bounded_left && n * 8 + e < begin)) {
-            s[n][half * 2 + e] = minus_infinity;
-          }
-        }
-      }
-    }
-  }
-
   /// s = exp(scale * (s - maximum)); `scale` is in units of log2(e). As in lazy_softmax(), the maximum follows only
   /// when a row of the warp has risen by more than lazy_rise: `risen` says so, and `correction` is then what earlier
   /// sums and products are multiplied by.
@@ -124,7 +105,7 @@ struct Multiplier : Group<ThreadRows> {
     const int thread_row = warp_row + static_cast<int>(threadIdx.x) % 32 / 4;
     const auto softmax = [&](int column) {
       if (!view.whole(warp_row, 16, column, bc)) {
-        rows.mask(thread_row, column, view);
+        mask_scores(rows.s, thread_row, column, view);
       }
       rows.lazy_exponentials(scale_log2);
     };

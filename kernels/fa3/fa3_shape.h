@@ -108,6 +108,14 @@ constexpr bool supported_8_bit_head_dim(int d) {
   return d == 64 || d == 128;
 }
 
+/// Of each 8 tiles of 8 scores, those whose exponentials are straight lines between powers of two, e4m3's bits right
+/// away, by the bits of the mask: the most up to half with which ptxas does not serialize the products (C7511), which
+/// the program takes for an error.
+constexpr int line_tiles_of(int d, int mask) {
+  constexpr int of_mask[16] = {1, 4, 4, 2, 1, 4, 1, 1, 4, 4, 1, 1, 4, 4, 2, 4};
+  return d == 128 ? of_mask[mask] : 4;
+}
+
 /// Of the launches that make them.
 inline constexpr int quantise_threads = 256;
 inline constexpr int quantise_registers = 128;

@@ -10,19 +10,20 @@ namespace attnscope {
 /// Work of all blocks of a launch together, as the kernel issues it: tiles at ragged or masked edges count whole. The
 /// bytes between SM and L2 are KernelModel::traffic.
 struct KernelWork {
-  double steps = 0;           ///< between two waits for memory: TileProgram::steps, summed over the blocks
-  BlockOrder order{};         ///< in which the blocks come, where they differ in them
-  double steps_at_once = 1;   ///< of one block, that different warps work on at the same time
-  double rounds = 0;          ///< pieces of steps that each wait for the one before: product, softmax, product
-  double squares_read = 0;    ///< of the block mask, one after the other, until it is known which tile comes next
-  double tensor_flops = 0;    ///< of the matrix instructions; those of 8 bits count half, as they take half the time
-  double exponentials = 0;    ///< ex2
-  double fp32_values = 0;     ///< of accumulators that are rescaled, converted or added up
-  double shared_bytes = 0;    ///< that warps read from shared memory as operands
-  double register_bytes = 0;  ///< that are loaded into registers and have a place in the L1 on their way
-  double loaded_at_once = 0;  ///< bytes of these that a block loads at a time, where the L1 has room for them
-  double distinct_bytes = 0;  ///< of global memory, each read or written byte once: what DRAM sees with an endless L2
-  double cycled_bytes = 0;    ///< that the blocks at work pass through again and again; 0: what is reread is near by
+  double steps = 0;             ///< between two waits for memory: TileProgram::steps, summed over the blocks
+  BlockOrder order{};           ///< in which the blocks come, where they differ in them
+  double steps_at_once = 1;     ///< of one block, that different warps work on at the same time
+  double rounds = 0;            ///< pieces of steps that each wait for the one before: product, softmax, product
+  double squares_read = 0;      ///< of the block mask, one after the other, until it is known which tile comes next
+  double tensor_flops = 0;      ///< of the matrix instructions
+  double products_at_once = 1;  ///< of these, in the time of one of 16-bit operands
+  double exponentials = 0;      ///< ex2
+  double fp32_values = 0;       ///< of accumulators that are rescaled, converted or added up
+  double shared_bytes = 0;      ///< that warps read from shared memory as operands
+  double register_bytes = 0;    ///< that are loaded into registers and have a place in the L1 on their way
+  double loaded_at_once = 0;    ///< bytes of these that a block loads at a time, where the L1 has room for them
+  double distinct_bytes = 0;    ///< of global memory, each read or written byte once: what DRAM sees with an endless L2
+  double cycled_bytes = 0;      ///< that the blocks at work pass through again and again; 0: what is reread is near by
 
   bool operator==(const KernelWork&) const = default;
 };

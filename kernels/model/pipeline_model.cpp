@@ -31,10 +31,15 @@ double norm(double a, double b, double c, double exponent) {
   return norm(norm(a, b, exponent), c, exponent);
 }
 
+/// Of the matrix instructions, as if all were of 16 bits.
+double tensor_work(const KernelWork& work) {
+  return work.tensor_flops / work.products_at_once;
+}
+
 /// Cycles of an SM that a block's work takes at the units' peaks.
 UnitCosts cycles_of_block(const LaunchLoad& load, const DeviceRates& rates) {
   const double blocks = std::max(1.0, load.blocks);
-  return {.tensor = over(load.work.tensor_flops / blocks, rates.per_cycle.tensor),
+  return {.tensor = over(tensor_work(load.work) / blocks, rates.per_cycle.tensor),
           .exponential = over(load.work.exponentials / blocks, rates.per_cycle.exponential),
           .fp32 = over(load.work.fp32_values / blocks, rates.per_cycle.fp32),
           .shared = over(load.work.shared_bytes / blocks, rates.per_cycle.shared),
@@ -170,7 +175,7 @@ UnitValues busy_cycles(const LaunchLoad& load, const DeviceRates& rates) {
   const double wavefronts =
       (use.wavefronts.shared * load.work.shared_bytes + use.wavefronts.l2 * load.l2_sm_bytes) / wavefront_bytes +
       (use.wavefronts.exponential * load.work.exponentials + use.wavefronts.fp32 * load.work.fp32_values) / lanes;
-  return {over(load.work.tensor_flops, tensor * rates.per_cycle.tensor),
+  return {over(tensor_work(load.work), tensor * rates.per_cycle.tensor),
           over(use.exponentials * load.work.exponentials, rates.per_cycle.exponential),
           over(wavefronts * wavefront_bytes, rates.per_cycle.shared), over(load.l2_to_sm_bytes, rates.per_cycle.l2), 0};
 }

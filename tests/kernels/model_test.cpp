@@ -175,8 +175,9 @@ TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
           }
           EXPECT_EQ(work.steps, static_cast<double>(steps));
           expect_order(work, steps_of_blocks);
-          EXPECT_GE(work.exponentials, exponentials);
-          EXPECT_GE(work.tensor_flops * products_at_once(p.dtype), model.kernels[i].matrix_flops);
+          // With 8 bits, down to half of them are straight lines.
+          EXPECT_GE(work.exponentials, exponentials * (p.dtype == DType::fp8 ? 0.5 : 1));
+          EXPECT_GE(work.tensor_flops, model.kernels[i].matrix_flops);
           EXPECT_GE(work.rounds, 0);
           EXPECT_TRUE(p.mask.sparse() || work.squares_read == 0) << "there is none to read";
           EXPECT_GE(work.steps_at_once, 1);

@@ -235,6 +235,13 @@ LaunchLoad at_the_peak(double tensor_flops) {
           .blocks_per_sm = 1};
 }
 
+TEST(LaunchTimes, OperandsOf8BitsTakeHalfTheTime) {
+  LaunchLoad of_8_bits = at_the_peak(8e6);
+  of_8_bits.work.products_at_once = 2;
+  EXPECT_EQ(launch_times(std::vector{of_8_bits}, four_sms()).at(0).ns,
+            launch_times(std::vector{at_the_peak(4e6)}, four_sms()).at(0).ns);
+}
+
 TEST(HeldClock, IsTheHighestWithinTheCap) {
   // At a share s of the boost clock: 0.2 + 1.6 s s^3 = 1, so s = 0.5^(1/4).
   const std::vector loads{at_the_peak(4e6)};
