@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/algorithm_parts.h"
+#include "kernels/device/row_blocks_shape.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -350,9 +351,15 @@ BufferSpec row_buffer(std::string name, const AttentionProblem& p, std::int64_t 
   return {std::move(name), p.instances() * p.n_q * elements * element_bytes, BufferFill::poison};
 }
 
-BlockPlace place_of(std::int64_t block, Raster raster, std::int64_t q_tiles, std::int64_t instances) {
-  if (raster == Raster::q_fastest) return {.q_tile = block % q_tiles, .instance = block / q_tiles};
-  return {.q_tile = block / instances, .instance = block % instances};
+bool later_rows_see_more(const AttentionProblem& p) {
+  return p.mask.right != Mask::unlimited && p.mask.left == Mask::unlimited;
+}
+
+BlockPlace place_of(std::int64_t block, Raster raster, std::int64_t tiles, std::int64_t instances, std::int64_t in_turn,
+                    bool last_first) {
+  if (raster == Raster::heads_fastest) in_turn = instances;
+  const auto [tile, instance] = head_block(block, tiles, instances, in_turn, last_first);
+  return {.tile = tile, .instance = instance};
 }
 
 }  // namespace attnscope

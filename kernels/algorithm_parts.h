@@ -136,11 +136,16 @@ void append_mask_arguments(std::vector<Argument>&, const AttentionProblem&);
 
 inline constexpr int fp32_bytes = 4;
 
-/// The block's place in a launch of one block for each Q tile and instance.
+/// Whether later query rows see more keys, and earlier keys are seen by more rows: under a right bound alone.
+[[nodiscard]] bool later_rows_see_more(const AttentionProblem&);
+
+/// The block's place in a launch of one block for each tile and instance: head_block(), where heads that are not
+/// fastest go `in_turn`.
 struct BlockPlace {
-  std::int64_t q_tile = 0;
+  std::int64_t tile = 0;
   std::int64_t instance = 0;
 };
-[[nodiscard]] BlockPlace place_of(std::int64_t block, Raster, std::int64_t q_tiles, std::int64_t instances);
+[[nodiscard]] BlockPlace place_of(std::int64_t block, Raster, std::int64_t tiles, std::int64_t instances,
+                                  std::int64_t in_turn = 1, bool last_first = false);
 
 }  // namespace attnscope

@@ -118,13 +118,12 @@ std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, st
 BlockOrder order_of(const HeadTiles& launch) {
   if (alike(launch)) return {};
   const std::int64_t of_entry = launch.heads / std::ssize(launch.tiles);
-  const std::int64_t most = launch.raster == Raster::heads_fastest ? launch.heads
-                            : launch.last_first                    ? std::min(launch.in_turn, launch.heads)
-                                                                   : 1;
+  const std::int64_t most =
+      launch.raster == Raster::heads_fastest ? launch.heads : std::min(launch.in_turn, launch.heads);
   std::int64_t tiles = 0;
   for (const BlockRun& run : launch.tiles.front()) tiles += run.blocks;
 
-  // From the end on: what does not divide went first (row_block()).
+  // From the end on: what does not divide went first (head_block()).
   BlockOrder order;
   Sums before;
   std::vector<HeadsOfEntry> behind;

@@ -15,7 +15,7 @@ struct HeadTiles {
   std::int64_t heads = 1;  ///< of all batch entries
   Raster raster = Raster::q_fastest;
   bool last_first = false;   ///< a head's last tile is its first block
-  std::int64_t in_turn = 1;  ///< heads that go together then: row_block()
+  std::int64_t in_turn = 1;  ///< heads that go together: head_block()
   /// By batch entry, one where they are equal: a head's tiles, from its first on.
   std::vector<std::vector<BlockRun>> tiles{};
 };

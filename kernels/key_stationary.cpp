@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/block_orders.h"
+#include "kernels/device/row_blocks_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
@@ -108,6 +109,11 @@ bool hands_out_last_first(const AttentionProblem& p) {
   return p.deterministic && p.mask.right != Mask::unlimited;
 }
 
+/// K/V heads that go together: where earlier keys are seen by more rows, and no block waits for another's turn.
+std::int64_t in_turn(const AttentionProblem& p) {
+  return !p.deterministic && later_rows_see_more(p) ? heads_in_turn(p.n_k) : 1;
+}
+
 /// Of a block whose K/V tile so many Q tiles of a head see.
 std::int64_t steps_of(const AttentionProblem& p, std::int64_t seen) {
   return seen == 0 ? 1 : 2 + seen * group_size(p);
@@ -193,9 +199,9 @@ class MainProgram final : public TileProgram {
   };
   [[nodiscard]] Place place(std::int64_t block) const {
     const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
-    const BlockPlace place = place_of(block, raster_, k_tiles, p_.kv_instances());
-    return {.k_tile = hands_out_last_first(p_) ? k_tiles - 1 - place.q_tile : place.q_tile,
-            .kv_instance = place.instance};
+    const auto [tile, instance] =
+        place_of(block, raster_, k_tiles, p_.kv_instances(), in_turn(p_), hands_out_last_first(p_));
+    return {.k_tile = tile, .kv_instance = instance};
   }
 
   AttentionProblem p_;
@@ -250,7 +256,8 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
 /// As MainProgram::place() has it.
 BlockOrder main_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> columns,
                       std::int64_t rounds_of_tile) {
-  HeadTiles launch{.heads = p.kv_instances(), .raster = raster, .last_first = hands_out_last_first(p)};
+  HeadTiles launch{
+      .heads = p.kv_instances(), .raster = raster, .last_first = hands_out_last_first(p), .in_turn = in_turn(p)};
   for (const std::vector<TileRun>& of_entry : columns) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
     tiles.reserve(of_entry.size());

@@ -22,9 +22,9 @@ bool quantised(const AttentionProblem& p) {
   return p.dtype == DType::fp8;
 }
 
-/// Whether launches begin with the last Q tiles: where those see more keys.
-bool hands_out_last_first(const AttentionProblem& p) {
-  return p.mask.right != Mask::unlimited && p.mask.left == Mask::unlimited;
+/// Heads that go together, the last Q tiles first, where those see more keys.
+std::int64_t in_turn(const AttentionProblem& p) {
+  return later_rows_see_more(p) ? heads_in_turn(p.n_k) : 1;
 }
 
 /// LSE, of which a warp stores half of its 16 rows at a time.
@@ -39,8 +39,8 @@ std::int64_t steps_of(std::int64_t seen) {
 
 /// A block owns Q tile i of one instance: step 0 loads Q_i, the next ones load K_j and V_j of the tiles j that it
 /// visits, the last step stores O_i and LSE_i. A tile whose rows see no key loads nothing. Where later rows see more
-/// keys, launches hand out the last tiles first (row_block()). Blocks of a persistent grid are such tiles, taken from a
-/// counter. `on_chip` is the model's.
+/// keys, launches hand out the last tiles first (head_block()). Blocks of a persistent grid are such tiles, taken from
+/// a counter. `on_chip` is the model's.
 class Program final : public TileProgram {
  public:
   Program(const AttentionProblem& problem, const Config& config, std::span<const OnChipPart> on_chip,
@@ -63,8 +63,8 @@ class Program final : public TileProgram {
     const BlockPlace at = place(block);
     const TileGrid& grid = grids_.of(at.instance);
     const int element = bytes_per_element(p_.dtype);
-    const std::int64_t row = at.q_tile * tile_.br;
-    const std::int64_t rows = grid.q_rows(at.q_tile);
+    const std::int64_t row = at.tile * tile_.br;
+    const std::int64_t rows = grid.q_rows(at.tile);
     const bool takes = persistent_ && step == 0;
     if (takes) out.push_back(taken(Access::load));
     if (step == steps_of_tile(at) - 1) {
@@ -98,7 +98,7 @@ class Program final : public TileProgram {
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
     const BlockPlace at = place(block);
     const TileGrid& grid = grids_.of(at.instance);
-    const std::int64_t rows = grid.q_rows(at.q_tile);
+    const std::int64_t rows = grid.q_rows(at.tile);
     const std::int64_t last_step = steps_of_tile(at) - 1;
     if (step == 0) append_cleared(out, parts_, p_, rows);
     if (step == last_step) {
@@ -124,22 +124,15 @@ class Program final : public TileProgram {
 
   /// That a step between the first and the last works on.
   static std::int64_t k_tile(const TileGrid& grid, const BlockPlace& at, std::int64_t step) {
-    return grid.nth_k_tile(at.q_tile, step - 1);
+    return grid.nth_k_tile(at.tile, step - 1);
   }
 
   [[nodiscard]] std::int64_t steps_of_tile(const BlockPlace& at) const {
-    return steps_of(grids_.of(at.instance).k_tiles_seen(at.q_tile));
+    return steps_of(grids_.of(at.instance).k_tiles_seen(at.tile));
   }
 
   [[nodiscard]] BlockPlace place(std::int64_t block) const {
-    const bool last_first = hands_out_last_first(p_);
-    if (raster_ == Raster::q_fastest) {
-      const auto [tile, instance] = row_block(block, q_tiles_, p_.instances(), heads_in_turn(p_.n_k), last_first);
-      return {.q_tile = tile, .instance = instance};
-    }
-    BlockPlace place = place_of(block, raster_, q_tiles_, p_.instances());
-    if (last_first) place.q_tile = q_tiles_ - 1 - place.q_tile;
-    return place;
+    return place_of(block, raster_, q_tiles_, p_.instances(), in_turn(p_), later_rows_see_more(p_));
   }
 
   AttentionProblem p_;
@@ -192,7 +185,7 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
 BlockOrder forward_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> rows,
                          std::int64_t rounds_of_tile) {
   HeadTiles launch{
-      .heads = p.instances(), .raster = raster, .last_first = hands_out_last_first(p), .in_turn = heads_in_turn(p.n_k)};
+      .heads = p.instances(), .raster = raster, .last_first = later_rows_see_more(p), .in_turn = in_turn(p)};
   for (const std::vector<TileRun>& of_entry : rows) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
     tiles.reserve(of_entry.size());

@@ -12,6 +12,7 @@
 // of lower index alone, which started before it. That is the order of their K/V tiles; under a right bound the last
 // first, which begin nearest to the Q tile. turns[instance, i] counts the blocks that have added.
 #include "device/gradient.cuh"
+#include "device/row_blocks_shape.h"
 
 namespace attnscope::fa2_backward {
 
@@ -29,6 +30,8 @@ using Tile = SharedTile<d>;
 using Scores = SharedTile<bc>;
 
 constexpr bool last_keys_first = ATTN_DETERMINISTIC && bounded_right;
+/// Earlier key tiles are seen by more rows: several heads go together, their longest tiles first.
+constexpr bool keys_in_turn = !ATTN_DETERMINISTIC && last_rows_first;
 
 /// How many K/V tiles add to the Q tile before `key_tile` does. By one warp.
 __device__ __forceinline__ int turn_of(const Visibility& sees, int first_row, int key_tile, int lane) {
@@ -67,15 +70,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
 
   const int key_tiles = (n_k + bc - 1) / bc;
   const int block = static_cast<int>(blockIdx.x);
-#if ATTN_HEADS_FASTEST
   const int kv_instances = instances / group;
-  const int kv_instance = block % kv_instances;
-  const int launch_tile = block / kv_instances;
-#else
-  const int kv_instance = block / key_tiles;
-  const int launch_tile = block % key_tiles;
-#endif
-  const int key_tile = last_keys_first ? key_tiles - 1 - launch_tile : launch_tile;
+  const int in_turn = ATTN_HEADS_FASTEST ? kv_instances : heads_in_turn(n_k);
+  const HeadBlock<int> place = ATTN_HEADS_FASTEST || keys_in_turn
+                                   ? head_block(block, key_tiles, kv_instances, in_turn, last_keys_first)
+                                   : head_block(block, key_tiles, last_keys_first);
+  const int kv_instance = place.instance;
+  const int key_tile = place.tile;
   const int first_key = key_tile * bc;
   const int thread = static_cast<int>(threadIdx.x);
   const long long key_at = (static_cast<long long>(kv_instance) * n_k + first_key) * d;

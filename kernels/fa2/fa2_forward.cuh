@@ -48,15 +48,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
 
   const int row_tiles = (n_q + br - 1) / br;
   const int block = static_cast<int>(blockIdx.x);
-#if ATTN_HEADS_FASTEST
-  const int instance = block % instances;
-  const int tile_row = (last_rows_first ? row_tiles - 1 - block / instances : block / instances) * br;
-#else
-  const attnscope::RowBlock<int> place =
-      attnscope::row_block(block, row_tiles, instances, attnscope::heads_in_turn(n_k), last_rows_first);
+  const int in_turn = ATTN_HEADS_FASTEST ? instances : attnscope::heads_in_turn(n_k);
+  const auto place = ATTN_HEADS_FASTEST || last_rows_first
+                         ? attnscope::head_block(block, row_tiles, instances, in_turn, last_rows_first)
+                         : attnscope::head_block(block, row_tiles, false);
   const int instance = place.instance;
   const int tile_row = place.tile * br;
-#endif
 
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;

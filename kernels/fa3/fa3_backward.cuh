@@ -24,6 +24,7 @@
 #include "device/attention.cuh"
 #include "device/dq_accumulator.cuh"
 #include "device/global.cuh"
+#include "device/row_blocks_shape.h"
 #include "device/tensor_copy.cuh"
 #include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
@@ -57,6 +58,8 @@ constexpr bool tight = d == 128;
 // In turns, blocks add to a tile in the order of their launch, so that none waits for one that cannot start yet. Under
 // a right bound the last keys, whose blocks begin nearest to the tile, go first; else the first keys do.
 constexpr bool last_keys_first = in_turns && bounded_right;
+// Earlier key tiles are seen by more rows: several heads go together, their longest tiles first.
+constexpr bool keys_in_turn = !in_turns && last_rows_first;
 
 using RowTile = PanelTile<br, d>;
 using KeyTile = PanelTile<bc, d>;
@@ -202,9 +205,10 @@ __device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigne
       : "memory");
 }
 
-/// The K/V tile of a block.
-__device__ __forceinline__ int key_tile(int block, int key_tiles) {
-  return last_keys_first ? key_tiles - 1 - block % key_tiles : block % key_tiles;
+/// The K/V tile of a block, and of which K/V head.
+__device__ __forceinline__ HeadBlock<int> place_of(int block, int key_tiles, int kv_instances, int n_k) {
+  return keys_in_turn ? head_block(block, key_tiles, kv_instances, heads_in_turn(n_k), false)
+                      : head_block(block, key_tiles, last_keys_first);
 }
 
 /// Waits until the blocks before have added to a tile of the accumulator, as they count in `turn`; then the copy engine
@@ -299,10 +303,10 @@ struct Block {
   Visit visit{0, 0};
   int visits;
 
-  __device__ __forceinline__ Block(int block, int key_tiles, int group, int heads_q, const Arguments& a,
+  __device__ __forceinline__ Block(const HeadBlock<int>& place, int group, int heads_q, const Arguments& a,
                                    const int* key_lengths) {
-    kv_instance = block / key_tiles;
-    tile = key_tile(block, key_tiles);
+    kv_instance = place.instance;
+    tile = place.tile;
     instance = kv_instance * group;
     row_tiles = (a.n_q + br - 1) / br;
     const Visibility view = visibility(instance / heads_q, a.n_q, a.n_k, a.left, a.right, key_lengths, nullptr, 0);
@@ -596,7 +600,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1
   const Shared shared(shared_address(shared_bytes));
   const Arguments arguments{k, v, dq_acc, turns, n_q, n_k, scale, left, right};
   const int key_tiles = (n_k + bc - 1) / bc;
-  const Block block(static_cast<int>(blockIdx.x), key_tiles, group, heads_q, arguments, key_lengths);
+  const Block block(place_of(static_cast<int>(blockIdx.x), key_tiles, instances / group, n_k), group, heads_q,
+                    arguments, key_lengths);
 
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
@@ -629,9 +634,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1
                       block.visit.first * br};
     consumer.run();
 
-    const int now = recomputed(static_cast<int>(blockIdx.x));
-    const int key = key_tile(now, key_tiles) * bc + Consumer::thread() / 32 * 16 + Consumer::thread() % 32 / 4;
-    const long long first = static_cast<long long>(now / key_tiles) * n_k * d;
+    const auto now = place_of(recomputed(static_cast<int>(blockIdx.x)), key_tiles, instances / group, n_k);
+    const int key = now.tile * bc + Consumer::thread() / 32 * 16 + Consumer::thread() % 32 / 4;
+    const long long first = static_cast<long long>(now.instance) * n_k * d;
     store_gradient(dv + first, consumer.dv, 1.0f, key, n_k);
     store_gradient(dk + first, consumer.dk, scale, key, n_k);
   }

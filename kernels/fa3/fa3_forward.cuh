@@ -259,7 +259,8 @@ __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared
     const int instance = taken % a.instances;
     const int row = (last_rows_first ? row_tiles - 1 - taken / a.instances : taken / a.instances) * br;
 #else
-    const auto place = row_block(taken, row_tiles, a.instances, heads_in_turn(a.n_k), last_rows_first);
+    const auto place = last_rows_first ? head_block(taken, row_tiles, a.instances, heads_in_turn(a.n_k), true)
+                                       : head_block(taken, row_tiles, false);
     const int instance = place.instance;
     const int row = place.tile * br;
 #endif

@@ -253,7 +253,7 @@ class PvProgram final : public TileProgram {
   /// Warps that share rows have a sum each, of a part of the columns.
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
     const std::int64_t sums = pv_column_warps(tile_.br, static_cast<int>(p_.d));
-    const std::int64_t rows = grid_.q_rows(place_of(block, raster_, grid_.q_tiles(), p_.instances()).q_tile) * sums;
+    const std::int64_t rows = grid_.q_rows(place_of(block, raster_, grid_.q_tiles(), p_.instances()).tile) * sums;
     if (step < loads_) {
       out.push_back(product_step(p_, product_, rows, p_.d));
     } else if (sums > 1) {
@@ -314,7 +314,7 @@ class TnProgram final : public TileProgram {
 
   void compute(std::int64_t block, std::int64_t step, std::vector<Computation>& out) const override {
     if (step == loads_) return;
-    const std::int64_t j = place_of(block, raster_, grid_.k_tiles(), p_.kv_instances()).q_tile;
+    const std::int64_t j = place_of(block, raster_, grid_.k_tiles(), p_.kv_instances()).tile;
     out.push_back(product_step(p_, product_, grid_.k_rows(j), p_.d));
   }
 
