@@ -61,9 +61,9 @@ class Bug:
         return f"{re.search('«(.*)»', self.text).group(1)}  ->  {self.wrong}"
 
 
-def read_list():
+def read_list(path=LIST):
     bugs, programs, built, file, tests, text = [], [], False, None, "", None
-    for number, line in enumerate(LIST.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if line.startswith(("== ", "=! ")):
@@ -83,12 +83,12 @@ def pattern_of(text):
     return r"\s+".join(re.escape(word) for word in re.split(r"\s+", text))
 
 
-def find_all(bugs):
+def find_all(bugs, listed=LIST.name):
     """Finds each bug's place; returns what is wrong with the list."""
     wrong, sources, seen = [], {}, set()
     for bug in bugs:
         def complain(why):
-            wrong.append(f"{LIST.name}:{bug.list_line}: {bug.file}: {why}: {bug.text}")
+            wrong.append(f"{listed}:{bug.list_line}: {bug.file}: {why}: {bug.text}")
         if bug.text.count("«") != 1 or bug.text.count("»") != 1:
             complain("one piece between « and » is wanted")
             continue
