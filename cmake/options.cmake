@@ -41,9 +41,10 @@ if(ATTNSCOPE_MOLD)
 endif()
 
 # attnscope_optimise(target level): in a Release build, -O2 for what computes and -O1 for what waits for people; tests
-# and CLI11's templates compile far longer than they run.
+# and CLI11's templates compile far longer than they run. Under sanitizers everything does but what computes.
 function(attnscope_optimise target level)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>
+    $<$<AND:$<CONFIG:RelWithDebInfo>,$<STREQUAL:${level},-O2>>:-O1>)
 endfunction()
 
 # attnscope_library(name [FULLY] [FOLDERS folder...] [SOURCES generated...]) makes attnscope_<name>, with the alias

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/algorithm_parts.h"
-#include "kernels/device/row_blocks_shape.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -358,8 +357,7 @@ bool later_rows_see_more(const AttentionProblem& p) {
 BlockPlace place_of(std::int64_t block, Raster raster, std::int64_t tiles, std::int64_t instances, std::int64_t in_turn,
                     bool last_first) {
   if (raster == Raster::heads_fastest) in_turn = instances;
-  const auto [tile, instance] = head_block(block, tiles, instances, in_turn, last_first);
-  return {.tile = tile, .instance = instance};
+  return head_block(block, tiles, instances, in_turn, last_first);
 }
 
 }  // namespace attnscope

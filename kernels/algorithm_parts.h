@@ -14,6 +14,7 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/common_knobs.h"
+#include "kernels/device/head_blocks_shape.h"
 #include "kernels/kernel_defines.h"
 
 namespace attnscope {
@@ -139,12 +140,9 @@ inline constexpr int fp32_bytes = 4;
 /// Whether later query rows see more keys, and earlier keys are seen by more rows: under a right bound alone.
 [[nodiscard]] bool later_rows_see_more(const AttentionProblem&);
 
-/// The block's place in a launch of one block for each tile and instance: head_block(), where heads that are not
-/// fastest go `in_turn`.
-struct BlockPlace {
-  std::int64_t tile = 0;
-  std::int64_t instance = 0;
-};
+/// The block's place in a launch of one block for each tile and instance: of `in_turn` heads together, or of all where
+/// heads are fastest.
+using BlockPlace = HeadBlock<std::int64_t>;
 [[nodiscard]] BlockPlace place_of(std::int64_t block, Raster, std::int64_t tiles, std::int64_t instances,
                                   std::int64_t in_turn = 1, bool last_first = false);
 

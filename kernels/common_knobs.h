@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-/// The order in which thread blocks are handed to the SMs. `q_fastest`: neighbouring blocks share one head's K and V,
-/// which then stay in L2. `heads_fastest`: neighbouring blocks belong to different heads, whose K and V evict one
-/// another.
+/// The order in which thread blocks are handed to the SMs. `q_fastest`: neighbouring blocks share a head's K and V,
+/// which then stay in L2; under a causal mask some heads go in turn (head_blocks_shape.h). `heads_fastest`:
+/// neighbouring blocks belong to different heads, whose K and V evict one another.
 enum class Raster { q_fastest, heads_fastest };
 
 namespace knob {

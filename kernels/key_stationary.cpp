@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kernels/block_orders.h"
-#include "kernels/device/row_blocks_shape.h"
+#include "kernels/device/head_blocks_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"
@@ -193,15 +193,9 @@ class MainProgram final : public TileProgram {
   }
   [[nodiscard]] std::int64_t dq_rows(std::int64_t rows) const { return whole_tiles_ ? tile_.br : rows; }
 
-  struct Place {
-    std::int64_t k_tile;
-    std::int64_t kv_instance;
-  };
-  [[nodiscard]] Place place(std::int64_t block) const {
+  [[nodiscard]] BlockPlace place(std::int64_t block) const {
     const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
-    const auto [tile, instance] =
-        place_of(block, raster_, k_tiles, p_.kv_instances(), in_turn(p_), hands_out_last_first(p_));
-    return {.k_tile = tile, .kv_instance = instance};
+    return place_of(block, raster_, k_tiles, p_.kv_instances(), in_turn(p_), hands_out_last_first(p_));
   }
 
   AttentionProblem p_;

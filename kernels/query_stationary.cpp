@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/block_orders.h"
+#include "kernels/device/head_blocks_shape.h"
 #include "kernels/device/quantise_shape.h"
-#include "kernels/device/row_blocks_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/row_numbers.h"
 #include "kernels/model/tile_grid.h"

@@ -38,6 +38,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"rounds", load.work.rounds},
                   {"squares_read", load.work.squares_read},
                   {"tensor_flops", load.work.tensor_flops},
+                  {"products_at_once", load.work.products_at_once},
                   {"exponentials", load.work.exponentials},
                   {"fp32_values", load.work.fp32_values},
                   {"shared_bytes", load.work.shared_bytes},

@@ -175,9 +175,9 @@ struct TileGradients {
     KeyPart::clear(dv);
   }
 
-  /// Of the lane whose first element is of `row` and `key`. A branch around it: few tiles are cut by the mask, and the
-  /// compares of every element, predicated, cost the others 4% of the pass.
-  __device__ __forceinline__ static void clear_unseen(typename ScorePart::Accumulator& p, int row, int key,
+  /// Clears what the rows do not see; `row` and `key` are of the lane's first element. Called behind a branch:
+  /// predicated into every tile, the compares would cost those that the mask does not cut, too.
+  __device__ __forceinline__ static void clear_unseen(typename ScorePart::Accumulator& s, int row, int key,
                                                       const Visibility& sees) {
 #pragma unroll
     for (int m = 0; m < of_scores.rows; ++m) {
@@ -190,7 +190,7 @@ struct TileGradients {
 #pragma unroll
           for (int e = 0; e < 2; ++e) {
             if ((bounded_left && n * 8 + e < first) || n * 8 + e >= last) {
-              p[m][n][half * 2 + e] = 0.0f;
+              s[m][n][half * 2 + e] = 0.0f;
             }
           }
         }

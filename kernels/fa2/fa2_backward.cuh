@@ -12,7 +12,7 @@
 // of lower index alone, which started before it. That is the order of their K/V tiles; under a right bound the last
 // first, which begin nearest to the Q tile. turns[instance, i] counts the blocks that have added.
 #include "device/gradient.cuh"
-#include "device/row_blocks_shape.h"
+#include "device/head_blocks_shape.h"
 
 namespace attnscope::fa2_backward {
 
@@ -31,7 +31,7 @@ using Scores = SharedTile<bc>;
 
 constexpr bool last_keys_first = ATTN_DETERMINISTIC && bounded_right;
 /// Earlier key tiles are seen by more rows: several heads go together, their longest tiles first.
-constexpr bool keys_in_turn = !ATTN_DETERMINISTIC && last_rows_first;
+constexpr bool heads_together = !ATTN_DETERMINISTIC && last_rows_first;
 
 /// How many K/V tiles add to the Q tile before `key_tile` does. By one warp.
 __device__ __forceinline__ int turn_of(const Visibility& sees, int first_row, int key_tile, int lane) {
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
   const int block = static_cast<int>(blockIdx.x);
   const int kv_instances = instances / group;
   const int in_turn = ATTN_HEADS_FASTEST ? kv_instances : heads_in_turn(n_k);
-  const HeadBlock<int> place = ATTN_HEADS_FASTEST || keys_in_turn
+  const HeadBlock<int> place = ATTN_HEADS_FASTEST || heads_together
                                    ? head_block(block, key_tiles, kv_instances, in_turn, last_keys_first)
                                    : head_block(block, key_tiles, last_keys_first);
   const int kv_instance = place.instance;

@@ -4,12 +4,12 @@
 // Tile program of block (i, head):
 //   load Q_i; for each key tile j that a row of tile i sees, in order: load K_j, load V_j; store O_i, store LSE_i
 // Where no key is seen, Q_i is not loaded either. Causal launches hand out the longest row tiles of
-// some heads first (device/row_blocks_shape.h).
+// some heads first (device/head_blocks_shape.h).
 //
 // K and V have one buffer each: V_j arrives during S = Q K_j^T, K_{j+1} during O += P V_j.
 #include "device/global.cuh"
+#include "device/head_blocks_shape.h"
 #include "device/query_rows.cuh"
-#include "device/row_blocks_shape.h"
 #include "device/trace.cuh"
 #include "fa2/fa2_shape.h"
 

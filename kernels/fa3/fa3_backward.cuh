@@ -24,7 +24,7 @@
 #include "device/attention.cuh"
 #include "device/dq_accumulator.cuh"
 #include "device/global.cuh"
-#include "device/row_blocks_shape.h"
+#include "device/head_blocks_shape.h"
 #include "device/tensor_copy.cuh"
 #include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
@@ -59,7 +59,7 @@ constexpr bool tight = d == 128;
 // a right bound the last keys, whose blocks begin nearest to the tile, go first; else the first keys do.
 constexpr bool last_keys_first = in_turns && bounded_right;
 // Earlier key tiles are seen by more rows: several heads go together, their longest tiles first.
-constexpr bool keys_in_turn = !in_turns && last_rows_first;
+constexpr bool heads_together = !in_turns && last_rows_first;
 
 using RowTile = PanelTile<br, d>;
 using KeyTile = PanelTile<bc, d>;
@@ -207,8 +207,8 @@ __device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigne
 
 /// The K/V tile of a block, and of which K/V head.
 __device__ __forceinline__ HeadBlock<int> place_of(int block, int key_tiles, int kv_instances, int n_k) {
-  return keys_in_turn ? head_block(block, key_tiles, kv_instances, heads_in_turn(n_k), false)
-                      : head_block(block, key_tiles, last_keys_first);
+  return heads_together ? head_block(block, key_tiles, kv_instances, heads_in_turn(n_k), false)
+                        : head_block(block, key_tiles, last_keys_first);
 }
 
 /// Waits until the blocks before have added to a tile of the accumulator, as they count in `turn`; then the copy engine

@@ -15,7 +15,7 @@
 // (fa3_quantise.cuh): fa3_forward_fp8.cuh has what differs.
 //
 // Shared memory: Q | ring of K | ring of V, of 8 bits with ones beside | O, or in Q's place where it has no room |
-// barriers | scales of 8 bits | row tiles taken.
+// barriers | row tiles taken | scales of 8 bits.
 
 // Under these masks ptxas serializes 8-bit products whatever is tried (C7511), and not with one bound more, which then
 // bounds nothing.
@@ -37,7 +37,7 @@
 #include "device/attention.cuh"
 #include "device/dropout.cuh"
 #include "device/global.cuh"
-#include "device/row_blocks_shape.h"
+#include "device/head_blocks_shape.h"
 #include "device/tensor_copy.cuh"
 #include "device/trace.cuh"
 #include "device/visibility.cuh"

@@ -16,7 +16,7 @@ struct KernelWork {
   double rounds = 0;            ///< pieces of steps that each wait for the one before: product, softmax, product
   double squares_read = 0;      ///< of the block mask, one after the other, until it is known which tile comes next
   double tensor_flops = 0;      ///< of the matrix instructions
-  double products_at_once = 1;  ///< of these, in the time of one of 16-bit operands
+  double products_at_once = 1;  ///< products of these operands in the time of one of 16 bits
   double exponentials = 0;      ///< ex2
   double fp32_values = 0;       ///< of accumulators that are rescaled, converted or added up
   double shared_bytes = 0;      ///< that warps read from shared memory as operands

@@ -15,8 +15,8 @@ namespace attnscope {
 namespace {
 
 /// A head's tiles with 1, 2 and 3 steps.
-std::vector<BlockRun> rising() {
-  return {{.blocks = 1, .steps = 1}, {.blocks = 1, .steps = 2}, {.blocks = 1, .steps = 3}};
+std::vector<BlockRun> rising(std::int64_t blocks = 1) {
+  return {{.blocks = blocks, .steps = 1}, {.blocks = blocks, .steps = 2}, {.blocks = blocks, .steps = 3}};
 }
 std::vector<BlockRun> falling(std::int64_t blocks) {
   return {{.blocks = blocks, .steps = 3}, {.blocks = blocks, .steps = 2}, {.blocks = blocks, .steps = 1}};
@@ -31,6 +31,8 @@ TEST(BlockOrders, HeadByHead) {
 TEST(BlockOrders, HeadsInTurnAndFirstWhatDoesNotDivide) {
   EXPECT_EQ(order_of({.heads = 5, .last_first = true, .in_turn = 2, .tiles = {rising()}}),
             (BlockOrder{{.times = 1, .runs = falling(1)}, {.times = 2, .runs = falling(2)}}));
+  EXPECT_EQ(order_of({.heads = 5, .in_turn = 2, .tiles = {rising()}}),
+            (BlockOrder{{.times = 1, .runs = rising()}, {.times = 2, .runs = rising(2)}}));
   EXPECT_EQ(order_of({.heads = 5, .last_first = true, .in_turn = 9, .tiles = {rising()}}),
             (BlockOrder{{.times = 1, .runs = falling(5)}}));
 }

@@ -5,7 +5,7 @@
 usage: gemm.py ATTNSCOPE [--d 128] [--n 8192,16384] [--seconds 1] [--rounds 5]
 
 A row is 16,384 tokens in 2048 / d heads, fp16, full, normal inputs, the automatic tile; the product is torch.matmul of
-8192 x 8192 of the same inputs. FLOP are 4 N^2 d a head and 2 N^3; joules are the board's counter (NVML). Needs a GPU of
+8192 x 8192 normal numbers. FLOP are 4 N^2 d a head and 2 N^3; joules are the board's counter (NVML). Needs a GPU of
 compute capability 9.0, PyTorch and nvcc.
 """
 import argparse
@@ -52,7 +52,8 @@ def attention(attnscope, folder, d, n):
     cubin = os.path.join(folder, f"{n}.cubin")
     subprocess.run(["nvcc", "-cubin", "-arch=sm_90a", "-std=c++20", "--expt-relaxed-constexpr", "-x", "cu", f"-I{ROOT}/kernels", "-o", cubin,
                     "-DATTN_BF16=0", "-DATTN_DROPOUT=0", "-DATTN_HEADS_FASTEST=0", "-DATTN_MASK=0", f"-DATTN_D={d}", f"-DATTN_BR={row['br']}",
-                    f"-DATTN_BC={row['bc']}", f"{ROOT}/kernels/fa3/fa3_forward.cuh"], check=True, capture_output=True)
+                    f"-DATTN_BC={row['bc']}",
+                    *([f"-DATTN_STAGES={row['stages']}"] if int(row["stages"] or 0) else []), f"{ROOT}/kernels/fa3/fa3_forward.cuh"], check=True, capture_output=True)
     module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
     must(cuda.cuModuleLoad(ctypes.byref(module), cubin.encode()), "cuModuleLoad")
     must(cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"attn_fa3_forward"), "cuModuleGetFunction")
@@ -86,16 +87,17 @@ def energy(device):
 
 
 def sustain(device, launch, seconds):
-    """Launches for that long: (seconds of a launch, joules of a launch, clock in MHz towards the end)"""
-    launches, clock, begin = 0, ctypes.c_uint(), time.monotonic()
+    """Launches for that long: (seconds of a launch, joules of a launch, median clock in MHz)"""
+    launches, clock, clocks, begin = 0, ctypes.c_uint(), [], time.monotonic()
     joules = energy(device)
     while time.monotonic() - begin < seconds:
         for _ in range(20):
             launch()
         launches += 20
         must(nvml.nvmlDeviceGetClockInfo(device, 1, ctypes.byref(clock)), "the clock")
+        clocks.append(clock.value)
         torch.cuda.synchronize()
-    return (time.monotonic() - begin) / launches, (energy(device) - joules) / launches, clock.value
+    return (time.monotonic() - begin) / launches, (energy(device) - joules) / launches, statistics.median(clocks)
 
 
 def main():

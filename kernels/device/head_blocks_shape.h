@@ -12,8 +12,8 @@ struct HeadBlock {
 };
 
 /// Heads that share their turn where a causal mask gives their tiles unlike lengths: as many as have 32,768 keys, so
-/// that a turn has about as many blocks as run at once (256 of 128 rows or keys) and what they read again stays in L2
-/// meanwhile; with more, some is read twice. 32 at most: of many short heads, all would fetch K and V at the same time.
+/// that a turn has one to two times the blocks that run at once, of 128 rows or keys, and forward its K and V stay in
+/// L2 meanwhile. 32 at most: of many short heads, all would fetch theirs at the same time.
 template <class Int>
 constexpr Int heads_in_turn(Int n_k) {
   const Int heads = n_k > 0 ? 32'768 / n_k : 1;
@@ -28,8 +28,7 @@ constexpr HeadBlock<Int> head_block(Int block, Int tiles, bool last_first) {
 
 /// `in_turn` heads go together, tile by tile (what does not divide, at the launch's beginning). Where tiles are of
 /// unlike lengths several go together, the longest tiles of all of them first: of one head by itself, the last one, the
-/// longest tile would begin when little else is left, and most SMs would wait for it, 5% to 12% of a causal pass
-/// forward whatever N, 4% to 26% backward.
+/// longest tile would begin when little else is left, and most SMs would wait for it.
 template <class Int>
 constexpr HeadBlock<Int> head_block(Int block, Int tiles, Int instances, Int in_turn, bool last_first) {
   const Int most = in_turn < instances ? in_turn : instances;
