@@ -12,8 +12,8 @@ struct HeadBlock {
 };
 
 /// Heads that share their turn where a causal mask gives their tiles unlike lengths: as many as have 32,768 keys, so
-/// that a turn has one to two times the blocks that run at once, of 128 rows or keys, and forward its K and V stay in
-/// L2 meanwhile. 32 at most: of many short heads, all would fetch theirs at the same time.
+/// that a turn has one to two times the blocks that run at once, of 128 rows or keys. Where it has no more than run at
+/// once, its K and V stay in L2 meanwhile. 32 at most: of many short heads, all would fetch theirs at the same time.
 template <class Int>
 constexpr Int heads_in_turn(Int n_k) {
   const Int heads = n_k > 0 ? 32'768 / n_k : 1;
