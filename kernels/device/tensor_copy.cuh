@@ -27,18 +27,33 @@ __device__ __forceinline__ void fence_barriers_for_copies() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+/// What one block alone reads or writes goes first when the L2 needs room: other blocks' tiles stay longer.
+__device__ __forceinline__ unsigned long long first_to_go() {
+  unsigned long long policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
 /// Loads a box for each panel of a Tile, `stride` bytes apart from `tile` on, from row `row` and column `column` of the
-/// tensor; the barrier is told of their bytes.
-template <class Tile>
+/// tensor; the barrier is told of their bytes. `Alone`: no other block reads it.
+template <class Tile, bool Alone = false>
 __device__ __forceinline__ void load_boxes(unsigned tile, unsigned stride, const TensorMap& map, unsigned barrier,
                                            int row, int instance, int column = 0) {
 #pragma unroll
   for (int panel = 0; panel < Tile::panels; ++panel) {
-    asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
-        "[%2];" ::"r"(tile + panel * stride),
-        "l"(&map), "r"(barrier), "r"(column + panel * Tile::columns), "r"(row), "r"(instance)
-        : "memory");
+    if constexpr (Alone) {
+      asm volatile(
+          "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+          "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(tile + panel * stride),
+          "l"(&map), "r"(barrier), "r"(column + panel * Tile::columns), "r"(row), "r"(instance), "l"(first_to_go())
+          : "memory");
+    } else {
+      asm volatile(
+          "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+          "[%2];" ::"r"(tile + panel * stride),
+          "l"(&map), "r"(barrier), "r"(column + panel * Tile::columns), "r"(row), "r"(instance)
+          : "memory");
+    }
   }
 }
 
@@ -55,9 +70,11 @@ __device__ __forceinline__ void store_boxes(const TensorMap& map, unsigned tile,
                                             int instance) {
 #pragma unroll
   for (int panel = 0; panel < Tile::panels; ++panel) {
-    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
-                 "r"(tile + panel * stride), "r"(panel * Tile::columns), "r"(row), "r"(instance)
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3, %4}], [%1], %5;" ::"l"(
+            &map),
+        "r"(tile + panel * stride), "r"(panel * Tile::columns), "r"(row), "r"(instance), "l"(first_to_go())
+        : "memory");
   }
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }

@@ -277,8 +277,39 @@ __device__ __forceinline__ void first_product(float (&d)[N / 8][4], unsigned lon
   }
 }
 
+// Left operand in registers, right one in shared memory with its rows contiguous.
+#define ATTN_PRODUCT_HELD(N, registers, tiles, i, j, k, l, m, accumulate)                                        \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, {%" i ", %" j ", %" k \
+               ", %" l "}, %" m ", " accumulate ", 1, 1, 0;"                                                     \
+               : tiles                                                                                           \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                                              \
+               : "memory")
+
+/// The same with 16 columns of a in registers.
+template <int N>
+__device__ __forceinline__ void first_product(float (&d)[N / 8][4], const unsigned (&a)[4], unsigned long long b) {
+  static_assert(N == 64 || N == 128);
+  if constexpr (N == 64) {
+    ATTN_PRODUCT_HELD("64", ATTN_R64, ATTN_T64, "32", "33", "34", "35", "36", "0");
+  } else {
+    ATTN_PRODUCT_HELD("128", ATTN_R128, ATTN_T128, "64", "65", "66", "67", "68", "0");
+  }
+}
+
 #undef ATTN_BIND
 #define ATTN_BIND "+f"
+
+/// d (64 x N) += a b, a in registers, b in shared memory with its rows contiguous.
+template <int N>
+__device__ __forceinline__ void product_held(float (&d)[N / 8][4], const unsigned (&a)[4], unsigned long long b) {
+  static_assert(N == 64 || N == 128);
+  if constexpr (N == 64) {
+    ATTN_PRODUCT_HELD("64", ATTN_R64, ATTN_T64, "32", "33", "34", "35", "36", "1");
+  } else {
+    ATTN_PRODUCT_HELD("128", ATTN_R128, ATTN_T128, "64", "65", "66", "67", "68", "1");
+  }
+}
+
 #define ATTN_PRODUCT_COLUMNS(N, registers, tiles, i, j, columns_left)                                   \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" N ATTN_PRODUCT_TYPES " {" registers "}, %" i ", %" j \
                ", 1, 1, 1, " columns_left ", 1;"                                                        \
@@ -341,6 +372,7 @@ __device__ __forceinline__ void product_columns(float (*d)[4], unsigned long lon
 #undef ATTN_PRODUCT_SHARED
 #undef ATTN_PRODUCT_FIRST
 #undef ATTN_PRODUCT_COLUMNS
+#undef ATTN_PRODUCT_HELD
 #undef ATTN_PRODUCT_REGISTERS
 
 /// Elements of a row that a product multiplies at a time.
@@ -398,15 +430,21 @@ __device__ __forceinline__ void queue_values(float (&o)[D / 8][4], const unsigne
 }
 
 /// s = A B^T, queued, like queue_scores; s is written only, so that it may be queued while other products are under
-/// way.
-template <int Columns, int D, int ARows>
-__device__ __forceinline__ void queue_new_scores(float (&s)[Columns / 8][4], unsigned long long a,
-                                                 unsigned long long b) {
+/// way. The first 16 Held columns of A come from registers, `held`.
+template <int Columns, int D, int ARows, int Held>
+__device__ __forceinline__ void queue_new_scores(float (&s)[Columns / 8][4], const unsigned (&held)[4][4],
+                                                 unsigned long long a, unsigned long long b) {
 #pragma unroll
   for (int step = 0; step < D / 16; ++step) {
     const unsigned long long left = a + PanelTile<ARows, D>::column_offset(step * 16) / 16;
     const unsigned long long right = b + PanelTile<Columns, D>::column_offset(step * 16) / 16;
-    if (step == 0) {
+    if (step < Held) {
+      if (step == 0) {
+        first_product<Columns>(s, held[step], right);
+      } else {
+        product_held<Columns>(s, held[step], right);
+      }
+    } else if (step == 0) {
       first_product<Columns>(s, left, right);
     } else {
       product<Columns, true>(s, left, right);

@@ -25,6 +25,7 @@
 #include "device/dq_accumulator.cuh"
 #include "device/global.cuh"
 #include "device/head_blocks_shape.h"
+#include "device/mma.cuh"
 #include "device/tensor_copy.cuh"
 #include "device/visibility.cuh"
 #include "device/warpgroup.cuh"
@@ -53,8 +54,13 @@ constexpr int halves = br / 64;  // scores are computed for 64 queries at a time
 constexpr bool dq_by_rows = br == 128;
 constexpr int dq_floats = 64 * 64 / 4;  // of each warp
 constexpr unsigned dq_bytes = br * d * 4;
-// Where dK and dV leave no registers for dS^T, it is read from shared memory, and dQ_i leaves at once.
+// Where dK and dV leave no registers for dS^T, it is read from shared memory.
 constexpr bool tight = d == 128;
+// Shared memory is what products wait for. So as many of 16 columns of V and K as there are registers for are read from
+// it once for all.
+constexpr int v_held = tight ? 1 : 4;
+constexpr int k_held = tight ? 0 : 1;
+
 // In turns, blocks add to a tile in the order of their launch, so that none waits for one that cannot start yet. Under
 // a right bound the last keys, whose blocks begin nearest to the tile, go first; else the first keys do.
 constexpr bool last_keys_first = in_turns && bounded_right;
@@ -67,6 +73,14 @@ using ScoreTile = PanelTile<br, bc>;
 
 constexpr float plus_infinity = __builtin_bit_cast(float, 0x7f800000u);
 
+__device__ __forceinline__ int load_shared_int(unsigned address) {
+  int value;
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_shared(unsigned address, int value) {
+  asm volatile("st.shared.s32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
 __device__ __forceinline__ void store_shared(unsigned address, float value) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
 }
@@ -75,7 +89,7 @@ __device__ __forceinline__ void store_shared_16_bytes(unsigned address, const fl
                : "memory");
 }
 /// As recomputed() of whole numbers.
-__device__ __forceinline__ float recomputed(float value) {
+__device__ __forceinline__ float read_again(float value) {
   asm volatile("" : "+f"(value));
   return value;
 }
@@ -89,23 +103,69 @@ __device__ __forceinline__ unsigned parity_of(unsigned visit) {
   return visit / ring % 2;
 }
 
-/// The tiles [first, last) of query rows that a block visits, in each of the heads that share its keys.
-struct Visit {
-  int first;
-  int last;
+/// The kernel's parameters that several roles need.
+struct Arguments {
+  const Element* k;
+  const Element* v;
+  float* dq_acc;
+  int* turns;
+  int n_q;
+  int n_k;
+  float scale;
+  int left;
+  int right;
+};
+
+/// The keys of a block, and the tiles [first, last) of rows that see any of them, in each head that shares the keys.
+struct Block {
+  int kv_instance;
+  int tile;
+  int instance;   ///< the first of the query heads
+  int length;     ///< keys of the instance that are no padding
+  int row_tiles;  ///< of a head
+  int first = 0;
+  int last = 0;
+  int visits;
+
+  __device__ __forceinline__ Block(const HeadBlock<int>& place, int group, int heads_q, const Arguments& a,
+                                   const int* key_lengths) {
+    kv_instance = place.instance;
+    tile = place.tile;
+    instance = kv_instance * group;
+    row_tiles = (a.n_q + br - 1) / br;
+    const Visibility view = visibility(instance / heads_q, a.n_q, a.n_k, a.left, a.right, key_lengths, nullptr, 0);
+    length = view.length;
+    if (tile * bc < length) {
+      const int first_row = view.row_begin(tile * bc);
+      const int last_row = view.row_end(tile * bc + bc - 1);
+      if (first_row < last_row) {
+        first = first_row / br;
+        last = (last_row + br - 1) / br;
+      }
+    }
+    visits = group * (last - first);
+  }
+  /// How many blocks add to a row tile before this one.
+  __device__ __forceinline__ int turn(const Arguments& a, int row_tile) const {
+    const int first_key = row_tile * br + length - a.n_q;  // on the tile's first diagonal
+    return last_keys_first ? (min(length, min(first_key + br, length) + a.right) - 1) / bc - tile
+                           : tile - (bounded_left ? max(0, (first_key - a.left) / bc) : 0);
+  }
 };
 
 /// The row tiles of a block's visits, those of one head behind those of another.
 struct Walk {
-  Visit visit;
+  const Arguments& a;
+  const Block& block;
+  const unsigned first;  ///< where shared memory has Block::first: there is no register for it
   int instance;
   int tile;
 
-  __device__ __forceinline__ Walk(const Visit& of, int first_instance)
-      : visit(of), instance(first_instance), tile(of.first) {}
+  __device__ __forceinline__ Walk(const Arguments& arguments, const Block& of, unsigned first_in_shared)
+      : a(arguments), block(of), first(first_in_shared), instance(of.instance), tile(of.first) {}
   __device__ __forceinline__ void advance() {
-    if (++tile == visit.last) {
-      tile = visit.first;
+    if (++tile == (bounded_left ? block.last : (a.n_q + br - 1) / br)) {
+      tile = load_shared_int(first);
       ++instance;
     }
   }
@@ -164,18 +224,20 @@ __device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dou
     q_ring.wait_freed(at);
     dout_ring.wait_freed(at);
     const int first = walk.tile * br + lane;
-    const long long head = static_cast<long long>(walk.instance) * n_q;
+    const int rows_before = walk.instance * n_q;  // an int holds all rows that fit into any GPU
+    float number[br / 32];
+    float sum[br / 32];
 #pragma unroll
-    for (int row = 0; row < br; row += 32) {
-      float number = minus_infinity;
-      float sum = 0.0f;
-      if (first + row < n_q) {
-        number = load_float(lse + head + first + row);
-        sum = load_float(delta + head + first + row);
-      }
-      store_shared(q_ring.number(stage_of(at)) + (row + lane) * 4,
-                   number == minus_infinity ? plus_infinity : number * log2_e);
-      store_shared(dout_ring.number(stage_of(at)) + (row + lane) * 4, sum);
+    for (int i = 0; i < br / 32; ++i) {
+      const bool inside = first + i * 32 < n_q;
+      number[i] = inside ? load_float(lse + (rows_before + first) + i * 32) : minus_infinity;
+      sum[i] = inside ? load_float(delta + (rows_before + first) + i * 32) : 0.0f;
+    }
+    const unsigned place = (stage_of(at) * br + lane) * 4;
+#pragma unroll
+    for (int i = 0; i < br / 32; ++i) {
+      store_shared(q_ring.numbers + place + i * 128, number[i] == minus_infinity ? plus_infinity : number[i] * log2_e);
+      store_shared(dout_ring.numbers + place + i * 128, sum[i]);
     }
     barrier_arrive(q_ring.filled(stage_of(at)));
     barrier_arrive(dout_ring.filled(stage_of(at)));
@@ -230,19 +292,6 @@ __device__ __forceinline__ void pass_turn(int* turn) {
       : "memory");
 }
 
-/// The kernel's parameters that several roles need.
-struct Arguments {
-  const Element* k;
-  const Element* v;
-  float* dq_acc;
-  int* turns;
-  int n_q;
-  int n_k;
-  float scale;
-  int left;
-  int right;
-};
-
 /// Where things lie in shared memory.
 struct Shared {
   unsigned k;
@@ -253,6 +302,7 @@ struct Shared {
   unsigned dq;  ///< in turns
   unsigned ds_barriers;
   unsigned dq_barriers;
+  unsigned first;  ///< Block::first
 
   __device__ __forceinline__ explicit Shared(unsigned base) {
     k = base;
@@ -268,6 +318,7 @@ struct Shared {
     dout = {dout_tiles, dout_numbers, barriers + 16 * ring};
     ds_barriers = barriers + 32 * ring;
     dq_barriers = ds_barriers + 8 * ds_buffers;
+    first = dq_barriers + 16 * dq_buffers;
   }
   __device__ __forceinline__ unsigned ds_of(unsigned visit) const { return ds + visit % ds_buffers * ScoreTile::bytes; }
   __device__ __forceinline__ unsigned dq_of(unsigned visit) const { return dq + visit % dq_buffers * dq_bytes; }
@@ -293,45 +344,10 @@ struct Shared {
   }
 };
 
-/// The keys of a block, and the rows that see any of them.
-struct Block {
-  int kv_instance;
-  int tile;
-  int instance;   ///< the first of the query heads
-  int length;     ///< keys of the instance that are no padding
-  int row_tiles;  ///< of a head
-  Visit visit{0, 0};
-  int visits;
-
-  __device__ __forceinline__ Block(const HeadBlock<int>& place, int group, int heads_q, const Arguments& a,
-                                   const int* key_lengths) {
-    kv_instance = place.instance;
-    tile = place.tile;
-    instance = kv_instance * group;
-    row_tiles = (a.n_q + br - 1) / br;
-    const Visibility view = visibility(instance / heads_q, a.n_q, a.n_k, a.left, a.right, key_lengths, nullptr, 0);
-    length = view.length;
-    if (tile * bc < length) {
-      const int first_row = view.row_begin(tile * bc);
-      const int last_row = view.row_end(tile * bc + bc - 1);
-      if (first_row < last_row) {
-        visit = {first_row / br, (last_row + br - 1) / br};
-      }
-    }
-    visits = group * (visit.last - visit.first);
-  }
-  /// How many blocks add to a row tile before this one.
-  __device__ __forceinline__ int turn(const Arguments& a, int row_tile) const {
-    const int first_key = row_tile * br + length - a.n_q;  // on the tile's first diagonal
-    return last_keys_first ? (min(length, min(first_key + br, length) + a.right) - 1) / bc - tile
-                           : tile - (bounded_left ? max(0, (first_key - a.left) / bc) : 0);
-  }
-};
-
 /// Has the copy engine add dQ of each visit to the accumulator when it is the block's turn. In a thread of its own, so
 /// that no product waits for the copy engine or for a turn.
 __device__ __forceinline__ void send_in_turn(const Arguments& a, const Shared& shared, const Block& block) {
-  Walk walk(block.visit, block.instance);
+  Walk walk(a, block, shared.first);
 #pragma unroll 1
   for (unsigned at = 0; static_cast<int>(at) < block.visits; ++at, walk.advance()) {
     const int tile = walk.instance * block.row_tiles + walk.tile;
@@ -351,14 +367,15 @@ struct Consumer {
   const Block& block;
   const int mine;      ///< which of them
   const int warp_key;  ///< the warp's first, counted so that the last one is n_q - 1: query i meets key i
-  Walk sent;           ///< of the visits whose dQ has been added
-  int row;             ///< the visit's first
-  unsigned at = 0;     ///< visit
+  Walk walk;
+  unsigned at = 0;  ///< visit
   float dk[d / 8][4];
   float dv[d / 8][4];
-  float s[8][4];
+  float s[br / 8][4];
   float dp[8][4];
   float dq[8][4];
+  unsigned k[4][4];  ///< of its 64 keys, the first 16 k_held columns
+  unsigned v[4][4];
   unsigned p[8][2];
   unsigned ds[8][2];
 
@@ -376,16 +393,16 @@ struct Consumer {
     return of.tile(stage_of(visit)) + half * 64 * RowTile::row_bytes;
   }
 
-  __device__ __forceinline__ void queue_s(float (&scores)[8][4], unsigned visit, int half) {
+  __device__ __forceinline__ void queue_s(unsigned visit) {
     products_begin();
-    queue_new_scores<64, d, bc>(scores, panel_descriptor(shared.k + mine * (64 * KeyTile::row_bytes), 16),
-                                panel_descriptor(half_tile(shared.q, visit, half), 16));
+    queue_new_scores<br, d, bc, k_held>(s, k, panel_descriptor(shared.k + mine * (64 * KeyTile::row_bytes), 16),
+                                        panel_descriptor(shared.q.tile(stage_of(visit)), 16));
     commit_products();
   }
   __device__ __forceinline__ void queue_dp(int half) {
     products_begin();
-    queue_new_scores<64, d, bc>(dp, panel_descriptor(shared.v + mine * (64 * KeyTile::row_bytes), 16),
-                                panel_descriptor(half_tile(shared.dout, at, half), 16));
+    queue_new_scores<64, d, bc, v_held>(dp, v, panel_descriptor(shared.v + mine * (64 * KeyTile::row_bytes), 16),
+                                        panel_descriptor(half_tile(shared.dout, at, half), 16));
     commit_products();
   }
   __device__ __forceinline__ void queue_dv(int half) {
@@ -419,26 +436,36 @@ struct Consumer {
   __device__ __forceinline__ void queue_next_s() {
     if (static_cast<int>(at) + 1 < block.visits) {
       shared.q.wait(at + 1);
-      queue_s(s, at + 1, 0);
+      queue_s(at + 1);
     } else {
       products_begin();
       commit_products();
     }
   }
 
-  __device__ __forceinline__ void exponentiate(float (&scores)[8][4], int half) {
-    const int first = row + half * 64;
+  __device__ __forceinline__ void exponentiate(int half) {
+    const int first = walk.tile * br + half * 64;
     const int aligned = warp_key - first;
     if (warp_key + 16 > a.n_q || (bounded_right && aligned + 15 > a.right) || (bounded_left && aligned + a.left < 63)) {
-      mask_scores(scores, warp_key + thread() % 32 / 4, first, a.n_q, a.left, a.right);
+      mask_scores(s + half * 8, warp_key + thread() % 32 / 4, first, a.n_q, a.left, a.right);
     }
-    exponentials(scores, p, shared.q.number(stage_of(at)) + number_offset(half), recomputed(a.scale) * log2_e);
+    exponentials(s + half * 8, p, shared.q.number(stage_of(at)) + number_offset(half), read_again(a.scale) * log2_e);
   }
-  __device__ __forceinline__ void differentiate(const float (&probabilities)[8][4], int half) {
+  __device__ __forceinline__ void differentiate(int half) {
     pin(dp);
-    score_gradients(ds, probabilities, dp, shared.dout.number(stage_of(at)) + number_offset(half), my_ds(half));
+    score_gradients(ds, s + half * 8, dp, shared.dout.number(stage_of(at)) + number_offset(half), my_ds(half));
   }
 
+  /// Reads 16 Held columns of the group's keys or values, as a product's left operand.
+  template <int Held>
+  __device__ __forceinline__ static void hold(unsigned (&rows)[4][4], unsigned tile) {
+    const int row = thread() / 32 * 16 + thread() % 16;
+#pragma unroll
+    for (int step = 0; step < Held; ++step) {
+      load_matrices(rows[step],
+                    tile + row * KeyTile::row_bytes + KeyTile::place(row % 8, step * 2 + thread() % 32 / 16));
+    }
+  }
   /// Adds dQ of a visit, in the order of the accumulator: each warp's part follows another's.
   __device__ __forceinline__ void send_dq(unsigned visit) {
     pin(dq);
@@ -458,12 +485,11 @@ struct Consumer {
       }
     } else {
       float* const place =
-          a.dq_acc + static_cast<long long>(sent.instance * block.row_tiles + sent.tile) * (br * d) + part * dq_floats;
+          a.dq_acc + static_cast<long long>(walk.instance * block.row_tiles + walk.tile) * (br * d) + part * dq_floats;
 #pragma unroll
       for (int n = 0; n < 8; ++n) {
         AccumulatorLane::add(place + n * 128, now % 32, dq[n][0], dq[n][1], dq[n][2], dq[n][3]);
       }
-      sent.advance();
     }
   }
 
@@ -473,32 +499,26 @@ struct Consumer {
     shared.dout.wait(at);
     queue_dp(0);
     if constexpr (halves == 1) {
-      exponentiate(s, 0);
+      exponentiate(0);
       queue_dv(0);
       wait_products<1>();  // dP
-      differentiate(s, 0);
+      differentiate(0);
     } else {
-      float s_next[8][4];
-      queue_s(s_next, at, 1);
-      exponentiate(s, 0);
+      exponentiate(0);
       queue_dv(0);
-      if (at > 0) {
-        send_dq(at - 1);
-      }
-      wait_products<2>();  // dP
-      differentiate(s, 0);
+      wait_products<1>();  // dP
+      differentiate(0);
       queue_dp(1);
       queue_dk(0);
-      wait_products<2>();  // S, dV
-      pin(s_next);
+      wait_products<2>();  // dV
       pin(dv);
       pin(p);
-      exponentiate(s_next, 1);
+      exponentiate(1);
       queue_dv(1);
       wait_products<1>();  // dP, dK
       pin(dk);
       pin(ds);
-      differentiate(s_next, 1);
+      differentiate(1);
     }
     fence_shared_for_products();
     __syncwarp();
@@ -506,41 +526,26 @@ struct Consumer {
       barrier_arrive(shared.ds_written(at));
     }
   }
-  /// dK of the visit, S of the next one and dQ; dQ is sent where there are registers for nothing else.
+  /// dQ and dK of the visit, and S of the next one; dQ leaves meanwhile.
   __device__ __forceinline__ void gradients_of_visit() {
     // The barrier also says that both warpgroups are through with the dS two tiles back.
-    if constexpr (tight) {
-      barrier_wait(shared.ds_written(at), at / ds_buffers % 2);
-      queue_dq();
-      queue_dk(0);
-      wait_products<2>();  // dV
-      pin(dv);
-      pin(p);
-      shared.dout.release(at);
-      queue_next_s();
-      wait_products<2>();  // dQ
-      send_dq(at);
-      wait_products<0>();  // dK, S
-      pin(dk);
-      pin(s);
-      shared.q.release(at);
-    } else {
-      queue_dk(1);
-      queue_next_s();
-      wait_products<2>();  // dV
-      pin(dv);
-      pin(p);
-      shared.dout.release(at);
-      barrier_wait(shared.ds_written(at), at / ds_buffers % 2);
-      queue_dq();
-      wait_products<1>();  // dK, S
-      pin(dk);
+    barrier_wait(shared.ds_written(at), at / ds_buffers % 2);
+    queue_dq();
+    queue_dk(halves - 1);
+    wait_products<2>();  // dV
+    pin(dv);
+    pin(p);
+    shared.dout.release(at);
+    queue_next_s();
+    wait_products<2>();  // dQ
+    send_dq(at);
+    wait_products<0>();  // dK, S
+    pin(dk);
+    if constexpr (!tight) {
       pin(ds);
-      pin(s);
-      shared.q.release(at);
-      wait_products<0>();  // dQ
-      pin(dq);
     }
+    pin(s);
+    shared.q.release(at);
   }
 
   __device__ __forceinline__ void run() {
@@ -561,27 +566,23 @@ struct Consumer {
     wait_copies<1>();  // K, for the first scores
     fence_shared_for_products();
     numbered_wait(1, consumer_threads);
+    hold<k_held>(k, shared.k);
     shared.q.wait(0);
-    queue_s(s, 0, 0);
+    queue_s(0);
     wait_copies<0>();
     fence_shared_for_products();
     numbered_wait(1, consumer_threads);
+    hold<v_held>(v, shared.v);
     wait_products<0>();
     pin(s);
 #pragma unroll 1
     while (true) {
       scores_of_visit();
       gradients_of_visit();
-      row += br;
-      if (row >= (bounded_left ? block.visit.last * br : a.n_q)) {  // on to the next head
-        row = block.visit.first * br;
-      }
+      walk.advance();
       if (static_cast<int>(++at) == block.visits) {
         break;
       }
-    }
-    if (!tight) {
-      send_dq(at - 1);
     }
   }
 };
@@ -606,12 +607,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
     shared.init();
+    store_shared(shared.first, block.first);
   }
   __syncthreads();
 
   if (thread < warpgroup_threads) {
     give_registers<producer_registers>();
-    const Walk walk(block.visit, block.instance);
+    const Walk walk(arguments, block, shared.first);
     if (thread == 0) {
       shared.q.fill(q, walk, block.visits);
     } else if (thread == 32) {
@@ -630,8 +632,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1
                       block,
                       mine,
                       block.tile * bc + mine * 64 + warp * 16 - (block.length - n_q),
-                      Walk(block.visit, block.instance),
-                      block.visit.first * br};
+                      Walk(arguments, block, shared.first)};
     consumer.run();
 
     const auto now = place_of(recomputed(static_cast<int>(blockIdx.x)), key_tiles, instances / group, n_k);

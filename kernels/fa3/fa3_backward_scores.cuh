@@ -25,7 +25,7 @@ __device__ __forceinline__ void store_matrices_transposed(unsigned address, unsi
 
 /// Scores that do not exist: of keys beyond the last, and of queries outside what the mask lets see the key. Keys are
 /// counted so that the last one is n_q - 1, `row` is the first of the queries.
-__device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, int n_q, int left, int right) {
+__device__ __forceinline__ void mask_scores(float (*s)[4], int key, int row, int n_q, int left, int right) {
   const int column = row + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -49,7 +49,7 @@ __device__ __forceinline__ void mask_scores(float (&s)[8][4], int key, int row, 
 
 /// s = P^T = exp(scale s - LSE), and the same packed; `numbers` is the address of this thread's first LSE, `scale` in
 /// units of log2(e).
-__device__ __forceinline__ void exponentials(float (&s)[8][4], unsigned (&p)[8][2], unsigned numbers, float scale) {
+__device__ __forceinline__ void exponentials(float (*s)[4], unsigned (&p)[8][2], unsigned numbers, float scale) {
 #pragma unroll
   for (int n = 0; n < 8; ++n) {
     const float2 lse = load_shared_pair(numbers + n * 32);
@@ -63,7 +63,7 @@ __device__ __forceinline__ void exponentials(float (&s)[8][4], unsigned (&p)[8][
 }
 
 /// ds = P^T o (dP^T - D), packed, and the same to shared memory; `place` is where this lane stores its first rows.
-__device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const float (&p)[8][4], const float (&dp)[8][4],
+__device__ __forceinline__ void score_gradients(unsigned (&ds)[8][2], const float (*p)[4], const float (&dp)[8][4],
                                                 unsigned numbers, unsigned place) {
 #pragma unroll
   for (int n = 0; n < 8; ++n) {

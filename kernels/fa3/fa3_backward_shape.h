@@ -29,7 +29,7 @@ constexpr int ds_buffers = 2;
 constexpr int dq_buffers = 2;
 
 /// K, V; the rings of Q and dO with LSE and D of their rows; dS, elements of `element` bytes like them; dQ; barriers.
-constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers + 16 * dq_buffers;
+constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers + 16 * dq_buffers + 8;
 constexpr long long shared_bytes(int br, int bc, int d, int element, bool in_turns) {
   const long long pair = 2LL * element;  // K and V; Q and dO
   return pair * d * bc + stages * (pair * d + 8) * br + ds_buffers * static_cast<long long>(element) * br * bc +

@@ -235,8 +235,9 @@ __device__ __forceinline__ void hand_out(const Arguments& a, const Shared& share
         load_16_bytes_for(shared.q_filled(i), shared.q_scales + 16 * i,
                           a.scales.q + tile.instance * blocks + tile.row / group_rows + i);
       }
-      load_boxes<QTile>(shared.q + i * GroupTile::panel_bytes, QTile::panel_bytes, a.q, shared.q_filled(i),
-                        tile.row + i * group_rows, tile.instance);
+      // With 8 bits, at d 128, ptxas serializes the products (C7511) where Q comes with a policy.
+      load_boxes<QTile, !fp8>(shared.q + i * GroupTile::panel_bytes, QTile::panel_bytes, a.q, shared.q_filled(i),
+                              tile.row + i * group_rows, tile.instance);
     } else {
       barrier_arrive(shared.q_filled(i));
     }

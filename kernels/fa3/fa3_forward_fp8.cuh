@@ -22,6 +22,9 @@ constexpr int line_tiles = line_tiles_of(d, ATTN_GIVEN_MASK);
 /// P of a row's largest score is 2^first_exponent when its reference is set: exact in e4m3, with room to rise before
 /// 448, at the cost of the smallest P.
 constexpr float first_exponent = 6.0f;
+/// And at most this where the reference follows one that rose beyond 448: a key that outweighs the others leaves them
+/// small, and together they may weigh something.
+constexpr float risen_exponent = 8.0f;
 /// Exponents that fp32 holds safely.
 constexpr float safe_exponent = 110.0f;
 
@@ -147,7 +150,7 @@ struct Fp8Rows {
             s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * c - reference_of(reference[half], 1.0f));
           }
         }
-        const float rise = fmaxf(0.0f, ceilf(__log2f(largest<First, Last>(half)) - first_exponent));
+        const float rise = fmaxf(0.0f, ceilf(__log2f(largest<First, Last>(half)) - risen_exponent));
         reference[half] += rise;
         correction[half] = exp2_fast(-rise);
         pending[half] *= correction[half];
