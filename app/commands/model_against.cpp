@@ -194,7 +194,7 @@ void print_uses(const analysis::UseErrors& uses, Output& out) {
 }
 
 Line line_of(const analysis::TileRanks& ranks) {
-  return {.algorithm = ranks.problem.algorithm,
+  return {.algorithm = analysis::judged_as(ranks.problem.algorithm, ranks.problem.problem.dtype),
           .pass = std::string(to_string(ranks.problem.problem.pass)),
           .half = std::string(to_string(ranks.half)),
           .quantity = "tile_ranks",

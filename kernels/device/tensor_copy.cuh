@@ -35,7 +35,7 @@ __device__ __forceinline__ unsigned long long first_to_go() {
 }
 
 /// Loads a box for each panel of a Tile, `stride` bytes apart from `tile` on, from row `row` and column `column` of the
-/// tensor; the barrier is told of their bytes. `Alone`: no other block reads it.
+/// tensor; the barrier is told of their bytes. `Alone`: no other block reads it, so it is the first to leave the L2.
 template <class Tile, bool Alone = false>
 __device__ __forceinline__ void load_boxes(unsigned tile, unsigned stride, const TensorMap& map, unsigned barrier,
                                            int row, int instance, int column = 0) {
@@ -64,7 +64,7 @@ __device__ __forceinline__ void load_16_bytes_for(unsigned barrier, unsigned add
                : "memory");
 }
 
-/// Stores such boxes, as one group of this thread's.
+/// Stores such boxes, as one group of this thread's; they are the first to leave the L2.
 template <class Tile>
 __device__ __forceinline__ void store_boxes(const TensorMap& map, unsigned tile, unsigned stride, int row,
                                             int instance) {

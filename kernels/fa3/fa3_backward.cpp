@@ -32,7 +32,7 @@ std::vector<OnChipPart> layout(const AttentionProblem& p, const TileShape& tile)
       in_shared("barriers", barrier_bytes),
       in_registers("dK", kv * accumulator),
       in_registers("dV", kv * accumulator),
-      in_registers("S", rows_at_once * tile.bc * accumulator),
+      in_registers("S", scores * accumulator),
       in_registers("dP", rows_at_once * tile.bc * accumulator)};
 }
 

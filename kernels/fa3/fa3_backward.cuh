@@ -9,16 +9,18 @@
 //     dQ_i += dS K_j, in the fp32 accumulator in global memory
 //   store dK_j and dV_j
 //
-// Shared memory: K | V | dS | ring of Q | ring of dO | LSE and D of their rows | in turns, dQ | barriers.
+// Shared memory: K | V | dS | ring of Q | ring of dO | LSE and D of their rows | in turns, dQ | barriers | the first
+// row tile.
 //
 // The accumulator (fa3_backward_rows.cuh clears and converts it) holds whole tiles, also the last one: by the counters
 // adding to it is 4 Br d bytes written and none read. Q and dO come in boxes of whole tiles. LSE and D come 32 rows at
 // a time, so that a head that does not begin on a sector (n_q no multiple of 8) costs a sector more for each 32.
 // ATTN_DETERMINISTIC adds to that 4-byte accesses to `turns`, as many as it takes.
 //
-// Of warpgroup 0 a thread has Q copied, one dO, and a warp loads LSE and D; each other warpgroup owns 64 keys. Scores
-// are computed transposed, so that P^T and dS^T are in registers what dV and dK read; dS goes through shared memory
-// once, where both warpgroups need it for dQ_i. dQ_i is added from registers; in turns, a thread of warpgroup 0 adds it
+// Of warpgroup 0 a thread has Q copied, one dO, and a warp loads LSE and D; each other warpgroup owns 64 keys, and a
+// thread of it holds the first columns of their V and K (v_held, k_held). Scores are computed transposed, so that P^T
+// and, at d 64, dS^T are in registers what dV and dK read; dS goes through shared memory once, where both warpgroups
+// need it for dQ_i. dQ_i is added from registers; in turns, a thread of warpgroup 0 adds it
 // from shared memory. Products are queued ahead of the arithmetic that does not depend on them, but none is under way
 // where the loop turns around: ptxas would serialize all of them.
 #include "device/attention.cuh"
@@ -49,18 +51,13 @@ constexpr int ring = stages;
 constexpr int copy_threads = 32;  // of LSE and D
 constexpr int consumer_threads = consumers * warpgroup_threads;
 static_assert(supported_tile(br, bc, d));
-constexpr int halves = br / 64;  // scores are computed for 64 queries at a time
+constexpr int halves = br / 64;  // P, dP and dS are computed for 64 queries at a time
 // dQ_i is shared out by rows where there are 128, else by columns: 64 x 64 for each warpgroup.
 constexpr bool dq_by_rows = br == 128;
 constexpr int dq_floats = 64 * 64 / 4;  // of each warp
 constexpr unsigned dq_bytes = br * d * 4;
 // Where dK and dV leave no registers for dS^T, it is read from shared memory.
 constexpr bool tight = d == 128;
-// Shared memory is what products wait for. So as many of 16 columns of V and K as there are registers for are read from
-// it once for all.
-constexpr int v_held = tight ? 1 : 4;
-constexpr int k_held = tight ? 0 : 1;
-
 // In turns, blocks add to a tile in the order of their launch, so that none waits for one that cannot start yet. Under
 // a right bound the last keys, whose blocks begin nearest to the tile, go first; else the first keys do.
 constexpr bool last_keys_first = in_turns && bounded_right;
@@ -88,7 +85,7 @@ __device__ __forceinline__ void store_shared_16_bytes(unsigned address, const fl
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
                : "memory");
 }
-/// As recomputed() of whole numbers.
+/// recomputed() of a float. As an overload it would hide the template, and whole numbers would pass through a float.
 __device__ __forceinline__ float read_again(float value) {
   asm volatile("" : "+f"(value));
   return value;
@@ -157,15 +154,15 @@ struct Block {
 struct Walk {
   const Arguments& a;
   const Block& block;
-  const unsigned first;  ///< where shared memory has Block::first: there is no register for it
+  const unsigned first_at;  ///< where shared memory has Block::first: there is no register for it
   int instance;
   int tile;
 
   __device__ __forceinline__ Walk(const Arguments& arguments, const Block& of, unsigned first_in_shared)
-      : a(arguments), block(of), first(first_in_shared), instance(of.instance), tile(of.first) {}
+      : a(arguments), block(of), first_at(first_in_shared), instance(of.instance), tile(of.first) {}
   __device__ __forceinline__ void advance() {
     if (++tile == (bounded_left ? block.last : (a.n_q + br - 1) / br)) {
-      tile = load_shared_int(first);
+      tile = load_shared_int(first_at);
       ++instance;
     }
   }
@@ -374,7 +371,7 @@ struct Consumer {
   float s[br / 8][4];
   float dp[8][4];
   float dq[8][4];
-  unsigned k[4][4];  ///< of its 64 keys, the first 16 k_held columns
+  unsigned k[4][4];  ///< of its 64 keys, the first k_held(d) columns
   unsigned v[4][4];
   unsigned p[8][2];
   unsigned ds[8][2];
@@ -395,14 +392,15 @@ struct Consumer {
 
   __device__ __forceinline__ void queue_s(unsigned visit) {
     products_begin();
-    queue_new_scores<br, d, bc, k_held>(s, k, panel_descriptor(shared.k + mine * (64 * KeyTile::row_bytes), 16),
-                                        panel_descriptor(shared.q.tile(stage_of(visit)), 16));
+    queue_new_scores<br, d, bc, k_held(d) / 16>(s, k, panel_descriptor(shared.k + mine * (64 * KeyTile::row_bytes), 16),
+                                                panel_descriptor(shared.q.tile(stage_of(visit)), 16));
     commit_products();
   }
   __device__ __forceinline__ void queue_dp(int half) {
     products_begin();
-    queue_new_scores<64, d, bc, v_held>(dp, v, panel_descriptor(shared.v + mine * (64 * KeyTile::row_bytes), 16),
-                                        panel_descriptor(half_tile(shared.dout, at, half), 16));
+    queue_new_scores<64, d, bc, v_held(d) / 16>(dp, v,
+                                                panel_descriptor(shared.v + mine * (64 * KeyTile::row_bytes), 16),
+                                                panel_descriptor(half_tile(shared.dout, at, half), 16));
     commit_products();
   }
   __device__ __forceinline__ void queue_dv(int half) {
@@ -466,14 +464,14 @@ struct Consumer {
                     tile + row * KeyTile::row_bytes + KeyTile::place(row % 8, step * 2 + thread() % 32 / 16));
     }
   }
-  /// Adds dQ of a visit, in the order of the accumulator: each warp's part follows another's.
-  __device__ __forceinline__ void send_dq(unsigned visit) {
+  /// Adds dQ of the visit, in the order of the accumulator: each warp's part follows another's.
+  __device__ __forceinline__ void send_dq() {
     pin(dq);
     const int now = thread();
     const int part = dq_by_rows ? now / 32 : now / 32 % 4 * 2 + now / warpgroup_threads;
     if constexpr (in_turns) {
-      const unsigned place = shared.dq_of(visit) + part * (dq_floats * 4) + now % 32 * 16;
-      barrier_wait(shared.dq_sent(visit), visit / dq_buffers % 2 ^ 1);
+      const unsigned place = shared.dq_of(at) + part * (dq_floats * 4) + now % 32 * 16;
+      barrier_wait(shared.dq_sent(at), at / dq_buffers % 2 ^ 1);
 #pragma unroll
       for (int n = 0; n < 8; ++n) {
         store_shared_16_bytes(place + n * 512, dq[n]);
@@ -481,7 +479,7 @@ struct Consumer {
       fence_shared_for_products();
       __syncwarp();
       if (now % 32 == 0) {
-        barrier_arrive(shared.dq_written(visit));
+        barrier_arrive(shared.dq_written(at));
       }
     } else {
       float* const place =
@@ -498,16 +496,11 @@ struct Consumer {
   __device__ __forceinline__ void scores_of_visit() {
     shared.dout.wait(at);
     queue_dp(0);
-    if constexpr (halves == 1) {
-      exponentiate(0);
-      queue_dv(0);
-      wait_products<1>();  // dP
-      differentiate(0);
-    } else {
-      exponentiate(0);
-      queue_dv(0);
-      wait_products<1>();  // dP
-      differentiate(0);
+    exponentiate(0);
+    queue_dv(0);
+    wait_products<1>();  // dP
+    differentiate(0);
+    if constexpr (halves == 2) {
       queue_dp(1);
       queue_dk(0);
       wait_products<2>();  // dV
@@ -538,7 +531,7 @@ struct Consumer {
     shared.dout.release(at);
     queue_next_s();
     wait_products<2>();  // dQ
-    send_dq(at);
+    send_dq();
     wait_products<0>();  // dK, S
     pin(dk);
     if constexpr (!tight) {
@@ -566,13 +559,13 @@ struct Consumer {
     wait_copies<1>();  // K, for the first scores
     fence_shared_for_products();
     numbered_wait(1, consumer_threads);
-    hold<k_held>(k, shared.k);
+    hold<k_held(d) / 16>(k, shared.k);
     shared.q.wait(0);
     queue_s(0);
     wait_copies<0>();
     fence_shared_for_products();
     numbered_wait(1, consumer_threads);
-    hold<v_held>(v, shared.v);
+    hold<v_held(d) / 16>(v, shared.v);
     wait_products<0>();
     pin(s);
 #pragma unroll 1

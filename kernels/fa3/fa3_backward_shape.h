@@ -14,7 +14,7 @@ constexpr int producer_registers = 24;
 constexpr int consumer_registers = 240;
 
 /// dK and dV of 64 keys stay in registers, so d ends at 128. Query rows are taken 64 at a time; where d leaves
-/// registers for it, the scores of the next 64 are under way meanwhile.
+/// registers for it, dP of the next 64 is under way meanwhile.
 constexpr int query_rows(int d) {
   return d == 64 ? 128 : 64;
 }
@@ -28,7 +28,8 @@ constexpr int stages = 2;
 constexpr int ds_buffers = 2;
 constexpr int dq_buffers = 2;
 
-/// K, V; the rings of Q and dO with LSE and D of their rows; dS, elements of `element` bytes like them; dQ; barriers.
+/// K, V; the rings of Q and dO with LSE and D of their rows; dS, elements of `element` bytes like them; dQ; barriers
+/// and the first row tile.
 constexpr long long barrier_bytes = 32 * stages + 8 * ds_buffers + 16 * dq_buffers + 8;
 constexpr long long shared_bytes(int br, int bc, int d, int element, bool in_turns) {
   const long long pair = 2LL * element;  // K and V; Q and dO
@@ -36,12 +37,23 @@ constexpr long long shared_bytes(int br, int bc, int d, int element, bool in_tur
          (in_turns ? dq_buffers * 4LL * br * d : 0) + barrier_bytes;
 }
 
-/// That the warpgroups read from shared memory for one tile of scores: S, dP, dV and dK each take Q's or dO's tile for
-/// their 64 keys, S and dP also those keys' K and V; dQ takes dS and K.
+/// Shared memory is what products wait for. So a thread keeps as much of V and K as it has registers for: these
+/// columns.
+constexpr int v_held(int d) {
+  return d == 64 ? 64 : 16;
+}
+constexpr int k_held(int d) {
+  return d == 64 ? 16 : 0;
+}
+
+/// What the warpgroups read from shared memory for one tile of scores: S, dP, dV and dK each take Q's or dO's tile, for
+/// each warpgroup's 64 keys. S takes their K besides, and dP, 64 queries at a time, their V, but for what is held. dQ
+/// takes dS and K, shared out by rows (at d 64) or by columns; at d 128 dK takes dS, too.
 constexpr long long operand_bytes(int br, int bc, int d, int element) {
   const long long q = static_cast<long long>(br) * d;
-  const long long kv = static_cast<long long>(bc) * d;
-  return element * (4LL * consumers * q + 3 * kv + static_cast<long long>(br) * bc);
+  const long long ds = static_cast<long long>(br) * bc;
+  const long long of_keys = d - k_held(d) + br / 64 * (d - v_held(d)) + (d == 64 ? consumers : 1) * d;
+  return element * (4LL * consumers * q + bc * of_keys + (d == 64 ? 1 : consumers + 1) * ds);
 }
 
 /// Tiles of query rows of one head, and the floats of its dQ accumulator: whole tiles, as fragments of 16 rows x 8

@@ -22,8 +22,8 @@ constexpr int line_tiles = line_tiles_of(d, ATTN_GIVEN_MASK);
 /// P of a row's largest score is 2^first_exponent when its reference is set: exact in e4m3, with room to rise before
 /// 448, at the cost of the smallest P.
 constexpr float first_exponent = 6.0f;
-/// And at most this where the reference follows one that rose beyond 448: a key that outweighs the others leaves them
-/// small, and together they may weigh something.
+/// Once a P beyond 448 has moved the reference, the row's largest P is at most 2^risen_exponent: beside one large key
+/// the others' P are small, and more of them stay above e4m3's smallest.
 constexpr float risen_exponent = 8.0f;
 /// Exponents that fp32 holds safely.
 constexpr float safe_exponent = 110.0f;

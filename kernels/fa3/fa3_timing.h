@@ -10,33 +10,33 @@ namespace attnscope::fa3 {
 
 /// wgmma, warp-specialised: one warpgroup loads by TMA while the others multiply; their softmax and products overlap.
 inline constexpr KernelTiming forward_timing{
-    .block_latency = 4380,
-    .step_latency = 556,
-    .round_latency = 7.11,
-    .square_latency = 267,
-    .alone = {.tensor = 0.143, .exponential = 0.519, .fp32 = 0.466, .shared = 0.289, .l2 = 0.399},
-    .busy = {.tensor = 0.501, .exponential = 0.427, .fp32 = 0.259, .shared = 0.558, .l2 = 0.894},
-    .skew = 0.0857,
-    .overlap = 1,
-    .launch_ns = 8480,
+    .block_latency = 2330,
+    .step_latency = 198,
+    .round_latency = 332,
+    .square_latency = 297,
+    .alone = {.tensor = 0, .exponential = 0.804, .fp32 = 0.294, .shared = 0.00269, .l2 = 0.407},
+    .busy = {.tensor = 0.5, .exponential = 0.512, .fp32 = 0, .shared = 0.532, .l2 = 0.461},
+    .skew = 0.0013,
+    .overlap = 1.01,
+    .launch_ns = 8940,
     .use = {.instruction = MatrixInstruction::wgmma,
-            .exponentials = 1.07,
-            .wavefronts = {.exponential = 0.183, .fp32 = 0.623, .shared = 0.896, .l2 = 0.0979}},
+            .exponentials = 1.01,
+            .wavefronts = {.exponential = 0.00478, .fp32 = 0.533, .shared = 0.931, .l2 = 0.159}},
 };
 
 /// wgmma, warp-specialised.
 inline constexpr KernelTiming backward_timing{
-    .block_latency = 1750,
-    .step_latency = 316,
-    .round_latency = 486,
-    .alone = {.tensor = 0.488, .exponential = 0.539, .fp32 = 0.5, .shared = 0.471, .l2 = 0.505},
-    .busy = {.tensor = 1.02, .exponential = 0.642, .fp32 = 0.499, .shared = 1, .l2 = 1},
-    .skew = 0.102,
-    .overlap = 1.12,
-    .launch_ns = 7610,
+    .block_latency = 1730,
+    .step_latency = 323,
+    .round_latency = 493,
+    .alone = {.tensor = 0.494, .exponential = 0.54, .fp32 = 0.5, .shared = 0.454, .l2 = 0.507},
+    .busy = {.tensor = 1.1, .exponential = 0.685, .fp32 = 0.499, .shared = 1, .l2 = 1},
+    .skew = 0.103,
+    .overlap = 1.39,
+    .launch_ns = 7930,
     .use = {.instruction = MatrixInstruction::wgmma,
-            .exponentials = 1.21,
-            .wavefronts = {.exponential = 1.94, .shared = 1.11, .l2 = 0.874}},
+            .exponentials = 1.01,
+            .wavefronts = {.exponential = 1.31, .shared = 0.85, .l2 = 0.915}},
 };
 
 /// Before the main kernel: rows of O and dO pass through.

@@ -17,7 +17,7 @@ constexpr auto sources_of_0_1 = std::to_array<EarlierSource>({
     {"0f2cd19b-2d81-5e18-8002-d10ed736943b", "device/trace.cuh", "44f1aa74-fe72-5f61-8317-e4050399090b"},
     {"08d87a46-e47c-51f9-8a66-ea6be6f6b3e9", "fa1/fa1_forward.cuh", "cb92a81b-9412-5971-b595-4b522f4705fd"},
     {"1e485745-b49e-5b35-9fc3-40f620a8be16", "fa2/fa2_backward_rows.cuh", "f5dacebc-eab0-5b1f-ae3d-9242a1f91e04"},
-    {"938b32ba-1194-50ec-889b-f2dd8827c742", "fa3/fa3_backward_rows.cuh", "de4ad17c-b0ef-5a1f-a3c1-c5fa1b1638c3"},
+    {"80dbc0cd-fc49-5ee3-8071-6d2dba9073b8", "fa3/fa3_backward_rows.cuh", "de4ad17c-b0ef-5a1f-a3c1-c5fa1b1638c3"},
     {"9bcc89dd-1d98-5159-b539-7858d2a2581c", "naive/naive_ds.cuh", "51ba3b50-28a4-5c9c-b93a-13fab3ed7818"},
     {"9423abe3-08c7-5c40-87bf-d318dfedcc19", "naive/naive_ds_long.cuh", "af9c5287-42ee-534e-99df-c6902c7e670c"},
     {"90181f55-81b4-509e-b4ba-d3ad0e7c8cf3", "naive/naive_pv.cuh", "0ca9c7d9-4ec6-5074-b3b6-c38f1dbece5c"},

@@ -13,6 +13,7 @@
 #include "profiler/analysis/compared_differences.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/one_clock.h"
+#include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/recording_noise.h"
 #include "profiler/analysis/row_keys.h"
@@ -240,8 +241,9 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
     }
   } else if (base_computed || other_computed) {
     const Row computed = base_computed ? pair.base.front() : pair.other.front();
-    row.model_error =
-        published_time_error(looked.errors(computed), table.algorithm(computed), table.problem(computed).pass);
+    const AttentionProblem problem = table.problem(computed);
+    row.model_error = published_time_error(looked.errors(computed), judged_as(table.algorithm(computed), problem.dtype),
+                                           problem.pass);
   }
   for (RoundsOfSide* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();

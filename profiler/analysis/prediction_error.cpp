@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/prediction_error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -144,7 +146,7 @@ std::optional<ErrorFigures> figures_of_tiles(std::span<const TileRanks> ranks, c
   std::vector<double> medians;
   for (const TileRanks& of_problem : ranks) {
     const PointSpec& spec = of_problem.problem;
-    if (!row.algorithm.empty() && row.algorithm != spec.algorithm) continue;
+    if (!row.algorithm.empty() && row.algorithm != judged_as(spec.algorithm, spec.problem.dtype)) continue;
     if ((row.pass && *row.pass != spec.problem.pass) || (row.half && *row.half != of_problem.half)) continue;
     result.points += of_problem.pairs.points;
     result.p95 = std::max(result.p95, of_problem.pairs.p95);
@@ -237,6 +239,10 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
 }
 
+std::string judged_as(std::string_view algorithm, DType dtype) {
+  return bytes_per_element(dtype) == 1 ? fmt::format("{} {}", algorithm, to_string(dtype)) : std::string(algorithm);
+}
+
 PredictionErrors prediction_errors(std::span<const PredictedPoint> points) {
   std::vector<JudgedPoint> judged;
   judged.reserve(points.size());
@@ -246,7 +252,8 @@ PredictionErrors prediction_errors(std::span<const PredictedPoint> points) {
   std::map<Key, std::vector<const JudgedPoint*>> groups;
   std::map<std::optional<Half>, std::vector<const JudgedPoint*>> sums;
   for (const JudgedPoint& point : judged) {
-    groups[{point.spec->algorithm, point.spec->problem.pass, point.half}].push_back(&point);
+    const std::string name = judged_as(point.spec->algorithm, point.spec->problem.dtype);
+    groups[{name, point.spec->problem.pass, point.half}].push_back(&point);
     sums[point.half].push_back(&point);
     sums[std::nullopt].push_back(&point);
   }

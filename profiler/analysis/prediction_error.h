@@ -15,6 +15,9 @@
 
 namespace attnscope::analysis {
 
+/// Under what name points are judged: "fa3", and "fa3 fp8", as 8 bits say nothing of 16.
+[[nodiscard]] std::string judged_as(std::string_view algorithm, DType dtype);
+
 /// A measured point and what was predicted of it, both with their own values. The records have to outlive it.
 struct PredictedPoint {
   const PointRecord* measured = nullptr;

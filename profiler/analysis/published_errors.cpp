@@ -146,11 +146,15 @@ double published_tile_error(const PublishedErrors& table, std::string_view algor
 
 double published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other, bool one_device) {
   const auto time_error = [](const SimulatedPoint& point) {
-    return published_time_error(point.errors, point.spec.algorithm, point.spec.problem.pass);
+    return published_time_error(point.errors, judged_as(point.spec.algorithm, point.spec.problem.dtype),
+                                point.spec.problem.pass);
   };
   const bool tiles = one_device && base.spec.algorithm == other.spec.algorithm &&
                      base.spec.problem == other.spec.problem && base.spec.cache == other.spec.cache;
-  if (tiles) return published_tile_error(base.errors, base.spec.algorithm, base.spec.problem.pass);
+  if (tiles) {
+    return published_tile_error(base.errors, judged_as(base.spec.algorithm, base.spec.problem.dtype),
+                                base.spec.problem.pass);
+  }
   const double of_base = std::log1p(time_error(base));
   const double of_other = std::log1p(time_error(other));
   return std::expm1(std::sqrt(of_base * of_base + of_other * of_other));

@@ -16,7 +16,7 @@
 namespace attnscope::analysis {
 
 struct PublishedError {
-  std::string algorithm;
+  std::string algorithm;  ///< judged_as()
   std::string pass;
   std::string half;      ///< "fitted", "held out"
   std::string quantity;  ///< "dram_bytes", "time", "tile_ratio": ErrorRow's

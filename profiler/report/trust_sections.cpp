@@ -13,6 +13,7 @@
 #include "messages/report.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/peaks.h"
+#include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/tables/ceiling_table.h"
 #include "profiler/analysis/tables/fig2_table.h"
@@ -45,7 +46,7 @@ bool has_simulated_values(const Context& context, Row row) {
 
 /// What is simulated here of the GPUs that one published table stands for.
 struct Simulated {
-  std::set<std::pair<std::string, std::string>> parts;  ///< algorithm and pass
+  std::set<std::pair<std::string, std::string>> parts;  ///< judged_as() and pass
   std::set<std::string> others;                         ///< GPUs that were not the table's own
 };
 
@@ -61,7 +62,9 @@ std::map<std::string, Simulated> simulated_by_judge(const Context& context) {
       simulated = &all[judge];
       if (!same_gpu(judge, gpu)) simulated->others.insert(gpu);
     }
-    simulated->parts.emplace(context.table().algorithm(row), to_string(context.table().problem(row).pass));
+    const AttentionProblem problem = context.table().problem(row);
+    simulated->parts.emplace(analysis::judged_as(context.table().algorithm(row), problem.dtype),
+                             to_string(problem.pass));
   }
   return all;
 }

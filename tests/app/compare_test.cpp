@@ -196,7 +196,7 @@ TEST_F(Compare, a_simulation_is_trusted_as_far_as_its_published_error) {
 // What recordings of long ago differed by holds for nothing that is recorded today.
 TEST_F(Compare, noise_of_old_recordings_is_told_but_not_kept) {
   const Outcome outcome =
-      run(folder_, {"doctor", "--noise", "--from", ATTNSCOPE_SAMPLE, "-o", folder_ / "noise.attnscope"});
+      run(folder_, {"doctor", "--noise", "--from", ATTNSCOPE_SAMPLE_OF_SCHEMA_3, "-o", folder_ / "noise.attnscope"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("more than a day old"));
 }

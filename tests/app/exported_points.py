@@ -2,12 +2,6 @@
 """Points as `attnscope export` has them, and what follows from their numbers: for recompute_report.py."""
 import math
 
-# What `attnscope ceilings` finds of an H200's L2 (assets/docs/measurements.md), and its boost clock by the datasheet.
-L2_BYTES_PER_CYCLE = 32
-BOOST_HZ = 1.98e9
-# Cycles of Hopper's tensor cores that wgmma takes, over those of mma.sync for the same product (measurements.md).
-MMA_SYNC_SHARE = 1 / 1.5
-
 
 def median(values):
     return quantile(values, 0.5)
@@ -140,16 +134,15 @@ class Point(Kernel):
             words += [f'{name} {self.row[name]}'] if self.row[name] not in ('', fallback) else []
         return ' '.join(words)
 
-    def bounds(self, device):
+    def bounds(self, ceilings):
         """The share of each roof that was reached."""
         seconds = self.time / 1e9
         # Tensor cores multiply whole tiles, also those that reach over the edge.
         whole = math.ceil(self.n_q / self.br) * self.br * math.ceil(self.n_k / self.bc) * self.bc
-        return {'DRAM': self.dram / seconds / device['dram_bytes_per_second'],
-                'L2': self.l2 / seconds / (device['sm_count'] * L2_BYTES_PER_CYCLE * BOOST_HZ),
-                'tensor cores' if self.algorithm == 'fa3' else 'mma.sync':
-                    self.flops * whole / (self.n_q * self.n_k) / seconds / device['tensor_flops'] /
-                    (1 if self.algorithm == 'fa3' else MMA_SYNC_SHARE)}
+        unit, instruction = ('wgmma', 'wgmma') if self.algorithm == 'fa3' else ('mma.sync', 'mma')
+        return {'DRAM': self.dram / seconds / ceilings['dram_read'],
+                'L2': self.l2 / seconds / ceilings['l2_read'],
+                unit: self.flops * whole / (self.n_q * self.n_k) / seconds / ceilings[f'{instruction}_{self.row["dtype"]}']}
 
-    def nearest(self, device):
-        return max(self.bounds(device).items(), key=lambda bound: bound[1])
+    def nearest(self, ceilings):
+        return max(self.bounds(ceilings).items(), key=lambda bound: bound[1])

@@ -77,7 +77,7 @@ TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
     return std::regex_search(page, found, card) ? found[1].str() : "none";
   };
   // Each by hand from `attnscope export` of the samples.
-  EXPECT_EQ(outcome("linear-traffic"), "held");
+  EXPECT_EQ(outcome("linear-traffic"), "partly");  // at N 16384 and d 128 the L2 misses some of K and V
   EXPECT_EQ(outcome("linear-traffic-algorithm-1"), "refuted");
   EXPECT_EQ(outcome("quadratic-traffic"), "held");
   EXPECT_EQ(outcome("exponent-of-d"), "refuted");
@@ -87,8 +87,8 @@ TEST(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
   EXPECT_EQ(outcome("occupancy-is-all"), "refuted");
   EXPECT_EQ(outcome("crossover-long-only"), "held");
   EXPECT_EQ(outcome("little-gained-to-512"), "refuted");
-  EXPECT_EQ(outcome("hierarchy-l2-three-ns"), "not-testable");
-  EXPECT_EQ(outcome("memory-bound"), "not-testable");  // no rate of mma.sync was measured beside these points
+  EXPECT_EQ(outcome("hierarchy-l2-three-ns"), "refuted");
+  EXPECT_EQ(outcome("memory-bound"), "refuted");
   EXPECT_EQ(outcome("tflops-of-a100"), "not-testable");
   // Of an A100 or of published software, of which the data hold no times.
   for (const char* id : {"fa2-twice", "peak-share", "fifteen-to-three", "fa2-speed-2k"})

@@ -25,7 +25,18 @@ import tempfile
 from exported_points import Point, power_law
 
 NUMBER = re.compile(r'(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?')
-UNITS = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
+UNITS = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9, 'MiB': 2**20,
+         'TB/s': 1e12, 'Top/s': 1e12, 'TFLOP/s': 1e12, 'PFLOP/s': 1e15, 'MHz': 1e6}
+CEILINGS = {'DRAM read': 'dram_read', 'DRAM write': 'dram_write', 'DRAM copy, both ways': 'dram_copy',
+            'DRAM copy by the driver (cuMemcpyDtoD)': 'dram_copy_driver', 'L2 read': 'l2_read',
+            'L2 for data that all SMs share (half of the reads miss)': 'l2_shared_capacity',
+            'L2 for data that each SM keeps (half of the reads miss)': 'l2_private_capacity',
+            'Shared memory read': 'shared_memory_read', 'fp32 multiply-add': 'fma_fp32', 'exp2, fp32': 'exp2_fp32',
+            'Tensor cores, fp16, mma.sync': 'mma_fp16', 'Tensor cores, bf16, mma.sync': 'mma_bf16',
+            'Tensor cores, fp16, wgmma': 'wgmma_fp16', 'Tensor cores, bf16, wgmma': 'wgmma_bf16',
+            'Tensor cores, fp8, wgmma': 'wgmma_fp8', 'An empty launch after another': 'launch_overhead',
+            'Load from shared memory, waited for': 'latency_shared_memory', 'Load from L1, waited for': 'latency_l1',
+            'Load from L2, waited for': 'latency_l2', 'Load from DRAM, waited for (random lines)': 'latency_dram'}
 # arXiv 2205.14135v2, Fig. 2: GFLOP, GB of HBM, ms; its middle: GB and ms by Bc.
 PAPER_LEFT = {'Naive': (66.6, 40.3, 41.7), 'FA1': (75.2, 4.4, 7.3), 'FA2': (75.2, 4.4, 7.3), 'FA3': (75.2, 4.4, 7.3)}
 PAPER_MIDDLE = {64: (6.58, 8.6), 128: (3.36, 4.7), 256: (1.74, 3.3), 512: (0.94, 3.2)}
@@ -47,13 +58,15 @@ def same_text(got, wanted):
 
 
 class Report:
-    def __init__(self, text, rows, document, database, messages):
+    def __init__(self, text, rows, document, ceilings, database, messages):
         lines = [html.unescape(re.sub(r'\\(.)', r'\1', html.unescape(line))) for line in text.splitlines()]
         self.lines = [re.sub(r'<a id="[^"]*"></a>', '', line) for line in lines]
         self.document, self.database = document, database
         grouped = itertools.groupby(rows, key=lambda row: (row['run'], row['point']))
         self.points = [Point(list(of_point)) for _, of_point in grouped]
         self.device = document['devices'][0]
+        self.of_ceilings = {row['ceiling']: row for row in ceilings['rows'] if row['provenance'] != 'datasheet' and not row['argument']}
+        self.ceilings = {name: row['value'] for name, row in self.of_ceilings.items()}
         self.constants = {html.unescape(text) for group in messages.values() if isinstance(group, dict)
                           for text in group.values() if isinstance(text, str) and '{' not in text}
         self.section = ''
@@ -137,12 +150,25 @@ class Report:
                 same_text(cells[key], link[1])
         handlers = {'Environment and trust': self.environment_row, 'Bytes against N': self.curve_row,
                     'Exponents': self.exponent_row, 'Time and rate against N': self.curve_row,
-                    'Tiles': self.tile_row, 'Roofline': self.roofline_row, 'Bytes by kernel': self.kernel_row,
+                    'Tiles': self.tile_row, 'Roofline': self.roofline_row, 'Units and waits, counted': self.use_row, 'Bytes by kernel': self.kernel_row,
                     "The paper's table beside ours": self.paper_row, 'What did not run': self.failure_row,
                     'All points': self.all_points_row}
         handlers[self.section](place, cells)
 
+    def ceiling_row(self, cells):
+        if cells['Ceiling'] == 'Use of the GPU by others, before':
+            return same_text(cells['Value'], f'{self.ceilings["others_use"]:.0f}%')
+        row = self.of_ceilings[CEILINGS[cells['Ceiling']]]
+        self.quantity(cells['Value'], row['value'])
+        same_text(cells['Provenance'], row['provenance'])
+        if cells['Spread']:
+            self.share(cells['Spread'].removeprefix('±'), (row['q3'] - row['q1']) / 2 / row['value'])
+        if cells['SM clock']:
+            self.quantity(cells['SM clock'], self.ceilings[row['ceiling'] + '_clock'])
+
     def environment_row(self, place, cells):
+        if 'Ceiling' in cells:
+            return self.ceiling_row(cells)
         if 'Run' not in cells:
             key, value = cells['What'], cells['Value']
             ids = [int(word) for word in re.findall(r'(\d+) \(', next(
@@ -279,9 +305,29 @@ class Report:
         self.count(cells['N'], point.n_q)
         self.number(cells['FLOP per DRAM byte'], point.flops / point.dram)
         self.number(cells['TFLOP/s'], point.tflops)
-        roof, reached = point.nearest(self.device)
+        roof, reached = point.nearest(self.ceilings)
         same_text(cells['Nearest bound'], roof)
         self.share(cells['Reached'], reached)
+
+    def use_row(self, _, cells):
+        """A unit's use is printed over the kernel's time, where that was counted, else while SMs had warps."""
+        point = self.point(cells['Row'])
+        same_text(cells['Point'], point.named)
+        metrics = {name: metric['value'] for name, metric in next(
+            row for row in self.document['points'] if (row['run'], row['point'], row['kernel']) == (point.run, int(point.row['point']), 'all'))['metrics'].items()}
+        uses = [value for name, value in metrics.items() if name.startswith('use_') and name.endswith('_pct')]
+        uses += [value * metrics['sm_active_cycles'] / (point.time * 1e-9 * point.number('sm_clock_hz')) for value in uses]
+        self.one_of(cells['Use'].removesuffix('%'), uses)
+        bound = cells['Busiest unit'] if float(cells['Use'].removesuffix('%')) >= 60 else 'latency and issue'
+        same_text(cells['Bound, counted'].lower(), bound.lower())
+        waits = [float(word) for word in re.findall(r' (\d+\.\d+)', cells['Warps wait for'])]
+        expect(waits == sorted(waits, reverse=True), 'the longest wait comes first')
+        for wait in waits:
+            self.one_of(f'{wait:.2f}', [value for name, value in metrics.items() if name.startswith('stall_')])
+
+    def one_of(self, printed, values):
+        nearest = min(values, key=lambda value: abs(value - float(printed)))
+        self.number(printed, nearest)
 
     def kernel_row(self, place, cells):
         point = self.point(cells['Row'])
@@ -374,18 +420,18 @@ class Report:
         same_text(found['origin'], 'derived' + self.throttled(min(of_longest, key=lambda other: other.time)))
         if 'longest' in found.string:
             expect(point.n_q == max(other.n_q for other in alike), 'there is a longer one')
-            same_text(point.nearest(self.device)[0], found['roof'])
+            same_text(point.nearest(self.ceilings)[0], found['roof'])
         elif 'at every' in found.string:
             last = self.point(found['last_row'])
             self.count(found['last'], last.n_q)
             expect(last.n_q == max(other.n_q for other in alike), 'there is a longer one')
             for n in {other.n_q for other in alike}:
                 fastest = min((other for other in alike if other.n_q == n), key=lambda other: other.time)
-                expect(fastest.nearest(self.device)[0] in SM_UNITS, 'a memory is nearer')
+                expect(fastest.nearest(self.ceilings)[0] in SM_UNITS, 'a memory is nearer')
         else:
             for n in sorted({other.n_q for other in alike}):
                 fastest = min((other for other in alike if other.n_q == n), key=lambda other: other.time)
-                expect((fastest.nearest(self.device)[0] in SM_UNITS) == (n >= point.n_q), f'not at N {n}')
+                expect((fastest.nearest(self.ceilings)[0] in SM_UNITS) == (n >= point.n_q), f'not at N {n}')
 
     def closed_form(self, _, found):
         off = {number: abs(point.l2 / point.model_l2 - 1) for number, point in enumerate(self.points, 1)
@@ -470,6 +516,9 @@ class Report:
         self.count(found[1], sum(point.row['throttled'] == 'true' for point in with_values))
         self.count(found[2], len(with_values))
 
+    def of_ceilings_set(self, _, found):
+        same_text(found[1], self.of_ceilings['dram_read']['measured_at'])
+
     def run_names(self, _, found):
         for number, preset in re.findall(r'(\d+) \(([^)]*)\)', found[0]):
             same_text(preset, next(run['preset'] for run in self.document['runs'] if str(run['run']) == number))
@@ -505,7 +554,7 @@ class Report:
         pass
 
 
-SM_UNITS = ('tensor cores', 'mma.sync')
+SM_UNITS = ('wgmma', 'mma.sync')
 ROW = r'\(#row-(?P<%s>\d+)\)'
 SENTENCES = [
     (r'# Attention on NVIDIA H200', Report.constant),
@@ -523,7 +572,7 @@ SENTENCES = [
     (r'(?P<name>\S+): at every N from \[(?P<n>\d+)\]' + ROW % 'row' + r' to \[(?P<last>\d+)\]' + ROW % 'last_row' +
      r' a unit of the SMs is nearer than any memory \((?P<origin>[^)]*)\)\.', Report.bound),
     (r'(?P<name>\S+) stops being memory-bound at N \[(?P<n>\d+)\]' + ROW % 'row' +
-     r': from there on the nearest bound is (?:tensor cores|mma\.sync) \((?P<origin>[^)]*)\)\.', Report.bound),
+     r': from there on the nearest bound is (?:wgmma|mma\.sync) \((?P<origin>[^)]*)\)\.', Report.bound),
     (r'The largest distance of counted SM↔L2 bytes from the closed form is \[(?P<share>[^]]*)\]' + ROW % 'row' +
      r', of (?P<points>\d+) points: (?P<point>.*)\.', Report.closed_form),
     (r'(?P<count>\d+) of (?P<all>\d+) points ended (?P<how>\S+)\. The most frequent reason, of (?P<often>\d+) of them, '
@@ -537,12 +586,15 @@ SENTENCES = [
     (r'(?:Roofline · NVIDIA H200|[^·]*) · (?P<problem>d \d+ · .*? · L2 at start \w+)\. .*', Report.caption),
     (r'(\d+) more problems, of fewer points, are not drawn: their points are among all points\.', Report.drawn),
     (r'attnscope .*', Report.command),
+    (r'Ceilings of NVIDIA H200 that attnscope measured, (\S+), kept in h200\.attnscope:', Report.of_ceilings_set),
     (r"Fig\. 2 of the FlashAttention paper \(arXiv 2205\.14135v2; batch (?P<batch>\d+), (?P<heads>\d+) heads, "
      r"N (?P<n>\d+), d (?P<d>\d+), on an A100\) beside run (?P<run>\d+) \(paper\) on H200\..*", Report.of_paper),
     (r".*the paper's row does not match its workload\. (?P<heads>\d+) heads of N (?P<n>\d+), d (?P<d>\d+) need "
      r"(?P<fwd>\d+) GFLOP forward and (?P<bwd>\d+) backward, (?P<again>\d+) where S is computed again;.*",
      Report.paper_products),
     (r'.*what the L2 \((\d+) MiB here, (\d+) MiB on an A100\) still holds.*', Report.l2_size),
+    (r'Derived from counters, of each point that was counted with --why: .* From 60% on it is the bound.*',
+     Report.constant),
     # The paper's and the A100's own numbers, in words.
     (r'Theorem 2 of FlashAttention \(arXiv 2205\.14135v2\): bytes grow as N\^2 d\^2 / M for d <= M <= N d\..*',
      Report.constant),
@@ -562,11 +614,12 @@ def main():
                           ['export', sample, '--format', 'csv', '-o', folder / 'rows.csv'],
                           ['export', sample, '--format', 'json', '-o', folder / 'document.json']):
             subprocess.run([program, *map(str, arguments)], check=True)
+        ceilings = subprocess.run([program, 'ceilings', sample, '--json'], check=True, stdout=subprocess.PIPE)
         csv.field_size_limit(1 << 24)
         with open(folder / 'rows.csv', encoding='utf-8', newline='') as rows:
             exported = list(csv.DictReader(rows))
         report = Report((folder / 'report.md').read_text(encoding='utf-8'), exported,
-                        json.loads((folder / 'document.json').read_text(encoding='utf-8')),
+                        json.loads((folder / 'document.json').read_text(encoding='utf-8')), json.loads(ceilings.stdout),
                         sqlite3.connect(f'file:{sample}?mode=ro&immutable=1', uri=True),
                         json.loads((source / 'assets/messages/en.json').read_text(encoding='utf-8')))
         wrong = report.check()

@@ -77,6 +77,13 @@ TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
   EXPECT_THAT(text, Not(HasSubstr("All points")));
 }
 
+TEST_F(ReportCommand, the_sample_report_says_what_the_sample_holds) {
+  const Outcome outcome = run(folder_, {"report", ATTNSCOPE_SAMPLE, "-o", folder_ / "h200.md", "--figures", "2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const fs::path shipped = fs::path(ATTNSCOPE_SAMPLE).parent_path().parent_path() / "report/h200.md";
+  EXPECT_TRUE(content(folder_ / "h200.md") == content(shipped)) << "assets/samples/derive.sh makes it anew";
+}
+
 TEST_F(ReportCommand, a_filter_leaves_the_points_that_fit_and_says_so) {
   const std::vector<std::string> narrowed{"report", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2 d:128 N>=4096 status:ok"};
   const auto with = [](std::vector<std::string> arguments, const std::vector<std::string>& more) {

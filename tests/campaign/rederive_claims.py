@@ -25,7 +25,7 @@ SAMPLES = ('h200', 'h200-law', 'h200-tiles', 'h200-race')  # of which the lesson
 GPUS = {'NVIDIA A100 80GB': {'l2_mib': 40, 'dram_bytes': 80 * 2**30}}  # NVIDIA's datasheet and nvidia-smi
 SIZES = {'B': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30}
 UNITS = SIZES | {'ns': 1, 'µs': 1e3, 'ms': 1e6, 'TFLOP/s': 1e12, '%': 0.01}
-PROBLEM = ('uuid', 'pass', 'dtype', 'batch', 'heads_q', 'heads_kv', 'n_q', 'n_k', 'd', 'mask', 'cache', 'dropout',
+PROBLEM = ('pass', 'dtype', 'batch', 'heads_q', 'heads_kv', 'n_q', 'n_k', 'd', 'mask', 'cache', 'dropout',
            'page', 'deterministic')
 TILE = ('br', 'bc', 'raster', 'warps', 'stages', 'splits')
 COUNTERS = {'dram_settled_bytes': ('dram_read_bytes', 'dram_write_bytes', 'dram_writeback_bytes'),
@@ -75,7 +75,7 @@ class Data:
             exported = json.loads(output_of(program, 'export', file, '--json'))
             devices = {device['uuid']: device for device in exported['devices']}
             gpus = {run['run']: devices[run['device_uuid']] for run in exported['runs']}
-            self.points += [point | {'gpu': gpus[point['run']], 'uuid': gpus[point['run']]['uuid'], 'file': file}
+            self.points += [point | {'gpu': gpus[point['run']], 'uuid': gpus[point['run']]['uuid'], 'place': (file, point['run'])}
                             for point in exported['points']
                             if point['kernel'] == 'all' and point['disposition'] in ('ok', 'no-counters')]
             for row in json.loads(output_of(program, 'ceilings', file, '--json'))['rows']:
@@ -94,15 +94,16 @@ class Data:
         return points
 
     def fastest(self, card, named=None):
-        best = {}
+        """Of a run where algorithms are compared, else of a GPU."""
+        names, best = ('algorithm', *PROBLEM, *(() if named else ('uuid',))), {}
         for point in sorted(self.of(card, named), key=lambda point: point['time_median_ns']):
-            best.setdefault(key(point, ('algorithm', *PROBLEM)), point)
+            best.setdefault((point['place'] if named else None, key(point, names)), point)
         return list(best.values())
 
     def pairs(self, card, name=None):
         """Of each problem the points of both algorithms, each with its fastest tile, or a metric of theirs."""
-        of_other = {key(point, PROBLEM): point for point in self.fastest(card, card['to'])}
-        pairs = [(point, of_other.get(key(point, PROBLEM))) for point in self.fastest(card, card['from'])]
+        of_other = {key(point, ('place', *PROBLEM)): point for point in self.fastest(card, card['to'])}
+        pairs = [(point, of_other.get(key(point, ('place', *PROBLEM)))) for point in self.fastest(card, card['from'])]
         return [[metric(point, name) if name else point for point in pair] for pair in pairs if pair[1]]
 
 
@@ -141,7 +142,7 @@ def doubled(card, data):
     """All else is equal, the tile too."""
     if card['doubled'] != 'n':
         raise LookupError(f'doubled: {card["doubled"]}')
-    names = ('algorithm', *PROBLEM, *TILE)
+    names = ('place', 'algorithm', *PROBLEM, *TILE)
     points = {key(point, names): point for point in data.of(card) if metric(point, card['metric'])}
     pairs = [(points.get(key(once, names, n_q=2 * once['n_q'], n_k=2 * once['n_k'])), once) for once in points.values()]
     of_pairs = [[metric(point, card['metric']) for point in pair] for pair in pairs if pair[0]]
@@ -153,7 +154,7 @@ def varies_with(card, data):
     groups = collections.defaultdict(dict)
     for point in data.of(card):
         if metric(point, card['metric']):
-            groups[key(point, ('algorithm', *PROBLEM, other))][point[card['of']]] = metric(point, card['metric'])
+            groups[key(point, ('place', 'algorithm', *PROBLEM, other))][point[card['of']]] = metric(point, card['metric'])
     return of_cases(card, [max(group.values()) / min(group.values()) for group in groups.values() if len(group) > 1])
 
 
@@ -161,7 +162,7 @@ def crossover(card, data):
     """From which N on, of at least three, `to` stays faster; from the first on says nothing where that is late."""
     series, cases = collections.defaultdict(dict), []
     for slow, fast in data.pairs(card):
-        series[key(slow, PROBLEM, n_q=0, n_k=0)][slow['n_k']] = fast['time_median_ns'] < slow['time_median_ns']
+        series[key(slow, ('place', *PROBLEM), n_q=0, n_k=0)][slow['n_k']] = fast['time_median_ns'] < slow['time_median_ns']
     for faster in series.values():
         start = min((n for n in faster if all(faster[longer] for longer in faster if longer >= n)), default=math.inf)
         if len(faster) > 2 and (start > min(faster) or start <= float(card['high'])):
@@ -192,7 +193,7 @@ def exponent(card, data):
         is_law = key(point, ('algorithm', 'pass', 'mask', 'br')) == ('fa1', 'fwd', 'none', min(point['bc'], d))
         left_l2 = card['level'] != 'dram' or circling > point['gpu']['l2_bytes']
         if is_law and left_l2 and counted and memory <= n * d:
-            runs[key(point, ('file', 'run'))].append((n, d, memory, counted))
+            runs[point['place']].append((n, d, memory, counted))
     for points in runs.values():
         if len(points) >= 8 and all(len(set(values)) > 1 for values in zip(*points)):
             logs = [[math.log(value) for value in point] for point in points]
@@ -229,7 +230,7 @@ def over_ridge(card, data):
 def tile_best(card, data):
     tile, problems = (int(card['br']), int(card['bc'])), collections.defaultdict(dict)
     for point in sorted(data.of(card), key=lambda point: -point['time_median_ns']):
-        problems[key(point, PROBLEM)][point['br'], point['bc']] = point['time_median_ns']
+        problems[key(point, ('place', *PROBLEM))][point['br'], point['bc']] = point['time_median_ns']
     return of_cases(card, [times[tile] / min(times.values()) for times in problems.values()
                            if tile in times and len(times) > 1])
 

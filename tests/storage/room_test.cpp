@@ -51,7 +51,7 @@ TEST_P(OlderFiles, say_the_same_before_and_after_they_are_migrated) {
 INSTANTIATE_TEST_SUITE_P(Schemas, OlderFiles,
                          ::testing::Values(std::pair(1, ""), std::pair(2, ATTNSCOPE_SAMPLE_OF_0_1),
                                            std::pair(3, ATTNSCOPE_SAMPLE_OF_SCHEMA_3),
-                                           std::pair(4, ATTNSCOPE_LAW_SAMPLE)));
+                                           std::pair(4, ATTNSCOPE_SAMPLE_OF_SCHEMA_4)));
 
 void alter(const fs::path& file, const std::string& sql) {
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("PRAGMA foreign_keys = ON; " + sql);

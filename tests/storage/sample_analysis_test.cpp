@@ -193,13 +193,13 @@ TEST(Sample, NoPointMovesLessThanTheCompulsoryMinimum) {
     ++counted;
   }
   EXPECT_EQ(counted, 607);
-  EXPECT_EQ(below_without_write_back, 269) << "what the write-back is for";
+  EXPECT_EQ(below_without_write_back, 268) << "what the write-back is for";
 }
 
 // Beyond the L2, K and V come from DRAM once, whatever N: every byte of them is read N/Br times, and the L2 has it.
-// Not quite where two blocks an SM (fa2's at d 128) walk through 16 MiB of K and V at once, a quarter of the L2: 0.1%
-// to 0.3% of those reads miss, which at N/Br of 32 to 128 adds up; and 1% under a sliding window, where what comes
-// between two reads of a key is as much as a wave of blocks touches.
+// Not quite where two blocks an SM (fa2's at d 128), or several heads in turn (fa3's under a causal mask), walk through
+// 16 MiB of K and V at once, a quarter of the L2: 0.1% to 0.5% of those reads miss, which at N/Br of 32 to 128 adds up;
+// and 1% under a sliding window, where what comes between two reads of a key is as much as a wave of blocks touches.
 TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
   std::vector<std::string> farther;
   int within = 0;
@@ -220,14 +220,15 @@ TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
     farther.push_back(
         fmt::format("{} {} d {} N {} {} {:.2f}", run.preset, algorithm, p.d, p.n_q, to_string(p.mask), ratio));
     const double read_again = evaluate(metric_key::l2_to_sm_bytes, record)->value - compulsory;
-    EXPECT_LT((ratio - 1) * compulsory / read_again, 0.004) << describe(record.spec);
+    EXPECT_LT((ratio - 1) * compulsory / read_again, 0.005) << describe(record.spec);
   }
-  EXPECT_EQ(within, 264);
+  EXPECT_EQ(within, 262);
   EXPECT_THAT(farther, ::testing::UnorderedElementsAre(
-                           "quick fa2 d 128 N 4096 none 1.02", "memory-wall fa2 d 128 N 4096 none 1.02",
-                           "memory-wall fa2 d 128 N 8192 none 1.06", "memory-wall fa2 d 128 N 16384 none 1.16",
-                           "masks fa2 d 128 N 4096 none 1.02", "masks fa2 d 128 N 8192 none 1.05",
-                           "masks fa2 d 128 N 16384 none 1.17", "masks fa2 d 128 N 8192 window:1024:0 1.01",
+                           "quick fa2 d 128 N 4096 none 1.02", "memory-wall fa2 d 128 N 4096 none 1.01",
+                           "memory-wall fa2 d 128 N 8192 none 1.04", "memory-wall fa2 d 128 N 16384 none 1.15",
+                           "masks fa2 d 128 N 4096 none 1.02", "masks fa2 d 128 N 8192 none 1.04",
+                           "masks fa2 d 128 N 16384 none 1.20", "masks fa3 d 128 N 4096 causal 1.03",
+                           "masks fa3 d 128 N 8192 causal 1.07", "masks fa3 d 128 N 16384 causal 1.08",
                            "masks fa2 d 128 N 16384 window:1024:0 1.01"));
 }
 
@@ -266,7 +267,7 @@ TEST(Sample, BytesDoNotDecideFlashAttention3sTime) {
     return evaluate(key, *of_rows[64])->value / evaluate(key, *of_rows[128])->value;
   };
   EXPECT_NEAR(ratio(metric_key::l2_sm_bytes), 1.9, 0.05);
-  EXPECT_NEAR(ratio(metric_key::time_median_ns), 1.05, 0.005);
+  EXPECT_NEAR(ratio(metric_key::time_median_ns), 1.16, 0.005);
 }
 
 // The L2 serves FA1's working set at short N and no longer at long ones: the N half-way lies where the band is drawn.
@@ -285,7 +286,7 @@ TEST(SampleAnalysis, TheL2BandHoldsFa1sHalfWayPoint) {
     EXPECT_LE(*half, band.n_high) << problem << ", nominal " << band.n_nominal;
     ++bands;
   }
-  EXPECT_EQ(bands, 5);
+  EXPECT_EQ(bands, 6);
 }
 
 // Every fit that is drawn of the sample goes through its points, and the ones that the closed forms know have their

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "messages/explorer_page.h"
+#include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/unit_use.h"
 #include "ui/text/format.h"
@@ -121,7 +122,8 @@ QString prediction_words(const Explored& explored) {
   if (!explored.exploration.predicts_time) return {};
   const PointSpec& spec = explored.exploration.point.spec;
   const analysis::PublishedErrors& errors = analysis::published_errors(explored.exploration.device);
-  const analysis::PublishedError* row = errors.find(spec.algorithm, spec.problem.pass, "time");
+  const analysis::PublishedError* row =
+      errors.find(analysis::judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
   if (row == nullptr) return qtext(say::explorer_page::errors_none{});
   QString words = qtext(say::explorer_page::errors_line{.devices = errors.device,
                                                         .median = text(Share(row->median)),

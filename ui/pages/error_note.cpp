@@ -18,6 +18,7 @@
 #include "kernels/model/device_limits.h"
 #include "messages/prediction.h"
 #include "messages/terminal.h"
+#include "profiler/analysis/prediction_error.h"
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -123,7 +124,9 @@ std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const 
   for (const Row row : rows) {
     const analysis::Run& run = table.run(row);
     if (run.provenance != Provenance::simulated) continue;
-    parts.insert({table.algorithm(row), table.problem(row).pass, run.device_name, run.l2_from});
+    const AttentionProblem problem = table.problem(row);
+    parts.insert(
+        {analysis::judged_as(table.algorithm(row), problem.dtype), problem.pass, run.device_name, run.l2_from});
   }
   return parts;
 }

@@ -21,7 +21,7 @@ namespace attnscope::ui {
 
 /// What simulated points are of.
 struct SimulatedPart {
-  std::string algorithm;
+  std::string algorithm;  ///< analysis::judged_as()
   Pass pass = Pass::fwd;
   std::string gpu;      ///< "NVIDIA H200"
   std::string l2_from;  ///< the GPU whose L2 was played where that one's was never measured; else empty

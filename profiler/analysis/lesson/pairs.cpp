@@ -99,10 +99,9 @@ std::optional<Place> place_of(const PointTable& table, Row row, Doubled doubled)
 }
 
 /// The problem alone, without what is measured of it.
-std::string problem_key(const PointTable& table, Row row, bool with_run) {
+std::string problem_key(const PointTable& table, Row row) {
   const PointSpec spec = table.spec(row);
-  const std::string place = with_run ? fmt::to_string(table.run_index(row)) : table.run(row).device_id;
-  return fmt::format("{} {} {}", place, describe(spec.problem), to_string(spec.cache));
+  return fmt::format("{} {} {}", table.run_index(row), describe(spec.problem), to_string(spec.cache));
 }
 
 double time_at(const PointTable& table, Row row) {
@@ -115,7 +114,7 @@ std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const
   std::map<std::string, Row> best;
   for (const Row row : rows) {
     if (table.algorithm(row) != algorithm || !ended_well(table, row)) continue;
-    const auto [place, fresh] = best.emplace(problem_key(table, row, true), row);
+    const auto [place, fresh] = best.emplace(problem_key(table, row), row);
     if (!fresh && time_at(table, row) < time_at(table, place->second)) place->second = row;
   }
   return best;
