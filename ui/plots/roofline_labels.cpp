@@ -60,13 +60,34 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
     label.item->setVisible(true);
     return;
   }
-  // Beside the line where too little of it is seen.
+  // Beside the line where too little of it is seen, or above all ceilings, where it ends.
   std::vector<QPointF> corners;
   for (double offset = step; offset < 10 * step; offset += step / 2) {
     corners.push_back(enters + along * offset + QPointF(2 * beside_line, metrics.height()));
   }
+  double highest = area.bottom();
+  for (const QRectF& line : ceiling_lines(label)) highest = std::min(highest, line.top());
+  corners.emplace_back(enters.x() + 2 * beside_line, highest - beside_line);
   label.item->setRotation(0);
-  place_upright(label, corners, taken);
+  place_off_ceilings(label, corners, taken);
+}
+
+std::vector<QRectF> RooflineLabels::ceiling_lines(const Label& except) const {
+  const QRectF area = plot_.axisRect()->rect();
+  std::vector<QRectF> lines;
+  for (const Label& other : labels_) {
+    const double y = plot_.yAxis->coordToPixel(other.at.y());
+    if (other.kind == Kind::ceiling && &other != &except) lines.emplace_back(area.left(), y - 1, area.width(), 2);
+  }
+  return lines;
+}
+
+void RooflineLabels::place_off_ceilings(const Label& label, const std::vector<QPointF>& corners,
+                                        std::vector<QPolygonF>& taken) const {
+  std::vector<QPolygonF> taken_or_lines = taken;
+  for (const QRectF& line : ceiling_lines(label)) taken_or_lines.emplace_back(line);
+  place_upright(label, corners, taken_or_lines);
+  if (label.item->visible()) taken.push_back(taken_or_lines.back());
 }
 
 void RooflineLabels::place_upright(const Label& label, const std::vector<QPointF>& corners,
@@ -99,20 +120,13 @@ void RooflineLabels::place() {
     } else if (label.kind == Kind::ceiling) {
       const double y = plot_.yAxis->coordToPixel(label.at.y());
       const double x = area.right() - width - 2 * beside_line;
-      // No name lies on another ceiling: of two near each other the lower one's stands below.
-      std::vector<QPolygonF> taken_or_lines = taken;
-      for (const Label& other : labels_) {
-        const double its = plot_.yAxis->coordToPixel(other.at.y());
-        if (other.kind == Kind::ceiling && &other != &label)
-          taken_or_lines.emplace_back(QRectF(area.left(), its - 1, area.width(), 2));
-      }
-      place_upright(label,
-                    {{x, y - beside_line},
-                     {x, y + line + beside_line},
-                     {x - width / 2, y - beside_line},
-                     {x - width - 8 * beside_line, y - beside_line}},
-                    taken_or_lines);
-      if (label.item->visible()) taken.push_back(taken_or_lines.back());
+      // Of two near each other the lower one's name stands below.
+      place_off_ceilings(label,
+                         {{x, y - beside_line},
+                          {x, y + line + beside_line},
+                          {x - width / 2, y - beside_line},
+                          {x - width - 8 * beside_line, y - beside_line}},
+                         taken);
     } else {
       if (!marks_taken) {
         for (const QPointF& each : marks_) {

@@ -46,6 +46,9 @@ class RooflineLabels {
   void place_roof(const Label& label, std::vector<QPolygonF>& taken) const;
   /// Tries places for a text of that size, given by the corners at its lower left.
   void place_upright(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
+  /// The same; the name lies on no other ceiling.
+  void place_off_ceilings(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
+  [[nodiscard]] std::vector<QRectF> ceiling_lines(const Label& except) const;
 
   QCustomPlot& plot_;
   std::vector<Label> labels_;
