@@ -27,6 +27,8 @@ from exported_points import Point, power_law
 NUMBER = re.compile(r'(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?')
 UNITS = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9, 'MiB': 2**20,
          'TB/s': 1e12, 'Top/s': 1e12, 'TFLOP/s': 1e12, 'PFLOP/s': 1e15, 'MHz': 1e6}
+UNITS_COUNTED = {'ALU': 'alu', 'DRAM': 'dram', 'Shared memory': 'shared', 'Tensor cores': 'tensor',
+                 "SMs' ports to L2": 'l2_port', 'XU (exp2)': 'xu'}
 CEILINGS = {'DRAM read': 'dram_read', 'DRAM write': 'dram_write', 'DRAM copy, both ways': 'dram_copy',
             'DRAM copy by the driver (cuMemcpyDtoD)': 'dram_copy_driver', 'L2 read': 'l2_read',
             'L2 for data that all SMs share (half of the reads miss)': 'l2_shared_capacity',
@@ -313,11 +315,12 @@ class Report:
         """A unit's use is printed over the kernel's time, where that was counted, else while SMs had warps."""
         point = self.point(cells['Row'])
         same_text(cells['Point'], point.named)
-        metrics = {name: metric['value'] for name, metric in next(
-            row for row in self.document['points'] if (row['run'], row['point'], row['kernel']) == (point.run, int(point.row['point']), 'all'))['metrics'].items()}
-        uses = [value for name, value in metrics.items() if name.startswith('use_') and name.endswith('_pct')]
-        uses += [value * metrics['sm_active_cycles'] / (point.time * 1e-9 * point.number('sm_clock_hz')) for value in uses]
-        self.one_of(cells['Use'].removesuffix('%'), uses)
+        name = (point.run, int(point.row['point']), 'all')
+        exported = next(row for row in self.document['points'] if (row['run'], row['point'], row['kernel']) == name)
+        metrics = {name: metric['value'] for name, metric in exported['metrics'].items()}
+        use = metrics[f'use_{UNITS_COUNTED[cells["Busiest unit"]]}_pct']
+        active = metrics['sm_active_cycles'] / (point.time * 1e-9 * point.number('sm_clock_hz'))
+        self.one_of(cells['Use'].removesuffix('%'), [use, use * active])
         bound = cells['Busiest unit'] if float(cells['Use'].removesuffix('%')) >= 60 else 'latency and issue'
         same_text(cells['Bound, counted'].lower(), bound.lower())
         waits = [float(word) for word in re.findall(r' (\d+\.\d+)', cells['Warps wait for'])]

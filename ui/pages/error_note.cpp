@@ -57,6 +57,14 @@ Message figure(const PublishedError& row, bool brief) {
   return say::prediction::figure{.quantity = what, .median = median, .p95 = text(Share(row.p95))};
 }
 
+/// "FA3", "FA3 fp8", "all": of judged_as().
+QString algorithm_word(std::string_view judged) {
+  const std::size_t end = std::min(judged.find(' '), judged.size());
+  const std::string_view algorithm = judged.substr(0, end);
+  if (algorithm == "all") return QStringLiteral("all");
+  return short_title(algorithm) + QString::fromUtf8(judged.substr(end));
+}
+
 /// "FA2 DRAM ±0.4% (p95 1.4%), time ±56% (p95 75%)"
 QString figures_of(const PublishedErrors& errors, const SimulatedPart& part,
                    const std::vector<std::string_view>& quantities, bool brief) {
@@ -65,7 +73,7 @@ QString figures_of(const PublishedErrors& errors, const SimulatedPart& part,
     const PublishedError* row = errors.find(part.algorithm, part.pass, quantity);
     if (row != nullptr) figures << qtext(figure(*row, brief));
   }
-  const QString title = short_title(part.algorithm);
+  const QString title = algorithm_word(part.algorithm);
   if (figures.isEmpty()) return qtext(say::prediction::never_compared{.what = title.toStdString()});
   return title + QLatin1Char(' ') + figures.join(QStringLiteral(", "));
 }
@@ -111,10 +119,6 @@ class TableHtml {
   QString html_;
   qsizetype words_ = 0;
 };
-
-QString algorithm_word(const std::string& algorithm) {
-  return algorithm == "all" ? QString::fromStdString(algorithm) : short_title(algorithm);
-}
 
 }  // namespace
 
