@@ -24,7 +24,7 @@ constexpr int line_tiles = line_tiles_of(d, ATTN_GIVEN_MASK);
 constexpr float first_exponent = 6.0f;
 /// Once a P beyond 448 has moved the reference, the row's largest P is at most 2^risen_exponent: beside one large key
 /// the others' P are small, and more of them stay above e4m3's smallest.
-constexpr float risen_exponent = 8.0f;
+constexpr float risen_exponent = 7.0f;
 /// Exponents that fp32 holds safely.
 constexpr float safe_exponent = 110.0f;
 

@@ -54,6 +54,7 @@ float round_to_e4m3(float value) {
 
 void quantise(std::span<std::uint16_t> matrix, Tensor tensor, std::int64_t d, const Quantisation& by) {
   const auto block = static_cast<std::size_t>((tensor == Tensor::q ? by.query_rows : by.keys) * d);
+  if (block == 0) return;
   const bool rotated = by.rotated && tensor != Tensor::v;
   const float restored = rotated && tensor == Tensor::q ? 1.0F / static_cast<float>(d) : 1.0F;
   for (std::size_t first = 0; first < matrix.size(); first += block) {

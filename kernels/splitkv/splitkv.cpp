@@ -14,6 +14,7 @@
 #include "kernels/model/integer.h"
 #include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_programs.h"
+#include "kernels/splitkv/splitkv_quantise.h"
 #include "kernels/splitkv/splitkv_shape.h"
 #include "kernels/splitkv/splitkv_timing.h"
 #include "messages/load_order.h"
@@ -27,6 +28,10 @@ using splitkv::combine_blocks;
 using splitkv::packed_rows;
 using splitkv::SplitGrid;
 using splitkv::table_entry_bytes;
+
+bool of_8_bits(const AttentionProblem& p) {
+  return p.dtype == DType::fp8;
+}
 
 /// The number of splits for which a simple account of time is least: blocks come in waves over the SMs; each costs its
 /// start and end beside its keys; each split costs the combine some. In bytes of K and V that an SM could have read
@@ -57,12 +62,15 @@ int splits_of(const AttentionProblem& p, const Config& config) {
   return given != 0 ? given : static_cast<int>(best_splits(p, nominal_sms));
 }
 
-/// Steps of Bc keys that a block holds: what the configuration says, else what fits in `shared_limit`.
+/// Steps of Bc keys that a block holds: what the configuration says, else what fits in `shared_limit`; of 8 bits no
+/// more than 512 keys, as more took 8% longer (d 128, 65,536 keys, an H200).
 int stages_of(const AttentionProblem& p, const Config& config, std::int64_t shared_limit) {
+  constexpr int most_keys = 512;
   if (const int given = knob_of(config, knob::stages); given > 0) return given;
   const TileShape& tile = config.tile;
-  return splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype), p.page > 0,
-                                p.mask.padded(), shared_limit);
+  const int fitting = splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype),
+                                             p.page > 0, p.mask.padded(), shared_limit);
+  return of_8_bits(p) ? std::min(fitting, std::max(1, most_keys / tile.bc)) : fitting;
 }
 
 KernelNeeds partial_needs(const AttentionProblem& p, const TileShape& tile, int stages) {
@@ -97,7 +105,7 @@ std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const TileShap
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t ring = splitkv::ring_bytes(tile.br, tile.bc, d, element, stages);
-  const std::int64_t q = std::int64_t{tile.br} * d * element;
+  const std::int64_t q = std::int64_t{tile.br} * d * bytes_per_element(held_as(p.dtype));
   const std::int64_t rest = splitkv::tile_area_bytes(tile.br, tile.bc, d, element, stages) - ring - q;
   const int slots = splitkv::ring_chunks(tile.br, tile.bc, d, stages);
   const std::int64_t rows = std::int64_t{tile.br} * splitkv::groups(tile.br, tile.bc, d);
@@ -107,8 +115,9 @@ std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const TileShap
   parts.push_back(in_shared("m, l", splitkv::statistics_bytes(tile.br, tile.bc, d)));
   if (p.page > 0) parts.push_back(in_shared("block table", table_entry_bytes * splitkv::table_window));
   if (p.mask.padded()) parts.push_back(in_shared("key length", splitkv::key_length_bytes));
+  if (of_8_bits(p)) parts.push_back(in_shared("scales", splitkv::scale_bytes(element)));
   parts.push_back(in_registers("S", rows * chunk * accumulator));
-  parts.push_back(in_registers("P", rows * chunk * element));
+  parts.push_back(in_registers("P", rows * chunk * bytes_per_element(held_as(p.dtype))));
   parts.push_back(in_registers("O", rows * d * accumulator));
   return parts;
 }
@@ -128,12 +137,14 @@ std::vector<KernelModel> models(const SplitGrid& grid, const TileShape& tile, in
   const AttentionProblem& p = grid.problem();
   KernelNeeds combine = combine_needs();
   combine.shared_bytes = 0;  // static: no part of what the launch asks for
-  std::vector<KernelModel> all{
-      kernel_model("partial", grid.splits() * p.kv_instances(), partial_needs(p, tile, stages),
-                   splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
-                   partial_order(p, tile, stages), splitkv::partial_work(grid, tile), splitkv::partial_timing),
-      kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {},
-                   {.why = say::load_order::splits{}}, splitkv::combine_work(grid), splitkv::combine_timing)};
+  std::vector<KernelModel> all;
+  if (of_8_bits(p)) all = splitkv::quantise_models(p);
+  all.push_back(kernel_model("partial", grid.splits() * p.kv_instances(), partial_needs(p, tile, stages),
+                             splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
+                             partial_order(p, tile, stages), splitkv::partial_work(grid, tile),
+                             splitkv::partial_timing));
+  all.push_back(kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {},
+                             {.why = say::load_order::splits{}}, splitkv::combine_work(grid), splitkv::combine_timing));
   all.back().starts_early = device.compute_major >= 9;
   return all;
 }
@@ -147,7 +158,25 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid) {
   all.push_back({"lse_part", parts * grid.lse_rows() * fp32_bytes});
   all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   all.push_back(row_buffer("lse", p, 1, fp32_bytes));
+  if (of_8_bits(p)) splitkv::append_quantised(all, p);
   return all;
+}
+
+/// Numbers of 8 bits come with compute capability 8.9, 32 columns at a time.
+std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimits& device) {
+  if (!of_8_bits(p)) return std::nullopt;
+  if (!splitkv::supported_8_bit_head_dim(static_cast<int>(p.d))) {
+    return Refusal{Refusal::Cause::shape, say::refusal::kernel_head_dim{
+                                              .kernel = "splitkv fp8", .d = p.d, .supported = "32, 64, 96, ..., 256"}};
+  }
+  if (device.compute_major * 10 + device.compute_minor >= 89) return std::nullopt;
+  return Refusal{
+      Refusal::Cause::architecture,
+      say::refusal::instruction{.algorithm = "splitkv fp8",
+                                .needed = "8.9",
+                                .instruction = "cvt.f16x2.e4m3x2",
+                                .device = device.name,
+                                .capability = fmt::format("{}.{}", device.compute_major, device.compute_minor)}};
 }
 
 AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
@@ -156,23 +185,34 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   AttentionPlan plan;
   plan.buffers = buffers_of(grid);
 
+  const bool fp8 = of_8_bits(p);
+  if (fp8) {
+    plan.launches = splitkv::quantise_launches(p);
+    plan.quantised = Quantisation{.keys = p.n_k, .weights = false};
+  }
+
   std::vector<KernelModel> model = models(grid, tile, stages, device);
-  std::vector<std::string> defines =
-      kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_PAGED"}, p, Config(tile));
+  KernelModel& of_partial = model[model.size() - 2];
+  AttentionProblem multiplied = p;
+  if (fp8) multiplied.dtype = DType::fp16;  // which every e4m3 number is
+  std::vector<std::string> defines = kernel_defines(
+      {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_PAGED"}, multiplied, Config(tile));
   defines.push_back(fmt::format("ATTN_STAGES={}", stages));
+  if (fp8) defines.emplace_back("ATTN_FP8=1");
   std::vector<Argument> arguments =
-      kernel_arguments({"q", "k", "v", p.page > 0 ? "block_table" : "", "o_part", "lse_part"},
+      kernel_arguments({"q", fp8 ? "k8" : "k", fp8 ? "v8" : "v", p.page > 0 ? "block_table" : "", "o_part", "lse_part"},
                        {group_size(p), p.n_q, p.n_k, grid.splits(), p.page});
   arguments.emplace_back(score_scale(p));
   append_mask_arguments(arguments, p);
-  auto partial = splitkv::partial_program(grid, tile, model[0].on_chip);
-  plan.launches.emplace_back(std::move(model[0]),
+  for (const char* scales : {"k_scales", "v_scales"}) arguments.emplace_back(BufferArgument{fp8 ? scales : ""});
+  auto partial = splitkv::partial_program(grid, tile, of_partial.on_chip);
+  plan.launches.emplace_back(std::move(of_partial),
                              KernelSource{"splitkv/splitkv_partial.cuh", "attn_splitkv_partial", std::move(defines)},
                              std::move(arguments), std::move(partial));
 
   arguments = kernel_arguments({"o_part", "lse_part", "o", "lse"}, {group_size(p), p.n_q, p.n_k, grid.splits()});
   append_mask_arguments(arguments, p);
-  plan.launches.emplace_back(std::move(model[1]),
+  plan.launches.emplace_back(std::move(model.back()),
                              KernelSource{"splitkv/splitkv_combine.cuh", "attn_splitkv_combine",
                                           kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_MASK"}, p, Config(tile))},
                              std::move(arguments), splitkv::combine_program(grid));
@@ -191,6 +231,7 @@ SplitKv::SplitKv()
                  .law = linear_law,
                  .decodes = true,
                  .groups = {Group::decoding},
+                 .dtypes = {DType::fp16, DType::bf16, DType::fp8},
                  .head_dims = supported_head_dims<splitkv::supported_head_dim>(),
                  .knobs = {splits_knob(), stages_knob()}}) {}
 
@@ -219,6 +260,7 @@ std::optional<Refusal> SplitKv::refusal(const AttentionProblem& p, const Config&
   if (auto refused = refuse_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
     return refused;
   }
+  if (auto refused = refuse_8_bits(p, device)) return refused;
   if (auto refused = refuse_over("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
                                  say::refusal::decodes{.kernel = "splitkv"})) {
     return refused;

@@ -6,11 +6,13 @@
 // Tile program of block (split, K/V head), with keys [first, last) of the entry's n_k or key length:
 //   load Q; for j = 0 .. ceil((last - first) / Bc) - 1: load K_j, load V_j; store partial O (fp32), store partial LSE
 // A split without keys only stores its partial LSE, -inf. Paged, it loads the split's entries of the block table first,
-// table_window of them at a time.
+// table_window of them at a time. Of a cache of 8 bits (ATTN_FP8) it loads its head's two scales beside Q.
 #include "device/attention.cuh"
+#include "device/e4m3.cuh"
 #include "device/early_start.cuh"
 #include "device/global.cuh"
 #include "device/trace.cuh"
+#include "splitkv/splitkv_fp8.cuh"
 #include "splitkv/splitkv_shape.h"
 
 namespace attnscope::splitkv {
@@ -32,8 +34,16 @@ constexpr int chunk = chunk_keys(br, bc, d);
 constexpr int ring = ring_chunks(br, bc, d, ATTN_STAGES);
 constexpr int pitch = exchange_pitch(d);
 
-using Tile = SharedTile<d>;
+using Tile = SharedTile<fp8 ? d / 2 : d>;  // of K and V
+using QTile = SharedTile<d>;
 constexpr unsigned half_slot = chunk * Tile::row_bytes;  // K of a chunk; V follows
+
+/// Copies `Rows` keys from row `row` of K or V on, `inside` of which exist.
+template <int Rows>
+__device__ __forceinline__ void copy_keys(unsigned tile, const void* from, long long row, int inside, int thread) {
+  constexpr int stride = d * operand_bytes / 2;
+  Tile::copy_rows<Rows, group_threads>(tile, static_cast<const Element*>(from) + row * stride, stride, inside, thread);
+}
 
 /// The warps of a group meet: one warp by itself, else all warps of the block, whose groups then keep in step.
 __device__ __forceinline__ void group_sync() {
@@ -47,18 +57,20 @@ __device__ __forceinline__ void group_sync() {
 }  // namespace attnscope::splitkv
 
 extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 1)
-    attn_splitkv_partial(const unsigned short* q, const unsigned short* k, const unsigned short* v,
-                         const int* block_table, float* o_part, float* lse_part, int group, int n_q, int n_k,
-                         int splits, int page, float scale, int heads_q, int left, int right, const int* key_lengths,
-                         const unsigned char* block_mask, int mask_block, int keep, unsigned seed) {
+    attn_splitkv_partial(const unsigned short* q, const void* k, const void* v, const int* block_table, float* o_part,
+                         float* lse_part, int group, int n_q, int n_k, int splits, int page, float scale, int heads_q,
+                         int left, int right, const int* key_lengths, const unsigned char* block_mask, int mask_block,
+                         int keep, unsigned seed, const float* k_scales, const float* v_scales) {
   using namespace attnscope::splitkv;
   extern __shared__ __align__(1024) unsigned char shared[];
   const unsigned shared_ring = shared_address(shared);
-  const unsigned shared_q = shared_ring + ring_bytes(br, bc, d, sizeof(Element), ATTN_STAGES);
+  const unsigned shared_q = shared_ring + ring_bytes(br, bc, d, operand_bytes, ATTN_STAGES);
   float* const exchange = reinterpret_cast<float*>(shared);
-  float* const maxima = reinterpret_cast<float*>(shared + tile_area_bytes(br, bc, d, sizeof(Element), ATTN_STAGES));
+  float* const maxima = reinterpret_cast<float*>(shared + tile_area_bytes(br, bc, d, operand_bytes, ATTN_STAGES));
   float* const sums = maxima + all_groups * br;
   int* const table = reinterpret_cast<int*>(sums + all_groups * br);
+  float* const scales =
+      reinterpret_cast<float*>(table + (paged ? table_window : 0) + (lengths ? key_length_bytes / 4 : 0));
 
   let_next_launch_start();  // the combine takes what room there is beside this
 
@@ -88,6 +100,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     return;
   }
 
+  float k_scale = 0.0f;  // on their way while copies start
+  float v_scale = 0.0f;
+  if (fp8 && thread == 0) {
+    k_scale = load_float(k_scales + kv);
+    v_scale = load_float(v_scales + kv);
+  }
   float* const out = o_part + static_cast<long long>(blockIdx.x) * rows * d;
 
   const int lane = thread % 32;
@@ -101,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   const long long contiguous = static_cast<long long>(kv) * n_k;
 
   const unsigned my_ring = shared_ring + my_group * ring * 2 * half_slot;
-  const unsigned q_lane = Tile::lane_left(shared_q + m_tile * 16 * Tile::row_bytes, lane);
+  const unsigned q_lane = QTile::lane_left(shared_q + m_tile * 16 * QTile::row_bytes, lane);
   const unsigned k_lane = Tile::lane_right(my_ring, lane);
   const unsigned v_lane = Tile::lane_left(my_ring + half_slot, lane);
 
@@ -121,13 +139,17 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   }
   // Keys before it are seen by every row.
   const int unmasked = causal ? min(keys.last, length - n_q + 1) : keys.last;
-  const float scale_log2 = scale * log2_e;
+  float scale_log2 = scale * log2_e;
 
   // The online softmax over the chunk of keys from `key` on, of which those before `last` exist.
   const auto attend = [&](int key, int last, unsigned slot) {
     float s[1][chunk / 8][4];
     unsigned p[1][chunk / 8][2];
-    scores<1, chunk, d>(s, recomputed(q_lane), k_lane + slot);
+    if constexpr (fp8) {
+      scores_of_8_bits<chunk, d>(s[0], recomputed(q_lane), k_lane + slot);
+    } else {
+      scores<1, chunk, d>(s, recomputed(q_lane), k_lane + slot);
+    }
     if (key + chunk > min(unmasked, last)) {
       const int column = key + lane % 4 * 2;
 #pragma unroll
@@ -144,7 +166,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
       }
     }
     online_softmax<1, chunk, d>(p, s, o, statistics, scale_log2);
-    accumulate<1, chunk, d>(o, p, v_lane + slot);
+    if constexpr (fp8) {
+      accumulate_8_bits<chunk, d>(o[0], p[0], v_lane + slot);
+    } else {
+      accumulate<1, chunk, d>(o, p, v_lane + slot);
+    }
   };
 
   bool q_wanted = true;
@@ -185,16 +211,14 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
           const long long physical = table[(at >> page_shift) - (first >> page_shift)];
           const long long row = ((physical * heads_kv + head) << page_shift) + (at & (page - 1));
           const unsigned part_tile = tile + part * Tile::row_bytes;
-          Tile::copy_rows<fragment, group_threads>(part_tile, k + row * d, d, last - key - part, group_thread);
-          Tile::copy_rows<fragment, group_threads>(part_tile + half_slot, v + row * d, d, last - key - part,
-                                                   group_thread);
+          copy_keys<fragment>(part_tile, k, row, last - key - part, group_thread);
+          copy_keys<fragment>(part_tile + half_slot, v, row, last - key - part, group_thread);
         }
       } else {
-        const long long row = (contiguous + key) * d;
         trace_load(group_thread == 0, Traced::k, contiguous + key, min(chunk, last - key));
         trace_load(group_thread == 0, Traced::v, contiguous + key, min(chunk, last - key));
-        Tile::copy_rows<chunk, group_threads>(tile, k + row, d, last - key, group_thread);
-        Tile::copy_rows<chunk, group_threads>(tile + half_slot, v + row, d, last - key, group_thread);
+        copy_keys<chunk>(tile, k, contiguous + key, last - key, group_thread);
+        copy_keys<chunk>(tile + half_slot, v, contiguous + key, last - key, group_thread);
       }
     };
 
@@ -205,13 +229,22 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
       }
       if (index == 0 && q_wanted) {
         trace_load(thread == 0, Traced::q, static_cast<long long>(kv) * rows, rows);
-        Tile::copy_rows<br, block_threads>(shared_q, q + static_cast<long long>(kv) * rows * d, d, rows, thread);
+        QTile::copy_rows<br, block_threads>(shared_q, q + static_cast<long long>(kv) * rows * d, d, rows, thread);
       }
       commit_copies();
     }
     if (q_wanted) {
+      if (fp8 && thread == 0) {
+        scales[0] = k_scale;
+        scales[1] = v_scale;
+      }
       wait_copies<ring - 1>();
       __syncthreads();  // every thread's part of Q is there
+      if constexpr (fp8) {
+        reorder_queries<br, d, block_threads>(shared + (shared_q - shared_ring), thread);
+        scale_log2 *= scales[0];
+        __syncthreads();
+      }
       q_wanted = false;
     }
 
@@ -249,10 +282,17 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   for (int half = 0; half < 2; ++half) {
     const int row = m_tile * 16 + half * 8 + lane / 4;
     if (row < rows) {
+      float* const to = exchange + (my_group * br + row) * pitch;
 #pragma unroll
-      for (int n = 0; n < d / 8; ++n) {
-        *reinterpret_cast<float2*>(exchange + (my_group * br + row) * pitch + n * 8 + lane % 4 * 2) =
-            make_float2(o[0][n][half * 2], o[0][n][half * 2 + 1]);
+      for (int n = 0; n < d / 8; n += fp8 ? 2 : 1) {
+        const float x = o[0][n][half * 2];
+        const float y = o[0][n][half * 2 + 1];
+        if constexpr (fp8) {
+          *reinterpret_cast<float4*>(to + n * 8 + lane % 4 * 4) =
+              make_float4(x, o[0][n + 1][half * 2], y, o[0][n + 1][half * 2 + 1]);
+        } else {
+          *reinterpret_cast<float2*>(to + n * 8 + lane % 4 * 2) = make_float2(x, y);
+        }
       }
     }
   }
@@ -271,7 +311,10 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
       sum += weights[g] * sums[g * br + thread];
     }
     const bool any = sum > 0.0f && thread < rows;
-    const float inverse = any ? __fdividef(1.0f, sum) : 0.0f;
+    float inverse = any ? __fdividef(1.0f, sum) : 0.0f;
+    if constexpr (fp8) {
+      inverse *= scales[1];
+    }
 #pragma unroll
     for (int g = 0; g < all_groups; ++g) {
       maxima[g * br + thread] = weights[g] * inverse;

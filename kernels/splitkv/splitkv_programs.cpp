@@ -13,6 +13,7 @@ namespace attnscope::splitkv {
 namespace {
 
 constexpr std::int64_t key_lengths_a_sector = 8;
+constexpr std::int64_t scales_a_sector = 8;
 
 /// Under key lengths a block loads its entry's first, past the L1: a sector.
 void append_key_length(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
@@ -23,6 +24,18 @@ void append_key_length(std::vector<TileAccess>& out, const SplitGrid& grid, std:
 }
 Traffic key_length_traffic(const SplitGrid& grid, std::int64_t blocks) {
   return {.l2_to_sm_bytes = grid.problem().mask.padded() ? blocks * sector_bytes : 0};
+}
+
+/// Of a cache of 8 bits a block with keys loads its head's scales of K and V: a sector each.
+void append_scales(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
+  if (grid.problem().dtype != DType::fp8) return;
+  for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
+    out.push_back({tensor, Access::load, 0, kv / scales_a_sector, 1, 0, 1, static_cast<int>(sector_bytes),
+                   Phase::load_scales, no_part});
+  }
+}
+Traffic scale_traffic(const SplitGrid& grid) {
+  return {.l2_to_sm_bytes = grid.problem().dtype == DType::fp8 ? grid.all_used() * sector_bytes : 0};
 }
 
 /// Block (split, K/V head): load Q, then K_j and V_j a step, store the partial results. Paged, the entries of the block
@@ -76,9 +89,10 @@ class PartialProgram final : public TileProgram {
     }
     if (step == 0) {
       for (std::int64_t head = 0; head < group_size(p); ++head) {
-        out.push_back(
-            {Tensor::q, Access::load, kv * group_size(p) + head, 0, p.n_q, 0, p.d, element, Phase::load_q, parts_.q});
+        out.push_back({Tensor::q, Access::load, kv * group_size(p) + head, 0, p.n_q, 0, p.d,
+                       bytes_per_element(held_as(p.dtype)), Phase::load_q, parts_.q});
       }
+      append_scales(out, grid_, kv);
       return;
     }
     const Segment at = segment(kv, keys, step);
@@ -254,7 +268,7 @@ std::shared_ptr<const TileProgram> combine_program(const SplitGrid& grid) {
   return std::make_shared<const CombineProgram>(grid);
 }
 
-/// K and V once, Q once for every split that has keys; partial O of those, partial LSE of all.
+/// K and V once, Q (and scales) once for every split that has keys; partial O of those, partial LSE of all.
 std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
@@ -271,11 +285,13 @@ std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
     }
   }
   const std::int64_t used = grid.all_used();
-  return {{Tensor::q, {.l2_to_sm_bytes = used * grid.rows() * row}},
+  return {{Tensor::q, {.l2_to_sm_bytes = used * grid.rows() * p.d * bytes_per_element(held_as(p.dtype))}},
           {Tensor::k, {.l2_to_sm_bytes = keys * row}},
           {Tensor::v, {.l2_to_sm_bytes = keys * row}},
           {Tensor::block_table, {.l2_to_sm_bytes = sectors * sector_bytes}},
           {Tensor::key_lengths, key_length_traffic(grid, grid.splits() * p.kv_instances())},
+          {Tensor::k_scales, scale_traffic(grid)},
+          {Tensor::v_scales, scale_traffic(grid)},
           {Tensor::o_part, {.sm_to_l2_bytes = used * grid.rows() * p.d * fp32_bytes}},
           {Tensor::lse_part, {.sm_to_l2_bytes = grid.splits() * p.kv_instances() * grid.lse_rows() * fp32_bytes}}};
 }
@@ -334,7 +350,7 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   work.shared_bytes = keys_worked_on * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype) * fragments);
   // But for Q, some rows for each split.
   const Traffic lengths = key_length_traffic(grid, grid.splits() * p.kv_instances());
-  work.distinct_bytes = static_cast<double>(traffic.total() - lengths.total());
+  work.distinct_bytes = static_cast<double>(traffic.total() - lengths.total() - 2 * scale_traffic(grid).total());
   return work;
 }
 

@@ -49,6 +49,15 @@ constexpr int register_estimate(int br, int bc, int d, bool paged) {
 constexpr int ring_chunks(int br, int bc, int d, int stages) {
   return stages * (bc / chunk_keys(br, bc, d)) / groups(br, bc, d);
 }
+/// A cache of 8 bits comes to the tensor cores 32 columns at a time.
+constexpr bool supported_8_bit_head_dim(int d) {
+  return supported_head_dim(d) && d % 32 == 0;
+}
+/// Keys of a block that makes it, whose threads each convert eight numbers at a time.
+constexpr int quantised_keys = 4096;
+constexpr int quantise_threads = 256;
+constexpr int quantise_registers = 64;
+
 /// K and V of all groups' rings, elements of `element` bytes.
 constexpr long long ring_bytes(int br, int bc, int d, int element, int stages) {
   return 2LL * element * d * groups(br, bc, d) * ring_chunks(br, bc, d, stages) * chunk_keys(br, bc, d);
@@ -62,9 +71,9 @@ constexpr int exchange_pitch(int d) {
 constexpr long long exchange_bytes(int br, int bc, int d) {
   return 4LL * groups(br, bc, d) * br * exchange_pitch(d);
 }
-/// The rings and the Q tile; later the exchange.
+/// The rings and the Q tile, which has 16 bits whatever K and V have; later the exchange.
 constexpr long long tile_area_bytes(int br, int bc, int d, int element, int stages) {
-  const long long tiles = ring_bytes(br, bc, d, element, stages) + static_cast<long long>(element) * br * d;
+  const long long tiles = ring_bytes(br, bc, d, element, stages) + 2LL * br * d;
   const long long exchange = exchange_bytes(br, bc, d);
   return tiles > exchange ? tiles : exchange;
 }
@@ -78,12 +87,16 @@ constexpr int table_window = 1024;
 
 /// The entry's key length, with padding to 16 bytes.
 constexpr int key_length_bytes = 16;
+/// Scales of a head's K and V, with padding.
+constexpr int scale_bytes(int element) {
+  return element == 1 ? 16 : 0;
+}
 
-/// The tiles, the statistics, the window of the block table, and the entry's key length: all of it dynamic, since what
-/// is static takes a whole 1024 bytes before tiles that are aligned so.
+/// The tiles, the statistics, the window of the block table, the entry's key length and the head's scales: all of it
+/// dynamic, since what is static takes a whole 1024 bytes before tiles that are aligned so.
 constexpr long long shared_bytes(int br, int bc, int d, int element, int stages, bool paged, bool padded) {
   return tile_area_bytes(br, bc, d, element, stages) + statistics_bytes(br, bc, d) + (paged ? 4LL * table_window : 0) +
-         (padded ? key_length_bytes : 0);
+         (padded ? key_length_bytes : 0) + scale_bytes(element);
 }
 
 constexpr int min_stages = 1;

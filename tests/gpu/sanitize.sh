@@ -43,6 +43,7 @@ for tool in memcheck racecheck; do
   # Made for compute capability 9.0; dropout and block masks forward only.
   if [[ $capability == 9.0 ]]; then
     check fa3 $tool fa3 "${heads[@]}" -a N=200 -a pass=fwd -a "$masks" &
+    check fa3-fp8 $tool fa3 "${heads[@]}" -a N=200 -a pass=fwd -a dtype=fp8 -a "${masks/:64:/:128:}" &
     check fa3-dropout $tool fa3 "${heads[@]}" -a N=200 -a dropout=0.1 &
     check fa3-backward $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a "${masks/,blocks:64:butterfly/}" &
     check fa3-in-turns $tool fa3 "${heads[@]}" -a N=200 -a pass=bwd -a 'mask=[none,causal,window:33:17]' -a deterministic=yes &
@@ -54,6 +55,8 @@ for tool in memcheck racecheck; do
   done
   check splitkv $tool splitkv "${heads[@]}" -a 'n_q=[1,5]' -a 'n_k=[1000,4099]' -a 'mask=[none,causal,lengths:ramp]' \
     -a 'page=[0,64]' &
+  [[ ${capability/./} -lt 89 ]] || check splitkv-fp8 $tool splitkv "${heads[@]}" -a dtype=fp8 -a 'n_q=[1,5]' -a n_k=4099 \
+    -a 'mask=[none,causal,lengths:ramp]' -a 'page=[0,64]' &
   wait
 done
 [ ! -e failed ] || { echo "sanitize: something was found or did not run; logs in $folder" >&2; exit 1; }

@@ -341,7 +341,7 @@ TEST(Phases, DoingWhatTheProgramsSayGivesAttentionAndItsGradients) {
               .mask = parse_mask("window:20:7+lengths:ramp").value(), .batch = 2, .n_q = 70, .n_k = 70, .d = 16},
           AttentionProblem{
               .mask = parse_mask("blocks:32:random50").value(), .heads_q = 2, .n_q = 70, .n_k = 100, .d = 16},
-          AttentionProblem{.mask = Mask::causal, .heads_q = 2, .n_q = 150, .n_k = 140, .d = 64},
+          AttentionProblem{.mask = Mask::causal, .n_q = 150, .n_k = 140, .d = 64},
           AttentionProblem{.batch = 2, .heads_q = 6, .heads_kv = 2, .n_q = 3, .n_k = 90, .d = 16},
           AttentionProblem{.mask = parse_mask("causal+lengths:90/5").value(),
           .batch = 2,

@@ -15,6 +15,7 @@
 #include "kernels/model/device_limits.h"
 #include "kernels/model/mask.h"
 #include "tests/kernels/tiling.h"
+#include "tests/sanitized.h"
 
 namespace attnscope::test {
 
@@ -54,17 +55,12 @@ inline std::vector<std::string> parameter_names(const KernelSource& source) {
   return names;
 }
 
-/// Sanitizers look at what a program touches, not at what it counts: every `nth` problem takes all the same ways, and
-/// the others would take them minutes.
+/// Under sanitizers (tests/sanitized.h) every `nth` problem, which take all the ways that the others do.
 inline std::vector<AttentionProblem> thinned_under_sanitizers(std::vector<AttentionProblem> problems, std::size_t nth) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  if (!sanitized) return problems;
   std::vector<AttentionProblem> some;
   for (std::size_t i = 0; i < problems.size(); i += nth) some.push_back(problems[i]);
   return some;
-#else
-  static_cast<void>(nth);
-  return problems;
-#endif
 }
 
 /// Small problems with everything that can be odd: ragged edges, one row, empty rows, grouped heads, both masks.

@@ -46,7 +46,7 @@ Mask with_lengths(Mask mask, std::vector<std::int64_t> lengths) {
 }
 
 /// Ragged, one key, more splits than keys allow, grouped heads, packed rows that are no multiple of eight, empty
-/// entries, pages.
+/// entries, pages, 8 bits.
 std::vector<AttentionProblem> decode_problems() {
   std::vector<AttentionProblem> problems;
   for (const auto& [heads_q, heads_kv, n_q] :
@@ -54,7 +54,8 @@ std::vector<AttentionProblem> decode_problems() {
     for (const std::int64_t n_k : {1, 17, 203, 1000}) {
       for (const std::int64_t page : {0, 16, 64}) {
         for (const Mask& mask : {Mask::none, Mask::causal, with_lengths(Mask::causal, {0, n_k / 2, n_k})}) {
-          problems.push_back({.mask = mask,
+          problems.push_back({.dtype = n_k == 203 ? DType::fp8 : DType::fp16,
+                              .mask = mask,
                               .batch = 3,
                               .heads_q = heads_q,
                               .heads_kv = heads_kv,
@@ -67,6 +68,14 @@ std::vector<AttentionProblem> decode_problems() {
     }
   }
   return problems;
+}
+
+/// Of the two launches that are measured; others may come before.
+const KernelLaunch& partial_of(const AttentionPlan& plan) {
+  return plan.launches.end()[-2];
+}
+const KernelLaunch& combine_of(const AttentionPlan& plan) {
+  return plan.launches.back();
 }
 
 std::vector<Tiling> decode_tiles(const AttentionProblem& p) {
@@ -117,7 +126,7 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
         }
       };
       std::map<Tensor, std::int64_t> elements;
-      for (const TileAccess& a : test::all_accesses(*plan.launches[0].program)) {
+      for (const TileAccess& a : test::all_accesses(*partial_of(plan).program)) {
         ASSERT_GT(a.rows, 0);
         cells(a, [&](std::int64_t cell) { ++touched[cell]; });
         ASSERT_EQ(a.access == Access::store, a.tensor == Tensor::o_part || a.tensor == Tensor::lse_part);
@@ -141,7 +150,7 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
       EXPECT_EQ(elements[Tensor::lse_part], bytes_of("lse_part"));
       EXPECT_LE(elements[Tensor::o_part], bytes_of("o_part"));
       elements.clear();
-      for (const TileAccess& a : test::all_accesses(*plan.launches[1].program)) {
+      for (const TileAccess& a : test::all_accesses(*combine_of(plan).program)) {
         if (a.tensor == Tensor::key_lengths) continue;
         if (a.access == Access::load) {
           cells(a, [&](std::int64_t cell) { ASSERT_TRUE(written.contains(cell)); });
@@ -186,13 +195,13 @@ class SplitPlayer {
 
   void play(const AttentionPlan& plan) {
     std::vector<TileAccess> accesses;
-    const TileProgram& partial = *plan.launches[0].program;
+    const TileProgram& partial = *partial_of(plan).program;
     for (std::int64_t block = 0; block < partial.blocks(); ++block) {
       accesses.clear();
       for (std::int64_t step = 0; step < partial.steps(block); ++step) partial.visit(block, step, accesses);
       play_partial(accesses);
     }
-    const TileProgram& combine = *plan.launches[1].program;
+    const TileProgram& combine = *combine_of(plan).program;
     for (std::int64_t block = 0; block < combine.blocks(); ++block) {
       accesses.clear();
       for (std::int64_t step = 0; step < combine.steps(block); ++step) combine.visit(block, step, accesses);
@@ -319,6 +328,34 @@ TEST(SplitKv, PlayingBothLaunchesComputesAttention) {
       }
     }
   }
+}
+
+TEST(SplitKv, ACacheOf8BitsIsMadeBeforeAndReadOnceWithTwoScalesABlock) {
+  AttentionProblem p{.dtype = DType::fp8, .heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
+  const Tiling tile{.br = 16, .bc = 128, .splits = 66};
+  const AttentionPlan plan = splitkv_algorithm().plan(p, tile, h200());
+  const std::int64_t rows = 132LL * 8;
+  EXPECT_EQ(partial_of(plan).traffic,
+            (Traffic{2LL * 2 * 65'536 * 128 + rows * 256 + 132LL * 2 * 32, rows * (512 + 4)}));
+  Traffic measured = partial_of(plan).traffic;
+  measured += combine_of(plan).traffic;
+  EXPECT_EQ(plan.traffic(), measured);
+  ASSERT_EQ(plan.launches.size(), 4U);
+  // 16 blocks of 4096 keys of each head read the head and their own once more.
+  EXPECT_EQ(plan.launches[0].traffic, (Traffic{17LL * 2 * 65'536 * 256, 2LL * 65'536 * 128 + 2 * 32}));
+  EXPECT_EQ(plan.quantised, (Quantisation{.keys = 65'536, .weights = false}));
+
+  const auto refused = [&](const DeviceLimits& device) {
+    const auto found = splitkv_algorithm().refusal(p, tile, device);
+    return found ? text(found->reason) : "";
+  };
+  DeviceLimits older = h200();
+  older.compute_major = 8;
+  older.compute_minor = 6;
+  EXPECT_EQ(refused(h200()), "");
+  EXPECT_THAT(refused(older), HasSubstr("8.9"));
+  p.d = 80;
+  EXPECT_EQ(refused(h200()), "splitkv fp8 has no d 80; it has 32, 64, 96, ..., 256.");
 }
 
 TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
@@ -469,7 +506,8 @@ TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const Argument& argument = launch.arguments[i];
       if (names[i].front() == '*') {
-        const std::string name = names[i] == "*block_mask" ? "" : names[i].substr(1);
+        const bool absent = names[i] == "*block_mask" || names[i].ends_with("_scales");
+        const std::string name = absent ? "" : names[i].substr(1);
         ASSERT_TRUE(std::holds_alternative<BufferArgument>(argument)) << names[i];
         EXPECT_EQ(std::get<BufferArgument>(argument).name, name);
       } else if (names[i] == "scale") {

@@ -77,7 +77,7 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
     store.add_complete_runs({{CompleteRun{other, {simple_record(128)}}}});
   }
   const fs::path b = write("b.attnscope", header_of("b", 2), {256, 512});
-  const Paths files{a, b, ATTNSCOPE_SAMPLE_OF_0_1, ATTNSCOPE_SAMPLE};
+  const Paths files{a, b, ATTNSCOPE_SAMPLE_OF_0_1, ATTNSCOPE_LAW_SAMPLE};
 
   JoinReport report = merge("forth.attnscope", files);
   EXPECT_EQ(report.files, 4U);
@@ -101,11 +101,11 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
   EXPECT_EQ(check.unchecked, 0U);
 
   // merge(merge(a, b), b) is merge(a, b), and so is merging by pairs.
-  report = merge("again.attnscope", {folder_ / "forth.attnscope", ATTNSCOPE_SAMPLE, b});
+  report = merge("again.attnscope", {folder_ / "forth.attnscope", ATTNSCOPE_LAW_SAMPLE, b});
   EXPECT_TRUE(report.whole()) << text(report.conflicts.front());
   EXPECT_TRUE(whole == exported(folder_ / "again.attnscope"));
   (void)merge("ab.attnscope", {a, b});
-  (void)merge("samples.attnscope", {ATTNSCOPE_SAMPLE, ATTNSCOPE_SAMPLE_OF_0_1});
+  (void)merge("samples.attnscope", {ATTNSCOPE_LAW_SAMPLE, ATTNSCOPE_SAMPLE_OF_0_1});
   (void)merge("pairs.attnscope", {folder_ / "samples.attnscope", folder_ / "ab.attnscope"});
   EXPECT_TRUE(whole == exported(folder_ / "pairs.attnscope"));
   const FileCheck again = check_file(folder_ / "again.attnscope");

@@ -121,14 +121,16 @@ Reference make_reference(const ReferenceKind& reference, const AttentionProblem&
     if (quantised) quantise(bits, tensor, problem.d, *quantised);
     return bits;
   };
+  AttentionProblem judged = problem;
+  if (quantised && !quantised->weights) judged.dtype = held_as(problem.dtype);  // as strictly as 16 bits allow
   const bool gradients = problem.pass != Pass::fwd;
   const std::int64_t rows = problem.instances() * problem.n_q;
   std::int64_t affordable = std::max<std::int64_t>(16, work_budget / (problem.n_k * problem.d));
   if (gradients) affordable = std::max<std::int64_t>(16, affordable / 4);
   if (rows <= affordable) {
-    return reference.of(problem, matrix, {.rows = all_rows(problem), .keys = all_keys(problem)});
+    return reference.of(judged, matrix, {.rows = all_rows(problem), .keys = all_keys(problem)});
   }
-  return reference.of(problem, matrix,
+  return reference.of(judged, matrix,
                       {.rows = pick_rows(problem, affordable, seed),
                        .keys = gradients ? pick_keys(problem, seed) : std::vector<RowId>{},
                        .statistics = statistics});

@@ -116,6 +116,8 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
       return {p.kv_instances() * p.n_k, p.d + 1, p.d, 2};  // no more than one a key
     case Tensor::taken:
       return {1, 1, 1, 32};
+    case Tensor::key_lengths:
+      return {1, (p.batch + 7) / 8, 1, 32};
     case Tensor::k16:
     case Tensor::v16:
       return {p.kv_instances(), p.n_k, p.d, 2};
@@ -127,7 +129,6 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
     case Tensor::o_part:
     case Tensor::lse_part:
     case Tensor::block_table:
-    case Tensor::key_lengths:
     case Tensor::dout:
     case Tensor::dq:
     case Tensor::q16:
@@ -140,10 +141,13 @@ Extent extent_of(Tensor tensor, const AttentionProblem& p) {
 void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionProblem& p, const Tiling& tile) {
   SCOPED_TRACE(label(algorithm, p, tile));
   std::map<Tensor, std::int64_t> stored;
-  for (const KernelLaunch& launch : algorithm.plan(p, tile, known_gpus().front()).launches) {
+  const AttentionPlan plan = algorithm.plan(p, tile, known_gpus().front());
+  const bool q_as_given = plan.quantised && plan.quantised->query_rows == 0;
+  for (const KernelLaunch& launch : plan.launches) {
     for (const TileAccess& a : test::all_accesses(*launch.program)) {
       if (a.tensor == Tensor::o_part || a.tensor == Tensor::lse_part) continue;  // splitkv_test.cpp
-      const Extent extent = extent_of(a.tensor, p);
+      Extent extent = extent_of(a.tensor, p);
+      if (a.tensor == Tensor::q && q_as_given) extent.element_bytes = bytes_per_element(held_as(p.dtype));
       ASSERT_TRUE(a.instance >= 0 && a.instance < extent.instances);
       ASSERT_TRUE(a.row >= 0 && a.rows > 0 && a.row + a.rows <= extent.rows) << to_string(a.tensor);
       ASSERT_TRUE(a.col >= 0 && a.cols > 0 && a.col + a.cols <= extent.cols) << to_string(a.tensor);

@@ -224,6 +224,41 @@ TEST_F(Check, LseAndSizes) {
   EXPECT_FALSE(check(reference, {.o = rounded(reference), .lse = {0}}).pass);
 }
 
+/// One row of 8-bit weights: d is 2, the scores are given, and V has one column of values and one of ones.
+Reference of_8_bits(const std::vector<double>& scores, const std::vector<double>& values) {
+  std::vector<double> k, v;
+  for (std::size_t n = 0; n < scores.size(); ++n) {
+    k.insert(k.end(), {scores[n], 0});
+    v.insert(v.end(), {values[n], 1});
+  }
+  const auto keys = static_cast<std::int64_t>(scores.size());
+  return reference_attention(
+      {.dtype = DType::fp8, .n_q = 1, .n_k = keys, .d = 2},
+      {.q = bits({std::sqrt(2.0), 0}, DType::bf16), .k = bits(k, DType::bf16), .v = bits(v, DType::bf16)}, 1);
+}
+bool passes_with(const Reference& reference, double o) {
+  return check(reference, {.o = bits({o, 1}, reference.dtype), .lse = lse_of(reference)}).pass;
+}
+
+TEST(ErrorBound, Of8BitsIsWhatTheWeightsOfARowCanErr) {
+  // A weight of 5.5% meets a V of -26 among 667 keys that add nothing: O is off as that weight is, by up to 10%.
+  std::vector<double> scores(667, 0.0), values(667, 0.0);
+  scores[13] = 3.65;
+  values[13] = -26;
+  const Reference outlier = of_8_bits(scores, values);
+  const double o = outlier.o.exact[0];
+  EXPECT_NEAR(o, -1.42, 0.05);
+  EXPECT_TRUE(passes_with(outlier, o * 1.09));
+  EXPECT_FALSE(passes_with(outlier, o * 1.14));
+
+  // 4096 equal weights: their errors cancel, but for about 10% / 64 of |V| = 8.
+  std::vector<double> alternating(4096);
+  for (std::size_t n = 0; n < alternating.size(); ++n) alternating[n] = n % 2 == 0 ? 8 : -8;
+  const Reference many = of_8_bits(std::vector<double>(4096, 0.0), alternating);
+  EXPECT_TRUE(passes_with(many, 0.02));
+  EXPECT_FALSE(passes_with(many, 0.04));
+}
+
 TEST(ErrorBound, ComesFromThe16BitRoundingOfNaiveAttention) {
   // One key: O = V exactly, naive makes no error; what is left is rounding.
   const Reference exact =
