@@ -106,7 +106,8 @@ class Program final : public TileProgram {
     } else if (step > 0) {
       OnChipParts last = parts_of({parts_.k, parts_.v});
       if (step == last_step - 1) last |= parts_of({parts_.q});
-      append_attention(out, parts_, p_, rows, grid.k_rows(k_tile(grid, at, step)), rows, last);
+      append_attention(out, parts_, p_, bytes_per_element(p_.dtype), rows, grid.k_rows(k_tile(grid, at, step)), rows,
+                       last);
     }
   }
 

@@ -32,7 +32,7 @@ void append_cleared(std::vector<Computation>& out, const ForwardParts& parts, co
 }
 
 void append_attention(std::vector<Computation>& out, const ForwardParts& parts, const AttentionProblem& problem,
-                      std::int64_t rows, std::int64_t keys, std::int64_t o_rows, OnChipParts last) {
+                      int weight_bytes, std::int64_t rows, std::int64_t keys, std::int64_t o_rows, OnChipParts last) {
   const int accumulator = accumulator_bytes(problem.dtype);
   const OnChipParts of_scores = parts_of({parts.q, parts.k});
   const OnChipParts s = parts_of({parts.s});
@@ -40,7 +40,7 @@ void append_attention(std::vector<Computation>& out, const ForwardParts& parts, 
   const OnChipParts statistics = parts_of({parts.statistics});
   out.push_back({Phase::scores, parts.s, of_scores, last & of_scores, rows, keys, accumulator});
   out.push_back({Phase::row_maximum, parts.statistics, s, {}, rows, 2, fp32_bytes});
-  out.push_back({Phase::exponentials, parts.p, s | statistics, s, rows, keys, bytes_per_element(problem.dtype)});
+  out.push_back({Phase::exponentials, parts.p, s | statistics, s, rows, keys, weight_bytes});
   out.push_back({Phase::rescale, parts.o, p | statistics, {}, o_rows, problem.d, accumulator});
   out.push_back(
       {Phase::values, parts.o, p | parts_of({parts.v}), p | (last & ~of_scores), o_rows, problem.d, accumulator});

@@ -35,9 +35,9 @@ struct ForwardParts {
 /// O = 0, l = 0, m = -inf for `rows` rows.
 void append_cleared(std::vector<Computation>&, const ForwardParts&, const AttentionProblem&, std::int64_t rows);
 /// The online softmax of `rows` query rows over `keys` keys; `o_rows` rows of O, where several sums of one row are kept
-/// beside one another. Of the operands, the block needs `last` no more.
-void append_attention(std::vector<Computation>&, const ForwardParts&, const AttentionProblem&, std::int64_t rows,
-                      std::int64_t keys, std::int64_t o_rows, OnChipParts last);
+/// beside one another; an element of P has `weight_bytes`. Of the operands, the block needs `last` no more.
+void append_attention(std::vector<Computation>&, const ForwardParts&, const AttentionProblem&, int weight_bytes,
+                      std::int64_t rows, std::int64_t keys, std::int64_t o_rows, OnChipParts last);
 /// O = O / l.
 void append_normalized(std::vector<Computation>&, const ForwardParts&, const AttentionProblem&, std::int64_t rows,
                        OnChipParts frees = {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sanitizers look at what a program touches, not at what it computes: a long test that touches what another does is for
-// other builds alone.
+// Sanitizers look at what a program touches, not at what it computes: long tests that touch nothing new are skipped
+// there.
 #pragma once
 
 namespace attnscope::test {

@@ -83,7 +83,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
     rows.push_back({.kernel = model.kernels.size() > 1 ? kernel.name : "all",
                     .grid = extent(kernel.grid),
                     .block = extent(kernel.block),
-                    .reason = {},
+                    .reason = kernel.setup ? text(say::terminal::set_up{}) : "",
                     .shared_bytes = kernel.dynamic_shared_bytes,
                     .feasible = true,
                     .traffic = of_bytes(kernel.traffic),

@@ -106,7 +106,7 @@ class Fa1Program final : public TileProgram {
     if (inner == grid.q_tiles_seen(pass.k_tile)) last |= parts_of({parts_.k, parts_.v});
     out.push_back(
         {Phase::denormalize, parts_.o, parts_of({parts_.statistics}), {}, rows, p_.d, accumulator_bytes(p_.dtype)});
-    append_attention(out, parts_, p_, rows, grid.k_rows(pass.k_tile), rows, last);
+    append_attention(out, parts_, p_, bytes_per_element(p_.dtype), rows, grid.k_rows(pass.k_tile), rows, last);
     append_normalized(out, parts_, p_, rows);
   }
 

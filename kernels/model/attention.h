@@ -14,7 +14,7 @@
 
 namespace attnscope {
 
-/// fp8: Q, K and V are multiplied as e4m3 with scales beside them; they are given, and O comes out, as bf16.
+/// fp8: Q, K and V (decoding: K and V) are e4m3 with scales beside them; they are given, and O comes out, as bf16.
 enum class DType { fp16, bf16, fp8 };
 
 /// What is measured. `bwd` runs the forward pass first, unmeasured, for the O and LSE (or P) that it starts from.

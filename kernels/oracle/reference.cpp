@@ -192,9 +192,9 @@ class RowWorker {
  private:
   static void load(std::vector<double>& to, const float* from) { std::copy_n(from, to.size(), to.begin()); }
 
-  /// In 8 bits the error of one draw of few weights' roundings says little of another's. In its place: half of what all
-  /// give together at their worst, or of twice what independent ones then spread, whichever is less: a weight's error
-  /// is a third of its worst, root mean square. Twice of that counts (output_allowance).
+  /// In 8 bits the error of one draw of few weights' roundings says little of another's. Allowed in its place, with
+  /// output_allowance, is what all errors at their worst give together, or twice the root of their squares, whichever
+  /// is less: six standard deviations, since rounding and line together are off by a third of their worst.
   void spread_of_weights(const std::vector<float>& v) {
     for (std::size_t c = 0; c < s_.d; ++c) {
       double sum = 0;

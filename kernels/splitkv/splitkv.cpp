@@ -162,13 +162,17 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid) {
   return all;
 }
 
-/// Numbers of 8 bits come with compute capability 8.9, 32 columns at a time.
+/// Numbers of 8 bits come with compute capability 8.9, 32 columns at a time. Each block that makes the cache reads the
+/// whole head: of many keys that takes longer than a point may.
 std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimits& device) {
   if (!of_8_bits(p)) return std::nullopt;
   if (!splitkv::supported_8_bit_head_dim(static_cast<int>(p.d))) {
     return Refusal{Refusal::Cause::shape, say::refusal::kernel_head_dim{
                                               .kernel = "splitkv fp8", .d = p.d, .supported = "32, 64, 96, ..., 256"}};
   }
+  constexpr std::int64_t most_keys = std::int64_t{1} << 22;
+  if (auto refused = refuse_over("n_k", p.n_k, most_keys, say::refusal::makes_its_cache{.kernel = "splitkv fp8"}))
+    return refused;
   if (device.compute_major * 10 + device.compute_minor >= 89) return std::nullopt;
   return Refusal{
       Refusal::Cause::architecture,
@@ -194,7 +198,7 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   std::vector<KernelModel> model = models(grid, tile, stages, device);
   KernelModel& of_partial = model[model.size() - 2];
   AttentionProblem multiplied = p;
-  if (fp8) multiplied.dtype = DType::fp16;  // which every e4m3 number is
+  if (fp8) multiplied.dtype = DType::fp16;  // e4m3 numbers are widened to it (splitkv_fp8.cuh)
   std::vector<std::string> defines = kernel_defines(
       {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_PAGED"}, multiplied, Config(tile));
   defines.push_back(fmt::format("ATTN_STAGES={}", stages));

@@ -131,7 +131,8 @@ class PartialProgram final : public TileProgram {
       OnChipParts last = parts_of({parts_.k, parts_.v});
       if (here.last == at.keys.last) last |= parts_of({table_});
       if (here.last == keys.last) last |= parts_of({parts_.q});
-      append_attention(out, parts_, p, rows, here.last - here.first, rows * groups_, last);
+      append_attention(out, parts_, p, bytes_per_element(held_as(p.dtype)), rows, here.last - here.first,
+                       rows * groups_, last);
     }
   }
 
@@ -348,7 +349,7 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   work.fp32_values = cells / static_cast<double>(chunk) * static_cast<double>(p.d);
   const std::int64_t fragments = tile.br / fragment;
   work.shared_bytes = keys_worked_on * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype) * fragments);
-  // But for Q, some rows for each split.
+  // But for Q, some rows for each split; lengths and scales are the same few sectors again and again.
   const Traffic lengths = key_length_traffic(grid, grid.splits() * p.kv_instances());
   work.distinct_bytes = static_cast<double>(traffic.total() - lengths.total() - 2 * scale_traffic(grid).total());
   return work;

@@ -104,6 +104,7 @@ void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& 
 
 std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p) {
   std::vector<KernelLaunch> all;
+  all.reserve(matrices.size());
   for (const Matrix& matrix : matrices) {
     all.emplace_back(quantise_model(p, matrix),
                      KernelSource{"splitkv/splitkv_quantise.cuh", "attn_splitkv_quantise",

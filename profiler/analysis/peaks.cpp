@@ -21,6 +21,7 @@ struct Bounds {
 constexpr std::array bounding{
     Bounds{metric_key::tflops, ceiling_key::mma_fp16, 1e-12, DType::fp16},
     Bounds{metric_key::tflops, ceiling_key::mma_bf16, 1e-12, DType::bf16},
+    Bounds{metric_key::tflops, ceiling_key::mma_fp16, 1e-12, DType::fp8},  // widened
     Bounds{metric_key::tflops, ceiling_key::wgmma_fp16, 1e-12, DType::fp16},
     Bounds{metric_key::tflops, ceiling_key::wgmma_bf16, 1e-12, DType::bf16},
     Bounds{metric_key::tflops, ceiling_key::wgmma_fp8, 1e-12, DType::fp8},

@@ -59,7 +59,7 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
     case Bound::wgmma:
       return std::nullopt;
     case Bound::mma_sync:
-      if (rates.mma_sync_share >= 1) return std::nullopt;
+      if (rates.mma_sync_share >= 1 && products_at_once(dtype) == 1) return std::nullopt;  // it is the datasheet's
       [[fallthrough]];
     case Bound::tensor:
       roof.rate = limits.tensor_flops;
@@ -69,7 +69,7 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
       roof.clock_hz = roof.rate / (rates.per_cycle.tensor * rates.sm_count);
       if (bound != Bound::mma_sync) {
         roof.rate *= products_at_once(dtype);
-      } else {
+      } else if (rates.mma_sync_share < 1) {
         roof.rate *= rates.mma_sync_share;
         roof.source = RoofSource::counted_share;
       }

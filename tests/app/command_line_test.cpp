@@ -17,8 +17,10 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 using ::testing::StartsWith;
 
 const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels", "export",
@@ -284,6 +286,21 @@ TEST(Model, says_why_a_tile_does_not_fit) {
   ASSERT_NE(refused, rows.end());
   EXPECT_NE((*refused)["reason"], "");
   EXPECT_TRUE((*refused)["model_l2_to_sm_bytes"].is_null());
+}
+
+TEST(Model, says_of_launches_that_are_in_no_sum) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"model", "-a", "n_q=1", "-a", "n_k=4096", "-a", "d=128", "-a", "dtype=fp8",
+                                       "--algorithms", "splitkv", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::map<std::string, std::string> reasons;
+  const auto document = nlohmann::json::parse(outcome.out);
+  for (const auto& row : document["rows"]) {
+    reasons[row["kernel"].get<std::string>()] = row["reason"].is_null() ? "" : row["reason"].get<std::string>();
+  }
+  EXPECT_THAT(reasons,
+              ElementsAre(Pair("all", ""), Pair("combine", ""), Pair("partial", ""),
+                          Pair("quantise K", HasSubstr("in no sum")), Pair("quantise V", HasSubstr("in no sum"))));
 }
 
 TEST(Model, shows_people_only_the_columns_that_say_something) {

@@ -354,6 +354,14 @@ TEST(SplitKv, ACacheOf8BitsIsMadeBeforeAndReadOnceWithTwoScalesABlock) {
   older.compute_minor = 6;
   EXPECT_EQ(refused(h200()), "");
   EXPECT_THAT(refused(older), HasSubstr("8.9"));
+  older.compute_minor = 9;
+  EXPECT_EQ(refused(older), "");
+  p.n_k = (1 << 22) + 1;
+  EXPECT_THAT(refused(h200()), HasSubstr("splitkv fp8 makes its cache anew for each point"));
+  p.n_k = 1000;
+  p.pass = Pass::bwd;
+  EXPECT_EQ(refused(h200()), "splitkv has no backward pass.");
+  p.pass = Pass::fwd;
   p.d = 80;
   EXPECT_EQ(refused(h200()), "splitkv fp8 has no d 80; it has 32, 64, 96, ..., 256.");
 }
@@ -487,37 +495,50 @@ TEST(SplitKv, RefusalsByName) {
 }
 
 TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
-  const AttentionProblem p{.mask = with_lengths(Mask::causal, {7, 37}),
-                           .batch = 2,
-                           .heads_q = 6,
-                           .heads_kv = 2,
-                           .n_q = 5,
-                           .n_k = 37,
-                           .d = 64,
-                           .page = 16};
+  AttentionProblem p{.mask = with_lengths(Mask::causal, {7, 37}),
+                     .batch = 2,
+                     .heads_q = 6,
+                     .heads_kv = 2,
+                     .n_q = 5,
+                     .n_k = 37,
+                     .d = 64,
+                     .page = 16};
   const std::map<std::string, std::int32_t> integers{
       {"instances", 12}, {"group", 3}, {"n_q", 5},   {"n_k", 37},       {"splits", 4}, {"page", 16},
       {"heads_q", 6},    {"left", -1}, {"right", 0}, {"mask_block", 0}, {"keep", 256}, {"seed", dropout_seed}};
-  for (const KernelLaunch& launch :
-       splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 64, .splits = 4}, h200()).launches) {
-    SCOPED_TRACE(launch.source.entry);
-    const std::vector<std::string> names = test::parameter_names(launch.source);
-    ASSERT_EQ(names.size(), launch.arguments.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const Argument& argument = launch.arguments[i];
-      if (names[i].front() == '*') {
-        const bool absent = names[i] == "*block_mask" || names[i].ends_with("_scales");
-        const std::string name = absent ? "" : names[i].substr(1);
-        ASSERT_TRUE(std::holds_alternative<BufferArgument>(argument)) << names[i];
-        EXPECT_EQ(std::get<BufferArgument>(argument).name, name);
-      } else if (names[i] == "scale") {
-        EXPECT_FLOAT_EQ(std::get<float>(argument), 0.125F);
-      } else {
-        ASSERT_TRUE(integers.contains(names[i])) << names[i];
-        EXPECT_EQ(std::get<std::int32_t>(argument), integers.at(names[i])) << names[i];
+  for (const DType dtype : {DType::fp16, DType::fp8}) {
+    p.dtype = dtype;
+    const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 64, .splits = 4}, h200());
+    for (const KernelLaunch& launch : {partial_of(plan), combine_of(plan)}) {
+      SCOPED_TRACE(launch.source.entry);
+      const std::vector<std::string> names = test::parameter_names(launch.source);
+      ASSERT_EQ(names.size(), launch.arguments.size());
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        const Argument& argument = launch.arguments[i];
+        if (names[i].front() == '*') {
+          std::string name = names[i].substr(1);
+          if (name == "block_mask" || (dtype != DType::fp8 && name.ends_with("_scales"))) name.clear();
+          if (dtype == DType::fp8 && (name == "k" || name == "v")) name += "8";
+          ASSERT_TRUE(std::holds_alternative<BufferArgument>(argument)) << names[i];
+          EXPECT_EQ(std::get<BufferArgument>(argument).name, name);
+        } else if (names[i] == "scale") {
+          EXPECT_FLOAT_EQ(std::get<float>(argument), 0.125F);
+        } else {
+          ASSERT_TRUE(integers.contains(names[i])) << names[i];
+          EXPECT_EQ(std::get<std::int32_t>(argument), integers.at(names[i])) << names[i];
+        }
       }
     }
   }
+  const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 64, .splits = 4}, h200());
+  EXPECT_THAT(test::parameter_names(plan.launches[1].source),
+              ElementsAre("*x", "*block_table", "*out", "*scales", "n", "page", "heads_kv"));
+  std::vector<std::string> buffers;
+  for (std::size_t i = 0; i < 4; ++i) buffers.push_back(std::get<BufferArgument>(plan.launches[1].arguments[i]).name);
+  EXPECT_THAT(buffers, ElementsAre("v", "block_table", "v8", "v_scales"));
+  EXPECT_EQ(std::get<std::int32_t>(plan.launches[1].arguments[4]), 37);
+  EXPECT_EQ(std::get<std::int32_t>(plan.launches[1].arguments[5]), 16);
+  EXPECT_EQ(std::get<std::int32_t>(plan.launches[1].arguments[6]), 2);
 }
 
 TEST(SplitKv, PlansOfDevicesDifferInStagesAndEarlyCombineAlone) {

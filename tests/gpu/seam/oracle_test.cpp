@@ -22,6 +22,21 @@ TEST(Oracle, SmallProblemsAreCheckedWhole) {
   EXPECT_EQ(make_reference(softmax(), problem, InputKind::normal, 1).rows, all_rows(problem));
 }
 
+TEST(Oracle, ACacheOf8BitsIsJudgedAsStrictlyAs16) {
+  const AttentionProblem problem{.dtype = DType::fp8, .heads_q = 2, .heads_kv = 1, .n_q = 2, .n_k = 300, .d = 64};
+  AttentionProblem of_16 = problem;
+  of_16.dtype = DType::bf16;
+  const auto reference = [&](const AttentionProblem& p, const Quantisation& by) {
+    return make_reference(softmax(), p, InputKind::normal, 1, {}, by);
+  };
+  const Quantisation cache{.keys = 300, .weights = false};
+  const Reference judged = reference(problem, cache);
+  EXPECT_EQ(judged.o.exact, reference(of_16, cache).o.exact);
+  EXPECT_EQ(judged.o.naive16, reference(of_16, cache).o.naive16);
+  EXPECT_EQ(judged.lse_rounding, 0);
+  EXPECT_GT(reference(problem, {.keys = 300}).lse_rounding, 0.1);
+}
+
 TEST(Oracle, LargeProblemsAreSampledAcrossHeads) {
   // 6 heads x 1024 rows x 1024 keys x 64: more than is affordable whole.
   const AttentionProblem problem{

@@ -92,6 +92,16 @@ TEST(Quantise, ARotationKeepsDotProductsAndSpreadsOutliers) {
   EXPECT_LT(error(true), error(false));
 }
 
+TEST(Quantise, LeavesQueriesAloneThatHaveNoBlocks) {
+  const std::vector<std::uint16_t> given = random_matrix(64, 64, 4, 5);
+  std::vector<std::uint16_t> q = given;
+  std::vector<std::uint16_t> k = given;
+  quantise(q, Tensor::q, 64, {.keys = 64});
+  quantise(k, Tensor::k, 64, {.keys = 64});
+  EXPECT_EQ(q, given);
+  EXPECT_NE(k, given);
+}
+
 TEST(Quantise, ValuesAreNeverRotated) {
   constexpr std::size_t d = 64;
   std::vector<std::uint16_t> plain = random_matrix(128, d, 4, 5);

@@ -128,6 +128,14 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   const std::vector<Roof> of_a100 = roofs_of(*find_gpu("a100"), {}, DType::fp16);
   EXPECT_EQ(find_roof(of_a100, Bound::tensor)->rate, 312e12);
   EXPECT_EQ(find_roof(of_a100, Bound::mma_sync), nullptr);
+  // What has 8 bits is widened for mma.sync, wgmma takes two products of it at once.
+  const std::vector<Roof> of_8_bits = roofs_of(h200(), {}, DType::fp8);
+  EXPECT_NEAR(find_roof(of_8_bits, Bound::mma_sync)->rate, 659.6e12, 1e3);
+  EXPECT_EQ(find_roof(of_8_bits, Bound::tensor)->rate, 2 * 989.4e12);
+  const DeviceLimits ada = *find_gpu("l40s");
+  const std::vector<Roof> of_ada = roofs_of(ada, {}, DType::fp8);
+  EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->rate, ada.tensor_flops);
+  EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->source, RoofSource::datasheet);
   // Of the A100 mma.sync is all there is: measured, it needs no datasheet beside it.
   const std::vector<Ceiling> mma{measured_ceiling(ceiling_key::mma_fp16, 290e12)};
   EXPECT_EQ(find_roof(roofs_of(*find_gpu("a100"), {mma, true}, DType::fp16), Bound::tensor), nullptr);
