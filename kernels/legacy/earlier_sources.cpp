@@ -25,8 +25,8 @@ constexpr auto sources_of_0_1 = std::to_array<EarlierSource>({
     {"20382ab1-b3ff-50ea-b1d9-8f5510ea877c", "naive/naive_softmax.cuh", "0a928bdd-315d-5951-a612-351ef2895bee"},
     {"3c7ac571-b78b-584e-99b0-a18a4628030e", "naive/naive_softmax_long.cuh", "0beefd38-cdeb-52cc-a915-704237753d27"},
     {"4445746f-7009-5433-95b9-759d364e14fe", "naive/naive_tn.cuh", "dc333300-e86b-5b7f-ae1e-d40fb4e0c19e"},
-    {"3543abb0-70d4-5a68-aaae-f56a8a0406b7", "splitkv/splitkv_combine.cuh", "d5c4d720-79d0-5d71-b62a-c52314c973b1"},
-    {"890d123f-32cd-53cf-a4f2-c5587b631377", "splitkv/splitkv_partial.cuh", "63585c38-9f22-54d0-a74c-8202109125c0"},
+    {"cb975b13-6536-5561-84b4-a8a66ce44697", "splitkv/splitkv_combine.cuh", "d5c4d720-79d0-5d71-b62a-c52314c973b1"},
+    {"89461432-556d-55ab-9c55-42d6b9f0bfc5", "splitkv/splitkv_partial.cuh", "63585c38-9f22-54d0-a74c-8202109125c0"},
 });
 
 }  // namespace

@@ -53,10 +53,6 @@ constexpr int ring_chunks(int br, int bc, int d, int stages) {
 constexpr bool supported_8_bit_head_dim(int d) {
   return supported_head_dim(d) && d % 32 == 0;
 }
-/// Keys of a block that makes it, whose threads each convert eight numbers at a time.
-constexpr int quantised_keys = 4096;
-constexpr int quantise_threads = 256;
-constexpr int quantise_registers = 64;
 
 /// K and V of all groups' rings, elements of `element` bytes.
 constexpr long long ring_bytes(int br, int bc, int d, int element, int stages) {
@@ -64,7 +60,7 @@ constexpr long long ring_bytes(int br, int bc, int d, int element, int stages) {
 }
 
 /// Where the groups lay their O to be added up, over the rings and Q once those have been read: rows of d fp32 padded
-/// by 8 words, which keeps the stores free of bank conflicts.
+/// by 8 words, which keeps stores of two words free of bank conflicts.
 constexpr int exchange_pitch(int d) {
   return d + 8;
 }
@@ -145,5 +141,10 @@ constexpr int combine_splits = 9;
 constexpr int combine_registers = 64;
 /// O, sum and maximum of each warp.
 constexpr long long combine_shared_bytes = combine_warps * (4LL * combine_rows * combine_columns + 8LL * combine_rows);
+
+/// The kernel that makes a cache of 8 bits: keys of a block, threads of one, registers of a thread.
+constexpr int quantised_keys = 4096;
+constexpr int quantise_threads = 256;
+constexpr int quantise_registers = 64;
 
 }  // namespace attnscope::splitkv
