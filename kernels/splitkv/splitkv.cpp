@@ -63,7 +63,7 @@ int splits_of(const AttentionProblem& p, const Config& config) {
 }
 
 /// Steps of Bc keys that a block holds: what the configuration says, else what fits in `shared_limit`; of 8 bits no
-/// more than 512 keys, as more took 8% longer (d 128, 65,536 keys, an H200).
+/// more than 512 keys, as more took 6 to 8% longer (d 128, 65,536 keys, an H200).
 int stages_of(const AttentionProblem& p, const Config& config, std::int64_t shared_limit) {
   constexpr int most_keys = 512;
   if (const int given = knob_of(config, knob::stages); given > 0) return given;

@@ -4,6 +4,7 @@
 #include <QtMath>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "ui/plots/curve_style.h"
 #include "ui/plots/plot_parts.h"
@@ -37,9 +38,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   const QRectF area = plot_.axisRect()->rect();
   const QFontMetrics metrics(label.item->font());
   const double width = metrics.horizontalAdvance(label.item->text());
-  const double decade_x = plot_.xAxis->coordToPixel(10) - plot_.xAxis->coordToPixel(1);
-  const double decade_y = plot_.yAxis->coordToPixel(1) - plot_.yAxis->coordToPixel(10);
-  const double angle = std::atan2(decade_y, decade_x);
+  const double angle = roof_angle();
   const QPointF along(std::cos(angle), -std::sin(angle));
   const QPointF across(-std::sin(angle), -std::cos(angle));  // up and to the left of the line
   const QPointF through = pixel_of(*plot_.axisRect(), label.at);
@@ -70,6 +69,30 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   corners.emplace_back(enters.x() + 2 * beside_line, highest - beside_line);
   label.item->setRotation(0);
   place_off_ceilings(label, corners, taken);
+}
+
+double RooflineLabels::roof_angle() const {
+  const double decade_x = plot_.xAxis->coordToPixel(10) - plot_.xAxis->coordToPixel(1);
+  const double decade_y = plot_.yAxis->coordToPixel(1) - plot_.yAxis->coordToPixel(10);
+  return std::atan2(decade_y, decade_x);
+}
+
+std::vector<QPolygonF> RooflineLabels::roof_lines() const {
+  const QRectF area = plot_.axisRect()->rect();
+  const double rise = std::tan(roof_angle());
+  double top = area.bottom();
+  for (const Label& label : labels_) {
+    if (label.kind == Kind::ceiling) top = std::min(top, plot_.yAxis->coordToPixel(label.at.y()));
+  }
+  std::vector<QPolygonF> lines;
+  for (const Label& label : labels_) {
+    if (label.kind != Kind::roof) continue;
+    const QPointF through = pixel_of(*plot_.axisRect(), label.at);
+    const auto at = [&](double y) { return QPointF(through.x() + (through.y() - y) / rise, y); };
+    const QPointF wide(2, 0);
+    lines.push_back(QPolygonF({at(area.bottom()), at(top), at(top) + wide, at(area.bottom()) + wide}));
+  }
+  return lines;
 }
 
 std::vector<QRectF> RooflineLabels::ceiling_lines(const Label& except) const {
@@ -120,13 +143,19 @@ void RooflineLabels::place() {
     } else if (label.kind == Kind::ceiling) {
       const double y = plot_.yAxis->coordToPixel(label.at.y());
       const double x = area.right() - width - 2 * beside_line;
-      // Of two near each other the lower one's name stands below.
-      place_off_ceilings(label,
-                         {{x, y - beside_line},
-                          {x, y + line + beside_line},
-                          {x - width / 2, y - beside_line},
-                          {x - width - 8 * beside_line, y - beside_line}},
-                         taken);
+      // Of two near each other the lower one's name stands below, and so does one that a slanted line would cross.
+      const std::vector<QPointF> corners{{x, y - beside_line},
+                                         {x, y + line + beside_line},
+                                         {x - width / 2, y - beside_line},
+                                         {x - width - 8 * beside_line, y - beside_line}};
+      std::vector<QPolygonF> or_roofs = taken;
+      std::ranges::move(roof_lines(), std::back_inserter(or_roofs));
+      place_off_ceilings(label, corners, or_roofs);
+      if (label.item->visible()) {
+        taken.push_back(or_roofs.back());
+      } else {
+        place_off_ceilings(label, corners, taken);
+      }
     } else {
       if (!marks_taken) {
         for (const QPointF& each : marks_) {

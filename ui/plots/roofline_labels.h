@@ -49,6 +49,9 @@ class RooflineLabels {
   /// The same; the name lies on no other ceiling.
   void place_off_ceilings(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
   [[nodiscard]] std::vector<QRectF> ceiling_lines(const Label& except) const;
+  /// The slanted lines, up to the highest ceiling.
+  [[nodiscard]] std::vector<QPolygonF> roof_lines() const;
+  [[nodiscard]] double roof_angle() const;  ///< in radians
 
   QCustomPlot& plot_;
   std::vector<Label> labels_;
