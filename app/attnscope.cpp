@@ -4,6 +4,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -122,6 +123,12 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
       [](CLI::App& command) { return attnscope::add_edit(command); });
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",
       [](CLI::App& command) { return attnscope::add_merge(command); });
+  add("submit",
+      "Hand a sweep to a cluster's queue (Slurm) in shards, which a job behind them merges: options of collect say "
+      "which, and what stands behind -- is sbatch's",
+      [&](CLI::App& command) { return attnscope::add_submit(command, arguments); });
+  add("jobs", "Say how far what was submitted is; cancel it, or queue again what is missing",
+      [](CLI::App& command) { return attnscope::add_jobs(command); });
   add("check", "Say whether .attnscope files still are what was written",
       [](CLI::App& command) { return attnscope::add_check(command); });
   add("repair", "Save what can be read of a damaged .attnscope file into a new one",
@@ -156,8 +163,12 @@ int run(int argc, char** argv) {
     attnscope::refuse_empty_values(*command);
   }
 
+  // What stands behind "--" of submit is another program's.
+  const auto ends_our_words = [&](const char* word) {
+    return argc > 1 && std::string_view(argv[1]) == "submit" && std::string_view(word) == "--";
+  };
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(std::ranges::find_if(arguments, ends_our_words) - arguments.begin()), argv);
   } catch (const CLI::ParseError& error) {
     return parse_failure(app, error, argc > 1 ? argv[1] : "");
   }

@@ -56,6 +56,7 @@ Action add_help(CLI::App& command);
 Action add_import(CLI::App& command, Arguments arguments);
 Action add_import_triton(CLI::App& command);
 Action add_info(CLI::App& command);
+Action add_jobs(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_launch(CLI::App& command);
 Action add_law(CLI::App& command);
@@ -66,6 +67,7 @@ Action add_paper(CLI::App& command);
 Action add_remote(CLI::App& command);
 Action add_repair(CLI::App& command);
 Action add_report(CLI::App& command);
+Action add_submit(CLI::App& command, Arguments arguments);
 Action add_tune(CLI::App& command);
 Action add_verify(CLI::App& command);
 

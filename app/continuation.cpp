@@ -21,7 +21,7 @@ std::optional<RunSummary> newest_of_plan(const std::vector<RunSummary>& runs, co
   std::map<std::string, std::optional<std::string>> hashes;  // by device: planning takes its time
   for (auto newest = runs.rbegin(); newest != runs.rend(); ++newest) {
     const RunSummary& run = *newest;
-    if (run.provenance == Provenance::imported) continue;
+    if (run.provenance == Provenance::imported || !is_of_whole_plan(run)) continue;
     auto [hash, is_new] = hashes.try_emplace(run.device_uuid);
     if (is_new) hash->second = hash_of_plan(run.limits);
     if (hash->second == run.plan_hash) return run;

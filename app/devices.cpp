@@ -39,13 +39,20 @@ std::optional<int> whole_number(std::string_view text) {
   return value;
 }
 
-OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}) {
+/// "NAME#3": the third of several, and the name alone; 0 where there is no such number.
+std::pair<std::string_view, int> unit_of(std::string_view word) {
+  const std::size_t mark = word.rfind('#');
+  const std::optional<int> unit = mark == std::string_view::npos ? std::nullopt : whole_number(word.substr(mark + 1));
+  return unit ? std::pair(word.substr(0, mark), *unit) : std::pair(word, 0);
+}
+
+OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}, int unit = 0) {
   Message announcement = say::terminal::simulated{.gpu = limits.name};
   if (!why.empty()) announcement = say::terminal::simulated_because{.gpu = limits.name, .why = why};
   if (const L2Behaviour behaviour = l2_behaviour(limits); behaviour.inherited) {
     announcement = say::terminal::simulated_with_l2_of{.simulated = announcement, .measured = behaviour.measured_on};
   }
-  return {make_simulated_device(limits, known_algorithms()), std::move(announcement), why};
+  return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
 }
 
 /// Throws CommandError (usage) where their file is not understood.
@@ -136,9 +143,11 @@ OpenedDevice open_device_here(std::string_view word, bool counters) {
     if (!opened) throw CommandError(opened.error().code, opened.error().why);
     return std::move(opened).value();
   }
-  if (word == simulated_word) return simulated(known_gpus().front());
-  if (word.starts_with(simulated_word) && word.substr(simulated_word.size()).starts_with(':')) {
-    return simulated(limits_of_known_gpu(word.substr(simulated_word.size() + 1)));
+  if (const auto [name, unit] = unit_of(word); name.starts_with(simulated_word)) {
+    if (name == simulated_word) return simulated(known_gpus().front(), {}, unit);
+    if (name.substr(simulated_word.size()).starts_with(':')) {
+      return simulated(limits_of_known_gpu(name.substr(simulated_word.size() + 1)), {}, unit);
+    }
   }
 
   GpuOptions options;
@@ -208,14 +217,13 @@ Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bo
 }
 
 Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters) {
+  const auto [whose, unit] = unit_of(uuid);
   for (const DeviceLimits& limits : known_gpus()) {
-    auto stand_in = make_simulated_device(limits, known_algorithms());
-    if (stand_in->info().uuid == uuid) return simulated(limits);
+    if (simulated_uuid(limits) == whose) return simulated(limits, {}, unit);
   }
   if (const auto own = read_own_gpus(own_gpus_file())) {
     for (const OwnGpu& gpu : *own) {
-      auto stand_in = make_simulated_device(gpu.limits, known_algorithms());
-      if (stand_in->info().uuid == uuid) return simulated(gpu.limits);
+      if (simulated_uuid(gpu.limits) == whose) return simulated(gpu.limits, {}, unit);
     }
   }
   GpuOptions options;

@@ -6,7 +6,8 @@
 namespace attnscope {
 
 ExitCode with_join_report(const JoinReport& report) {
-  for (const auto* messages : {&report.left_out, &report.conflicts, &report.not_copied, &report.unverified}) {
+  for (const auto* messages :
+       {&report.left_out, &report.missing, &report.conflicts, &report.not_copied, &report.unverified}) {
     for (const Message& message : *messages) spdlog::warn("{}", one_line(text(message)));
   }
   return report.whole() ? ExitCode::ok : ExitCode::partial;

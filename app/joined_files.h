@@ -7,7 +7,8 @@
 
 namespace attnscope {
 
-/// Conflicts, files that were left out and what was not copied, as warnings; `partial` if the joined file is not whole.
+/// Conflicts, missing shards, files that were left out and what was not copied, as warnings; `partial` if the joined
+/// file is not whole.
 [[nodiscard]] ExitCode with_join_report(const JoinReport&);
 
 }  // namespace attnscope

@@ -106,6 +106,27 @@ class SessionReporter final : public Reporter {
   std::thread writer_;  ///< the last: it uses the others
 };
 
+class LockedReporter final : public Reporter {
+ public:
+  explicit LockedReporter(Reporter& other) : other_(other) {}
+  void report(const Event& event) override {
+    const std::scoped_lock lock(mutex_);
+    other_.report(event);
+  }
+  [[nodiscard]] bool ended() const override {
+    const std::scoped_lock lock(mutex_);
+    return other_.ended();
+  }
+  [[nodiscard]] bool listened_to() const override {
+    const std::scoped_lock lock(mutex_);
+    return other_.listened_to();
+  }
+
+ private:
+  Reporter& other_;
+  mutable std::mutex mutex_;
+};
+
 class TextReporter final : public Reporter {
  public:
   explicit TextReporter(std::FILE* lines) : lines_(lines) {}
@@ -215,6 +236,10 @@ std::unique_ptr<Reporter> make_jsonl_reporter() {
 
 std::unique_ptr<Reporter> make_session_reporter() {
   return std::make_unique<SessionReporter>();
+}
+
+std::unique_ptr<Reporter> make_locked_reporter(Reporter& other) {
+  return std::make_unique<LockedReporter>(other);
 }
 
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {

@@ -32,6 +32,9 @@ std::unique_ptr<Reporter> make_jsonl_reporter();
 /// reader who is slow keeps nobody from reading what he asks for. flush(), and its end, wait until all is written.
 std::unique_ptr<Reporter> make_session_reporter();
 
+/// The other one, for several threads; it has to live as long.
+std::unique_ptr<Reporter> make_locked_reporter(Reporter& other);
+
 /// A line a point on `lines` (null: none) and, where stderr is a terminal, a progress line below; logs on stderr.
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines);
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "messages/file.h"
@@ -169,6 +171,24 @@ FileStamp stamp_of(const std::filesystem::path& file) {
 
 bool has_journal(const std::filesystem::path& file) {
   return stamp_of(file.string() + "-wal").size > 0 || stamp_of(file.string() + "-journal").size > 0;
+}
+
+std::string_view network_file_system(const std::filesystem::path& file) {
+  constexpr std::array<std::pair<std::uint32_t, std::string_view>, 9> systems{{{0x6969, "NFS"},
+                                                                               {0xFF534D42, "CIFS"},
+                                                                               {0xFE534D42, "SMB"},
+                                                                               {0x517B, "SMB"},
+                                                                               {0x5346414F, "AFS"},
+                                                                               {0x0BD00BD0, "Lustre"},
+                                                                               {0x47504653, "GPFS"},
+                                                                               {0x19830326, "BeeGFS"},
+                                                                               {0x00C36400, "CephFS"}}};
+  struct statfs found {};
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (::statfs(file.c_str(), &found) != 0 && ::statfs(folder.c_str(), &found) != 0) return {};
+  const auto type = static_cast<std::uint32_t>(found.f_type);
+  const auto* system = std::ranges::find(systems, type, [](const auto& each) { return each.first; });
+  return system == systems.end() ? std::string_view() : system->second;
 }
 
 StorageError as_storage_error(const SQLite::Exception& error, const std::filesystem::path& file) {

@@ -44,6 +44,10 @@ std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::
 /// Is there something beside the file (journal, write-ahead log) that belongs to its content?
 [[nodiscard]] bool has_journal(const std::filesystem::path&);
 
+/// What network file system a file lies on, or would ("NFS"); empty: none that is known. A write-ahead log is shared
+/// through memory, which machines do not share.
+[[nodiscard]] std::string_view network_file_system(const std::filesystem::path&);
+
 /// SQLite's error as one of ours.
 [[nodiscard]] StorageError as_storage_error(const SQLite::Exception&, const std::filesystem::path&);
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -20,6 +21,7 @@
 #include <utility>
 
 #include "messages/file.h"
+#include "profiler/plan/shards.h"
 #include "storage/digest.h"
 #include "storage/join_source.h"
 #include "storage/migrations.h"
@@ -138,15 +140,18 @@ RunRow read_run_row(SQLite::Database& database, std::int64_t id) {
           .edited_at = row.getColumn(rest + 5).getString()};
 }
 
-/// "places 3, 4, 7 and 12 more"
-Message named_places(const std::vector<std::int64_t>& places) {
+/// "3, 4, 7 and 12 more"
+Message named(const std::vector<std::int64_t>& numbers) {
   constexpr std::size_t most = 8;
-  const std::size_t named = std::min(most, places.size());
+  const auto some = std::span(numbers).first(std::min(most, numbers.size()));
+  const std::string list = fmt::format("{}", fmt::join(some, ", "));
+  if (some.size() == numbers.size()) return Message::verbatim(list);
+  return say::file::and_more{.some = list, .more = numbers.size() - some.size()};
+}
+
+Message named_places(const std::vector<std::int64_t>& places) {
   if (places.size() == 1) return say::file::one_place{.place = places.front()};
-  const std::string list =
-      fmt::format("{}", fmt::join(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-  if (named == places.size()) return say::file::places{.places = list};
-  return say::file::places_and_more{.places = list, .more = places.size() - named};
+  return say::file::places{.places = named(places)};
 }
 
 class Join {
@@ -172,6 +177,8 @@ class Join {
   void read_member(const JoinedRun& run, std::size_t m, Places& places);
   void name_conflicts(const JoinedRun& run, const std::vector<RunRow>& rows, std::size_t base, const Places& places);
   void settle_row(const JoinedRun& run, const std::vector<RunRow>& rows, const Places& places);
+  /// Of plans that were cut, what no source has of them.
+  void name_missing_shards();
   /// Calls `copy` with the source attached. What cannot be read is its fault, what cannot be written the target's.
   template <class Copy>
   void with_source(std::size_t source, Copy&& copy) {
@@ -196,7 +203,8 @@ class Join {
   RunOrder order_;
   std::vector<JoinSource> sources_;
   std::vector<JoinedRun> runs_;
-  std::set<std::string> deleted_;  ///< uids of runs that are left out
+  std::set<std::string> deleted_;                               ///< uids of runs that are left out
+  std::map<std::string, std::vector<std::size_t>> unfinished_;  ///< by uid, members that did not come to their end
   UnsignedRows unsigned_rows_;
   JoinReport report_;
 };
@@ -298,7 +306,43 @@ JoinReport Join::run() {
   }
   report_.runs = runs_.size();
   report_.points = static_cast<std::size_t>(database_.execAndGet("SELECT count(*) FROM points").getInt64());
+  if (order_ == RunOrder::by_start) name_missing_shards();
   return std::move(report_);
+}
+
+void Join::name_missing_shards() {
+  // Of a plan that was cut, a part may have come to its end: it is not the plan's.
+  database_.exec(
+      "UPDATE runs SET state = 'interrupted' WHERE state = 'complete' AND id IN (SELECT run_id FROM run_shards) AND "
+      "planned_points > (SELECT count(*) FROM points WHERE run_id = runs.id AND disposition <> 'cancelled')");
+  SQLite::Statement rows(database_,
+                         "SELECT r.id, r.state, s.shards, s.shard FROM runs r JOIN run_shards s ON s.run_id = r.id "
+                         "WHERE r.state <> 'complete' ORDER BY r.id, s.shards, s.shard");
+  std::map<std::tuple<std::int64_t, int, std::string>, std::vector<std::int64_t>> there;
+  while (rows.executeStep()) {
+    there[{rows.getColumn(0).getInt64(), rows.getColumn(2).getInt(), rows.getColumn(1).getString()}].push_back(
+        rows.getColumn(3).getInt64());
+  }
+  for (const auto& [cut, shards] : there) {
+    const auto& [id, count, state] = cut;
+    const JoinedRun& run = *std::ranges::find(runs_, id, &JoinedRun::target);
+    std::vector<std::int64_t> missing;
+    for (std::int64_t shard = 1; shard <= std::min(count, most_shards); ++shard) {
+      if (!std::ranges::binary_search(shards, shard)) missing.push_back(shard);
+    }
+    if (!missing.empty()) {
+      report_.missing.emplace_back(say::file::shards_missing{.run = run.uid, .count = count, .shards = named(missing)});
+    }
+    // Which of its files is not whole, the others say.
+    for (const std::size_t member : unfinished_[run.uid]) {
+      report_.missing.emplace_back(
+          say::file::shard_unfinished{.file = name_of(run, member), .run = run.uid, .state = state});
+    }
+    if (missing.empty() && unfinished_[run.uid].empty()) {
+      report_.missing.emplace_back(
+          say::file::shard_unfinished{.file = name_of(run, 0), .run = run.uid, .state = state});
+    }
+  }
 }
 
 void Join::copy_rows_beside_runs() {
@@ -399,6 +443,9 @@ void Join::settle_row(const JoinedRun& run, const std::vector<RunRow>& rows, con
       if (found != unfinished.end()) worst = std::max(worst, static_cast<std::size_t>(found - unfinished.begin()));
     }
     state = measured >= planned ? "complete" : unfinished.at(worst);
+  }
+  for (std::size_t m = 0; m < rows.size(); ++m) {
+    if (rows[m].state != "complete") unfinished_[run.uid].push_back(m);
   }
   const RunRow& edited = last_edited(rows);
   SQLite::Statement update(database_,

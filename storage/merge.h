@@ -5,7 +5,8 @@
 // all of them: of one place the point that was measured, before one that was cancelled. Two that were measured at one
 // place of one run and are not the same are a conflict: the one that was recorded first stands (with the same second,
 // the one with the smaller digest), whatever the order of the files. Parts of one plan that were measured apart, on
-// several devices, are runs of one uid (RunHeader::uid); runs with the same plan and uids of their own stay apart.
+// several devices, are runs of one uid (RunHeader::uid), and of its shards those are named that no file has or that are
+// not whole; runs with the same plan and uids of their own stay apart.
 // Of name, note, tags, hidden and deleted the last edit holds: a run that it deleted is left out, whoever still has it.
 #pragma once
 
@@ -23,11 +24,12 @@ struct JoinReport {
   std::size_t runs = 0;
   std::size_t points = 0;
   std::vector<Message> conflicts;   ///< each names the run, the places and both files
+  std::vector<Message> missing;     ///< shards of a plan that are in no file, or not whole
   std::vector<Message> left_out;    ///< damaged files
   std::vector<Message> not_copied;  ///< what is not ours in files that were joined; runs that another file deleted
   std::vector<Message> unverified;  ///< of which files nobody can say that they still are what was written
 
-  [[nodiscard]] bool whole() const { return conflicts.empty() && left_out.empty(); }
+  [[nodiscard]] bool whole() const { return conflicts.empty() && missing.empty() && left_out.empty(); }
 };
 
 /// A file that is not what was written, or no file of ours.

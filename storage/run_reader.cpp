@@ -97,6 +97,23 @@ std::string words_columns(int version) {
       version >= edits_since ? "r.deleted" : "0");
 }
 
+/// What read_shards() reads, of a file of schema `version`.
+std::string shards_column(int version) {
+  if (version < room_since) return "'[]'";
+  return "(SELECT json_group_array(shard || '/' || shards) FROM (SELECT shard, shards FROM run_shards WHERE run_id = "
+         "r.id ORDER BY shards, shard))";
+}
+
+std::vector<Shard> read_shards(Reader& in) {
+  std::vector<Shard> shards;
+  for (const std::string& text : json::parse(in.text()).get<std::vector<std::string>>()) {
+    const auto shard = parse_shard(text);
+    if (!shard) throw RowError(shard.error());
+    shards.push_back(*shard);
+  }
+  return shards;
+}
+
 /// Without them such a GPU's times would be predicted with another one's rates.
 void read_stated_rates(const json& options, DeviceLimits& limits) {
   const auto stated = options.find(stated_rates_key);
@@ -205,12 +222,12 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
   // Left joins: a run whose device is gone is named, not lost.
   SQLite::Statement& query = statement(fmt::format(
       "SELECT r.id, r.preset, r.started_at, coalesce(r.finished_at, ''), r.state, r.planned_points, r.argv, "
-      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {}, {} FROM runs r LEFT JOIN "
+      "r.plan_hash, r.options, {}, d.uuid, d.simulated, d.ordinal, {}, {}, {}, {}, {}, {}, {} FROM runs r LEFT JOIN "
       "devices "
       "d ON d.id = r.device_id LEFT JOIN environments e ON e.id = r.environment_id {} ORDER BY r.id",
       counts_here ? "coalesce(c.points, 0), coalesce(c.ok_points, 0)" : "0, 0", qualified("d", limit_columns),
       qualified("e", environment_columns), run_provenance(version), uid_column(version),
-      version >= 3 ? "r.rounds" : "1", words_columns(version),
+      version >= 3 ? "r.rounds" : "1", words_columns(version), shards_column(version),
       counts_here ? "LEFT JOIN (SELECT run_id, count(*) AS points, sum(disposition = 'ok') AS ok_points FROM "
                     "points GROUP BY run_id) c ON c.run_id = r.id"
                   : ""));
@@ -230,6 +247,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
         run.ok_points = static_cast<std::size_t>(count->second.ok);
       }
       run.words = read_words(in, id);
+      run.shards = read_shards(in);
       if (run.state == StoredRunState::running && !collecting) run.state = StoredRunState::interrupted;
       summaries.push_back(std::move(run));
     } catch (const RowError& error) {

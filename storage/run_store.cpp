@@ -56,6 +56,9 @@ void RunStore::Impl::open_for_collecting() {
   if (before.size >= 0 && ::access(file.c_str(), W_OK) != 0) {
     throw StorageError(Kind::not_writable, say::file::read_only{.file = file.string()});
   }
+  if (const std::string_view network = network_file_system(file); !network.empty()) {
+    throw StorageError(Kind::not_writable, say::file::on_network{.file = file.string(), .system = network});
+  }
   lock = CollectorLock::acquire(file);
   if (before.size > 0) lock->hold_content(file);
   settle_logs(file);
@@ -185,13 +188,12 @@ std::int64_t RunStore::begin_run(const RunHeader& header) {
 }
 
 std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record) {
-  const std::int64_t point = impl_->write([&] {
-    impl_->remove_cancelled(run, index);
-    impl_->require_its_statement(run, index, record);
-    return impl_->insert_point(run, index, record);
-  });
-  impl_->has_points = true;
-  return point;
+  return impl_->add_point(run, index, record, nullptr);
+}
+
+std::int64_t RunStore::add_point(std::int64_t run, std::size_t index, const PointRecord& record,
+                                 const DeviceInfo& device) {
+  return impl_->add_point(run, index, record, &device);
 }
 
 std::int64_t RunStore::add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured) {
@@ -211,6 +213,7 @@ void RunStore::reopen_run(std::int64_t run) {
     impl_->set_state(run, StoredRunState::running);
     return run;
   });
+  impl_->has_points = true;
 }
 
 std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs,
@@ -278,9 +281,9 @@ std::vector<std::size_t> RunStore::finished_indices(std::int64_t run) const {
 std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
   return impl_->read([&] {
     SQLite::Statement& query = impl_->statement(
-        "SELECT DISTINCT p.plan_index, p.disposition, t.round FROM points p LEFT JOIN kernels k ON k.point_id = p.id "
-        "LEFT JOIN timing_samples t ON t.kernel_id = k.id WHERE p.run_id = ? AND p.disposition <> 'cancelled' ORDER BY "
-        "p.plan_index, t.round");
+        "SELECT DISTINCT p.plan_index, p.disposition, d.uuid, t.round FROM points p LEFT JOIN devices d ON d.id = "
+        "p.device_id LEFT JOIN kernels k ON k.point_id = p.id LEFT JOIN timing_samples t ON t.kernel_id = k.id WHERE "
+        "p.run_id = ? AND p.disposition <> 'cancelled' ORDER BY p.plan_index, t.round");
     query.bind(1, run);
     std::vector<MeasuredRounds> points;
     while (query.executeStep()) {
@@ -288,10 +291,12 @@ std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
       if (points.empty() || points.back().index != index) {
         // A word that nobody knows is none of those after which a point is measured again.
         const auto disposition = parse_disposition(query.getColumn(1).getString());
-        points.push_back(
-            {.index = index, .disposition = disposition ? *disposition : Disposition::crashed, .rounds = {}});
+        points.push_back({.index = index,
+                          .disposition = disposition ? *disposition : Disposition::crashed,
+                          .rounds = {},
+                          .device_uuid = query.getColumn(2).getString()});
       }
-      if (!query.getColumn(2).isNull()) points.back().rounds.push_back(query.getColumn(2).getInt());
+      if (!query.getColumn(3).isNull()) points.back().rounds.push_back(query.getColumn(3).getInt());
     }
     return points;
   });

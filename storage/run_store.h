@@ -17,6 +17,7 @@
 #include "profiler/analysis/recording_noise.h"
 #include "profiler/measure/device.h"
 #include "profiler/metrics/point.h"
+#include "profiler/plan/shards.h"
 #include "storage/run_words.h"
 
 namespace attnscope {
@@ -57,6 +58,7 @@ struct RunHeader {
   bool imported = false;               ///< the points come from another program's measurement
   std::string simulated_because = {};  ///< why a simulation stands for the GPU that was wanted; empty: it was asked for
   std::string uid = {};  ///< of a part of a plan that several collectors share out: the same in each; empty: a new one
+  Shard shard = {};      ///< of the plan that this run is of; hash and number of points are those of the whole plan
   int rounds = 1;        ///< how often the plan is measured
   std::uint64_t order_seed =
       0;  ///< of several rounds: what the order of points in each comes of (profiler/plan/round_order.h)
@@ -95,14 +97,21 @@ struct RunSummary {
   std::string rates_from;         ///< DeviceInfo's
   int rounds = 1;                 ///< how often the plan was to be measured
   std::uint64_t order_seed = 0;   ///< RunHeader's
+  std::vector<Shard> shards;      ///< of its plan that it has; empty: it is no part of one that was cut
   RunWords words;                 ///< what a person said of it
 };
+
+/// Not of some shards of it alone.
+[[nodiscard]] inline bool is_of_whole_plan(const RunSummary& run) {
+  return run.shards.empty() || run.shards.size() == static_cast<std::size_t>(run.shards.front().count);
+}
 
 /// How far a point of a run is.
 struct MeasuredRounds {
   std::size_t index = 0;  ///< its place in the plan
   Disposition disposition = Disposition::ok;
   std::vector<int> rounds;  ///< those that left times, ascending
+  std::string device_uuid;  ///< of what ran it
 };
 
 struct StoredPoint {
@@ -168,6 +177,8 @@ class RunStore {
   // was: if not, all that it would hold is saved beside it, and Kind::displaced says where.
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
+  /// The same of one of the devices that share the run's plan: in place of whatever was found there.
+  std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&, const DeviceInfo&);
   /// What one more round found of a point that add_point() gave (profiler/metrics/rounds.h: add_round()); its id, which
   /// stays. A round that the point has already, or a point that is not what was written, is an error.
   std::int64_t add_round(std::int64_t run, std::size_t index, int round, const PointRecord& measured);

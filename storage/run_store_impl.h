@@ -72,6 +72,7 @@ struct RunStore::Impl {
   std::unordered_map<std::int64_t, WrittenPoints> written;  ///< by run, while this writes
   bool counts_later = false;                                ///< of many points at once the last writes the sum
   std::unordered_map<std::int64_t, std::pair<std::string, std::string>> run_names;  ///< uid of run and uuid of device
+  std::unordered_map<std::string, std::int64_t> known_devices;                      ///< by uuid, that this has written
 
   // The connection.
   void connect(DatabaseAccess access);
@@ -145,6 +146,7 @@ struct RunStore::Impl {
         return answer;
       } catch (...) {  // what was counted is not there
         written.clear();
+        known_devices.clear();
         counts_later = false;
         if (guard) guard->require_in_place(*database);  // whatever was said of a file that is not ours any more
         throw;
@@ -176,15 +178,20 @@ struct RunStore::Impl {
   /// What readers would skip is never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);
-  /// What a point of this run has beside its record; the texts live as long as this and `recorded_at`.
-  PointIdentity identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at);
+  /// What a point of this run has beside its record, `device_uuid` empty where it is the run's own; the texts live as
+  /// long as this and what was given.
+  PointIdentity identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at,
+                            std::string_view device_uuid = {});
   /// One more, or with -1 one less of the run's points.
   void count_point(std::int64_t run, int one, const Digest& digest);
-  /// A cancelled point gives way to the one that is measured now.
-  void remove_cancelled(std::int64_t run, std::size_t index);
+  /// A cancelled point gives way to the one that is measured now; with `any`, so does whatever is at its place.
+  void remove_replaced(std::int64_t run, std::size_t index, bool any);
   /// Throws StorageError where a run that goes on has points of the kernel by another statement.
   void require_its_statement(std::int64_t run, std::size_t index, const PointRecord& record);
-  std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given);
+  std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given,
+                            const DeviceInfo* device = nullptr);
+  /// A write() of its own.
+  std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord& record, const DeviceInfo* device);
   /// What one more round found of a point that is there; its id.
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);

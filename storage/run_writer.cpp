@@ -231,12 +231,18 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
                  << (header.uid.empty() ? new_uid() : header.uid) << header.rounds;
   insert.exec();
   const std::int64_t run = database->getLastInsertRowid();
+  if (!header.shard.whole()) {
+    SQLite::Statement& shard = statement("INSERT INTO run_shards (run_id, shard, shards) VALUES (?, ?, ?)");
+    Binder(shard) << run << header.shard.number << header.shard.count;
+    shard.exec();
+  }
   database->exec("UPDATE totals SET runs = runs + 1");
   sign_run(*database, run);
   return run;
 }
 
-PointIdentity RunStore::Impl::identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at) {
+PointIdentity RunStore::Impl::identity_of(std::int64_t run, std::size_t index, const std::string& recorded_at,
+                                          std::string_view device_uuid) {
   auto found = run_names.find(run);
   if (found == run_names.end()) {
     SQLite::Statement& query =
@@ -246,8 +252,10 @@ PointIdentity RunStore::Impl::identity_of(std::int64_t run, std::size_t index, c
     found = run_names.emplace(run, std::pair(query.getColumn(0).getString(), query.getColumn(1).getString())).first;
     query.reset();
   }
-  return {
-      .run_uid = found->second.first, .device_uuid = found->second.second, .index = index, .recorded_at = recorded_at};
+  return {.run_uid = found->second.first,
+          .device_uuid = device_uuid.empty() ? std::string_view(found->second.second) : device_uuid,
+          .index = index,
+          .recorded_at = recorded_at};
 }
 
 void RunStore::Impl::count_point(std::int64_t run, int one, const Digest& digest) {
@@ -267,10 +275,11 @@ void RunStore::Impl::count_point(std::int64_t run, int one, const Digest& digest
   if (!counts_later) set_written_points(*database, run, points);
 }
 
-void RunStore::Impl::remove_cancelled(std::int64_t run, std::size_t index) {
+void RunStore::Impl::remove_replaced(std::int64_t run, std::size_t index, bool any) {
   SQLite::Statement& remove = statement(
-      "DELETE FROM points WHERE run_id = ? AND plan_index = ? AND disposition = 'cancelled' RETURNING digest");
-  Binder(remove) << run << index;
+      "DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?) "
+      "RETURNING digest");
+  Binder(remove) << run << index << any;
   std::vector<Digest> removed;
   while (remove.executeStep()) {
     const SQLite::Column digest = remove.getColumn(0);
@@ -291,21 +300,22 @@ void RunStore::Impl::require_its_statement(std::int64_t run, std::size_t index, 
       say::file::other_statement{.file = file.string(), .run = run, .kernel = record.spec.algorithm, .place = index});
 }
 
-std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, const PointRecord& given) {
+std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, const PointRecord& given,
+                                          const DeviceInfo* device) {
   const PointRecord record = as_stored(given);
   require_storable(out_of_bounds(record));
   if (record.statement) require_storable(out_of_bounds(*record.statement));
   SQLite::Statement& insert = statement(fmt::format(
       "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, digest, statement_id) SELECT ?, ?, "
-      "device_id, {} FROM runs WHERE id = ?",
+      "coalesce(?, device_id), {} FROM runs WHERE id = ?",
       point_columns(), placeholders(point_column_count() + 3)));
   const std::string recorded_at = now_utc();
-  PointIdentity identity = identity_of(run, index, recorded_at);
+  PointIdentity identity = identity_of(run, index, recorded_at, device == nullptr ? std::string_view() : device->uuid);
   identity.reason = stored_reason(record);
   if (record.statement) identity.statement = digest_of(*record.statement);
   const Digest digest = digest_of_whole(identity, record);
   Binder out(insert);
-  out << run << index;
+  out << run << index << (device == nullptr ? std::nullopt : std::optional(known_devices.at(device->uuid)));
   bind_point(out, record);
   out << recorded_at << to_string(digest);
   std::optional<std::int64_t> stated;
@@ -327,6 +337,18 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
     for (const KernelRecord& kernel : of_round) add_values(kernels.at(kernel.kernel), round, kernel);
     if (clocks) add_clocks(point, round, *clocks);
   });
+  return point;
+}
+
+std::int64_t RunStore::Impl::add_point(std::int64_t run, std::size_t index, const PointRecord& record,
+                                       const DeviceInfo* device) {
+  const std::int64_t point = write([&] {
+    if (device != nullptr && !known_devices.contains(device->uuid)) known_devices[device->uuid] = device_id(*device);
+    remove_replaced(run, index, device != nullptr);
+    require_its_statement(run, index, record);
+    return insert_point(run, index, record, device);
+  });
+  has_points = true;
   return point;
 }
 
@@ -374,7 +396,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   PointRecord record = before->record;
   const std::size_t kernels_before = record.kernels.size();
   attnscope::add_round(record, round, measured);
-  PointIdentity identity = identity_of(run, index, recorded_at);
+  PointIdentity identity = identity_of(run, index, recorded_at, before->device_uuid);
   identity.reason = stored_reason(record);
   identity.statement = stated;
   const Digest digest = digest_of_whole(identity, record);

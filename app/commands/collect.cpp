@@ -17,7 +17,9 @@
 #include "app/command.h"
 #include "app/commands/collect.h"
 #include "app/commands/collection.h"
+#include "app/commands/several_devices.h"
 #include "app/continuation.h"
+#include "app/device_list.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/own_kernels.h"
@@ -46,16 +48,19 @@ void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
   throw CommandError(ExitCode::partial, reason);
 }
 
-/// What the largest point needs. A cancelled sweep ends here: what was counted so far would be a false word.
-std::int64_t max_memory(const SweepPlan& plan, const DeviceLimits& limits, const CancelToken& cancel,
+}  // namespace
+
+std::int64_t max_memory(const Collected& collected, const DeviceLimits& limits, const CancelToken& cancel,
                         Reporter& reporter) {
   std::int64_t most = 0;
-  for (const PointSpec& point : plan.points) {
+  for (const std::size_t place : collected.places) {
     stop_if_cancelled(cancel, reporter);
-    most = std::max(most, memory_need_bytes(point, limits, known_algorithms()));
+    most = std::max(most, memory_need_bytes(collected.plan->points[place], limits, known_algorithms()));
   }
   return most;
 }
+
+namespace {
 
 /// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
 std::string hashed_options(const CollectOptions& options) {
@@ -70,15 +75,15 @@ std::string hashed_options(const CollectOptions& options) {
                      own_kernels_digest());
 }
 
-void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t free_bytes, Output& out,
+void print_plan(const Collected& collected, const DeviceInfo& device, std::int64_t free_bytes, Output& out,
                 const CancelToken& cancel, Reporter& reporter) {
   Table table{{{"index", true}, {"algorithm"}}, {}};
   append(table.columns, point_columns(known_algorithms()));
   append(table.columns, {{"cache"}, {"memory_bytes", true}, {"expected"}});
   const bool people = out.for_people();
-  for (std::size_t i = 0; i < plan.points.size(); ++i) {
+  for (const std::size_t i : collected.places) {
     stop_if_cancelled(cancel, reporter);
-    const PointSpec& point = plan.points[i];
+    const PointSpec& point = collected.plan->points[i];
     const auto refusal =
         known_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
     const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, known_algorithms());
@@ -97,12 +102,13 @@ void print_plan(const SweepPlan& plan, const DeviceInfo& device, std::int64_t fr
 
 }  // namespace
 
-std::filesystem::path file_to_write(const CollectOptions& options, const RunHeader& header) {
+std::filesystem::path file_to_write(const CollectOptions& options, const RunHeader& header,
+                                    const std::vector<std::string>& devices) {
   if (!options.output.empty()) return options.output;
   if (options.resume) {
     for (const std::filesystem::path& file : run_files(header.preset)) {
       try {
-        const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header);
+        const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header, devices);
         if (run && run->state != StoredRunState::running) return file;
       } catch (const StorageError& error) {
         spdlog::warn("{}", text(say::command::passed_over{.error = error.what()}));
@@ -153,6 +159,7 @@ std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const C
   const bool any_gpu = options.device == "gpu";
   if (!options.resume || options.dry_run || !(options.device.empty() || any_gpu)) return std::nullopt;
   if (!options.ceilings.empty()) return std::nullopt;  // only what they are given to knows whose run it is
+  if (!options.shard.empty()) return std::nullopt;     // which goes on wherever it is
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
       return plan_hash(plan_of(options, limits, cancel), hashed_options(options));
@@ -209,6 +216,40 @@ RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
   return header;
 }
 
+/// The same with what is planned for it.
+RunHeader planned_header(const CollectOptions& options, const OpenedDevice& opened, const SweepPlan& plan) {
+  RunHeader header = header_of(options, opened);
+  header.preset = plan.preset;
+  // With other rates it is another prediction.
+  header.plan_hash = plan_hash(plan, hashed_options(options) + opened.device->info().rates_from);
+  header.planned_points = plan.points.size();
+  return header;
+}
+
+/// --dry-run.
+ExitCode say_plan(CollectOptions& options, const Collected& collected, const Device& device, Reporter& reporter,
+                  std::FILE* people, const CancelToken& cancel) {
+  const DeviceInfo& info = device.info();
+  const std::int64_t most = max_memory(collected, info.limits, cancel, reporter);
+  if (options.jsonl) {
+    PlanEvent event = plan_event(collected);
+    event.database = options.output;
+    event.max_memory_bytes = most;
+    event.counters = counters_text(device, options);
+    reporter.report(event);
+    reporter.report(DoneEvent{"complete", say::collect::nothing_run{}, 0, 0, 0});
+    return ExitCode::ok;
+  }
+  print_plan(collected, info, device.free_bytes(), options.result, cancel, reporter);
+  if (people != nullptr) {
+    fmt::print(people, "{}\n",
+               text(say::terminal::planned{.points = counted_points(collected.places.size(), options.rounds),
+                                           .memory = text(Capacity(most)),
+                                           .free = text(Capacity(device.free_bytes()))}));
+  }
+  return ExitCode::ok;
+}
+
 /// Ends the process at once where the device was lost: the driver's own exit handlers may wait for a kernel that never
 /// ends.
 ExitCode leave(const Device& device, ExitCode code, Reporter& reporter, Output& out) {
@@ -220,6 +261,14 @@ ExitCode leave(const Device& device, ExitCode code, Reporter& reporter, Output& 
 }
 
 ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
+  if (const auto words = several_devices(options.device); words && options.dry_run) {
+    options.device = words->front();
+  } else if (words || options.each) {
+    const Planner planner{
+        .plan = [&](const DeviceLimits& limits) { return planned(options, limits, cancel, reporter); },
+        .header = [&](const OpenedDevice& one, const SweepPlan& plan) { return planned_header(options, one, plan); }};
+    return collect_on_several(options, words.value_or(std::vector<std::string>()), planner, reporter, people, cancel);
+  }
   const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
   OpenedDevice opened = stopped ? open_device_of(*stopped, options.device, options.measure.counters, reporter,
                                                  waiting_for_lock(stopped->file, reporter, cancel))
@@ -239,46 +288,15 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
     if (options.losses == 0) reporter.report(LogEvent{"warning", text(say::command::one_round_simulated{})});
     options.rounds = 1;
   }
+  Collected collected = collected_of(plan, planned_header(options, opened, plan), options);
+  if (options.dry_run) return say_plan(options, collected, device, reporter, people, cancel);
 
-  if (options.dry_run) {
-    if (options.jsonl) {
-      const DeviceInfo& info = device.info();
-      reporter.report(PlanEvent{.version = 1,
-                                .device_name = info.limits.name,
-                                .device_uuid = info.uuid,
-                                .simulated = info.simulated,
-                                .preset = plan.preset,
-                                .database = options.output,
-                                .run_id = 0,
-                                .total = plan.points.size(),
-                                .skipped = 0,
-                                .max_memory_bytes = max_memory(plan, info.limits, cancel, reporter),
-                                .counters = counters_text(device, options),
-                                .rounds = options.rounds});
-      reporter.report(DoneEvent{"complete", say::collect::nothing_run{}, 0, 0, 0});
-      return ExitCode::ok;
-    }
-    const std::int64_t most = max_memory(plan, device.info().limits, cancel, reporter);
-    print_plan(plan, device.info(), device.free_bytes(), options.result, cancel, reporter);
-    if (people != nullptr) {
-      fmt::print(people, "{}\n",
-                 text(say::terminal::planned{.points = counted_points(plan.points.size(), options.rounds),
-                                             .memory = text(Capacity(most)),
-                                             .free = text(Capacity(device.free_bytes()))}));
-    }
-    return ExitCode::ok;
-  }
-
-  RunHeader header = header_of(options, opened);
-  header.preset = plan.preset;
-  // With other rates it is another prediction.
-  header.plan_hash = plan_hash(plan, hashed_options(options) + device.info().rates_from);
-  header.planned_points = plan.points.size();
   // After a restart the plan is not said again.
-  const std::int64_t most = options.losses > 0 ? 0 : max_memory(plan, device.info().limits, cancel, reporter);
-  const std::filesystem::path file = stopped ? stopped->file : file_to_write(options, header);
+  const std::int64_t most = options.losses > 0 ? 0 : max_memory(collected, device.info().limits, cancel, reporter);
+  const std::filesystem::path file =
+      stopped ? stopped->file : file_to_write(options, collected.header, {device.info().uuid});
   RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
-  const ExitCode code = run_collection(options, plan, most, device, std::move(store), header, reporter, cancel);
+  const ExitCode code = run_collection(options, std::move(collected), most, device, std::move(store), reporter, cancel);
   return leave(device, code, reporter, options.result);
 }
 
@@ -343,7 +361,24 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       .add_option("-o,--output", options->output,
                   "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
       ->type_name("FILE");
-  command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
+  command.add_option("-d,--device", options->device, std::string(device_help) + several_devices_help)
+      ->type_name("DEVICE");
+  CLI::Option* each = command.add_flag(
+      "--each", options->each,
+      "Of several devices, measure the whole plan on each, in a run of its own: by how much units of one "
+      "kind differ");
+  CLI::Option* shard =
+      command
+          .add_option("--shard", options->shard,
+                      "Only part K of N of the plan, with maps and curves whole: what `attnscope merge` joins again. "
+                      "On any machine the same cut, balanced by predicted time")
+          ->type_name("K/N")
+          ->excludes(each);
+  command
+      .add_option("--collection", options->collection,
+                  "A name for the recording that the shards are of, where one plan is recorded in shards several times")
+      ->type_name("NAME")
+      ->needs(shard);
   command
       .add_option(
           "--ceilings", options->ceilings,
@@ -394,7 +429,8 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       "Measure what JSON lines on stdin ask for, one by one, until {\"request\":\"end\"}; the end of stdin without "
       "it cancels what waits. Events on stdout as with --jsonl. Requests: cancel, cancel-all, end, and "
       "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
-  for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds"}) {
+  for (const char* name :
+       {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds", "--shard", "--each"}) {
     command.get_option(name)->excludes(serve);
   }
   command.add_flag("-q,--quiet", options->quiet, "No lines while running");

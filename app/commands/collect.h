@@ -18,9 +18,6 @@
 
 namespace attnscope {
 
-/// Points in a row that may cost the device before the run is given up.
-inline constexpr int max_losses = 5;
-
 struct CollectOptions {
   CollectOptions(CLI::App& command, Arguments given) : arguments(given), sweep(command, "quick") {}
 
@@ -42,6 +39,9 @@ struct CollectOptions {
   bool jsonl = false;
   bool serve = false;
   bool quiet = false;
+  bool each = false;
+  std::string shard;       ///< as parse_shard() takes it; empty: all of the plan
+  std::string collection;  ///< of several recordings of one cut plan, this one's name
   Output result;
   int losses = 0;                ///< internal: points in a row that cost the device before this process took over
   std::string plant;             ///< for trying verdicts: PlantedChange as "PERCENT/EVERY" or "PERCENT/EVERY/OFFSET"
@@ -62,8 +62,10 @@ void settle_counters(CollectOptions& options, const Device& device, Reporter& re
 /// "available", or why not.
 [[nodiscard]] std::string counters_text(const Device&, const CollectOptions&);
 
-/// The file to continue in: the one named, or the newest of the preset's that has a run of this plan.
-[[nodiscard]] std::filesystem::path file_to_write(const CollectOptions&, const RunHeader&);
+/// The file to continue in: the one named, or the newest of the preset's that has a run of this plan on one of these
+/// devices (UUIDs).
+[[nodiscard]] std::filesystem::path file_to_write(const CollectOptions&, const RunHeader&,
+                                                  const std::vector<std::string>& devices);
 
 /// "PERCENT/EVERY": both sides in one recording. "PERCENT/EVERY/OFFSET": one side of two. Throws CommandError (usage).
 [[nodiscard]] PlantedChange planted_change(const std::string& words);
@@ -72,12 +74,13 @@ void settle_counters(CollectOptions& options, const Device& device, Reporter& re
 [[nodiscard]] std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Reporter&,
                                                         const CancelToken&);
 
-/// What a run that came to its end means for who started it.
-[[nodiscard]] ExitCode exit_code_of_points(const RunStore&, std::int64_t run, const CollectOptions&);
+/// What runs that came to their end mean for who started them.
+[[nodiscard]] ExitCode exit_code_of_points(const RunStore&, const std::vector<std::int64_t>& runs,
+                                           const CollectOptions&);
 
-/// The last event, with the run's counts over all its processes.
-void report_done(const RunStore&, std::int64_t run, const std::string& state, const Message& reason, ExitCode,
-                 Reporter&);
+/// The last event, with the runs' counts over all their processes.
+void report_done(const RunStore&, const std::vector<std::int64_t>& runs, const std::string& state,
+                 const Message& reason, ExitCode, Reporter&);
 
 /// `--serve`: one run, of what standard input asks for (profiler/measure/requests.h). `header` lacks what the session
 /// makes it.

@@ -22,9 +22,11 @@
 #include "app/point_filter.h"
 #include "app/sample_files.h"
 #include "app/skipped_rows.h"
+#include "app/unit_times.h"
 #include "messages/bound.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
+#include "messages/units.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
@@ -247,6 +249,13 @@ ExitCode info(InfoOptions& options) {
   Output& out = options.output;
   if (out.for_people()) say_file(store, runs, seen, out);
   if (!out.for_people() || !runs.empty()) out.table(table);
+  if (out.for_people()) {
+    for (const auto& [gpu, units] : units_in(store)) {
+      out.gap();
+      out.line(text(say::units::heading{.gpu = printable(gpu)}));
+      out.table(analysis::unit_table(units));
+    }
+  }
   if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
     spdlog::warn("{}", text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(extras, ", "))}));
   }

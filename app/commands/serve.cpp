@@ -30,6 +30,7 @@
 #include "profiler/measure/request_queue.h"
 #include "profiler/measure/requests.h"
 #include "profiler/measure/runner.h"
+#include "profiler/measure/shared_sweep.h"
 
 namespace attnscope {
 namespace {
@@ -121,7 +122,7 @@ class Session {
       return answer();
     } catch (const std::exception& error) {  // a full disk: what was kept stays
       reader_.reset();
-      report_done(store_, run_, "failed", Message::verbatim(one_line(explain(error))), ExitCode::error, reporter_);
+      report_done(store_, {run_}, "failed", Message::verbatim(one_line(explain(error))), ExitCode::error, reporter_);
       throw;
     }
   }
@@ -241,7 +242,7 @@ class Session {
     return end(whole ? StoredRunState::complete : StoredRunState::cancelled, {},
                !whole  ? ExitCode::partial
                : lost_ ? ExitCode::partial
-                       : exit_code_of_points(store_, run_, options_));
+                       : exit_code_of_points(store_, {run_}, options_));
   }
 
   void measure(MeasureRequest request) {
@@ -295,7 +296,7 @@ class Session {
   std::optional<ExitCode> go_on() {
     if (cancel_.cancelled() || queue_.drained()) return std::nullopt;
     const int losses = any_ok_ ? 1 : options_.losses + 1;
-    if (losses > max_losses) {
+    if (losses > most_losses_in_a_row) {
       return end(StoredRunState::failed, say::collect::devices_lost{.points = losses}, ExitCode::partial);
     }
     reporter_.report(LogEvent{"warning", text(say::command::going_on{.reason = loss_})});
@@ -327,7 +328,7 @@ class Session {
     queue_.cancel_all(gone(say::request::session_ended{}));
     if (!rests_) store_.finish_run(run_, state);
     const std::string_view word = state == StoredRunState::failed ? "device-lost" : to_string(state);
-    report_done(store_, run_, std::string(word), reason, code, reporter_);
+    report_done(store_, {run_}, std::string(word), reason, code, reporter_);
     return with_skipped_rows(store_, code);
   }
 
@@ -358,7 +359,7 @@ ExitCode serve(const CollectOptions& options, Device& device, RunHeader header, 
                CancelToken& cancel) {
   header.preset = preset_of_sessions;
   header.plan_hash = options.continue_session.empty() ? new_session() : options.continue_session;
-  const std::filesystem::path file = file_to_write(options, header);
+  const std::filesystem::path file = file_to_write(options, header, {header.device.uuid});
   // Nothing is read before the run is in the file: that whoever asked has gone shows all the same.
   const auto reads = std::make_shared<bool>(false);
   const auto wait = [waits = waiting_for_lock(file, reporter, cancel), reads, &cancel](int waited_ms) mutable {

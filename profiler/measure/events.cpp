@@ -30,6 +30,9 @@ void fields(Io&& io, PlanEvent& e) {
   io("max_memory_bytes", e.max_memory_bytes);
   io("counters", e.counters);
   io.where_given("rounds", e.rounds, 1);
+  io.where_given("shard", e.shard);
+  io.where_given("shard_points", e.shard_points, std::size_t{0});
+  io.where_given("devices", e.devices);
 }
 template <class Io>
 void fields(Io&& io, BuildEvent& e) {
@@ -45,6 +48,7 @@ void fields(Io&& io, StartedEvent& e) {
   io("point", e.point);
   io.where_given("id", e.id);
   io.where_given("round", e.round, 0);
+  io.where_given("device", e.device);
 }
 template <class Io>
 void fields(Io&& io, PointEvent& e) {
@@ -63,6 +67,7 @@ void fields(Io&& io, PointEvent& e) {
   io.where_given("id", e.id);
   io.where_given("round", e.round, 0);
   io.where_given("rounds", e.rounds, 1);
+  io.where_given("device", e.device);
 }
 template <class Io>
 void fields(Io&& io, QueuedEvent& e) {
@@ -88,6 +93,7 @@ void fields(Io&& io, ProgressEvent& e) {
   io("total", e.total);
   io("elapsed_s", e.elapsed_s);
   io("remaining_s", e.remaining_s);
+  io.where_given("by_device", e.by_device);
 }
 template <class Io>
 void fields(Io&& io, LogEvent& e) {

@@ -29,8 +29,11 @@ struct PlanEvent {  ///< "plan": first line; a session has no plan, and says "ex
   std::size_t total = 0;    ///< points
   std::size_t skipped = 0;  ///< of these times the rounds, found done
   std::int64_t max_memory_bytes = 0;
-  std::string counters;  ///< "available", or why not
-  int rounds = 1;        ///< how often each point is measured; 1 is left out
+  std::string counters;                   ///< "available", or why not
+  int rounds = 1;                         ///< how often each point is measured; 1 is left out
+  std::string shard = {};                 ///< "3/8": of the plan this is measured; empty and left out: all of it
+  std::size_t shard_points = 0;           ///< how many points that is
+  std::vector<std::string> devices = {};  ///< several that measure at once, as --device names them; else left out
 };
 struct BuildEvent {  ///< "build": one kernel compiled
   std::size_t done = 0;
@@ -41,9 +44,10 @@ struct BuildEvent {  ///< "build": one kernel compiled
 };
 struct StartedEvent {  ///< "started"
   std::size_t index = 0;
-  std::string point;    ///< describe(PointSpec)
-  std::string id = {};  ///< of a session's request; empty and left out in a sweep
-  int round = 0;        ///< from 0, which is left out
+  std::string point;        ///< describe(PointSpec)
+  std::string id = {};      ///< of a session's request; empty and left out in a sweep
+  int round = 0;            ///< from 0, which is left out
+  std::string device = {};  ///< of several: as PlanEvent::devices has it; else left out
 };
 struct PointEvent {  ///< "point": it is committed in the database; of several rounds, what this one found
   std::size_t index = 0;
@@ -59,9 +63,10 @@ struct PointEvent {  ///< "point": it is committed in the database; of several r
   bool throttled = false;
   /// Of the numbers above, as PointRecord::origin() has it; older collectors' lines have none.
   std::string provenance = {};
-  std::string id = {};  ///< of a session's request; empty and left out in a sweep
-  int round = 0;        ///< from 0, which is left out; what all rounds make of the point is in the file
-  int rounds = 1;       ///< of the run; 1 is left out
+  std::string id = {};      ///< of a session's request; empty and left out in a sweep
+  int round = 0;            ///< from 0, which is left out; what all rounds make of the point is in the file
+  int rounds = 1;           ///< of the run; 1 is left out
+  std::string device = {};  ///< as StartedEvent's
 };
 struct QueuedEvent {  ///< "queued": a session has taken a request, which waits
   std::string id;
@@ -84,7 +89,8 @@ struct ProgressEvent {
   std::size_t done = 0;
   std::size_t total = 0;
   double elapsed_s = 0;
-  double remaining_s = 0;  ///< estimate; negative while unknown
+  double remaining_s = 0;                   ///< estimate; negative while unknown
+  std::vector<std::size_t> by_device = {};  ///< of `done`, what each of several devices did here; else left out
 };
 struct LogEvent {     ///< "log"
   std::string level;  ///< "info", "warning", "error"

@@ -35,11 +35,14 @@ struct JsonWriter {
   void operator()(const char* key, const T& member) {
     json[key] = value_of(member);
   }
-  void where_given(const char* key, const std::string& word) {
-    if (!word.empty()) json[key] = word;
+  /// A word or a list.
+  template <class T>
+  void where_given(const char* key, const T& member) {
+    if (!member.empty()) (*this)(key, member);
   }
   /// A number that has another value than where nothing is said.
-  void where_given(const char* key, int number, int unsaid) {
+  template <class T>
+  void where_given(const char* key, T number, T unsaid) {
     if (number != unsaid) json[key] = number;
   }
   template <class T>
@@ -86,8 +89,14 @@ struct JsonReader {
 
   void operator()(const char* key, Message& message);
   void operator()(PointSpec& spec);
-  void where_given(const char* key, std::string& word) { (*this)(key, word); }
-  void where_given(const char* key, int& number, [[maybe_unused]] int unsaid) { (*this)(key, number); }
+  template <class T>
+  void where_given(const char* key, T& member) {
+    (*this)(key, member);
+  }
+  template <class T>
+  void where_given(const char* key, T& number, [[maybe_unused]] T unsaid) {
+    (*this)(key, number);
+  }
 
   template <class T>
   void operator()(const char* key, T& member) {

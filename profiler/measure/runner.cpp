@@ -14,8 +14,6 @@ namespace {
 
 /// Work that is not reported yet, in seconds: what a process that is killed loses.
 constexpr double most_seconds_waiting = 1;
-/// A bound for what doubles; the device has a say of its own.
-constexpr std::size_t most_together = 64;
 
 // What is known of a point before the device is asked: that it cannot run there.
 std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) {
@@ -38,14 +36,15 @@ std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) 
 class Sweep {
  public:
   Sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
-        std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel)
+        std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel, SweepStart start)
       : plan_(plan),
         device_(device),
         options_(options),
         rounds_(rounds),
         done_(std::move(done)),
         observer_(observer),
-        cancel_(cancel) {
+        cancel_(cancel),
+        start_(start) {
     done_.resize(plan.points.size());
     outcome_.counts.total = plan.points.size() * static_cast<std::size_t>(rounds_.count);
     for (std::size_t i = 0; i < done_.size(); ++i) {
@@ -54,11 +53,15 @@ class Sweep {
   }
 
   RunOutcome run() {
-    build();
+    if (start_.builds) build();
     for (int round = 0; round < rounds_.count && !ended_; ++round) {
       begin_round(round);
-      for (const std::size_t i : round_order(plan_.points.size(), round, rounds_)) {
-        if (!ended_ && is_open(i, round)) measure(i);
+      std::vector<std::size_t> places = round_order(plan_.points.size(), round, rounds_);
+      while (!places.empty() && !ended_) {
+        for (const std::size_t i : places) {
+          if (!ended_ && is_open(i, round)) measure(i);
+        }
+        places = round == 0 && start_.more && !ended_ ? start_.more(done_) : std::vector<std::size_t>();
       }
       if (!ended_) count_waiting();
     }
@@ -119,7 +122,7 @@ class Sweep {
     }
     if (!device_.usable()) {
       device_lost(in_flight_.size() - 1);
-    } else if (waiting_.size() >= together_ || waiting_seconds_ >= most_seconds_waiting) {
+    } else if (waiting_.size() >= start_.together || waiting_seconds_ >= most_seconds_waiting) {
       count_waiting();
     } else {
       report_whole();
@@ -156,7 +159,7 @@ class Sweep {
     for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].waits = !counted.whole[i];
     waiting_.clear();
     waiting_seconds_ = 0;
-    together_ = std::min(2 * together_, most_together);
+    start_.together = std::min(2 * start_.together, most_counted_together);
     if (!device_.usable()) {
       device_lost(counted.lost_to ? std::optional(places[*counted.lost_to]) : std::nullopt);
       return;
@@ -219,16 +222,15 @@ class Sweep {
   std::vector<InFlight> in_flight_;
   std::vector<PointSpec> waiting_;
   double waiting_seconds_ = 0;
-  /// Points to count at once. The first alone: after a restart, what made it necessary is then told from the points
-  /// beside it, and the first result is soon there.
-  std::size_t together_ = 1;
+  SweepStart start_;
 };
 
 }  // namespace
 
 RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
-                     std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel) {
-  return Sweep(plan, device, options, rounds, std::move(done), observer, cancel).run();
+                     std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel,
+                     SweepStart start) {
+  return Sweep(plan, device, options, rounds, std::move(done), observer, cancel, start).run();
 }
 
 RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options,

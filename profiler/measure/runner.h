@@ -46,11 +46,26 @@ struct DoneBefore {
   bool ended = false;    ///< in a way after which no round follows (measured_again())
 };
 
+/// A bound for how many points are counted at once; the device has a say of its own.
+inline constexpr std::size_t most_counted_together = 64;
+
+/// What a process that has measured before need not do again.
+struct SweepStart {
+  bool builds = true;  ///< compile what the plan needs before the first point
+  /// Points to count at once; it doubles. Alone, what makes a restart necessary is told from the points beside it, and
+  /// the first result is soon there.
+  std::size_t together = 1;
+  /// Asked when the first round is through: opens more places in what it is given, and returns them; none: that was
+  /// all. What was measured before may still wait to be counted with them.
+  std::function<std::vector<std::size_t>(std::vector<DoneBefore>&)> more = {};
+};
+
 /// Measures the plan as often as `rounds` says, each time in the order of round_order(); outputs are verified in the
 /// first round, those of algorithms that are not built in in every one. A point that ends otherwise than
 /// measured_again() asks is not measured in later rounds. `done`: by place in the plan; empty for none.
 [[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&, const SweepRounds& rounds,
-                                   std::vector<DoneBefore> done, const RunObserver&, const CancelToken&);
+                                   std::vector<DoneBefore> done, const RunObserver&, const CancelToken&,
+                                   SweepStart start = {});
 /// The same in one round. `already_done[i]` marks points that a resumed run skips (empty: none). An exception from an
 /// observer ends the run and passes through; points reported before it are done. Points that are not whole when the run
 /// is cancelled, or when another one loses the device, are not reported; that other one is.

@@ -67,12 +67,16 @@ bool is_simulated_counter(const Metric& metric) {
 
 class SimulatedDevice final : public Device {
  public:
-  SimulatedDevice(const DeviceLimits& limits, const Registry& registry, const MeasuredCeilings& measured)
+  SimulatedDevice(const DeviceLimits& limits, const Registry& registry, const MeasuredCeilings& measured, int unit)
       : registry_(registry), rates_(device_rates(limits, measured.ceilings)) {
     if (rates_.dram_measured || rates_.l2_measured) info_.rates_from = measured.from;
     info_.limits = limits;
     info_.simulated = true;
     info_.uuid = simulated_uuid(limits);
+    if (unit > 0) {
+      info_.uuid += fmt::format("#{}", unit);
+      info_.ordinal = unit - 1;
+    }
     if (const L2Behaviour l2 = l2_behaviour(limits); l2.inherited) info_.l2_from = l2.measured_on;
   }
 
@@ -237,8 +241,8 @@ std::string simulated_uuid(const DeviceLimits& limits) {
 }
 
 std::unique_ptr<Device> make_simulated_device(const DeviceLimits& limits, const Registry& registry,
-                                              const MeasuredCeilings& measured) {
-  return std::make_unique<SimulatedDevice>(limits, registry, measured);
+                                              const MeasuredCeilings& measured, int unit) {
+  return std::make_unique<SimulatedDevice>(limits, registry, measured, unit);
 }
 
 }  // namespace attnscope

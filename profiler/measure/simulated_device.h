@@ -24,8 +24,9 @@ struct MeasuredCeilings {
 /// Stands for the GPU with these limits. SM<->L2 bytes are exact; DRAM bytes, occupancy and time are estimates (see
 /// traffic_simulation.h for the model). Every value is simulated, extrapolated where a launch is
 /// too long to be played whole, or, where it is a closed form, modelled. Times are predicted with the rates that were
-/// measured, as far as there are any, else by table.
+/// measured, as far as there are any, else by table. `unit`: which of several in one machine, from 1, each with a UUID
+/// of its own; 0: the only one.
 [[nodiscard]] std::unique_ptr<Device> make_simulated_device(const DeviceLimits&, const Registry&,
-                                                            const MeasuredCeilings& = {});
+                                                            const MeasuredCeilings& = {}, int unit = 0);
 
 }  // namespace attnscope

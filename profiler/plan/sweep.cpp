@@ -16,6 +16,7 @@
 #include "messages/preset.h"
 #include "messages/sweep.h"
 #include "profiler/plan/fields.h"
+#include "profiler/plan/fnv.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -333,9 +334,7 @@ std::int64_t memory_need_bytes(const PointSpec& spec, const DeviceLimits& limits
 std::string plan_hash(const SweepPlan& plan, std::string_view options) {
   std::string text = fmt::format("{}\n", options);
   for (const PointSpec& point : plan.points) text += fmt::format("{}\n", identity_text(point));
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", fnv1a(text));
 }
 
 }  // namespace attnscope

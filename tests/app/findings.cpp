@@ -7,10 +7,10 @@
 
 namespace attnscope::testing {
 
-std::vector<std::string> findings(const std::filesystem::path& file) {
+std::vector<std::string> findings(const std::filesystem::path& file, std::optional<std::int64_t> run) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   std::vector<std::string> found;
-  for (const StoredPoint& point : store.points()) {
+  for (const StoredPoint& point : store.points(run ? std::vector{*run} : std::vector<std::int64_t>())) {
     std::string text = std::to_string(point.index) + " " + describe(point.record.spec) + " " +
                        std::string(to_string(point.record.disposition));
     for (const KernelRecord& kernel : point.record.kernels) {

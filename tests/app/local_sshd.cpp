@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/app/local_sshd.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <pwd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +14,8 @@
 #include <sstream>
 #include <utility>
 #include <vector>
+
+#include "tests/app/loopback.h"
 
 namespace attnscope::hosts {
 namespace {
@@ -35,30 +34,6 @@ int ended(const std::vector<std::string>& words) {
 void write_file(const fs::path& file, const std::string& text, int mode = 0600) {
   std::ofstream(file) << text;
   ::chmod(file.c_str(), static_cast<mode_t>(mode));
-}
-
-/// A port that nobody listens at now.
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address);
-  socklen_t length = sizeof address;
-  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length);
-  ::close(socket);
-  return ntohs(address.sin_port);
-}
-
-bool listens(int port) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  const bool connected = ::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  ::close(socket);
-  return connected;
 }
 
 std::string user() {

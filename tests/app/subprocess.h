@@ -43,6 +43,7 @@ class Process {
   void close_stdin();
   void close_stdout();
   void send(int signal) const;
+  [[nodiscard]] pid_t id() const { return pid_; }
   /// Reads the rest of stdout, then waits; stdin stays open until the child has closed its stdout.
   Outcome wait();
 

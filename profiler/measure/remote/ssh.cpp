@@ -92,7 +92,7 @@ Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
   const bool names_host = !target.host.empty() && target.host.front() != '-' && is_plain(target.host, "@._-:[]%");
   const bool names_device =
       slash == std::string_view::npos || (!target.device.empty() && target.device.front() != '-' &&
-                                          !target.device.starts_with(ssh_prefix) && is_plain(target.device, " :._-"));
+                                          !target.device.starts_with(ssh_prefix) && is_plain(target.device, " :._-#"));
   if (!names_host || !names_device || word.size() > longest_target) {
     return Failure<Message>{say::remote::no_target{.word = word}};
   }

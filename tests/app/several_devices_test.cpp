@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// collect --device of several devices, by the real program with simulated GPUs in child processes of their own.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <set>
+
+#include "findings.h"
+#include "profiler/measure/events.h"
+#include "profiler/plan/shards.h"
+#include "storage/run_store.h"
+#include "subprocess.h"
+#include "sweeps.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Mode = RunStore::Mode;
+
+Words curves_on(const std::string& device) {
+  return {"collect", "--device",         device,         "-a",      "N=[64:512:64]", "-a", "heads=2", "-a", "d=32,64",
+          "-a",      "mask=none,causal", "--algorithms", "fa1,fa2", "--quiet"};
+}
+constexpr std::size_t curve_points = 64;
+
+class SeveralDevices : public ::testing::Test {
+ protected:
+  Outcome collect(const std::string& device, const Words& more = {}) {
+    return run(folder_, curves_on(device) + Words{"-o", file_} + more);
+  }
+  std::vector<StoredPoint> points() const {
+    const RunStore store = RunStore::open(file_, Mode::read_only);
+    return store.points({{store.runs().at(0).id}});
+  }
+  void expect_groups_on_one_device() const {
+    const std::vector<StoredPoint> all = points();
+    std::vector<PointSpec> specs;
+    for (const StoredPoint& point : all) specs.push_back(point.record.spec);
+    for (const Places& group : compared_groups(specs)) {
+      for (const std::size_t place : group) EXPECT_EQ(all[place].device_uuid, all[group.front()].device_uuid);
+    }
+  }
+  /// What one device finds.
+  std::vector<std::string> undisturbed() {
+    const auto file = folder_ / "one.attnscope";
+    EXPECT_EQ(run(folder_, curves_on("simulated") + Words{"-o", file}).exit_code, 0);
+    return findings(file);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "run.attnscope";
+};
+
+TEST_F(SeveralDevices, share_a_plan_and_find_what_one_does) {
+  const Outcome outcome = collect("simulated*3");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(findings(file_, 1), undisturbed());
+  expect_groups_on_one_device();
+  const RunStore store = RunStore::open(file_, Mode::read_only);
+  const auto runs = store.runs();
+  ASSERT_EQ(runs.size(), 4U) << "and each measured the anchors";
+  EXPECT_EQ(runs[0].state, StoredRunState::complete);
+  std::set<std::string> anchored;
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    EXPECT_EQ(runs[i].preset, "anchors");
+    EXPECT_EQ(runs[i].state, StoredRunState::complete);
+    EXPECT_EQ(runs[i].ok_points, 2U) << "one of each algorithm";
+    EXPECT_EQ(runs[i].plan_hash, runs[1].plan_hash);
+    anchored.insert(runs[i].device_uuid);
+  }
+  EXPECT_EQ(anchored.size(), 3U);
+  EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 0);
+}
+
+TEST_F(SeveralDevices, say_who_does_what) {
+  Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, {});
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::istringstream lines(outcome.out);
+  std::set<std::string> devices;
+  ProgressEvent progress;
+  PlanEvent plan;
+  for (std::string line; std::getline(lines, line);) {
+    const auto event = parse_event(line);
+    ASSERT_TRUE(event.ok()) << line;
+    if (const auto* e = std::get_if<PlanEvent>(&*event)) plan = *e;
+    if (const auto* e = std::get_if<PointEvent>(&*event)) devices.insert(e->device);
+    if (const auto* e = std::get_if<ProgressEvent>(&*event)) progress = *e;
+  }
+  EXPECT_EQ(plan.devices, (std::vector<std::string>{"simulated#1", "simulated#2"}));
+  EXPECT_EQ(devices, (std::set<std::string>{"simulated#1", "simulated#2"}));
+  EXPECT_EQ(progress.done, progress.total);
+  ASSERT_EQ(progress.by_device.size(), 2U);
+  EXPECT_EQ(progress.by_device[0] + progress.by_device[1], progress.total);
+}
+
+TEST_F(SeveralDevices, each_measures_all_of_it) {
+  const Outcome outcome = collect("simulated*2", {"--each"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto runs = RunStore::open(file_, Mode::read_only).runs();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].plan_hash, runs[1].plan_hash);
+  EXPECT_NE(runs[0].device_uuid, runs[1].device_uuid);
+  const auto alone = undisturbed();
+  for (const RunSummary& run : runs) EXPECT_EQ(findings(file_, run.id), alone);
+}
+
+TEST_F(SeveralDevices, go_on_with_what_was_stopped_and_with_other_devices) {
+  Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, slow_reader);
+  for (int seen = 0; seen < 20;) {
+    const auto line = process.read_line();
+    ASSERT_TRUE(line);
+    seen += line->starts_with("{\"event\":\"point\"") ? 1 : 0;
+  }
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 5);
+  EXPECT_LT(points().size(), curve_points);
+  // The first one, on which the run began, is gone.
+  const Outcome resumed = collect("simulated#2,simulated#3", {"--resume"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(findings(file_, 1), undisturbed());
+  expect_groups_on_one_device();
+  const Outcome again = collect("simulated*3", {"--resume"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("complete already"));
+}
+
+/// The children of a process.
+std::vector<pid_t> children_of(pid_t parent) {
+  std::ifstream list(fmt::format("/proc/{0}/task/{0}/children", parent));
+  std::vector<pid_t> children;
+  for (pid_t child = 0; list >> child;) children.push_back(child);
+  return children;
+}
+
+TEST_F(SeveralDevices, lose_a_process_and_nothing_that_was_found) {
+  Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, slow_reader);
+  for (int seen = 0; seen < 8;) {
+    const auto line = process.read_line();
+    ASSERT_TRUE(line);
+    seen += line->starts_with("{\"event\":\"point\"") ? 1 : 0;
+  }
+  const std::vector<pid_t> children = children_of(process.id());
+  ASSERT_EQ(children.size(), 2U);
+  ::kill(children.back(), SIGKILL);
+  const Outcome outcome = process.wait();
+  EXPECT_THAT(outcome.out + outcome.err, HasSubstr("in a fresh process"));
+  EXPECT_EQ(points().size(), curve_points);
+  std::size_t crashed = 0;
+  for (const StoredPoint& point : points()) crashed += point.record.disposition == Disposition::crashed ? 1 : 0;
+  EXPECT_LE(crashed, 1U) << "the point in flight, if any";
+  expect_groups_on_one_device();
+}
+
+TEST_F(SeveralDevices, bad_words_are_one_clear_line) {
+  const std::vector<std::tuple<std::string, Words, std::string>> wrong{
+      {"simulated,simulated", {}, "twice"},
+      {"simulated:H200,simulated:H100", {}, "--each"},
+      {"simulated*0", {}, "1 to 64"},
+      {"simulated*x", {}, "1 to 64"},
+      {"simulated", {"--each"}, "several devices"},
+      {"simulated*2", {"--each", "--shard", "1/2"}, "--shard"},
+      {"simulated*2", {"--ceilings", "x"}, "--ceilings"},
+      {"simulated:none,simulated", {}, "known"},
+  };
+  for (const auto& [device, more, says] : wrong) {
+    const Outcome outcome = collect(device, more);
+    EXPECT_EQ(outcome.exit_code, 2) << device << ": " << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(says)) << device;
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(file_));
+  }
+}
+
+TEST_F(SeveralDevices, of_several_kinds_each_measure_their_own_plan) {
+  const Outcome outcome = collect("simulated:H200,simulated:H100", {"--each"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto runs = RunStore::open(file_, Mode::read_only).runs();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_NE(runs[0].device_name, runs[1].device_name);
+}
+
+TEST_F(SeveralDevices, all_of_a_machine_without_any_says_so) {
+  const Outcome outcome = collect("all", {});
+  if (outcome.exit_code == 0) GTEST_SKIP() << "this machine has GPUs";
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+}
+
+}  // namespace
+}  // namespace attnscope::testing

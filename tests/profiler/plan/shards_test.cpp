@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/plan/shards.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "kernels/registry.h"
+#include "profiler/plan/sweep.h"
+#include "tests/profiler/analysis/fixtures.h"
+
+namespace attnscope {
+namespace {
+
+using fixtures::h200;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<PointSpec> planned(const SweepRequest& request) {
+  const auto plan = make_plan(request, h200(), built_in_algorithms());
+  EXPECT_TRUE(plan.ok()) << (plan.ok() ? "" : text(plan.error()));
+  return plan.ok() ? plan->points : std::vector<PointSpec>();
+}
+
+std::vector<PointSpec> planned(const std::vector<std::string>& axes, std::vector<std::string> algorithms) {
+  SweepRequest request{.preset = {}, .axes = {}, .algorithms = std::move(algorithms)};
+  for (const std::string& text : axes) request.axes.push_back(*parse_axis(text, built_in_algorithms()));
+  return planned(request);
+}
+
+std::vector<std::int64_t> ms_of(const std::vector<PointSpec>& points) {
+  return collection_ms(points, built_in_algorithms());
+}
+
+/// What must hold of any cut of any plan.
+void expect_cut(const std::vector<PointSpec>& points, const std::vector<std::int64_t>& ms, int count) {
+  const std::vector<Places> shards = cut(points, ms, count);
+  ASSERT_EQ(shards.size(), static_cast<std::size_t>(count));
+  std::vector<int> shard_of(points.size(), -1);
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    EXPECT_TRUE(std::ranges::is_sorted(shards[s]));
+    for (const std::size_t place : shards[s]) {
+      ASSERT_LT(place, points.size());
+      EXPECT_EQ(shard_of[place], -1) << "in two shards";
+      shard_of[place] = static_cast<int>(s);
+    }
+  }
+  EXPECT_EQ(std::ranges::count(shard_of, -1), 0) << "in none";
+
+  const std::int64_t total = std::accumulate(ms.begin(), ms.end(), std::int64_t{0});
+  std::int64_t largest = total / (8 * count);
+  for (const Places& group : compared_groups(points)) {
+    std::int64_t its = 0;
+    for (const std::size_t place : group) {
+      EXPECT_EQ(shard_of[place], shard_of[group.front()]) << "a group is split";
+      its += ms[place];
+    }
+    largest = std::max(largest, its);
+  }
+  for (const Places& shard : shards) {
+    std::int64_t load = 0;
+    for (const std::size_t place : shard) load += ms[place];
+    EXPECT_LE(load, total / count + largest) << "worse than taking the longest first gives";
+  }
+  EXPECT_EQ(shards, cut(points, ms, count));
+}
+
+TEST(Shards, of_every_preset_are_disjoint_complete_balanced_and_split_no_group) {
+  for (const PresetInfo& preset : presets()) {
+    const std::vector<PointSpec> points = planned({.preset = std::string(preset.name), .axes = {}, .algorithms = {}});
+    const std::vector<std::int64_t> ms = ms_of(points);
+    for (const int count : {2, 3, 7, 8, 64, 1000}) {
+      SCOPED_TRACE(std::string(preset.name) + " in " + std::to_string(count));
+      expect_cut(points, ms, count);
+    }
+  }
+}
+
+TEST(Shards, of_random_plans_are_disjoint_complete_balanced_and_split_no_group) {
+  std::mt19937 random(20261128);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same plans each time
+  const auto some = [&](std::vector<std::string> values) {
+    std::ranges::shuffle(values, random);
+    values.resize(1 + random() % values.size());
+    std::string text;
+    for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+    return text;
+  };
+  for (int i = 0; i < 40; ++i) {
+    const std::vector<std::string> axes{"N=" + some({"256", "512", "1024", "2048", "4096", "8192"}),
+                                        "d=" + some({"64", "128"}),
+                                        "mask=" + some({"none", "causal"}),
+                                        "br=" + some({"64", "128", "192"}),
+                                        "bc=" + some({"32", "64", "96", "128"}),
+                                        "heads=" + some({"2", "16", "64"}),
+                                        "pass=" + some({"fwd", "bwd"})};
+    const std::vector<PointSpec> points = planned(axes, {"naive", "fa1", "fa2"});
+    SCOPED_TRACE(i);
+    // Any costs, not only those that are predicted.
+    std::vector<std::int64_t> ms = ms_of(points);
+    if (i % 2 == 1) std::ranges::generate(ms, [&] { return static_cast<std::int64_t>(random() % 100'000); });
+    expect_cut(points, ms, 1 + static_cast<int>(random() % 20));
+  }
+}
+
+TEST(Shards, a_map_is_a_group_and_so_is_a_curve) {
+  // Two problems of nine tiles: two maps of each algorithm.
+  const auto maps = planned({"N=1024,2048", "br=64,128,192", "bc=64,96,128"}, {"fa2"});
+  ASSERT_EQ(maps.size(), 18U);
+  const std::vector<Places> groups = compared_groups(maps);
+  ASSERT_EQ(groups.size(), 2U);
+  for (const Places& group : groups) {
+    EXPECT_EQ(group.size(), 9U);
+    for (const std::size_t place : group) EXPECT_EQ(maps[place].problem, maps[group.front()].problem);
+  }
+  // Two tiles of five lengths: two curves, which are read beside one another.
+  EXPECT_EQ(compared_groups(planned({"N=512,1024,2048,4096,8192", "br=64,128", "bc=64"}, {"fa2"})).size(), 1U);
+  EXPECT_EQ(compared_groups(planned({"N=512,1024,2048", "mask=none,causal"}, {"fa1", "fa2"})).size(), 4U);
+  EXPECT_TRUE(compared_groups({}).empty());
+}
+
+TEST(Shards, groups_of_the_same_inputs_stay_together_while_they_are_small) {
+  std::vector<PointSpec> points;
+  std::vector<std::int64_t> ms;
+  for (std::int64_t problem = 0; problem < 40; ++problem) {
+    for (const char* algorithm : {"fa1", "fa2"}) {
+      points.push_back({.algorithm = algorithm,
+                        .problem = {.batch = problem + 1, .n_q = 1024, .n_k = 1024, .d = 64},
+                        .tile = {.br = 64, .bc = 64}});
+      ms.push_back(100);
+    }
+  }
+  for (const Places& shard : cut(points, ms, 2)) {
+    ASSERT_EQ(shard.size(), 40U);
+    for (std::size_t i = 0; i < shard.size(); i += 2) {
+      EXPECT_EQ(points[shard[i]].problem, points[shard[i + 1]].problem);
+    }
+  }
+  const auto apart = cut({points.data(), 2}, {ms.data(), 2}, 2);
+  EXPECT_THAT(apart, ElementsAre(Places{0}, Places{1})) << "balance comes first where there is little else";
+}
+
+TEST(Shards, what_takes_longer_weighs_more_and_what_cannot_run_nothing) {
+  const auto points = planned({"N=1024,16384", "d=64", "br=64", "bc=64,1024"}, {"fa2"});
+  const std::vector<std::int64_t> ms = ms_of(points);
+  ASSERT_EQ(points.size(), 4U);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].tile.bc == 1024) {
+      EXPECT_EQ(ms[i], 0);
+    } else {
+      EXPECT_GE(ms[i], 50);
+    }
+  }
+  EXPECT_GT(std::ranges::max(ms), 50);
+}
+
+TEST(Shards, words_of_a_shard_are_read_and_others_refused) {
+  EXPECT_EQ(*parse_shard("3/8"), (Shard{3, 8}));
+  EXPECT_EQ(to_string(Shard{3, 8}), "3/8");
+  for (const char* wrong :
+       {"", "3", "3/", "/8", "0/8", "9/8", "-1/8", "3/8/2", "3/8 ", "a/b", "1/10001", "1/99999999999"}) {
+    const auto shard = parse_shard(wrong);
+    ASSERT_FALSE(shard.ok()) << wrong;
+    EXPECT_THAT(text(shard.error()), HasSubstr("3/8"));
+  }
+}
+
+TEST(Shards, a_cut_is_known_by_its_plan_its_parts_and_its_name) {
+  const std::vector<Places> two{{0, 1}, {2}};
+  std::set<std::string> uids{cut_uid("a", two, ""), cut_uid("b", two, ""), cut_uid("a", two, "again"),
+                             cut_uid("a", std::vector<Places>{{0}, {1, 2}}, "")};
+  EXPECT_EQ(uids.size(), 4U);
+  EXPECT_EQ(cut_uid("a", two, ""), *uids.find(cut_uid("a", two, "")));
+  for (const std::string& uid : uids) EXPECT_EQ(uid.size(), 32U);
+}
+
+}  // namespace
+}  // namespace attnscope
