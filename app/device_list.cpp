@@ -87,6 +87,7 @@ std::vector<NamedDevice> open_several(const std::vector<std::string>& words, boo
     if (word.starts_with("simulated")) (void)open_device_here(word, counters);  // what is misspelt is said here
   }
   std::vector<std::future<OpenedDevice>> opening;
+  opening.reserve(words.size());
   for (const std::string& word : words) {
     opening.push_back(std::async(std::launch::async, [&word, counters] {
       return opened_alone({"--device", word}, word, counters);

@@ -62,8 +62,7 @@ std::string queue_job(const std::vector<std::string>& options, const std::filesy
   words.push_back(script.string());
   const auto said = run_to_end(words);
   if (!said) throw CommandError(ExitCode::error, say::submit::not_started{.program = "sbatch", .error = said.error()});
-  const std::string id =
-      said->lines.empty() ? std::string() : said->lines.back().substr(0, said->lines.back().find(';'));
+  std::string id = said->lines.empty() ? std::string() : said->lines.back().substr(0, said->lines.back().find(';'));
   if (said->exit_code == 0 && !id.empty() && id.find_first_not_of("0123456789") == std::string::npos) return id;
   throw CommandError(ExitCode::error,
                      say::submit::queue_refuses{

@@ -313,8 +313,8 @@ JoinReport Join::run() {
 void Join::name_missing_shards() {
   // Of a plan that was cut, a part may have come to its end: it is not the plan's.
   database_.exec(
-      "UPDATE runs SET state = 'interrupted' WHERE state = 'complete' AND id IN (SELECT run_id FROM run_shards) AND "
-      "planned_points > (SELECT count(*) FROM points WHERE run_id = runs.id AND disposition <> 'cancelled')");
+      "UPDATE runs SET state = 'interrupted' WHERE state = 'complete' AND (SELECT count(*) < max(shards) FROM "
+      "run_shards WHERE run_id = runs.id)");
   SQLite::Statement rows(database_,
                          "SELECT r.id, r.state, s.shards, s.shard FROM runs r JOIN run_shards s ON s.run_id = r.id "
                          "WHERE r.state <> 'complete' ORDER BY r.id, s.shards, s.shard");

@@ -29,7 +29,7 @@ struct JobsOptions {
 };
 
 /// A shard, the merge (shard 0), or what hosts do.
-struct Part {
+struct JobPart {
   int shard = 0;
   std::string state = "missing";
   std::string job = {};
@@ -58,7 +58,7 @@ std::string clock_note(const Submission& submission, const RunSummary& run) {
   return text(say::submit::clock_off{.hours = fmt::format("{:+.1f}", off / 3600)});
 }
 
-void look_at_file(const Submission& submission, Part& part) {
+void look_at_file(const Submission& submission, JobPart& part) {
   const std::optional<RunSummary> run = run_in(part.file);
   std::error_code error;
   if (!run && !part.alive && std::filesystem::exists(part.file, error)) part.state = "damaged";
@@ -71,7 +71,7 @@ void look_at_file(const Submission& submission, Part& part) {
 }
 
 /// Of a part, what the queue says of the newest job that it was in.
-void look_at_queue(const std::vector<Submission::Queued>& queued, const slurm::States& states, Part& part) {
+void look_at_queue(const std::vector<Submission::Queued>& queued, const slurm::States& states, JobPart& part) {
   for (auto each = queued.rbegin(); each != queued.rend(); ++each) {
     const std::string job = part.shard > 0 ? fmt::format("{}_{}", each->array, part.shard) : each->merge;
     const auto found = states.by_job.find(job);
@@ -86,7 +86,7 @@ void look_at_queue(const std::vector<Submission::Queued>& queued, const slurm::S
 }
 
 /// With `certain`, only where the queue answers: what it does not say would be queued again. Throws CommandError.
-std::vector<Part> parts_of(const Submission& submission, bool certain = false) {
+std::vector<JobPart> parts_of(const Submission& submission, bool certain = false) {
   std::vector<std::string> jobs;
   for (const Submission::Queued& each : submission.queued) {
     if (!each.array.empty()) jobs.push_back(each.array);
@@ -95,9 +95,9 @@ std::vector<Part> parts_of(const Submission& submission, bool certain = false) {
   const slurm::States states = jobs.empty() ? slurm::States() : slurm::states(jobs);
   if (!states.silent.empty() && certain) throw CommandError(ExitCode::error, states.silent);
   if (!states.silent.empty()) spdlog::warn("{}", one_line(text(states.silent)));
-  std::vector<Part> parts;
+  std::vector<JobPart> parts;
   for (int shard = submission.hosts.empty() ? 1 : 0; shard <= submission.shards; ++shard) {
-    Part part{.shard = shard};
+    JobPart part{.shard = shard};
     part.file = shard > 0 ? submission.shard_file(shard) : submission.output;
     look_at_queue(submission.queued, states, part);
     // It came to its end and its file is not there, or not whole: the queue's word for that is no news.
@@ -106,7 +106,7 @@ std::vector<Part> parts_of(const Submission& submission, bool certain = false) {
     parts.push_back(std::move(part));
   }
   if (!submission.hosts.empty()) return parts;
-  Part merge;
+  JobPart merge;
   merge.file = submission.output;
   look_at_queue(submission.queued, states, merge);
   if (merge.state == "completed") merge.state = "missing";
@@ -128,9 +128,9 @@ std::string ranges(const std::vector<int>& numbers) {
   return text;
 }
 
-ExitCode resubmit(Submission& submission, const std::vector<Part>& parts) {
+ExitCode resubmit(Submission& submission, const std::vector<JobPart>& parts) {
   std::vector<int> missing;
-  for (const Part& part : parts) {
+  for (const JobPart& part : parts) {
     if (part.shard > 0 && !part.complete() && !part.alive) missing.push_back(part.shard);
   }
   if (!submission.hosts.empty()) {
@@ -150,9 +150,9 @@ ExitCode resubmit(Submission& submission, const std::vector<Part>& parts) {
   return ExitCode::ok;
 }
 
-ExitCode cancel(const Submission& submission, const std::vector<Part>& parts) {
+ExitCode cancel(const Submission& submission, const std::vector<JobPart>& parts) {
   std::set<std::string> jobs;
-  for (const Part& part : parts) {
+  for (const JobPart& part : parts) {
     if (part.alive) jobs.insert(part.job.substr(0, part.job.find('_')));
   }
   if (jobs.empty() || !submission.hosts.empty()) {
@@ -171,16 +171,16 @@ ExitCode list(const std::vector<Submission>& submissions, bool each_part, Output
       {}};
   bool complete = true;
   for (const Submission& submission : submissions) {
-    const std::vector<Part> parts = parts_of(submission);
-    const auto whole = std::ranges::count_if(parts, [](const Part& part) { return part.complete(); });
+    const std::vector<JobPart> parts = parts_of(submission);
+    const auto whole = std::ranges::count_if(parts, [](const JobPart& part) { return part.complete(); });
     complete = complete && whole == std::ssize(parts);
-    const auto row = [&](const std::string& shard, const Part& part) {
+    const auto row = [&](const std::string& shard, const JobPart& part) {
       table.rows.push_back({each_part ? part.file.string() : submission.output.string(), shard, part.state,
                             fmt::to_string(part.points), fmt::to_string(part.ok), part.job, part.node, part.note,
                             submission.submitted_at});
     };
     if (each_part) {
-      for (const Part& part : parts) {
+      for (const JobPart& part : parts) {
         row(part.shard > 0             ? fmt::format("{}/{}", part.shard, submission.shards)
             : submission.hosts.empty() ? text(say::submit::merged_shard{})
                                        : fmt::format("{}", fmt::join(submission.hosts, ",")),
@@ -191,14 +191,14 @@ ExitCode list(const std::vector<Submission>& submissions, bool each_part, Output
     std::size_t points = 0;
     std::size_t ok = 0;
     std::string nodes;
-    const bool runs = std::ranges::any_of(parts, [](const Part& part) { return part.alive; });
-    for (const Part& part : parts) {
+    const bool runs = std::ranges::any_of(parts, [](const JobPart& part) { return part.alive; });
+    for (const JobPart& part : parts) {
       if (part.shard == 0 && submission.hosts.empty()) continue;
       points += part.points;
       ok += part.ok;
     }
     const std::string state = whole == std::ssize(parts) ? "complete" : runs ? "queued" : parts.back().state;
-    Part all{.state = state, .points = points, .ok = ok};
+    JobPart all{.state = state, .points = points, .ok = ok};
     row(fmt::format("{} / {}", whole, parts.size()), all);
   }
   out.table(table);

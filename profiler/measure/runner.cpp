@@ -44,7 +44,7 @@ class Sweep {
         done_(std::move(done)),
         observer_(observer),
         cancel_(cancel),
-        start_(start) {
+        start_(std::move(start)) {
     done_.resize(plan.points.size());
     outcome_.counts.total = plan.points.size() * static_cast<std::size_t>(rounds_.count);
     for (std::size_t i = 0; i < done_.size(); ++i) {
@@ -230,7 +230,7 @@ class Sweep {
 RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
                      std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel,
                      SweepStart start) {
-  return Sweep(plan, device, options, rounds, std::move(done), observer, cancel, start).run();
+  return Sweep(plan, device, options, rounds, std::move(done), observer, cancel, std::move(start)).run();
 }
 
 RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options,

@@ -256,9 +256,10 @@ class SharedSweep {
     auto opened = losses > most_losses_in_a_row ? Result<std::unique_ptr<Device>, std::string>(Failure{why})
                                                 : devices_[d].reopen();
     const bool gone = !opened;
+    const std::string said = gone ? opened.error() : why;
     if (!gone) devices_[d].device = std::move(opened).value();
     const std::lock_guard lock(mutex_);
-    if (observer_.on_device_lost) observer_.on_device_lost(d, gone ? opened.error() : why, gone);
+    if (observer_.on_device_lost) observer_.on_device_lost(d, said, gone);
     return !gone;
   }
 

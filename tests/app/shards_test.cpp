@@ -86,6 +86,12 @@ TEST_F(Shards, that_are_missing_are_named_and_can_be_added_later) {
   EXPECT_EQ(findings(all), undisturbed());
 }
 
+TEST_F(Shards, alone_are_not_the_plan) {
+  ASSERT_EQ(collect(1, 2).exit_code, 0);
+  EXPECT_EQ(merge({1}).exit_code, 5);
+  EXPECT_EQ(RunStore::open(merged_, Mode::read_only).runs().at(0).state, StoredRunState::interrupted);
+}
+
 TEST_F(Shards, an_unfinished_one_is_named_and_resumes) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
   {

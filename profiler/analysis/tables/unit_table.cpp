@@ -24,6 +24,7 @@ std::vector<UnitSpread> unit_spread(std::span<const UnitTime> times) {
     for (const auto& [unit, ns] : units) ratios[unit].push_back(quantile(ns, 0.5) / middle);
   }
   std::vector<UnitSpread> spread;
+  spread.reserve(ratios.size());
   for (const auto& [unit, values] : ratios) {
     spread.push_back({.device_uuid = unit,
                       .points = values.size(),
