@@ -190,7 +190,6 @@ ExitCode list(const std::vector<Submission>& submissions, bool each_part, Output
     }
     std::size_t points = 0;
     std::size_t ok = 0;
-    std::string nodes;
     const bool runs = std::ranges::any_of(parts, [](const JobPart& part) { return part.alive; });
     for (const JobPart& part : parts) {
       if (part.shard == 0 && submission.hosts.empty()) continue;
