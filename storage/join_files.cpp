@@ -60,6 +60,7 @@ struct RunRow {
   std::string note;
   bool hidden = false;
   std::string edited_at;
+  int shards = 0;  ///< of its plan
 
   /// Of several, the least stands.
   [[nodiscard]] auto key() const { return std::tie(begun, plan); }
@@ -119,14 +120,14 @@ RunRow read_run_row(SQLite::Database& database, std::int64_t id) {
   constexpr int begun_columns = 10;
   SQLite::Statement row(
       database,
-      fmt::format("SELECT r.plan_hash, r.planned_points, r.preset, r.options, r.provenance, r.rounds, r.started_at, "
-                  "d.uuid, {}, r.argv, iif(r.state = 'running', 'interrupted', r.state), coalesce(r.finished_at, "
-                  "r.started_at), coalesce(r.name, ''), coalesce(r.note, ''), r.hidden, coalesce(r.edited_at, '') FROM "
-                  "source.runs r "
-                  "JOIN "
-                  "source.devices d ON d.id = r.device_id JOIN source.environments e ON e.id = r.environment_id WHERE "
-                  "r.id = ?",
-                  qualified("e", environment_columns)));
+      fmt::format(
+          "SELECT r.plan_hash, r.planned_points, r.preset, r.options, r.provenance, r.rounds, r.started_at, "
+          "d.uuid, {}, r.argv, iif(r.state = 'running', 'interrupted', r.state), coalesce(r.finished_at, "
+          "r.started_at), coalesce(r.name, ''), coalesce(r.note, ''), r.hidden, coalesce(r.edited_at, ''), (SELECT "
+          "count(*) FROM source.run_shards WHERE run_id = r.id) FROM source.runs r JOIN source.devices d ON d.id = "
+          "r.device_id JOIN source.environments e ON e.id = r.environment_id WHERE "
+          "r.id = ?",
+          qualified("e", environment_columns)));
   row.bind(1, id);
   if (!row.executeStep()) throw SQLite::Exception(fmt::format("run {} is gone", id), SQLITE_CORRUPT);
   constexpr int rest = plan_columns + begun_columns;
@@ -137,7 +138,8 @@ RunRow read_run_row(SQLite::Database& database, std::int64_t id) {
           .name = row.getColumn(rest + 2).getString(),
           .note = row.getColumn(rest + 3).getString(),
           .hidden = row.getColumn(rest + 4).getInt() != 0,
-          .edited_at = row.getColumn(rest + 5).getString()};
+          .edited_at = row.getColumn(rest + 5).getString(),
+          .shards = row.getColumn(rest + 6).getInt()};
 }
 
 /// "3, 4, 7 and 12 more"
@@ -445,7 +447,8 @@ void Join::settle_row(const JoinedRun& run, const std::vector<RunRow>& rows, con
     state = measured >= planned ? "complete" : unfinished.at(worst);
   }
   for (std::size_t m = 0; m < rows.size(); ++m) {
-    if (rows[m].state != "complete") unfinished_[run.uid].push_back(m);
+    // What several shards were merged into before is nobody's to go on with.
+    if (rows[m].state != "complete" && rows[m].shards < 2) unfinished_[run.uid].push_back(m);
   }
   const RunRow& edited = last_edited(rows);
   SQLite::Statement update(database_,

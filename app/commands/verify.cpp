@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -20,6 +19,7 @@
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/measure/accuracy.h"
+#include "profiler/plan/shards.h"
 
 namespace attnscope {
 namespace {
@@ -38,34 +38,24 @@ struct VerifyOptions {
 /// still meets each shape somewhere in the table.
 constexpr std::size_t quick_step = 7;
 
-/// "2/4": the second of four parts.
-struct Part {
-  std::size_t which = 1;
-  std::size_t of = 1;
-};
-
-/// Throws CommandError.
-Part parse_part(const std::string& text) {
+/// "2/4": the second of four parts. Throws CommandError.
+Shard parse_part(const std::string& text) {
   if (text.empty()) return {};
-  Part part;
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, part.which);
-  const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
-  const auto second = slash ? std::from_chars(first.ptr + 1, end, part.of) : first;
-  if (!slash || second.ec != std::errc() || second.ptr != end || part.which < 1 || part.which > part.of) {
-    throw CommandError(ExitCode::usage, say::command::bad_part{.part = text});
-  }
-  return part;
+  const auto part = parse_shard(text);
+  if (!part) throw CommandError(ExitCode::usage, say::command::bad_part{.part = text});
+  return *part;
 }
 
 /// Neighbouring cases, which share references.
-std::vector<VerifyCase> take(const Part& part, const std::vector<VerifyCase>& cases) {
-  const std::size_t each = cases.size() / part.of;
-  const std::size_t longer = cases.size() % part.of;  // the first parts take one more
+std::vector<VerifyCase> take(const Shard& part, const std::vector<VerifyCase>& cases) {
+  const auto count = static_cast<std::size_t>(part.count);
+  const auto number = static_cast<std::size_t>(part.number);
+  const std::size_t each = cases.size() / count;
+  const std::size_t longer = cases.size() % count;  // the first parts take one more
   const auto begin = [&](std::size_t i) {
     return cases.begin() + static_cast<std::ptrdiff_t>(each * i + std::min(i, longer));
   };
-  return {begin(part.which - 1), begin(part.which)};
+  return {begin(number - 1), begin(number)};
 }
 
 /// The rows of the summary: one an algorithm, pass, dtype, mask and head dimension.
@@ -168,7 +158,7 @@ ExitCode verify(VerifyOptions& options) {
       throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
     }
   }
-  const Part part = parse_part(options.part);
+  const Shard part = parse_part(options.part);
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {

@@ -79,6 +79,9 @@ TEST_F(Shards, that_are_missing_are_named_and_can_be_added_later) {
   EXPECT_EQ(two.exit_code, 5);
   EXPECT_THAT(two.err, AllOf(HasSubstr("4 shards"), HasSubstr("shards 2, 4")));
   EXPECT_NE(RunStore::open(merged_, Mode::read_only).runs().at(0).state, StoredRunState::complete);
+  const Outcome three = run(folder_, {"merge", merged_, shard_file(2), "-o", folder_ / "three.attnscope"});
+  EXPECT_EQ(three.exit_code, 5);
+  EXPECT_THAT(three.err, AllOf(HasSubstr("shards 4"), Not(HasSubstr("--resume")))) << "a merged file is no shard";
   ASSERT_EQ(collect(4, 4).exit_code, 0);
   const auto all = folder_ / "all.attnscope";
   const Outcome rest = run(folder_, {"merge", merged_, shard_file(2), shard_file(4), "-o", all});
