@@ -19,9 +19,10 @@ namespace attnscope {
 std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header,
                                      const std::vector<std::string>& devices) {
   const auto is_here = [&](const std::string& uuid) { return std::ranges::find(devices, uuid) != devices.end(); };
-  // Several devices share a run that may have begun on one that is gone.
+  // Several devices, or shards that were merged, share a run that may have begun on one that is not here.
   const auto begun_here = [&](const RunSummary& run) {
-    if (is_here(run.device_uuid) || devices.size() < 2) return is_here(run.device_uuid);
+    if (is_here(run.device_uuid)) return true;
+    if (devices.size() < 2 && run.shards.size() < 2) return false;
     const std::vector<MeasuredRounds> points = store.measured_rounds(run.id);
     return std::ranges::any_of(points, is_here, &MeasuredRounds::device_uuid);
   };
