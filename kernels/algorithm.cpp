@@ -2,6 +2,7 @@
 #include "kernels/algorithm.h"
 
 #include <algorithm>
+#include <map>
 
 #include "kernels/growth_laws.h"
 
@@ -31,6 +32,7 @@ AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& c
   model.refusal = refusal(problem, config, device);
   if (model.refusal) return model;
   model.kernels = kernels(problem, config, device);
+  model.schedule = schedule(problem, config, device);
   model.working_set_bytes = working_set_bytes(problem, config, device);
   return model;
 }
@@ -49,9 +51,11 @@ std::vector<BufferSpec> Algorithm::buffers(const AttentionProblem& problem, cons
 }
 
 std::int64_t bytes_of(std::span<const BufferSpec> buffers) {
-  std::int64_t sum = 0;
-  for (const BufferSpec& buffer : buffers) sum += buffer.bytes;
-  return sum;
+  std::map<int, std::int64_t> of_gpu;
+  for (const BufferSpec& buffer : buffers) of_gpu[buffer.gpu] += buffer.bytes;
+  std::int64_t most = 0;
+  for (const auto& [gpu, bytes] : of_gpu) most = std::max(most, bytes);
+  return most;
 }
 
 std::int64_t AttentionPlan::buffer_bytes() const {
@@ -61,7 +65,7 @@ std::int64_t AttentionPlan::buffer_bytes() const {
 Traffic AttentionPlan::traffic() const {
   Traffic sum;
   for (const KernelLaunch& launch : launches) {
-    if (!launch.setup) sum += launch.traffic;
+    if (!launch.setup) sum += launch.runs * launch.traffic;
   }
   return sum;
 }

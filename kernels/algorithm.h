@@ -101,6 +101,7 @@ struct BufferSpec {
   BufferFill fill = BufferFill::poison;
   std::shared_ptr<const HostBytes> contents{};  ///< `bytes` of them, for BufferFill::contents
   Place place{};
+  int gpu = 0;  ///< of several that share a problem: in whose memory it lies
 };
 
 /// Of a tensor of so many heads and rows.
@@ -120,7 +121,7 @@ struct BufferSpec {
   return buffer.place.is_part() ? *find_buffer(buffers, buffer.place.within) : buffer;
 }
 
-/// Of all of them together.
+/// Of all of them together; of several GPUs of the one that has most.
 [[nodiscard]] std::int64_t bytes_of(std::span<const BufferSpec>);
 
 /// The address of a buffer of the plan, by name; the null pointer for no name.
@@ -191,7 +192,8 @@ struct KernelLaunch : KernelModel {
 struct AttentionPlan {
   std::vector<BufferSpec> buffers;
   std::vector<KernelLaunch> launches;
-  bool lse_base_2 = false;                  ///< "lse" holds logarithms to base 2, else natural ones
+  Schedule schedule{};      ///< of several GPUs: what runs when, and where; `launches` has each kind once
+  bool lse_base_2 = false;  ///< "lse" holds logarithms to base 2, else natural ones
   std::optional<Quantisation> quantised{};  ///< how the operands are made that it multiplies; nothing: they are given
 
   [[nodiscard]] std::int64_t buffer_bytes() const;
@@ -204,14 +206,15 @@ enum class PaperColumn { standard, flash };
 
 /// What a sweep of a kind takes in without being told. An algorithm is in the groups that it states.
 enum class Group {
-  prefill,       ///< self-attention against N
-  tile_maps,     ///< maps of Br x Bc
-  paper,         ///< Fig. 2 left of the FlashAttention paper
-  paper_blocks,  ///< Fig. 2 middle: the forward pass against the block size
-  law,           ///< Theorem 2: tiles by the paper's rule, from what memory a block is given
-  decoding,      ///< one query against a K/V cache
-  linear,        ///< linear attention against N, beside what grows as N²
-  linear_law,    ///< its law: like `law`
+  prefill,          ///< self-attention against N
+  tile_maps,        ///< maps of Br x Bc
+  paper,            ///< Fig. 2 left of the FlashAttention paper
+  paper_blocks,     ///< Fig. 2 middle: the forward pass against the block size
+  law,              ///< Theorem 2: tiles by the paper's rule, from what memory a block is given
+  decoding,         ///< one query against a K/V cache
+  linear,           ///< linear attention against N, beside what grows as N²
+  linear_law,       ///< its law: like `law`
+  shared_sequence,  ///< of several GPUs, against how many they are
 };
 
 struct Facts;
@@ -231,6 +234,8 @@ struct Facts {
   double (*flops)(const AttentionProblem&) = pass_flops;
   /// How many of these there are for each exponential.
   double (*flops_per_exponential)(const AttentionProblem&) = softmax_flops_per_exponential;
+  /// Bytes that several GPUs send to one another: closed; nullptr of what one GPU computes.
+  std::int64_t (*link_bytes)(const AttentionProblem&) = nullptr;
   std::string reference = "softmax";                            ///< that judges it: kernels/oracle/references.h
   TileSide forward_side = TileSide::none;                       ///< that M decides in the forward pass
   TileSide backward_side = TileSide::none;                      ///< in the backward pass
@@ -300,6 +305,10 @@ class Algorithm {
   /// points at once. Those of plan() unless the algorithm has them closed. Pre: refusal() is empty there.
   [[nodiscard]] virtual std::vector<BufferSpec> buffers(const AttentionProblem&, const Config&,
                                                         const DeviceLimits&) const;
+  /// The schedule of plan(). Pre: refusal() is empty there.
+  [[nodiscard]] virtual Schedule schedule(const AttentionProblem&, const Config&, const DeviceLimits&) const {
+    return {};
+  }
 
  protected:
   /// The kernels of model(). Pre: refusal() is empty there.

@@ -72,7 +72,8 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
                           Wish{p.mask.padded(), has.lengths, say::feature::key_lengths{}},
                           Wish{p.mask.sparse(), has.blocks, say::feature::block_mask{}},
                           Wish{p.dropout > 0, has.dropout, say::feature::dropout{}},
-                          Wish{p.page > 0, has.paged, say::feature::paged_kv{}}};
+                          Wish{p.page > 0, has.paged, say::feature::paged_kv{}},
+                          Wish{on_one_gpu(p) != p, has.gpus, say::feature::several_gpus{}}};
   for (const Wish& wish : wishes) {
     if (wish.asked && !wish.available) return shape(say::refusal::feature{.kernel = algorithm, .feature = wish.name});
   }

@@ -48,6 +48,7 @@ struct Features {
   bool blocks = false;   ///< block-sparse masks
   bool dropout = false;
   bool paged = false;  ///< paged K/V
+  bool gpus = false;   ///< several that share the sequence
 };
 /// Cause::shape for the first thing that is asked for and not among the features, by name; also for a block mask whose
 /// blocks Br or Bc do not divide, where the kernels skip tiles by it (`tiles_blocks`).

@@ -15,6 +15,7 @@
 #include "kernels/linattn/linattn.h"
 #include "kernels/naive/naive.h"
 #include "kernels/oracle/references.h"
+#include "kernels/ringattn/ringattn.h"
 #include "kernels/splitkv/splitkv.h"
 
 namespace attnscope {
@@ -95,6 +96,9 @@ Registry all_built_in() {
   all.add(std::make_unique<SplitKv>());
   all.add(std::make_unique<FlashAttention3>());
   all.add(std::make_unique<LinearAttention>());
+  all.add(std::make_unique<RingAttention>());
+  all.add(std::make_unique<AllGatherAttention>());
+  all.add(std::make_unique<UlyssesAttention>());
   return all;
 }
 

@@ -168,6 +168,10 @@ Digest digest_of_knob(std::string_view name, const KnobValue& value) {
   return all.digest();
 }
 
+Digest digest_of_other_gpu(std::int64_t place, std::string_view uuid) {
+  return Canonical("other gpu").add("place", place).add("uuid", uuid).digest();
+}
+
 Digest digest_of_kernel(const KernelRecord& kernel) {
   Canonical all("kernel");
   all.add("name", kernel.kernel).add("occupancy_limiter", kernel.occupancy_limiter);
@@ -221,6 +225,9 @@ Digest digest_of_clocks(std::int64_t round, const ClockReading& clocks) {
 Digest digest_of_whole(const PointIdentity& identity, const PointRecord& record) {
   Digest sum = digest_of_point(identity, record);
   for (const auto& [name, value] : record.spec.knobs) sum += digest_of_knob(name, value);
+  for (std::size_t i = 0; i < record.others.size(); ++i) {
+    sum += digest_of_other_gpu(static_cast<std::int64_t>(i) + 1, record.others[i]);
+  }
   for (const KernelRecord& kernel : record.kernels) {
     const NameDigest name(kernel.kernel);
     sum += digest_of_kernel(kernel);

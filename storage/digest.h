@@ -70,6 +70,8 @@ struct NameDigest {
 
 /// The parts of a point. Kernels are known by their names, which are each other's in no point.
 [[nodiscard]] Digest digest_of_point(const PointIdentity&, const PointRecord&);  ///< the row alone
+/// Of the GPU at a place behind the point's own.
+[[nodiscard]] Digest digest_of_other_gpu(std::int64_t place, std::string_view uuid);
 [[nodiscard]] Digest digest_of_knob(std::string_view name, const KnobValue&);
 [[nodiscard]] Digest digest_of_kernel(const KernelRecord&);  ///< the row alone
 /// `metric` is of its name and unit.

@@ -20,6 +20,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int groups_since = 5;  // schema: points of several GPUs
 constexpr int rounds_since = 3;  // schema: rounds, knobs and launches have tables
 
 /// An array in JSON.
@@ -70,6 +71,7 @@ std::vector<StoredPoint> PointsReader::read() {
   if (!statements_) read_file_statements();
   read_points();
   if (version_ >= rounds_since) read_knobs();
+  if (version_ >= groups_since) read_other_gpus();
   read_kernels();
   read_metrics();
   read_samples();
@@ -213,6 +215,18 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
     point.record.statement = statement->statement;
   }
   signature.now = digest_of_point(identity, point.record);
+}
+
+void PointsReader::read_other_gpus() {
+  SQLite::Statement& query = select_(
+      "SELECT q.point_id, q.place, d.uuid FROM points p CROSS JOIN point_devices q ON q.point_id = p.id JOIN devices d "
+      "ON d.id = q.device_id WHERE {} ORDER BY q.point_id, q.place");
+  each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
+    const std::int64_t at = in.integer();
+    std::string uuid = in.text();
+    count_in(place, digest_of_other_gpu(at, uuid));
+    points_[place].record.others.push_back(std::move(uuid));
+  });
 }
 
 void PointsReader::read_knobs() {

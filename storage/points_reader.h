@@ -80,6 +80,7 @@ class PointsReader {
   void read_points();
   void read_point_row(Reader& in, StoredPoint& point);
   void read_knobs();
+  void read_other_gpus();
   void read_kernels();
   void read_metrics();
   void read_samples();

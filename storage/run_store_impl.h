@@ -188,6 +188,7 @@ struct RunStore::Impl {
   void remove_replaced(std::int64_t run, std::size_t index, bool any);
   /// Throws StorageError where a run that goes on has points of the kernel by another statement.
   void require_its_statement(std::int64_t run, std::size_t index, const PointRecord& record);
+  void add_other_gpus(std::int64_t point, const PointRecord& record);
   std::int64_t insert_point(std::int64_t run, std::size_t index, const PointRecord& given,
                             const DeviceInfo* device = nullptr);
   /// A write() of its own.

@@ -300,6 +300,23 @@ void RunStore::Impl::require_its_statement(std::int64_t run, std::size_t index, 
       say::file::other_statement{.file = file.string(), .run = run, .kernel = record.spec.algorithm, .place = index});
 }
 
+void RunStore::Impl::add_other_gpus(std::int64_t point, const PointRecord& record) {
+  if (record.spec.problem.gpus > 1) statement("INSERT OR IGNORE INTO needs (word) VALUES ('gpus')").exec();
+  for (std::size_t i = 0; i < record.others.size(); ++i) {
+    // Of the kind of the point's own, which says its limits; its number among the machine's GPUs is not known.
+    SQLite::Statement& device = statement(fmt::format(
+        "INSERT INTO devices (uuid, simulated, ordinal, {0}) SELECT ?, simulated, 0, {0} FROM devices WHERE id = "
+        "(SELECT device_id FROM points WHERE id = ?) ON CONFLICT (uuid) DO UPDATE SET ordinal = ordinal RETURNING id",
+        limit_columns));
+    Binder(device) << record.others[i] << point;
+    const std::int64_t id = scalar(device);
+    sign_device(*database, id);
+    SQLite::Statement& other = statement("INSERT INTO point_devices (point_id, place, device_id) VALUES (?, ?, ?)");
+    Binder(other) << point << static_cast<std::int64_t>(i) + 1 << id;
+    other.exec();
+  }
+}
+
 std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, const PointRecord& given,
                                           const DeviceInfo* device) {
   const PointRecord record = as_stored(given);
@@ -331,6 +348,7 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
     std::visit([&](const auto& held) { knob_out << held; }, value);
     knob.exec();
   }
+  add_other_gpus(point, record);
   std::unordered_map<std::string, std::int64_t> kernels;
   for (const KernelRecord& kernel : record.kernels) kernels[kernel.kernel] = add_kernel(point, kernel);
   each_round(record, [&](int round, std::span<const KernelRecord> of_round, const auto& clocks) {

@@ -75,7 +75,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
                     .shared_bytes = {},
                     .feasible = true,
                     .traffic = of_bytes(model.traffic()),
-                    .predicted_ns = of_time(point_ns(times)),
+                    .predicted_ns = of_time(point_ns(model.schedule, times, rates)),
                     .time = {}});
   }
   auto next = times.begin();

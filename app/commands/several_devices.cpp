@@ -153,6 +153,9 @@ void Several::require_one_kind() const {
 }
 
 Several::Planned& Several::add_plan(SweepPlan plan, std::size_t device, int rounds) {
+  if (std::ranges::any_of(plan.points, [](const PointSpec& point) { return point.problem.gpus > 1; })) {
+    throw CommandError(ExitCode::usage, say::collect::gpus_share_already{});
+  }
   Planned& added = planned_.emplace_back();
   added.plan = std::move(plan);
   const OpenedDevice& opened = devices_[device == nobody ? 0 : device].opened;

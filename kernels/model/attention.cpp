@@ -31,6 +31,9 @@ constexpr std::array dtype_words = [] {
 }();
 constexpr std::array pass_words{Word<Pass>{Pass::fwd, "fwd"}, Word<Pass>{Pass::bwd, "bwd"},
                                 Word<Pass>{Pass::fwd_bwd, "fwd+bwd"}};
+constexpr std::array gpu_order_words{Word<GpuOrder>{GpuOrder::contiguous, "contiguous"},
+                                     Word<GpuOrder>{GpuOrder::zigzag, "zigzag"},
+                                     Word<GpuOrder>{GpuOrder::striped, "striped"}};
 template <class E>
 std::string_view word_of(std::span<const Word<E>> words, E value) {
   const auto found = std::ranges::find(words, value, &Word<E>::value);
@@ -199,12 +202,18 @@ std::string_view to_string(DType value) {
 std::string_view to_string(Pass value) {
   return word_of<Pass>(pass_words, value);
 }
+std::string_view to_string(GpuOrder value) {
+  return word_of<GpuOrder>(gpu_order_words, value);
+}
 
 Result<DType, Message> parse_dtype(std::string_view text) {
   return parse_word<DType>(dtype_words, "dtype", text);
 }
 Result<Pass, Message> parse_pass(std::string_view text) {
   return parse_word<Pass>(pass_words, "pass", text);
+}
+Result<GpuOrder, Message> parse_gpu_order(std::string_view text) {
+  return parse_word<GpuOrder>(gpu_order_words, "gpu_order", text);
 }
 
 std::int64_t key_length(const AttentionProblem& p, std::int64_t entry) {
@@ -290,7 +299,9 @@ std::string describe_shape(const AttentionProblem& p) {
 std::string describe(const AttentionProblem& p) {
   const std::string dropout = p.dropout > 0 ? fmt::format(" dropout {}", p.dropout) : "";
   const std::string page = p.page > 0 ? fmt::format(" page {}", p.page) : "";
-  return describe_shape(p) + dropout + page + (p.deterministic ? " deterministic" : "");
+  const std::string order = p.gpu_order == GpuOrder::contiguous ? "" : fmt::format(" {}", to_string(p.gpu_order));
+  const std::string gpus = p.gpus == 1 ? order : fmt::format(" on {} GPUs{}", p.gpus, order);
+  return describe_shape(p) + dropout + page + (p.deterministic ? " deterministic" : "") + gpus;
 }
 
 Message invalid_reason(const AttentionProblem& p) {
@@ -313,6 +324,7 @@ Message invalid_reason(const AttentionProblem& p) {
   if (p.page < 0 || p.page > largest_page || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
     return say::problem::page{.page = p.page};
   }
+  if (p.gpus < 1 || p.gpus > most_gpus) return say::problem::gpus{.most = most_gpus, .gpus = p.gpus};
   // Every count of the program (bytes of fp32 scores, floating-point operations, traffic of the smallest tile in both
   // passes together) stays below 64 n_q n_k d bytes an instance, pages filled up, so bounding that bounds them all.
   std::int64_t size = 64;

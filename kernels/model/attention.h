@@ -20,6 +20,14 @@ enum class DType { fp16, bf16, fp8 };
 /// What is measured. `bwd` runs the forward pass first, unmeasured, for the O and LSE (or P) that it starts from.
 enum class Pass { fwd, bwd, fwd_bwd };
 
+/// Which tokens a GPU holds of a sequence that several share, P of them: GPU g has the g-th P-th; of 2 P pieces the
+/// g-th and the g-th last (H. Zhu, ring-flash-attention); or tokens g, g + P, g + 2 P, ... (W. Brandon et al., Striped
+/// Attention, arXiv 2311.09431).
+enum class GpuOrder { contiguous, zigzag, striped };
+inline constexpr std::array gpu_orders{GpuOrder::contiguous, GpuOrder::zigzag, GpuOrder::striped};
+/// GPUs of one machine.
+inline constexpr int most_gpus = 64;
+
 /// How the numbers of a dtype are kept and computed with.
 struct DTypeTrait {
   DType dtype;
@@ -82,9 +90,11 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 
 [[nodiscard]] std::string_view to_string(DType);
 [[nodiscard]] std::string_view to_string(Pass);
+[[nodiscard]] std::string_view to_string(GpuOrder);
 /// The inverse of to_string; the error is a full sentence that names the accepted words.
 [[nodiscard]] Result<DType, Message> parse_dtype(std::string_view);
 [[nodiscard]] Result<Pass, Message> parse_pass(std::string_view);
+[[nodiscard]] Result<GpuOrder, Message> parse_gpu_order(std::string_view);
 
 /// O = Z(softmax(mask(Q K^T / sqrt(d)))) V, per batch and head, Z being dropout.
 /// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; all row-major and contiguous, `dtype` elements
@@ -110,6 +120,9 @@ struct AttentionProblem {
   std::int64_t page = 0;
   /// Gradients repeat bitwise: additions from several blocks come in a fixed order.
   bool deterministic = false;
+  /// That share the sequence, and which tokens each has.
+  int gpus = 1;
+  GpuOrder gpu_order = GpuOrder::contiguous;
 
   /// Query heads over the whole batch: the number of independent attention problems.
   [[nodiscard]] std::int64_t instances() const { return batch * heads_q; }
@@ -148,6 +161,13 @@ struct KeyRange {
 
 /// The seed of dropout's Philox stream.
 inline constexpr std::int32_t dropout_seed = 20220527;
+
+/// The same problem, computed by one GPU: its result is the same.
+[[nodiscard]] inline AttentionProblem on_one_gpu(AttentionProblem p) {
+  p.gpus = 1;
+  p.gpu_order = GpuOrder::contiguous;
+  return p;
+}
 
 /// Query heads that share one K/V head.
 [[nodiscard]] inline std::int64_t group_size(const AttentionProblem& p) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/model/device_rates.h"
 #include "messages/ceiling.h"
 
 namespace attnscope {
@@ -53,6 +54,9 @@ constexpr std::array kinds{
     CeilingKind{key::dram_write, "byte/s", said<say::ceiling::dram_write>, dram},
     CeilingKind{key::dram_copy, "byte/s", said<say::ceiling::dram_copy>, dram},
     CeilingKind{key::dram_copy_driver, "byte/s", said<say::ceiling::dram_copy_driver>},
+    CeilingKind{key::peer_copy, "byte/s", said<say::ceiling::peer_copy>, link_peak_bytes_per_second},
+    CeilingKind{key::peer_copy_both_ways, "byte/s", said<say::ceiling::peer_copy_both_ways>,
+                link_peak_bytes_per_second},
     CeilingKind{key::l2_read, "byte/s", said<say::ceiling::l2_read>},
     CeilingKind{key::l2_shared_capacity, "byte", said<say::ceiling::l2_shared_capacity>, l2_size},
     CeilingKind{key::l2_private_capacity, "byte", said<say::ceiling::l2_private_capacity>, l2_size},
@@ -69,6 +73,7 @@ constexpr std::array kinds{
     CeilingKind{key::latency_l1, "ns", said<say::ceiling::latency_l1>},
     CeilingKind{key::latency_l2, "ns", said<say::ceiling::latency_l2>},
     CeilingKind{key::latency_dram, "ns", said<say::ceiling::latency_dram>},
+    CeilingKind{key::peer_copy_latency, "ns", said<say::ceiling::peer_copy_latency>},
     CeilingKind{key::l2_shared_read, "byte/s", said<say::ceiling::l2_shared_read>, nullptr, true},
     CeilingKind{key::l2_shared_miss, "1", said<say::ceiling::l2_shared_miss>, nullptr, true},
     CeilingKind{key::l2_private_read, "byte/s", said<say::ceiling::l2_private_read>, nullptr, true},

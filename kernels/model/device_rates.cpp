@@ -28,6 +28,11 @@ constexpr ClockLimits h100_clock{.load = 0.069,
                                  .exponent = 1.75,
                                  .lag_ns = 17e6};
 
+/// Two H100 SXM of one machine, copies both ways at once: 378 GB/s each of the links' 478, and what small ones take
+/// beyond that.
+constexpr double h100_link_share = 0.79;
+constexpr double h100_link_latency_ns = 20e3;
+
 /// CUDA C++ Programming Guide, table "Throughput of Native Arithmetic Instructions": results of one SM in one cycle.
 constexpr double exponentials_per_cycle = 16;
 double fp32_per_cycle(const DeviceLimits& limits) {
@@ -73,6 +78,22 @@ double boost_hz(const DeviceLimits& limits) {
 
 }  // namespace
 
+double link_peak_bytes_per_second(const DeviceLimits& limits) {
+  switch (limits.compute_major * 10 + limits.compute_minor) {
+    case 80:
+      return 12 * 25e9;
+    case 90:
+      return 18 * 26.5625e9;
+    case 100:
+    case 103:
+      return 18 * 50e9;
+    case 120:
+      return 63e9;  // PCI Express 5.0, 16 lanes
+    default:
+      return 31.5e9;  // PCI Express 4.0
+  }
+}
+
 DeviceRates device_rates(const DeviceLimits& limits) {
   const double boost = boost_hz(limits);
   const int sms = std::max(1, limits.sm_count);
@@ -89,7 +110,9 @@ DeviceRates device_rates(const DeviceLimits& limits) {
           .l2_bytes_per_second = stated_or(limits.stated.l2_bytes, h200.l2_bytes_per_cycle) * sms * boost,
           .clock = h100_clock,
           .measured_on = h200.gpu,
-          .inherited = limits.name != h200.gpu};
+          .inherited = limits.name != h200.gpu,
+          .link = {.bytes_per_second = h100_link_share * link_peak_bytes_per_second(limits),
+                   .latency_ns = h100_link_latency_ns}};
 }
 
 DeviceRates device_rates(const DeviceLimits& limits, std::span<const Ceiling> measured) {
@@ -109,6 +132,12 @@ DeviceRates device_rates(const DeviceLimits& limits, std::span<const Ceiling> me
   if (const double l2 = find(ceiling_key::l2_read); l2 > 0) {
     rates.l2_bytes_per_second = l2;
     rates.l2_measured = true;
+  }
+  const double link = find(ceiling_key::peer_copy_both_ways);
+  const double latency = find(ceiling_key::peer_copy_latency);
+  if (link > 0 && latency > 0) {
+    rates.link = {.bytes_per_second = link, .latency_ns = latency};
+    rates.link_measured = true;
   }
   return rates;
 }

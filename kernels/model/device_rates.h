@@ -10,6 +10,7 @@
 #include "kernels/model/ceilings.h"
 #include "kernels/model/device_limits.h"
 #include "kernels/model/kernel_work.h"
+#include "kernels/model/schedule.h"
 
 namespace attnscope {
 
@@ -41,7 +42,13 @@ struct DeviceRates {
   bool inherited = false;        ///< from another GPU than this one
   bool dram_measured = false;    ///< that rate was measured on this device
   bool l2_measured = false;      ///< the L2's rate was measured on this device
+  LinkRate link{};               ///< to another such GPU of the machine
+  bool link_measured = false;    ///< on this machine
 };
+
+/// What a GPU sends to others of its machine by datasheet, bytes a second one way: over NVLink where its kind has it in
+/// servers of several, else over PCI Express.
+[[nodiscard]] double link_peak_bytes_per_second(const DeviceLimits&);
 
 /// What is relative was measured on one GPU (MeasuredShares in the source), what holds the clock on two of another
 /// kind. Every other GPU inherits it; peaks, clocks and counts of units are its own, by datasheet.

@@ -13,14 +13,14 @@ std::uint8_t part_index(std::span<const OnChipPart> parts, std::string_view name
 Traffic AttentionModel::traffic() const {
   Traffic sum;
   for (const KernelModel& kernel : kernels) {
-    if (!kernel.setup) sum += kernel.traffic;
+    if (!kernel.setup) sum += kernel.runs * kernel.traffic;
   }
   return sum;
 }
 
 double AttentionModel::matrix_flops() const {
   double sum = 0;
-  for (const KernelModel& kernel : kernels) sum += kernel.setup ? 0 : kernel.matrix_flops;
+  for (const KernelModel& kernel : kernels) sum += kernel.setup ? 0 : static_cast<double>(kernel.runs) * kernel.matrix_flops;
   return sum;
 }
 

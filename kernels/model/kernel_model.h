@@ -15,6 +15,7 @@
 #include "kernels/model/message.h"
 #include "kernels/model/occupancy.h"
 #include "kernels/model/refusal.h"
+#include "kernels/model/schedule.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
@@ -55,6 +56,8 @@ struct KernelModel {
   /// Its blocks may start while the launch before it still runs (programmatic dependent launch, compute
   /// capability 9.0): the kernel itself waits before it touches what that one writes, see device/early_start.cuh.
   bool starts_early = false;
+  /// Times that it is launched, by all GPUs together: `traffic`, `operands`, `work` and `matrix_flops` are of one.
+  std::int64_t runs = 1;
   bool cooperative = false;  ///< all its blocks run at once and may wait for one another
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
   std::array<std::uint32_t, 3> grid{1, 1, 1};
@@ -98,6 +101,7 @@ struct AttentionModel {
   /// Bytes that what runs at once on the device passes through again and again: while they fit in its L2, DRAM sees
   /// little of it. 0 when nothing that grows with N is cycled through.
   std::int64_t working_set_bytes = 0;
+  Schedule schedule{};        ///< of several GPUs
   bool states_bytes = true;   ///< else traffic and operands mean nothing
   bool predicts_time = true;  ///< else work and timing mean nothing
 

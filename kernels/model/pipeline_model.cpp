@@ -214,7 +214,8 @@ LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, do
           .l2_to_sm_bytes = static_cast<double>(kernel.traffic.l2_to_sm_bytes),
           .dram_bytes = dram_bytes,
           .later_bytes = written_later(kernel, limits, dram_bytes),
-          .starts_early = kernel.starts_early};
+          .starts_early = kernel.starts_early,
+          .runs = static_cast<double>(kernel.runs)};
 }
 
 namespace {
@@ -340,6 +341,26 @@ double point_ns(std::span<const LaunchTime> times) {
   double ns = 0;
   for (const LaunchTime& time : times) ns += time.ns - time.hidden_ns;
   return ns;
+}
+
+ScheduleTimes schedule_times(const Schedule& schedule, std::span<const LaunchTime> times, const LinkRate& link) {
+  return sum_up(schedule, play(schedule, [&](const Operation& each) {
+                  if (!each.is_transfer()) return times[each.launch].ns;
+                  return link.copy_ns(static_cast<double>(each.link_bytes()));
+                }));
+}
+
+std::vector<LaunchTime> of_busiest_gpu(const Schedule& schedule, std::span<const LaunchTime> times) {
+  if (schedule.empty()) return {times.begin(), times.end()};
+  std::vector<std::vector<LaunchTime>> gpus(static_cast<std::size_t>(schedule.gpus));
+  for (const Operation& each : schedule.operations) {
+    if (!each.is_transfer()) gpus[static_cast<std::size_t>(each.gpu)].push_back(times[each.launch]);
+  }
+  return *std::ranges::max_element(gpus, {}, [](const auto& launches) { return point_ns(launches); });
+}
+
+double point_ns(const Schedule& schedule, std::span<const LaunchTime> times, const DeviceRates& rates) {
+  return schedule.empty() ? point_ns(times) : schedule_times(schedule, times, rates.link).ns;
 }
 
 std::vector<LaunchLoad> predict_loads(const AttentionModel& model, const DeviceLimits& limits) {

@@ -55,6 +55,7 @@ struct LaunchLoad {
   double dram_bytes = 0;      ///< both ways, settled: with what is written back when the launch is over
   double later_bytes = 0;     ///< of those, what is
   bool starts_early = false;  ///< KernelModel::starts_early
+  double runs = 1;            ///< KernelModel::runs: all else is of one
 };
 
 struct LaunchTime {
@@ -84,6 +85,12 @@ struct LaunchTime {
 
 /// The launches run one after the other.
 [[nodiscard]] double point_ns(std::span<const LaunchTime>);
+/// What several GPUs do, played: `times` is of each kind of launch, by its place in the plan.
+[[nodiscard]] ScheduleTimes schedule_times(const Schedule&, std::span<const LaunchTime> times, const LinkRate&);
+/// The launches of the GPU with most attention to compute, in their order; `times` themselves where there is one GPU.
+[[nodiscard]] std::vector<LaunchTime> of_busiest_gpu(const Schedule&, std::span<const LaunchTime> times);
+/// point_ns(), or what the schedule takes. Pre: the times are of the model's measured kernels.
+[[nodiscard]] double point_ns(const Schedule&, std::span<const LaunchTime> times, const DeviceRates&);
 
 /// What predict_times() starts from. Pre: the model has no refusal.
 [[nodiscard]] std::vector<LaunchLoad> predict_loads(const AttentionModel&, const DeviceLimits&);

@@ -128,6 +128,9 @@ struct Traffic {
     sm_to_l2_bytes += other.sm_to_l2_bytes;
     return *this;
   }
+  friend Traffic operator*(std::int64_t times, const Traffic& one) {
+    return {.l2_to_sm_bytes = times * one.l2_to_sm_bytes, .sm_to_l2_bytes = times * one.sm_to_l2_bytes};
+  }
   bool operator==(const Traffic&) const = default;
 };
 

@@ -183,22 +183,28 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   std::vector<LaunchTime> times = launch_times(loads, rates);
   result.predicts_time = model.predicts_time;
   if (model.predicts_time) {
-    result.ns = point_ns(times);
-    result.light = speed_of_light(times);
+    result.ns = point_ns(model.schedule, times, rates);
+    result.light = speed_of_light(of_busiest_gpu(model.schedule, times));
+    if (!model.schedule.empty()) result.sharing = schedule_times(model.schedule, times, rates.link);
   } else {
     std::ranges::fill(loads, LaunchLoad());
     std::ranges::fill(times, LaunchTime());
   }
+  result.link_bytes = model.schedule.link_bytes();
   std::size_t measured = 0;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
     const LaunchTime& time = times[measured];
     result.kernels.push_back(explored(kernel, limits, point.padding_bytes, loads[measured], time));
     ++measured;
-    for (const OperandTraffic& operand : kernel.operands) add(result.operands, operand);
-    result.traffic += kernel.traffic;
-    result.dram_bytes += result.kernels.back().dram_bytes;
-    result.tensor_flops += kernel.work.tensor_flops;
+    for (OperandTraffic operand : kernel.operands) {
+      operand.traffic = kernel.runs * operand.traffic;
+      add(result.operands, operand);
+    }
+    const auto runs = static_cast<double>(kernel.runs);
+    result.traffic += kernel.runs * kernel.traffic;
+    result.dram_bytes += runs * result.kernels.back().dram_bytes;
+    result.tensor_flops += runs * kernel.work.tensor_flops;
   }
   return result;
 }

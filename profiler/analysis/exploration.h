@@ -94,11 +94,13 @@ struct Exploration {
   Traffic traffic;
   std::int64_t compulsory_bytes = 0;  ///< each input read and each output written once
   double dram_bytes = 0;
-  double flops = 0;           ///< by the algorithm's own count: Facts::flops
-  double tensor_flops = 0;    ///< executed
-  double ns = 0;              ///< predicted: point_ns()
-  bool predicts_time = true;  ///< else what follows from a time, DRAM bytes among it, is 0 and means nothing
-  SpeedOfLight light{};
+  double flops = 0;             ///< by the algorithm's own count: Facts::flops
+  double tensor_flops = 0;      ///< executed
+  double ns = 0;                ///< predicted: point_ns()
+  bool predicts_time = true;    ///< else what follows from a time, DRAM bytes among it, is 0 and means nothing
+  SpeedOfLight light{};         ///< of several GPUs that of the busiest, while it computes
+  std::int64_t link_bytes = 0;  ///< between GPUs
+  std::optional<ScheduleTimes> sharing{};  ///< of several GPUs
   /// The GPU that shares of peaks were measured on, and whether this one inherits them from it.
   std::string_view rates_of;
   bool rates_inherited = false;

@@ -130,10 +130,10 @@ std::optional<Counted> count_closed(const Algorithm& algorithm, const AttentionP
   if (model.refusal || !model.states_bytes) return std::nullopt;
   Counted counted{.work = model.predicts_time};
   for (const LaunchLoad& load : predict_loads(model, limits)) {
-    counted.tensor_flops += load.work.tensor_flops;
-    counted.exponentials += load.work.exponentials;
-    counted.bytes[static_cast<std::size_t>(RooflineLevel::dram)] += load.dram_bytes;
-    counted.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)] += load.l2_sm_bytes;
+    counted.tensor_flops += load.runs * load.work.tensor_flops;
+    counted.exponentials += load.runs * load.work.exponentials;
+    counted.bytes[static_cast<std::size_t>(RooflineLevel::dram)] += load.runs * load.dram_bytes;
+    counted.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)] += load.runs * load.l2_sm_bytes;
   }
   return counted;
 }

@@ -33,15 +33,15 @@ struct KernelValues {
   double kernels_ns = 0;  ///< the same, of each kernel by itself
   bool complete = true;   ///< played whole
 
-  KernelValues& operator+=(const KernelValues& other) {
-    dram_read_bytes += other.dram_read_bytes;
-    dram_write_bytes += other.dram_write_bytes;
-    traffic += other.traffic;
-    warps_pct_ns += other.warps_pct_ns;
-    time_ns += other.time_ns;
-    kernels_ns += other.kernels_ns;
+  void add(const KernelValues& other, std::int64_t times) {
+    const auto runs = static_cast<double>(times);
+    dram_read_bytes += runs * other.dram_read_bytes;
+    dram_write_bytes += runs * other.dram_write_bytes;
+    traffic += times * other.traffic;
+    warps_pct_ns += runs * other.warps_pct_ns;
+    time_ns += runs * other.time_ns;
+    kernels_ns += runs * other.kernels_ns;
     complete = complete && other.complete;
-    return *this;
   }
 
   /// The counter behind a row of the metrics table, if the simulator has it.
@@ -60,6 +60,9 @@ struct KernelValues {
     return complete || exact ? Provenance::simulated : Provenance::extrapolated;
   }
 };
+
+/// Of the machine that it stands for.
+constexpr int most_simulated_gpus = 8;
 
 bool is_simulated_counter(const Metric& metric) {
   return !metric.counter.empty() && KernelValues{}.counter(metric.key).has_value();
@@ -127,6 +130,10 @@ class SimulatedDevice final : public Device {
     if (algorithm->facts().foreign) {
       return fail(record, Disposition::infeasible, say::point::not_simulated{.algorithm = spec.algorithm});
     }
+    if (spec.problem.gpus > most_simulated_gpus) {
+      return fail(record, Disposition::infeasible,
+                  say::point::too_few_gpus{.needed = spec.problem.gpus, .gpus = most_simulated_gpus});
+    }
     if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       return fail(record, Disposition::infeasible, refusal->reason);
     }
@@ -142,7 +149,7 @@ class SimulatedDevice final : public Device {
 
     add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
         Provenance::modelled);
-    const bool several = simulations->size() > 1;
+    const bool several = simulations->size() > 1 || !plan.schedule.empty();
     const std::vector<LaunchTime> times = launch_times(loads_of(plan, *simulations, false), rates_);
     // Several are timed together as well, from an L2 that is cold before the first alone.
     const std::vector<LaunchTime> together = several ? launch_times(loads_of(plan, *simulations, true), rates_) : times;
@@ -161,7 +168,7 @@ class SimulatedDevice final : public Device {
                                 .time_ns = time_ns,
                                 .kernels_ns = time_ns,
                                 .complete = simulation.complete};
-      sum += values;
+      sum.add(values, launch.runs);
       KernelRecord& kernel = kernel_record(record, several ? launch.name : "all");
       kernel.complete = simulation.complete;
       add_launch(kernel, launch, simulation.occupancy);
@@ -169,7 +176,14 @@ class SimulatedDevice final : public Device {
       add_values(kernel, values, options);
       add_predicted_uses(kernel, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
     }
-    sum.time_ns = point_ns(together);
+    const Provenance played = sum.complete ? Provenance::simulated : Provenance::extrapolated;
+    if (plan.schedule.empty()) {
+      sum.time_ns = point_ns(together);
+    } else {
+      const ScheduleTimes sharing = schedule_times(plan.schedule, times, rates_.link);
+      sum.time_ns = sharing.ns;
+      add_sharing(kernel_record(record, "all"), sharing, plan.schedule.link_bytes(), Provenance::simulated, played);
+    }
     if (options.planted.every > 0) {
       const double with_least = sum.time_ns + least_planted_spin_ns;
       const double longer = options.planted.share * with_least;
@@ -177,8 +191,8 @@ class SimulatedDevice final : public Device {
       sum.time_ns = with_least + longer;
     }
     add_values(kernel_record(record, "all"), sum, options);
-    add_predicted_uses(kernel_record(record, "all"), together,
-                       sum.complete ? Provenance::simulated : Provenance::extrapolated);
+    add_predicted_uses(kernel_record(record, "all"),
+                       plan.schedule.empty() ? together : of_busiest_gpu(plan.schedule, times), played);
     kernel_record(record, "all").complete = sum.complete;
   }
 

@@ -149,6 +149,14 @@ constexpr auto metric_table = std::to_array<Metric>({
         .computed = [](const Evaluation& e) { return sum(e(key::model_l2_to_sm_bytes), e(key::model_sm_to_l2_bytes)); }},
     {.key = key::model_compulsory_bytes, .unit = "byte", .label = said<say::metric::model_compulsory_bytes>, .help = said<say::metric_help::model_compulsory_bytes>},
     {.key = key::model_flops, .unit = "flop", .label = said<say::metric::model_flops>, .help = said<say::metric_help::model_flops>},
+    // Of several GPUs that share a sequence: of each round the median of its samples.
+    {.key = key::link_bytes, .unit = "byte", .label = said<say::metric::link_bytes>, .help = said<say::metric_help::link_bytes>, .better = Better::less},
+    {.key = key::model_link_bytes, .unit = "byte", .label = said<say::metric::model_link_bytes>, .help = said<say::metric_help::model_link_bytes>},
+    {.key = key::gpu_attention_ns, .unit = "ns", .label = said<say::metric::gpu_attention_ns>, .help = said<say::metric_help::gpu_attention_ns>},
+    {.key = key::gpu_combine_ns, .unit = "ns", .label = said<say::metric::gpu_combine_ns>, .help = said<say::metric_help::gpu_combine_ns>},
+    {.key = key::gpu_exposed_ns, .unit = "ns", .label = said<say::metric::gpu_exposed_ns>, .help = said<say::metric_help::gpu_exposed_ns>, .better = Better::less},
+    {.key = key::gpu_copies_ns, .unit = "ns", .label = said<say::metric::gpu_copies_ns>, .help = said<say::metric_help::gpu_copies_ns>},
+    {.key = key::gpu_imbalance, .unit = "1", .label = said<say::metric::gpu_imbalance>, .help = said<say::metric_help::gpu_imbalance>, .better = Better::less},
     // What --why counts: units, what shared memory's use is made of, and what warps wait for.
     use("use_tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_tensor_pct>, said<say::metric_help::use_tensor_pct>),
     use("use_xu_pct", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_xu_pct>, said<say::metric_help::use_xu_pct>),

@@ -85,6 +85,14 @@ inline constexpr std::string_view model_sm_to_l2_bytes = "model_sm_to_l2_bytes";
 inline constexpr std::string_view model_compulsory_bytes = "model_compulsory_bytes";
 inline constexpr std::string_view model_l2_sm_bytes = "model_l2_sm_bytes";
 inline constexpr std::string_view model_flops = "model_flops";  // of what counts others than pass_flops()
+// Of several GPUs.
+inline constexpr std::string_view link_bytes = "link_bytes";
+inline constexpr std::string_view model_link_bytes = "model_link_bytes";
+inline constexpr std::string_view gpu_attention_ns = "gpu_attention_ns";
+inline constexpr std::string_view gpu_combine_ns = "gpu_combine_ns";
+inline constexpr std::string_view gpu_exposed_ns = "gpu_exposed_ns";
+inline constexpr std::string_view gpu_copies_ns = "gpu_copies_ns";
+inline constexpr std::string_view gpu_imbalance = "gpu_imbalance";
 inline constexpr std::string_view time_median_ns = "time_median_ns";
 inline constexpr std::string_view time_q1_ns = "time_q1_ns";
 inline constexpr std::string_view time_q3_ns = "time_q3_ns";

@@ -2,6 +2,7 @@
 #include "profiler/metrics/model_metrics.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/model/io_model.h"
 #include "profiler/metrics/metrics.h"
@@ -36,11 +37,29 @@ void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, co
   const bool states_bytes = algorithm.facts().states_bytes;
   if (states_bytes) add(all, plan.traffic());
   add(all, metric_key::model_compulsory_bytes, static_cast<double>(compulsory_traffic(problem).total()));
+  if (problem.gpus > 1) {
+    add(all, metric_key::model_link_bytes, static_cast<double>(algorithm.facts().link_bytes(problem)));
+  }
   if (algorithm.facts().flops != pass_flops) add(all, metric_key::model_flops, algorithm.flops(problem));
   const auto is_measured = [](const KernelLaunch& launch) { return !launch.setup; };
   if (std::ranges::count_if(plan.launches, is_measured) < 2) return;
   for (const KernelLaunch& launch : plan.launches) {
     if (is_measured(launch) && states_bytes) add(kernel_record(record, launch.name), launch.traffic);
+  }
+}
+
+void add_sharing(KernelRecord& all, const ScheduleTimes& times, std::int64_t link_bytes, Provenance bytes_are,
+                 Provenance times_are) {
+  namespace key = metric_key;
+  const auto add_value = [&](std::string_view name, double value, Provenance provenance) {
+    all.metrics.push_back({std::string(name), value, std::string(find_metric(name)->unit), provenance});
+  };
+  add_value(key::link_bytes, static_cast<double>(link_bytes), bytes_are);
+  for (const auto& [name, value] :
+       {std::pair{key::gpu_attention_ns, times.attention_ns}, std::pair{key::gpu_combine_ns, times.combine_ns},
+        std::pair{key::gpu_exposed_ns, times.exposed_ns}, std::pair{key::gpu_copies_ns, times.copies_ns},
+        std::pair{key::gpu_imbalance, times.imbalance}}) {
+    add_value(name, value, times_are);
   }
 }
 

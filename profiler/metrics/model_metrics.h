@@ -11,6 +11,9 @@
 
 namespace attnscope {
 
+/// What several GPUs took for a problem that they share, and the bytes that they sent to one another.
+void add_sharing(KernelRecord& all, const ScheduleTimes&, std::int64_t link_bytes, Provenance bytes_are,
+                 Provenance times_are);
 /// Adds the modelled SM<->L2 bytes to every measured kernel of the record and to `all`, and to `all` the compulsory
 /// minimum and the algorithm's FLOPs, where it counts them by itself: a file says them to who lacks it. Kernel records
 /// that are missing are made; `all` comes first, and a plan that measures one launch has only that.

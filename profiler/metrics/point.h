@@ -143,6 +143,7 @@ struct PointRecord {
   /// `clocks` sum them up (profiler/metrics/rounds.h).
   std::vector<RoundRecord> rounds = {};
   std::shared_ptr<const KernelStatement> statement = nullptr;  ///< of a user's kernel
+  std::vector<std::string> others = {};  ///< UUIDs of the GPUs beside its own that shared the problem, in their order
 
   [[nodiscard]] const KernelRecord* kernel(std::string_view name) const;
   /// Where the times of a kernel come from: `provenance`, or extrapolated where its simulation was not played whole.

@@ -47,6 +47,11 @@ const std::vector<Preset>& preset_table() {
       {{"linear", say::preset::linear{}},
        {{{"d=[64,128]", "heads=32", "N[pow2]=[9:14]", "mask=[none,causal]"}, Group::linear},
         {{"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]", "M=[65536,90112,114688]"}, Group::linear_law}}},
+      // Communication hides behind attention from some N on; causal work is equal by zigzag order alone.
+      {{"gpus", say::preset::gpus{}},
+       {{{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]"}, Group::shared_sequence},
+        {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[2,4,8]", "mask=causal", "gpu_order=[contiguous,zigzag]"},
+         Group::shared_sequence}}},
   };
   return table;
 }

@@ -44,7 +44,7 @@ constexpr AttentionProblem square{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k
 TEST(Registry, InTheOrderOfThePapers) {
   std::vector<std::string> names;
   for (const Algorithm* a : built_in_algorithms().algorithms()) names.emplace_back(a->name());
-  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3", "linattn"));
+  EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3", "linattn", "ring", "allgather", "ulysses"));
   EXPECT_EQ(built_in_algorithms().find("fa9"), nullptr);
   EXPECT_EQ(built_in_algorithms().find(""), nullptr);
 }
@@ -112,7 +112,8 @@ TEST(Theory, WhatTheTileDecidesAndHowTrafficGrows) {
     const auto bytes = [&](const AttentionProblem& p, int extent) {
       return static_cast<double>(a->plan(p, Tiling{.br = extent, .bc = extent}, h200()).traffic().total());
     };
-    EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, a->facts().in(Group::tile_maps)) << a->name();
+    const bool has_tiles = a->facts().in(Group::tile_maps) || a->facts().in(Group::shared_sequence);
+    EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, has_tiles) << a->name();
     const Law law = a->law(square, TileShape{.br = 64, .bc = 64}, h200());
     EXPECT_NEAR(bytes(long_one, 64) / bytes(square, 64) / (law.bytes(16384) / law.bytes(4096)), 1, 0.03) << a->name();
     const bool writes_scores =

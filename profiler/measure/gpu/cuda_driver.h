@@ -30,6 +30,8 @@
   X(cuDevicePrimaryCtxRetain)       \
   X(cuDevicePrimaryCtxRelease)      \
   X(cuCtxSetCurrent)                \
+  X(cuCtxEnablePeerAccess)          \
+  X(cuDeviceCanAccessPeer)          \
   X(cuCtxSynchronize)               \
   X(cuCtxResetPersistingL2Cache)    \
   X(cuMemGetInfo)                   \
@@ -47,10 +49,13 @@
   X(cuMemcpyDtoH)                   \
   X(cuMemcpyDtoDAsync)              \
   X(cuMemcpy2DAsync)                \
+  X(cuMemcpyPeerAsync)              \
+  X(cuMemcpy3DPeerAsync)            \
   X(cuMemsetD8Async)                \
   X(cuStreamCreate)                 \
   X(cuStreamDestroy)                \
   X(cuStreamQuery)                  \
+  X(cuStreamWaitEvent)              \
   X(cuEventCreate)                  \
   X(cuEventDestroy)                 \
   X(cuEventRecord)                  \

@@ -132,7 +132,10 @@ Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& opt
                                       .nvml = nvml_.get(),
                                       .counters = session_->counters ? &*session_->counters : nullptr,
                                       .no_counters = no_counters_reason()});
-    return bench->measure(options, cancel, progress);
+    CeilingSet set = bench->measure(options, cancel, progress);
+    bench.reset();  // its memory is wanted for copies
+    add_links(set, options);
+    return set;
   } catch (...) {
     const CeilingKind* const load = bench ? bench->load() : nullptr;
     if (load != nullptr) current_work_ = say::ceiling::failed{.load = load->label()};
@@ -143,6 +146,27 @@ Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& opt
     }
     return Failure{CeilingFailure{ended.disposition == Disposition::cancelled, ended.reason}};
   }
+}
+
+void GpuDevice::add_links(CeilingSet& set, const CeilingOptions& options) {
+  constexpr std::chrono::milliseconds limit(15'000);
+  try {
+    group().open(2);
+  } catch (const PointEnd&) {
+    return;  // it is alone
+  }
+  for (Ceiling& link : group().links(options.rounds, limit)) set.ceilings.push_back(std::move(link));
+}
+
+GpuGroup& GpuDevice::group() {
+  if (!session_->group) {
+    session_->group.emplace(cuda_, *session_->builder, arch_, info_.limits,
+                            GpuGroup::First{.device = session_->device,
+                                            .context = session_->context,
+                                            .stream = session_->stream.get(),
+                                            .runner = session_->runner});
+  }
+  return *session_->group;
 }
 
 Message GpuDevice::no_counters_reason() const {

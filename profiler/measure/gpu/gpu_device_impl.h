@@ -17,6 +17,7 @@
 #include "profiler/measure/gpu/counting.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/gpu_device.h"
+#include "profiler/measure/gpu/gpu_group.h"
 #include "profiler/measure/gpu/guarded_buffer.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/measure/gpu/kernel_runner.h"
@@ -61,6 +62,7 @@ struct Session {
   std::map<std::string, GuardedBuffer> guarded;
   std::vector<PreparedLaunch> guarded_launches;
   std::optional<CounterCollector> counters;
+  std::optional<GpuGroup> group;  ///< once a point of several GPUs was measured
 };
 
 class GpuDevice final : public Device {
@@ -96,7 +98,8 @@ class GpuDevice final : public Device {
   /// A point whose buffers are in a slot of the workspace, ready to run again.
   struct PreparedPoint {
     PointSpec spec;
-    AttentionPlan plan;
+    AttentionPlan plan;                ///< its buffers are those of this GPU
+    std::vector<BufferSpec> others{};  ///< buffers of others that share the problem
     PlanMemory::Inputs inputs;
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> launches;
@@ -123,6 +126,15 @@ class GpuDevice final : public Device {
   /// Ends a point as the exception says that is being handled.
   void end_by_exception(PointRecord& record);
   void end_after(const DriverError& error, PointRecord& record);
+  /// Made when it is first asked for.
+  [[nodiscard]] GpuGroup& group();
+  /// To another GPU of the machine, where there is one of the kind.
+  void add_links(CeilingSet& set, const CeilingOptions& options);
+  /// Opens the GPUs that share the point's problem, and has them compute it once: this one then holds O and LSE.
+  void share(PointRecord& record, std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
+  /// All of them together, again and again; the launches were timed by themselves before.
+  void time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
+                   const CancelToken& cancel);
   PreparedPoint& plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
                          const MeasureOptions& options);
   [[nodiscard]] std::vector<LoadedLaunch> load(const PreparedPoint& point);

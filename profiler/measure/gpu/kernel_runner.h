@@ -43,6 +43,7 @@ class PreparedLaunch {
       : launch_(&launch), library_(std::move(library)) {}
 
   [[nodiscard]] const std::string& name() const { return launch_->name; }
+  [[nodiscard]] std::int64_t runs() const { return launch_->runs; }
   /// Throws DriverError, and what PreparedLibrary::launch() does. Returns when the launch is in the stream.
   void enqueue(const CudaApi& cuda, CUstream stream);
   /// What its library wrote beside its workspace; empty for nothing. Pre: the device is idle.

@@ -97,7 +97,9 @@ void add_value(KernelRecord& kernel, std::string_view key, double value, Provena
 
 void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded,
                       PointRecord& record) {
-  const bool several = std::ranges::count_if(loaded, [](const LoadedLaunch& each) { return !each.launch->setup; }) > 1;
+  std::int64_t runs = 0;
+  for (const LoadedLaunch& each : loaded) runs += each.launch->setup ? 0 : each.launch->runs;
+  const bool several = runs > 1;
   bool any_known = false;
   Resources largest;
   for (const LoadedLaunch& each : loaded) {
@@ -122,12 +124,13 @@ void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span
 
 void add_counts(std::span<const CounterMetric> metrics, std::span<const PreparedLaunch> launches,
                 const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record) {
-  const bool several = launches.size() > 1;
+  const bool repeated = std::ranges::any_of(launches, [](const PreparedLaunch& launch) { return launch.runs() > 1; });
+  const bool several = launches.size() > 1 || repeated;
   std::vector<double> weights;
   std::vector<std::vector<MetricValue>> counts;
   for (const PreparedLaunch& launch : launches) {
     const auto summary = summarize(kernel_record(record, several ? launch.name() : "all").samples_ns);
-    weights.push_back(summary ? summary->median : 1);
+    weights.push_back(static_cast<double>(launch.runs()) * (summary ? summary->median : 1));
     counts.push_back(of_the_kernel(values.at(launch.name()), summary ? summary->median : 0));
   }
   const auto add = [&](const std::vector<MetricValue>& from, std::string_view kernel) {
@@ -140,9 +143,12 @@ void add_counts(std::span<const CounterMetric> metrics, std::span<const Prepared
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     std::vector<double> each;
     each.reserve(launches.size());
-    for (const std::vector<MetricValue>& of_launch : counts) each.push_back(of_launch[m].value);
     const Combine rule = combine_rule(metrics[m].name, metrics[m].unit);
-    const auto provenance = rule == Combine::weighted_mean ? Provenance::derived : Provenance::measured;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      each.push_back(counts[i][m].value * (rule == Combine::sum ? static_cast<double>(launches[i].runs()) : 1));
+    }
+    const bool derived = repeated || rule == Combine::weighted_mean;
+    const auto provenance = derived ? Provenance::derived : Provenance::measured;
     kernel_record(record, "all")
         .metrics.push_back({metrics[m].name, combine(rule, each, weights), metrics[m].unit, provenance});
   }

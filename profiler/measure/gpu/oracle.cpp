@@ -140,7 +140,7 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
                                        const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
                                        const std::optional<Quantisation>& quantised, const SlotBuffers& buffers,
                                        std::chrono::milliseconds limit) {
-  Key key{&reference, problem, kind, seed, quantised};
+  Key key{&reference, on_one_gpu(problem), kind, seed, quantised};
   // What changes no result.
   key.problem.page = 0;
   key.problem.deterministic = false;

@@ -90,7 +90,7 @@ bool PlanMemory::allocate_missing(const std::vector<Wanted>& wanted) {
 
 PlanMemory::Inputs PlanMemory::inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
                                          const AttentionPlan& plan) {
-  Inputs inputs{problem, kind, seed};
+  Inputs inputs{on_one_gpu(problem), kind, seed};
   for (const BufferSpec& buffer : plan.buffers) {
     if (is_input(buffer) && buffer.place != Place{}) inputs.places.emplace(buffer.name, buffer.place);
   }

@@ -105,6 +105,7 @@ void GpuDevice::end_after(const DriverError& error, PointRecord& record) {
   // A fault stays in the context and answers every later call; other errors concern one call only.
   const CUresult state = cuda_.cuStreamQuery(session_->stream.get());
   usable_ = state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY;
+  usable_ = usable_ && (!session_->group || session_->group->usable());
   switch (error.code()) {
     case CUDA_ERROR_OUT_OF_MEMORY: {
       end_as(Disposition::out_of_memory, say::point::driver_memory{.free = free_bytes(), .error = error.what()});
@@ -166,6 +167,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   stop_if_cancelled(say::point::cancelled_before_launch{});
   const std::int64_t free_before = host_code ? free_device_bytes(cuda_) : 0;
   run_once(point.setup, options.timeout);
+  if (!point.plan.schedule.empty()) share(record, slot, point, options);
   // Under a profiler that runs each launch again and again, those that are queued behind it must not wait too long.
   const double first_ns = options.bare ? one_at_a_time_ns : run_once(point.launches, options.timeout);
   if (host_code) {
@@ -182,17 +184,65 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   stop_if_cancelled(say::point::cancelled_before_timing{});
   if (strict) poison_again(slot, point, options);
   time(record, point.launches, options, cancel, first_ns);
+  if (!point.plan.schedule.empty()) time_shared(record, point, options, cancel);
   if (foreign) check_after_timing(record, slot, point, options);
   stop_if_cancelled(say::point::cancelled_before_counting{});
+}
+
+void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint& point,
+                      const MeasureOptions& options) {
+  current_work_ = say::point::sharing_crashed{};
+  group().open(record.spec.problem.gpus);
+  group().prepare(point.plan, point.others,
+                  [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
+  record.others = group().uuids(record.spec.problem.gpus);
+  group().distribute(options.timeout);
+  (void)group().run(record.spec.cache, options.timeout);
+  group().gather(options.timeout);
+}
+
+void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
+                            const CancelToken& cancel) {
+  current_work_ = say::point::sharing_crashed{};
+  const auto begin = Clock::now();
+  std::vector<ScheduleTimes> all;
+  KernelRecord& whole = kernel_record(record, "all");
+  whole.samples_ns.clear();
+  for (int sample = 0; sample < options.max_samples; ++sample) {
+    all.push_back(session_->group->run(record.spec.cache, options.timeout));
+    whole.samples_ns.push_back(all.back().ns);
+    if (cancel.cancelled() || Clock::now() - begin >= options.timeout) break;
+    if (sample + 1 < options.min_samples) continue;
+    if (const auto summary = summarize(whole.samples_ns); summary->relative_spread <= options.max_noise) break;
+  }
+  const auto median_of = [&](double ScheduleTimes::*part) {
+    std::vector<double> values;
+    for (const ScheduleTimes& each : all) values.push_back(each.*part);
+    return summarize(values)->median;
+  };
+  add_sharing(whole,
+              {.ns = median_of(&ScheduleTimes::ns),
+               .attention_ns = median_of(&ScheduleTimes::attention_ns),
+               .combine_ns = median_of(&ScheduleTimes::combine_ns),
+               .exposed_ns = median_of(&ScheduleTimes::exposed_ns),
+               .copies_ns = median_of(&ScheduleTimes::copies_ns),
+               .imbalance = median_of(&ScheduleTimes::imbalance)},
+              point.plan.schedule.link_bytes(), Provenance::derived, Provenance::measured);
+  session_->group->release();
 }
 
 GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
                                              const MeasureOptions& options) {
   auto& place = prepared_[slot];
   AttentionPlan plan = algorithm.plan(spec.problem, spec.config(), info_.limits);
+  const auto elsewhere =
+      std::ranges::stable_partition(plan.buffers, [](const BufferSpec& each) { return each.gpu == 0; });
+  std::vector<BufferSpec> others(std::move_iterator(elsewhere.begin()), std::move_iterator(elsewhere.end()));
+  plan.buffers.erase(elsewhere.begin(), elsewhere.end());
   PlanMemory::Inputs inputs = inputs_of(spec, options, plan);
   place = std::make_unique<PreparedPoint>(PreparedPoint{.spec = spec,
                                                         .plan = std::move(plan),
+                                                        .others = std::move(others),
                                                         .inputs = std::move(inputs),
                                                         .setup = {},
                                                         .launches = {},
@@ -340,7 +390,9 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
   LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, read_clocks);
   kernel_record(record, "all").samples_ns = std::move(samples.plan);
   if (record.clocks && samples.sm_clock_hz > 0) record.clocks->sm_clock_hz = samples.sm_clock_hz;
-  if (launches.size() < 2 || options.bare) return;
+  const bool once = std::ranges::all_of(launches, [](const PreparedLaunch& launch) { return launch.runs() == 1; });
+  if ((launches.size() < 2 && once) || options.bare) return;
+  if (launches.size() == 1) samples.launches.push_back(kernel_record(record, "all").samples_ns);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     kernel_record(record, launches[i].name()).samples_ns = std::move(samples.launches[i]);
   }

@@ -218,7 +218,7 @@ template <class Io>
 void fields(Io&& io, PointRecord& record) {
   // A device measures a point once: rounds are made of several such answers, where they are kept.
   auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds,
-         rounds, statement] = record;
+         rounds, statement, others] = record;
   static_cast<void>(rounds);
   auto stated = statement ? std::optional(*statement) : std::nullopt;
   io("statement", stated);
@@ -233,6 +233,7 @@ void fields(Io&& io, PointRecord& record) {
   io("error_bound", error_bound);
   io("rms_error", rms_error);
   io("wall_seconds", wall_seconds);
+  io("others", others);
 }
 template <class Io>
 void fields(Io&& io, Ceiling& ceiling) {

@@ -27,8 +27,10 @@
 #include <utility>
 #include <vector>
 
+#include "fake_sequence.h"
 #include "kernels/device/philox_shape.h"
 #include "kernels/oracle/float16.h"
+#include "kernels/ringattn/ringattn_combine_shape.h"
 
 #undef cuEventElapsedTime  // the table loads its first version
 
@@ -84,6 +86,8 @@ struct FakeEvent {
   std::int64_t nanoseconds = 0;
 };
 
+constexpr int most_devices = 64;
+
 struct Device {
   CUresult sticky = CUDA_SUCCESS;
   bool hanging = false;
@@ -92,6 +96,7 @@ struct Device {
   std::int64_t used_bytes = 0;
   std::int64_t launches = 0;
   std::int64_t early_launches = 0;
+  std::int64_t peer_copies = 0;
   std::int64_t uploaded_bytes = 0;
   std::int64_t persisting_resets = 0;
   std::int64_t refused_modules = 0;
@@ -501,8 +506,10 @@ CUresult cuDeviceGet(CUdevice* result, int ordinal) {
   *result = ordinal;
   return ordinal >= 0 && ordinal < Faults().number("gpus", 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
-CUresult cuDeviceGetName(char* name, int length, CUdevice) {
-  std::strncpy(name, Faults().value("name").value_or("Fake GPU").c_str(), static_cast<std::size_t>(length));
+CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
+  const bool other = device >= Faults().number("other-kind", most_devices);
+  const std::string said = other ? "Other GPU" : Faults().value("name").value_or("Fake GPU");
+  std::strncpy(name, said.c_str(), static_cast<std::size_t>(length));
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {
@@ -674,6 +681,25 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream) {
   }
   return CUDA_SUCCESS;
 }
+CUresult begin_peer_copy() {
+  ++device.peer_copies;
+  device.clock_ns += 5'000;
+  if (Faults().number("lose-copy", -1) == device.peer_copies) device.sticky = CUDA_ERROR_DEVICE_UNAVAILABLE;
+  return state();
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext, CUdeviceptr source, CUcontext, std::size_t bytes,
+                           CUstream stream) {
+  const CUresult begun = begin_peer_copy();
+  return begun == CUDA_SUCCESS ? cuMemcpyDtoDAsync(target, source, bytes, stream) : begun;
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream) {
+  if (const CUresult begun = begin_peer_copy(); begun != CUDA_SUCCESS) return begun;
+  for (std::size_t row = 0; row < copy->Height; ++row) {
+    std::memcpy(reinterpret_cast<void*>(copy->dstDevice + row * copy->dstPitch),
+                reinterpret_cast<const void*>(copy->srcDevice + row * copy->srcPitch), copy->WidthInBytes);
+  }
+  return CUDA_SUCCESS;
+}
 CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream) {
   if (state() != CUDA_SUCCESS) return state();
   std::memset(reinterpret_cast<void*>(target), value, bytes);
@@ -688,6 +714,16 @@ CUresult cuStreamDestroy(CUstream) {
 }
 CUresult cuStreamQuery(CUstream) {
   return device.hanging ? CUDA_ERROR_NOT_READY : state();
+}
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) {
+  return state();
+}
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
+  *can = Faults().has("no-peers") ? 0 : 1;
+  return state();
+}
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) {
+  return state();
 }
 CUresult cuEventCreate(CUevent* event, unsigned) {
   *event = reinterpret_cast<CUevent>(new FakeEvent);
@@ -748,11 +784,15 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) 
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
   return state();
 }
-CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t, void* address, const cuuint64_t*,
-                                const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
-                                CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t rank, void* address,
+                                const cuuint64_t* extents, const cuuint64_t* strides, const cuuint32_t*,
+                                const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                CUtensorMapFloatOOBfill) {
   *map = {};
-  std::memcpy(map, &address, sizeof address);
+  attnscope::fake::FakeTensorMap kept{.address = address};
+  std::copy_n(extents, std::min<cuuint32_t>(rank, 3), kept.extents);
+  std::copy_n(strides, std::min<cuuint32_t>(rank, 3) - 1, kept.strides);
+  std::memcpy(map, &kept, sizeof kept);
   return state();
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, std::size_t) {
@@ -796,6 +836,14 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   const bool computes = device.computed[kernel.entry] < faults.number("gives-up", million);
   if (faults.has("compute-output") && computes && !(again && faults.matches("once", kernel.entry))) {
     if (kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);
+    const auto dtype = define(*kernel.module, "ATTN_BF16", 0) != 0 ? attnscope::DType::bf16 : attnscope::DType::fp16;
+    if (kernel.entry == "attn_fa3_forward") {
+      attnscope::fake::compute_fa3(arguments, dtype, define(*kernel.module, "ATTN_MASK", 0) != 0);
+    }
+    if (kernel.entry == "attn_ringattn_combine") {
+      attnscope::fake::compute_ring_combine(arguments, dtype, define(*kernel.module, "ATTN_D", 64), blocks,
+                                            attnscope::ringattn::combine_rows);
+    }
     if (kernel.entry == "attn_splitkv_partial") splitkv.partial(arguments, blocks);
     if (kernel.entry == "attn_splitkv_combine") splitkv.combine(*kernel.module, arguments);
   }

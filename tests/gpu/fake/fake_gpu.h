@@ -24,6 +24,9 @@ namespace attnscope::fake {
 ///   interrupt=ENTRY       Ctrl-C comes right after their launch
 ///   lost=ENTRY            the GPU is gone when they are launched
 ///   gpus=N                how many there are (1); their UUIDs end in 0f, 10, ...
+///   other-kind=N          those from the Nth on, counted from 0, are called "Other GPU"
+///   no-peers              none reaches another's memory
+///   lose-copy=N           the GPU is gone at the Nth copy between GPUs
 ///   name=NAME             what the driver calls them ("Fake GPU")
 ///   mark=FILE             made by a launch that crashes, hangs or loses the GPU
 ///   gone=FILE             where FILE is, the driver sees no GPU
@@ -40,8 +43,8 @@ namespace attnscope::fake {
 ///   other-stream=ENTRY    work goes on for a millisecond behind them, which only the whole context's end waits for
 ///   write-input=ENTRY     they write to the first element of their second argument (fa2's k)
 ///   stale=ENTRY           they write the output of their first launch again, whatever they are given
-///   compute-output        fa2's kernel computes, and split-KV's combine (contiguous K and V); without it kernels leave
-///                         their outputs as they were
+///   compute-output        fa2's kernel computes, fa3's forward pass, what joins the parts of a ring, and split-KV's
+///                         combine (contiguous K and V); without it kernels leave their outputs as they were
 ///   once=ENTRY            of those that compute, kernels whose entry contains ENTRY do so at their first launch only
 ///   gives-up=N            from its Nth launch on, none of those that compute does
 ///   dirty=BYTES           what each launch leaves dirty in L2, besides the 4096 bytes that it reads and writes in DRAM

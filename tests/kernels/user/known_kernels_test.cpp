@@ -48,7 +48,7 @@ std::string known_from(const std::string& statement, const char* file, const std
   return lines;
 }
 
-const AttentionProblem problem{.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = 1024, .n_k = 1024, .d = 64};
+const AttentionProblem asked{.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = 1024, .n_k = 1024, .d = 64};
 const TileShape tile{.br = 64, .bc = 64};
 
 TEST(KnownFromFile, IsModelledAndHasNothingThatCouldBeMeasured) {
@@ -59,10 +59,10 @@ TEST(KnownFromFile, IsModelledAndHasNothingThatCouldBeMeasured) {
   ASSERT_NE(kernel, nullptr);
   EXPECT_TRUE(kernel->facts().for_reading);
   const DeviceLimits& gpu = *find_gpu("h100");
-  const AttentionModel model = kernel->model(problem, tile, gpu);
+  const AttentionModel model = kernel->model(asked, tile, gpu);
   EXPECT_FALSE(model.refusal.has_value());
-  EXPECT_EQ(model.traffic(), built_in_algorithms().find("fa2")->model(problem, tile, gpu).traffic());
-  for (const KernelLaunch& launch : kernel->plan(problem, tile, gpu).launches) {
+  EXPECT_EQ(model.traffic(), built_in_algorithms().find("fa2")->model(asked, tile, gpu).traffic());
+  for (const KernelLaunch& launch : kernel->plan(asked, tile, gpu).launches) {
     ASSERT_NE(launch.source.own, nullptr);
     EXPECT_TRUE(launch.source.own->file.empty());
     EXPECT_TRUE(launch.source.own->include_folders.empty());

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/ringattn/ringattn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "kernels/algorithm_parts.h"
+#include "kernels/growth_laws.h"
+#include "kernels/ringattn/ringattn_combine.h"
+#include "kernels/ringattn/ringattn_plan.h"
+#include "messages/refusal.h"
+#include "messages/tile_meaning.h"
+
+namespace attnscope {
+namespace {
+
+using ringattn::copy_rows;
+using ringattn::Matrix;
+using ringattn::PlanMaker;
+using Kind = Operation::Kind;
+
+Facts facts_of(std::string name, std::string title, std::string short_title, std::string source,
+               std::int64_t (*link_bytes)(const AttentionProblem&)) {
+  Facts facts = FlashAttention3().facts();
+  facts.name = std::move(name);
+  facts.title = std::move(title);
+  facts.short_title = std::move(short_title);
+  facts.source = std::move(source);
+  facts.link_bytes = link_bytes;
+  facts.power_law.reset();
+  facts.paper_column.reset();
+  facts.backward_side = TileSide::none;
+  facts.groups = {Group::shared_sequence};
+  facts.dtypes = {DType::fp16, DType::bf16};
+  facts.knobs = {raster_knob(), stages_knob()};
+  return facts;
+}
+
+bool causal(const AttentionProblem& p) {
+  return p.mask.right == 0;
+}
+
+/// So many of its queries with so many keys; bottom-right aligned where the mask is causal.
+AttentionProblem part_of(const AttentionProblem& p, std::int64_t n_q, std::int64_t n_k, const Mask& mask) {
+  AttentionProblem part = on_one_gpu(p);
+  part.n_q = n_q;
+  part.n_k = n_k;
+  part.mask = mask;
+  return part;
+}
+
+Refusal shape(Message why) {
+  return {Refusal::Cause::shape, std::move(why)};
+}
+
+std::optional<Refusal> refuse_order(const AttentionProblem& p, std::string_view algorithm, GpuOrder most) {
+  if (p.gpu_order <= most) return std::nullopt;
+  return shape(say::refusal::token_order{.algorithm = algorithm, .order = to_string(p.gpu_order)});
+}
+
+std::int64_t element_bytes(const AttentionProblem& p) {
+  return bytes_per_element(p.dtype);
+}
+
+}  // namespace
+
+Config SharedSequence::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
+  return inner_.default_config(on_one_gpu(p), device);
+}
+
+std::optional<Refusal> SharedSequence::refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const {
+  if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
+  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+  if (auto refused = refuse_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
+  if (p.n_q != p.n_k) return shape(say::refusal::as_many_queries{.algorithm = name(), .n_q = p.n_q, .n_k = p.n_k});
+  const std::int64_t pieces = p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus;
+  if (p.n_k % pieces != 0) return shape(say::refusal::unequal_pieces{.n = p.n_k, .pieces = pieces});
+  if (auto refused = refuse_sharing(p)) return refused;
+  for (const AttentionProblem& part : parts(p)) {
+    if (auto refused = inner_.refusal(part, config, device)) return refused;
+  }
+  return std::nullopt;
+}
+
+std::int64_t SharedSequence::working_set_bytes(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const {
+  return inner_.working_set_bytes(on_one_gpu(p), config, device);
+}
+
+Schedule SharedSequence::schedule(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  return plan(p, config, device).schedule;
+}
+
+std::vector<KernelModel> SharedSequence::kernels(const AttentionProblem& p, const Config& config,
+                                                 const DeviceLimits& device) const {
+  std::vector<KernelModel> models;
+  for (KernelLaunch& launch : plan(p, config, device).launches) models.push_back(std::move(launch));
+  return models;
+}
+
+// --- ring -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What a GPU computes with the keys of another one.
+struct RingPart {
+  std::string name;  ///< empty: nothing
+  AttentionProblem problem;
+  std::int64_t first_row = 0;  ///< of its queries
+};
+
+RingPart ring_part(const AttentionProblem& p, int gpu, int of) {
+  const std::int64_t n = p.n_k / p.gpus;
+  if (!causal(p)) return {"attention", part_of(p, n, n, Mask::none)};
+  if (of == gpu) return {"diagonal", part_of(p, n, n, Mask::causal)};
+  switch (p.gpu_order) {
+    case GpuOrder::contiguous:
+      return of < gpu ? RingPart{"earlier", part_of(p, n, n, Mask::none)} : RingPart{};
+    case GpuOrder::zigzag:
+      if (of < gpu) return {"earlier", part_of(p, n, n / 2, Mask::none)};
+      return {"later", part_of(p, n / 2, n, Mask::none), n / 2};
+    case GpuOrder::striped:
+      if (of < gpu) return {"diagonal", part_of(p, n, n, Mask::causal)};
+      return {"later", part_of(p, n - 1, n - 1, Mask::causal), 1};
+  }
+  return {};
+}
+
+/// The parts of a GPU that have all rows come first, as its steps do; then those that have later rows alone.
+ringattn::Parts parts_of_gpu(const AttentionProblem& p, int gpu) {
+  ringattn::Parts parts{.dtype = p.dtype, .d = p.d, .instances = p.instances(), .rows = p.n_k / p.gpus};
+  for (int of = 0; of < p.gpus; ++of) {
+    const RingPart part = ring_part(p, gpu, of);
+    if (part.name.empty()) continue;
+    ++(part.first_row == 0 ? parts.whole : parts.later);
+    parts.first = std::max(parts.first, part.first_row);
+  }
+  return parts;
+}
+
+/// Steps of the ring: at step s a GPU has the keys of the one s before it, and passes them on meanwhile.
+class RingPlan {
+ public:
+  RingPlan(PlanMaker& maker, const AttentionProblem& p)
+      : maker_(maker),
+        p_(p),
+        n_(maker.tokens()),
+        arrived_(static_cast<std::size_t>(p.gpus)),
+        computed_(arrived_.size()) {
+    const std::int64_t kv = p.kv_instances() * n_ * p.d * element_bytes(p);
+    for (const char* const each : {"k.in0", "k.in1", "v.in0", "v.in1"}) maker.add_buffer(each, kv);
+    const ringattn::Parts room{.instances = p.instances(), .rows = n_};
+    maker.add_buffer("o.parts", p.gpus * room.part_step() * p.d * output_bytes(p.dtype));
+    maker.add_buffer("lse.parts", p.gpus * room.part_step() * fp32_bytes);
+    maker.add_buffer("o", p.instances() * n_ * p.d * output_bytes(p.dtype));
+    maker.add_buffer("lse", p.instances() * n_ * fp32_bytes);
+    for (int part = 0; part < p.gpus; ++part) {
+      maker.add_part(fmt::format("o.part{}", part), "o.parts", part * room.part_step() * p.d * output_bytes(p.dtype));
+      maker.add_part(fmt::format("lse.part{}", part), "lse.parts", part * room.part_step() * fp32_bytes);
+    }
+    const RingPart later = ring_part(p, 0, 1);
+    maker.add_part("q.late", "q", later.first_row * p.d * element_bytes(p));
+  }
+
+  void add() {
+    for (int step = 0; step < p_.gpus; ++step) {
+      if (step + 1 < p_.gpus) pass_on(step);
+      for (int gpu = 0; gpu < p_.gpus; ++gpu) compute(gpu, step);
+      arrived_ = std::exchange(sent_, std::vector<Copies>(arrived_.size()));
+    }
+    for (int gpu = 0; gpu < p_.gpus; ++gpu) {
+      const ringattn::Parts parts = parts_of_gpu(p_, gpu);
+      const std::string name = parts.later == 0 && parts.whole == p_.gpus
+                                   ? "combine"
+                                   : fmt::format("combine {}+{}", parts.whole, parts.later);
+      maker_.launch({.kind = Kind::combine, .gpu = gpu, .step = p_.gpus}, name,
+                    {{"o_parts", "o.parts"}, {"lse_parts", "lse.parts"}, {"o", "o"}, {"lse", "lse"}},
+                    [&] { return ringattn::combine_launch(parts, name); });
+    }
+  }
+
+ private:
+  using Copies = std::vector<std::size_t>;  ///< of K, then of V
+
+  static std::string held(const char* name, int step) {
+    return step == 0 ? name : fmt::format("{}.in{}", name, (step - 1) % 2);
+  }
+
+  void pass_on(int step) {
+    sent_.assign(arrived_.size(), {});
+    std::vector<Copies> forwarded = std::exchange(forwarding_, std::vector<Copies>(arrived_.size()));
+    for (int gpu = 0; gpu < p_.gpus; ++gpu) {
+      const int to = (gpu + 1) % p_.gpus;
+      const auto receiver = static_cast<std::size_t>(to);
+      const auto sender = static_cast<std::size_t>(gpu);
+      for (std::size_t i = 0; i < 2; ++i) {
+        const char* const name = i == 0 ? "k" : "v";
+        const Matrix from = maker_.matrix(held(name, step), gpu, p_.kv_instances(), n_);
+        const Matrix next = maker_.matrix(held(name, step + 1), to, p_.kv_instances(), n_);
+        std::vector<std::size_t> after;
+        if (step > 0) after.push_back(arrived_[sender][i]);
+        if (step > 1) {  // there lies what the receiver computed with, and passed on, a step before
+          after.insert(after.end(), computed_[receiver].begin(), computed_[receiver].end());
+          after.push_back(forwarded[receiver][i]);
+        }
+        const std::size_t copy =
+            maker_.transfer(gpu, step, copy_rows(from, next, to, {.tokens = n_}), std::move(after));
+        sent_[receiver].push_back(copy);
+        forwarding_[sender].push_back(copy);
+      }
+    }
+  }
+
+  void compute(int gpu, int step) {
+    const int of = (gpu - step + p_.gpus) % p_.gpus;
+    const RingPart part = ring_part(p_, gpu, of);
+    Copies& done = computed_[static_cast<std::size_t>(gpu)];
+    done.clear();
+    if (part.name.empty()) return;
+    // What has all rows is computed with the keys of GPUs up to this one: the first steps.
+    const std::string slot = fmt::format("part{}", step);
+    done.push_back(maker_.attention({.gpu = gpu, .step = step, .after = arrived_[static_cast<std::size_t>(gpu)]},
+                                    {.name = part.name, .problem = part.problem, .q_rows = n_, .kv_rows = n_},
+                                    {{"q", part.first_row > 0 ? "q.late" : "q"},
+                                     {"k", held("k", step)},
+                                     {"v", held("v", step)},
+                                     {"o", "o." + slot},
+                                     {"lse", "lse." + slot}}));
+  }
+
+  PlanMaker& maker_;
+  const AttentionProblem& p_;
+  std::int64_t n_;
+  std::vector<Copies> arrived_;     ///< to each GPU, in the step before
+  std::vector<Copies> sent_;        ///< to each, in this one
+  std::vector<Copies> forwarding_;  ///< from each, in the latest
+  std::vector<Copies> computed_;    ///< the launch of each in the latest step
+};
+
+}  // namespace
+
+RingAttention::RingAttention()
+    : SharedSequence(
+          facts_of("ring", "Ring attention", "Ring",
+                   "H. Liu et al., Ring Attention (arXiv 2310.01889), Algorithm 1; striped: W. Brandon et al. "
+                   "(arXiv 2311.09431); zigzag: Z. Zhu, ring-flash-attention",
+                   ring_link_bytes)) {}
+
+std::optional<Refusal> RingAttention::refuse_sharing(const AttentionProblem& p) const {
+  if (p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < 2 * p.gpus) {
+    return shape(say::refusal::unequal_pieces{.n = p.n_k, .pieces = 2 * p.gpus});
+  }
+  return std::nullopt;
+}
+
+std::vector<AttentionProblem> RingAttention::parts(const AttentionProblem& p) const {
+  std::vector<AttentionProblem> all;
+  for (const int of : {0, p.gpus / 2, p.gpus - 1}) {
+    for (const int gpu : {0, p.gpus - 1}) {
+      const RingPart part = ring_part(p, gpu, of);
+      if (!part.name.empty() && std::ranges::find(all, part.problem) == all.end()) all.push_back(part.problem);
+    }
+  }
+  return all;
+}
+
+AttentionPlan RingAttention::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
+  if (p.gpus == 1) return inner().plan(on_one_gpu(p), config, device);
+  PlanMaker maker(inner(), p, config, device);
+  maker.share_inputs();
+  RingPlan(maker, p).add();
+  maker.gather_outputs({"o"}, {"lse"});
+  return maker.take();
+}
+
+// --- all-gather -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What a GPU computes once it has all keys: its queries, or a half of them, with those up to their own.
+struct GatheredPart {
+  std::string name;
+  AttentionProblem problem;
+  std::int64_t first_row = 0;
+};
+
+std::vector<GatheredPart> gathered_parts(const AttentionProblem& p, int gpu) {
+  std::vector<GatheredPart> all;
+  std::int64_t row = 0;
+  for (const ringattn::Stretch& stretch : ringattn::tokens_of(p, gpu)) {
+    const std::int64_t end = stretch.token + stretch.tokens;
+    if (causal(p)) {
+      all.push_back({fmt::format("to key {}", end), part_of(p, stretch.tokens, end, Mask::causal), row});
+    } else {
+      all.push_back({"attention", part_of(p, stretch.tokens, p.n_k, Mask::none), row});
+    }
+    row += stretch.tokens;
+  }
+  return all;
+}
+
+}  // namespace
+
+AllGatherAttention::AllGatherAttention()
+    : SharedSequence(facts_of("allgather", "All-gather attention", "All-gather",
+                              "The Llama 3 herd of models (arXiv 2407.21783), section 3.3.2: context parallelism",
+                              ring_link_bytes)) {}
+
+std::optional<Refusal> AllGatherAttention::refuse_sharing(const AttentionProblem& p) const {
+  return refuse_order(p, name(), GpuOrder::zigzag);
+}
+
+std::vector<AttentionProblem> AllGatherAttention::parts(const AttentionProblem& p) const {
+  std::vector<AttentionProblem> all;
+  for (const int gpu : {0, p.gpus - 1}) {
+    for (GatheredPart& part : gathered_parts(p, gpu)) all.push_back(std::move(part.problem));
+  }
+  return all;
+}
+
+AttentionPlan AllGatherAttention::plan(const AttentionProblem& p, const Config& config,
+                                       const DeviceLimits& device) const {
+  if (p.gpus == 1) return inner().plan(on_one_gpu(p), config, device);
+  PlanMaker maker(inner(), p, config, device);
+  maker.share_inputs();
+  const std::int64_t n = maker.tokens();
+  for (const char* const name : {"k.all", "v.all"}) {
+    maker.add_buffer(name, p.kv_instances() * p.n_k * p.d * element_bytes(p));
+  }
+  std::vector<std::string> o;
+  std::vector<std::string> lse;
+  for (const GatheredPart& part : gathered_parts(p, 0)) {
+    const std::size_t place = o.size();
+    o.push_back(fmt::format("o.{}", place));
+    lse.push_back(fmt::format("lse.{}", place));
+    maker.add_buffer(o.back(), p.instances() * part.problem.n_q * p.d * output_bytes(p.dtype));
+    maker.add_buffer(lse.back(), p.instances() * part.problem.n_q * fp32_bytes);
+    maker.add_part(fmt::format("q.{}", place), "q", part.first_row * p.d * element_bytes(p));
+  }
+  std::vector<std::vector<std::size_t>> arrived(static_cast<std::size_t>(p.gpus));
+  for (int distance = 1; distance <= p.gpus; ++distance) {  // its own last
+    for (int gpu = 0; gpu < p.gpus; ++gpu) {
+      const int to = (gpu + distance) % p.gpus;
+      for (const char* const name : {"k", "v"}) {
+        const Matrix own = maker.matrix(name, gpu, p.kv_instances(), n);
+        const Matrix all = maker.matrix(fmt::format("{}.all", name), to, p.kv_instances(), p.n_k);
+        std::int64_t from = 0;
+        for (const ringattn::Stretch& stretch : ringattn::tokens_of(p, gpu)) {
+          const ringattn::Rows rows{.from = from, .to = stretch.token, .tokens = stretch.tokens};
+          arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, 0, copy_rows(own, all, to, rows), {}));
+          from += stretch.tokens;
+        }
+      }
+    }
+  }
+  for (int gpu = 0; gpu < p.gpus; ++gpu) {
+    const std::vector<GatheredPart> parts = gathered_parts(p, gpu);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      maker.attention({.gpu = gpu, .step = 1, .after = arrived[static_cast<std::size_t>(gpu)]},
+                      {.name = parts[i].name, .problem = parts[i].problem, .q_rows = n, .kv_rows = p.n_k},
+                      {{"q", fmt::format("q.{}", i)}, {"k", "k.all"}, {"v", "v.all"}, {"o", o[i]}, {"lse", lse[i]}});
+    }
+  }
+  maker.gather_outputs(o, lse);
+  return maker.take();
+}
+
+// --- all-to-all by heads --------------------------------------------------------------------------------------------
+
+UlyssesAttention::UlyssesAttention()
+    : SharedSequence(facts_of("ulysses", "All-to-all attention (Ulysses)", "Ulysses",
+                              "S. Jacobs et al., DeepSpeed Ulysses (arXiv 2309.14509), section 3",
+                              ulysses_link_bytes)) {}
+
+std::optional<Refusal> UlyssesAttention::refuse_sharing(const AttentionProblem& p) const {
+  if (p.heads_kv % p.gpus != 0) {
+    return shape(say::refusal::heads_of_gpus{.algorithm = name(), .gpus = p.gpus, .heads = p.heads_kv});
+  }
+  return refuse_order(p, name(), GpuOrder::contiguous);
+}
+
+std::vector<AttentionProblem> UlyssesAttention::parts(const AttentionProblem& p) const {
+  AttentionProblem part = on_one_gpu(p);
+  part.heads_q /= p.gpus;
+  part.heads_kv /= p.gpus;
+  return {part};
+}
+
+AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& config,
+                                     const DeviceLimits& device) const {
+  if (p.gpus == 1) return inner().plan(on_one_gpu(p), config, device);
+  PlanMaker maker(inner(), p, config, device);
+  maker.share_inputs();
+  const std::int64_t n = maker.tokens();
+  const AttentionProblem part = parts(p).front();
+  maker.add_buffer("o", p.instances() * n * p.d * output_bytes(p.dtype));
+  for (const char* const name : {"q.all", "k.all", "v.all", "o.all"}) {
+    const std::int64_t instances = *name == 'q' || *name == 'o' ? part.instances() : part.kv_instances();
+    maker.add_buffer(name, instances * p.n_k * p.d * element_bytes(p));
+  }
+  maker.add_buffer("lse.all", part.instances() * p.n_k * fp32_bytes);
+
+  // Of each batch entry: heads of GPU `of` among a GPU's own tokens, and tokens of GPU `from` among a GPU's own heads.
+  struct Ends {
+    Matrix tokens;
+    std::int64_t tokens_from = 0;
+    Matrix heads;
+    std::int64_t heads_from = 0;
+  };
+  const auto ends = [&](std::string_view name, std::int64_t entry, int from, int of) {
+    const bool of_keys = name == "k" || name == "v";
+    const std::int64_t heads = of_keys ? part.heads_kv : part.heads_q;
+    Ends both{.tokens = maker.matrix(name, from, heads, n),
+              .tokens_from = (entry * p.gpus + of) * heads * n,
+              .heads = maker.matrix(fmt::format("{}.all", name), of, heads, p.n_k),
+              .heads_from = entry * heads * p.n_k + from * n};
+    return both;
+  };
+  std::vector<std::vector<std::size_t>> arrived(static_cast<std::size_t>(p.gpus));
+  for (int distance = 1; distance <= p.gpus; ++distance) {  // its own last
+    for (int gpu = 0; gpu < p.gpus; ++gpu) {
+      const int to = (gpu + distance) % p.gpus;
+      for (const char* const name : {"q", "k", "v"}) {
+        for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+          const Ends both = ends(name, entry, gpu, to);
+          arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(
+              gpu, 0,
+              copy_rows(both.tokens, both.heads, to, {.from = both.tokens_from, .to = both.heads_from, .tokens = n}),
+              {}));
+        }
+      }
+    }
+  }
+  std::vector<std::size_t> computed;
+  for (int gpu = 0; gpu < p.gpus; ++gpu) {
+    computed.push_back(
+        maker.attention({.gpu = gpu, .step = 1, .after = arrived[static_cast<std::size_t>(gpu)]},
+                        {.name = "attention", .problem = part, .q_rows = p.n_k, .kv_rows = p.n_k},
+                        {{"q", "q.all"}, {"k", "k.all"}, {"v", "v.all"}, {"o", "o.all"}, {"lse", "lse.all"}}));
+  }
+  for (int distance = 1; distance <= p.gpus; ++distance) {
+    for (int gpu = 0; gpu < p.gpus; ++gpu) {
+      const int to = (gpu + distance) % p.gpus;
+      for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+        const Ends both = ends("o", entry, to, gpu);
+        Transfer copy =
+            copy_rows(both.heads, both.tokens, to, {.from = both.heads_from, .to = both.tokens_from, .tokens = n});
+        maker.transfer(gpu, 2, std::move(copy), {computed[static_cast<std::size_t>(gpu)]});
+      }
+    }
+  }
+  maker.gather_outputs({"o"}, {});
+  // LSE stays where its heads are: a backward pass needs it there.
+  for (int gpu = 0; gpu < p.gpus; ++gpu) {
+    for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+      Matrix whole = maker.matrix("lse", 0, part.heads_q, p.n_k);
+      whole.buffer = "lse";
+      maker.gather(gpu, copy_rows(maker.matrix("lse.all", gpu, part.heads_q, p.n_k), whole, 0,
+                                  {.from = entry * part.heads_q * p.n_k,
+                                   .to = (entry * p.gpus + gpu) * part.heads_q * p.n_k,
+                                   .tokens = p.n_k}));
+    }
+  }
+  return maker.take();
+}
+
+// --- links ----------------------------------------------------------------------------------------------------------
+
+std::int64_t ring_link_bytes(const AttentionProblem& p) {
+  return 2 * (p.gpus - 1) * p.kv_instances() * p.n_k * p.d * element_bytes(p);
+}
+
+std::int64_t ulysses_link_bytes(const AttentionProblem& p) {
+  return 2 * (p.instances() + p.kv_instances()) * p.n_k / p.gpus * (p.gpus - 1) * p.d * element_bytes(p);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention across GPUs: executing the schedules computes attention, whatever order the streams allow; the closed forms
+// of links and of the joining kernel are those of what is executed; orders of tokens share the work as they say.
+#include "kernels/ringattn/ringattn.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/oracle/inputs.h"
+#include "kernels/registry.h"
+#include "kernels/ringattn/ringattn_combine.h"
+#include "tests/kernels/host_machine.h"
+#include "tests/kernels/programs.h"
+
+namespace attnscope {
+namespace {
+
+using test::h200;
+using ::testing::HasSubstr;
+
+struct Case {
+  std::string algorithm;
+  AttentionProblem problem;
+};
+
+std::string label(const Case& each) {
+  return each.algorithm + " " + describe(each.problem);
+}
+
+/// All orders, odd numbers of GPUs, tiles that do not fill, groups of heads, several batch entries.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const std::string algorithm : {"ring", "allgather", "ulysses"}) {
+    for (const int gpus : {1, 2, 3, 4}) {
+      for (const GpuOrder order : gpu_orders) {
+        for (const Mask& mask : {Mask::none, Mask::causal}) {
+          for (const DType dtype : {DType::fp16, DType::bf16}) {
+            AttentionProblem p{.dtype = dtype,
+                               .mask = mask,
+                               .batch = dtype == DType::fp16 ? 2 : 1,
+                               .heads_q = 2 * gpus,
+                               .heads_kv = dtype == DType::fp16 ? gpus : 2 * gpus,
+                               .n_q = 26 * gpus,
+                               .n_k = 26 * gpus,
+                               .d = 16};
+            p.gpus = gpus;
+            p.gpu_order = order;
+            const Algorithm& known = *built_in_algorithms().find(algorithm);
+            if (!known.refusal(p, known.default_config(p, h200()), h200())) all.push_back({algorithm, p});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+AttentionPlan plan_of(const Case& each) {
+  const Algorithm& algorithm = *built_in_algorithms().find(each.algorithm);
+  return algorithm.plan(each.problem, algorithm.default_config(each.problem, h200()), h200());
+}
+
+TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSequence) {
+  std::size_t executed = 0;
+  for (const Case& each : cases()) {
+    if (each.problem.gpus == 1) continue;
+    SCOPED_TRACE(label(each));
+    const AttentionPlan plan = plan_of(each);
+    const AttentionInputs inputs = make_inputs(each.problem, InputKind::normal, 7);
+    const Reference reference = reference_attention(on_one_gpu(each.problem), inputs);
+    KernelOutput first;
+    for (const std::uint64_t order : {1U, 2U, 3U}) {
+      test::HostMachine machine(plan, each.problem, inputs);
+      const KernelOutput output = machine.run(order);
+      const CheckResult result = check(reference, output);
+      ASSERT_TRUE(result.pass) << result.reason;
+      if (order == 1) first = output;
+      ASSERT_EQ(output, first) << "an order of streams changes what is computed";
+    }
+    ++executed;
+  }
+  EXPECT_GT(executed, 30U);
+}
+
+TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {
+  for (const Case& each : cases()) {
+    const AttentionProblem& p = each.problem;
+    const AttentionPlan plan = plan_of(each);
+    const std::int64_t formula = each.algorithm == "ulysses" ? ulysses_link_bytes(p) : ring_link_bytes(p);
+    EXPECT_EQ(plan.schedule.link_bytes(), formula) << label(each);
+    EXPECT_EQ(plan.schedule.empty(), p.gpus == 1);
+  }
+  // 64k tokens on two GPUs, 16 heads of 128: each hands over 32,768 x 16 x 128 elements of K, and as many of V.
+  AttentionProblem p{.heads_q = 16, .heads_kv = 16, .n_q = 65'536, .n_k = 65'536, .d = 128};
+  p.gpus = 2;
+  EXPECT_EQ(ring_link_bytes(p), std::int64_t{2} * 2 * 32'768 * 16 * 128 * 2);
+}
+
+TEST(SharedSequence, EveryPairIsComputedOnceAndAllGpusTogetherDoTheWholeProblemsWork) {
+  for (const Case& each : cases()) {
+    double flops = 0;
+    const AttentionPlan plan = plan_of(each);
+    for (const KernelLaunch& launch : plan.launches) flops += static_cast<double>(launch.runs) * launch.matrix_flops;
+    EXPECT_EQ(flops, pass_flops(on_one_gpu(each.problem))) << label(each);
+  }
+}
+
+TEST(SharedSequence, TheJoiningKernelsClosedFormIsItsProgram) {
+  for (const std::int64_t rows : {1, 7, 16, 26, 50, 130}) {
+    for (const std::int64_t instances : {1, 3, 16, 19}) {
+      for (const std::int64_t first : {std::int64_t{0}, std::int64_t{1}, rows / 2, rows}) {
+        for (const int later : {0, 2}) {
+          const ringattn::Parts parts{
+              .d = 48, .instances = instances, .rows = rows, .whole = 2, .later = later, .first = first};
+          const KernelLaunch launch = ringattn::combine_launch(parts, "combine");
+          ASSERT_EQ(launch.traffic, walk(*launch.program)) << rows << " " << instances << " " << first << " " << later;
+          ASSERT_EQ(launch.blocks(), launch.program->blocks());
+        }
+      }
+    }
+  }
+}
+
+/// How the attention that each computes is shared out: of pairs of query and key.
+ScheduleTimes by_pairs(const AttentionPlan& plan) {
+  const auto pairs = [&](const Operation& operation) {
+    return operation.is_transfer() || operation.kind == Operation::Kind::combine
+               ? 0
+               : plan.launches[operation.launch].matrix_flops;
+  };
+  return sum_up(plan.schedule, play(plan.schedule, pairs));
+}
+
+TEST(SharedSequence, ContiguousCausalWorkIsAsUnequalAsTheFormulaAndZigzagEqual) {
+  for (const int gpus : {2, 3, 4, 8}) {
+    AttentionProblem p{.mask = Mask::causal, .heads_q = 8, .heads_kv = 8, .n_q = 9600, .n_k = 9600, .d = 64};
+    p.gpus = gpus;
+    const double formula = (2.0 * gpus - 1) / gpus;  // 1 / imbalance is P / (2 P - 1)
+    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, formula, 2e-3) << gpus;
+    p.gpu_order = GpuOrder::zigzag;
+    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, 1, 1e-12) << gpus;
+    EXPECT_NEAR(by_pairs(plan_of({"allgather", p})).imbalance, 1, 1e-12) << gpus;
+    p.gpu_order = GpuOrder::striped;
+    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, 1, 2e-3) << gpus;
+  }
+}
+
+TEST(SharedSequence, ARingHidesItsCopiesAndAnAllGatherNone) {
+  AttentionProblem p{.heads_q = 8, .heads_kv = 8, .n_q = 4096, .n_k = 4096, .d = 64};
+  p.gpus = 4;
+  const auto times_of = [&](const char* algorithm, double copy_ns) {
+    const AttentionPlan plan = plan_of({algorithm, p});
+    return sum_up(plan.schedule, play(plan.schedule, [&](const Operation& each) {
+                    return each.link_bytes() > 0 ? copy_ns : each.kind == Operation::Kind::attention ? 100.0 : 0.0;
+                  }));
+  };
+  const ScheduleTimes ring = times_of("ring", 40);  // K and V of a step: 80 beside 100
+  EXPECT_DOUBLE_EQ(ring.ns, 400);
+  EXPECT_DOUBLE_EQ(ring.attention_ns, 400);
+  EXPECT_DOUBLE_EQ(ring.exposed_ns, 0);
+  EXPECT_DOUBLE_EQ(ring.copies_ns, 3 * 80);
+  const ScheduleTimes slow = times_of("ring", 60);  // 120 beside 100, three times
+  EXPECT_DOUBLE_EQ(slow.ns, 3 * 120 + 100);
+  EXPECT_DOUBLE_EQ(slow.exposed_ns, 3 * 20);
+  const ScheduleTimes gather = times_of("allgather", 40);
+  EXPECT_DOUBLE_EQ(gather.exposed_ns, 3 * 80);
+}
+
+TEST(SharedSequence, WhatCannotBeSharedIsRefusedInWords) {
+  AttentionProblem p{.heads_q = 4, .heads_kv = 2, .n_q = 1024, .n_k = 1024, .d = 64};
+  p.gpus = 4;
+  const auto why = [&](std::string_view name) {
+    const Algorithm& algorithm = *built_in_algorithms().find(name);
+    const auto refused = algorithm.refusal(p, algorithm.default_config(p, h200()), h200());
+    return refused ? text(refused->reason) : std::string();
+  };
+  EXPECT_EQ(why("ring"), "");
+  EXPECT_THAT(why("fa2"), HasSubstr("attention across GPUs"));
+  EXPECT_THAT(why("ulysses"), HasSubstr("as many K/V heads: there are 2"));
+  p.gpu_order = GpuOrder::striped;
+  EXPECT_THAT(why("allgather"), HasSubstr("striped"));
+  p.n_q = p.n_k = 1023;
+  EXPECT_THAT(why("ring"), HasSubstr("no multiple of the 4 pieces"));
+  p.n_q = 1024;
+  p.n_k = 2048;
+  EXPECT_THAT(why("ring"), HasSubstr("differ"));
+  p.gpus = most_gpus + 1;
+  EXPECT_THAT(why("ring"), HasSubstr("1 to 64 GPUs"));
+}
+
+}  // namespace
+}  // namespace attnscope
