@@ -118,6 +118,35 @@ TEST(CollectPanel, CountsEachPointThatEndedAndKeepsNoneThatWasCutShort) {
   EXPECT_EQ(panel.progress_words(), "cancelled: 16 points are kept");
 }
 
+TEST(CollectPanel, SaysOfEachOfSeveralGpusWhatItDoes) {
+  CollectPanel panel;
+  CollectorProcess& collector = panel.collector();
+  PlanEvent plan;
+  plan.total = 87;
+  plan.devices = {"0", "simulated#2"};
+  emit collector.planned(plan);
+  const std::string point = "fa2 fp16 batch 1 heads 16 N 512 d 64 tile 64x64";
+  emit collector.point_started(StartedEvent{.index = 1, .point = point, .device = "simulated#2"});
+  EXPECT_EQ(panel.in_flight(), "GPU 0: 0 done\nsimulated#2: 0 done · fa2 N 512 d 64 64x64");
+  emit collector.progressed(
+      ProgressEvent{.done = 12, .total = 87, .elapsed_s = 1, .remaining_s = -1, .by_device = {5, 7}});
+  EXPECT_EQ(panel.in_flight(), "GPU 0: 5 done\nsimulated#2: 7 done · fa2 N 512 d 64 64x64");
+  emit collector.finished(DoneEvent{"complete", {}, 87, 0, 0});
+  EXPECT_EQ(panel.in_flight(), QString());
+
+  plan.devices.assign(20, "");
+  for (std::size_t d = 0; d < 20; ++d) plan.devices[d] = std::to_string(d);
+  emit collector.planned(plan);
+  emit collector.progressed(ProgressEvent{.done = 20, .total = 87, .elapsed_s = 1, .remaining_s = -1});
+  EXPECT_EQ(panel.in_flight().count('\n'), 8);
+  EXPECT_TRUE(panel.in_flight().endsWith("… and 12 more")) << panel.in_flight().toStdString();
+
+  plan.devices.clear();
+  emit collector.planned(plan);
+  emit collector.point_started(StartedEvent{.index = 1, .point = point});
+  EXPECT_EQ(panel.in_flight(), "fa2 N 512 d 64 64x64") << "of one it says no more than before";
+}
+
 TEST(CollectPanel, WhatACollectorKeptIsCountedThoughItWasKilled) {
   CollectPanel panel;
   PointEvent point;
