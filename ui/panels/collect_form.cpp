@@ -4,6 +4,7 @@
 
 #include <QFormLayout>
 #include <QHBoxLayout>
+#include <QInputDialog>
 #include <QJsonArray>
 #include <QLabel>
 #include <QMenu>
@@ -26,8 +27,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr auto own_axes = "";
-/// No device: the way to one.
+/// No devices: the ways to them.
 constexpr auto another_machine = "elsewhere";
+constexpr auto several_at_once = "several";
 
 /// What a box that is not offered was, as a property.
 constexpr auto ticked = "ticked";
@@ -188,7 +190,19 @@ void CollectForm::connect_fields() {
   for (QCheckBox* box : algorithms_) connect(box, &QCheckBox::toggled, this, &CollectForm::changed);
 }
 
+void CollectForm::choose_several() {
+  device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
+  const QString word = QInputDialog::getText(this, qtext(say::collect_panel::several_title{}),
+                                             qtext(say::collect_panel::several_label{}), QLineEdit::Normal,
+                                             several_.isEmpty() ? QStringLiteral("simulated*2") : several_)
+                           .trimmed();
+  if (word.isEmpty()) return;
+  several_ = word;  // also what is no list of devices, which is said below the fields
+  set_device(word);
+}
+
 void CollectForm::choose_device() {
+  if (device_->currentData().toString() == QString::fromLatin1(several_at_once)) return choose_several();
   if (device_->currentData().toString() != QString::fromLatin1(another_machine)) {
     device_chosen_ = true;
     wanted_device_.clear();
@@ -215,6 +229,12 @@ void CollectForm::show_devices() {
       device_->addItem(device.name, device.argument);
       device_->setItemData(device_->count() - 1, device.note, Qt::ToolTipRole);
     }
+    if (const std::size_t gpus = devices_.several(QLatin1String(all_gpus)).value_or(0); gpus > 1) {
+      device_->insertItem(static_cast<int>(gpus), qtext(say::collect_panel::all_gpus{.gpus = gpus}),
+                          QLatin1String(all_gpus));
+    }
+    if (!several_.isEmpty() && device_->findData(several_) < 0) device_->addItem(several_, several_);
+    device_->addItem(qtext(say::collect_panel::several{}), QString::fromLatin1(several_at_once));
     device_->addItem(qtext(say::collect_panel::elsewhere{}), QString::fromLatin1(another_machine));
     if (const int place = device_->findData(wanted_device_); !wanted_device_.isEmpty() && place >= 0) {
       wanted_device_.clear();
@@ -352,12 +372,17 @@ CollectForm::Verdict CollectForm::check() const {
   const QString device = device_->currentData().toString();
   const ListedDevice* listed = devices_.find(device);
   if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // another machine's, which is not there
+  const std::optional<std::size_t> several = devices_.several(device);
+  if (device == several_ && !several && listed == nullptr) {
+    return {qtext(say::collect_panel::no_devices{.word = one_line(device).toStdString()}), {}};
+  }
   const auto plan = make_plan(request, devices_.limits_of(device), known_algorithms());
   if (!plan) return {qtext(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
-  QString words = qtext(say::collect_panel::plan{
-      .points = counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value()),
-      .device = on});
+  const Message points =
+      counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value());
+  QString words = several ? qtext(say::collect_panel::plan_shared{.points = points, .gpus = *several})
+                          : qtext(say::collect_panel::plan{.points = points, .device = on});
   QStringList others;
   for (const QString& argument : also()) others << devices_.find(argument)->name;
   if (!others.isEmpty()) {
@@ -390,11 +415,10 @@ void CollectForm::set_rounds(int rounds) {
 }
 
 void CollectForm::set_device(const QString& argument) {
-  const int place = device_->findData(argument);
-  if (place < 0) return;
-  device_chosen_ = true;
-  device_->setCurrentIndex(place);
-  last_device_ = argument;
+  if (argument != QLatin1String(all_gpus) && devices_.several(argument)) several_ = argument;
+  if (device_->findData(argument) < 0 && argument != several_) return;
+  wanted_device_ = argument;
+  show_devices();
 }
 
 void CollectForm::set_preset(const QString& name) {
@@ -468,6 +492,7 @@ void CollectForm::restore(const QJsonObject& state) {
   }
   if (state[QStringLiteral("also")].isArray()) also_ = state[QStringLiteral("also")].toVariant().toStringList();
   if (state[QStringLiteral("device")].isString()) wanted_device_ = state[QStringLiteral("device")].toString();
+  if (wanted_device_ != QLatin1String(all_gpus) && devices_.several(wanted_device_)) several_ = wanted_device_;
   show_devices();  // once it is found, where it is not yet
 }
 

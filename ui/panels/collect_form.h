@@ -33,6 +33,7 @@ class CollectForm : public QWidget {
     QString plan;
   };
   [[nodiscard]] Verdict check() const;
+  /// One of the list, or several as `collect --device` takes them.
   void set_device(const QString& argument);
   /// Simulated devices that the sweep runs on after the one chosen, in the list's order: each once, without that one.
   [[nodiscard]] QStringList also() const;
@@ -61,6 +62,7 @@ class CollectForm : public QWidget {
   void add_file(QFormLayout& form);
   void connect_fields();
   void choose_device();
+  void choose_several();
   void show_devices();
   void show_also();
   void say_also();
@@ -74,6 +76,7 @@ class CollectForm : public QWidget {
   DeviceList devices_;
   QString last_device_;    ///< the one that is chosen, by its argument
   QString wanted_device_;  ///< just named, or of a window before, and not found yet
+  QString several_;        ///< devices that measure at once, as they were written; empty: none were
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
   QToolButton* also_button_ = nullptr;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panels/collect_panel.h"
 
+#include <fmt/format.h>
+
 #include <QDir>
 #include <QEvent>
 #include <QFileInfo>
@@ -21,6 +23,7 @@
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elided_label.h"
 
 namespace attnscope::ui {
 namespace {
@@ -109,8 +112,7 @@ void CollectPanel::add_progress() {
   progress_->setValue(0);
   layout()->addWidget(progress_);
 
-  in_flight_ = new QLabel(this);
-  in_flight_->setTextFormat(Qt::PlainText);
+  in_flight_ = new ElidedLabel(this);
   // A long point must not widen the dock.
   in_flight_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   in_flight_->setAccessibleName(qtext(say::collect_panel::point_in_flight{}));
@@ -130,6 +132,11 @@ void CollectPanel::connect_progress() {
   });
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
     const QString point = QString::fromStdString(event.point);
+    const auto gpu = std::ranges::find(gpus_, QString::fromStdString(event.device), &OfGpu::device);
+    if (gpu != gpus_.end()) {
+      gpu->point = shorten(point);
+      return show_by_gpu();
+    }
     in_flight_->setText(shorten(point));
     in_flight_->setToolTip(plain_tip(qtext(say::collect_panel::being_measured{.point = event.point})));
     in_flight_->show();
@@ -150,6 +157,8 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
   progress_->setMaximum(static_cast<int>(total));
   progress_->setValue(static_cast<int>(event.done));
   progressed_ = event;
+  for (std::size_t d = 0; d < std::min(gpus_.size(), event.by_device.size()); ++d) gpus_[d].done = event.by_device[d];
+  if (!gpus_.empty()) show_by_gpu();
   if (stopping_) return;
   if (work_) {
     const std::size_t percent = 100 * event.done / total;
@@ -165,6 +174,26 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
                            ? qtext(say::collect_panel::progress{.done = event.done, .total = event.total})
                            : qtext(say::collect_panel::progress_and_rest{
                                  .done = event.done, .total = event.total, .rest = text(Seconds(event.remaining_s))}));
+}
+
+void CollectPanel::show_by_gpu() {
+  constexpr qsizetype most_lines = 8;
+  QStringList lines;
+  for (const OfGpu& gpu : gpus_) {
+    bool is_number = false;
+    const int number = gpu.device.toInt(&is_number);
+    const std::string name =
+        is_number ? text(say::collect_panel::gpu_number{.number = number}) : one_line(gpu.device).toStdString();
+    lines << qtext(gpu.point.isEmpty() ? Message(say::collect_panel::done_on{.device = name, .points = gpu.done})
+                                       : say::collect_panel::done_on_now{
+                                             .device = name, .points = gpu.done, .point = gpu.point.toStdString()});
+  }
+  in_flight_->setToolTip(plain_tip(lines.join(QLatin1Char('\n'))));
+  if (const qsizetype more = lines.size() - most_lines; more > 0) {
+    lines = lines.first(most_lines) << qtext(say::collect_panel::more_devices{.devices = more});
+  }
+  in_flight_->setText(lines.join(QLatin1Char('\n')));
+  in_flight_->show();
 }
 
 void CollectPanel::count_point(const PointEvent& event) {
@@ -213,13 +242,18 @@ void CollectPanel::connect_end() {
 
 void CollectPanel::show_plan(const PlanEvent& event) {
   const Message points = counted_points(event.total, event.rounds);
-  log_->add(event.simulated
-                ? qtext(say::collect_panel::points_on_simulated{.points = points, .device = event.device_name})
-                : qtext(say::collect_panel::points_on{.points = points, .device = event.device_name}),
+  const std::string device =
+      event.devices.size() > 1 ? fmt::format("{} × {}", event.devices.size(), event.device_name) : event.device_name;
+  log_->add(event.simulated ? qtext(say::collect_panel::points_on_simulated{.points = points, .device = device})
+                            : qtext(say::collect_panel::points_on{.points = points, .device = device}),
             {});
   if (event.skipped > 0) log_->add(qtext(say::collect_panel::already_done{.points = event.skipped}), {});
   if (!event.counters.empty() && event.counters != "available" && !event.simulated) {
     log_->add(qtext(say::collect_panel::no_counters{.why = event.counters}), Disposition::no_counters);
+  }
+  gpus_.clear();
+  if (event.devices.size() > 1) {
+    for (const std::string& device : event.devices) gpus_.push_back({QString::fromStdString(device)});
   }
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, event.total)));
   run_ = event.run_id;
@@ -341,6 +375,7 @@ void CollectPanel::ended(const QString& summary) {
   cancel_->setToolTip(qtext(say::collect_panel::cancel_help{}));
   in_flight_->clear();
   in_flight_->hide();
+  gpus_.clear();
   if (progress_->maximum() == 0) progress_->setRange(0, 1);
   progress_->setFormat(summary);
   log_->add(summary, {});

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "ui/panels/collect_form.h"
 #include "ui/panels/collect_log.h"
@@ -54,6 +55,11 @@ class CollectPanel : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
+  struct OfGpu {
+    QString device;
+    QString point = {};    ///< that it measures; empty before the first
+    std::size_t done = 0;  ///< points
+  };
   void add_buttons();
   void add_progress();
   void connect_progress();
@@ -66,6 +72,8 @@ class CollectPanel : public QWidget {
   /// What all that the collector does begins with.
   void begin(const QString& database);
   void show_progress(const ProgressEvent& event);
+  /// Of several GPUs that measure at once a line each.
+  void show_by_gpu();
   /// Between what the collector says of its progress, which is some times a second.
   void count_point(const PointEvent& event);
   void validate();
@@ -81,6 +89,7 @@ class CollectPanel : public QWidget {
   QStringList said_;                ///< about that work
   bool stopping_ = false;           ///< it was cancelled, and has not ended
   ProgressEvent progressed_;        ///< what is shown
+  std::vector<OfGpu> gpus_;         ///< several that measure at once
   std::size_t cut_short_ = 0;       ///< points that were cancelled themselves
   std::set<std::int64_t> kept_;     ///< points that ended, by their ids
 

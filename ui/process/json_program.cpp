@@ -10,16 +10,31 @@
 
 namespace attnscope::ui {
 
-QString failure_of(QProcess& ended) {
-  if (ended.error() == QProcess::FailedToStart) return qtext(say::collect_panel::no_collector{});
-  if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
+namespace {
+
+/// On its standard error, without the program's name.
+QString last_words_of(QProcess& ended) {
+  if (!ended.isOpen()) return {};  // it was not started
   QString line = QString::fromUtf8(ended.readAllStandardError().trimmed());
   line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
   const QString program = QStringLiteral("attnscope: ");
   if (line.startsWith(program)) line.remove(0, program.size());
-  if (!line.isEmpty()) return line;
+  return line;
+}
+
+QString failure_of(const QProcess& ended, const QString& last_words) {
+  if (ended.error() == QProcess::FailedToStart) return qtext(say::collect_panel::no_collector{});
+  if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
+  if (!last_words.isEmpty()) return last_words;
   return ended.exitStatus() == QProcess::CrashExit ? qtext(say::import_dialog::child_killed{.signal = ended.exitCode()})
                                                    : qtext(say::import_dialog::child_ended{.code = ended.exitCode()});
+}
+
+}  // namespace
+
+QString failure_of(QProcess& ended) {
+  const QString last_words = last_words_of(ended);
+  return failure_of(ended, last_words);
 }
 
 void JsonProgram::start(const QStringList& words) {
@@ -56,8 +71,9 @@ void JsonProgram::end() {
   QProcess* const ended_one = process_.release();  // which is telling it
   ended_one->disconnect(this);
   ended_one->deleteLater();
-  const QJsonObject said = QJsonDocument::fromJson(ended_one->readAllStandardOutput()).object();
-  emit ended(said, failure_of(*ended_one));
+  output_ = ended_one->isOpen() ? ended_one->readAllStandardOutput() : QByteArray();
+  last_words_ = last_words_of(*ended_one);
+  emit ended(QJsonDocument::fromJson(output_).object(), failure_of(*ended_one, last_words_));
 }
 
 }  // namespace attnscope::ui

@@ -26,6 +26,10 @@ class JsonProgram : public QObject {
   /// Waits for it.
   void finish();
   [[nodiscard]] bool running() const { return process_ != nullptr; }
+  /// Of one that has ended: all that it said, JSON or not, and the last line of its standard error; a warning, where it
+  /// did what it was asked.
+  [[nodiscard]] QString output() const { return QString::fromUtf8(output_).trimmed(); }
+  [[nodiscard]] const QString& last_words() const { return last_words_; }
 
  signals:
   /// Ends every start(), unless another one or stop() comes before it; never within start(). `why`: failure_of(); what
@@ -36,6 +40,8 @@ class JsonProgram : public QObject {
   void end();
 
   std::unique_ptr<QProcess> process_;
+  QByteArray output_;
+  QString last_words_;
 };
 
 }  // namespace attnscope::ui

@@ -21,8 +21,10 @@ QSize ElidedLabel::minimumSizeHint() const {
 void ElidedLabel::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   const QRect area = contentsRect();
+  QStringList lines = text().split(QLatin1Char('\n'));
+  for (QString& line : lines) line = fontMetrics().elidedText(line, Qt::ElideRight, area.width());
   style()->drawItemText(&painter, area, static_cast<int>(alignment()), palette(), isEnabled(),
-                        fontMetrics().elidedText(text(), Qt::ElideRight, area.width()), foregroundRole());
+                        lines.join(QLatin1Char('\n')), foregroundRole());
 }
 
 }  // namespace attnscope::ui

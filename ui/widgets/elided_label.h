@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One line that takes what room there is: a text too long for it ends in an ellipsis, and never widens the window.
+// Lines that take what room there is: one that is too long for it ends in an ellipsis, and none widens the window.
 #pragma once
 
 #include <QLabel>

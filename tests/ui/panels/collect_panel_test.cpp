@@ -118,6 +118,35 @@ TEST(CollectPanel, CountsEachPointThatEndedAndKeepsNoneThatWasCutShort) {
   EXPECT_EQ(panel.progress_words(), "cancelled: 16 points are kept");
 }
 
+TEST(CollectPanel, SaysOfEachOfSeveralGpusWhatItDoes) {
+  CollectPanel panel;
+  CollectorProcess& collector = panel.collector();
+  PlanEvent plan;
+  plan.total = 87;
+  plan.devices = {"0", "simulated#2"};
+  emit collector.planned(plan);
+  const std::string point = "fa2 fp16 batch 1 heads 16 N 512 d 64 tile 64x64";
+  emit collector.point_started(StartedEvent{.index = 1, .point = point, .device = "simulated#2"});
+  EXPECT_EQ(panel.in_flight(), "GPU 0: 0 done\nsimulated#2: 0 done · fa2 N 512 d 64 64x64");
+  emit collector.progressed(
+      ProgressEvent{.done = 12, .total = 87, .elapsed_s = 1, .remaining_s = -1, .by_device = {5, 7}});
+  EXPECT_EQ(panel.in_flight(), "GPU 0: 5 done\nsimulated#2: 7 done · fa2 N 512 d 64 64x64");
+  emit collector.finished(DoneEvent{"complete", {}, 87, 0, 0});
+  EXPECT_EQ(panel.in_flight(), QString());
+
+  plan.devices.assign(20, "");
+  for (std::size_t d = 0; d < 20; ++d) plan.devices[d] = std::to_string(d);
+  emit collector.planned(plan);
+  emit collector.progressed(ProgressEvent{.done = 20, .total = 87, .elapsed_s = 1, .remaining_s = -1});
+  EXPECT_EQ(panel.in_flight().count('\n'), 8);
+  EXPECT_TRUE(panel.in_flight().endsWith("… and 12 more")) << panel.in_flight().toStdString();
+
+  plan.devices.clear();
+  emit collector.planned(plan);
+  emit collector.point_started(StartedEvent{.index = 1, .point = point});
+  EXPECT_EQ(panel.in_flight(), "fa2 N 512 d 64 64x64") << "of one it says no more than before";
+}
+
 TEST(CollectPanel, WhatACollectorKeptIsCountedThoughItWasKilled) {
   CollectPanel panel;
   PointEvent point;
@@ -204,6 +233,52 @@ TEST(DeviceList, FindsAGpusLimitsByItsArgument) {
   }
   EXPECT_EQ(list.find(QStringLiteral("Simulated H200")), nullptr) << "a label is no id";
   EXPECT_EQ(list.limits_of(QStringLiteral("7")).name, known_gpus().front().name);
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectForm, OffersAllGpusWhereThereAreSeveral) {
+  const QTemporaryDir folder;
+  QFile script(folder.filePath("two-gpus"));
+  ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+  PlanEvent plan;
+  plan.device_name = "NVIDIA H200";
+  plan.counters = "available";
+  script.write("#!/bin/sh\ncase \"$*\" in *--device' '[01]*) echo '" + QByteArray::fromStdString(to_json_line(plan)) +
+               "';; *) exit 1;; esac\n");
+  script.close();
+  ASSERT_TRUE(script.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
+  qputenv("ATTNSCOPE_COLLECTOR", QFile::encodeName(script.fileName()));
+  CollectForm form;
+  form.set_database(folder.filePath("c.attnscope"));
+  form.set_preset(QStringLiteral("quick"));
+  form.restore({{"device", "all"}});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return form.request().device == "all"; }, 60'000));
+  EXPECT_EQ(form.check().problem, QString());
+  EXPECT_TRUE(form.check().plan.endsWith(", shared by 2 GPUs.")) << form.check().plan.toStdString();
+  EXPECT_EQ(form.state()["device"].toString(), "all");
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+TEST(CollectForm, TakesSeveralDevicesAsTheCommandLineDoes) {
+  const QTemporaryDir folder;
+  qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
+  CollectForm form;
+  form.set_database(folder.filePath("c.attnscope"));
+  form.set_preset(QStringLiteral("quick"));
+  for (const auto& [word, gpus] : {std::pair{"simulated*4", 4}, std::pair{"simulated:H100*3,simulated", 4},
+                                   std::pair{"0,1,3", 3}, std::pair{"ssh:a,ssh:ada@b/1", 2}}) {
+    form.set_device(word);
+    EXPECT_EQ(form.request().device, word);
+    EXPECT_EQ(form.check().problem, QString());
+    EXPECT_TRUE(form.check().plan.endsWith(QStringLiteral(", shared by %1 GPUs.").arg(gpus))) << word;
+  }
+  CollectForm restored;
+  restored.restore(form.state());
+  EXPECT_EQ(restored.request().device, "ssh:a,ssh:ada@b/1");
+  for (const char* wrong : {"simulated*0", "0*2", "here,there", "0,,1"}) {
+    form.set_device(wrong);
+    EXPECT_NE(form.request().device, wrong);
+  }
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
