@@ -110,6 +110,8 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
       [](CLI::App& command) { return attnscope::add_paper(command); });
   add("law", "Hold counted bytes to N^2 d^2 / M: fitted exponents beside 2, 2 and -1, and the closed form's own",
       [](CLI::App& command) { return attnscope::add_law(command); });
+  add("gpus", "Set sequences that several GPUs share beside one GPU that has all: what scales, and what links hide",
+      [](CLI::App& command) { return attnscope::add_gpus(command); });
   add("lesson", "Write the lesson as a page for any browser, from recorded points",
       [](CLI::App& command) { return attnscope::add_lesson(command); });
   add("compare", "Set two sides of recorded points beside each other: ratios with intervals and verdicts that hold",

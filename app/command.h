@@ -52,6 +52,7 @@ Action add_compare(CLI::App& command);
 Action add_doctor(CLI::App& command);
 Action add_edit(CLI::App& command);
 Action add_export(CLI::App& command);
+Action add_gpus(CLI::App& command);
 Action add_help(CLI::App& command);
 Action add_import(CLI::App& command, Arguments arguments);
 Action add_import_triton(CLI::App& command);

@@ -31,8 +31,7 @@ AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& c
   model.predicts_time = !facts_.foreign;
   model.refusal = refusal(problem, config, device);
   if (model.refusal) return model;
-  model.kernels = kernels(problem, config, device);
-  model.schedule = schedule(problem, config, device);
+  add_kernels(model, problem, config, device);
   model.working_set_bytes = working_set_bytes(problem, config, device);
   return model;
 }

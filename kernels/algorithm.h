@@ -236,6 +236,7 @@ struct Facts {
   double (*flops_per_exponential)(const AttentionProblem&) = softmax_flops_per_exponential;
   /// Bytes that several GPUs send to one another: closed; nullptr of what one GPU computes.
   std::int64_t (*link_bytes)(const AttentionProblem&) = nullptr;
+  bool copies_while_computing = false;                          ///< these hide behind attention where it takes longer
   std::string reference = "softmax";                            ///< that judges it: kernels/oracle/references.h
   TileSide forward_side = TileSide::none;                       ///< that M decides in the forward pass
   TileSide backward_side = TileSide::none;                      ///< in the backward pass
@@ -305,15 +306,16 @@ class Algorithm {
   /// points at once. Those of plan() unless the algorithm has them closed. Pre: refusal() is empty there.
   [[nodiscard]] virtual std::vector<BufferSpec> buffers(const AttentionProblem&, const Config&,
                                                         const DeviceLimits&) const;
-  /// The schedule of plan(). Pre: refusal() is empty there.
-  [[nodiscard]] virtual Schedule schedule(const AttentionProblem&, const Config&, const DeviceLimits&) const {
-    return {};
-  }
 
  protected:
   /// The kernels of model(). Pre: refusal() is empty there.
   [[nodiscard]] virtual std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
                                                          const DeviceLimits&) const = 0;
+  /// kernels(), and of several GPUs the schedule. Pre: refusal() is empty there.
+  virtual void add_kernels(AttentionModel& model, const AttentionProblem& problem, const Config& config,
+                           const DeviceLimits& device) const {
+    model.kernels = kernels(problem, config, device);
+  }
 
  private:
   Facts facts_;

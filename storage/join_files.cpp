@@ -306,6 +306,8 @@ JoinReport Join::run() {
       ++i;
     }
   }
+  // What a reader has to know follows from what is there now.
+  database_.exec("INSERT OR IGNORE INTO needs SELECT 'gpus' WHERE EXISTS (SELECT 1 FROM points WHERE gpus > 1)");
   report_.runs = runs_.size();
   report_.points = static_cast<std::size_t>(database_.execAndGet("SELECT count(*) FROM points").getInt64());
   if (order_ == RunOrder::by_start) name_missing_shards();

@@ -45,6 +45,9 @@ struct Theory {
   std::optional<Traffic> traffic;
   std::optional<double> predicted_ns;
   std::optional<LaunchTime> time;  ///< of one measured kernel
+  std::int64_t runs = 1;           ///< of several GPUs: how often it is launched by all of them
+  std::optional<ScheduleTimes> sharing = {};
+  std::int64_t link_bytes = 0;
 };
 
 std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
@@ -67,7 +70,8 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
   const auto of_bytes = [&](const Traffic& t) { return model.states_bytes ? std::optional(t) : std::nullopt; };
   const auto of_time = [&](double ns) { return model.predicts_time ? std::optional(ns) : std::nullopt; };
   std::vector<Theory> rows;
-  if (model.kernels.size() > 1) {
+  const bool several = model.kernels.size() > 1 || several_launches(model.kernels);
+  if (several) {
     rows.push_back({.kernel = "all",
                     .grid = {},
                     .block = {},
@@ -77,10 +81,14 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
                     .traffic = of_bytes(model.traffic()),
                     .predicted_ns = of_time(point_ns(model.schedule, times, rates)),
                     .time = {}});
+    if (!model.schedule.empty()) {
+      rows.back().sharing = schedule_times(model.schedule, times, rates);
+      rows.back().link_bytes = model.schedule.link_bytes();
+    }
   }
   auto next = times.begin();
   for (const KernelModel& kernel : model.kernels) {
-    rows.push_back({.kernel = model.kernels.size() > 1 ? kernel.name : "all",
+    rows.push_back({.kernel = several ? kernel.name : "all",
                     .grid = extent(kernel.grid),
                     .block = extent(kernel.block),
                     .reason = kernel.setup ? text(say::terminal::set_up{}) : "",
@@ -89,6 +97,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
                     .traffic = of_bytes(kernel.traffic),
                     .predicted_ns = {},
                     .time = {}});
+    rows.back().runs = kernel.runs;
     if (kernel.setup || !model.predicts_time) continue;
     rows.back().time = *next++;
     rows.back().predicted_ns = rows.back().time->ns;
@@ -131,6 +140,13 @@ std::vector<std::string> time_texts(const Theory& row, bool people) {
   return fields;
 }
 
+std::vector<std::string> sharing_texts(const Theory& row, bool people) {
+  if (!row.sharing) return {fmt::to_string(row.runs), "", ""};
+  const double exposed = row.sharing->exposed_ns;
+  return {"", people ? text(Bytes(static_cast<double>(row.link_bytes))) : fmt::to_string(row.link_bytes),
+          people ? text(Nanoseconds(exposed)) : fmt::format("{:.6g}", exposed)};
+}
+
 ExitCode model(ModelOptions& options) {
   const DeviceLimits limits = limits_of_known_gpu(options.gpu);
   DeviceRates rates = device_rates(limits);
@@ -159,6 +175,8 @@ ExitCode model(ModelOptions& options) {
                          {"standard_attention_bytes", true},
                          {"flash_paper_bytes", true},
                          {"n2d2_over_m_bytes", true}});
+  const bool shared = std::ranges::any_of(plan.points, [](const PointSpec& each) { return each.problem.gpus > 1; });
+  if (shared) append(table.columns, {{"runs", true}, {"model_link_bytes", true}, {"exposed_ns", true}});
   append(table.columns, time_columns(people));
   append(table.columns, {{"reason"}});
   if (!people) append(table.columns, {{"dram_rate"}, {"l2_rate"}});
@@ -186,6 +204,7 @@ ExitCode model(ModelOptions& options) {
               all ? integer(standard_attention_bytes(problem)) : "",
               all ? integer(flash_paper_bytes(problem, point.tile.bc)) : "",
               all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : ""});
+      if (shared) append(fields, sharing_texts(row, people));
       append(fields, time_texts(row, people));
       fields.push_back(row.reason);
       if (people) continue;

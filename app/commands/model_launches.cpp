@@ -128,7 +128,7 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredPoints::Poin
   const std::vector<LaunchTime> times = launch_times(loads, rates);
   std::vector<LaunchRow> rows;
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    const KernelRecord* kernel = point.record.kernel(loads.size() > 1 ? launches[i]->name : "all");
+    const KernelRecord* kernel = point.record.kernel(several_launches(plan.launches) ? launches[i]->name : "all");
     const auto summary = kernel != nullptr ? summarize(kernel->samples_ns) : std::nullopt;
     if (!summary) continue;
     const bool held_out = analysis::half_of(spec) == analysis::Half::held_out;

@@ -20,7 +20,8 @@ Traffic AttentionModel::traffic() const {
 
 double AttentionModel::matrix_flops() const {
   double sum = 0;
-  for (const KernelModel& kernel : kernels) sum += kernel.setup ? 0 : static_cast<double>(kernel.runs) * kernel.matrix_flops;
+  for (const KernelModel& kernel : kernels)
+    sum += kernel.setup ? 0 : static_cast<double>(kernel.runs) * kernel.matrix_flops;
   return sum;
 }
 

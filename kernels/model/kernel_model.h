@@ -94,6 +94,15 @@ struct KernelModel {
   }
 };
 
+/// Whether what is measured is more than one launch: then each kind has a record of its own beside the sum, "all".
+/// `kernels`: KernelModels, or what derives from them.
+template <class Kernels>
+[[nodiscard]] bool several_launches(const Kernels& kernels) {
+  std::int64_t runs = 0;
+  for (const auto& kernel : kernels) runs += kernel.setup ? 0 : kernel.runs;
+  return runs > 1;
+}
+
 /// An algorithm's answer for a problem, a configuration and a device.
 struct AttentionModel {
   std::optional<Refusal> refusal;    ///< with it, the rest is empty

@@ -237,6 +237,7 @@ class TimedLaunch {
     return norm(cycles_.all * 1e9 / clock_hz, l2_ns_, dram_ns_, memory_norm) + load_.timing.launch_ns;
   }
   [[nodiscard]] double dram_ns() const { return dram_ns_; }
+  [[nodiscard]] double runs() const { return load_.runs; }
 
   [[nodiscard]] LaunchTime at(double clock_hz) const {
     const double cycle_ns = 1e9 / clock_hz;
@@ -277,8 +278,8 @@ class HeldClock {
  public:
   HeldClock(std::span<const TimedLaunch> launches, const DeviceRates& rates) : launches_(launches), rates_(rates) {
     for (const TimedLaunch& launch : launches) {
-      tensor_ns_ += launch.at(rates.boost_hz).busy(GpuUnit::tensor);
-      dram_ns_ += launch.dram_ns();
+      tensor_ns_ += launch.runs() * launch.at(rates.boost_hz).busy(GpuUnit::tensor);
+      dram_ns_ += launch.runs() * launch.dram_ns();
     }
   }
   [[nodiscard]] bool can_hold(double share) const {
@@ -286,7 +287,7 @@ class HeldClock {
     constexpr double executions_before = 5;
     const ClockLimits& limits = rates_.clock;
     double ns = 0;
-    for (const TimedLaunch& launch : launches_) ns += launch.ns(share * rates_.boost_hz);
+    for (const TimedLaunch& launch : launches_) ns += launch.runs() * launch.ns(share * rates_.boost_hz);
     if (ns <= 0) return true;
     const auto after = [](double time, double lag) { return lag > 0 ? 1 - std::exp(-time / lag) : 1; };
     const double busy = tensor_ns_ / share / ns;
@@ -343,10 +344,12 @@ double point_ns(std::span<const LaunchTime> times) {
   return ns;
 }
 
-ScheduleTimes schedule_times(const Schedule& schedule, std::span<const LaunchTime> times, const LinkRate& link) {
+ScheduleTimes schedule_times(const Schedule& schedule, std::span<const LaunchTime> times, const DeviceRates& rates) {
   return sum_up(schedule, play(schedule, [&](const Operation& each) {
                   if (!each.is_transfer()) return times[each.launch].ns;
-                  return link.copy_ns(static_cast<double>(each.link_bytes()));
+                  const auto bytes = static_cast<double>(each.transfer.bytes());
+                  // Within a GPU what is copied is read and written.
+                  return each.link_bytes() > 0 ? rates.link.copy_ns(bytes) : 2e9 * bytes / rates.dram_bytes_per_second;
                 }));
 }
 
@@ -360,7 +363,7 @@ std::vector<LaunchTime> of_busiest_gpu(const Schedule& schedule, std::span<const
 }
 
 double point_ns(const Schedule& schedule, std::span<const LaunchTime> times, const DeviceRates& rates) {
-  return schedule.empty() ? point_ns(times) : schedule_times(schedule, times, rates.link).ns;
+  return schedule.empty() ? point_ns(times) : schedule_times(schedule, times, rates).ns;
 }
 
 std::vector<LaunchLoad> predict_loads(const AttentionModel& model, const DeviceLimits& limits) {

@@ -86,7 +86,7 @@ struct LaunchTime {
 /// The launches run one after the other.
 [[nodiscard]] double point_ns(std::span<const LaunchTime>);
 /// What several GPUs do, played: `times` is of each kind of launch, by its place in the plan.
-[[nodiscard]] ScheduleTimes schedule_times(const Schedule&, std::span<const LaunchTime> times, const LinkRate&);
+[[nodiscard]] ScheduleTimes schedule_times(const Schedule&, std::span<const LaunchTime> times, const DeviceRates&);
 /// The launches of the GPU with most attention to compute, in their order; `times` themselves where there is one GPU.
 [[nodiscard]] std::vector<LaunchTime> of_busiest_gpu(const Schedule&, std::span<const LaunchTime> times);
 /// point_ns(), or what the schedule takes. Pre: the times are of the model's measured kernels.

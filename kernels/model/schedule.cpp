@@ -44,7 +44,7 @@ ScheduleTimes sum_up(const Schedule& schedule, const std::vector<OperationTime>&
   sums.attention_ns = busiest.attention;
   sums.combine_ns = busiest.combine;
   sums.exposed_ns = std::max(0.0, sums.ns - busiest.attention - busiest.combine);
-  sums.copies_ns = std::ranges::max_element(gpus, {}, &OfGpu::copies)->copies;
+  sums.copies_ns = busiest.copies;
   if (all > 0) sums.imbalance = busiest.attention * schedule.gpus / all;
   return sums;
 }

@@ -76,7 +76,7 @@ struct ScheduleTimes {
   double attention_ns = 0;  ///< of the busiest GPU
   double combine_ns = 0;
   double exposed_ns = 0;  ///< in which it waits: for copies, and at the end for the others
-  double copies_ns = 0;   ///< of the GPU whose copies take longest, hidden or not
+  double copies_ns = 0;   ///< that it sends, hidden or not
   double imbalance = 1;   ///< the busiest GPU's attention over the mean of all
 };
 /// `times` is of each operation, in the schedule's order, and `ns` of the whole: of GPUs whose clocks are not one, it

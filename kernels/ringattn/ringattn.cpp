@@ -23,13 +23,14 @@ using ringattn::PlanMaker;
 using Kind = Operation::Kind;
 
 Facts facts_of(std::string name, std::string title, std::string short_title, std::string source,
-               std::int64_t (*link_bytes)(const AttentionProblem&)) {
+               std::int64_t (*link_bytes)(const AttentionProblem&), bool copies_while_computing) {
   Facts facts = FlashAttention3().facts();
   facts.name = std::move(name);
   facts.title = std::move(title);
   facts.short_title = std::move(short_title);
   facts.source = std::move(source);
   facts.link_bytes = link_bytes;
+  facts.copies_while_computing = copies_while_computing;
   facts.power_law.reset();
   facts.paper_column.reset();
   facts.backward_side = TileSide::none;
@@ -91,15 +92,18 @@ std::int64_t SharedSequence::working_set_bytes(const AttentionProblem& p, const 
   return inner_.working_set_bytes(on_one_gpu(p), config, device);
 }
 
-Schedule SharedSequence::schedule(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
-  return plan(p, config, device).schedule;
-}
-
 std::vector<KernelModel> SharedSequence::kernels(const AttentionProblem& p, const Config& config,
                                                  const DeviceLimits& device) const {
-  std::vector<KernelModel> models;
-  for (KernelLaunch& launch : plan(p, config, device).launches) models.push_back(std::move(launch));
-  return models;
+  AttentionModel model;
+  add_kernels(model, p, config, device);
+  return std::move(model.kernels);
+}
+
+void SharedSequence::add_kernels(AttentionModel& model, const AttentionProblem& p, const Config& config,
+                                 const DeviceLimits& device) const {
+  AttentionPlan made = plan(p, config, device);
+  for (KernelLaunch& launch : made.launches) model.kernels.push_back(std::move(launch));
+  model.schedule = std::move(made.schedule);
 }
 
 // --- ring -----------------------------------------------------------------------------------------------------------
@@ -248,11 +252,11 @@ RingAttention::RingAttention()
           facts_of("ring", "Ring attention", "Ring",
                    "H. Liu et al., Ring Attention (arXiv 2310.01889), Algorithm 1; striped: W. Brandon et al. "
                    "(arXiv 2311.09431); zigzag: Z. Zhu, ring-flash-attention",
-                   ring_link_bytes)) {}
+                   ring_link_bytes, true)) {}
 
 std::optional<Refusal> RingAttention::refuse_sharing(const AttentionProblem& p) const {
-  if (p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < 2 * p.gpus) {
-    return shape(say::refusal::unequal_pieces{.n = p.n_k, .pieces = 2 * p.gpus});
+  if (p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < std::int64_t{2} * p.gpus) {
+    return shape(say::refusal::unequal_pieces{.n = p.n_k, .pieces = std::int64_t{2} * p.gpus});
   }
   return std::nullopt;
 }
@@ -308,7 +312,7 @@ std::vector<GatheredPart> gathered_parts(const AttentionProblem& p, int gpu) {
 AllGatherAttention::AllGatherAttention()
     : SharedSequence(facts_of("allgather", "All-gather attention", "All-gather",
                               "The Llama 3 herd of models (arXiv 2407.21783), section 3.3.2: context parallelism",
-                              ring_link_bytes)) {}
+                              ring_link_bytes, false)) {}
 
 std::optional<Refusal> AllGatherAttention::refuse_sharing(const AttentionProblem& p) const {
   return refuse_order(p, name(), GpuOrder::zigzag);
@@ -373,8 +377,8 @@ AttentionPlan AllGatherAttention::plan(const AttentionProblem& p, const Config& 
 
 UlyssesAttention::UlyssesAttention()
     : SharedSequence(facts_of("ulysses", "All-to-all attention (Ulysses)", "Ulysses",
-                              "S. Jacobs et al., DeepSpeed Ulysses (arXiv 2309.14509), section 3",
-                              ulysses_link_bytes)) {}
+                              "S. Jacobs et al., DeepSpeed Ulysses (arXiv 2309.14509), section 3", ulysses_link_bytes,
+                              false)) {}
 
 std::optional<Refusal> UlyssesAttention::refuse_sharing(const AttentionProblem& p) const {
   if (p.heads_kv % p.gpus != 0) {
@@ -398,8 +402,10 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
   const std::int64_t n = maker.tokens();
   const AttentionProblem part = parts(p).front();
   maker.add_buffer("o", p.instances() * n * p.d * output_bytes(p.dtype));
-  for (const char* const name : {"q.all", "k.all", "v.all", "o.all"}) {
-    const std::int64_t instances = *name == 'q' || *name == 'o' ? part.instances() : part.kv_instances();
+  for (const auto& [name, instances] : {std::pair{"q.all", part.instances()},
+                                        {"k.all", part.kv_instances()},
+                                        {"v.all", part.kv_instances()},
+                                        {"o.all", part.instances()}}) {
     maker.add_buffer(name, instances * p.n_k * p.d * element_bytes(p));
   }
   maker.add_buffer("lse.all", part.instances() * p.n_k * fp32_bytes);
@@ -436,6 +442,7 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
     }
   }
   std::vector<std::size_t> computed;
+  computed.reserve(static_cast<std::size_t>(p.gpus));
   for (int gpu = 0; gpu < p.gpus; ++gpu) {
     computed.push_back(
         maker.attention({.gpu = gpu, .step = 1, .after = arrived[static_cast<std::size_t>(gpu)]},
@@ -457,9 +464,9 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
   // LSE stays where its heads are: a backward pass needs it there.
   for (int gpu = 0; gpu < p.gpus; ++gpu) {
     for (std::int64_t entry = 0; entry < p.batch; ++entry) {
-      Matrix whole = maker.matrix("lse", 0, part.heads_q, p.n_k);
+      Matrix whole = maker.matrix("lse", 0, part.heads_q, p.n_k, fp32_bytes);
       whole.buffer = "lse";
-      maker.gather(gpu, copy_rows(maker.matrix("lse.all", gpu, part.heads_q, p.n_k), whole, 0,
+      maker.gather(gpu, copy_rows(maker.matrix("lse.all", gpu, part.heads_q, p.n_k, fp32_bytes), whole, 0,
                                   {.from = entry * part.heads_q * p.n_k,
                                    .to = (entry * p.gpus + gpu) * part.heads_q * p.n_k,
                                    .tokens = p.n_k}));
@@ -471,7 +478,7 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
 // --- links ----------------------------------------------------------------------------------------------------------
 
 std::int64_t ring_link_bytes(const AttentionProblem& p) {
-  return 2 * (p.gpus - 1) * p.kv_instances() * p.n_k * p.d * element_bytes(p);
+  return std::int64_t{2} * (p.gpus - 1) * p.kv_instances() * p.n_k * p.d * element_bytes(p);
 }
 
 std::int64_t ulysses_link_bytes(const AttentionProblem& p) {

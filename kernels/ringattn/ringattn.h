@@ -16,12 +16,12 @@ class SharedSequence : public Algorithm {
                                                const DeviceLimits&) const override;
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
-  [[nodiscard]] Schedule schedule(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
 
  protected:
   using Algorithm::Algorithm;
   [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&,
                                                  const DeviceLimits&) const override;
+  void add_kernels(AttentionModel&, const AttentionProblem&, const Config&, const DeviceLimits&) const override;
   [[nodiscard]] const FlashAttention3& inner() const { return inner_; }
   /// Why the GPUs cannot share the problem so.
   [[nodiscard]] virtual std::optional<Refusal> refuse_sharing(const AttentionProblem&) const = 0;
@@ -33,7 +33,7 @@ class SharedSequence : public Algorithm {
 };
 
 /// K and V go round: each GPU passes on what it has, P - 1 times, while it computes with it; P partial results are
-/// joined by their LSE. 2 (P - 1) N d h_kv elements cross links.
+/// joined by their LSE. 2 (P - 1) N d h_kv elements cross links for each batch entry.
 class RingAttention final : public SharedSequence {
  public:
   RingAttention();
@@ -56,7 +56,7 @@ class AllGatherAttention final : public SharedSequence {
 };
 
 /// Every GPU gets all tokens of its P-th of the heads, and gives O back: 2 (P - 1) / P N d (h_q + h_kv) elements cross
-/// links, twice.
+/// links for each batch entry.
 class UlyssesAttention final : public SharedSequence {
  public:
   UlyssesAttention();

@@ -13,6 +13,8 @@
 namespace attnscope::ringattn {
 namespace {
 
+static_assert(most_gpus <= most_parts);
+
 constexpr std::int64_t numbers_of_sector = sector_bytes / fp32_bytes;
 
 std::int64_t tiles_of(const Parts& parts) {

@@ -2,6 +2,8 @@
 #include "kernels/ringattn/ringattn_plan.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "kernels/algorithm_parts.h"
 
@@ -70,14 +72,15 @@ PlanMaker::PlanMaker(const FlashAttention3& inner, const AttentionProblem& probl
   add_buffer("taken", sector_bytes, BufferFill::zeros);
 }
 
-Matrix PlanMaker::matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens) const {
-  const std::int64_t row = buffer.starts_with("lse") ? fp32_bytes : problem_.d * bytes_per_element(problem_.dtype);
-  return {on_gpu(buffer, gpu), heads, tokens, row};
+Matrix PlanMaker::matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens,
+                         std::int64_t row_bytes) const {
+  return {on_gpu(buffer, gpu), heads, tokens,
+          row_bytes > 0 ? row_bytes : problem_.d * bytes_per_element(problem_.dtype)};
 }
 
 void PlanMaker::share_inputs() {
-  for (const char* const name : {"q", "k", "v"}) {
-    const std::int64_t heads = *name == 'q' ? problem_.instances() : problem_.kv_instances();
+  for (const auto& [name, heads] :
+       {std::pair{"q", problem_.instances()}, {"k", problem_.kv_instances()}, {"v", problem_.kv_instances()}}) {
     Matrix whole = matrix(name, 0, heads, problem_.n_k);
     whole.buffer = name;
     add_buffer(name, heads * tokens() * whole.row_bytes);
@@ -98,15 +101,16 @@ void PlanMaker::share_inputs() {
 void PlanMaker::gather_outputs(const std::vector<std::string>& o, const std::vector<std::string>& lse) {
   for (const auto* const buffers : {&o, &lse}) {
     const char* const name = buffers == &o ? "o" : "lse";
-    Matrix whole = matrix(name, 0, problem_.instances(), problem_.n_q);
+    const std::int64_t row_bytes = buffers == &o ? 0 : fp32_bytes;
+    Matrix whole = matrix(name, 0, problem_.instances(), problem_.n_q, row_bytes);
     whole.buffer = name;
     for (int gpu = 0; gpu < problem_.gpus && !buffers->empty(); ++gpu) {
       std::int64_t from = 0;
       std::size_t which = 0;
       for (const Stretch& stretch : tokens_of(problem_, gpu)) {
         const bool apart = buffers->size() > 1;
-        const Matrix own =
-            matrix(buffers->at(apart ? which++ : 0), gpu, problem_.instances(), apart ? stretch.tokens : tokens());
+        const Matrix own = matrix(buffers->at(apart ? which++ : 0), gpu, problem_.instances(),
+                                  apart ? stretch.tokens : tokens(), row_bytes);
         gather(
             gpu,
             copy_rows(
@@ -138,8 +142,19 @@ void PlanMaker::add_part(const std::string& name, const std::string& within, std
 }
 
 std::size_t PlanMaker::add(Operation operation) {
+  // Of a stream the last one has all before it done; those of its own it does not wait for.
+  const auto& all = plan_.schedule.operations;
+  const auto stream = [](const Operation& each) { return std::pair(each.gpu, each.is_transfer()); };
+  std::map<std::pair<int, bool>, std::size_t> last;
+  for (const std::size_t other : operation.after) {
+    if (stream(all[other]) == stream(operation)) continue;
+    std::size_t& latest = last[stream(all[other])];
+    latest = std::max(latest, other);
+  }
+  operation.after.clear();
+  for (const auto& [of, other] : last) operation.after.push_back(other);
   plan_.schedule.operations.push_back(std::move(operation));
-  return plan_.schedule.operations.size() - 1;
+  return all.size() - 1;
 }
 
 std::size_t PlanMaker::launch(Operation where, const std::string& name, const Names& names,

@@ -47,7 +47,7 @@ class PlanMaker {
   PlanMaker(const FlashAttention3& inner, const AttentionProblem& problem, const Config& config,
             const DeviceLimits& device);
 
-  /// K, V and Q as the problem has them, of `heads_q` or `heads_kv` heads: on each GPU its tokens, taken there before.
+  /// "q", "k" and "v" on each GPU: its tokens of the whole ones on GPU 0, which are copied before anything is measured.
   void share_inputs();
   /// The whole O and LSE are made of what lies in these buffers of each GPU: its stretch `i` in the i-th, or all in
   /// one.
@@ -74,7 +74,9 @@ class PlanMaker {
   std::size_t attention(Operation where, const Attention& what, Names names);
   std::size_t transfer(int gpu, int step, Transfer what, std::vector<std::size_t> after);
 
-  [[nodiscard]] Matrix matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens) const;
+  /// `row_bytes` 0: rows of d elements.
+  [[nodiscard]] Matrix matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens,
+                              std::int64_t row_bytes = 0) const;
   [[nodiscard]] std::int64_t tokens() const { return problem_.n_k / problem_.gpus; }
   [[nodiscard]] AttentionPlan take() { return std::move(plan_); }
 

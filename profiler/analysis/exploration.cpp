@@ -152,7 +152,7 @@ double Exploration::dram_intensity() const {
 }
 
 double Exploration::flops_per_second() const {
-  return ns > 0 ? flops / ns * 1e9 : 0;
+  return ns > 0 ? flops / point.spec.problem.gpus / ns * 1e9 : 0;
 }
 
 Exploration explore(const ExploredPoint& point, const DeviceLimits& device, const Registry& registry,
@@ -185,7 +185,10 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   if (model.predicts_time) {
     result.ns = point_ns(model.schedule, times, rates);
     result.light = speed_of_light(of_busiest_gpu(model.schedule, times));
-    if (!model.schedule.empty()) result.sharing = schedule_times(model.schedule, times, rates.link);
+    if (!model.schedule.empty()) {
+      result.sharing = schedule_times(model.schedule, times, rates);
+      result.light.wait(result.sharing->exposed_ns / result.ns);
+    }
   } else {
     std::ranges::fill(loads, LaunchLoad());
     std::ranges::fill(times, LaunchTime());

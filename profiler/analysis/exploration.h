@@ -112,6 +112,7 @@ struct Exploration {
   /// FLOPs of visible pairs for each byte between SM and L2, and for each byte of DRAM; 0 without bytes.
   [[nodiscard]] double l2_intensity() const;
   [[nodiscard]] double dram_intensity() const;
+  /// Of one GPU, where several share the problem.
   [[nodiscard]] double flops_per_second() const;
 };
 

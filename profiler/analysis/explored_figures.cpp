@@ -7,6 +7,8 @@
 
 #include "messages/explorer.h"
 #include "messages/explorer_help.h"
+#include "messages/metric.h"
+#include "messages/metric_help.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::analysis {
@@ -37,6 +39,9 @@ constexpr std::array figure_table{
     Figure{"clock", "hertz", said<say::explorer::clock>, said<say::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
     Figure{"l2_bytes", "byte", said<say::explorer::l2_bytes>, said<say::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
     Figure{"dram_bytes", "byte", said<say::explorer::dram_bytes>, said<say::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
+    Figure{"link_bytes", "byte", said<say::metric::link_bytes>, said<say::metric_help::link_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.link_bytes); }, measured<metric_key::link_bytes>, true},
+    Figure{"exposed", "ns", said<say::metric::gpu_exposed_ns>, said<say::metric_help::gpu_exposed_ns>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->exposed_ns : 0; }, measured<metric_key::gpu_exposed_ns>, true},
+    Figure{"imbalance", "1", said<say::metric::gpu_imbalance>, said<say::metric_help::gpu_imbalance>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->imbalance : 0; }, measured<metric_key::gpu_imbalance>, true},
     Figure{"flops", "flop", said<say::explorer::flops>, said<say::explorer_help::flops>, Better::neither, [](const Exploration& e) { return e.flops; }},
     Figure{"tensor_flops", "flop", said<say::explorer::tensor_flops>, said<say::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
     Figure{"l2_intensity", "flop/byte", said<say::explorer::l2_intensity>, said<say::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
@@ -75,6 +80,7 @@ std::vector<ComparedFigure> compare(std::span<const Exploration* const> all) {
       if (!each->refusal) value.value = figure.value(*each);
       // Of a kernel that states no time or no bytes, these are 0.
       if (value.value == 0 && !each->predicts_time) value.value.reset();
+      if (figure.of_several_gpus && each->point.spec.problem.gpus == 1) value.value.reset();
       const std::optional<double> first = row.values.empty() ? value.value : row.values.front().value;
       if (value.value && first) {
         // Of different problems neither is the better one.
@@ -86,7 +92,9 @@ std::vector<ComparedFigure> compare(std::span<const Exploration* const> all) {
       }
       row.values.push_back(value);
     }
-    compared.push_back(std::move(row));
+    const bool any =
+        std::ranges::any_of(row.values, [](const ComparedValue& value) { return value.value.has_value(); });
+    if (any || !figure.of_several_gpus) compared.push_back(std::move(row));
   }
   return compared;
 }

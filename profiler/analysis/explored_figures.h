@@ -24,6 +24,7 @@ struct Figure {
   double (*value)(const Exploration&) = nullptr;  ///< pre: no refusal
   /// What a device gave of the same; null: nothing is.
   std::optional<MetricValue> (*measured)(const PointRecord&) = nullptr;
+  bool of_several_gpus = false;  ///< said of these alone
 };
 [[nodiscard]] std::span<const Figure> figures();
 

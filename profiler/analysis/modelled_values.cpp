@@ -39,9 +39,12 @@ constexpr std::array models{
             [](const Exploration& e) { return static_cast<double>(e.traffic.sm_to_l2_bytes); }},
     ModelOf{metric_key::dram_bytes, [](const Exploration& e) { return e.dram_bytes; }},
     ModelOf{metric_key::dram_settled_bytes, [](const Exploration& e) { return e.dram_bytes; }},
-    ModelOf{metric_key::dram_bandwidth, [](const Exploration& e) { return per_second(e.dram_bytes, e.ns); }},
+    ModelOf{metric_key::dram_bandwidth,
+            [](const Exploration& e) { return per_second(e.dram_bytes / e.point.spec.problem.gpus, e.ns); }},
     ModelOf{metric_key::l2_sm_bandwidth,
-            [](const Exploration& e) { return per_second(static_cast<double>(e.traffic.total()), e.ns); }},
+            [](const Exploration& e) {
+              return per_second(static_cast<double>(e.traffic.total()) / e.point.spec.problem.gpus, e.ns);
+            }},
     ModelOf{metric_key::arithmetic_intensity, [](const Exploration& e) { return e.dram_intensity(); }},
     ModelOf{metric_key::theoretical_occupancy_pct, occupancy},
     ModelOf{metric_key::achieved_occupancy_pct, occupancy},

@@ -284,6 +284,11 @@ double KernelOfRow::flops() const {
   return pass_flops(columns_->spec(row_).problem);
 }
 
+int KernelOfRow::gpus() const {
+  const FieldColumn* const gpus = columns_->find_field("gpus");
+  return gpus == nullptr ? 1 : static_cast<int>(gpus->number(row_));
+}
+
 PointColumns::PointColumns(std::span<const Field> fields) : fields_(fields.begin(), fields.end()) {}
 
 void PointColumns::add(const PointRecord& record, std::size_t place) {

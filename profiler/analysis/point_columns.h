@@ -121,6 +121,7 @@ class KernelOfRow final : public KernelValues {
   [[nodiscard]] bool is_sum() const override;
   [[nodiscard]] CacheState cache() const override;
   [[nodiscard]] double flops() const override;
+  [[nodiscard]] int gpus() const override;
   [[nodiscard]] std::size_t rounds() const override;
   void each_round(const VisitRound&) const override;
 

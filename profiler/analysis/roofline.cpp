@@ -256,7 +256,23 @@ class RooflineBuilder {
       }
     }
     add_shares(point, problem, algorithm, counted);
+    of_one_gpu(point, problem.gpus);
     return point;
+  }
+
+  /// Roofs are one GPU's: of several the busiest stands for all, while it computes.
+  void of_one_gpu(RooflinePoint& point, int gpus) const {
+    if (gpus == 1) return;
+    point.ns -= table_.values(metric_key::gpu_exposed_ns).at(point.row).value_or(0);
+    const double part = table_.values(metric_key::gpu_imbalance).at(point.row).value_or(1) / gpus;
+    point.flops *= part;
+    if (point.executed_flops) *point.executed_flops *= part;
+    for (auto* const bytes : {&point.bytes, &point.model_bytes}) {
+      for (std::optional<double>& level : *bytes) {
+        if (level) *level *= part;
+      }
+    }
+    for (BoundShare& share : point.shares) share.ns *= part;
   }
 
   /// A unit's share is of what is executed: that is what keeps it busy.

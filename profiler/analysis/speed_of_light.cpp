@@ -16,7 +16,13 @@ GpuUnit SpeedOfLight::busiest() const {
 
 std::optional<GpuUnit> SpeedOfLight::bound() const {
   const GpuUnit most = busiest();
-  return of(most) >= busy_share ? std::optional(most) : std::nullopt;
+  return of(most) >= busy_share && !waits_most() ? std::optional(most) : std::nullopt;
+}
+
+void SpeedOfLight::wait(double share) {
+  for (double& unit : busy) unit *= 1 - share;
+  for (double* part : {&launch, &idle, &rest}) *part *= 1 - share;
+  waiting = share;
 }
 
 SpeedOfLight speed_of_light(std::span<const LaunchTime> times) {
@@ -46,6 +52,7 @@ Message bound_words(const SpeedOfLight& light) {
   if (const auto bound = light.bound()) {
     return say::bound::busy{.unit = title_of(*bound), .percent = percent(light.of(*bound))};
   }
+  if (light.waits_most()) return say::bound::other_gpus{.percent = percent(light.waiting)};
   if (light.starved()) return say::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
   const GpuUnit most = light.busiest();
   return say::bound::no_unit{.least = percent(busy_share), .unit = title_of(most), .percent = percent(light.of(most))};

@@ -19,13 +19,17 @@ inline constexpr double busy_share = 0.6;
 struct SpeedOfLight {
   UnitValues busy{};
   double launch = 0;
-  double idle = 0;    ///< in which SMs have fewer blocks than fit, at the end
-  double rest = 0;    ///< neither the busiest unit nor launching nor idle SMs explain it
-  int empty_sms = 0;  ///< of the longest launch: SMs that never have a block
+  double idle = 0;     ///< in which SMs have fewer blocks than fit, at the end
+  double rest = 0;     ///< neither the busiest unit nor launching nor idle SMs explain it
+  double waiting = 0;  ///< for other GPUs that share the problem
+  int empty_sms = 0;   ///< of the longest launch: SMs that never have a block
   int sms = 0;
 
   [[nodiscard]] double of(GpuUnit unit) const { return busy[static_cast<std::size_t>(unit)]; }
   [[nodiscard]] GpuUnit busiest() const;
+  /// Of a GPU that computes for the rest of the time alone.
+  void wait(double share);
+  [[nodiscard]] bool waits_most() const { return waiting > of(busiest()); }
   /// Empty where no unit is busy enough.
   [[nodiscard]] std::optional<GpuUnit> bound() const;
   /// No unit is, and SMs without a block explain more of the time than launching, and than all that is left.

@@ -207,6 +207,8 @@ std::int64_t TilePicture::cells_of(TileSight sight) const {
 std::optional<TilePicture> tile_picture(const Algorithm& algorithm, const AttentionProblem& problem,
                                         const Config& config, const DeviceLimits& device, std::int64_t entry,
                                         const std::function<bool()>& cancelled) {
+  // Of what several GPUs share, all that they visit: as one would that had the whole sequence.
+  if (problem.gpus > 1) return tile_picture(algorithm, on_one_gpu(problem), config, device, entry, cancelled);
   const TileShape& tile = config.tile;
   TilePicture picture;
   picture.q_tiles = ceil_div(problem.n_q, tile.br);

@@ -149,7 +149,7 @@ class SimulatedDevice final : public Device {
 
     add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
         Provenance::modelled);
-    const bool several = simulations->size() > 1 || !plan.schedule.empty();
+    const bool several = several_launches(plan.launches);
     const std::vector<LaunchTime> times = launch_times(loads_of(plan, *simulations, false), rates_);
     // Several are timed together as well, from an L2 that is cold before the first alone.
     const std::vector<LaunchTime> together = several ? launch_times(loads_of(plan, *simulations, true), rates_) : times;
@@ -180,7 +180,7 @@ class SimulatedDevice final : public Device {
     if (plan.schedule.empty()) {
       sum.time_ns = point_ns(together);
     } else {
-      const ScheduleTimes sharing = schedule_times(plan.schedule, times, rates_.link);
+      const ScheduleTimes sharing = schedule_times(plan.schedule, times, rates_);
       sum.time_ns = sharing.ns;
       add_sharing(kernel_record(record, "all"), sharing, plan.schedule.link_bytes(), Provenance::simulated, played);
     }

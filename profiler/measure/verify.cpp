@@ -104,6 +104,8 @@ class CaseTable {
   void add(const AttentionProblem& problem, InputKind inputs, const Configs& configs_of) {
     for (const Algorithm* algorithm : algorithms_) {
       const std::vector<int>& dims = algorithm->facts().head_dims;
+      // On one GPU these are another algorithm.
+      if (problem.gpus == 1 && algorithm->facts().in(Group::shared_sequence)) continue;
       if (std::ranges::find(dims, problem.d) == dims.end()) continue;
       for (const Config& config : configs_of(*algorithm, problem, limits_)) {
         const auto refusal = algorithm->refusal(problem, config, limits_);
@@ -241,6 +243,30 @@ void add_groups(CaseTable& table) {
   }
 }
 
+/// Two GPUs, in every order of tokens.
+void add_shared(CaseTable& table) {
+  const auto chosen = [](const Algorithm& algorithm, const AttentionProblem& problem, const DeviceLimits& limits) {
+    return std::vector{algorithm.default_config(problem, limits)};
+  };
+  for (const std::int64_t d : {64, 128}) {
+    for (const DType dtype : dtypes) {
+      for (const Mask& mask : {Mask::none, Mask::causal}) {
+        for (const std::int64_t n : {256, 500, 2052}) {
+          AttentionProblem problem{
+              .dtype = dtype, .mask = mask, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = n, .n_k = n, .d = d};
+          problem.gpus = 2;
+          for (const GpuOrder order : gpu_orders) {
+            problem.gpu_order = order;
+            for (const InputKind inputs : {InputKind::normal, InputKind::large, InputKind::dominant_last_key}) {
+              table.add(problem, inputs, chosen);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 /// Few queries against a cache, contiguous or paged.
 void add_decoding(CaseTable& table) {
   for (const std::int64_t d : {64, 80, 128, 256}) {
@@ -315,6 +341,7 @@ std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const D
   add_backward(table);
   add_groups(table);
   add_decoding(table);
+  add_shared(table);
   return table.take();
 }
 

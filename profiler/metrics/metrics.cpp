@@ -90,6 +90,9 @@ class Evaluation {
     return plain(counted->value, counted->provenance);
   }
 
+  /// That a rate of the sum is shared by: a launch by itself runs on one.
+  [[nodiscard]] int gpus() const { return kernel_.is_sum() ? kernel_.gpus() : 1; }
+
   // The count is the whole pass's: it says nothing of one kernel among several.
   [[nodiscard]] Value flops() const {
     if (!kernel_.is_sum()) return std::nullopt;
@@ -149,14 +152,14 @@ constexpr auto metric_table = std::to_array<Metric>({
         .computed = [](const Evaluation& e) { return sum(e(key::model_l2_to_sm_bytes), e(key::model_sm_to_l2_bytes)); }},
     {.key = key::model_compulsory_bytes, .unit = "byte", .label = said<say::metric::model_compulsory_bytes>, .help = said<say::metric_help::model_compulsory_bytes>},
     {.key = key::model_flops, .unit = "flop", .label = said<say::metric::model_flops>, .help = said<say::metric_help::model_flops>},
-    // Of several GPUs that share a sequence: of each round the median of its samples.
-    {.key = key::link_bytes, .unit = "byte", .label = said<say::metric::link_bytes>, .help = said<say::metric_help::link_bytes>, .better = Better::less},
+    // Of several GPUs that share a sequence: of each round one sample, that in the middle by its whole time.
+    {.key = key::link_bytes, .unit = "byte", .label = said<say::metric::link_bytes>, .help = said<say::metric_help::link_bytes>},
     {.key = key::model_link_bytes, .unit = "byte", .label = said<say::metric::model_link_bytes>, .help = said<say::metric_help::model_link_bytes>},
     {.key = key::gpu_attention_ns, .unit = "ns", .label = said<say::metric::gpu_attention_ns>, .help = said<say::metric_help::gpu_attention_ns>},
     {.key = key::gpu_combine_ns, .unit = "ns", .label = said<say::metric::gpu_combine_ns>, .help = said<say::metric_help::gpu_combine_ns>},
-    {.key = key::gpu_exposed_ns, .unit = "ns", .label = said<say::metric::gpu_exposed_ns>, .help = said<say::metric_help::gpu_exposed_ns>, .better = Better::less},
+    {.key = key::gpu_exposed_ns, .unit = "ns", .label = said<say::metric::gpu_exposed_ns>, .help = said<say::metric_help::gpu_exposed_ns>},
     {.key = key::gpu_copies_ns, .unit = "ns", .label = said<say::metric::gpu_copies_ns>, .help = said<say::metric_help::gpu_copies_ns>},
-    {.key = key::gpu_imbalance, .unit = "1", .label = said<say::metric::gpu_imbalance>, .help = said<say::metric_help::gpu_imbalance>, .better = Better::less},
+    {.key = key::gpu_imbalance, .unit = "1", .label = said<say::metric::gpu_imbalance>, .help = said<say::metric_help::gpu_imbalance>},
     // What --why counts: units, what shared memory's use is made of, and what warps wait for.
     use("use_tensor_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_tensor_pct>, said<say::metric_help::use_tensor_pct>),
     use("use_xu_pct", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", said<say::metric::use_xu_pct>, said<say::metric_help::use_xu_pct>),
@@ -209,7 +212,7 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::time_spread, .unit = "1", .label = said<say::metric::time_spread>, .help = said<say::metric_help::time_spread>,
         .computed = [](const Evaluation& e) { return e.spread(); }},
     {.key = key::tflops, .unit = "Tflop/s", .label = said<say::metric::tflops>, .help = said<say::metric_help::tflops>, .on_heatmap = true, .better = Better::more, .follows_clocks = true,
-        .computed = [](const Evaluation& e) { return ratio(e.flops(), e(key::time_median_ns), 1e9 / 1e12); }},
+        .computed = [](const Evaluation& e) { return ratio(e.flops(), e(key::time_median_ns), 1e9 / 1e12 / e.gpus()); }},
     {.key = key::dram_bytes, .unit = "byte", .label = said<say::metric::dram_bytes>, .help = said<say::metric_help::dram_bytes>, .on_heatmap = true, .better = Better::less, .level = "dram", .count_spread = dram_count_spread,
         .computed = [](const Evaluation& e) { return sum(e(key::dram_read_bytes), e(key::dram_write_bytes)); }},
     {.key = key::dram_settled_bytes, .unit = "byte", .label = said<say::metric::dram_settled_bytes>, .help = said<say::metric_help::dram_settled_bytes>, .on_heatmap = true, .better = Better::less, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread,
@@ -217,9 +220,9 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::l2_sm_bytes, .unit = "byte", .label = said<say::metric::l2_sm_bytes>, .help = said<say::metric_help::l2_sm_bytes>, .on_heatmap = true, .better = Better::less, .level = "sm-l2",
         .computed = [](const Evaluation& e) { return sum(e(key::l2_to_sm_bytes), e(key::sm_to_l2_bytes)); }},
     {.key = key::dram_bandwidth, .unit = "byte/s", .label = said<say::metric::dram_bandwidth>, .help = said<say::metric_help::dram_bandwidth>, .on_heatmap = true, .follows_clocks = true, .level = "dram",
-        .computed = [](const Evaluation& e) { return ratio(e(key::dram_bytes), e(key::time_median_ns), 1e9); }},
+        .computed = [](const Evaluation& e) { return ratio(e(key::dram_bytes), e(key::time_median_ns), 1e9 / e.gpus()); }},
     {.key = key::l2_sm_bandwidth, .unit = "byte/s", .label = said<say::metric::l2_sm_bandwidth>, .help = said<say::metric_help::l2_sm_bandwidth>, .on_heatmap = true, .follows_clocks = true, .level = "sm-l2",
-        .computed = [](const Evaluation& e) { return ratio(e(key::l2_sm_bytes), e(key::time_median_ns), 1e9); }},
+        .computed = [](const Evaluation& e) { return ratio(e(key::l2_sm_bytes), e(key::time_median_ns), 1e9 / e.gpus()); }},
     {.key = key::l2_sm_over_model, .unit = "1", .label = said<say::metric::l2_sm_over_model>, .help = said<say::metric_help::l2_sm_over_model>, .on_heatmap = true, .level = "sm-l2",
         .computed = [](const Evaluation& e) { return ratio(e(key::l2_sm_bytes), e(key::model_l2_sm_bytes)); }},
     {.key = key::dram_over_compulsory, .unit = "1", .label = said<say::metric::dram_over_compulsory>, .help = said<say::metric_help::dram_over_compulsory>, .on_heatmap = true, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread,
@@ -248,6 +251,7 @@ class OfRecord final : public KernelValues {
   [[nodiscard]] bool is_sum() const override { return kernel_.kernel == "all"; }
   [[nodiscard]] CacheState cache() const override { return point_.spec.cache; }
   [[nodiscard]] double flops() const override { return pass_flops(point_.spec.problem); }
+  [[nodiscard]] int gpus() const override { return point_.spec.problem.gpus; }
   [[nodiscard]] std::size_t rounds() const override { return whole_ != nullptr ? 0 : point_.rounds.size(); }
   void each_round(const VisitRound& visit) const override {
     for (std::size_t place = 0; place < rounds(); ++place) {

@@ -140,6 +140,8 @@ class KernelValues {
   /// pass_flops() of the point's problem; `model_flops`, where it is stored, stands for it.
   [[nodiscard]] virtual double flops() const = 0;
 
+  /// That share the point's problem: its rates are one GPU's.
+  [[nodiscard]] virtual int gpus() const { return 1; }
   /// In how many rounds the point was measured; 0 for one, whose values these are.
   [[nodiscard]] virtual std::size_t rounds() const { return 0; }
   /// What each of several rounds found of the kernel, by the round's place among them; one that did not find it is left

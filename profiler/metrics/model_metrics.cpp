@@ -41,10 +41,9 @@ void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, co
     add(all, metric_key::model_link_bytes, static_cast<double>(algorithm.facts().link_bytes(problem)));
   }
   if (algorithm.facts().flops != pass_flops) add(all, metric_key::model_flops, algorithm.flops(problem));
-  const auto is_measured = [](const KernelLaunch& launch) { return !launch.setup; };
-  if (std::ranges::count_if(plan.launches, is_measured) < 2) return;
+  if (!several_launches(plan.launches)) return;
   for (const KernelLaunch& launch : plan.launches) {
-    if (is_measured(launch) && states_bytes) add(kernel_record(record, launch.name), launch.traffic);
+    if (!launch.setup && states_bytes) add(kernel_record(record, launch.name), launch.traffic);
   }
 }
 
@@ -57,10 +56,13 @@ void add_sharing(KernelRecord& all, const ScheduleTimes& times, std::int64_t lin
   add_value(key::link_bytes, static_cast<double>(link_bytes), bytes_are);
   for (const auto& [name, value] :
        {std::pair{key::gpu_attention_ns, times.attention_ns}, std::pair{key::gpu_combine_ns, times.combine_ns},
-        std::pair{key::gpu_exposed_ns, times.exposed_ns}, std::pair{key::gpu_copies_ns, times.copies_ns},
-        std::pair{key::gpu_imbalance, times.imbalance}}) {
+        std::pair{key::gpu_copies_ns, times.copies_ns}}) {
     add_value(name, value, times_are);
   }
+  // These are differences and quotients of times.
+  const Provenance computed = times_are == Provenance::measured ? Provenance::derived : times_are;
+  add_value(key::gpu_exposed_ns, times.exposed_ns, computed);
+  add_value(key::gpu_imbalance, times.imbalance, computed);
 }
 
 const Metric& metric_of(GpuUnit unit) {

@@ -200,11 +200,9 @@ const auto& fields() {
       field<problem, &AttentionProblem::deterministic>({.name = "deterministic", .label = said<say::field::deterministic>, .help = said<say::field_help::deterministic>, .meaning = said<say::facet_help::deterministic>,
           .since = 2, .fallback = "no", .refusable = true, .nesting = 60}),
       field<problem, &AttentionProblem::gpus>({.name = "gpus", .label = said<say::field::gpus>, .help = said<say::field_help::gpus>, .meaning = said<say::facet_help::gpus>,
-          .since = 5, .fallback = "1", .smallest = 1, .largest = most_gpus, .offered = {.least = 1, .most = 8}, .refusable = true, .nesting = 62,
-          .in_title = [](std::string_view text) { return Message(say::value::on_gpus{.count = text}); }}),
+          .since = 5, .fallback = "1", .smallest = 1, .largest = most_gpus, .offered = {.least = 1, .most = 8}, .refusable = true, .nesting = 62, .stem = "gpus"}),
       field<problem, &AttentionProblem::gpu_order>({.name = "gpu_order", .label = said<say::field::gpu_order>, .help = said<say::field_help::gpu_order>, .meaning = said<say::facet_help::gpu_order>,
-          .since = 5, .fallback = "contiguous", .words = words_of(gpu_orders), .refusable = true, .nesting = 61,
-          .in_title = [](std::string_view text) { return Message::verbatim(std::string(text)); }}),
+          .since = 5, .fallback = "contiguous", .words = words_of(gpu_orders), .refusable = true, .nesting = 61}),
 #ifdef ATTNSCOPE_TEST_FIELD
       field<&PointSpec::test_real>({.name = "test_real", .label = [] { return Message::verbatim("Test number"); }, .help = [] { return Message::verbatim("of the tests alone"); },
           .since = 7, .fallback = "2", .below = 40, .nesting = 66}),

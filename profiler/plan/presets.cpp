@@ -50,7 +50,8 @@ const std::vector<Preset>& preset_table() {
       // Communication hides behind attention from some N on; causal work is equal by zigzag order alone.
       {{"gpus", say::preset::gpus{}},
        {{{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]"}, Group::shared_sequence},
-        {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[2,4,8]", "mask=causal", "gpu_order=[contiguous,zigzag]"},
+        {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]", "mask=causal"}, Group::shared_sequence},
+        {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[2,4,8]", "mask=causal", "gpu_order=zigzag"},
          Group::shared_sequence}}},
   };
   return table;

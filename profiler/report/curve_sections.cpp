@@ -12,6 +12,7 @@
 #include "messages/report.h"
 #include "profiler/analysis/roofline.h"
 #include "profiler/analysis/tables/law_table.h"
+#include "profiler/analysis/tables/sharing_table.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
@@ -408,6 +409,18 @@ std::vector<Block> exponents_section(const Context& context) {
   if (!report.families.empty()) {
     blocks.emplace_back(written_out(analysis::law_table(context.table(), report.families), text(say::law::heading{})));
     blocks.emplace_back(plain(say::law::intervals{}));
+  }
+  return blocks;
+}
+
+std::vector<Block> sharing_section(const Context& context) {
+  std::vector<analysis::SharedPoint> points = analysis::shared_points(context.table());
+  if (points.empty()) return {};
+  const analysis::Table table = analysis::sharing_table(context.table(), std::move(points));
+  std::vector<Block> blocks;
+  blocks.emplace_back(written_out(table, text(say::report::sharing_caption{})));
+  for (const analysis::Column& column : table.columns) {
+    if (!column.help.empty()) blocks.emplace_back(plain(Message::verbatim(column.title + ": " + column.help)));
   }
   return blocks;
 }

@@ -34,6 +34,7 @@ constexpr std::array section_kinds{
     SectionKind{"roofline", said<say::report::roofline>, roofline_section},
     SectionKind{"units", said<say::report::units>, units_section},
     SectionKind{"kernels", said<say::report::kernels>, kernels_section},
+    SectionKind{"gpus", said<say::report::sharing>, sharing_section},
     SectionKind{"paper", said<say::report::paper>, paper_section},
     SectionKind{"failures", said<say::report::failures>, failures_section},
     SectionKind{"commands", said<say::report::commands>, commands_section},

@@ -56,6 +56,7 @@ std::vector<Block> tiles_section(const Context&);
 std::vector<Block> roofline_section(const Context&);
 std::vector<Block> units_section(const Context&);
 std::vector<Block> kernels_section(const Context&);
+std::vector<Block> sharing_section(const Context&);
 std::vector<Block> paper_section(const Context&);
 std::vector<Block> failures_section(const Context&);
 std::vector<Block> commands_section(const Context&);

@@ -87,7 +87,8 @@ std::optional<double> checked(const Place& place, std::optional<double> value, c
 
 void require_possible(const Place& place, std::string_view metric, double value) {
   const Metric* row = find_metric(metric);
-  if (row != nullptr && row->unit == "ns" && value == 0) fail(place, say::import::no_time{});
+  const bool may_be_none = metric == metric_key::gpu_combine_ns || metric == metric_key::gpu_exposed_ns;
+  if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_none) fail(place, say::import::no_time{});
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
   constexpr double most = 100.05;  // what is printed with one decimal may be rounded up
   if (value > most) fail(place, say::import::occupancy{.percent = fmt::format("{}", value)});

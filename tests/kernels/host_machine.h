@@ -5,20 +5,22 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <random>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/oracle/float16.h"
+#include "kernels/oracle/inputs.h"
 #include "kernels/oracle/reference.h"
+#include "kernels/ringattn/ringattn_combine_shape.h"
+#include "tests/kernels/host_kernels.h"
 
 namespace attnscope::test {
 
@@ -95,112 +97,43 @@ class HostMachine {
 
   void launch(const Operation& operation) {
     const KernelLaunch& launch = plan_.launches.at(operation.launch);
-    std::map<std::string, std::string> names(operation.buffers.begin(), operation.buffers.end());
-    gpu_ = operation.gpu;
+    const std::map<std::string, std::string> names(operation.buffers.begin(), operation.buffers.end());
     const auto named = [&](const std::string& name) { return names.contains(name) ? names.at(name) : name; };
-    operation.kind == Operation::Kind::combine ? combine(launch.arguments, named) : attention(launch.arguments, named);
-  }
-
-  template <class Named>
-  void attention(const std::vector<Argument>& arguments, const Named& named) {
-    const auto number = [&](std::size_t i) { return std::get<std::int32_t>(arguments.at(i)); };
-    const auto matrix = [&](std::size_t i) { return std::get<TensorMapArgument>(arguments.at(i)); };
-    const TensorMapArgument q = matrix(0);
-    const TensorMapArgument k = matrix(1);
-    const TensorMapArgument v = matrix(2);
-    const TensorMapArgument o = matrix(3);
-    const int instances = number(9);
-    const int group = number(10);
-    const int n_q = number(11);
-    const int n_k = number(12);
-    const float scale = std::get<float>(arguments.at(13));
-    const bool causal = number(16) == 0;
-    const std::int64_t d = q.extents[0];
-    const auto row = [&](const TensorMapArgument& map, std::int64_t instance, std::int64_t r) {
-      if (r >= map.extents[1] || instance >= map.extents[2]) throw std::out_of_range("no such row");
-      return at(named(map.buffer), instance * map.strides[1] + r * map.strides[0], d * 2, gpu_);
-    };
-    const auto value = [&](const std::byte* of, std::int64_t column) {
-      std::uint16_t bits = 0;
-      std::memcpy(&bits, of + column * 2, 2);
-      return static_cast<double>(from_bits(problem_.dtype, bits));
-    };
-    for (int instance = 0; instance < instances; ++instance) {
-      for (int r = 0; r < n_q; ++r) {
-        const std::byte* const query = row(q, instance, r);
-        const int seen = causal ? std::clamp(r + n_k - n_q + 1, 0, n_k) : n_k;
-        std::vector<double> scores(static_cast<std::size_t>(seen));
-        double maximum = -std::numeric_limits<double>::infinity();
-        for (int key = 0; key < seen; ++key) {
-          const std::byte* const of_key = row(k, instance / group, key);
-          double score = 0;
-          for (std::int64_t c = 0; c < d; ++c) score += value(query, c) * value(of_key, c);
-          scores[static_cast<std::size_t>(key)] = score * static_cast<double>(scale);
-          maximum = std::max(maximum, scores[static_cast<std::size_t>(key)]);
-        }
-        std::vector<double> sums(static_cast<std::size_t>(d));
-        double sum = 0;
-        for (int key = 0; key < seen; ++key) {
-          const double weight = std::exp(scores[static_cast<std::size_t>(key)] - maximum);
-          const std::byte* const values = row(v, instance / group, key);
-          sum += weight;
-          for (std::int64_t c = 0; c < d; ++c) sums[static_cast<std::size_t>(c)] += weight * value(values, c);
-        }
-        store(row(o, instance, r), sums, sum);
-        store_lse(named(std::get<BufferArgument>(arguments.at(7)).name), instance * n_q + r, maximum + std::log(sum));
+    std::vector<std::variant<std::byte*, HostTensorMap, std::int32_t, std::int64_t, float>> values;
+    for (const Argument& argument : launch.arguments) {
+      if (const auto* const map = std::get_if<TensorMapArgument>(&argument)) {
+        const std::int64_t bytes = (map->extents[2] - 1) * map->strides[1] + (map->extents[1] - 1) * map->strides[0] +
+                                   map->extents[0] * bytes_per_element(map->dtype);
+        HostTensorMap held{.address = at(named(map->buffer), 0, bytes, operation.gpu)};
+        std::ranges::copy(map->extents, held.extents);
+        std::ranges::copy(map->strides, held.strides);
+        values.emplace_back(held);
+      } else if (const auto* const buffer = std::get_if<BufferArgument>(&argument)) {
+        values.emplace_back(buffer->name.empty() ? nullptr : at(named(buffer->name), 0, 0, operation.gpu));
+      } else if (const auto* const single = std::get_if<float>(&argument)) {
+        values.emplace_back(*single);
+      } else if (const auto* const large = std::get_if<std::int64_t>(&argument)) {
+        values.emplace_back(*large);
+      } else {
+        values.emplace_back(std::get<std::int32_t>(argument));
       }
     }
-  }
-
-  template <class Named>
-  void combine(const std::vector<Argument>& arguments, const Named& named) {
-    const auto number = [&](std::size_t i) { return std::get<std::int32_t>(arguments.at(i)); };
-    const auto name = [&](std::size_t i) { return named(std::get<BufferArgument>(arguments.at(i)).name); };
-    const std::int64_t n = number(4);
-    const int whole = number(5);
-    const int later = number(6);
-    const std::int64_t o_step = std::get<std::int64_t>(arguments.at(8));
-    const std::int64_t lse_step = std::get<std::int64_t>(arguments.at(9));
-    const std::int64_t d = problem_.d;
-    for (std::int64_t row = 0; row < problem_.instances() * n; ++row) {
-      std::vector<double> sums(static_cast<std::size_t>(d));
-      double sum = 0;
-      for (int part = 0; part < whole + later; ++part) {
-        const std::int64_t first = part < whole ? 0 : number(7);
-        if (row % n < first) continue;
-        const std::int64_t source = row / n * (n - first) + row % n - first;
-        float lse = 0;
-        std::memcpy(&lse, at(name(1), (part * lse_step + source) * 4, 4, gpu_), 4);
-        const double weight = std::exp(static_cast<double>(lse));
-        const std::byte* const o = at(name(0), (part * o_step + source * d) * 2, d * 2, gpu_);
-        sum += weight;
-        for (std::int64_t c = 0; c < d; ++c) {
-          std::uint16_t bits = 0;
-          std::memcpy(&bits, o + c * 2, 2);
-          sums[static_cast<std::size_t>(c)] += weight * static_cast<double>(from_bits(problem_.dtype, bits));
-        }
-      }
-      store(at(name(2), row * d * 2, d * 2, gpu_), sums, sum);
-      store_lse(name(3), row, std::log(sum));
+    std::vector<void*> arguments;
+    for (auto& value : values) {
+      arguments.push_back(std::visit([](auto& held) { return static_cast<void*>(&held); }, value));
     }
-  }
-
-  void store(std::byte* row, const std::vector<double>& sums, double sum) {
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-      const std::uint16_t bits = to_bits(problem_.dtype, static_cast<float>(sums[c] / sum));
-      std::memcpy(row + c * 2, &bits, 2);
+    if (operation.kind == Operation::Kind::combine) {
+      compute_ring_combine(arguments.data(), problem_.dtype, problem_.d, launch.blocks(), ringattn::combine_rows);
+    } else {
+      const int right = std::get<std::int32_t>(launch.arguments.at(16));
+      compute_fa3(arguments.data(), problem_.dtype, right == 0);
     }
-  }
-  void store_lse(const std::string& name, std::int64_t row, double value) {
-    const auto single = static_cast<float>(value);
-    std::memcpy(at(name, row * 4, 4, gpu_), &single, 4);
   }
 
   const AttentionPlan& plan_;
   const AttentionProblem& problem_;
   std::map<std::string, std::vector<std::byte>> memory_;
   std::int64_t link_bytes_ = 0;
-  int gpu_ = 0;
 };
 
 }  // namespace attnscope::test

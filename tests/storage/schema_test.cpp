@@ -93,11 +93,12 @@ PointSpec changed(const Field& field) {
       after = !std::get<bool>(before);
       break;
     case FieldType::word:
-      after = std::string(field.name == "dtype"   ? "bf16"
-                          : field.name == "pass"  ? "bwd"
-                          : field.name == "mask"  ? "causal"
-                          : field.name == "cache" ? "warm"
-                                                  : "fa1");
+      after = std::string(field.name == "dtype"       ? "bf16"
+                          : field.name == "pass"      ? "bwd"
+                          : field.name == "mask"      ? "causal"
+                          : field.name == "cache"     ? "warm"
+                          : field.name == "gpu_order" ? "zigzag"
+                                                      : "fa1");
       break;
   }
   EXPECT_TRUE(field.set(spec, after).ok()) << field.name;

@@ -425,10 +425,13 @@ void ExplorerPage::show_kernel() {
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
-  of_kernel_->setVisible(e.kernels.size() > 1 && e.predicts_time);
-  set_words(of_kernel_, qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = text(Nanoseconds(e.ns))}));
+  const bool several = e.kernels.size() > 1 || e.sharing;
+  of_kernel_->setVisible(several && e.predicts_time);
+  const std::string whole = text(Nanoseconds(e.ns));
+  set_words(of_kernel_, e.sharing ? qtext(say::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
+                                  : qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
   const PointRecord* record = measured_record();
-  const std::string name = e.kernels.size() > 1 ? kernel.name : "all";
+  const std::string name = several ? kernel.name : "all";
   std::optional<UnitBars::Measured> measured;
   if (record != nullptr) measured = measured_of(*record, name, limits_of(shown_->choices));
   std::optional<UnitBars::Times> times;

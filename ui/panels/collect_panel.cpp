@@ -253,7 +253,7 @@ void CollectPanel::show_plan(const PlanEvent& event) {
   }
   gpus_.clear();
   if (event.devices.size() > 1) {
-    for (const std::string& device : event.devices) gpus_.push_back({QString::fromStdString(device)});
+    for (const std::string& word : event.devices) gpus_.push_back({QString::fromStdString(word)});
   }
   progress_->setRange(0, static_cast<int>(std::max<std::size_t>(1, event.total)));
   run_ = event.run_id;

@@ -171,6 +171,11 @@ void add_times(Html& html, const PointRecord& record) {
   }
   add_metric(html, record, metric_key::dram_bandwidth);
   add_metric(html, record, metric_key::l2_sm_bandwidth);
+  for (const std::string_view key :
+       {metric_key::gpu_attention_ns, metric_key::gpu_combine_ns, metric_key::gpu_exposed_ns, metric_key::gpu_copies_ns,
+        metric_key::gpu_imbalance, metric_key::link_bytes, metric_key::model_link_bytes}) {
+    if (record.spec.problem.gpus > 1) add_metric(html, record, key);
+  }
 }
 
 /// What --why counted.

@@ -203,6 +203,7 @@ void SubmissionsDialog::choose(const QString& name) {
   QString file = name.isEmpty() ? QString() : QFileInfo(name).absoluteFilePath();
   if (file.endsWith(QLatin1String(".shards"))) file.chop(7);
   chosen_ = true;
+  rows_ = {};
   said_.clear();
   offer_files({file});
   choice_->setCurrentIndex(choice_->findData(file));
@@ -225,20 +226,25 @@ void SubmissionsDialog::show_answer(const QJsonObject& said, const QString& why)
   state_->setText(warning.isEmpty() ? said_ : warning);
   empty_->set_words(
       {rows.isArray() ? qtext(say::submissions::none{}) : QString(), qtext(say::submissions::none_help{})});
-  show_rows(rows.toArray());
+  show_rows(rows.isArray() ? rows.toArray() : QJsonArray(rows_));  // one answer that fails takes nothing away
   if (isVisible() && std::ranges::any_of(rows_, is_at_work)) again_.start();
   emit refreshed();
 }
 
 void SubmissionsDialog::show_rows(const QJsonArray& rows) {
-  const int row = std::max(0, table_->currentIndex().row());
+  // New submissions stand above older ones: what is chosen is known by its file.
+  const QString chosen = file().isEmpty() ? target() : QString();
+  int row = table_->currentIndex().row();
   const int scrolled = table_->verticalScrollBar()->value();
   rows_ = rows;
+  for (int i = 0; !chosen.isEmpty() && i < rows_.size(); ++i) {
+    if (word(rows_.at(i), "file") == chosen) row = i;
+  }
   QStringList files;
   for (const auto& each : rows_) files << word(each, "file");
   if (file().isEmpty()) offer_files(files);
   model_->set_table(table_of(rows_, !file().isEmpty()));
-  if (row < model_->rowCount()) table_->choose_row(row);
+  if (row >= 0 && row < model_->rowCount()) table_->choose_row(row);
   table_->verticalScrollBar()->setValue(scrolled);
   stack_->setCurrentIndex(rows_.isEmpty() ? 1 : 0);
   offer();

@@ -152,10 +152,14 @@ void GpuDevice::add_links(CeilingSet& set, const CeilingOptions& options) {
   constexpr std::chrono::milliseconds limit(15'000);
   try {
     group().open(2);
+    for (Ceiling& link : group().links(options.rounds, limit)) set.ceilings.push_back(std::move(link));
   } catch (const PointEnd&) {
     return;  // it is alone
+  } catch (const DriverError& error) {
+    // What was measured before stays: another GPU is busy, or gone.
+    set.remarks.emplace_back(say::ceiling::way_failed{.load = say::ceiling::peer_copy{}, .reason = error.what()});
+    usable_ = group().usable();
   }
-  for (Ceiling& link : group().links(options.rounds, limit)) set.ceilings.push_back(std::move(link));
 }
 
 GpuGroup& GpuDevice::group() {

@@ -46,9 +46,16 @@ GpuGroup::~GpuGroup() {
   cuda_.cuCtxSetCurrent(first_.context.get());
 }
 
-void GpuGroup::make_first_current() const {
-  first_.context.make_current();
-}
+class GpuGroup::FirstAgain {
+ public:
+  explicit FirstAgain(const GpuGroup& group) : group_(group) {}
+  FirstAgain(const FirstAgain&) = delete;
+  FirstAgain& operator=(const FirstAgain&) = delete;
+  ~FirstAgain() { group_.cuda_.cuCtxSetCurrent(group_.first_.context.get()); }
+
+ private:
+  const GpuGroup& group_;
+};
 
 void GpuGroup::open(int gpus) {
   int count = 0;
@@ -75,34 +82,66 @@ void GpuGroup::open(int gpus) {
       }
     }
   }
+  const FirstAgain first_again(*this);
   for (std::size_t i = gpus_.size(); i < devices.size(); ++i) {
-    auto gpu = std::make_unique<Gpu>();
-    gpu->device = devices[i];
-    if (i == 0) {
+    std::unique_ptr<Gpu> gpu = made(devices[i]);
+    for (const auto& other : gpus_) reach_each_other(*gpu, *other);
+    if (i > 0) uuids_.push_back(device_uuid(cuda_, devices[i]));
+    gpus_.push_back(std::move(gpu));
+  }
+}
+
+std::unique_ptr<GpuGroup::Gpu> GpuGroup::made(CUdevice device) const {
+  auto gpu = std::make_unique<Gpu>();
+  gpu->device = device;
+  try {
+    if (device == first_.device) {
       gpu->context = &first_.context;
       gpu->launches = first_.stream;
       gpu->runner = &first_.runner;
     } else {
-      gpu->own = std::make_unique<Context>(cuda_, devices[i]);
+      gpu->own = std::make_unique<Context>(cuda_, device);
       gpu->context = gpu->own.get();
       gpu->own_stream = make_stream(cuda_);
       gpu->launches = gpu->own_stream.get();
       gpu->own_runner = std::make_unique<KernelRunner>(cuda_, builder_, arch_, gpu->launches, limits_);
       gpu->runner = gpu->own_runner.get();
-      uuids_.push_back(device_uuid(cuda_, devices[i]));
     }
+    gpu->context->make_current();
     gpu->copies = make_stream(cuda_);
     for (Event* event : {&gpu->begin, &gpu->launches_end, &gpu->copies_end}) *event = make_event(cuda_);
-    for (const auto& other : gpus_) {
-      for (const auto& [from, to] : {std::pair{gpu->context, other->context}, {other->context, gpu->context}}) {
-        from->make_current();
-        const CUresult enabled = cuda_.cuCtxEnablePeerAccess(to->get(), 0);
-        if (enabled != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) cuda_.check(enabled, "cuCtxEnablePeerAccess");
+  } catch (const DriverError& error) {
+    // Of another GPU: the point's own is as it was.
+    if (device == first_.device) throw;
+    const bool memory = error.code() == CUDA_ERROR_OUT_OF_MEMORY;
+    throw PointEnd(memory ? Disposition::out_of_memory : Disposition::infeasible,
+                   say::point::other_gpu_unusable{.gpu = device_uuid(cuda_, device), .error = error.what()});
+  }
+  return gpu;
+}
+
+void GpuGroup::reach_each_other(const Gpu& one, const Gpu& other) const {
+  for (const auto& [from, to] : {std::pair{&one, &other}, {&other, &one}}) {
+    from->context->make_current();
+    const CUresult enabled = cuda_.cuCtxEnablePeerAccess(to->context->get(), 0);
+    if (enabled == CUDA_SUCCESS || enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) continue;
+    throw PointEnd(Disposition::infeasible, say::point::no_peer_access{.one = device_uuid(cuda_, from->device),
+                                                                       .other = device_uuid(cuda_, to->device)});
+  }
+}
+
+void GpuGroup::wait_for(const Event& event, std::chrono::milliseconds limit) const {
+  try {
+    first_.runner.wait(event.get(), limit);
+  } catch (const LaunchTimeout&) {
+    for (const auto& gpu : gpus_) {
+      for (const CUstream stream : {gpu->launches, gpu->copies.get()}) {
+        const CUresult state = cuda_.cuStreamQuery(stream);
+        if (state != CUDA_ERROR_NOT_READY) cuda_.check(state, "cuStreamQuery");
       }
     }
-    gpus_.push_back(std::move(gpu));
+    throw;
   }
-  make_first_current();
 }
 
 GpuGroup::Prepared GpuGroup::prepared(const Operation& operation, const AttentionPlan& plan,
@@ -134,6 +173,7 @@ GpuGroup::Prepared GpuGroup::prepared(const Operation& operation, const Attentio
 void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>& others,
                        const PreparedLaunch::Resolve& address_of) {
   release();
+  const FirstAgain first_again(*this);
   schedule_ = &plan.schedule;
   for (const BufferSpec& buffer : others) {
     if (buffer.place.is_part()) continue;
@@ -144,7 +184,6 @@ void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>&
     } catch (const DriverError& error) {
       if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
       const std::int64_t free = free_device_bytes(cuda_);
-      make_first_current();
       throw PointEnd(Disposition::out_of_memory,
                      say::point::memory_of_gpu{
                          .gpu = buffer.gpu, .needed = text(Capacity(bytes_of(others))), .free = text(Capacity(free))});
@@ -164,10 +203,10 @@ void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>&
     gpu->context->make_current();
     cuda_.check(cuda_.cuCtxSynchronize(), "cuCtxSynchronize");
   }
-  make_first_current();
 }
 
 void GpuGroup::release() {
+  schedule_ = nullptr;
   distribute_.clear();
   operations_.clear();
   gather_.clear();
@@ -201,10 +240,12 @@ void GpuGroup::copy(const Prepared& each, CUstream stream) const {
   rows.srcDevice = each.from;
   rows.srcContext = from;
   rows.srcPitch = static_cast<std::size_t>(what.from_pitch);
+  rows.srcHeight = static_cast<std::size_t>(what.rows);
   rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   rows.dstDevice = each.to;
   rows.dstContext = to;
   rows.dstPitch = static_cast<std::size_t>(what.to_pitch);
+  rows.dstHeight = static_cast<std::size_t>(what.rows);
   rows.WidthInBytes = static_cast<std::size_t>(what.row_bytes);
   rows.Height = static_cast<std::size_t>(what.rows);
   rows.Depth = 1;
@@ -224,9 +265,9 @@ void GpuGroup::enqueue(Prepared& each) {
 }
 
 void GpuGroup::run_copies(std::vector<Prepared>& copies, std::chrono::milliseconds limit) {
+  const FirstAgain first_again(*this);
   for (Prepared& each : copies) enqueue(each);
-  for (const Prepared& each : copies) first_.runner.wait(each.end.get(), limit);
-  make_first_current();
+  for (const Prepared& each : copies) wait_for(each.end, limit);
 }
 
 void GpuGroup::distribute(std::chrono::milliseconds limit) {
@@ -246,6 +287,7 @@ double GpuGroup::ns_between(const Event& begin, const Event& end) const {
 double GpuGroup::copy_ns(std::size_t bytes, bool both_ways, const std::array<CUdeviceptr, 4>& from_to,
                          std::chrono::milliseconds limit) {
   constexpr std::chrono::microseconds queuing_time(100);
+  const FirstAgain first_again(*this);
   const std::array ends{gpus_[0].get(), gpus_[1].get()};
   first_.runner.enqueue_delay(queuing_time);
   cuda_.check(cuda_.cuEventRecord(begin_.get(), first_.stream), "cuEventRecord");
@@ -261,14 +303,15 @@ double GpuGroup::copy_ns(std::size_t bytes, bool both_ways, const std::array<CUd
     wait(first_.stream, sender.copies_end.get());
   }
   cuda_.check(cuda_.cuEventRecord(end_.get(), first_.stream), "cuEventRecord");
-  make_first_current();
-  first_.runner.wait(end_.get(), limit);
+  first_.context.make_current();
+  wait_for(end_, limit);
   return ns_between(begin_, end_);
 }
 
 std::vector<Ceiling> GpuGroup::links(int rounds, std::chrono::milliseconds limit) {
   constexpr std::size_t large = std::size_t{256} << 20;
   constexpr std::size_t small = std::size_t{1} << 20;
+  const FirstAgain first_again(*this);
   std::vector<DeviceMemory> memory;
   for (const std::size_t gpu : {0U, 1U, 1U, 0U}) {
     gpus_[gpu]->context->make_current();
@@ -303,6 +346,7 @@ std::vector<Ceiling> GpuGroup::links(int rounds, std::chrono::milliseconds limit
 ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
   // The host queues all of it while the first GPU pauses: then none waits for the host.
   constexpr std::chrono::microseconds queuing_an_operation(20);
+  const FirstAgain first_again(*this);
   const std::span used(gpus_.data(), static_cast<std::size_t>(schedule_->gpus));
   for (const auto& gpu : used) {
     gpu->context->make_current();
@@ -311,7 +355,7 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
     cuda_.check(cuda_.cuEventRecord(gpu->launches_end.get(), gpu->launches), "cuEventRecord");
     wait(first_.stream, gpu->launches_end.get());  // all are ready
   }
-  make_first_current();
+  first_.context.make_current();
   first_.runner.enqueue_delay(queuing_an_operation * static_cast<std::int64_t>(operations_.size() + used.size()));
   cuda_.check(cuda_.cuEventRecord(begin_.get(), first_.stream), "cuEventRecord");
   for (const auto& gpu : used) {
@@ -327,8 +371,7 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
     wait(first_.stream, gpu->copies_end.get());
   }
   cuda_.check(cuda_.cuEventRecord(end_.get(), first_.stream), "cuEventRecord");
-  make_first_current();
-  first_.runner.wait(end_.get(), limit);
+  wait_for(end_, limit);
 
   std::vector<OperationTime> times;
   for (const Prepared& each : operations_) {
@@ -337,15 +380,17 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
     const double begin = ns_between(gpu.begin, each.begin);
     times.push_back({begin, begin + ns_between(each.begin, each.end)});
   }
-  make_first_current();
+  first_.context.make_current();
   // From begin to end by one GPU's clock: those of several do not run together.
   return sum_up(*schedule_, times, ns_between(begin_, end_));
 }
 
 bool GpuGroup::usable() const {
   return std::ranges::all_of(gpus_, [&](const auto& gpu) {
-    const CUresult state = cuda_.cuStreamQuery(gpu->launches);
-    return state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY;
+    return std::ranges::all_of(std::array{gpu->launches, gpu->copies.get()}, [&](CUstream stream) {
+      const CUresult state = cuda_.cuStreamQuery(stream);
+      return state == CUDA_SUCCESS || state == CUDA_ERROR_NOT_READY;
+    });
   });
 }
 

@@ -75,7 +75,13 @@ class GpuGroup {
   void copy(const Prepared& each, CUstream stream) const;
   void run_copies(std::vector<Prepared>& copies, std::chrono::milliseconds limit);
   void wait(CUstream stream, CUevent event) const;
-  void make_first_current() const;
+  /// Whatever a function's end, the first GPU's context is current after it.
+  class FirstAgain;
+  /// One of the kind that is made ready for use. Throws PointEnd that names it.
+  [[nodiscard]] std::unique_ptr<Gpu> made(CUdevice device) const;
+  void reach_each_other(const Gpu& one, const Gpu& other) const;
+  /// A GPU's fault ends nothing on the others: who waits for what never comes asks them.
+  void wait_for(const Event& event, std::chrono::milliseconds limit) const;
   [[nodiscard]] double ns_between(const Event& begin, const Event& end) const;
   /// Copies of `bytes` between the first two GPUs at the same time, from one's `from` to the other's `to`.
   [[nodiscard]] double copy_ns(std::size_t bytes, bool both_ways, const std::array<CUdeviceptr, 4>& from_to,

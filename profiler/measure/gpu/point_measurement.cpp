@@ -2,6 +2,7 @@
 // One point, up to its counters: laid out, run, judged, timed.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <new>
 #include <string>
 #include <utility>
@@ -29,8 +30,8 @@ bool counts_units(const MeasureOptions& options) {
 void predict_uses(const Algorithm& algorithm, const DeviceLimits& limits, PointRecord& record) {
   const AttentionModel model = algorithm.model(record.spec.problem, record.spec.config(), limits);
   const std::vector<LaunchTime> times = predict_times(model, limits);
-  add_predicted_uses(kernel_record(record, "all"), times, Provenance::modelled);
-  if (times.size() < 2) return;
+  add_predicted_uses(kernel_record(record, "all"), of_busiest_gpu(model.schedule, times), Provenance::modelled);
+  if (!several_launches(model.kernels)) return;
   auto time = times.begin();
   for (const KernelModel& kernel : model.kernels) {
     if (!kernel.setup) add_predicted_uses(kernel_record(record, kernel.name), {&*time++, 1}, Provenance::modelled);
@@ -68,6 +69,7 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
     point.waits = options.counters;
   } catch (...) {
     end_by_exception(point.record);
+    if (usable_ && session_->group) session_->group->release();
     // Whatever it did to its inputs, or beside them, is not to be another point's.
     if (usable_ && session_->workspace.holds(waiting_)) session_->workspace.forget_inputs(waiting_);
   }
@@ -144,6 +146,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
     throw PointEnd(Disposition::infeasible, refusal->reason);
   }
+  if (spec.problem.gpus > 1) group().open(spec.problem.gpus);  // before anything is uploaded for nothing
   const std::size_t slot = waiting_;
   PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
   record.statement = session_->builder->statement_of(point.plan.launches, options.keep_sources);
@@ -192,7 +195,6 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
 void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint& point,
                       const MeasureOptions& options) {
   current_work_ = say::point::sharing_crashed{};
-  group().open(record.spec.problem.gpus);
   group().prepare(point.plan, point.others,
                   [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
   record.others = group().uuids(record.spec.problem.gpus);
@@ -204,6 +206,7 @@ void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint
 void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
                             const CancelToken& cancel) {
   current_work_ = say::point::sharing_crashed{};
+  if (options.planted.every > 0) throw PointEnd(Disposition::infeasible, say::point::nothing_planted{});
   const auto begin = Clock::now();
   std::vector<ScheduleTimes> all;
   KernelRecord& whole = kernel_record(record, "all");
@@ -211,23 +214,15 @@ void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, con
   for (int sample = 0; sample < options.max_samples; ++sample) {
     all.push_back(session_->group->run(record.spec.cache, options.timeout));
     whole.samples_ns.push_back(all.back().ns);
-    if (cancel.cancelled() || Clock::now() - begin >= options.timeout) break;
+    const bool slow = options.slow_ns > 0 && all.back().ns > options.slow_ns;
+    if (slow || cancel.cancelled() || Clock::now() - begin >= options.timeout) break;
     if (sample + 1 < options.min_samples) continue;
     if (const auto summary = summarize(whole.samples_ns); summary->relative_spread <= options.max_noise) break;
   }
-  const auto median_of = [&](double ScheduleTimes::*part) {
-    std::vector<double> values;
-    for (const ScheduleTimes& each : all) values.push_back(each.*part);
-    return summarize(values)->median;
-  };
-  add_sharing(whole,
-              {.ns = median_of(&ScheduleTimes::ns),
-               .attention_ns = median_of(&ScheduleTimes::attention_ns),
-               .combine_ns = median_of(&ScheduleTimes::combine_ns),
-               .exposed_ns = median_of(&ScheduleTimes::exposed_ns),
-               .copies_ns = median_of(&ScheduleTimes::copies_ns),
-               .imbalance = median_of(&ScheduleTimes::imbalance)},
-              point.plan.schedule.link_bytes(), Provenance::derived, Provenance::measured);
+  // The middle one: its parts sum to its time, which medians of each part would not.
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
+  std::ranges::nth_element(all, middle, {}, &ScheduleTimes::ns);
+  add_sharing(whole, *middle, point.plan.schedule.link_bytes(), Provenance::modelled, Provenance::measured);
   session_->group->release();
 }
 
@@ -235,10 +230,11 @@ GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& 
                                              const MeasureOptions& options) {
   auto& place = prepared_[slot];
   AttentionPlan plan = algorithm.plan(spec.problem, spec.config(), info_.limits);
-  const auto elsewhere =
-      std::ranges::stable_partition(plan.buffers, [](const BufferSpec& each) { return each.gpu == 0; });
-  std::vector<BufferSpec> others(std::move_iterator(elsewhere.begin()), std::move_iterator(elsewhere.end()));
-  plan.buffers.erase(elsewhere.begin(), elsewhere.end());
+  // Not of std::ranges: clang 14 does not take gcc 12's subrange.
+  const auto elsewhere = std::stable_partition(plan.buffers.begin(), plan.buffers.end(),
+                                               [](const BufferSpec& each) { return each.gpu == 0; });
+  std::vector<BufferSpec> others(std::make_move_iterator(elsewhere), std::make_move_iterator(plan.buffers.end()));
+  plan.buffers.erase(elsewhere, plan.buffers.end());
   PlanMemory::Inputs inputs = inputs_of(spec, options, plan);
   place = std::make_unique<PreparedPoint>(PreparedPoint{.spec = spec,
                                                         .plan = std::move(plan),
@@ -392,7 +388,6 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
   if (record.clocks && samples.sm_clock_hz > 0) record.clocks->sm_clock_hz = samples.sm_clock_hz;
   const bool once = std::ranges::all_of(launches, [](const PreparedLaunch& launch) { return launch.runs() == 1; });
   if ((launches.size() < 2 && once) || options.bare) return;
-  if (launches.size() == 1) samples.launches.push_back(kernel_record(record, "all").samples_ns);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     kernel_record(record, launches[i].name()).samples_ns = std::move(samples.launches[i]);
   }

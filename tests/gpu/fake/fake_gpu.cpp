@@ -27,10 +27,10 @@
 #include <utility>
 #include <vector>
 
-#include "fake_sequence.h"
 #include "kernels/device/philox_shape.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/ringattn/ringattn_combine_shape.h"
+#include "tests/kernels/host_kernels.h"
 
 #undef cuEventElapsedTime  // the table loads its first version
 
@@ -789,7 +789,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_
                                 const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
                                 CUtensorMapFloatOOBfill) {
   *map = {};
-  attnscope::fake::FakeTensorMap kept{.address = address};
+  static_assert(sizeof(attnscope::test::HostTensorMap) <= sizeof(CUtensorMap));
+  attnscope::test::HostTensorMap kept{.address = address};
   std::copy_n(extents, std::min<cuuint32_t>(rank, 3), kept.extents);
   std::copy_n(strides, std::min<cuuint32_t>(rank, 3) - 1, kept.strides);
   std::memcpy(map, &kept, sizeof kept);
@@ -838,10 +839,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
     if (kernel.entry == "attn_fa2_forward") compute_fa2(*kernel.module, arguments);
     const auto dtype = define(*kernel.module, "ATTN_BF16", 0) != 0 ? attnscope::DType::bf16 : attnscope::DType::fp16;
     if (kernel.entry == "attn_fa3_forward") {
-      attnscope::fake::compute_fa3(arguments, dtype, define(*kernel.module, "ATTN_MASK", 0) != 0);
+      attnscope::test::compute_fa3(arguments, dtype, define(*kernel.module, "ATTN_MASK", 0) != 0);
     }
     if (kernel.entry == "attn_ringattn_combine") {
-      attnscope::fake::compute_ring_combine(arguments, dtype, define(*kernel.module, "ATTN_D", 64), blocks,
+      attnscope::test::compute_ring_combine(arguments, dtype, define(*kernel.module, "ATTN_D", 64), blocks,
                                             attnscope::ringattn::combine_rows);
     }
     if (kernel.entry == "attn_splitkv_partial") splitkv.partial(arguments, blocks);

@@ -40,7 +40,8 @@ TEST(Facets, EveryOneSaysWhatItIs) {
 
 /// A point that differs from `like` in that field alone; by the first of these values that it takes.
 std::optional<PointSpec> changed(const PointSpec& like, const Field& field) {
-  for (const std::string_view text : {"2048", "64", "2", "32", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1"}) {
+  for (const std::string_view text :
+       {"2048", "64", "2", "32", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1", "zigzag"}) {
     PointSpec spec = like;
     if (set_field(field, spec, text) && field_text(field, spec) != field_text(field, like)) return spec;
   }

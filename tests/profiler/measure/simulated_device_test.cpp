@@ -34,6 +34,46 @@ Provenance origin_of(const PointRecord& record, std::string_view key, std::strin
   return value ? value->provenance : Provenance::measured;
 }
 
+// Each kind of launch once, and the whole as its schedule plays them.
+TEST(SimulatedDevice, PlaysWhatSeveralGpusShare) {
+  PointSpec spec{.algorithm = "ring", .problem = {}, .tile = {.br = 128, .bc = 128}};
+  spec.problem = {.mask = Mask::causal, .heads_q = 16, .heads_kv = 16, .n_q = 16'384, .n_k = 16'384, .d = 128};
+  const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
+  const auto measured = [&] { return device->measure(spec, {}, {}); };
+  const auto value = [](const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
+    return evaluate(key, record, kernel).value_or(MetricValue()).value;
+  };
+  const double alone = value(measured(), metric_key::time_median_ns);
+  spec.problem.gpus = 4;
+  const PointRecord contiguous = measured();
+  spec.problem.gpu_order = GpuOrder::zigzag;
+  const PointRecord zigzag = measured();
+  for (const PointRecord* record : {&contiguous, &zigzag}) {
+    EXPECT_EQ(value(*record, metric_key::link_bytes), value(*record, metric_key::model_link_bytes));
+    EXPECT_NEAR(value(*record, metric_key::gpu_attention_ns) + value(*record, metric_key::gpu_combine_ns) +
+                    value(*record, metric_key::gpu_exposed_ns),
+                value(*record, metric_key::time_median_ns), 1e-6);
+    EXPECT_EQ(value(*record, metric_key::l2_sm_bytes), value(*record, metric_key::model_l2_sm_bytes));
+  }
+  // Four diagonals and six parts before them, each as it is by itself.
+  EXPECT_EQ(value(contiguous, metric_key::l2_to_sm_bytes),
+            4 * value(contiguous, metric_key::l2_to_sm_bytes, "diagonal") +
+                6 * value(contiguous, metric_key::l2_to_sm_bytes, "earlier") +
+                value(contiguous, metric_key::l2_to_sm_bytes, "combine 1+0") +
+                value(contiguous, metric_key::l2_to_sm_bytes, "combine 2+0") +
+                value(contiguous, metric_key::l2_to_sm_bytes, "combine 3+0") +
+                value(contiguous, metric_key::l2_to_sm_bytes, "combine"));
+  EXPECT_NEAR(value(zigzag, metric_key::gpu_imbalance), 1, 0.02);
+  EXPECT_GT(value(contiguous, metric_key::gpu_imbalance), 1.5);
+  EXPECT_LT(value(zigzag, metric_key::time_median_ns), value(contiguous, metric_key::time_median_ns));
+  EXPECT_GT(value(zigzag, metric_key::time_median_ns), alone / 4);
+  spec.problem.gpus = 9;
+  spec.problem.n_q = spec.problem.n_k = 18 * 1024;
+  const PointRecord more = measured();
+  EXPECT_EQ(more.disposition, Disposition::infeasible);
+  EXPECT_EQ(english_text(more.reason), "Needs 9 GPUs; this machine has 8.");
+}
+
 // Naive's launches read and write S and P: at this length the softmax alone is longer than what is played of a launch.
 TEST(SimulatedDevice, WhatWasNotPlayedWholeIsExtrapolated) {
   const PointRecord record = simulate("naive", 16384, 3);

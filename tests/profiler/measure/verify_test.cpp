@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -65,7 +66,8 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
       rasters.insert(tiling_of(one.spec.config()).raster);
       if (p.d == 64 && p.n_q == 384) tiles_at_64.insert({one.spec.tile.br, one.spec.tile.bc});
     }
-    if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;  // one for decoding alone
+    if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;   // one for decoding alone
+    if (algorithm->facts().in(Group::shared_sequence)) continue;  // of two GPUs, see below
     EXPECT_EQ(shapes.size(), 11U) << algorithm->name();
     EXPECT_EQ(dtypes.size(), algorithm->facts().dtypes.size());
     EXPECT_EQ(kinds.size(), input_kinds().size());
@@ -75,6 +77,19 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
     EXPECT_TRUE(dims.contains(64) && dims.contains(128));
     EXPECT_EQ(count, shapes.size() * 4 * kinds.size() * dims.size() * 3) << algorithm->name();
   }
+}
+
+TEST(VerifyCases, HaveTwoGpusShareASequenceInEveryOrderThatThereIs) {
+  std::map<std::string, std::set<std::pair<GpuOrder, bool>>> orders;
+  for (const VerifyCase& one : table()) {
+    const Algorithm& algorithm = *built_in_algorithms().find(one.spec.algorithm);
+    const AttentionProblem& p = one.spec.problem;
+    ASSERT_EQ(p.gpus, algorithm.facts().in(Group::shared_sequence) ? 2 : 1) << describe(one.spec);
+    if (p.gpus == 2) orders[one.spec.algorithm].insert({p.gpu_order, p.mask == Mask::causal});
+  }
+  EXPECT_EQ(orders["ring"].size(), 6U);
+  EXPECT_EQ(orders["allgather"].size(), 4U);
+  EXPECT_EQ(orders["ulysses"].size(), 2U);
 }
 
 TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {

@@ -368,7 +368,7 @@ TEST(PlanHash, OfEveryPresetIsThatOfRecordedRuns) {
       {"decode", "ca680d967ebfdb0a", "a573b5de766cb535"},
       {"law", "f2e9a18ea32732f8", "f2e9a18ea32732f8"},
   });
-  ASSERT_EQ(known.size() + 1, presets().size()) << "linear came after these were recorded";
+  ASSERT_EQ(known.size() + 2, presets().size()) << "linear and gpus came after these were recorded";
   for (const Known& one : known) {
     const SweepRequest request{.preset = std::string(one.preset), .axes = {}, .algorithms = {}};
     for (const auto& [gpu, hash] : {std::pair("h200", one.h200), std::pair("a100", one.a100)}) {
@@ -495,8 +495,8 @@ TEST(Presets, AreNamedAndDescribed) {
     EXPECT_EQ(plan->preset, preset.name);
     EXPECT_EQ(plan->description, preset.description);
   }
-  EXPECT_THAT(names,
-              ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode", "law", "linear"));
+  EXPECT_THAT(names, ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode", "law",
+                                 "linear", "gpus"));
 }
 
 TEST(Presets, QuickHasCurvesOfAllTakersAndATileGrid) {
@@ -711,7 +711,7 @@ TEST(Describe, TellsPointsApartByEveryField) {
   const PointSpec plain{.algorithm = "fa2", .problem = {}, .tile = {.br = 64, .bc = 64}};
   for (const Field& field : point_fields()) {
     PointSpec other = plain;
-    for (const char* text : {"96", "64", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1"}) {
+    for (const char* text : {"96", "64", "0.25", "yes", "bf16", "bwd", "causal", "warm", "fa1", "zigzag"}) {
       if (field_text(field, other) == field_text(field, plain)) static_cast<void>(set_field(field, other, text));
     }
     ASSERT_NE(field_text(field, other), field_text(field, plain)) << field.name;

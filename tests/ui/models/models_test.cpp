@@ -79,7 +79,7 @@ TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
 // A value of a field of the table, other than what goes without saying.
 void change(PointSpec& spec, const Field& field) {
   const FieldValue before = field.get(spec);
-  for (const char* text : {"3", "0.25", "yes", "warm", "causal", "bf16", "bwd", "fa1", "64", "128"}) {
+  for (const char* text : {"3", "0.25", "yes", "warm", "causal", "bf16", "bwd", "fa1", "64", "128", "zigzag"}) {
     PointSpec other = spec;
     if (set_field(field, other, text).ok() && field.get(other) != before) {
       spec = other;

@@ -2,20 +2,19 @@
 // What the kernels of a shared sequence compute, on the host, from their parameters as they are launched.
 #pragma once
 
-#include <cuda.h>
-
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
 #include "kernels/oracle/float16.h"
 
-namespace attnscope::fake {
+namespace attnscope::test {
 
-/// What the fake driver encodes a tensor map as: [instances, rows, columns] of 16 bits.
-struct FakeTensorMap {
+/// What stands for a tensor map there: [instances, rows, columns] of 16 bits.
+struct HostTensorMap {
   void* address = nullptr;
   std::uint64_t extents[3] = {};
   std::uint64_t strides[2] = {};  ///< bytes, of a row and of an instance
@@ -26,21 +25,20 @@ struct FakeTensorMap {
                                             static_cast<std::uint64_t>(r) * strides[0]);
   }
 };
-static_assert(sizeof(FakeTensorMap) <= sizeof(CUtensorMap));
 
 /// attn_fa3_forward of 16-bit operands, full or causal: maps of Q, K, V and O, three scales, lse, taken, instances,
 /// group, n_q, n_k, scale, heads_q, left, right, ...
 inline void compute_fa3(void** arguments, DType dtype, bool causal) {
   const auto map = [&](int i) {
-    FakeTensorMap copy;
+    HostTensorMap copy;
     std::memcpy(static_cast<void*>(&copy), arguments[i], sizeof copy);
     return copy;
   };
   const auto number = [&](int i) { return *static_cast<const int*>(arguments[i]); };
-  const FakeTensorMap q = map(0);
-  const FakeTensorMap k = map(1);
-  const FakeTensorMap v = map(2);
-  const FakeTensorMap o = map(3);
+  const HostTensorMap q = map(0);
+  const HostTensorMap k = map(1);
+  const HostTensorMap v = map(2);
+  const HostTensorMap o = map(3);
   auto* const lse = *static_cast<float* const*>(arguments[7]);
   const int n_q = number(11);
   const int n_k = number(12);
@@ -105,4 +103,4 @@ inline void compute_ring_combine(void** arguments, DType dtype, std::int64_t d, 
   }
 }
 
-}  // namespace attnscope::fake
+}  // namespace attnscope::test

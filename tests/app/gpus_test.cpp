@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points of several GPUs by the real program: collected, laid beside one GPU, exported, and refused where devices share
+// a plan already.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "subprocess.h"
+#include "sweeps.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Words shared_points{"collect", "--algorithms", "ring,ulysses", "-a",       "N=2048", "-a",          "d=64",
+                          "-a",      "heads=4",      "-a",           "gpus=1,2", "-a",     "mask=causal", "--quiet"};
+
+TEST(GpusCommand, LaysThemBesideOneGpu) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  ASSERT_EQ(run(folder, shared_points + Words{"--device", "simulated", "-o", file}).exit_code, 0);
+  const Outcome outcome = run(folder, {"gpus", "--format", "json", file});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = nlohmann::json::parse(outcome.out).at("rows");
+  ASSERT_EQ(rows.size(), 2U);
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.at("gpus"), 2);
+    EXPECT_EQ(row.at("link_bytes"), row.at("model_link_bytes"));
+    EXPECT_GT(row.at("efficiency").get<double>(), 0.1);
+    EXPECT_LT(row.at("efficiency").get<double>(), 1.0);
+  }
+  EXPECT_EQ(rows[0].at("link_bytes"), 2 * 4 * 2048 * 64 * 2) << "K and V of four heads once over";
+  const Outcome report = run(folder, {"report", file, "-o", folder / "r.md", "--sections", "gpus"});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  const Outcome one = run(folder, {"gpus", "--filter", "fa2", file});
+  EXPECT_EQ(one.exit_code, 1);
+}
+
+TEST(GpusCommand, OneProcessMeasuresThemAndNotOneADevice) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, shared_points + Words{"--device", "simulated*2", "-o", folder / "a.attnscope"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("name one device (--device 0"));
+}
+
+}  // namespace
+}  // namespace attnscope::testing
