@@ -180,6 +180,7 @@ ExitCode model(ModelOptions& options) {
   append(table.columns, time_columns(people));
   append(table.columns, {{"reason"}});
   if (!people) append(table.columns, {{"dram_rate"}, {"l2_rate"}});
+  if (!people && shared) append(table.columns, {{"link_rate"}});
   if (people) {  // byte counts carry their unit here
     constexpr std::string_view unit = "_bytes";
     for (TableColumn& column : table.columns) {
@@ -211,9 +212,16 @@ ExitCode model(ModelOptions& options) {
       for (const bool measured : {rates.dram_measured, rates.l2_measured}) {
         fields.emplace_back(measured ? "measured" : "table");
       }
+      if (shared) fields.emplace_back(rates.link_measured ? "measured" : "assumed");
     }
   }
   out.line(text(whose_rates));
+  if (shared) {
+    const std::string rate = text(BytesPerSecond(rates.link.bytes_per_second));
+    const std::string latency = text(Nanoseconds(rates.link.latency_ns));
+    out.line(rates.link_measured ? text(say::terminal::links_measured{.rate = rate, .latency = latency})
+                                 : text(say::terminal::links_assumed{.rate = rate, .latency = latency}));
+  }
   out.gap();
   out.table(people ? without_defaults(table, known_algorithms()) : table);
   return ExitCode::ok;

@@ -38,8 +38,7 @@ struct Transfer {
 struct Operation {
   enum class Kind { attention, combine, transfer };
   Kind kind = Kind::attention;
-  int gpu = 0;  ///< that runs the launch, or sends
-  int step = 0;
+  int gpu = 0;             ///< that runs the launch, or sends
   std::size_t launch = 0;  ///< of the plan's
   /// The launch's arguments name buffers of GPU 0; here are those that stand for them.
   std::vector<std::pair<std::string, std::string>> buffers{};

@@ -181,7 +181,7 @@ class RingPlan {
       const std::string name = parts.later == 0 && parts.whole == p_.gpus
                                    ? "combine"
                                    : fmt::format("combine {}+{}", parts.whole, parts.later);
-      maker_.launch({.kind = Kind::combine, .gpu = gpu, .step = p_.gpus}, name,
+      maker_.launch({.kind = Kind::combine, .gpu = gpu}, name,
                     {{"o_parts", "o.parts"}, {"lse_parts", "lse.parts"}, {"o", "o"}, {"lse", "lse"}},
                     [&] { return ringattn::combine_launch(parts, name); });
     }
@@ -211,8 +211,7 @@ class RingPlan {
           after.insert(after.end(), computed_[receiver].begin(), computed_[receiver].end());
           after.push_back(forwarded[receiver][i]);
         }
-        const std::size_t copy =
-            maker_.transfer(gpu, step, copy_rows(from, next, to, {.tokens = n_}), std::move(after));
+        const std::size_t copy = maker_.transfer(gpu, copy_rows(from, next, to, {.tokens = n_}), std::move(after));
         sent_[receiver].push_back(copy);
         forwarding_[sender].push_back(copy);
       }
@@ -227,7 +226,7 @@ class RingPlan {
     if (part.name.empty()) return;
     // What has all rows is computed with the keys of GPUs up to this one: the first steps.
     const std::string slot = fmt::format("part{}", step);
-    done.push_back(maker_.attention({.gpu = gpu, .step = step, .after = arrived_[static_cast<std::size_t>(gpu)]},
+    done.push_back(maker_.attention({.gpu = gpu, .after = arrived_[static_cast<std::size_t>(gpu)]},
                                     {.name = part.name, .problem = part.problem, .q_rows = n_, .kv_rows = n_},
                                     {{"q", part.first_row > 0 ? "q.late" : "q"},
                                      {"k", held("k", step)},
@@ -355,7 +354,7 @@ AttentionPlan AllGatherAttention::plan(const AttentionProblem& p, const Config& 
         std::int64_t from = 0;
         for (const ringattn::Stretch& stretch : ringattn::tokens_of(p, gpu)) {
           const ringattn::Rows rows{.from = from, .to = stretch.token, .tokens = stretch.tokens};
-          arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, 0, copy_rows(own, all, to, rows), {}));
+          arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, copy_rows(own, all, to, rows), {}));
           from += stretch.tokens;
         }
       }
@@ -364,7 +363,7 @@ AttentionPlan AllGatherAttention::plan(const AttentionProblem& p, const Config& 
   for (int gpu = 0; gpu < p.gpus; ++gpu) {
     const std::vector<GatheredPart> parts = gathered_parts(p, gpu);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      maker.attention({.gpu = gpu, .step = 1, .after = arrived[static_cast<std::size_t>(gpu)]},
+      maker.attention({.gpu = gpu, .after = arrived[static_cast<std::size_t>(gpu)]},
                       {.name = parts[i].name, .problem = parts[i].problem, .q_rows = n, .kv_rows = p.n_k},
                       {{"q", fmt::format("q.{}", i)}, {"k", "k.all"}, {"v", "v.all"}, {"o", o[i]}, {"lse", lse[i]}});
     }
@@ -434,7 +433,7 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
         for (std::int64_t entry = 0; entry < p.batch; ++entry) {
           const Ends both = ends(name, entry, gpu, to);
           arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(
-              gpu, 0,
+              gpu,
               copy_rows(both.tokens, both.heads, to, {.from = both.tokens_from, .to = both.heads_from, .tokens = n}),
               {}));
         }
@@ -445,7 +444,7 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
   computed.reserve(static_cast<std::size_t>(p.gpus));
   for (int gpu = 0; gpu < p.gpus; ++gpu) {
     computed.push_back(
-        maker.attention({.gpu = gpu, .step = 1, .after = arrived[static_cast<std::size_t>(gpu)]},
+        maker.attention({.gpu = gpu, .after = arrived[static_cast<std::size_t>(gpu)]},
                         {.name = "attention", .problem = part, .q_rows = p.n_k, .kv_rows = p.n_k},
                         {{"q", "q.all"}, {"k", "k.all"}, {"v", "v.all"}, {"o", "o.all"}, {"lse", "lse.all"}}));
   }
@@ -456,7 +455,7 @@ AttentionPlan UlyssesAttention::plan(const AttentionProblem& p, const Config& co
         const Ends both = ends("o", entry, to, gpu);
         Transfer copy =
             copy_rows(both.heads, both.tokens, to, {.from = both.heads_from, .to = both.tokens_from, .tokens = n});
-        maker.transfer(gpu, 2, std::move(copy), {computed[static_cast<std::size_t>(gpu)]});
+        maker.transfer(gpu, std::move(copy), {computed[static_cast<std::size_t>(gpu)]});
       }
     }
   }

@@ -190,8 +190,8 @@ std::size_t PlanMaker::attention(Operation where, const Attention& what, Names n
   });
 }
 
-std::size_t PlanMaker::transfer(int gpu, int step, Transfer what, std::vector<std::size_t> after) {
-  Operation operation{.kind = Operation::Kind::transfer, .gpu = gpu, .step = step, .after = std::move(after)};
+std::size_t PlanMaker::transfer(int gpu, Transfer what, std::vector<std::size_t> after) {
+  Operation operation{.kind = Operation::Kind::transfer, .gpu = gpu, .after = std::move(after)};
   operation.transfer = std::move(what);
   return add(std::move(operation));
 }

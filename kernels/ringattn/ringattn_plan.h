@@ -72,7 +72,7 @@ class PlanMaker {
     std::int64_t kv_rows = 0;
   };
   std::size_t attention(Operation where, const Attention& what, Names names);
-  std::size_t transfer(int gpu, int step, Transfer what, std::vector<std::size_t> after);
+  std::size_t transfer(int gpu, Transfer what, std::vector<std::size_t> after);
 
   /// `row_bytes` 0: rows of d elements.
   [[nodiscard]] Matrix matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens,

@@ -214,6 +214,8 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
 
 bool is_quick(const AttentionProblem& problem) {
   constexpr std::int64_t few_entries = 8;
+  constexpr int few_gpus = 8;  // each waits for each: a schedule grows with their square
+  if (problem.gpus > few_gpus) return false;
   return !problem.mask.sparse() && (!problem.mask.padded() || problem.batch <= few_entries);
 }
 

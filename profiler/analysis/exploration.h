@@ -122,7 +122,7 @@ struct Exploration {
                                   std::span<const Ceiling> measured = {});
 
 /// Whether explore() of such a problem is a matter of some hundred microseconds: block masks, whose squares are
-/// counted, and long lists of lengths are none.
+/// counted, long lists of lengths and many GPUs are none.
 [[nodiscard]] bool is_quick(const AttentionProblem&);
 
 }  // namespace attnscope::analysis

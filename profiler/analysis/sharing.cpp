@@ -68,7 +68,8 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
     const AttentionProblem& p = point.spec.problem;
     AttentionProblem like = on_one_gpu(p);
     like.n_q = like.n_k = 1;
-    return std::tuple(table.run_index(point.row), point.spec.algorithm, describe(like), p.gpu_order, p.gpus, p.n_k);
+    return std::tuple(table.run_index(point.row), point.spec.algorithm, describe(like), p.gpu_order,
+                      describe(point.spec.config()), p.gpus, p.n_k);
   });
   return all;
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "messages/law.h"
 #include "messages/report.h"
@@ -414,12 +415,31 @@ std::vector<Block> exponents_section(const Context& context) {
 }
 
 std::vector<Block> sharing_section(const Context& context) {
-  std::vector<analysis::SharedPoint> points = analysis::shared_points(context.table());
+  const std::vector<analysis::SharedPoint> points = analysis::shared_points(context.table());
   if (points.empty()) return {};
-  const analysis::Table table = analysis::sharing_table(context.table(), std::move(points));
-  std::vector<Block> blocks;
-  blocks.emplace_back(written_out(table, text(say::report::sharing_caption{})));
-  for (const analysis::Column& column : table.columns) {
+  std::vector<Block> blocks{plain(say::report::sharing_caption{})};
+  // What all rows of a table have in common is its caption.
+  constexpr std::array<const char*, 5> common{"algorithm", "problem", "gpu_order", "tile", "run"};
+  const analysis::Table whole = analysis::sharing_table(context.table(), points);
+  const auto caption_of = [&](std::size_t row) {
+    std::vector<std::string> words;
+    for (const char* const key : common) words.push_back(whole.find(key)->cell(row).text);
+    return fmt::format("{}", fmt::join(words, " · "));
+  };
+  for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
+    const std::string caption = caption_of(begin);
+    while (end < points.size() && caption_of(end) == caption) ++end;
+    const std::span part(points.data() + begin, end - begin);
+    analysis::Table table = analysis::sharing_table(context.table(), {part.begin(), part.end()});
+    for (const char* const key : common) table.drop(key);
+    // `attnscope gpus` has them: here they have no room.
+    for (const char* const key : {"tokens", "model_link_bytes", "gpu_copies_ns", "attention_rate", "link_rate"}) {
+      table.drop(key);
+    }
+    table.drop_empty_columns();
+    blocks.emplace_back(written_out(table, caption));
+  }
+  for (const analysis::Column& column : whole.columns) {
     if (!column.help.empty()) blocks.emplace_back(plain(Message::verbatim(column.title + ": " + column.help)));
   }
   return blocks;

@@ -34,8 +34,32 @@ TEST(GpusCommand, LaysThemBesideOneGpu) {
   EXPECT_EQ(rows[0].at("link_bytes"), 2 * 4 * 2048 * 64 * 2) << "K and V of four heads once over";
   const Outcome report = run(folder, {"report", file, "-o", folder / "r.md", "--sections", "gpus"});
   EXPECT_EQ(report.exit_code, 0) << report.err;
+  // No joining took 0 ns: what is exported comes back.
+  ASSERT_EQ(run(folder, {"export", file, "--format", "csv", "-o", folder / "a.csv"}).exit_code, 0);
+  const Outcome import = run(folder, {"import", folder / "a.csv", "-o", folder / "b.attnscope"});
+  ASSERT_EQ(import.exit_code, 0) << import.err;
+  const auto again = nlohmann::json::parse(run(folder, {"gpus", "--json", folder / "b.attnscope"}).out).at("rows");
+  ASSERT_EQ(again.size(), 2U);
+  for (const char* key : {"time_ns", "efficiency", "gpu_combine_ns", "link_bytes", "hides_from"}) {
+    EXPECT_EQ(again[1].at(key), rows[1].at(key)) << key;
+  }
   const Outcome one = run(folder, {"gpus", "--filter", "fa2", file});
   EXPECT_EQ(one.exit_code, 1);
+}
+
+TEST(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run(folder, {"model", "--algorithms", "ulysses", "-a", "N=2048", "-a", "d=64", "-a",
+                                       "heads=4", "-a", "gpus=2", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = nlohmann::json::parse(outcome.out).at("rows");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].at("kernel"), "all");
+  EXPECT_EQ(rows[1].at("runs"), 2);
+  EXPECT_EQ(rows[0].at("model_l2_to_sm_bytes").get<double>(), 2 * rows[1].at("model_l2_to_sm_bytes").get<double>());
+  // A half of Q, K, V and O of four heads.
+  EXPECT_EQ(rows[0].at("model_link_bytes"), 4 * 4 * 2048 * 64 * 2 / 2);
+  EXPECT_EQ(rows[0].at("link_rate"), "assumed");
 }
 
 TEST(GpusCommand, OneProcessMeasuresThemAndNotOneADevice) {

@@ -7,6 +7,7 @@
 
 #include "messages/facet.h"
 #include "messages/field.h"
+#include "messages/metric.h"
 #include "messages/sharing.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/metrics/metrics.h"
@@ -39,10 +40,11 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
       return Cell{.text = people ? text_of(*value) : raw_text(value), .number = value, .row = point.row};
     });
   };
-  const auto metric = [&](std::string_view key) {
+  // Under a title that is shorter than the metric's own.
+  const auto metric = [&](std::string_view key, const Message& title) {
     const Metric& known = *find_metric(key);
     add(
-        {.key = std::string(key), .title = text(known.label()), .help = text(known.help())},
+        {.key = std::string(key), .title = text(title), .help = text(known.help())},
         [&points, &known](const Point& point) { return points.values(known.key).at(point.row); },
         [&known](double value) { return value_text(value, known.unit); });
   };
@@ -66,16 +68,16 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
   add(
       {.key = "efficiency", .title = text(say::sharing::efficiency{}), .help = text(say::sharing::efficiency_help{})},
       [](const Point& point) { return point.efficiency; }, [](double value) { return fmt::format("{:.3f}", value); });
-  for (const std::string_view key : {metric_key::gpu_attention_ns, metric_key::gpu_combine_ns,
-                                     metric_key::gpu_exposed_ns, metric_key::gpu_copies_ns}) {
-    metric(key);
-  }
+  metric(metric_key::gpu_attention_ns, say::sharing::attention{});
+  metric(metric_key::gpu_combine_ns, say::sharing::joining{});
+  metric(metric_key::gpu_exposed_ns, say::sharing::exposed{});
+  metric(metric_key::gpu_copies_ns, say::sharing::copies{});
   add(
       {.key = "hidden", .title = text(say::sharing::hidden{}), .help = text(say::sharing::hidden_help{})},
       [](const Point& point) { return point.hidden; }, [](double value) { return text(Share(value)); });
-  for (const std::string_view key : {metric_key::link_bytes, metric_key::model_link_bytes, metric_key::gpu_imbalance}) {
-    metric(key);
-  }
+  metric(metric_key::link_bytes, say::metric::link_bytes{});
+  metric(metric_key::model_link_bytes, say::metric::model_link_bytes{});
+  metric(metric_key::gpu_imbalance, say::sharing::imbalance{});
   add(
       {.key = "attention_rate", .title = text(say::sharing::attention_rate{})},
       [](const Point& point) { return point.attention_rate; },
@@ -88,9 +90,10 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
   add(
       {.key = "hides_from", .title = text(say::sharing::hides_from{}), .help = text(say::sharing::hides_from_help{})},
       [](const Point& point) { return point.hides_from; }, [](double value) { return number_text(value); });
-  table.add({.key = "provenance", .title = text(say::sharing::provenance{})}, [&points](const Point& point) {
-    return fmt::format("{} · {} · {}", text(title(points.points().origin(point.row))), points.run(point.row).title,
-                       device_title(points, points.run_index(point.row)));
+  table.add({.key = "provenance", .title = text(say::sharing::provenance{})},
+            [&points](const Point& point) { return title(points.points().origin(point.row)); });
+  table.add({.key = "run", .title = text(say::sharing::run{})}, [&points](const Point& point) {
+    return fmt::format("{} · {}", points.run(point.row).title, device_title(points, points.run_index(point.row)));
   });
   return std::move(table).take();
 }

@@ -58,6 +58,16 @@ TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
   EXPECT_EQ(shown.find("link_bytes")->cell(0).number, 2 << 20);
 }
 
+// Whatever order it was asked for in, one GPU has all tokens.
+TEST(Sharing, OneGpuStandsBesideEveryOrder) {
+  PointRecord alone = point_of(1, 20'000);
+  PointRecord shared = point_of(2, 12'500);
+  alone.spec.problem.gpu_order = GpuOrder::zigzag;
+  shared.spec.problem.gpu_order = GpuOrder::striped;
+  const PointTable table = table_of({alone, shared});
+  EXPECT_DOUBLE_EQ(shared_points(table).at(0).efficiency.value(), 0.8);
+}
+
 TEST(Sharing, OfNoOtherProblemIsAnythingSaid) {
   PointRecord other = point_of(1, 20'000);
   other.spec.problem.mask = Mask::causal;
