@@ -48,7 +48,9 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
   Message all;
   for (const auto& metric : unknown) {
     Message one = say::command::unknown_metric{.metric = metric.name};
-    if (!metric.near.empty()) {
+    if (std::ranges::find(metric.near, metric.name) != metric.near.end()) {
+      one = say::command::metric_not_here{.metric = metric.name};
+    } else if (!metric.near.empty()) {
       one = say::command::unknown_metric_near{.metric = metric.name, .near = join_or(metric.near)};
     }
     all = all.empty() ? one : Message(say::command::several{.first = all, .next = one});

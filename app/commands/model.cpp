@@ -17,6 +17,7 @@
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 #include "messages/terminal.h"
+#include "profiler/analysis/sharing.h"
 #include "profiler/analysis/speed_of_light.h"
 #include "profiler/units/spelling.h"
 
@@ -216,12 +217,7 @@ ExitCode model(ModelOptions& options) {
     }
   }
   out.line(text(whose_rates));
-  if (shared) {
-    const std::string rate = text(BytesPerSecond(rates.link.bytes_per_second));
-    const std::string latency = text(Nanoseconds(rates.link.latency_ns));
-    out.line(rates.link_measured ? text(say::terminal::links_measured{.rate = rate, .latency = latency})
-                                 : text(say::terminal::links_assumed{.rate = rate, .latency = latency}));
-  }
+  if (shared) out.line(text(analysis::link_words(rates.link, rates.link_measured)));
   out.gap();
   out.table(people ? without_defaults(table, known_algorithms()) : table);
   return ExitCode::ok;

@@ -89,6 +89,7 @@ class Several {
     SweepPlan plan;
     Collected collected;
     std::vector<std::int64_t> ms;
+    bool counters = true;
   };
 
   [[nodiscard]] const DeviceInfo& info(std::size_t d) const { return infos_[d]; }
@@ -162,6 +163,7 @@ Several::Planned& Several::add_plan(SweepPlan plan, std::size_t device, int roun
   RunHeader header = planner_.header(opened, added.plan);
   header.rounds = rounds;
   added.collected = collected_of(added.plan, std::move(header), options_);
+  added.counters = options_.measure.counters;
   added.ms = collection_ms(added.plan.points, known_algorithms());
   owner_.push_back(device);
   return added;
@@ -178,10 +180,13 @@ void Several::plan_all() {
   const SweepPlan anchors = anchors_of(main.collected, main.ms);
   if (anchors.points.empty() || options_.dry_run) return;
   const std::string shard = std::exchange(options_.shard, {});  // of anchors each shard has its own
+  // Units are compared by times: counters would take ten times as long.
+  const bool counters = std::exchange(options_.measure.counters, false);
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     add_plan(anchors, d, info(d).simulated ? 1 : std::max(options_.rounds, anchor_rounds));
   }
   options_.shard = shard;
+  options_.measure.counters = counters;
 }
 
 void Several::open_recordings(RunStore& store) {
@@ -208,6 +213,7 @@ void Several::open_recordings(RunStore& store) {
     run.rounds = recording.rounds();
     run.done = recording.done_before();
     if (owner_[r] != nobody) run.device = owner_[r];
+    run.counters = planned.counters;
     if (owner_[r] == nobody) {
       add_open_groups(recording, planned.ms, run);
     } else {

@@ -83,7 +83,7 @@ double link_peak_bytes_per_second(const DeviceLimits& limits) {
     case 80:
       return 12 * 25e9;
     case 90:
-      return 18 * 26.5625e9;
+      return limits.name.find("PCIe") == std::string::npos ? 18 * 26.5625e9 : 63e9;
     case 100:
     case 103:
       return 18 * 50e9;

@@ -11,6 +11,7 @@
 #include "kernels/growth_laws.h"
 #include "kernels/ringattn/ringattn_combine.h"
 #include "kernels/ringattn/ringattn_plan.h"
+#include "kernels/tile_table.h"
 #include "messages/refusal.h"
 #include "messages/tile_meaning.h"
 
@@ -69,7 +70,8 @@ std::int64_t element_bytes(const AttentionProblem& p) {
 }  // namespace
 
 Config SharedSequence::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  return inner_.default_config(on_one_gpu(p), device);
+  // The whole problem's, whatever the number of GPUs: times of several are then laid beside one of the same tile.
+  return auto_config(inner_, on_one_gpu(p), device);
 }
 
 std::optional<Refusal> SharedSequence::refusal(const AttentionProblem& p, const Config& config,

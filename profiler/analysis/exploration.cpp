@@ -178,6 +178,8 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.rates_of = rates.measured_on;
   result.dram_rate_measured = rates.dram_measured;
   result.l2_rate_measured = rates.l2_measured;
+  result.link = rates.link;
+  result.link_rate_measured = rates.link_measured;
   result.rates_inherited = rates.inherited;
   std::vector<LaunchLoad> loads = predict_loads(model, limits);
   std::vector<LaunchTime> times = launch_times(loads, rates);

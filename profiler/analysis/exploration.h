@@ -106,6 +106,8 @@ struct Exploration {
   bool rates_inherited = false;
   bool dram_rate_measured = false;  ///< on this GPU: of the ceilings that were given
   bool l2_rate_measured = false;
+  LinkRate link{};  ///< of copies between GPUs
+  bool link_rate_measured = false;
 
   /// The kernel that takes longest. Pre: no refusal.
   [[nodiscard]] std::size_t longest() const;

@@ -22,6 +22,8 @@ std::string_view ceiling_of(Bound bound, DType dtype) {
       return ceiling_key::dram_read;
     case Bound::l2:
       return ceiling_key::l2_read;
+    case Bound::link:
+      return ceiling_key::peer_copy_both_ways;
     case Bound::mma_sync:
       return dtype == DType::bf16 ? ceiling_key::mma_bf16 : ceiling_key::mma_fp16;
     case Bound::wgmma:
@@ -55,6 +57,10 @@ std::optional<Roof> tabled_roof(Bound bound, const DeviceLimits& limits, const D
       roof.source = limits.stated.l2_bytes > 0 ? RoofSource::stated
                     : rates.inherited          ? RoofSource::as_elsewhere
                                                : RoofSource::usual_of_kind;
+      break;
+    case Bound::link:
+      roof.rate = link_peak_bytes_per_second(limits);
+      roof.clock_hz.reset();
       break;
     case Bound::wgmma:
       return std::nullopt;
@@ -135,6 +141,9 @@ std::optional<Counted> count_closed(const Algorithm& algorithm, const AttentionP
     counted.bytes[static_cast<std::size_t>(RooflineLevel::dram)] += load.runs * load.dram_bytes;
     counted.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)] += load.runs * load.l2_sm_bytes;
   }
+  if (const auto links = algorithm.facts().link_bytes; links != nullptr) {
+    counted.bytes[static_cast<std::size_t>(RooflineLevel::link)] = static_cast<double>(links(problem));
+  }
   return counted;
 }
 
@@ -158,6 +167,11 @@ class RooflineBuilder {
     report_.flops_per_exponential =
         flops_per_exponential(report_.like, table_.algorithms().find(table_.algorithm(first)));
     report_.roofs = roofs_of(table_.run(first).limits, request_.ceilings, report_.like.dtype);
+    const ValueColumn& links = bytes_of(table_, RooflineLevel::link);
+    const bool any = std::ranges::any_of(of_run, [&](const auto& its) {
+      return std::ranges::any_of(its.second, [&](Row row) { return links.has(row); });
+    });
+    if (!any) std::erase_if(report_.roofs, [](const Roof& roof) { return roof.bound == Bound::link; });
     for (const auto& [place, its] : of_run) {
       if (request_.along == Along::n) {
         add_along_n(its);
@@ -177,7 +191,7 @@ class RooflineBuilder {
       ++report_.without_time;
       return false;
     }
-    if (!table_.dram_traffic().has(row) && !table_.values(metric_key::l2_sm_bytes).has(row)) {
+    if (!has_bytes(table_, row)) {
       ++report_.without_bytes;
       return false;
     }
@@ -240,7 +254,9 @@ class RooflineBuilder {
     point.tile = table_.tile_of(row).tile;
     point.ns = times.value(row);
     point.throttled = table_.throttled(row);
-    point.bytes = {table_.dram_traffic().at(row), table_.values(metric_key::l2_sm_bytes).at(row)};
+    for (const RooflineLevel level : roofline_levels) {
+      point.bytes.at(static_cast<std::size_t>(level)) = bytes_of(table_, level).at(row);
+    }
     point.provenance = table_.values(metric_key::tflops).has(row) ? table_.values(metric_key::tflops).provenance(row)
                                                                   : times.provenance(row);
     const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
@@ -251,28 +267,31 @@ class RooflineBuilder {
     if (counted) {
       if (counted->work) point.executed_flops = counted->tensor_flops;
       for (std::size_t level = 0; level < roofline_levels.size(); ++level) {
-        const bool known = counted->work || level == static_cast<std::size_t>(RooflineLevel::sm_l2);
+        const bool known = counted->work || level != static_cast<std::size_t>(RooflineLevel::dram);
         if (known) point.model_bytes.at(level) = counted->bytes.at(level);
       }
     }
     add_shares(point, problem, algorithm, counted);
     of_one_gpu(point, problem.gpus);
+    std::ranges::stable_sort(point.shares, std::greater{}, &BoundShare::ns);
     return point;
   }
 
-  /// Roofs are one GPU's: of several the busiest stands for all, while it computes.
+  /// Roofs are one GPU's: of several the busiest stands for all.
   void of_one_gpu(RooflinePoint& point, int gpus) const {
     if (gpus == 1) return;
-    point.ns -= table_.values(metric_key::gpu_exposed_ns).at(point.row).value_or(0);
     const double part = table_.values(metric_key::gpu_imbalance).at(point.row).value_or(1) / gpus;
     point.flops *= part;
     if (point.executed_flops) *point.executed_flops *= part;
+    // All send alike, whatever they compute.
+    const auto part_of = [&](Bound bound) { return bound == Bound::link ? 1.0 / gpus : part; };
     for (auto* const bytes : {&point.bytes, &point.model_bytes}) {
-      for (std::optional<double>& level : *bytes) {
-        if (level) *level *= part;
+      for (const RooflineLevel level : roofline_levels) {
+        std::optional<double>& count = bytes->at(static_cast<std::size_t>(level));
+        if (count) *count *= part_of(bytes_bound(level));
       }
     }
-    for (BoundShare& share : point.shares) share.ns *= part;
+    for (BoundShare& share : point.shares) share.ns *= part_of(share.bound);
   }
 
   /// A unit's share is of what is executed: that is what keeps it busy.
@@ -284,11 +303,11 @@ class RooflineBuilder {
     const bool work = counted && counted->work;
     const double tensor = work ? counted->tensor_flops : point.flops;
     const double exponentials = work ? counted->exponentials : point.flops / flops_per_exponential(problem, algorithm);
-    add(find_roof(report_.roofs, Bound::dram), point.bytes[static_cast<std::size_t>(RooflineLevel::dram)]);
-    add(find_roof(report_.roofs, Bound::l2), point.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)]);
+    for (const RooflineLevel level : roofline_levels) {
+      add(find_roof(report_.roofs, bytes_bound(level)), point.bytes.at(static_cast<std::size_t>(level)));
+    }
     add(matrix_roof(report_.roofs, algorithm), tensor);
     add(find_roof(report_.roofs, Bound::exp2), exponentials);
-    std::ranges::stable_sort(point.shares, std::greater{}, &BoundShare::ns);
   }
 
   const PointTable& table_;
@@ -298,12 +317,46 @@ class RooflineBuilder {
 
 }  // namespace
 
+Bound bytes_bound(RooflineLevel level) {
+  switch (level) {
+    case RooflineLevel::dram:
+      return Bound::dram;
+    case RooflineLevel::sm_l2:
+      return Bound::l2;
+    case RooflineLevel::link:
+      break;
+  }
+  return Bound::link;
+}
+
+bool of_bytes(Bound bound) {
+  return std::ranges::find(roofline_levels, bound, bytes_bound) != roofline_levels.end();
+}
+
+const ValueColumn& bytes_of(const PointTable& table, RooflineLevel level) {
+  switch (level) {
+    case RooflineLevel::dram:
+      return table.dram_traffic();
+    case RooflineLevel::sm_l2:
+      return table.values(metric_key::l2_sm_bytes);
+    case RooflineLevel::link:
+      break;
+  }
+  return table.values(metric_key::link_bytes);
+}
+
+bool has_bytes(const PointTable& table, Row row) {
+  return std::ranges::any_of(roofline_levels, [&](RooflineLevel level) { return bytes_of(table, level).has(row); });
+}
+
 std::string_view to_string(Bound bound) {
   switch (bound) {
     case Bound::dram:
       return "DRAM";
     case Bound::l2:
       return "L2";
+    case Bound::link:
+      return "link";
     case Bound::mma_sync:
       return to_string(MatrixInstruction::mma_sync);
     case Bound::wgmma:
@@ -366,6 +419,7 @@ RooflineReport roofline(const PointTable& table, std::span<const Row> rows, cons
 std::optional<IntensityLimit> intensity_limit(const Algorithm& algorithm, const AttentionProblem& like,
                                               const Config& config, const DeviceLimits& limits, RooflineLevel level) {
   constexpr std::int64_t long_n = std::int64_t{1} << 16;
+  if (level == RooflineLevel::link) return std::nullopt;
   if (like.mask != Mask::none && like.mask != Mask::causal) return std::nullopt;
   AttentionProblem problem = like;
   // Few queries stay few.

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "kernels/algorithm.h"
+#include "messages/sharing.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -72,6 +74,13 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
                       describe(point.spec.config()), p.gpus, p.n_k);
   });
   return all;
+}
+
+Message link_words(const LinkRate& link, bool measured) {
+  const std::string rate = text(BytesPerSecond(link.bytes_per_second));
+  const std::string latency = text(Nanoseconds(link.latency_ns));
+  return measured ? Message(say::sharing::link_measured{.rate = rate, .latency = latency})
+                  : Message(say::sharing::link_assumed{.rate = rate, .latency = latency});
 }
 
 }  // namespace attnscope::analysis

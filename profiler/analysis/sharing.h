@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/model/schedule.h"
 #include "profiler/analysis/point_table.h"
 
 namespace attnscope::analysis {
@@ -28,5 +29,7 @@ struct SharedPoint {
 
 /// Those of more than one GPU that ran, by problem, number of GPUs and N.
 [[nodiscard]] std::vector<SharedPoint> shared_points(const PointTable&);
+/// By which rate a prediction's copies go, and whether that was measured.
+[[nodiscard]] Message link_words(const LinkRate&, bool measured);
 
 }  // namespace attnscope::analysis

@@ -2,12 +2,21 @@
 #include "profiler/measure/device.h"
 
 #include "messages/ceiling.h"
+#include "profiler/plan/sweep.h"
 
 namespace attnscope {
 
 Result<CeilingSet, CeilingFailure> Device::ceilings(const CeilingOptions&, const CancelToken&, const CeilingProgress&) {
   const DeviceLimits& limits = info().limits;
   return CeilingSet{datasheet_ceilings(limits), {say::ceiling::not_measured{.device = limits.name}}};
+}
+
+bool fit_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits& limits,
+                    const Registry& registry) {
+  if (waiting.size() >= most_in_session) return false;
+  std::int64_t bytes = memory_need_bytes(next, limits, registry);
+  for (const PointSpec& spec : waiting) bytes += memory_need_bytes(spec, limits, registry);
+  return bytes <= limits.dram_bytes / 4;
 }
 
 }  // namespace attnscope

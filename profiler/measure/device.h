@@ -121,6 +121,9 @@ struct CeilingFailure {
 };
 using CeilingProgress = std::function<void(std::size_t done, std::size_t total)>;
 
+/// Points that are counted in one session: what a session costs by itself is then 2 ms a point on an H200.
+inline constexpr std::size_t most_in_session = 16;
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -131,7 +134,8 @@ class Device {
   [[nodiscard]] virtual Environment environment() const = 0;
   [[nodiscard]] virtual CounterAvailability counters() const = 0;
 
-  /// The names in `names` that this device's counters do not know, each with up to three near matches.
+  /// The names in `names` that this device's counters do not know, each with up to three near matches: itself among
+  /// them, where others of its architecture have it.
   struct UnknownMetric {
     std::string name;
     std::vector<std::string> near;
@@ -184,5 +188,10 @@ class Device {
     return {.whole = std::vector<bool>(records.size(), true)};
   }
 };
+
+/// Whether a GPU counts the next point in one session with those that wait: no more than most_in_session, and in a
+/// quarter of its memory.
+[[nodiscard]] bool fit_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits&,
+                                  const Registry&);
 
 }  // namespace attnscope

@@ -192,6 +192,8 @@ class SharedSweep {
   /// are counted with the first of the next. But for rounds from `rounds` on. False where the device is gone.
   bool measure(std::size_t d, std::size_t r, std::vector<Task>& taken, int rounds) {
     const SharedRun& run = runs_[r];
+    MeasureOptions options = options_;
+    options.counters = options.counters && run.counters;
     for (int losses = 0;;) {
       bool any_ok = false;
       int round = 0;
@@ -217,7 +219,7 @@ class SharedSweep {
           return run.groups[task->group];
         };
       }
-      const RunOutcome outcome = run_sweep(*run.plan, *devices_[d].device, options_, run.rounds,
+      const RunOutcome outcome = run_sweep(*run.plan, *devices_[d].device, options, run.rounds,
                                            open_in(taken, r, rounds), observer, cancel_, start);
       trusted_[d] = outcome.state == RunState::complete;
       if (outcome.state != RunState::device_lost || cancel_.cancelled()) return true;

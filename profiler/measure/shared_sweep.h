@@ -34,6 +34,7 @@ struct SharedRun {
   /// By group, the device that has begun it and goes on with it; empty: none has.
   std::vector<std::optional<std::size_t>> begun_on = {};
   std::vector<std::size_t> bundles = {};  ///< by group, as bundles_of() has it; empty: each is one of its own
+  bool counters = true;                   ///< false: timed only, whatever the options say
 };
 
 /// One call at a time, from any thread. Devices and runs are known by their places in what run_shared() was given.

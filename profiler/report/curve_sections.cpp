@@ -97,7 +97,7 @@ class CurveFigure {
   void add_peaks(const KnownRoofs& known, const std::vector<analysis::Roof>& roofs, const std::string& device,
                  const std::string& of) {
     for (const analysis::Roof& roof : roofs) {
-      if (roof.of_memory() || roof.bound == analysis::Bound::exp2) continue;
+      if (of_bytes(roof.bound) || roof.bound == analysis::Bound::exp2) continue;
       if (chart_.lines.empty()) return;
       const double peak = roof.rate * 1e-12;
       highest_peak_ = std::max(highest_peak_, peak);

@@ -243,12 +243,11 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
         if (!point.shares.empty() && point.intensity(analysis::RooflineLevel::dram)) points.push_back(&point);
       }
       if (points.size() < 2 || !told.insert(series.algorithm).second) continue;
-      const auto of_memory = [](const analysis::RooflinePoint* point) {
-        const analysis::Bound bound = point->shares.front().bound;
-        return bound == analysis::Bound::dram || bound == analysis::Bound::l2;
+      const auto of_bytes = [](const analysis::RooflinePoint* point) {
+        return analysis::of_bytes(point->shares.front().bound);
       };
       const std::string name = analysis::short_title(context.table().algorithms(), series.algorithm);
-      const auto last = std::ranges::find_if(points.rbegin(), points.rend(), of_memory);
+      const auto last = std::ranges::find_if(points.rbegin(), points.rend(), of_bytes);
       const analysis::RooflinePoint& longest = *points.back();
       const std::string last_n = exact_text(static_cast<double>(longest.n));
       const std::string first_n = exact_text(static_cast<double>(points.front()->n));
@@ -258,19 +257,26 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
         by_datasheet = by_datasheet || bound == analysis::Bound::tensor;
         return analysis::to_string(bound);
       };
+      const bool by_link = last != points.rend() && (*last)->shares.front().bound == analysis::Bound::link;
+      const Message bytes = by_link ? Message(say::report::by_link{}) : Message(say::report::by_memory{});
       if (last == points.rbegin()) {
-        const std::string words = text(
-            say::report::stays_memory{.series = name, .n = last_n, .bound = name_bound(longest), .origin = origin});
+        const std::string words = text(say::report::stays_memory{
+            .series = name, .n = last_n, .bytes = bytes, .bound = name_bound(longest), .origin = origin});
         bounds.emplace_back(sentence(words, {{last_n, longest.row}}));
       } else if (last == points.rend()) {
+        const bool links = analysis::find_roof(report.roofs, analysis::Bound::link) != nullptr;
         const std::string words =
-            text(say::report::never_memory{.series = name, .first = first_n, .last = last_n, .origin = origin});
+            text(say::report::never_memory{.series = name,
+                                           .first = first_n,
+                                           .last = last_n,
+                                           .bytes = links ? Message(say::report::by_either{}) : bytes,
+                                           .origin = origin});
         bounds.emplace_back(sentence(words, {{first_n, points.front()->row}, {last_n, longest.row}}));
       } else {
         const analysis::RooflinePoint& from = **(last.base());
         const std::string n = exact_text(static_cast<double>(from.n));
-        const std::string words =
-            text(say::report::leaves_memory{.series = name, .n = n, .bound = name_bound(from), .origin = origin});
+        const std::string words = text(say::report::leaves_memory{
+            .series = name, .bytes = bytes, .n = n, .bound = name_bound(from), .origin = origin});
         bounds.emplace_back(sentence(words, {{n, from.row}}));
       }
     }

@@ -141,13 +141,13 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
                const std::string& device, double least, double most) {
   double highest = 0;
   for (const analysis::Roof& roof : report.roofs) {
-    if (!roof.of_memory()) highest = std::max(highest, ceiling_flops(roof, report.flops_per_exponential) * 1e-12);
+    if (!of_bytes(roof.bound)) highest = std::max(highest, ceiling_flops(roof, report.flops_per_exponential) * 1e-12);
   }
   for (const analysis::Roof& roof : report.roofs) {
     Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modelled, {}};
-    if (roof.bound == analysis::Bound::l2) continue;  // of the other level of bytes
+    if (of_bytes(roof.bound) && roof.bound != analysis::Bound::dram) continue;  // of another level of bytes
     const std::string source = source_text(known, roof, device);
-    if (roof.of_memory()) {
+    if (of_bytes(roof.bound)) {
       const double rate = roof.rate * 1e-12;
       const double knee = highest > 0 ? std::min(most, highest / rate) : most;
       const std::string said = text(

@@ -20,6 +20,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Mode = RunStore::Mode;
 
 Words curves_on(const std::string& device) {
@@ -71,6 +72,9 @@ TEST_F(SeveralDevices, share_a_plan_and_find_what_one_does) {
     EXPECT_EQ(runs[i].state, StoredRunState::complete);
     EXPECT_EQ(runs[i].ok_points, 2U) << "one of each algorithm";
     EXPECT_EQ(runs[i].plan_hash, runs[1].plan_hash);
+    for (const std::string& found : findings(file_, runs[i].id)) {
+      EXPECT_THAT(found, Not(HasSubstr(":l2_to_sm_bytes="))) << "they are timed only";
+    }
     anchored.insert(runs[i].device_uuid);
   }
   EXPECT_EQ(anchored.size(), 3U);

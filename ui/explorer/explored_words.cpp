@@ -7,6 +7,7 @@
 #include "messages/explorer_page.h"
 #include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
+#include "profiler/analysis/sharing.h"
 #include "profiler/analysis/unit_use.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -52,9 +53,11 @@ QString counted_words(const PointRecord& record, const std::string& kernel) {
 
 QString rates_note(const Explored& explored) {
   const analysis::Exploration& e = explored.exploration;
+  const QString link =
+      e.sharing ? QLatin1Char(' ') + qtext(analysis::link_words(e.link, e.link_rate_measured)) : QString();
   const StoredCeilings* rates = explored.choices.rates.get();
   if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
-    return qtext(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of});
+    return qtext(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}) + link;
   }
   const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
                             : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
@@ -70,7 +73,7 @@ QString rates_note(const Explored& explored) {
                                                        .time = rates->measured_at,
                                                        .device = e.device,
                                                        .measured = e.rates_of}) +
-         times;
+         times + link;
 }
 
 QString rule_words(const Explored& explored) {

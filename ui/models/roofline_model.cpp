@@ -72,7 +72,15 @@ QVariant cell_alignment(int column) {
 }  // namespace
 
 QString level_words(RooflineLevel level) {
-  return level == RooflineLevel::dram ? qtext(say::roofline_page::dram{}) : qtext(say::roofline_page::sm_l2{});
+  switch (level) {
+    case RooflineLevel::dram:
+      return qtext(say::roofline_page::dram{});
+    case RooflineLevel::sm_l2:
+      return qtext(say::roofline_page::sm_l2{});
+    case RooflineLevel::link:
+      break;
+  }
+  return qtext(say::roofline_page::link{});
 }
 
 QString series_title(const RooflineSet& set, const RooflineSeries& series) {
@@ -100,10 +108,10 @@ QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
     words = say::roofline_page::unit_of_exponentials{
         .exponentials = value_text(roof.rate, "op/s"),
         .rate = text(FlopsPerSecond(analysis::ceiling_flops(roof, set.report.flops_per_exponential)))};
-  } else if (!roof.of_memory()) {
+  } else if (!of_bytes(roof.bound)) {
     words = say::roofline_page::roof{.bound = bound, .rate = text(FlopsPerSecond(roof.rate))};
   }
-  if (roof.clock_hz && !roof.of_memory()) {
+  if (roof.clock_hz && !of_bytes(roof.bound)) {
     words = say::roofline_page::roof_at{.roof = words, .clock = text(Hertz(*roof.clock_hz))};
   }
   return qtext(say::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
@@ -128,10 +136,7 @@ std::optional<analysis::IntensityLimit> limit_of(const RooflineSet& set, const R
 }
 
 Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level) {
-  const analysis::PointTable& table = set.points->table();
-  const analysis::ValueColumn& bytes =
-      level == RooflineLevel::dram ? table.dram_traffic() : table.values(metric_key::l2_sm_bytes);
-  const Provenance provenance = bytes.provenance(point.row);
+  const Provenance provenance = analysis::bytes_of(set.points->table(), level).provenance(point.row);
   return provenance == Provenance::measured ? Provenance::derived : provenance;
 }
 
@@ -176,6 +181,8 @@ QString RooflineModel::text_of(const Line& line, int column) const {
       return number(point.intensity(RooflineLevel::dram));
     case sm_l2_column:
       return number(point.intensity(RooflineLevel::sm_l2));
+    case link_column:
+      return number(point.intensity(RooflineLevel::link));
     case closed_column:
       return number(point.model_intensity(set_.level));
     case limit_column: {
@@ -204,6 +211,8 @@ std::optional<double> RooflineModel::number_of(const Line& line, int column) con
       return point.intensity(RooflineLevel::dram);
     case sm_l2_column:
       return point.intensity(RooflineLevel::sm_l2);
+    case link_column:
+      return point.intensity(RooflineLevel::link);
     case closed_column:
       return point.model_intensity(set_.level);
     case reached_column:
@@ -264,6 +273,8 @@ QVariant RooflineModel::header(int column, int role) const {
       return intensity(RooflineLevel::dram);
     case sm_l2_column:
       return intensity(RooflineLevel::sm_l2);
+    case link_column:
+      return intensity(RooflineLevel::link);
     case closed_column:
       return words(say::roofline_page::column_closed{}, say::roofline_page::closed_help{});
     case limit_column:

@@ -43,7 +43,7 @@ struct RooflineSet {
 [[nodiscard]] QString limit_words(const analysis::IntensityLimit& limit);
 [[nodiscard]] std::optional<analysis::IntensityLimit> limit_of(const RooflineSet& set, const RooflinePoint& point,
                                                                RooflineLevel level);
-/// Of bytes between SM and L2, or at DRAM; the origin of the counted bytes.
+/// The origin of the counted bytes.
 [[nodiscard]] Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level);
 
 class RooflineModel : public TableModel {
@@ -58,6 +58,7 @@ class RooflineModel : public TableModel {
     executed_column,
     dram_column,
     sm_l2_column,
+    link_column,  ///< empty where no point is of several GPUs
     closed_column,
     limit_column,
     bound_column,

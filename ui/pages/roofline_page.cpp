@@ -21,14 +21,11 @@ namespace {
 using analysis::Along;
 
 std::vector<Choice<RooflineLevel>::Value> levels() {
-  std::vector<Choice<RooflineLevel>::Value> levels;
-  levels.reserve(std::size(analysis::roofline_levels));
-  for (const RooflineLevel level : analysis::roofline_levels) {
-    levels.push_back({level,
-                      {.text = level_words(level),
-                       .id = level == RooflineLevel::dram ? QStringLiteral("dram") : QStringLiteral("sm_l2")}});
-  }
-  return levels;
+  const auto value = [](RooflineLevel level, const QString& id) {
+    return Choice<RooflineLevel>::Value{level, {.text = level_words(level), .id = id}};
+  };
+  return {value(RooflineLevel::dram, QStringLiteral("dram")), value(RooflineLevel::sm_l2, QStringLiteral("sm_l2")),
+          value(RooflineLevel::link, QStringLiteral("link"))};
 }
 
 /// Rows that ended well, of problems of which some row has bytes: what else is of them is counted, and what is of
@@ -41,8 +38,7 @@ std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) 
     const Disposition disposition = table.disposition(row);
     if (disposition != Disposition::ok && disposition != Disposition::no_counters) continue;
     ended_well.push_back(row);
-    if (table.dram_traffic().has(row) || table.values(metric_key::l2_sm_bytes).has(row))
-      with_bytes.insert(problems[row]);
+    if (analysis::has_bytes(table, row)) with_bytes.insert(problems[row]);
   }
   std::erase_if(ended_well, [&](Row row) { return !with_bytes.contains(problems[row]); });
   return ended_well;
@@ -200,6 +196,8 @@ void RooflinePage::show_roofline() {
     std::erase_if(set_.report.series, [](const RooflineSeries& series) { return series.points.size() < 2; });
   }
   model_->set_roofline(set_);
+  const bool links = analysis::find_roof(set_.report.roofs, analysis::Bound::link) != nullptr;
+  table()->setColumnHidden(RooflineModel::link_column, !links);
   plot_->set_roofline(set_);
   if (!set_.report.series.empty()) plot_->take_zoom(workspace().loading());
   show_left_out();
@@ -264,6 +262,10 @@ EmptyWords RooflinePage::why_none() const {
   if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
   if (along() == Along::tile && !filter().rows().empty()) {
     return {qtext(say::roofline_page::none_of_tile{}), qtext(say::roofline_page::none_of_tile_help{})};
+  }
+  const auto several = [&](Row row) { return points()->table().problem(row).gpus > 1; };
+  if (level() == RooflineLevel::link && std::ranges::none_of(filter().rows(), several)) {
+    return {qtext(say::roofline_page::none_of_links{}), qtext(say::roofline_page::none_of_links_help{})};
   }
   return {qtext(say::roofline_page::none{}), qtext(say::roofline_page::none_help{})};
 }

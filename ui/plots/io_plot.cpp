@@ -267,8 +267,12 @@ void IoPlot::name_axes() {
 void IoPlot::name_axes_of_metric() {
   const Metric* metric = find_metric(set_.metric);
   Extent values;
+  bool octaves = true;  // 1, 2, 4, 8 GPUs: ticks stand where points do
   for (const Curve& curve : set_.curves) {
-    for (const CurvePoint& point : curve.points) values.take(point.high);
+    for (const CurvePoint& point : curve.points) {
+      values.take(point.high);
+      octaves = octaves && std::exp2(std::round(std::log2(point.n))) == point.n;
+    }
   }
   const UnitScale unit =
       unit_scale(values.high > 0 ? values.high : 1, metric == nullptr ? std::string_view() : metric->unit);
@@ -281,7 +285,7 @@ void IoPlot::name_axes_of_metric() {
   xAxis->setLabel(memory ? qtext(say::curve_plot::memory_axis{}) : qtext(set_.axis->facet->label));
   if (set_.places.empty()) {
     const bool length = memory || set_.axis->key() == "n" || set_.axis->key() == "n_k";
-    xAxis->setTicker(length && log_x() ? length_ticker() : round_ticker(1, log_x()));
+    xAxis->setTicker((length || octaves) && log_x() ? length_ticker() : round_ticker(1, log_x()));
     return;
   }
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();

@@ -46,6 +46,9 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   const double to_left = (area.left() - through.x()) / along.x();
   const double to_bottom = (area.bottom() - through.y()) / along.y();
   const QPointF enters = through + along * std::max(to_left, to_bottom);
+  double highest = area.bottom();
+  for (const QRectF& line : ceiling_lines(label)) highest = std::min(highest, line.top());
+  if (highest < area.bottom() && enters.y() < highest) return;  // it ends at the ceilings, left of the axes
   constexpr double step = 24;
   for (double offset = step; offset < 8 * step; offset += step) {
     const QPointF corner = enters + along * offset + across * beside_line;
@@ -64,8 +67,6 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   for (double offset = step; offset < 10 * step; offset += step / 2) {
     corners.push_back(enters + along * offset + QPointF(2 * beside_line, metrics.height()));
   }
-  double highest = area.bottom();
-  for (const QRectF& line : ceiling_lines(label)) highest = std::min(highest, line.top());
   corners.emplace_back(enters.x() + 2 * beside_line, highest - beside_line);
   label.item->setRotation(0);
   place_off_ceilings(label, corners, taken);

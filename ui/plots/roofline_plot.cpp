@@ -60,7 +60,7 @@ QCPScatterStyle upright_dash(const QColor& color) {
 }
 
 bool is_of_level(const Roof& roof, RooflineLevel level) {
-  return roof.bound == (level == RooflineLevel::dram ? analysis::Bound::dram : analysis::Bound::l2);
+  return roof.bound == analysis::bytes_bound(level);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ QColor RooflinePlot::color_of(std::size_t series) const {
 Extent RooflinePlot::ceilings() const {
   Extent flops;
   for (const Roof& roof : set_.report.roofs) {
-    if (!roof.of_memory()) flops.take(analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
+    if (!of_bytes(roof.bound)) flops.take(analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
   }
   return flops;
 }
@@ -120,7 +120,7 @@ void RooflinePlot::draw_contents() {
   legend_.set_hidden(hidden(),
                      hidden_series == 0 ? QString() : qtext(say::roofline_page::hidden{.series = hidden_series}));
   find_marks();
-  for (const Roof& roof : set_.report.roofs) roof.of_memory() ? draw_roof(roof) : draw_ceiling(roof);
+  for (const Roof& roof : set_.report.roofs) of_bytes(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
   for (const Mark& mark : marks_) labels_.keep_free({mark.x, mark.y});
   if (set_.points) add_keys();

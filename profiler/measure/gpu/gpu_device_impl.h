@@ -29,9 +29,6 @@
 
 namespace attnscope::gpu {
 
-/// Points that are counted in one session: what a session costs by itself is then 2 ms a point on an H200.
-inline constexpr std::size_t most_together = 16;
-
 /// Everything that lives in the device's context. Members are in the order in which they are made; a device that was
 /// lost is never torn down, since every call into its context would wait for the launch that does not end.
 struct Session {

@@ -74,7 +74,7 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
     if (usable_ && session_->workspace.holds(waiting_)) session_->workspace.forget_inputs(waiting_);
   }
   point.record.wall_seconds = seconds_since(begin);
-  if (point.waits && waiting_ + 1 < most_together) ++waiting_;
+  if (point.waits && waiting_ + 1 < most_in_session) ++waiting_;
   return point;
 }
 

@@ -7,7 +7,6 @@
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_end.h"
-#include "profiler/plan/sweep.h"
 
 namespace attnscope::gpu {
 bool GpuDevice::Batch::goes_on() const {
@@ -15,10 +14,7 @@ bool GpuDevice::Batch::goes_on() const {
 }
 
 bool GpuDevice::counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const {
-  if (!session_->counters || waiting.size() >= most_together) return false;
-  std::int64_t bytes = memory_need_bytes(next, info_.limits, registry_);
-  for (const PointSpec& spec : waiting) bytes += memory_need_bytes(spec, info_.limits, registry_);
-  return bytes <= info_.limits.dram_bytes / 4;
+  return session_->counters && fit_in_session(waiting, next, info_.limits, registry_);
 }
 
 Device::Counted GpuDevice::count(std::span<PointRecord* const> records, const MeasureOptions& options,

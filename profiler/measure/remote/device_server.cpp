@@ -36,12 +36,6 @@ void DeviceServer::answer(const Request& request, const CancelToken& cancel) {
   if (request.ask == ask::measure) return measure(request, cancel);
   if (request.ask == ask::count) return count(request, cancel);
   if (request.ask == ask::ceilings) return measure_ceilings(request, cancel);
-  if (request.ask == ask::counts_with && request.points.size() == 1) {
-    std::vector<PointSpec> waiting;
-    for (const PointRecord& record : waiting_) waiting.push_back(record.spec);
-    const bool together = device_.counts_with(waiting, request.points.front());
-    return say_(answer_to(request, together ? answer::yes : answer::no));
-  }
   if (request.ask == ask::unknown_metrics) {
     Answer unknown = answer_to(request, answer::unknown);
     unknown.unknown = device_.unknown_metrics(request.names);

@@ -95,10 +95,9 @@ class RemoteDevice : public Device {
     return asked_for(spec, options, cancel, false);
   }
 
-  [[nodiscard]] bool counts_with(std::span<const PointSpec>, const PointSpec& next) const override {
-    const auto answered =
-        ask_for({.ask = std::string(ask::counts_with), .points = {next}}, session_, patience_for_words);
-    return answered && answered->answer == answer::yes;
+  /// Not asked there: a word to and fro at every point leaves a GPU idle.
+  [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override {
+    return fit_in_session(waiting, next, info().limits, registry_);
   }
 
   [[nodiscard]] Counted count(std::span<PointRecord* const> records, const MeasureOptions& options,

@@ -2,10 +2,9 @@
 // What a device on another machine is asked, and what it answers: one JSON object a line each way. Whole records go
 // over the wire, so that the file is written by who asks, and the other machine keeps none.
 //
-//   the first line   {"answer":"device","protocol":1,...} or {"answer":"failed","reason":...}
+//   the first line   {"answer":"device","protocol":2,...} or {"answer":"failed","reason":...}
 //   prepare          points; "built" for each kernel, then "done"
 //   measure          points (one), options, whole: "record". Without `whole` it may wait for its counters.
-//   counts-with      points (one): "yes" or "no", as Device::counts_with() with those that wait there
 //   count            options: "counted", the records that waited, in order
 //   unknown-metrics  names: "unknown"
 //   free             "free"
@@ -27,7 +26,7 @@
 namespace attnscope::remote {
 
 /// Raised with every change of what goes over the wire.
-inline constexpr int protocol = 1;
+inline constexpr int protocol = 2;
 /// Another build that speaks this one or a later one can be measured with.
 inline constexpr int oldest_protocol = 1;
 /// No line has more bytes.
@@ -36,7 +35,6 @@ inline constexpr std::size_t longest_line = std::size_t{16} * 1024 * 1024;
 namespace ask {
 inline constexpr std::string_view prepare = "prepare";
 inline constexpr std::string_view measure = "measure";
-inline constexpr std::string_view counts_with = "counts-with";
 inline constexpr std::string_view count = "count";
 inline constexpr std::string_view unknown_metrics = "unknown-metrics";
 inline constexpr std::string_view free = "free";
@@ -50,8 +48,6 @@ inline constexpr std::string_view failed = "failed";
 inline constexpr std::string_view built = "built";
 inline constexpr std::string_view done = "done";
 inline constexpr std::string_view record = "record";
-inline constexpr std::string_view yes = "yes";
-inline constexpr std::string_view no = "no";
 inline constexpr std::string_view counted = "counted";
 inline constexpr std::string_view unknown = "unknown";
 inline constexpr std::string_view free = "free";

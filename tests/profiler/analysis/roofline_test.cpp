@@ -84,8 +84,11 @@ double exact_intensity(std::string_view name, const AttentionProblem& p, const C
 TEST(Roofs, MeasuredCeilingsStandWithTheirClocks) {
   const std::vector<Ceiling> ceilings = round_ceilings();
   const std::vector<Roof> roofs = roofs_of(h200(), {ceilings, true}, DType::fp16);
-  ASSERT_THAT(roofs, SizeIs(5));
-  for (const Roof& roof : roofs) EXPECT_EQ(roof.source, RoofSource::measured) << to_string(roof.bound);
+  ASSERT_THAT(roofs, SizeIs(6));
+  for (const Roof& roof : roofs) {
+    const bool link = roof.bound == Bound::link;
+    EXPECT_EQ(roof.source, link ? RoofSource::datasheet : RoofSource::measured) << to_string(roof.bound);
+  }
   EXPECT_EQ(find_roof(roofs, Bound::dram)->rate, 4e12);
   EXPECT_EQ(find_roof(roofs, Bound::l2)->rate, 8e12);
   EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->rate, 500e12);
@@ -145,6 +148,33 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   DeviceLimits read = h200();
   read.boost_hz = 0;
   EXPECT_THAT(find_roof(roofs_of(read, {}, DType::fp16), Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
+}
+
+// Two GPUs of which the busiest has three quarters of the attention; either sends half of the bytes.
+TEST(Roofs, OfSeveralGpusTheLinkIsOneToo) {
+  PointSpec spec{.algorithm = "ring", .problem = head(4096, 128), .tile = {.br = 128, .bc = 128}};
+  const PointRecord alone = timed_point(spec, 100e3, 0, 8e6);
+  spec.problem.gpus = 2;
+  PointRecord shared = timed_point(spec, 80e3, 0, 16e6);
+  KernelRecord& all = kernel_record(shared, "all");
+  all.metrics.push_back({std::string(metric_key::link_bytes), 40e6, "byte", Provenance::modelled});
+  all.metrics.push_back({std::string(metric_key::gpu_imbalance), 1.5, "", Provenance::measured});
+  all.metrics.push_back({std::string(metric_key::gpu_exposed_ns), 30e3, "ns", Provenance::measured});
+  std::vector<Ceiling> ceilings = round_ceilings();
+  ceilings.push_back(measured_ceiling(ceiling_key::peer_copy_both_ways, 400e9));
+  EXPECT_EQ(find_roof(report_of(Points({alone})).roofs, Bound::link), nullptr);
+  const RooflineReport report = report_of(Points({shared}), {.device_id = {}, .ceilings = {ceilings, true}});
+  ASSERT_NE(find_roof(report.roofs, Bound::link), nullptr);
+  EXPECT_EQ(find_roof(report.roofs, Bound::link)->rate, 400e9);
+  const RooflinePoint& point = report.series.at(0).points.at(0);
+  EXPECT_EQ(point.ns, 80e3) << "the whole time, with what waits for the link";
+  EXPECT_EQ(point.flops, 0.75 * 4 * 4096.0 * 4096 * 128);
+  EXPECT_EQ(point.intensity(RooflineLevel::link), point.flops / 20e6);
+  EXPECT_EQ(point.intensity(RooflineLevel::sm_l2), point.flops / 12e6);
+  EXPECT_EQ(point.shares.front().bound, Bound::link);
+  EXPECT_DOUBLE_EQ(point.shares.front().ns, 50e3);
+  // One GPU sends what it has of K and V, 2·2048·128 elements of 2 bytes.
+  EXPECT_EQ(point.model_intensity(RooflineLevel::link), point.flops / (2 * 2048 * 128 * 2));
 }
 
 TEST(Roofs, ExponentialsBoundFlopsByD) {
@@ -390,7 +420,7 @@ TEST(Intensity, DecodingIsTheQueriesThatShareAHead) {
   for (const std::int64_t group : {1, 4, 8}) {
     AttentionProblem p{.batch = 4, .heads_q = 8 * group, .heads_kv = 8, .n_q = 1, .n_k = 65536, .d = 128};
     const Config config = known("splitkv").default_config(p, h200());
-    for (const RooflineLevel level : roofline_levels) {
+    for (const RooflineLevel level : {RooflineLevel::dram, RooflineLevel::sm_l2}) {
       const double exact = exact_intensity("splitkv", p, config, level);
       EXPECT_NEAR(exact / static_cast<double>(group), 1, 0.02) << group;
       const auto limit = intensity_limit(known("splitkv"), p, config, h200(), level);

@@ -95,6 +95,31 @@ TEST_F(RooflinePageTest, WhereNothingRanItSaysSoAndWhy) {
   EXPECT_FALSE(page.words().contains("imports"));
 }
 
+TEST_F(RooflinePageTest, WhatGpusSendHasARoofWhereThereIsSome) {
+  open();
+  EXPECT_TRUE(page.table()->isColumnHidden(RooflineModel::link_column));
+  EXPECT_EQ(line_of("link"), nullptr);
+  page.set_level(RooflineLevel::link);
+  EXPECT_FALSE(page.has_plot());
+  EXPECT_TRUE(page.words().contains("One GPU sends nothing")) << page.words().toStdString();
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  for (PointRecord& record : records) {
+    record.spec.problem.gpus = 2;
+    for (KernelRecord& kernel : record.kernels) {
+      if (kernel.kernel == "all") kernel.metrics.push_back({"link_bytes", 1e6, "byte", Provenance::modelled});
+    }
+  }
+  const QString two = file + ".two.attnscope";
+  fixtures::write_file(two, {{"two", records, false}});
+  workspace.close(file);
+  ASSERT_EQ(workspace.open_now(two), QString());
+  ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
+  ASSERT_NE(line_of("link"), nullptr);
+  EXPECT_FALSE(page.table()->isColumnHidden(RooflineModel::link_column));
+  const RooflinePoint& point = page.shown().report.series.front().points.front();
+  EXPECT_TRUE(has_mark(point.flops / 5e5, point.flops_per_second() / 1e12)) << "either of two sends half of it";
+}
+
 TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
   const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_FALSE(page.has_plot());
@@ -102,7 +127,7 @@ TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
   ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
   const RooflineReport& report = page.shown().report;
   ASSERT_EQ(report.series.size(), 3U) << "naive, FA1, FA2";
-  for (const RooflineLevel level : analysis::roofline_levels) {
+  for (const RooflineLevel level : {RooflineLevel::dram, RooflineLevel::sm_l2}) {
     page.set_level(level);
     for (const RooflineSeries& series : page.shown().report.series) {
       for (const RooflinePoint& point : series.points) {
