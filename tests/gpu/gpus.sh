@@ -12,21 +12,8 @@
 set -uo pipefail
 here=$(dirname "$(realpath "$0")")
 attnscope=$(realpath "${1:?usage: tests/gpu/gpus.sh ATTNSCOPE [FOLDER]}")
-folder=${2:-$(mktemp -d)}
-mkdir -p "$folder" && cd "$folder" || exit 2
-export ATTNSCOPE_CACHE_DIR=${ATTNSCOPE_CACHE_DIR:-$folder/cache}
-failed=0
-
-# step TITLE COMMAND...: its output to a log of that name and, the end of it, to the terminal
-step() {
-  local title=$1 begin=$SECONDS
-  shift
-  "$@" >"$title.log" 2>&1
-  local code=$?
-  tail -n "${lines:-25}" "$title.log"
-  echo "== $title: exit code $code, $((SECONDS - begin)) s"
-  [[ $code -eq 0 ]] || failed=1
-}
+# shellcheck source=tests/gpu/steps.sh
+source "$here/steps.sh"
 
 found=$(nvidia-smi -L | wc -l)
 [[ $found -gt 0 ]] || { echo "gpus: nvidia-smi lists no GPU" >&2; exit 2; }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -269,6 +270,17 @@ TEST_F(Remote, ADeviceThatIsLostThereIsLostHere) {
   const RunOutcome outcome = run_sweep(plan, *device, {}, {}, observer, cancel);
   EXPECT_EQ(outcome.state, RunState::device_lost);
   EXPECT_THAT(reported, ElementsAre(Disposition::crashed));
+}
+
+TEST_F(Remote, WhatFitsInASessionIsKnownHere) {
+  const std::vector<PointSpec> waiting(most_in_session - 1, plain(256));
+  const std::size_t asked = wire.asked.size();
+  EXPECT_TRUE(device->counts_with(waiting, plain(256)));
+  EXPECT_FALSE(device->counts_with(std::vector(most_in_session, plain(256)), plain(256)));
+  PointSpec large = plain(65'536);
+  large.problem.batch = 8'192;
+  EXPECT_FALSE(device->counts_with(std::span(waiting).first(1), large)) << "a quarter of the memory";
+  EXPECT_EQ(wire.asked.size(), asked);
 }
 
 TEST_F(Remote, ACancelIsOfTheRequestInFlight) {
