@@ -423,6 +423,7 @@ std::vector<Block> sharing_section(const Context& context) {
   const analysis::Table whole = analysis::sharing_table(context.table(), points);
   const auto caption_of = [&](std::size_t row) {
     std::vector<std::string> words;
+    words.reserve(common.size());
     for (const char* const key : common) words.push_back(whole.find(key)->cell(row).text);
     return fmt::format("{}", fmt::join(words, " · "));
   };
