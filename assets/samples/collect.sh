@@ -9,6 +9,8 @@ peers=()
 for file in "${@:3}"; do peers+=("$(realpath "$file")"); done
 source "$(dirname "${BASH_SOURCE[0]}")/in_a_folder_of_its_own.sh" collect.sh "$@"
 for preset in quick memory-wall tiles paper backward masks decode; do record --why --preset "$preset"; done
+record --why --preset memory-wall --algorithms fa3 -a dtype=fp8
+record --why --preset decode --algorithms splitkv -a dtype=fp8
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 for file in ${peers[@]+"${peers[@]}"}; do
   name=$(basename "$file")
