@@ -133,8 +133,6 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
       [](CLI::App& command) { return attnscope::add_jobs(command); });
   add("check", "Say whether .attnscope files still are what was written",
       [](CLI::App& command) { return attnscope::add_check(command); });
-  add("repair", "Save what can be read of a damaged .attnscope file into a new one",
-      [](CLI::App& command) { return attnscope::add_repair(command); });
   add("help", "Print a document: how to install, walks, the reference, explanations, measurements",
       [](CLI::App& command) { return attnscope::add_help(command); });
   return commands;

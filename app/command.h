@@ -66,7 +66,6 @@ Action add_merge(CLI::App& command);
 Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
 Action add_remote(CLI::App& command);
-Action add_repair(CLI::App& command);
 Action add_report(CLI::App& command);
 Action add_submit(CLI::App& command, Arguments arguments);
 Action add_tune(CLI::App& command);

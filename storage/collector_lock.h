@@ -7,15 +7,11 @@
 namespace attnscope {
 
 /// An open-file-description lock on "<file>-lock": a file of its own, so that readers may ask for it without opening
-/// the database, since closing any descriptor of that drops SQLite's POSIX locks on it. And, once hold_content() was
-/// called, one on the database itself, which stands in the way of a collector that has another name (hard link) of it.
+/// the database, since closing any descriptor of that drops SQLite's POSIX locks on it.
 class CollectorLock {
  public:
   /// Throws StorageError: locked (with the holder's process id) or not_writable.
   static CollectorLock acquire(const std::filesystem::path& file);
-  /// Locks what `file`, which exists, stands for. Before the first connection to it, which this lock has to outlive.
-  /// Throws StorageError: locked or not_writable.
-  void hold_content(const std::filesystem::path& file);
   /// Does another process, or another store of this one, collect into `file`? Takes nothing, writes nothing.
   [[nodiscard]] static bool held(const std::filesystem::path& file);
 
@@ -28,7 +24,6 @@ class CollectorLock {
 
   std::filesystem::path path_;
   int descriptor_ = -1;
-  int content_ = -1;  ///< a descriptor of the database
 };
 
 }  // namespace attnscope

@@ -8,9 +8,9 @@
 #include "messages/file.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
-#include "storage/file_guard.h"
 #include "storage/join_files.h"
 #include "storage/merge.h"
+#include "storage/new_database.h"
 #include "storage/output_file.h"
 #include "storage/run_store.h"
 
@@ -26,6 +26,16 @@ void send(const std::filesystem::path& file, OutputFile& out) {
     in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     out.write({piece.data(), static_cast<std::size_t>(in.gcount())});
   }
+}
+
+/// A log that a killed collector left beside `file` would be played into the file that replaces it.
+void remove_log(const fs::path& file) {
+  if (!has_journal(file)) return;
+  try {  // the last connection takes the log into the file
+    open_database(file, DatabaseAccess::read_write)->execAndGet("SELECT count(*) FROM sqlite_schema");
+  } catch (const SQLite::Exception&) {  // no database, or a damaged one
+  }
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(file.string() + suffix);
 }
 
 }  // namespace
@@ -48,11 +58,9 @@ JoinReport write_compact_copy(const std::vector<std::filesystem::path>& sources,
     return report;
   }
   const fs::path place = out.place();
-  CollectorLock lock = CollectorLock::acquire(place);
-  if (fs::exists(place)) lock.hold_content(place);
+  const CollectorLock lock = CollectorLock::acquire(place);
   JoinReport report = build(out.building(), place);
-  // A log that a killed collector left beside the target would be played into the new file.
-  fold_logs(place);
+  remove_log(place);
   out.commit();
   return report;
 }
@@ -68,7 +76,7 @@ JoinReport merge_files(const std::vector<std::filesystem::path>& sources, const 
   };
   refuse_existing();
   const CollectorLock lock = CollectorLock::acquire(place);
-  settle_logs(place);
+  require_no_stray_log(place);
   refuse_existing();
   TemporaryFile building(place);
   JoinReport report = with_storage_errors(target, [&] {

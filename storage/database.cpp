@@ -23,9 +23,9 @@
 
 #include "messages/file.h"
 #include "profiler/plan/text.h"
-#include "storage/file_guard.h"
 #include "storage/hardening.h"
 #include "storage/migrations.h"
+#include "storage/new_database.h"
 
 namespace attnscope {
 namespace {

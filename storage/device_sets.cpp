@@ -54,19 +54,6 @@ std::string name_set(SQLite::Database& database, const DeviceSets& tables, std::
   return uid;
 }
 
-std::vector<std::int64_t> remove_changed_sets(SQLite::Database& database, const DeviceSets& tables) {
-  std::vector<std::int64_t> changed;
-  {
-    SQLite::Statement sets(database, fmt::format("SELECT id, uid FROM {} ORDER BY id", tables.sets));
-    while (sets.executeStep()) {
-      const std::int64_t id = sets.getColumn(0).getInt64();
-      if (parse_digest(sets.getColumn(1).getString()) != digest_of_set(database, tables, id)) changed.push_back(id);
-    }
-  }
-  for (const std::int64_t id : changed) remove_set(database, tables, id);
-  return changed;
-}
-
 void read_sets(SQLite::Database& database, const DeviceSets& tables,
                const std::function<void(SetHeading&&, std::int64_t set, Reader&)>& take,
                const std::function<void(std::int64_t set, const Message& why)>& note) {

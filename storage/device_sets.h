@@ -36,9 +36,6 @@ inline constexpr DeviceSets noise_sets{
 /// Gives a set that was just written its uid; takes it away where all that it says is there already. The uid.
 std::string name_set(SQLite::Database&, const DeviceSets&, std::int64_t set);
 
-/// Takes away the sets that are not what was written. Their ids.
-std::vector<std::int64_t> remove_changed_sets(SQLite::Database&, const DeviceSets&);
-
 /// What every set says of itself.
 struct SetHeading {
   std::string uid;

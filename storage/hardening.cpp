@@ -238,62 +238,6 @@ std::vector<std::string> require_our_schema(SQLite::Database& database, const st
   return extras;
 }
 
-std::vector<std::string> foreign_objects(SQLite::Database& database, int version) {
-  const Definitions& wanted = ours().definitions.at(static_cast<std::size_t>(version) - 1);
-  std::vector<std::string> found;
-  for (const auto& [name, definition] : definitions_of(database)) {
-    const bool known = wanted.contains(name) || is_our_view(name) || name.starts_with("sqlite_");
-    if (!known && definition.type != "index") found.push_back(fmt::format("{} {}", definition.type, printable(name)));
-  }
-  return found;
-}
-
-bool tables_are_ours(SQLite::Database& database, int version) {
-  try {
-    const Definitions found = definitions_of(database);
-    return std::ranges::all_of(ours().definitions.at(static_cast<std::size_t>(version) - 1), [&](const auto& wanted) {
-      const auto there = found.find(wanted.first);
-      return wanted.second.type != "table" || (there != found.end() && there->second == wanted.second);
-    });
-  } catch (const SQLite::Exception&) {
-    return false;
-  }
-}
-
-void read_past_definitions(SQLite::Database& database) {
-  sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
-  database.exec("PRAGMA writable_schema = ON");
-  // The first question meets the damage and has no answer; those after it are answered by what could be read.
-  database.tryExec("SELECT 1 FROM sqlite_schema");
-}
-
-void mend_definitions(const std::filesystem::path& copy) {
-  SQLite::Database database(copy.string(), SQLite::OPEN_READWRITE);
-  harden(database, false);
-  read_past_definitions(database);
-  try {
-    database.tryExec("PRAGMA journal_mode = MEMORY");
-    const int version = database.execAndGet("PRAGMA user_version").getInt();
-    if (version < 1 || version > newest_schema()) return;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-    SQLite::Statement update(database, "UPDATE sqlite_schema SET sql = ?2 WHERE type = 'table' AND name = ?1");
-    for (const auto& [name, definition] : ours().definitions.at(static_cast<std::size_t>(version) - 1)) {
-      if (definition.type != "table") continue;
-      update.bind(1, name);
-      update.bind(2, definition.sql);
-      update.exec();
-      update.reset();
-    }
-    // Nobody looks for rows by an index, and a page behind the end of the file is none.
-    database.exec(
-        "DELETE FROM sqlite_schema WHERE (type = 'index' AND sql IS NOT NULL) OR rootpage > (SELECT page_count FROM "
-        "pragma_page_count)");
-    database.exec("PRAGMA user_version = " + std::to_string(version));  // written, the header knows the length
-    transaction.commit();
-  } catch (const SQLite::Exception&) {  // whoever reads on says what is damaged
-  }
-}
-
 std::vector<std::uint64_t> digests_of_views(SQLite::Database& database) {
   std::vector<std::uint64_t> digests;
   for (const auto& [name, definition] : definitions_of(database)) {

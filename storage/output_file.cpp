@@ -18,7 +18,6 @@
 
 #include "messages/file.h"
 #include "messages/file_kind.h"
-#include "storage/file_lock.h"
 #include "storage/migrations.h"
 #include "storage/run_store.h"
 
@@ -61,6 +60,19 @@ bool is_temporary_of(const std::string& name, const std::string& prefix) {
   return name.size() == prefix.size() + random_digits + temporary_suffix.size() && name.starts_with(prefix) &&
          name.ends_with(temporary_suffix) &&
          name.find_first_not_of("0123456789abcdef", prefix.size()) == prefix.size() + random_digits;
+}
+
+/// Locks a temporary file until its descriptor is closed. The byte is far beyond those that SQLite locks, and the lock
+/// is of the kind that closing other descriptors of the file does not drop. Returns 0 or the errno: EAGAIN or EACCES
+/// where another open file holds it.
+int lock(int descriptor) {
+  // Not flock(): NFS makes it a lock on all bytes, SQLite's among them.
+  struct flock request {};
+  request.l_type = F_WRLCK;
+  request.l_whence = SEEK_SET;
+  request.l_start = off_t{1} << 62;
+  request.l_len = 1;
+  return ::fcntl(descriptor, F_OFD_SETLK, &request) == 0 ? 0 : errno;
 }
 
 /// False when a neighbour took the file for one that was left behind, between our open() and our lock.
@@ -208,7 +220,7 @@ void remove_leftovers(const fs::path& place) {
     if (!is_temporary_of(entry.path().filename().string(), prefix)) continue;
     const int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) continue;
-    if (lock_file(descriptor) == FileLock::taken && still_named(descriptor, entry.path())) {
+    if (lock(descriptor) == 0 && still_named(descriptor, entry.path())) {
       for (const char* beside : {"-wal", "-shm", "-journal"}) ::unlink((entry.path().string() + beside).c_str());
       ::unlink(entry.path().c_str());
     }
@@ -240,7 +252,8 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
       if (errno == EEXIST) continue;
       throw cannot_write(place, errno);
     }
-    if (lock_file(descriptor_) == FileLock::held || !still_named(descriptor_, path_)) {
+    const int error = lock(descriptor_);
+    if (error == EAGAIN || error == EACCES || !still_named(descriptor_, path_)) {
       ::close(std::exchange(descriptor_, -1));
     }
   }

@@ -107,7 +107,7 @@ RunWords RunStore::Impl::read_words(Reader& in, std::int64_t run) {
     } catch (const json::exception&) {
       why = say::row::no_utf8{};
     }
-    if (!why.empty()) note({.where = say::row::words_of_run{.run = run}, .why = why, .bad_words = run});
+    if (!why.empty()) note({.where = say::row::words_of_run{.run = run}, .why = why});
   };
   const auto require = [](const RunWords& said) {
     if (const Message wrong = out_of_bounds(said); !wrong.empty()) throw RowError(wrong);

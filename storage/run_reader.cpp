@@ -260,7 +260,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
       why = say::row::other_digest{};
       summaries.pop_back();
     }
-    if (!why.empty()) note({say::row::run{.run = id}, why, {}, id});
+    if (!why.empty()) note({say::row::run{.run = id}, why});
     const bool passed_over = why.empty() && summaries.back().words.deleted && !deleted_too;
     if (known == nullptr) {
       if (passed_over) summaries.pop_back();

@@ -60,11 +60,9 @@ void RunStore::Impl::open_for_collecting() {
     throw StorageError(Kind::not_writable, say::file::on_network{.file = file.string(), .system = network});
   }
   lock = CollectorLock::acquire(file);
-  if (before.size > 0) lock->hold_content(file);
-  settle_logs(file);
   if (stamp_of(file).size <= 0) {
+    require_no_stray_log(file);
     create_database(file, {});
-    lock->hold_content(file);
   } else if (!is_blank(file)) {
     // Who the file belongs to is asked without write access: nothing of a foreign or damaged file may change.
     open_for_reading();
@@ -79,7 +77,6 @@ void RunStore::Impl::open_for_collecting() {
     // The lock is ours: whoever left a run `running` is gone.
     end_abandoned_runs();
   });
-  guard.emplace(file, *database);
   stamp = stamp_of(file);
 }
 
@@ -118,11 +115,17 @@ std::int64_t RunStore::Impl::scalar(SQLite::Statement& query) {
   return value;
 }
 
+void RunStore::Impl::require_in_place() const {
+  int moved = 0;
+  sqlite3_file_control(database->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (moved != 0) throw StorageError(Kind::other, say::file::gone{.file = file.string()});
+}
+
 void RunStore::Impl::checkpoint() {
   // A reader that stays holds the log back. What is in it is not lost by that, so nobody waits for his end.
   constexpr int moment_ms = 1000;
   database->setBusyTimeout(moment_ms);
-  if (guard) (void)guard->write_back(*database, true);
+  sqlite3_wal_checkpoint_v2(database->getHandle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   if (patience) {
     patience->attach(*database);
   } else {
@@ -171,7 +174,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   require_regular(place);
   RunStore store(std::move(impl));
   const CollectorLock lock = CollectorLock::acquire(place);
-  settle_logs(place);
+  require_no_stray_log(place);
   if (stamp_of(place).size > 0) {
     throw StorageError(Kind::not_writable, say::file::there_already{.file = place.string()});
   }

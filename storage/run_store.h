@@ -25,18 +25,7 @@ namespace attnscope {
 /// What is wrong with a file, as one sentence with its path; the file is left as it was.
 class StorageError : public std::runtime_error {
  public:
-  enum class Kind {
-    not_found,
-    not_a_database,
-    foreign,
-    newer_schema,
-    damaged,
-    locked,
-    not_writable,
-    disk_full,
-    displaced,
-    other
-  };
+  enum class Kind { not_found, not_a_database, foreign, newer_schema, damaged, locked, not_writable, disk_full, other };
   StorageError(Kind kind, Message message)
       : std::runtime_error(text(message)), kind_(kind), message_(std::move(message)) {}
   [[nodiscard]] Kind kind() const { return kind_; }
@@ -145,11 +134,9 @@ struct StoredNoise {
 
 /// A row that reading skipped, with all that belongs to it, because it is not what a program of ours can have written.
 struct BadRow {
-  Message where;                               ///< "point 12 (run 1, place 3)"
-  Message why;                                 ///< "wall_seconds inf is not within ..."
-  std::optional<std::int64_t> point = {};      ///< its id, where it is a point
-  std::optional<std::int64_t> bad_run = {};    ///< its id, where it is a run, which is skipped with its points
-  std::optional<std::int64_t> bad_words = {};  ///< of a run, which is as if nobody had said anything of it
+  Message where;                           ///< "point 12 (run 1, place 3)"
+  Message why;                             ///< "wall_seconds inf is not within ..."
+  std::optional<std::int64_t> point = {};  ///< its id, where it is a point
 
   bool operator==(const BadRow&) const = default;
 };
@@ -173,8 +160,8 @@ class RunStore {
   ~RunStore();
 
   // Writing (Mode::collect). Each call is one transaction: what it returned from outlives this process, however it
-  // ends; after finish_run() also a loss of power. Each finds out whether the file still is where it was and what it
-  // was: if not, all that it would hold is saved beside it, and Kind::displaced says where.
+  // ends; after finish_run() also a loss of power. Throws
+  // where the file was removed or replaced.
   std::int64_t begin_run(const RunHeader&);
   std::int64_t add_point(std::int64_t run, std::size_t index, const PointRecord&);
   /// The same of one of the devices that share the run's plan: in place of whatever was found there.

@@ -24,7 +24,7 @@
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/digest.h"
-#include "storage/file_guard.h"
+#include "storage/new_database.h"
 #include "storage/points_reader.h"
 #include "storage/run_digests.h"
 #include "storage/run_store.h"
@@ -52,9 +52,8 @@ inline constexpr std::array<std::string_view, 4> stated_rates{"clock_ghz", "l2_b
 struct RunStore::Impl {
   std::filesystem::path file;
   Mode mode = Mode::read_only;
-  std::optional<CollectorLock> lock;  // this and the next two outlive the connection
+  std::optional<CollectorLock> lock;  // this and the next one outlive the connection
   std::optional<LockPatience> patience;
-  std::optional<FileGuard> guard;
   std::unique_ptr<SQLite::Database> database;
   bool immutable = false;
   FileStamp stamp;
@@ -81,6 +80,8 @@ struct RunStore::Impl {
   void end_abandoned_runs();
   SQLite::Statement& statement(const std::string& sql);
   std::int64_t scalar(SQLite::Statement& query);
+  /// Throws StorageError if the file was removed or replaced: what was committed is then not in the file at its name.
+  void require_in_place() const;
   /// Into the file itself, so that a copy of it alone is whole; a reader in the way only delays that.
   void checkpoint();
   /// Whether commits from here on wait until the disk has them.
@@ -100,7 +101,6 @@ struct RunStore::Impl {
             immutable ? now != stamp || CollectorLock::held(file) || has_journal(file) : !now.same_file(stamp);
         if (stale) open_for_reading();
       }
-      if (guard) guard->mend_index();
       const auto untouched = [&] { return !immutable || attempt >= 3 || stamp_of(file) == stamp; };
       try {
         auto answer = query();
@@ -138,17 +138,15 @@ struct RunStore::Impl {
   auto write_or_throw(Change&& change) {
     return with_storage_errors(file, [&] {
       try {
-        if (guard) guard->mend_index();
         SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
         auto answer = change();
         transaction.commit();
-        if (guard) guard->require_in_place(*database);
+        require_in_place();
         return answer;
       } catch (...) {  // what was counted is not there
         written.clear();
         known_devices.clear();
         counts_later = false;
-        if (guard) guard->require_in_place(*database);  // whatever was said of a file that is not ours any more
         throw;
       }
     });

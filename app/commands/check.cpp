@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// check and repair: whether files still are what was written, and what can be saved of one that is not.
+// check: whether files still are what was written.
 #include "storage/check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
 #include "app/output.h"
-#include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
@@ -117,18 +114,6 @@ ExitCode check(CheckOptions& options) {
   return code;
 }
 
-ExitCode repair(const std::string& file, const std::string& target) {
-  const Salvage salvage = repair_file(file, target);
-  std::cout << text(say::terminal::salvaged{.runs = counted_runs(salvage.runs),
-                                            .points = counted_points(salvage.points),
-                                            .file = printable(target)})
-            << '\n';
-  for (const Message& left : salvage.left) {
-    spdlog::warn("{}", text(say::terminal::left_behind{.what = printable(text(left))}));
-  }
-  return salvage.left.empty() ? ExitCode::ok : ExitCode::partial;
-}
-
 }  // namespace
 
 Action add_check(CLI::App& command) {
@@ -136,27 +121,6 @@ Action add_check(CLI::App& command) {
   command.add_option("FILE", options->files, ".attnscope files")->required();
   options->output.add_to(command, Output::tables_and_tests);
   return [options] { return options->output.run([&] { return check(*options); }); };
-}
-
-Action add_repair(CLI::App& command) {
-  struct RepairOptions {
-    std::string file;
-    std::string old_target;
-    std::string target;
-  };
-  auto options = std::make_shared<RepairOptions>();
-  command.add_option("IN", options->file, "The .attnscope file that is damaged; it stays as it is")->required();
-  CLI::Option* target =
-      command.add_option("-o,--output", options->target, "The new file for what can be saved")->type_name("OUT");
-  command.add_option("OUT", options->old_target, "As -o OUT, in the spelling of before")->excludes(target);
-  return [options] {
-    if (options->target.empty()) {
-      if (options->old_target.empty()) throw CommandError(ExitCode::usage, say::command::repair_wants_file{});
-      say_old_spelling("repair IN OUT", "repair IN -o OUT");
-      options->target = options->old_target;
-    }
-    return repair(options->file, options->target);
-  };
 }
 
 }  // namespace attnscope

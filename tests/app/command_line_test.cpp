@@ -24,7 +24,7 @@ using ::testing::Pair;
 using ::testing::StartsWith;
 
 const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels", "export",
-                                        "import", "paper",   "tune",   "info",  "check",   "repair"};
+                                        "import", "paper",   "tune",   "info",  "check"};
 
 TEST(Help, is_there_for_every_command) {
   const TemporaryFolder folder;
@@ -145,7 +145,6 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"merge", "-o", "@/all.attnscope", "@/missing.attnscope", "--skip-damaged"}, 1, {"missing.attnscope"}},
         Mistake{{"merge", "-o", "@/all.attnscope", "@/notes.txt"}, 1, {"notes.txt", "--skip-damaged"}},
         Mistake{{"merge", "-o", "@/notes.txt", "@/missing.attnscope"}, 1, {"notes.txt", "is there already"}},
-        Mistake{{"repair", "@/notes.txt"}, 2, {"attnscope repair IN -o OUT"}},
         Mistake{{"paper", "@/missing.attnscope"}, 1, {"missing.attnscope"}},
         Mistake{{"export", "@/missing.attnscope"}, 1, {"missing.attnscope"}},
         Mistake{{"export", "@/a", "--format", "xml"}, 2, {"xml"}}, Mistake{{"export", "@/a", "@/b"}, 2, {"one file"}},

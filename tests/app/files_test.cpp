@@ -48,22 +48,14 @@ class Files : public ::testing::Test {
   fs::path file_ = folder_ / "run.attnscope";
 };
 
-TEST_F(Files, a_sweep_whose_file_is_removed_stops_and_saves_what_it_has) {
+TEST_F(Files, a_sweep_whose_file_is_removed_ends_with_one_line) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));
   fs::remove(file_);
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
   EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
-  const fs::path rescued = folder_ / "run-rescued.attnscope";
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("removed or moved away"), HasSubstr("--resume -o " + rescued.string())));
-  EXPECT_FALSE(fs::exists(file_));
-  const std::size_t kept = RunStore::open(rescued, Mode::read_only).points().size();
-  EXPECT_GT(kept, 0U);
-  EXPECT_LT(kept, sweep_points);
-  EXPECT_EQ(run(folder_, sweep + Words{"-q", "--resume", "-o", rescued}).exit_code, 0);
-  EXPECT_EQ(run(folder_, sweep + Words{"-q", "-o", file_}).exit_code, 0);
-  EXPECT_EQ(findings(rescued), findings(file_));
+  EXPECT_THAT(outcome.err, HasSubstr("run.attnscope was removed, moved or replaced"));
 }
 
 TEST_F(Files, a_sweep_waits_for_another_programs_lock_and_says_so) {
@@ -184,41 +176,17 @@ TEST_F(Files, exports_write_to_what_is_no_regular_file_and_refuse_what_is_not_th
   EXPECT_EQ(content(notes), csv);
 }
 
-TEST_F(Files, without_room_for_what_is_saved_repair_names_where_it_was_to_go) {
-  ASSERT_EQ(run(folder_, sweep + Words{"-q", "-o", file_}).exit_code, 0);
-  const fs::path changed = folder_ / "changed.attnscope";  // of which a copy is made first
-  fs::copy_file(file_, changed);
-  {
-    SQLite::Database database(changed.string(), SQLite::OPEN_READWRITE);
-    database.exec("CREATE TRIGGER ours AFTER INSERT ON points BEGIN DELETE FROM runs; END");
-  }
-  const fs::path saved = folder_ / "saved.attnscope";
-  for (const fs::path& damaged : {file_, changed}) {
-    const Outcome outcome = run(folder_, {"repair", damaged, "-o", saved}, {.file_size_limit = 32 * 1024});
-    EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_EQ(lines_in(outcome.err), 1) << outcome.err;
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("no space left to write " + saved.string()),
-                                   ::testing::Not(HasSubstr(damaged.filename().string()))));
-    EXPECT_FALSE(fs::exists(saved));
-    EXPECT_EQ(run(folder_, {"repair", damaged, "-o", saved}).exit_code, damaged == file_ ? 0 : 5);
-    fs::remove(saved);
-  }
-}
-
 TEST_F(Files, pipes_and_links_in_a_circle_are_no_files_to_read) {
   const fs::path pipe = folder_ / "pipe.attnscope";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const fs::path circle = folder_ / "circle.attnscope";
   fs::create_symlink(circle, circle);
-  for (const Words& reading :
-       {Words{"info"}, Words{"export"}, Words{"ceilings"}, Words{"paper"}, Words{"repair"}, Words{"merge"}}) {
-    Words more{};
-    if (reading[0] == "repair") more = {"-o", folder_ / "saved.attnscope"};
+  for (const Words& reading : {Words{"info"}, Words{"export"}, Words{"ceilings"}, Words{"paper"}, Words{"merge"}}) {
     const Words before = reading[0] == "merge" ? Words{"-o", folder_ / "all.attnscope"} : Words{};
-    const Outcome of_pipe = run(folder_, reading + before + Words{pipe} + more);
+    const Outcome of_pipe = run(folder_, reading + before + Words{pipe});
     EXPECT_EQ(of_pipe.exit_code, 1) << reading[0];
     EXPECT_THAT(of_pipe.err, HasSubstr("pipe.attnscope is no regular file but a device, a pipe or a socket"));
-    const Outcome of_circle = run(folder_, reading + before + Words{circle} + more);
+    const Outcome of_circle = run(folder_, reading + before + Words{circle});
     EXPECT_EQ(of_circle.exit_code, 1) << reading[0];
     EXPECT_THAT(of_circle.err, HasSubstr("circle.attnscope is a symlink that leads back to itself"));
     EXPECT_EQ(lines_in(of_circle.err), 1) << of_circle.err;

@@ -256,7 +256,6 @@ TEST_F(Results, OldSpellingsGoOnWorkingAndSaySo) {
     EXPECT_EQ(asked({"check", made}).exit_code, 0);
   };
   old({"merge", folder_ / "m.attnscope", file(), file("b")}, "merge IN... -o OUT", folder_ / "m.attnscope");
-  old({"repair", file(), folder_ / "r.attnscope"}, "repair IN -o OUT", folder_ / "r.attnscope");
   old({"import", folder_ / "a.csv", "--into", folder_ / "i.attnscope"}, "-o", folder_ / "i.attnscope");
   const Outcome now = asked({"merge", file(), file("b"), "-o", folder_ / "n.attnscope"});
   EXPECT_EQ(now.exit_code, 0);
@@ -326,7 +325,6 @@ TEST(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
                               {"compare", ATTNSCOPE_SAMPLE, "--noise", place},
                               {"report", place, "-o", folder / "r.html"},
                               {"merge", place, "-o", out},
-                              {"repair", place, "-o", out},
                               {"ceilings", place},
                               {"model", "--against", place},
                               {"model", "-a", "N=64", "--ceilings", place},

@@ -64,7 +64,7 @@ class ShellFiles : public ::testing::Test {
 
 TEST_F(ShellFiles, BashCompletesCommandsOptionsValuesAndFiles) {
   EXPECT_THAT(suggested({"inf"}), ElementsAre("info"));
-  EXPECT_THAT(suggested({"re"}), ElementsAre("remote", "report", "repair"));
+  EXPECT_THAT(suggested({"re"}), ElementsAre("remote", "report"));
   EXPECT_THAT(suggested({"info", "--fo"}), ElementsAre("--format", "--force"));
   EXPECT_THAT(suggested({"info", "--format", ""}), ElementsAre("text", "csv", "json", "md", "html"));
   EXPECT_THAT(suggested({"check", "--format", "j"}), ElementsAre("json", "junit"));

@@ -37,6 +37,14 @@ class Account {
   void failed(const std::string& name, const std::string& what, const std::filesystem::path& files = {});
   void say(const std::string& line);
 
+  /// Points that a process printed before it was disturbed, and those of them that its file lacks.
+  void add_announced(std::size_t points, std::size_t lost) {
+    announced_ += points;
+    lost_ += lost;
+  }
+
+  [[nodiscard]] std::size_t announced() const { return announced_; }
+  [[nodiscard]] std::size_t lost() const { return lost_; }
   [[nodiscard]] std::size_t cases() const { return tried_; }
   [[nodiscard]] std::size_t failures() const { return failed_; }
 
@@ -45,6 +53,8 @@ class Account {
   std::mutex saying_;
   std::atomic<std::size_t> tried_ = 0;
   std::atomic<std::size_t> failed_ = 0;
+  std::atomic<std::size_t> announced_ = 0;
+  std::atomic<std::size_t> lost_ = 0;
 };
 
 }  // namespace attnscope::testing

@@ -84,17 +84,6 @@ Verdict check_whole(const fs::path& file, const std::string& /*expected*/) {
   return check_file(file).ok() ? same : said;
 }
 
-/// What comes out is whole, and all that was there or less with a word.
-Verdict repair_and_check(const fs::path& file, const std::string& expected) {
-  const fs::path saved = file.string() + ".saved";
-  fs::remove(saved);
-  const Salvage salvage = repair_file(file, saved);
-  const FileCheck check = check_file(saved);
-  if (!check.ok()) return wrong;
-  if (!salvage.left.empty()) return said;
-  return exported(RunStore::open(saved, RunStore::Mode::read_only)) == expected ? same : wrong;
-}
-
 /// A copy numbers runs and metrics in an order of its own.
 std::string exported_copy(const fs::path& file) {
   const fs::path copy = file.string() + ".copy.attnscope";
@@ -124,11 +113,8 @@ struct ReaderOfFiles {
   Verdict (*read)(const fs::path&, const std::string&);
   bool copies = false;
 };
-constexpr ReaderOfFiles readers[] = {{"read", read_all},
-                                     {"check", check_whole},
-                                     {"repair", repair_and_check},
-                                     {"copy", copy_whole, true},
-                                     {"collect", collect_into}};
+constexpr ReaderOfFiles readers[] = {
+    {"read", read_all}, {"check", check_whole}, {"copy", copy_whole, true}, {"collect", collect_into}};
 constexpr std::size_t reader_count = std::size(readers);
 
 // Cases, in processes that share these

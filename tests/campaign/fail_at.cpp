@@ -4,8 +4,7 @@
 //   ATTNSCOPE_FAIL_UNDER  the folder
 //   ATTNSCOPE_FAIL_AT     n, from 1; nothing fails without it
 //   ATTNSCOPE_FAIL_HOW    kill (before the call), torn (in the middle of it, if it writes), full (no space from there
-//                         on), error (this call fails), gone (from there on nothing can be read or changed), read-only
-//                         (nothing can be changed), slow (each call from there on takes milliseconds)
+//                         on), error (this call fails), gone (from there on nothing can be read or changed)
 //   ATTNSCOPE_FAIL_LOG    a file outside of that folder that gets a line a call
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -21,14 +20,13 @@
 #include <csignal>
 #include <cstdarg>
 #include <cstdlib>
-#include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace {
 
-enum class How { kill, torn, full, error, gone, read_only, slow };
+enum class How { kill, torn, full, error, gone };
 enum class Call { writes, makes, changes };  ///< bytes, a file (both take space), or something else
 enum class Verdict { go_on, tear, refuse };
 
@@ -48,8 +46,7 @@ struct Orders {
     at = std::atol(variable("ATTNSCOPE_FAIL_AT").c_str());
     const std::string word = variable("ATTNSCOPE_FAIL_HOW");
     constexpr std::pair<std::string_view, How> words[] = {
-        {"kill", How::kill}, {"torn", How::torn},           {"full", How::full}, {"error", How::error},
-        {"gone", How::gone}, {"read-only", How::read_only}, {"slow", How::slow}};
+        {"kill", How::kill}, {"torn", How::torn}, {"full", How::full}, {"error", How::error}, {"gone", How::gone}};
     for (const auto& [name, meaning] : words) {
       if (word == name) how = meaning;
     }
@@ -94,13 +91,7 @@ Verdict judge(const char* name, Call call, std::string_view path) {
     case How::error:
       return n == given.at ? Verdict::refuse : Verdict::go_on;
     case How::gone:
-    case How::read_only:
       return Verdict::refuse;
-    case How::slow: {
-      const timespec wait{.tv_sec = 0, .tv_nsec = 3'000'000};
-      ::nanosleep(&wait, nullptr);
-      return Verdict::go_on;
-    }
   }
   return Verdict::go_on;
 }
@@ -125,16 +116,7 @@ F* next(const char* name) {
 }
 
 int refused() {
-  switch (orders().how) {
-    case How::full:
-      errno = ENOSPC;
-      break;
-    case How::read_only:
-      errno = EROFS;
-      break;
-    default:
-      errno = EIO;
-  }
+  errno = orders().how == How::full ? ENOSPC : EIO;
   return -1;
 }
 

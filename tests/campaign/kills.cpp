@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
   std::vector<std::string> operations;
-  std::vector<std::string> parts{"kill", "torn", "full", "error", "gone", "random", "links"};
+  std::vector<std::string> parts{"kill", "torn", "full", "error", "gone", "random"};
   std::uint64_t seed = 0;
   long every = 1;
   long count = 100;
@@ -110,25 +110,6 @@ class Campaign {
                              account_.failures() - before);
   }
 
-  /// Starts two collectors at once on two names of one file: what the one that was let in printed is there, and the
-  /// other one said why it was not.
-  void two_collectors() {
-    const std::size_t before = account_.failures();
-    for_each_case(
-        options_.jobs, [&](long n) { return n < options_.count; },
-        [&](long n) {
-          const TemporaryFolder folder;
-          account_.tried();
-          try {
-            judge_pair(folder);
-          } catch (const std::exception& wrong) {
-            account_.failed(fmt::format("links-{}", n), wrong.what());
-          }
-        });
-    std::cout << fmt::format("{:12} {:6} {:5}, {} broken\n", "collect", "links", options_.count,
-                             account_.failures() - before);
-  }
-
  private:
   /// While as many others run as will later.
   [[nodiscard]] std::chrono::microseconds time_of(const Operation& operation) {
@@ -148,26 +129,6 @@ class Campaign {
     return time;
   }
 
-  void judge_pair(const TemporaryFolder& folder) const {
-    const fs::path first = folder / "a.attnscope";
-    const fs::path second = folder / "b.attnscope";
-    fs::copy_file(fixture_.earlier, first);
-    fs::create_hard_link(first, second);
-    std::size_t runs = stored_in(first).runs;
-    const TemporaryFolder other;  // each its own stderr
-    Process one(folder, disturbed_sweep(fixture_, first), {.program = fixture_.program});
-    Process two(other, disturbed_sweep(fixture_, second), {.program = fixture_.program});
-    for (const Outcome& outcome : {one.wait(), two.wait()}) {
-      require(outcome.exit_code == 0 || outcome.err.find("another collector") != std::string::npos, outcome.err);
-      if (outcome.exit_code == 0) ++runs;
-    }
-    for (const fs::path& file : {first, second}) {
-      const Stored stored = stored_in(file);
-      require(stored.runs == runs, fmt::format("{} of {} runs are there", stored.runs, runs));
-      require(stored.points >= fixture_.swept.size(), "points are missing");
-    }
-  }
-
   const Options& options_;
   const Fixture& fixture_;
   Account& account_;
@@ -185,12 +146,12 @@ int kill_and_look(int argc, char** argv) {
   app.add_option("--parts", options.parts,
                  "kill: at each call that changes a file; torn: in the middle of each write; full: no space from each "
                  "call on; error: each call fails once; gone: the disk is not there from each call on; random: kills "
-                 "at random times; links: two collectors at once on two names of one file")
+                 "at random times")
       ->delimiter(',')
-      ->check(CLI::IsMember({"kill", "torn", "full", "error", "gone", "random", "links"}));
+      ->check(CLI::IsMember({"kill", "torn", "full", "error", "gone", "random"}));
   app.add_option("--seed", options.seed, "Of the random times, and the first call with --every (default: random)");
   app.add_option("--every", options.every, "Only each K-th call")->check(CLI::Range(1L, 1000000L));
-  app.add_option("--count", options.count, "Kills at random times, and pairs of collectors")->capture_default_str();
+  app.add_option("--count", options.count, "Kills at random times")->capture_default_str();
   app.add_option("--jobs", options.jobs, "How many cases at a time: they stay the same")
       ->check(CLI::Range(1U, 1024U))
       ->capture_default_str();
@@ -216,7 +177,8 @@ int kill_and_look(int argc, char** argv) {
     }
   }
   if (options.has("random")) campaign.at_random(operations);
-  if (options.has("links")) campaign.two_collectors();
+  std::cout << fmt::format("{} points announced before a disturbance, {} of them lost\n", account.announced(),
+                           account.lost());
   std::cout << fmt::format("{} cases, {} broken\n", account.cases(), account.failures());
   return account.failures() == 0 ? 0 : 1;
 }

@@ -38,7 +38,7 @@ std::vector<std::string> sorted(std::vector<std::string> lines) {
   return lines;
 }
 
-void require_printed_points(const fs::path& file, const std::string& out) {
+void require_printed_points(const fs::path& file, const std::string& out, Account& account) {
   std::istringstream lines(out.substr(0, out.rfind('\n') + 1));
   std::vector<std::int64_t> printed;
   for (std::string line; std::getline(lines, line);) {
@@ -46,11 +46,14 @@ void require_printed_points(const fs::path& file, const std::string& out) {
     if (event.ok() && std::holds_alternative<PointEvent>(*event))
       printed.push_back(std::get<PointEvent>(*event).point_id);
   }
-  if (!fs::exists(file)) return require(printed.empty(), "points were printed and there is no file");
   std::set<std::int64_t> stored;
-  for (const StoredPoint& point : RunStore::open(file, Mode::read_only).points()) stored.insert(point.id);
-  for (const std::int64_t id : printed)
-    require(stored.contains(id), fmt::format("point {} was printed and is lost", id));
+  if (fs::exists(file)) {
+    for (const StoredPoint& point : RunStore::open(file, Mode::read_only).points()) stored.insert(point.id);
+  }
+  const std::size_t printed_count = printed.size();
+  std::erase_if(printed, [&](std::int64_t id) { return stored.contains(id); });
+  account.add_announced(printed_count, printed.size());
+  require(printed.empty(), fmt::format("{} points were printed and are lost", printed.size()));
 }
 
 /// Of a file that had a run: it has it still.
@@ -86,8 +89,8 @@ Operation collecting(bool into_a_compact_copy) {
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return disturbed_sweep(fixture, file(folder));
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
-    require_printed_points(file(folder), out);
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, Account& account) {
+    require_printed_points(file(folder), out, account);
     if (into_a_compact_copy) require_findings(file(folder), findings(fixture.compact));
   };
   operation.again = [=](const Fixture& fixture, const fs::path& folder) {
@@ -111,7 +114,7 @@ Operation importing(bool into_a_file) {
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return Words{"import", fixture.table, "-o", file(folder)};
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, Account&) {
     if (!into_a_file && !fs::exists(file(folder))) return require(out.empty(), "the import was printed and is lost");
     const std::size_t before = into_a_file ? findings(fixture.earlier).size() : 0;
     if (into_a_file) require_findings(file(folder), findings(fixture.earlier));
@@ -139,7 +142,7 @@ Operation copying(bool over_another) {
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return Words{"export", fixture.earlier, fixture.compact, "--format", "attnscope", "--force", "-o", file(folder)};
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&) {
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&, Account&) {
     if (!over_another && !fs::exists(file(folder))) return;
     const std::vector<std::string> found = findings(file(folder));
     require(found == fixture.joined || (over_another && found == findings(fixture.compact)), "the copy is not whole");
@@ -161,7 +164,7 @@ Operation merging() {
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return Words{"merge", "-o", file(folder), fixture.compact, fixture.again, fixture.earlier};
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out) {
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, Account&) {
     if (!fs::exists(file(folder))) return require(out.empty(), "the merge was printed and is lost");
     require(sorted(findings(file(folder))) == sorted(fixture.joined), "the merged file is not whole");
   };
@@ -189,7 +192,7 @@ Operation exporting() {
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return Words{"export", fixture.earlier, "-o", file(folder)};
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&) {
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&, Account&) {
     const std::string found = content(file(folder));
     require(found == older || found == fixture.csv, "the table is neither the older one nor the new one");
   };
@@ -209,12 +212,6 @@ Words disturbed_sweep(const Fixture& fixture, const std::filesystem::path& file)
   return sweep(fixture, "[16:64:16]", file) + Words{"--jsonl"};
 }
 
-Stored stored_in(const std::filesystem::path& file) {
-  const RunStore store = RunStore::open(file, Mode::read_only);
-  const std::vector<RunSummary> runs = store.runs();
-  return {runs.size(), store.points().size(), std::ranges::any_of(runs, &RunSummary::simulated)};
-}
-
 void judge_disturbed(const Fixture& fixture, const Operation& operation, const std::string& name,
                      const Disturbance& disturbed, Account& account) {
   const TemporaryFolder folder;
@@ -228,7 +225,7 @@ void judge_disturbed(const Fixture& fixture, const Operation& operation, const s
   try {
     require(outcome.exit_code != -SIGSEGV && outcome.exit_code != -SIGABRT, "it crashed");
     require(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 1, "more than a line: " + outcome.err);
-    operation.judge(fixture, work, outcome.out);
+    operation.judge(fixture, work, outcome.out, account);
     if (outcome.exit_code == 0) operation.judge_again(fixture, work);  // what it says is done is done
     const Outcome again = fixture.run(folder, operation.again(fixture, work));
     require(again.exit_code == 0, "doing it again fails: " + again.err);

@@ -41,7 +41,7 @@ struct Operation {
   std::function<void(const Fixture&, const std::filesystem::path& folder)> prepare;
   std::function<Words(const Fixture&, const std::filesystem::path& folder)> words;
   /// After a disturbance; `out`: what the process printed before it. Throws Wrong.
-  std::function<void(const Fixture&, const std::filesystem::path& folder, const std::string& out)> judge;
+  std::function<void(const Fixture&, const std::filesystem::path& folder, const std::string& out, Account&)> judge;
   /// How it is done again, and what then holds.
   std::function<Words(const Fixture&, const std::filesystem::path& folder)> again;
   std::function<void(const Fixture&, const std::filesystem::path& folder)> judge_again;
@@ -58,13 +58,5 @@ void judge_disturbed(const Fixture&, const Operation&, const std::string& name, 
 
 /// The sweep that is disturbed, with its events on stdout.
 [[nodiscard]] Words disturbed_sweep(const Fixture&, const std::filesystem::path& file);
-
-struct Stored {
-  std::size_t runs = 0;
-  std::size_t points = 0;
-  bool simulated = false;  ///< a run of them is
-};
-/// What can be read of a file. Throws StorageError.
-[[nodiscard]] Stored stored_in(const std::filesystem::path& file);
 
 }  // namespace attnscope::testing

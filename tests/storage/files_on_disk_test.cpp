@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as things in folders: removed, moved, replaced and linked while they are written, left half made, and written
-// over.
+// Files as things in folders: removed, moved and replaced while they are written, left half made, and written over.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <thread>
@@ -53,137 +53,25 @@ void write_run(const fs::path& file, std::int64_t n) {
   store.finish_run(run, StoredRunState::complete);
 }
 
-/// Two points are collected into "run.attnscope", `happens` to it, and a third one is added.
-class Displaced : public ::testing::Test {
- protected:
-  template <class Happens>
-  StorageError collect_while(Happens&& happens) {
-    RunStore store = RunStore::open(file_, Mode::collect);
-    const std::int64_t run = store.begin_run(full_header());
-    store.add_point(run, 0, simple_record(100));
-    store.add_point(run, 1, simple_record(200));
-    happens();
-    const StorageError error = storage_error_of([&] { store.add_point(run, 2, simple_record(300)); });
-    EXPECT_EQ(error.kind(), Kind::displaced) << error.what();
-    EXPECT_STREQ(storage_error_of([&] { store.finish_run(run, StoredRunState::complete); }).what(), error.what())
-        << "once displaced it stays so, and is rescued once";
-    return error;
-  }
-
-  void expect_rescued(const StorageError& error, std::vector<std::int64_t> lengths = {100, 200, 300}) const {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("run.attnscope"), HasSubstr("--resume -o " + rescued_.string())));
-    EXPECT_EQ(lengths_in(rescued_), lengths) << "the point at hand, too, unless it may be made of what others wrote";
-    EXPECT_THAT(RunStore::open(rescued_, Mode::read_only).structural_damage(), ::testing::IsEmpty());
-    EXPECT_EQ(RunStore::open(rescued_, Mode::read_only).runs().back().state, StoredRunState::interrupted);
-    RunStore again = RunStore::open(rescued_, Mode::collect);
-    const auto run = again.resume_run(full_header());
-    ASSERT_TRUE(run);
-    const auto of_the_run = std::ranges::count_if(lengths, [](std::int64_t n) { return n >= 100; });
-    EXPECT_EQ(std::ssize(again.finished_indices(*run)), of_the_run);
-  }
-
-  TemporaryFolder folder_;
-  fs::path file_ = folder_ / "run.attnscope";
-  fs::path rescued_ = folder_ / "run-rescued.attnscope";
-};
-
-TEST_F(Displaced, a_removed_file_is_rescued_beside_its_place) {
-  expect_rescued(collect_while([&] { fs::remove(file_); }));
-  EXPECT_EQ(names_in(folder_.path()), std::set<std::string>{"run-rescued.attnscope"});
-  write_run(file_, 7);
-  EXPECT_THAT(lengths_in(file_), ElementsAre(7)) << "no log of the old file was played into the new one";
-}
-
-TEST_F(Displaced, with_all_that_lies_beside_it) {
-  expect_rescued(collect_while([&] {
-    for (const char* suffix : {"", "-wal", "-shm", "-lock"}) fs::remove(file_.string() + suffix);
-  }));
-  EXPECT_EQ(names_in(folder_.path()), std::set<std::string>{"run-rescued.attnscope"});
-}
-
-TEST_F(Displaced, a_file_that_was_moved_away_is_rescued_and_left_where_it_is) {
-  fs::create_directory(folder_ / "elsewhere");
-  const fs::path moved = folder_ / "elsewhere/run.attnscope";
-  expect_rescued(collect_while([&] { fs::rename(file_, moved); }));
-  EXPECT_NO_THROW(RunStore::open(moved, Mode::read_only).runs());
-  EXPECT_EQ(names_in(folder_.path()), (std::set<std::string>{"elsewhere", "run-rescued.attnscope"}));
-}
-
-TEST_F(Displaced, what_replaced_the_file_is_not_touched) {
-  write_run(folder_ / "other.attnscope", 7);
-  const std::string other = content(folder_ / "other.attnscope");
-  const StorageError error = collect_while([&] { fs::rename(folder_ / "other.attnscope", file_); });
-  EXPECT_THAT(error.what(), HasSubstr("replaced"));
-  expect_rescued(error);
-  EXPECT_EQ(content(file_), other);
-  EXPECT_THAT(lengths_in(file_), ElementsAre(7));
-}
-
-TEST_F(Displaced, a_log_that_was_removed_counts_as_well) {
-  const StorageError error = collect_while([&] { fs::remove(file_.string() + "-wal"); });
-  EXPECT_THAT(error.what(), HasSubstr("lost its write-ahead log"));
-  expect_rescued(error);
-}
-
-TEST_F(Displaced, an_emptied_file_loses_nothing_that_was_announced) {
-  write_run(file_, 7);
-  const StorageError error = collect_while([&] { std::ofstream(file_, std::ios::trunc).close(); });
-  EXPECT_THAT(error.what(), HasSubstr("emptied or written over"));
-  expect_rescued(error, {7, 100, 200});
-  EXPECT_EQ(names_in(folder_.path()), (std::set<std::string>{"run-rescued.attnscope", "run.attnscope"}));
-  EXPECT_EQ(fs::file_size(file_), 0U);
-}
-
-TEST_F(Displaced, nor_does_one_that_is_emptied_with_all_that_lies_beside_it) {
-  write_run(file_, 7);
-  expect_rescued(collect_while([&] {
-                   for (const char* suffix : {"", "-wal", "-shm", "-lock"}) {
-                     std::ofstream(file_.string() + suffix, std::ios::trunc);
-                   }
-                 }),
-                 {7, 100, 200});
-}
-
-// SQLite has it mapped.
-TEST(Collecting, goes_on_where_the_index_of_the_log_is_emptied) {
+TEST(Collecting, ends_with_an_error_where_the_file_was_removed_moved_or_replaced) {
   const TemporaryFolder folder;
   const fs::path file = folder / "a.attnscope";
-  RunStore store = RunStore::open(file, Mode::collect);
-  const std::int64_t run = store.begin_run(full_header());
-  store.add_point(run, 0, simple_record(100));
-  std::ofstream(file.string() + "-shm", std::ios::trunc).close();
-  store.add_point(run, 1, simple_record(200));
-  std::ofstream(file.string() + "-shm", std::ios::trunc).close();
-  EXPECT_EQ(store.points().size(), 2U);
-  store.finish_run(run, StoredRunState::complete);
-  EXPECT_THAT(lengths_in(file), ElementsAre(100, 200));
-}
-
-TEST_F(Displaced, nor_does_one_whose_log_is_emptied) {
-  const StorageError error = collect_while([&] { std::ofstream(file_.string() + "-wal", std::ios::trunc).close(); });
-  EXPECT_THAT(error.what(), HasSubstr("lost its write-ahead log"));
-  expect_rescued(error, {100, 200});
-}
-
-TEST_F(Displaced, what_was_written_over_the_file_is_not_touched) {
-  for (const int n : {1, 2, 3}) write_run(folder_ / "other.attnscope", n);
-  const std::string other = content(folder_ / "other.attnscope");
-  write_run(file_, 7);
-  // As cp does it: the same file, with other bytes.
-  const StorageError error = collect_while([&] { std::ofstream(file_, std::ios::binary | std::ios::trunc) << other; });
-  expect_rescued(error, {7, 100, 200});
-  EXPECT_EQ(content(file_), other);
-  EXPECT_THAT(lengths_in(file_), ElementsAre(1, 2, 3));
-}
-
-TEST_F(Displaced, one_page_that_was_written_over_counts_as_well) {
-  write_run(file_, 7);
-  expect_rescued(collect_while([&] {
-                   std::fstream page(file_, std::ios::binary | std::ios::in | std::ios::out);
-                   page.seekp(static_cast<std::streamoff>(fs::file_size(file_)) - 512);
-                   page << std::string(512, 'x');
-                 }),
-                 {7, 100, 200});
+  write_run(folder / "other.attnscope", 7);
+  const std::vector<std::function<void()>> changes{[&] { fs::remove(file); },
+                                                   [&] { fs::rename(file, folder / "moved"); },
+                                                   [&] {
+                                                     fs::copy_file(folder / "other.attnscope", folder / "new");
+                                                     fs::rename(folder / "new", file);
+                                                   }};
+  for (const auto& change : changes) {
+    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file.string() + suffix);
+    RunStore store = RunStore::open(file, Mode::collect);
+    const std::int64_t run = store.begin_run(full_header());
+    store.add_point(run, 0, simple_record(100));
+    change();
+    const StorageError error = storage_error_of([&] { store.add_point(run, 1, simple_record(200)); });
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("a.attnscope was removed, moved or replaced")));
+  }
 }
 
 // More than SQLite keeps in its log before it writes that back, and another program that writes it back as well.
@@ -199,28 +87,8 @@ TEST(Collecting, is_not_disturbed_by_who_writes_the_log_back) {
     SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
     other.exec(i % 100 == 10 ? "PRAGMA wal_checkpoint(PASSIVE)" : "PRAGMA wal_checkpoint(TRUNCATE)");
   }
-  fs::remove(file);
-  EXPECT_EQ(storage_error_of([&] { store.finish_run(run, StoredRunState::complete); }).kind(), Kind::displaced);
-  const RunStore rescued = RunStore::open(folder / "a-rescued.attnscope", Mode::read_only);
-  EXPECT_EQ(rescued.points().size(), points);
-  EXPECT_THAT(rescued.structural_damage(), ::testing::IsEmpty());
-}
-
-TEST_F(Displaced, an_earlier_rescue_is_left_alone) {
-  std::ofstream(rescued_) << "mine";
-  rescued_ = folder_ / "run-rescued-2.attnscope";
-  expect_rescued(collect_while([&] { fs::remove(file_); }));
-  EXPECT_EQ(content(folder_ / "run-rescued.attnscope"), "mine");
-}
-
-TEST_F(Displaced, without_its_folder_it_is_rescued_among_the_temporary_files) {
-  const TemporaryFolder temporary;
-  ::setenv("TMPDIR", temporary.path().c_str(), 1);
-  file_ = folder_ / "gone/run.attnscope";
-  fs::create_directory(file_.parent_path());
-  rescued_ = temporary / "run-rescued.attnscope";
-  expect_rescued(collect_while([&] { fs::remove_all(file_.parent_path()); }));
-  ::unsetenv("TMPDIR");
+  store.finish_run(run, StoredRunState::complete);
+  EXPECT_EQ(RunStore::open(file, Mode::read_only).points().size(), points);
 }
 
 TEST(NewFiles, have_their_name_only_when_they_are_whole) {
@@ -295,61 +163,6 @@ TEST(NewFiles, a_points_commit_is_not_many_times_the_point) {
   constexpr std::size_t points = 20;
   for (std::size_t i = 1; i <= points; ++i) store.add_point(run, i, simple_record(100));
   EXPECT_LT((fs::file_size(log) - before) / points, 12U << 10U) << "36 KiB with SQLite's own size of a page";
-}
-
-TEST(HardLinks, have_one_collector) {
-  const TemporaryFolder folder;
-  const fs::path first = folder / "a.attnscope";
-  fs::create_directory(folder / "other");
-  const fs::path second = folder / "other/b.attnscope";
-  write_run(first, 100);
-  fs::create_hard_link(first, second);
-  {
-    RunStore store = RunStore::open(first, Mode::collect);
-    const std::int64_t run = store.begin_run(full_header());
-    const StorageError error = storage_error_of([&] { RunStore::open(second, Mode::collect); });
-    EXPECT_EQ(error.kind(), Kind::locked) << error.what();
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("b.attnscope"), HasSubstr("hard link")));
-    EXPECT_FALSE(fs::exists(second.string() + "-lock"));
-    store.add_point(run, 0, simple_record(200));
-    // SQLite's own locks are still there: a writer that knows nothing of ours is refused as well.
-    SQLite::Database database(first.string(), SQLite::OPEN_READWRITE);
-    EXPECT_THROW(database.exec("PRAGMA journal_mode = DELETE"), SQLite::Exception);
-  }
-  write_run(second, 300);
-  EXPECT_THAT(lengths_in(first), ElementsAre(100, 200, 300));
-}
-
-TEST(HardLinks, what_a_killed_collector_wrote_under_another_name_is_not_lost) {
-  const TemporaryFolder folder;
-  const fs::path first = folder / "a.attnscope";
-  const fs::path second = folder / "b.attnscope";
-  write_run(first, 100);
-  const fs::path log = first.string() + "-wal";
-  {
-    RunStore store = RunStore::open(first, Mode::collect);
-    store.add_point(store.begin_run(full_header()), 0, simple_record(200));
-    fs::copy_file(log, folder / "kept");
-    fs::copy_file(first, folder / "as-killed");
-  }
-  fs::rename(folder / "as-killed", first);
-  fs::rename(folder / "kept", log);
-  fs::create_hard_link(first, second);
-  write_run(second, 300);
-  EXPECT_THAT(lengths_in(second), ElementsAre(100, 200, 300));
-  EXPECT_THAT(lengths_in(first), ElementsAre(100, 200, 300));
-}
-
-TEST(Locks, what_lies_where_a_lock_belongs_is_not_written_over) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
-  std::ofstream(folder / "victim") << "something that took long to write, by far";
-  fs::create_symlink(folder / "victim", file.string() + "-lock");
-  EXPECT_EQ(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind(), Kind::not_writable);
-  fs::remove(file.string() + "-lock");
-  fs::copy_file(folder / "victim", file.string() + "-lock");
-  EXPECT_EQ(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind(), Kind::not_writable);
-  EXPECT_EQ(content(file.string() + "-lock"), content(folder / "victim"));
 }
 
 TEST(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {

@@ -129,25 +129,13 @@ TEST(Room, what_a_later_program_wrote_is_carried_along) {
   }
   (void)merge_files({file}, folder / "merged.attnscope");
   (void)write_compact_copy({file}, folder / "copy.attnscope");
-  EXPECT_TRUE(repair_file(file, folder / "repaired.attnscope").left.empty());
-  for (const char* name : {"merged.attnscope", "copy.attnscope", "repaired.attnscope"}) {
+  for (const char* name : {"merged.attnscope", "copy.attnscope"}) {
     const auto after = rows_of(folder / name);
     for (const auto& [table, rows] : before) {
-      const bool begins_anew = table == "run_edits" && std::string_view(name) != "repaired.attnscope";
-      EXPECT_EQ(after.at(table), begins_anew ? std::vector<std::string>() : rows) << name << ' ' << table;
+      EXPECT_EQ(after.at(table), table == "run_edits" ? std::vector<std::string>() : rows) << name << ' ' << table;
     }
     EXPECT_TRUE(check_file(folder / name).ok()) << name;
   }
-}
-
-TEST(Room, a_device_that_only_noise_names_stays) {
-  const TemporaryFolder folder;
-  const fs::path file = folder / "a.attnscope";
-  fill(file);
-  alter(file, "DELETE FROM ceilings; DELETE FROM ceiling_sets; DELETE FROM point_devices");
-  (void)repair_file(file, folder / "repaired.attnscope");
-  EXPECT_EQ(rows_of(folder / "repaired.attnscope").at("noise_sets").size(), 1U);
-  EXPECT_EQ(rows_of(folder / "repaired.attnscope").at("devices").size(), 2U);
 }
 
 TEST(Room, shards_of_a_plan_come_together_and_belong_to_the_runs_digest) {
@@ -256,7 +244,6 @@ TEST(Room, what_has_to_be_known_and_is_not_is_named_and_nothing_is_read_or_writt
       [&] { (void)check_file(file); },
       [&] { (void)merge_files({file}, target, Damaged::leave_out); },
       [&] { (void)write_compact_copy({file}, target); },
-      [&] { (void)repair_file(file, target); },
   };
   for (const auto& action : actions) {
     const StorageError error = storage_error_of(action);

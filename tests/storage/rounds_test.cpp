@@ -228,16 +228,6 @@ TEST(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
   }
 }
 
-TEST(StoredRounds, AreSalvaged) {
-  const TemporaryFolder folder;
-  const auto file = folder / "a.attnscope";
-  write_rounds(file, 3, StoredRunState::complete);
-  const Salvage salvage = repair_file(file, folder / "b.attnscope");
-  EXPECT_EQ(salvage.points, 1U);
-  EXPECT_THAT(salvage.left, IsEmpty());
-  expect_same_rounds(RunStore::open(folder / "b.attnscope", Mode::read_only).points().at(0).record, three_rounds());
-}
-
 /// Hostile rows of a file of three rounds, and what is said of the point.
 class HostileRounds : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 

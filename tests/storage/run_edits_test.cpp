@@ -114,11 +114,8 @@ TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_and_copied_unti
 
   (void)merge_files({file_}, folder_ / "merged.attnscope");
   (void)write_compact_copy({file_}, folder_ / "copy.attnscope");
-  EXPECT_TRUE(repair_file(file_, folder_ / "repaired.attnscope").left.empty());
   EXPECT_THAT(runs_in(folder_ / "merged.attnscope", true), SizeIs(1));
   EXPECT_THAT(runs_in(folder_ / "copy.attnscope", true), SizeIs(1));
-  EXPECT_THAT(runs_in(folder_ / "repaired.attnscope", true), SizeIs(2)) << "it saves what is there";
-  EXPECT_THAT(RunStore::open(folder_ / "repaired.attnscope", Mode::collect).undo(), SizeIs(1));
 
   undo();
   EXPECT_THAT(lengths_in(file_), ElementsAre(64, 128));
@@ -152,8 +149,7 @@ TEST_F(RunEdits, go_along_with_copies) {
   edit({2}, {.name = "kept", .note = "why", .tag = {"t"}, .untag = {}, .hidden = true, .deleted = {}});
   (void)merge_files({file_}, folder_ / "merged.attnscope");
   (void)write_compact_copy({file_}, folder_ / "copy.attnscope");
-  (void)repair_file(file_, folder_ / "repaired.attnscope");
-  for (const char* name : {"merged.attnscope", "copy.attnscope", "repaired.attnscope"}) {
+  for (const char* name : {"merged.attnscope", "copy.attnscope"}) {
     // Two runs of one second stand in the order of their uids.
     const std::vector<RunSummary> copied = runs_in(folder_ / name);
     const auto edited = std::ranges::find(copied, "kept", [](const RunSummary& run) { return run.words.name; });
@@ -190,9 +186,6 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
     ASSERT_THAT(store.bad_rows(), SizeIs(1));
     EXPECT_THAT(text(store.bad_rows().at(0).where), HasSubstr("name, note and tags of run 1"));
   }
-  EXPECT_THAT(repair_file(file_, folder_ / "repaired.attnscope").left, SizeIs(1));
-  EXPECT_THAT(lengths_in(folder_ / "repaired.attnscope"), ElementsAre(64, 128));
-  EXPECT_TRUE(check_file(folder_ / "repaired.attnscope").ok());
 
   // A new edit mends the words.
   edit({1}, {.name = "again", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
@@ -232,13 +225,6 @@ TEST_F(RunEdits, of_the_log_that_are_damaged_are_passed_over_with_one_line_and_b
     EXPECT_THAT(passed_over(false), HasSubstr("step 2 of its edits is damaged")) << damage;
     EXPECT_THAT(redo(), SizeIs(1));
     EXPECT_EQ(words(2).name, "three");
-    // What is repaired has the other half of the step.
-    const fs::path repaired = folder_ / "repaired.attnscope";
-    const std::vector<Message> left = repair_file(file_, repaired).left;
-    ASSERT_THAT(left, SizeIs(1)) << damage;
-    EXPECT_EQ(text(left[0]), "1 rows of run_edits are no rows of ours");
-    for (int step = 3; step > 0; --step) EXPECT_THAT(RunStore::open(repaired, Mode::collect).undo(), SizeIs(1)) << step;
-    fs::remove(repaired);
     alter("DELETE FROM run_edits");
     edit({1, 2}, {.name = "", .note = {}, .tag = {}, .untag = {"t"}, .hidden = {}, .deleted = {}});
     alter("DELETE FROM run_edits");
@@ -248,24 +234,6 @@ TEST_F(RunEdits, of_the_log_that_are_damaged_are_passed_over_with_one_line_and_b
   alter("UPDATE run_edits SET before = '" + fine + R"(, "tags": ["b", "a", "a"]}')");
   EXPECT_THAT(undo(), SizeIs(1));
   EXPECT_THAT(words(1).tags, ElementsAre("a", "b"));
-}
-
-TEST_F(RunEdits, of_runs_that_are_gone_are_passed_over_and_not_in_what_is_repaired) {
-  edit({1}, {.name = "one", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
-  edit({1, 2}, {.name = "two", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
-  alter("UPDATE runs SET state = 'asleep' WHERE id = 2");
-  const fs::path repaired = folder_ / "repaired.attnscope";
-  EXPECT_FALSE(repair_file(file_, repaired).left.empty());
-  ASSERT_THAT(runs_in(repaired, true), SizeIs(1));
-  EXPECT_THAT(RunStore::open(repaired, Mode::collect).undo(), SizeIs(1));
-  EXPECT_EQ(runs_in(repaired).at(0).words.name, "one");
-  EXPECT_THAT(RunStore::open(repaired, Mode::collect).undo(), SizeIs(1));
-
-  alter("DELETE FROM points WHERE run_id = 2; DELETE FROM runs WHERE id = 2");
-  EXPECT_THAT(storage_error_of([&] { undo(); }).what(), HasSubstr("which is not there; it is passed over"));
-  EXPECT_EQ(words(1).name, "two");
-  EXPECT_THAT(undo(), SizeIs(1));
-  EXPECT_EQ(words(1).name, "");
 }
 
 TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit) {
@@ -319,11 +287,6 @@ TEST_F(RunEdits, that_delete_hide_no_damage) {
   EXPECT_EQ(text(check.bad_rows[0].where), "point 1 (run 1, place 0)");
   EXPECT_EQ(check.points, 1U);
   EXPECT_THAT(lengths_in(file_), ElementsAre(128)) << "and is in nobody's way";
-  const fs::path repaired = folder_ / "repaired.attnscope";
-  EXPECT_THAT(repair_file(file_, repaired).left, SizeIs(1));
-  EXPECT_TRUE(check_file(repaired).ok());
-  EXPECT_THAT(RunStore::open(repaired, Mode::collect).undo(), SizeIs(1));
-  EXPECT_THAT(runs_in(repaired), SizeIs(2));
 }
 
 TEST_F(RunEdits, of_two_at_once_are_both_steps) {
