@@ -121,7 +121,7 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
   add("report", "Write what was measured as a report: one HTML page, or Markdown with pictures beside it",
       [](CLI::App& command) { return attnscope::add_report(command); });
   add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
-  add("edit", "Name, tag, note, hide or delete runs of an .attnscope file, and undo it",
+  add("edit", "Name, tag, note, hide or delete runs of an .attnscope file",
       [](CLI::App& command) { return attnscope::add_edit(command); });
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",
       [](CLI::App& command) { return attnscope::add_merge(command); });

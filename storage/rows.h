@@ -165,12 +165,6 @@ inline constexpr const char* limit_columns =
 inline constexpr const char* environment_columns =
     "app_version, driver_version, cuda_driver_api, nvrtc_version, cupti_version, nvml_version, operating_system";
 
-/// Of run_edits, each for words_from(): empty where it is longer than any edit writes.
-inline constexpr const char* logged_words =
-    "iif(length(CAST(before AS BLOB)) > 65536, '', before), iif(length(CAST(after AS BLOB)) > 65536, '', after)";
-/// The words of a run as an edit logged them; nothing where they are damaged.
-[[nodiscard]] std::optional<RunWords> words_from(const std::string& logged);
-
 /// PRAGMA user_version.
 [[nodiscard]] int schema_of(SQLite::Database&);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits of what a person says of runs, and the log by which they are undone and done again, also by another process.
+// Names, notes, tags and flags that people give runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,14 +24,6 @@ bool is_plain(std::string_view text) {
   return printable(text) == text;
 }
 
-json to_json(const RunWords& words) {
-  return {{"name", words.name},
-          {"note", words.note},
-          {"tags", words.tags},
-          {"hidden", words.hidden},
-          {"deleted", words.deleted}};
-}
-
 /// As an edit from nothing, so that what a file says is held to what may be written.
 Message out_of_bounds(const RunWords& words) {
   return out_of_bounds(RunEdit{.name = words.name,
@@ -43,21 +35,6 @@ Message out_of_bounds(const RunWords& words) {
 }
 
 }  // namespace
-
-std::optional<RunWords> words_from(const std::string& logged) {
-  try {
-    const json text = json::parse(logged);
-    const RunEdit said{.name = text.at("name").get<std::string>(),
-                       .note = text.at("note").get<std::string>(),
-                       .tag = text.at("tags").get<std::vector<std::string>>(),
-                       .untag = {},
-                       .hidden = text.at("hidden").get<bool>(),
-                       .deleted = text.at("deleted").get<bool>()};
-    if (out_of_bounds(said).empty()) return edited({}, said);
-  } catch (const json::exception&) {  // no edit wrote that
-  }
-  return std::nullopt;
-}
 
 Message out_of_bounds(const RunEdit& edit) {
   if (edit.name && edit.name->size() > longest_run_name) {
@@ -151,44 +128,6 @@ void RunStore::Impl::set_words(std::int64_t run, const RunWords& words, const st
   }
 }
 
-std::vector<EditedRun> RunStore::Impl::step_back_or_forth(bool back) {
-  std::optional<StorageError> passed_over;
-  std::vector<EditedRun> edits = write_on_disk([&] {
-    SQLite::Statement& query = statement(fmt::format(
-        "SELECT step, run_uid, id, {} FROM run_edits LEFT JOIN runs ON uid = run_uid WHERE step = (SELECT {}) ORDER BY "
-        "run_uid",
-        logged_words,
-        back ? "max(step) FROM run_edits WHERE undone = 0" : "min(step) FROM run_edits WHERE undone <> 0"));
-    std::vector<EditedRun> found;
-    std::int64_t step = 0;
-    while (query.executeStep()) {
-      step = query.getColumn(0).getInt64();
-      const std::string uid = query.getColumn(1).getString();
-      std::optional<RunWords> before = words_from(query.getColumn(3).getString());
-      std::optional<RunWords> after = words_from(query.getColumn(4).getString());
-      if (query.getColumn(2).isNull()) {
-        passed_over.emplace(Kind::other,
-                            say::file::edit_of_no_run{.file = file.string(), .step = step, .run = printable(uid)});
-      } else if (!before || !after) {
-        passed_over.emplace(Kind::damaged, say::file::edit_unreadable{.file = file.string(), .step = step});
-      } else {
-        if (back) std::swap(before, after);
-        found.push_back({.run = query.getColumn(2).getInt64(), .uid = uid, .before = *before, .after = *after});
-      }
-    }
-    if (passed_over) found.clear();  // a step is done whole or not at all, and the next call is of the one beyond it
-    const std::string now = now_utc();
-    for (const EditedRun& edit : found) set_words(edit.run, edit.after, now);
-    SQLite::Statement& mark = statement("UPDATE run_edits SET undone = ? WHERE step = ?");
-    Binder(mark) << back << step;
-    mark.exec();
-    return found;
-  });
-  checkpoint();
-  if (passed_over) throw *passed_over;
-  return edits;
-}
-
 std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const RunEdit& edit) {
   impl_->require_storable(out_of_bounds(edit));
   std::vector<EditedRun> changed = impl_->write_on_disk([&] {
@@ -200,31 +139,14 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
       RunWords after = edited(found->words, edit);
       if (after == found->words || std::ranges::count(edits, run, &EditedRun::run) > 0) continue;
       if (after.tags.size() > most_run_tags) impl_->require_storable(say::row::many_run_tags{.most = most_run_tags});
-      edits.push_back({.run = run, .uid = found->uid, .before = found->words, .after = std::move(after)});
+      edits.push_back({.run = run, .uid = found->uid, .words = std::move(after)});
     }
-    if (edits.empty()) return edits;
-    impl_->statement("DELETE FROM run_edits WHERE undone <> 0").exec();  // another way was taken
-    const std::int64_t step = impl_->scalar(impl_->statement("SELECT coalesce(max(step), 0) + 1 FROM run_edits"));
     const std::string now = now_utc();
-    for (const EditedRun& each : edits) {
-      impl_->set_words(each.run, each.after, now);
-      SQLite::Statement& insert =
-          impl_->statement("INSERT INTO run_edits (step, run_uid, edited_at, before, after) VALUES (?, ?, ?, ?, ?)");
-      Binder(insert) << step << each.uid << now << to_json(each.before).dump() << to_json(each.after).dump();
-      insert.exec();
-    }
+    for (const EditedRun& each : edits) impl_->set_words(each.run, each.words, now);
     return edits;
   });
   impl_->checkpoint();
   return changed;
-}
-
-std::vector<EditedRun> RunStore::undo() {
-  return impl_->step_back_or_forth(true);
-}
-
-std::vector<EditedRun> RunStore::redo() {
-  return impl_->step_back_or_forth(false);
 }
 
 }  // namespace attnscope

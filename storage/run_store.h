@@ -182,13 +182,9 @@ class RunStore {
   /// The latest unfinished run of the same device and plan among those that runs() gives, to be continued; marks it
   /// running again.
   std::optional<std::int64_t> resume_run(const RunHeader&);
-  /// Changes what a person says of these runs, deleted ones among them; one step, whoever undoes it. Those that are
-  /// other now, none being no error. Throws StorageError for words that are out_of_bounds(), and for no run.
+  /// Changes what a person says of these runs, deleted ones among them. Returns those that are other now; none is no
+  /// error. Throws StorageError for words that are out_of_bounds(), and for no run.
   std::vector<EditedRun> edit(std::span<const std::int64_t> runs, const RunEdit&);
-  /// Takes the last step back that is not taken back; does the first again that is. Nothing where there is none. Throws
-  /// StorageError for a step that is damaged or of a run that is not there, once: the next call is of the one beyond.
-  std::vector<EditedRun> undo();
-  std::vector<EditedRun> redo();
   /// Plan places of a run that have a point, `cancelled` ones left out.
   [[nodiscard]] std::vector<std::size_t> finished_indices(std::int64_t run) const;
   /// The same points with their rounds, by place.

@@ -195,8 +195,6 @@ struct RunStore::Impl {
   std::int64_t extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& measured);
   void set_state(std::int64_t run, StoredRunState state);
   void set_words(std::int64_t run, const RunWords& words, const std::string& edited_at);
-  /// Undoes a step, or does one again; a write() of its own.
-  std::vector<EditedRun> step_back_or_forth(bool back);
   std::string insert_ceilings(const DeviceInfo& device, const Environment& environment,
                               std::span<const Ceiling> ceilings);
 

@@ -21,7 +21,7 @@ struct RunWords {
   std::string note;               ///< of several lines
   std::vector<std::string> tags;  ///< sorted, each once
   bool hidden = false;            ///< a window does not draw it until it is asked to
-  bool deleted = false;           ///< not read any more; a copy leaves it out
+  bool deleted = false;           ///< not read any more; merging keeps it, a compact copy leaves it out
 
   bool operator==(const RunWords&) const = default;
 };
@@ -46,8 +46,7 @@ struct RunEdit {
 struct EditedRun {
   std::int64_t run = 0;
   std::string uid;
-  RunWords before;
-  RunWords after;
+  RunWords words;  ///< after the edit
 };
 
 }  // namespace attnscope

@@ -30,8 +30,6 @@ struct EditOptions {
   bool show = false;
   bool remove = false;
   bool restore = false;
-  bool undo = false;
-  bool redo = false;
   bool list = false;
   RunEdit edit;
   Output output;
@@ -70,7 +68,7 @@ void print_words(const std::vector<EditedRun>& runs, Output& out) {
   Table table{{{"run", true}, {"name"}, {"tags"}, {"hidden"}, {"deleted"}, {"note"}, {"uid"}}, {}};
   const auto flag = [](bool is) { return std::string(is ? "yes" : "no"); };
   for (const EditedRun& run : runs) {
-    const RunWords& words = run.after;
+    const RunWords& words = run.words;
     table.rows.push_back({fmt::to_string(run.run), words.name, fmt::format("{}", fmt::join(words.tags, " ")),
                           flag(words.hidden), flag(words.deleted), out.for_people() ? one_line(words.note) : words.note,
                           run.uid});
@@ -81,7 +79,7 @@ void print_words(const std::vector<EditedRun>& runs, Output& out) {
 ExitCode list(const RunStore& store, Output& out) {
   std::vector<EditedRun> all;
   for (const RunSummary& run : store.runs(true)) {
-    all.push_back({.run = run.id, .uid = run.uid, .before = {}, .after = run.words});
+    all.push_back({.run = run.id, .uid = run.uid, .words = run.words});
   }
   print_words(all, out);
   return with_skipped_rows(store, ExitCode::ok);
@@ -89,11 +87,10 @@ ExitCode list(const RunStore& store, Output& out) {
 
 ExitCode edit(EditOptions& options) {
   const RunEdit wanted = edit_of(options);
-  const bool steps = options.undo || options.redo || options.list;
   const bool edits = wanted != RunEdit();
-  if (steps && (edits || !options.runs.empty())) throw CommandError(ExitCode::usage, say::command::edit_alone{});
-  if (!steps && options.runs.empty()) throw CommandError(ExitCode::usage, say::command::edit_needs_run{});
-  if (!steps && !edits) throw CommandError(ExitCode::usage, say::command::edit_needs_words{});
+  if (options.list && (edits || !options.runs.empty())) throw CommandError(ExitCode::usage, say::command::edit_alone{});
+  if (!options.list && options.runs.empty()) throw CommandError(ExitCode::usage, say::command::edit_needs_run{});
+  if (!options.list && !edits) throw CommandError(ExitCode::usage, say::command::edit_needs_words{});
   if (const Message wrong = out_of_bounds(wanted); !wrong.empty()) throw CommandError(ExitCode::usage, wrong);
 
   std::vector<std::int64_t> runs;
@@ -105,13 +102,7 @@ ExitCode edit(EditOptions& options) {
     for (const std::string& word : options.runs) runs.push_back(run_of(word, there, options.file));
   }
   RunStore store = RunStore::open(options.file, RunStore::Mode::collect);
-  const std::vector<EditedRun> changed = options.undo   ? store.undo()
-                                         : options.redo ? store.redo()
-                                                        : store.edit(runs, wanted);
-  if (steps && changed.empty()) {
-    if (options.undo) throw CommandError(ExitCode::error, say::command::nothing_to_undo{.file = options.file});
-    throw CommandError(ExitCode::error, say::command::nothing_to_redo{.file = options.file});
-  }
+  const std::vector<EditedRun> changed = store.edit(runs, wanted);
   if (changed.empty() && options.output.for_people()) {
     options.output.line(text(say::command::nothing_edited{.file = printable(options.file)}));
   } else {
@@ -125,8 +116,7 @@ ExitCode edit(EditOptions& options) {
 Action add_edit(CLI::App& command) {
   auto options = std::make_shared<EditOptions>();
   command.add_option("FILE", options->file, "An .attnscope file that no collector is writing")->required();
-  command
-      .add_option("--run", options->runs, "Whose words are edited: a run's number, uid or name; several are one step")
+  command.add_option("--run", options->runs, "The run to edit, by number, uid or name (repeatable)")
       ->allow_extra_args(false);
   CLI::Option* name = command.add_option("--name", options->name, "What the run is called");
   command.add_flag("--no-name", options->no_name, "Take the name away")->excludes(name);
@@ -137,15 +127,10 @@ Action add_edit(CLI::App& command) {
   command.add_flag("--no-note", options->no_note, "Take the note away")->excludes(note);
   CLI::Option* hide = command.add_flag("--hide", options->hide, "A window does not draw the run until it is ticked");
   command.add_flag("--show", options->show, "The opposite of --hide")->excludes(hide);
-  CLI::Option* remove =
-      command.add_flag("--delete", options->remove,
-                       "Leave the run out of all that is read; its points stay in the file until `export --format "
-                       "attnscope` or `merge` makes one without them");
+  CLI::Option* remove = command.add_flag("--delete", options->remove,
+                                         "Ignore the run when the file is read; `export --format attnscope` drops it");
   command.add_flag("--restore", options->restore, "The opposite of --delete")->excludes(remove);
-  CLI::Option* undo = command.add_flag("--undo", options->undo, "Take the last edit of the file back");
-  CLI::Option* redo = command.add_flag("--redo", options->redo, "Do again what was taken back last")->excludes(undo);
-  command.add_flag("--list", options->list, "List names, tags and notes of all runs, deleted ones as well")
-      ->excludes(undo, redo);
+  command.add_flag("--list", options->list, "List names, tags and notes of all runs, deleted ones as well");
   options->output.add_to(command);
   return [options] { return options->output.run([&] { return edit(*options); }); };
 }

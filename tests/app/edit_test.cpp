@@ -42,7 +42,7 @@ class Edit : public ::testing::Test {
   fs::path file_ = folder_ / "a.attnscope";
 };
 
-TEST_F(Edit, names_a_run_by_number_uid_or_name_and_undoes_it) {
+TEST_F(Edit, names_a_run_by_number_uid_or_name) {
   const Outcome named = edit({"--run", "1", "--name", "before the fix", "--tag", "base", "--tag", "h100", "--json"});
   EXPECT_EQ(named.exit_code, 0) << named.err;
   const json changed = json::parse(named.out)["rows"];
@@ -67,12 +67,6 @@ TEST_F(Edit, names_a_run_by_number_uid_or_name_and_undoes_it) {
                 AllOf(HasSubstr(",128,"), Not(HasSubstr(",256,"))))
         << filter;
   }
-
-  for (int step = 0; step < 3; ++step) EXPECT_EQ(edit({"--undo"}).exit_code, 0);
-  EXPECT_EQ(list()[0]["name"], nullptr);
-  EXPECT_THAT(refused(1, {"--undo"}), HasSubstr("has no edit to undo"));
-  EXPECT_EQ(edit({"--redo"}).exit_code, 0);
-  EXPECT_EQ(list()[0]["tags"], "base h100");
 }
 
 TEST_F(Edit, deletes_and_restores) {
@@ -88,7 +82,7 @@ TEST_F(Edit, says_in_one_line_what_it_cannot_do) {
   EXPECT_THAT(refused(2, {"--run", "7", "--hide"}), AllOf(HasSubstr("has no run 7"), HasSubstr("--list")));
   EXPECT_THAT(refused(2, {"--run", "1"}), HasSubstr("--name"));
   EXPECT_THAT(refused(2, {"--hide"}), HasSubstr("--run"));
-  EXPECT_THAT(refused(2, {"--undo", "--run", "1"}), HasSubstr("of the whole file"));
+  EXPECT_THAT(refused(2, {"--list", "--run", "1"}), HasSubstr("takes no other option"));
   EXPECT_THAT(refused(2, {"--run", "1", "--tag", "two words"}), HasSubstr("\"two words\" is no tag"));
   EXPECT_EQ(edit({"--run", "1", "--run", "2", "--name", "same"}).exit_code, 0);
   EXPECT_THAT(refused(2, {"--run", "same", "--hide"}), HasSubstr("runs 1, 2"));

@@ -92,8 +92,6 @@ void fill(const fs::path& file) {
   alter(file, R"sql(
 UPDATE runs SET name = 'n', note = 'why', hidden = 1, edited_at = '2026-01-01T00:00:00Z';
 INSERT INTO run_tags VALUES (1, 'tag');
-INSERT INTO run_edits SELECT 1, uid, '2026-01-01T00:00:00Z', words, words, 0 FROM runs, (
-  SELECT '{"name": "n", "note": "", "tags": [], "hidden": false, "deleted": false, "later": 1}' AS words);
 INSERT INTO run_shards VALUES (1, 1, 2), (1, 2, 2);
 INSERT INTO rounds VALUES (1, 0, 3, 1.5e9), (2, 0, 4, NULL);
 )sql");

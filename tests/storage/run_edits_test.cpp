@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person says of runs: edits that other processes undo, runs that are deleted, words that are damaged.
+// What a person says of runs: edits, runs that are deleted, words that are damaged.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,8 +40,6 @@ class RunEdits : public ::testing::Test {
   std::vector<EditedRun> edit(std::vector<std::int64_t> runs, const RunEdit& edit) {
     return RunStore::open(file_, Mode::collect).edit(runs, edit);
   }
-  std::vector<EditedRun> undo() { return RunStore::open(file_, Mode::collect).undo(); }
-  std::vector<EditedRun> redo() { return RunStore::open(file_, Mode::collect).redo(); }
   static std::vector<RunSummary> runs_in(const fs::path& file, bool deleted_too = false) {
     return RunStore::open(file, Mode::read_only).runs(deleted_too);
   }
@@ -61,42 +59,19 @@ class RunEdits : public ::testing::Test {
   fs::path file_ = folder_ / "a.attnscope";
 };
 
-TEST_F(RunEdits, are_undone_and_done_again_step_by_step_by_whoever_opens_the_file) {
-  const RunWords nothing;
+TEST_F(RunEdits, change_what_they_name_alone) {
   edit({1}, {.name = "before the fix", .note = {}, .tag = {"h100", "base"}, .untag = {}, .hidden = {}, .deleted = {}});
-  const RunWords named{.name = "before the fix", .note = {}, .tags = {"base", "h100"}};
-  EXPECT_EQ(words(1), named);
-  // Several runs are one step; what is the same already is none of it.
+  EXPECT_EQ(words(1), (RunWords{.name = "before the fix", .note = {}, .tags = {"base", "h100"}}));
   const RunEdit both{
       .name = {}, .note = "two\nlines", .tag = {"base"}, .untag = {"h100"}, .hidden = true, .deleted = {}};
   EXPECT_THAT(edit({1, 2, 1}, both), SizeIs(2));
-  EXPECT_THAT(edit({1, 2}, both), IsEmpty());
-  const RunWords later{.name = "before the fix", .note = "two\nlines", .tags = {"base"}, .hidden = true};
-  EXPECT_EQ(words(1), later);
-  EXPECT_EQ(words(2).tags, std::vector<std::string>{"base"});
-
-  EXPECT_THAT(undo(), SizeIs(2));
-  EXPECT_EQ(words(1), named);
-  EXPECT_EQ(words(2), nothing);
-  EXPECT_THAT(undo(), SizeIs(1));
-  EXPECT_EQ(words(1), nothing);
-  EXPECT_THAT(undo(), IsEmpty());
-  EXPECT_THAT(redo(), SizeIs(1));
-  EXPECT_EQ(words(1), named);
-  EXPECT_THAT(redo(), SizeIs(2));
-  EXPECT_EQ(words(1), later);
-  EXPECT_THAT(redo(), IsEmpty());
-
-  undo();
-  edit({2}, {.name = "another way", .note = {}, .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
-  EXPECT_THAT(redo(), IsEmpty()) << "another way was taken";
-  undo();
-  EXPECT_EQ(words(2), nothing);
-  EXPECT_EQ(words(1), named);
+  EXPECT_THAT(edit({1, 2}, both), IsEmpty()) << "nothing is other";
+  EXPECT_EQ(words(1), (RunWords{.name = "before the fix", .note = "two\nlines", .tags = {"base"}, .hidden = true}));
+  EXPECT_EQ(words(2), (RunWords{.name = {}, .note = "two\nlines", .tags = {"base"}, .hidden = true}));
   EXPECT_TRUE(check_file(file_).ok()) << "no digest is of it";
 }
 
-TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_and_copied_until_they_are_undone) {
+TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_until_it_is_restored) {
   RunEdit remove;
   remove.deleted = true;
   edit({1}, remove);
@@ -117,32 +92,9 @@ TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_and_copied_unti
   EXPECT_THAT(runs_in(folder_ / "merged.attnscope", true), SizeIs(1));
   EXPECT_THAT(runs_in(folder_ / "copy.attnscope", true), SizeIs(1));
 
-  undo();
+  remove.deleted = false;
+  edit({1}, remove);
   EXPECT_THAT(lengths_in(file_), ElementsAre(64, 128));
-}
-
-TEST_F(RunEdits, reach_a_file_of_an_earlier_schema_whose_words_are_read_as_they_are) {
-  const fs::path old = folder_ / "old.attnscope";
-  fs::copy_file(ATTNSCOPE_SAMPLE_OF_SCHEMA_3, old);
-  fs::permissions(old, fs::perms::owner_all);
-  const std::size_t runs = runs_in(old).size();
-  const std::int64_t first = runs_in(old).at(0).id;
-  ASSERT_LT(RunStore::open(old, Mode::read_only).schema_version(), 6);
-  {
-    SQLite::Database database(old.string(), SQLite::OPEN_READWRITE);
-    const std::string id = std::to_string(first);
-    database.exec("UPDATE runs SET name = 'by hand' WHERE id = " + id);
-    database.exec("INSERT INTO run_tags VALUES (" + id + ", 'b'), (" + id + ", 'a')");
-  }
-  const RunWords by_hand{.name = "by hand", .note = {}, .tags = {"a", "b"}};
-  EXPECT_TRUE(runs_in(old).at(0).words == by_hand);
-  RunEdit remove;
-  remove.deleted = true;
-  RunStore store = RunStore::open(old, Mode::collect);
-  EXPECT_THAT(store.edit(std::vector{first}, remove), SizeIs(1));
-  EXPECT_THAT(store.runs(), SizeIs(runs - 1));
-  EXPECT_THAT(store.undo(), SizeIs(1));
-  EXPECT_TRUE(store.runs().at(0).words == by_hand);
 }
 
 TEST_F(RunEdits, go_along_with_copies) {
@@ -173,7 +125,6 @@ TEST_F(RunEdits, that_say_what_cannot_be_said_change_nothing) {
   fine.name = "x";
   EXPECT_THAT(storage_error_of([&] { edit({1, 7}, fine); }).what(), HasSubstr("has no run 7"));
   EXPECT_EQ(words(1), RunWords());
-  EXPECT_THAT(undo(), IsEmpty());
 }
 
 TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
@@ -196,44 +147,6 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
   edit({1}, {.name = {}, .note = "n", .tag = {}, .untag = {}, .hidden = {}, .deleted = {}});
   EXPECT_EQ(words(1).name, "again");
   EXPECT_THAT(words(1).tags, ElementsAre("t"));
-}
-
-TEST_F(RunEdits, of_the_log_that_are_damaged_are_passed_over_with_one_line_and_block_no_other) {
-  const auto name = [&](std::vector<std::int64_t> runs, const char* word) {
-    edit(std::move(runs), {.name = word, .note = {}, .tag = {"t"}, .untag = {}, .hidden = {}, .deleted = {}});
-  };
-  const auto passed_over = [&](bool back) {
-    return std::string(storage_error_of([&] { back ? undo() : redo(); }).what());
-  };
-  const std::string one = "(SELECT uid FROM runs WHERE id = 1)";
-  const std::string fine = R"({"name": "", "note": "", "tags": [], "hidden": false, "deleted": false)";
-  for (const std::string& damage :
-       {std::string("'{\"name\": 7}'"), "'" + fine + R"(, "tags": ["a b"]}')", "'" + fine + R"(, "deleted": 1}')",
-        "'" + fine + ", \"x\": \"' || printf('%.*c', 70000, 'x') || '\"}'", std::string("'no JSON'")}) {
-    name({1}, "one");
-    name({1, 2}, "two");
-    name({2}, "three");
-    alter("UPDATE run_edits SET before = " + damage + " WHERE step = 2 AND run_uid = " + one);
-    EXPECT_THAT(undo(), SizeIs(1)) << damage;
-    EXPECT_THAT(passed_over(true), HasSubstr("step 2 of its edits is damaged")) << damage;
-    EXPECT_EQ(words(1).name, "two") << "a step is undone whole or not at all";
-    EXPECT_EQ(words(2).name, "two");
-    EXPECT_THAT(undo(), SizeIs(1)) << damage;
-    EXPECT_EQ(words(1).name, "");
-    EXPECT_THAT(undo(), IsEmpty());
-    EXPECT_THAT(redo(), SizeIs(1));
-    EXPECT_THAT(passed_over(false), HasSubstr("step 2 of its edits is damaged")) << damage;
-    EXPECT_THAT(redo(), SizeIs(1));
-    EXPECT_EQ(words(2).name, "three");
-    alter("DELETE FROM run_edits");
-    edit({1, 2}, {.name = "", .note = {}, .tag = {}, .untag = {"t"}, .hidden = {}, .deleted = {}});
-    alter("DELETE FROM run_edits");
-  }
-  // Twice the same tag is one.
-  name({1}, "one");
-  alter("UPDATE run_edits SET before = '" + fine + R"(, "tags": ["b", "a", "a"]}')");
-  EXPECT_THAT(undo(), SizeIs(1));
-  EXPECT_THAT(words(1).tags, ElementsAre("a", "b"));
 }
 
 TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit) {
@@ -289,7 +202,7 @@ TEST_F(RunEdits, that_delete_hide_no_damage) {
   EXPECT_THAT(lengths_in(file_), ElementsAre(128)) << "and is in nobody's way";
 }
 
-TEST_F(RunEdits, of_two_at_once_are_both_steps) {
+TEST_F(RunEdits, of_two_at_once_are_both_made) {
   constexpr int each = 4;
   const auto edits = [&](std::int64_t run) {
     for (int i = 1; i <= each;) {
@@ -306,10 +219,6 @@ TEST_F(RunEdits, of_two_at_once_are_both_steps) {
   other.join();
   EXPECT_EQ(words(1).name, "4");
   EXPECT_EQ(words(2).name, "4");
-  for (int step = 0; step < 2 * each; ++step) EXPECT_THAT(undo(), SizeIs(1)) << step;
-  EXPECT_EQ(words(1), RunWords());
-  EXPECT_EQ(words(2), RunWords());
-  EXPECT_THAT(undo(), IsEmpty());
 }
 
 }  // namespace

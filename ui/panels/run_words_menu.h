@@ -17,4 +17,7 @@ void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const 
 /// The words that turn tags into those of a line; none where they are the same.
 [[nodiscard]] QStringList words_for_tags(const std::vector<std::string>& before, const QString& line);
 
+/// The words that take an edit back: `words` are those of `attnscope edit` for one run, `before` what was said of it.
+[[nodiscard]] QStringList words_back(const QStringList& words, const RunWords& before);
+
 }  // namespace attnscope::ui

@@ -174,11 +174,6 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   menu.exec(event->globalPos());
 }
 
-QString RunsPanel::selected_file() const {
-  const auto row = static_cast<std::size_t>(currentIndex().row());  // -1 where there is none
-  return row < workspace_.runs().size() ? workspace_.runs()[row].info->file : QString();
-}
-
 QString RunsPanel::words_when_empty() const {
   const QString opening = workspace_.opening();
   return opening.isEmpty() ? qtext(say::run_list::empty{})

@@ -18,8 +18,6 @@ class RunsPanel : public QListView {
   void reveal(const QString& file, std::int64_t run);
   /// What stands in the place of runs while there are none.
   [[nodiscard]] QString words_when_empty() const;
-  /// Of the run that is selected; empty when none is.
-  [[nodiscard]] QString selected_file() const;
 
  signals:
   /// Words of `attnscope edit` for a run of that file.

@@ -3,32 +3,34 @@
 
 #include <QFileDialog>
 #include <QFileInfo>
+#include <utility>
 
-#include "messages/command.h"
 #include "messages/run_list.h"
 #include "messages/window.h"
+#include "ui/panels/run_words_menu.h"
 #include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
-namespace {
-
-constexpr QLatin1String undo_word("--undo");
-constexpr QLatin1String redo_word("--redo");
-
-}  // namespace
-
 RunEdits::RunEdits(Workspace& workspace, RunsPanel& runs, Banner& banner, QMenu& menu, QObject* parent)
     : QObject(parent), workspace_(workspace), runs_(runs), banner_(banner) {
-  undo_ = menu.addAction(qtext(say::window::undo{}), this, [this] { step(undo_word, done_); });
+  undo_ = menu.addAction(qtext(say::window::undo{}), this, [this] { undo_or_redo(done_, Asked::How::undo); });
   undo_->setShortcut(QKeySequence::Undo);
-  redo_ = menu.addAction(qtext(say::window::redo{}), this, [this] { step(redo_word, undone_); });
+  redo_ = menu.addAction(qtext(say::window::redo{}), this, [this] { undo_or_redo(undone_, Asked::How::redo); });
   redo_->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+Z")));
   for (QAction* action : {undo_, redo_}) action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
   answer_in(runs_);
   connect(&runs_, &RunsPanel::edit_wanted, this, [this](const QString& file, const QStringList& words) {
     banner_.clear(Banner::Topic::write);
-    if (!refuses(file)) editor_.edit(file, words);
+    if (refuses(file)) return;
+    Step step{file, words, {}};
+    for (const LoadedRun& run : workspace_.runs()) {
+      const RunSummary& summary = run.info->summary;
+      if (run.info->file == file && words.contains(QStringLiteral("--run=%1").arg(summary.id))) {
+        step.back = words_back(words, summary.words);
+      }
+    }
+    ask({Asked::How::edit, std::move(step)});
   });
   connect(&runs_, &RunsPanel::merge_wanted, this, &RunEdits::merge);
   connect(&editor_, &RunEditor::done, this, &RunEdits::take_done);
@@ -42,55 +44,51 @@ void RunEdits::answer_in(QWidget& widget) {
   widget.addAction(redo_);
 }
 
-std::pair<QString, bool> RunEdits::file_to_step(QStringList& steps) const {
-  while (!steps.isEmpty()) {
-    if (QString file = steps.takeLast(); workspace_.files().contains(file)) return {file, true};
-  }
-  const QString selected = runs_.selected_file();
-  return {selected.isEmpty() && workspace_.files().size() == 1 ? workspace_.files().first() : selected, false};
-}
-
 bool RunEdits::refuses(const QString& file) {
   const bool sample = is_recorded_sample(file);
   if (sample) banner_.add(Banner::Topic::write, qtext(say::window::sample_stays{.file = file.toStdString()}), file);
   return sample;
 }
 
-void RunEdits::step(const QString& word, QStringList& from) {
+void RunEdits::ask(Asked asked) {
+  editor_.edit(asked.step.file, asked.how == Asked::How::undo ? asked.step.back : asked.step.edit);
+  asked_.push_back(std::move(asked));
+}
+
+void RunEdits::undo_or_redo(std::vector<Step>& from, Asked::How how) {
   banner_.clear(Banner::Topic::write);
-  const auto [file, taken] = file_to_step(from);
-  if (file.isEmpty()) return banner_.add(Banner::Topic::write, qtext(say::window::select_run{}));
-  if (refuses(file)) return;
-  taken_.push_back(taken);
-  editor_.edit(file, {word});
+  if (from.empty()) return;
+  Step step = std::move(from.back());
+  from.pop_back();
+  ask({how, std::move(step)});
+  show_what_can_be_done();
 }
 
 void RunEdits::take_done(const QString& file, const QStringList& words, bool changed) {
-  const bool undone = words.contains(undo_word);
-  if (undone || words.contains(redo_word)) {
-    taken_.pop_front();
-  } else if (changed) {
-    undone_.clear();
-  }
   if (words.isEmpty()) {
     workspace_.open(file);  // merged
-  } else if (changed) {
-    (undone ? undone_ : done_) << file;
-    workspace_.read_edited(file);
+  } else {
+    Asked asked = std::move(asked_.front());
+    asked_.pop_front();
+    if (asked.how == Asked::How::edit && changed) undone_.clear();
+    if (asked.how != Asked::How::edit || (changed && !asked.step.back.isEmpty())) {
+      (asked.how == Asked::How::undo ? undone_ : done_).push_back(std::move(asked.step));
+    }
+    if (changed) workspace_.read_edited(file);
+    show_what_can_be_done();
   }
   emit ended(true);
 }
 
 void RunEdits::take_failed(const QString& file, const QStringList& words, const QString& why) {
   banner_.add(Banner::Topic::write, why, file);
-  const bool undo = words.contains(undo_word);
-  if (undo || words.contains(redo_word)) {
-    const bool taken = taken_.front();
-    taken_.pop_front();
-    const std::string name = file.toStdString();
-    const QString no_step =
-        undo ? qtext(say::command::nothing_to_undo{.file = name}) : qtext(say::command::nothing_to_redo{.file = name});
-    if (taken && why != no_step) (undo ? done_ : undone_) << file;  // as before
+  if (!words.isEmpty()) {
+    Asked asked = std::move(asked_.front());
+    asked_.pop_front();
+    if (asked.how != Asked::How::edit) {
+      (asked.how == Asked::How::undo ? done_ : undone_).push_back(std::move(asked.step));
+    }
+    show_what_can_be_done();
   }
   emit ended(false);
 }
@@ -107,7 +105,11 @@ void RunEdits::merge(const QStringList& files) {
 }
 
 void RunEdits::show_what_can_be_done() {
-  for (QAction* action : {undo_, redo_}) action->setEnabled(!workspace_.files().isEmpty());
+  for (auto* steps : {&done_, &undone_}) {
+    std::erase_if(*steps, [this](const Step& step) { return !workspace_.wanted_files().contains(step.file); });
+  }
+  undo_->setEnabled(!done_.empty());
+  redo_->setEnabled(!undone_.empty());
 }
 
 }  // namespace attnscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits of runs that the window asks for, the menu that undoes them, and what is said of those that fail.
+// Edits of runs that the window asks for, and their undo, which is kept in memory.
 #pragma once
 
 #include <QAction>
@@ -7,7 +7,7 @@
 #include <QObject>
 #include <QStringList>
 #include <deque>
-#include <utility>
+#include <vector>
 
 #include "ui/panels/runs_panel.h"
 #include "ui/process/run_editor.h"
@@ -30,14 +30,24 @@ class RunEdits : public QObject {
   void ended(bool well);
 
  private:
-  /// A recorded sample is not edited, and an older one not brought to today's schema either; the banner says so.
+  /// An edit of one file: words of `attnscope edit` that make it and that take it back.
+  struct Step {
+    QString file;
+    QStringList edit;
+    QStringList back;
+  };
+  struct Asked {
+    enum class How { edit, undo, redo } how = How::edit;
+    Step step;
+  };
+
+  /// A recorded sample is not edited; the banner says so.
   [[nodiscard]] bool refuses(const QString& file);
-  void step(const QString& word, QStringList& from);
+  void ask(Asked asked);
+  void undo_or_redo(std::vector<Step>& from, Asked::How how);
   void take_done(const QString& file, const QStringList& words, bool changed);
   void take_failed(const QString& file, const QStringList& words, const QString& why);
   void merge(const QStringList& files);
-  /// Of the last edit that is not taken back, with true; else of the run that is selected, or of the only file.
-  [[nodiscard]] std::pair<QString, bool> file_to_step(QStringList& steps) const;
   void show_what_can_be_done();
 
   Workspace& workspace_;
@@ -46,10 +56,9 @@ class RunEdits : public QObject {
   RunEditor editor_;
   QAction* undo_ = nullptr;
   QAction* redo_ = nullptr;
-  // Files, one for each step that was made from here: a file's own log knows what the step was.
-  QStringList done_;
-  QStringList undone_;
-  std::deque<bool> taken_;  ///< of each step that is asked for: whether one of these was taken for it
+  std::vector<Step> done_;
+  std::vector<Step> undone_;
+  std::deque<Asked> asked_;  ///< the edits that the editor has not finished
 };
 
 }  // namespace attnscope::ui
