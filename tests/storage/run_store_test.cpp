@@ -895,9 +895,9 @@ TEST(RecordedSample, opens_with_what_it_was_recorded_with) {
     EXPECT_EQ(run.state, StoredRunState::complete) << run.preset;
     EXPECT_FALSE(run.uid.empty()) << run.preset;
   }
-  EXPECT_THAT(presets,
-              ::testing::ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode",
-                                     "import:PyTorch wall", "import:PyTorch backward", "import:PyTorch decode"));
+  EXPECT_THAT(presets, ::testing::ElementsAre("quick", "memory-wall", "tiles", "paper", "backward", "masks", "decode",
+                                              "memory-wall", "decode", "import:PyTorch wall", "import:PyTorch backward",
+                                              "import:PyTorch decode"));
   std::set<std::string> algorithms;
   for (const StoredPoint& point : store.points()) {
     algorithms.insert(point.record.spec.algorithm);

@@ -96,7 +96,7 @@ TEST(FirstWindow, SaysThatItShowsARecordedSampleUntilThatIsClosed) {
   window.open_files({});
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
   EXPECT_EQ(window.banner().text(),
-            "h200.attnscope is a recorded sample: an NVIDIA H200, measured on 2026-11-28, not on this machine.");
+            "h200.attnscope is a recorded sample: an NVIDIA H200, measured on 2026-11-29, not on this machine.");
   window.show();
   auto* collect = window.findChild<QDockWidget*>(QStringLiteral("collect"));
   EXPECT_FALSE(collect->isVisible());
