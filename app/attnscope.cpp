@@ -126,11 +126,9 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
   add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",
       [](CLI::App& command) { return attnscope::add_merge(command); });
   add("submit",
-      "Hand a sweep to a cluster's queue (Slurm) in shards, which a job behind them merges: options of collect say "
-      "which, and what stands behind -- is sbatch's",
+      "Queue a sweep on a Slurm cluster, one array task per shard, and a job that merges them: submit OPTIONS "
+      "COLLECT-OPTIONS -- SBATCH-OPTIONS",
       [&](CLI::App& command) { return attnscope::add_submit(command, arguments); });
-  add("jobs", "Say how far what was submitted is; cancel it, or queue again what is missing",
-      [](CLI::App& command) { return attnscope::add_jobs(command); });
   add("check", "Say whether .attnscope files still are what was written",
       [](CLI::App& command) { return attnscope::add_check(command); });
   add("help", "Print a document: how to install, walks, the reference, explanations, measurements",

@@ -362,7 +362,8 @@ Action add_collect(CLI::App& command, Arguments arguments) {
                   "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
       ->type_name("FILE");
   command.add_option("-d,--device", options->device, std::string(device_help) + several_devices_help)
-      ->type_name("DEVICE");
+      ->type_name("DEVICE")
+      ->take_last();
   CLI::Option* each = command.add_flag(
       "--each", options->each,
       "Of several devices, measure the whole plan on each, in a run of its own: by how much units of one "

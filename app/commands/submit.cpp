@@ -1,153 +1,207 @@
 // SPDX-License-Identifier: Apache-2.0
-// submit: a plan in shards for a cluster's queue, or for hosts that ssh leads to.
-#include <fcntl.h>
+// submit: one Slurm job array with a task per shard of a plan, and a job that merges after it.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <chrono>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "app/command.h"
-#include "app/slurm.h"
-#include "app/submission.h"
-#include "messages/file.h"
-#include "messages/submit.h"
 #include "profiler/measure/host_environment.h"
+#include "profiler/measure/remote/link.h"
 #include "profiler/plan/shards.h"
-#include "profiler/plan/text.h"
-#include "storage/database.h"
 
 namespace attnscope {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct SubmitOptions {
   int shards = 0;
   std::string output;
-  std::vector<std::string> hosts;
   bool dry_run = false;
   std::vector<std::string> collect;
   std::vector<std::string> sbatch;
 };
 
-/// The words without a device: the plan is cut alike for all.
-std::vector<std::string> without_device(const std::vector<std::string>& words) {
-  std::vector<std::string> rest;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool alone = words[i] == "--device" || words[i] == "-d";
-    const bool joined = words[i].starts_with("--device=") || (words[i].starts_with("-d") && !alone);
-    if (alone) ++i;
-    if (!alone && !joined) rest.push_back(words[i]);
-  }
-  return rest;
+struct JobScripts {
+  fs::path folder;  ///< of scripts, logs and one file per shard
+  std::string array;
+  std::string merge;
+};
+
+CommandError failure(ExitCode code, std::string words) {
+  return {code, Message::verbatim(std::move(words))};
 }
 
-/// Plans it here, so that what is misspelt is said before anything is queued. What the plan has.
-std::string planned_points(const Submission& submission) {
-  std::vector<std::string> words{own_program, "collect"};
-  const std::vector<std::string> given = without_device(submission.collect);
-  words.insert(words.end(), given.begin(), given.end());
-  const std::vector<std::string> more{"--device", "simulated", "--dry-run", "--quiet", "--format", "csv"};
-  words.insert(words.end(), more.begin(), more.end());
-  const auto said = slurm::run_to_end(words);
-  if (!said) throw CommandError(ExitCode::error, say::submit::wrong_collect{.why = said.error()});
-  if (said->exit_code != 0) {
-    std::string why = said->last_words;
-    if (why.starts_with("attnscope: ")) why.erase(0, 11);
-    throw CommandError(ExitCode::usage, say::submit::wrong_collect{.why = why});
-  }
-  const auto rows = static_cast<std::int64_t>(said->lines.size()) - 1;  // below a heading
-  return text(say::submit::shard_points{.points = std::max<std::int64_t>(rows, 0)});
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=/:.,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
 }
 
-/// In a session of its own: it goes on when this one ends.
-void start_detached(const std::filesystem::path& script) {
-  const pid_t child = ::fork();
-  if (child < 0) {
-    throw CommandError(ExitCode::error, say::submit::not_started{.program = "bash", .error = std::strerror(errno)});
-  }
-  if (child > 0) return;
-  ::setsid();
-  const int nothing = ::open("/dev/null", O_RDWR);
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, stream);
-  ::execl("/bin/bash", "bash", script.c_str(), nullptr);
-  ::_exit(127);
+std::string quoted(const std::vector<std::string>& words) {
+  std::vector<std::string> each;
+  for (const std::string& word : words) each.push_back(quoted(word));
+  return fmt::format("{}", fmt::join(each, " "));
 }
 
-/// What the scripts say themselves.
-void refuse_reserved(const SubmitOptions& options) {
-  const auto refuse = [](const std::vector<std::string>& words, std::initializer_list<std::string_view> reserved) {
-    for (const std::string& word : words) {
-      const bool joined = word.size() > 2 && word[0] == '-' && word[1] != '-';  // -a1-8
-      const std::string_view name = std::string_view(word).substr(0, joined ? 2 : word.find('='));
-      if (std::ranges::find(reserved, name) == reserved.end()) continue;
-      throw CommandError(ExitCode::usage, say::submit::reserved{.word = name});
-    }
-  };
-  refuse(options.collect, {"--shard", "--collection", "--resume", "--jsonl", "--serve", "--each"});
-  refuse(options.sbatch, {"--array", "-a", "--dependency", "-d", "--output", "-o", "--job-name", "-J"});
-  if (!options.hosts.empty()) refuse(options.collect, {"--device", "-d"});
+/// A folder in a file name pattern of sbatch, where "%%" is a percent sign.
+std::string quoted_pattern(const fs::path& folder) {
+  std::string text;
+  for (const char c : folder.string()) text += c == '%' ? std::string("%%") : std::string(1, c);
+  return quoted(text);
+}
+
+struct CommandOutput {
+  std::string line;   ///< the last one of stdout
+  std::string error;  ///< the last line of stderr; empty if the command succeeded
+};
+
+CommandOutput run_to_end(const std::vector<std::string>& words) {
+  auto link = remote::start_child(words);
+  if (!link) throw failure(ExitCode::error, fmt::format("cannot start {}: {}", words.front(), link.error()));
+  (*link)->end_input();
+  CommandOutput output;
+  for (std::string line;;) {
+    const auto got = (*link)->receive(line, std::chrono::seconds(1));
+    if (got == remote::Link::Got::end) break;
+    if (got == remote::Link::Got::line) output.line = line;
+  }
+  const remote::Link::End end = (*link)->end();
+  if (end.exit_code == 0) return output;
+  output.error = remote::last_line(end.last_words);
+  if (output.error.empty()) output.error = fmt::format("exit code {}", end.exit_code);
+  return output;
+}
+
+/// What each task passes to `attnscope collect`, but for the number of its shard.
+std::vector<std::string> collect_words(const SubmitOptions& options) {
+  std::vector<std::string> words{"collect"};
+  words.insert(words.end(), options.collect.begin(), options.collect.end());
+  const std::string now = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  words.insert(words.end(), {"--collection", now, "--quiet", "--resume"});
+  return words;
+}
+
+/// Plans the first shard here, so that a wrong option is an error before anything is queued.
+void check_plan(std::vector<std::string> words, int shards) {
+  words.insert(words.begin(), own_program);
+  words.insert(words.end(), {"--shard", fmt::format("1/{}", shards), "--device", "simulated", "--dry-run"});
+  std::string error = run_to_end(words).error;
+  if (error.empty()) return;
+  if (error.starts_with("attnscope: ")) error.erase(0, 11);
+  throw failure(ExitCode::usage, "invalid options for collect: " + error);
+}
+
+JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, const std::vector<std::string>& collect) {
+  const fs::path folder = output.string() + ".shards";
+  const std::string program = quoted(fs::read_symlink(own_program).string());
+  const std::string logs = quoted_pattern(folder);
+  const std::string shard_files = quoted(folder.string());
+  const std::string name = quoted(output.stem().string());
+  const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + quoted(options.sbatch) + "\n";
+  // SQLite's WAL mode does not work on network file systems: a task collects on its node's own disk.
+  std::string array = fmt::format(
+      R"sh(#!/bin/bash
+#SBATCH --job-name={name}
+#SBATCH --output={logs}/%a.log
+#SBATCH --open-mode=append
+#SBATCH --signal=B:TERM@60
+{sbatch}set -u
+result={folder}/$SLURM_ARRAY_TASK_ID.attnscope
+scratch=$(mktemp -d -p "${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}") || exit 1
+part=$scratch/part.attnscope
+if [ -e "$result" ]; then cp "$result" "$part" || exit 1; fi
+echo "shard $SLURM_ARRAY_TASK_ID on $(hostname), $(date -u +%FT%TZ)"
+{program} {collect} --shard "$SLURM_ARRAY_TASK_ID/{shards}" -o "$part" &
+child=$!
+stopped=
+trap 'stopped=1; kill -TERM "$child"' TERM INT
+wait "$child"
+code=$?
+while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done
+if [ -e "$part" ]; then
+  {program} export --format attnscope --force -o "$result.new" "$part" && mv "$result.new" "$result" ||
+    {{ echo "$part on $(hostname) was not moved to $result"; exit 1; }}
+fi
+rm -rf "$scratch"
+# 5: some points failed, each with its reason in the file. Only a shard that was stopped has to be requeued.
+if [ "$code" = 5 ] && [ -z "$stopped" ]; then code=0; fi
+exit "$code"
+)sh",
+      fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch), fmt::arg("folder", shard_files),
+      fmt::arg("program", program), fmt::arg("collect", quoted(collect)), fmt::arg("shards", options.shards));
+  std::string merge = fmt::format(R"sh(#!/bin/bash
+#SBATCH --job-name={name}-merge
+#SBATCH --kill-on-invalid-dep=yes
+#SBATCH --output={logs}/merge.log
+#SBATCH --open-mode=append
+{sbatch}exec {program} merge {folder}/*.attnscope -o {output}
+)sh",
+                                  fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch),
+                                  fmt::arg("folder", shard_files), fmt::arg("program", program),
+                                  fmt::arg("output", quoted(output.string())));
+  return {folder, std::move(array), std::move(merge)};
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text << std::flush;
+  if (!out) throw failure(ExitCode::error, fmt::format("cannot write {}", file.string()));
+}
+
+std::string queue(const std::string& option, const fs::path& script) {
+  const CommandOutput output = run_to_end({"sbatch", "--parsable", option, script.string()});
+  if (!output.error.empty()) {
+    throw failure(ExitCode::error,
+                  fmt::format("sbatch failed: {}; the scripts are in {}", output.error, script.parent_path().string()));
+  }
+  return output.line.substr(0, output.line.find(';'));
 }
 
 ExitCode submit(const SubmitOptions& options) {
-  if (options.output.empty()) throw CommandError(ExitCode::usage, say::submit::needs_output{});
-  if (options.shards < 1 && options.hosts.empty()) throw CommandError(ExitCode::usage, say::submit::needs_shards{});
-  const std::vector<std::string> output{options.output};
-  for (const auto* words : {&options.collect, &options.sbatch, &output}) {
-    if (std::ranges::any_of(*words, [](const std::string& word) { return word.find('\n') != std::string::npos; })) {
-      throw CommandError(ExitCode::usage, say::submit::wrong_word{});
-    }
+  const auto is_reserved = [](const std::string& word) {
+    return word.starts_with("--array") || word.starts_with("-a") || word.starts_with("--dependency") ||
+           word.starts_with("-d");
+  };
+  if (const auto word = std::ranges::find_if(options.sbatch, is_reserved); word != options.sbatch.end())
+    throw failure(ExitCode::usage, fmt::format("sbatch option {} is set by submit: omit it", *word));
+  const fs::path output = fs::absolute(options.output);
+  const std::vector<std::string> collect = collect_words(options);
+  const JobScripts scripts = job_scripts(options, output, collect);
+  for (const fs::path& place : {output, scripts.folder}) {
+    if (fs::exists(place))
+      throw failure(ExitCode::usage, fmt::format("{} already exists; choose another name", place.string()));
   }
-  refuse_reserved(options);
-  Submission submission{.output = std::filesystem::absolute(options.output),
-                        .shards = options.hosts.empty() ? options.shards : 0,
-                        .hosts = options.hosts,
-                        .collect = options.collect,
-                        .sbatch = options.sbatch,
-                        .submitted_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))};
-  if (std::filesystem::exists(submission.output)) {
-    throw CommandError(ExitCode::usage, say::submit::output_there{.file = submission.output.string()});
-  }
-  if (std::filesystem::exists(submission.folder())) {
-    throw CommandError(ExitCode::usage, say::submit::folder_there{.folder = submission.folder().string(),
-                                                                  .file = submission.output.string()});
-  }
-  const std::string points = planned_points(submission);
-  const std::string program = whole_path_of_program();
-  const std::string main_script =
-      submission.hosts.empty() ? array_script(submission, program) : hosts_script(submission, program);
+  check_plan(collect, options.shards);
   if (options.dry_run) {
-    std::cout << main_script;
-    if (submission.hosts.empty()) std::cout << '\n' << merge_script(submission, program);
+    std::cout << scripts.array << '\n' << scripts.merge;
     return ExitCode::ok;
   }
-  if (const std::string_view network = network_file_system(submission.output);
-      !submission.hosts.empty() && !network.empty()) {
-    throw CommandError(ExitCode::error, say::file::on_network{.file = submission.output.string(), .system = network});
-  }
-  save(submission);
-  if (!submission.hosts.empty()) {
-    const std::filesystem::path script = submission.folder() / "hosts.sh";
-    write_script(script, main_script);
-    start_detached(script);
-    std::cout << text(say::submit::hosts_started{.hosts = fmt::format("{}", fmt::join(submission.hosts, ", ")),
-                                                 .file = submission.output.string()})
-              << '\n';
-    return ExitCode::ok;
-  }
-  const Submission::Queued queued = queue_shards(submission, fmt::format("1-{}", submission.shards));
-  std::cout << text(say::submit::submitted{.shards = submission.shards,
-                                           .points = points,
-                                           .job = queued.array,
-                                           .merge = queued.merge,
-                                           .file = submission.output.string()})
-            << '\n';
+  fs::create_directories(scripts.folder);
+  const fs::path array_file = scripts.folder / "shard.sh";
+  const fs::path merge_file = scripts.folder / "merge.sh";
+  write(array_file, scripts.array);
+  write(merge_file, scripts.merge);
+  const std::string array = queue(fmt::format("--array=1-{}", options.shards), array_file);
+  const std::string merge = queue(fmt::format("--dependency=afterok:{}", array), merge_file);
+  fmt::print(
+      "{shards} shards: job {array}. Merge into {output}: job {merge}. Logs: {folder}/*.log\n"
+      "watch:   squeue --jobs={array},{merge}\n"
+      "cancel:  scancel {array} {merge}\n"
+      "requeue: scontrol requeue {array}_K && sbatch --dependency=afterok:{array}_K {folder}/merge.sh\n",
+      fmt::arg("array", array), fmt::arg("merge", merge), fmt::arg("shards", options.shards),
+      fmt::arg("output", output.string()), fmt::arg("folder", scripts.folder.string()));
   return ExitCode::ok;
 }
 
@@ -155,18 +209,14 @@ ExitCode submit(const SubmitOptions& options) {
 
 Action add_submit(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<SubmitOptions>();
-  command.add_option("--shards", options->shards, "Into how many parts the plan is cut: one job of the array each")
+  command.add_option("--shards", options->shards, "Number of shards, one array task each")
+      ->required()
       ->check(CLI::Range(1, most_shards));
-  command.add_option("-o,--output", options->output, "The file of the merged run, in a folder that all nodes see")
-      ->type_name("FILE");
-  command
-      .add_option("--hosts", options->hosts,
-                  "Without a queue: hosts that ssh leads to share the plan, as with collect --device ssh:a,ssh:b")
-      ->delimiter(',')
-      ->type_name("HOSTS");
+  command.add_option("-o,--output", options->output, "File of the merged run, in a folder that all nodes see")
+      ->type_name("FILE")
+      ->required();
   command.add_flag("--dry-run", options->dry_run, "Print the scripts, and queue nothing");
   command.allow_extras();
-  // What stands behind "--" was not read with the others.
   const auto dashes =
       std::ranges::find(arguments, std::string_view("--"), [](const char* word) { return std::string_view(word); });
   if (dashes != arguments.end()) options->sbatch.assign(dashes + 1, arguments.end());

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "messages/import_dialog.h"
-#include "messages/submissions.h"
 #include "messages/window.h"
 #include "ui/pages/page_list.h"
 #include "ui/panels/collect_panel.h"
@@ -20,7 +19,6 @@
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/run_edits.h"
-#include "ui/window/submissions_dialog.h"
 #include "ui/window/take_along.h"
 #include "ui/window/view_modes.h"
 #include "ui/window/window_view.h"
@@ -74,7 +72,6 @@ void MainWindow::build_file_menu() {
     dialog->open();
   });
   report->setShortcut(QKeySequence(QStringLiteral("Ctrl+R")));
-  file->addAction(qtext(say::submissions::menu{}), this, &MainWindow::show_submissions);
   file->addSeparator();
   QAction* quit = file->addAction(qtext(say::window::quit{}), this, &QWidget::close);
   quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
@@ -85,18 +82,6 @@ void MainWindow::import_files(const QStringList& tables) {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &ImportDialog::imported, this, [this](const QString& file) { open_by_hand({file}); });
   dialog->open();
-}
-
-void MainWindow::show_submissions() {
-  auto* dialog = findChild<SubmissionsDialog*>();
-  if (dialog == nullptr) {
-    dialog = new SubmissionsDialog(this);
-    connect(dialog, &SubmissionsDialog::open_wanted, this, [this](const QString& file) { open_by_hand({file}); });
-  }
-  dialog->look_beside(workspace_.files() + QStringList{collect_->request().database});
-  dialog->show();
-  dialog->raise();
-  dialog->activateWindow();
 }
 
 void MainWindow::build_edit_menu() {

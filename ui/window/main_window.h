@@ -107,7 +107,6 @@ class MainWindow : public QMainWindow {
   void open_by_hand(const QStringList& files);
   /// Shows what becomes of these tables, imports them where that is wanted, and opens what they are in then.
   void import_files(const QStringList& tables);
-  void show_submissions();
   void open_sample();
   void open_second_sample();
   void show_details(const Page* page, const ShownPoint& point);
