@@ -55,7 +55,6 @@ Action add_export(CLI::App& command);
 Action add_gpus(CLI::App& command);
 Action add_help(CLI::App& command);
 Action add_import(CLI::App& command, Arguments arguments);
-Action add_import_triton(CLI::App& command);
 Action add_info(CLI::App& command);
 Action add_kernels(CLI::App& command);
 Action add_launch(CLI::App& command);

@@ -168,11 +168,7 @@ Action add_kernels(CLI::App& command) {
   beginning->add_option("-o,--output", place->folder, "Where the folder is to lie")
       ->type_name("FOLDER")
       ->capture_default_str();
-  CLI::App* importing = command.add_subcommand(
-      "import-triton", "Write a statement of a kernel that Triton compiled, and copy its cubins");
-  const Action import = add_import_triton(*importing);
   return [=] {
-    if (importing->parsed()) return import();
     if (beginning->parsed()) return begin(*place);
     if (below->parsed()) return options->output.run([&] { return build(*options); });
     return output->run([&] { return list(*output); });

@@ -41,7 +41,7 @@ CommandError failure(ExitCode code, std::string words) {
   return {code, Message::verbatim(std::move(words))};
 }
 
-std::string quoted(const std::string& word) {
+std::string shell_quoted(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=/:.,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
   std::string text = "'";
@@ -49,17 +49,17 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-std::string quoted(const std::vector<std::string>& words) {
+std::string shell_quoted(const std::vector<std::string>& words) {
   std::vector<std::string> each;
-  for (const std::string& word : words) each.push_back(quoted(word));
+  for (const std::string& word : words) each.push_back(shell_quoted(word));
   return fmt::format("{}", fmt::join(each, " "));
 }
 
 /// A folder in a file name pattern of sbatch, where "%%" is a percent sign.
-std::string quoted_pattern(const fs::path& folder) {
+std::string shell_quoted_pattern(const fs::path& folder) {
   std::string text;
   for (const char c : folder.string()) text += c == '%' ? std::string("%%") : std::string(1, c);
-  return quoted(text);
+  return shell_quoted(text);
 }
 
 struct CommandOutput {
@@ -105,11 +105,11 @@ void check_plan(std::vector<std::string> words, int shards) {
 
 JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, const std::vector<std::string>& collect) {
   const fs::path folder = output.string() + ".shards";
-  const std::string program = quoted(fs::read_symlink(own_program).string());
-  const std::string logs = quoted_pattern(folder);
-  const std::string shard_files = quoted(folder.string());
-  const std::string name = quoted(output.stem().string());
-  const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + quoted(options.sbatch) + "\n";
+  const std::string program = shell_quoted(fs::read_symlink(own_program).string());
+  const std::string logs = shell_quoted_pattern(folder);
+  const std::string shard_files = shell_quoted(folder.string());
+  const std::string name = shell_quoted(output.stem().string());
+  const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + shell_quoted(options.sbatch) + "\n";
   // SQLite's WAL mode does not work on network file systems: a task collects on its node's own disk.
   std::string array = fmt::format(
       R"sh(#!/bin/bash
@@ -140,7 +140,7 @@ if [ "$code" = 5 ] && [ -z "$stopped" ]; then code=0; fi
 exit "$code"
 )sh",
       fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch), fmt::arg("folder", shard_files),
-      fmt::arg("program", program), fmt::arg("collect", quoted(collect)), fmt::arg("shards", options.shards));
+      fmt::arg("program", program), fmt::arg("collect", shell_quoted(collect)), fmt::arg("shards", options.shards));
   std::string merge = fmt::format(R"sh(#!/bin/bash
 #SBATCH --job-name={name}-merge
 #SBATCH --kill-on-invalid-dep=yes
@@ -150,7 +150,7 @@ exit "$code"
 )sh",
                                   fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch),
                                   fmt::arg("folder", shard_files), fmt::arg("program", program),
-                                  fmt::arg("output", quoted(output.string())));
+                                  fmt::arg("output", shell_quoted(output.string())));
   return {folder, std::move(array), std::move(merge)};
 }
 

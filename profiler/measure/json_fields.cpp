@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/json_fields.h"
 
-#include "kernels/common_knobs.h"
 #include "kernels/model/message_json.h"
 #include "profiler/measure/spec_json.h"
 #include "profiler/plan/fields.h"
@@ -59,16 +58,6 @@ void JsonReader::operator()(PointSpec& spec) {
   }
   if (const auto knobs = json.find("knobs"); knobs != json.end()) {
     for (const auto& [name, value] : knobs->items()) read_knob(spec, name, value);
-  }
-  // Lines of collectors before knobs had a place of their own.
-  for (const std::string_view name : {knob::splits, knob::warps, knob::stages}) {
-    if (const auto found = json.find(std::string(name)); found != json.end()) {
-      read_knob(spec, std::string(name), *found);
-    }
-  }
-  if (const auto raster = json.find(std::string(knob::raster));
-      raster != json.end() && *raster == knob::heads_fastest) {
-    spec.knobs.set(knob::raster, std::string(knob::heads_fastest));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/user/json_lines.h"
 #include "messages/request.h"
 #include "profiler/measure/spec_json.h"
 #include "profiler/plan/axes.h"
@@ -138,13 +139,13 @@ Parsed parse_request(std::string_view line, CacheState where_no_axis_says, const
   if (line.size() > longest_request) {
     return Failure{RefusedEvent{.request = {}, .id = {}, .reason = say::request::long_line{.bytes = longest_request}}};
   }
-  try {
-    const Json json = Json::parse(line);
-    if (json.is_object()) return Reading(json).parse(line, where_no_axis_says, limits, registry);
-    return Failure{RefusedEvent{.request = {}, .id = {}, .reason = say::request::no_json{.error = json.type_name()}}};
-  } catch (const Json::exception& error) {
-    return Failure{RefusedEvent{.request = {}, .id = {}, .reason = say::request::no_json{.error = error.what()}}};
-  }
+  const auto refused = [](MessageValue why) {
+    return Failure{RefusedEvent{.request = {}, .id = {}, .reason = say::request::no_json{.error = std::move(why)}}};
+  };
+  const auto parsed = user::parse_json_with_lines(line);
+  if (!parsed) return refused(parsed.error());
+  if (!parsed->json.is_object()) return refused(parsed->json.type_name());
+  return Reading(parsed->json).parse(line, where_no_axis_says, limits, registry);
 }
 
 std::string measure_line(std::string_view id, std::int64_t priority, const PointSpec& spec, const Registry& registry) {

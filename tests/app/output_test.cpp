@@ -335,10 +335,9 @@ TEST(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
   std::filesystem::create_directory(folder / "folder");
   for (Words& words : of_place(folder / "folder")) all.push_back(std::move(words));
   const std::string missing = folder / "missing";
-  for (const Words& words :
-       {Words{"kernels", "import-triton", missing}, Words{"kernels", "build", "--kernel", missing},
-        Words{"collect", "--kernel", missing}, Words{"ab", "N=64", "--base", "kernel=" + missing, "--with", "kernel=x"},
-        Words{"ab", "--base-program", missing, "N=64", "-o", out}}) {
+  for (const Words& words : {Words{"kernels", "build", "--kernel", missing}, Words{"collect", "--kernel", missing},
+                             Words{"ab", "N=64", "--base", "kernel=" + missing, "--with", "kernel=x"},
+                             Words{"ab", "--base-program", missing, "N=64", "-o", out}}) {
     all.push_back(words);
   }
   for (const Words& words : all) {

@@ -68,7 +68,7 @@ TEST_F(ShellFiles, BashCompletesCommandsOptionsValuesAndFiles) {
   EXPECT_THAT(suggested({"info", "--fo"}), ElementsAre("--format", "--force"));
   EXPECT_THAT(suggested({"info", "--format", ""}), ElementsAre("text", "csv", "json", "md", "html"));
   EXPECT_THAT(suggested({"check", "--format", "j"}), ElementsAre("json", "junit"));
-  EXPECT_THAT(suggested({"kernels", ""}), ElementsAre("build", "new", "import-triton"));
+  EXPECT_THAT(suggested({"kernels", ""}), ElementsAre("build", "new"));
   EXPECT_THAT(suggested({"kernels", "build", "--arch"}), ElementsAre("--arch"));
   EXPECT_THAT(suggested({"kernels", "build", "--arch", ""}), ElementsAre());
   EXPECT_THAT(suggested({"collect", "--cache-control", ""}), ElementsAre("all", "none"));

@@ -122,6 +122,7 @@ TEST(Requests, WhatIsNoRequestIsRefusedWithTheMistakeAndItsId) {
            {"noise", "", "", "no JSON object"},
            {"[]", "", "", "no JSON object: array"},
            {"{}", "", "", "names no request"},
+           {R"({"request":"end","request":"cancel"})", "", "", "'request' stands there twice"},
            {R"({"request":"later","id":"7"})", "later", "7", "unknown request 'later'"},
            {R"({"request":"measure","point":{}})", "measure", "", "an id is a word"},
            {R"({"request":"measure","id":7,"point":{}})", "measure", "", "an id is a word"},
