@@ -59,10 +59,6 @@ void require_there(const std::filesystem::path& place) {
   throw CommandError(ExitCode::error, say::file::missing{.file = place.string()});
 }
 
-void say_old_spelling(const std::string& old, const std::string& now) {
-  spdlog::warn("{}", text(say::command::old_spelling{.old = old, .now = now}));
-}
-
 std::string explain(const std::exception& error) {
   const bool own =
       dynamic_cast<const CommandError*>(&error) != nullptr || dynamic_cast<const StorageError*>(&error) != nullptr;

@@ -78,8 +78,6 @@ void refuse_empty_values(CLI::App& command);
 
 /// Throws CommandError (error) where nothing is at that place: a name that is missing is no fault of the command line.
 void require_there(const std::filesystem::path& place);
-/// Says, in one line, that `old` goes on working and what is written now.
-void say_old_spelling(const std::string& old, const std::string& now);
 
 /// What went wrong, for whoever ran the command: where, and what to do about it. The messages of our own errors are
 /// whole; of others, which were not foreseen, the text alone says nothing.

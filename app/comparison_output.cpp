@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "messages/compare.h"
 #include "profiler/analysis/comparison_answers.h"
 #include "profiler/analysis/comparison_words.h"
+#include "profiler/analysis/markup.h"
 #include "profiler/analysis/tables/comparison_table.h"
 #include "profiler/plan/text.h"
 
@@ -89,7 +91,7 @@ std::string title_of(const ComparisonOutput& output) {
 
 void print_for_people(const ComparisonOutput& output, Output& out) {
   out.title(title_of(output));
-  for (const std::string& line : told_first(output)) out.item(line);
+  for (const std::string& line : told_first(output)) out.line(line);
   out.gap();
   if (!output.result.pairs.empty()) {
     out.table(answer_table(answers_of(output)));
@@ -114,34 +116,63 @@ void print_for_people(const ComparisonOutput& output, Output& out) {
     out.table(left_table(output));
   }
   out.gap();
-  for (const std::string& note : notes_of(output)) out.item(note);
+  for (const std::string& note : notes_of(output)) out.line(note);
 }
 
+/// Of JUnit's XML; `message` says what is wrong, or of one that passed what came of it.
+struct TestCase {
+  enum class Outcome { passed, failure, error, skipped };
+  PointSpec point;
+  std::string_view side;
+  Outcome outcome;
+  std::string message;
+};
+
 /// What ran and no longer does is an error; what is not decided, or has no partner, was not tested.
-void print_tests(const ComparisonOutput& output, Output& out) {
-  using Outcome = TestCase::Outcome;
+std::vector<TestCase> test_cases(const ComparisonOutput& output) {
+  using enum TestCase::Outcome;
   const analysis::ComparisonResult& result = output.result;
   const std::set<const analysis::ComparedPair*> failing(output.failing.begin(), output.failing.end());
   std::vector<TestCase> cases;
   for (const analysis::ComparedPair& pair : result.pairs) {
-    const PointSpec spec = output.sides.table.spec(pair.other.front());
     const bool undecided = pair.verdict.verdict == Verdict::ambiguous;
     cases.push_back(
-        {.group = spec.algorithm,
-         .name = describe(spec),
-         .outcome = failing.contains(&pair) ? Outcome::failure
-                    : undecided             ? Outcome::skipped
-                                            : Outcome::passed,
+        {.point = output.sides.table.spec(pair.other.front()),
+         .side = "",
+         .outcome = failing.contains(&pair) ? failure
+                    : undecided             ? skipped
+                                            : passed,
          .message = fmt::format("{} {}", to_string(pair.verdict.verdict), analysis::ratio_text(pair.verdict.time))});
   }
   for (const analysis::LeftOut& left : result.left_out) {
-    const PointSpec spec = output.sides.table.spec(left.rows.front());
-    cases.push_back({.group = spec.algorithm,
-                     .name = describe(spec) + (left.of_other ? " (other)" : " (baseline)"),
-                     .outcome = no_longer_run(output.sides.table, left) > 0 ? Outcome::error : Outcome::skipped,
+    cases.push_back({.point = output.sides.table.spec(left.rows.front()),
+                     .side = left.of_other ? " (other)" : " (baseline)",
+                     .outcome = no_longer_run(output.sides.table, left) > 0 ? error : skipped,
                      .message = text(left_out_words(output.sides.table, left))});
   }
-  out.tests(title_of(output), cases);
+  return cases;
+}
+
+void print_junit(const ComparisonOutput& output) {
+  using analysis::markup;
+  using enum TestCase::Outcome;
+  const std::vector<TestCase> cases = test_cases(output);
+  const auto count = [&](TestCase::Outcome outcome) { return std::ranges::count(cases, outcome, &TestCase::outcome); };
+  std::cout << fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
+      markup(title_of(output)), cases.size(), count(failure), count(error), count(skipped));
+  for (const TestCase& each : cases) {
+    const std::string message = markup(each.message);
+    std::cout << fmt::format("<testcase classname=\"{}\" name=\"{}\">", markup(each.point.algorithm),
+                             markup(describe(each.point) + std::string(each.side)))
+              << (each.outcome == passed    ? fmt::format("<system-out>{}</system-out>", message)
+                  : each.outcome == failure ? fmt::format("<failure message=\"{}\"/>", message)
+                  : each.outcome == error   ? fmt::format("<error message=\"{}\"/>", message)
+                                            : fmt::format("<skipped message=\"{}\"/>", message))
+              << "</testcase>\n";
+  }
+  std::cout << "</testsuite>\n";
 }
 
 nlohmann::ordered_json json_of(const analysis::Table& table) {
@@ -170,7 +201,7 @@ void print_json(const ComparisonOutput& output, Output& out) {
 
 void print(const ComparisonOutput& output, Output& out) {
   if (out.is("json")) return print_json(output, out);
-  if (out.is("junit")) return print_tests(output, out);
+  if (out.is("junit")) return print_junit(output);
   if (out.is("csv")) return out.table(rows_for_programs(output));
   print_for_people(output, out);
 }

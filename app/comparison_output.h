@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison as text, CSV, JSON, Markdown, one page of HTML, or JUnit's XML.
+// A comparison as text, CSV, JSON, or JUnit's XML.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a command's result is written, and where: --format with its short forms, --json-version and -o. Every command
-// that prints a result declares them here and prints by it alone.
+// How a command's result is written, and where: --format with its short forms, and -o. Every command that prints a
+// result declares them here and prints by it alone.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,22 +20,12 @@
 
 namespace attnscope {
 
-/// One of JUnit's: `message` says what is wrong, or of one that passed what came of it.
-struct TestCase {
-  enum class Outcome { passed, failure, error, skipped };
-  std::string group;
-  std::string name;
-  Outcome outcome = Outcome::passed;
-  std::string message;
-};
-
 class Output {
  public:
   /// Whether -o names the file that the result goes to; no: the command has an -o of its own, or none.
   enum class File { yes, no };
   using Words = std::vector<std::string>;
-  static inline const Words tables{"text", "csv", "json", "md", "html"};
-  static inline const Words tables_and_tests{"text", "csv", "json", "md", "html", "junit"};
+  static inline const Words tables{"text", "csv", "json"};
 
   /// `words`: the formats that it takes, of which the first is the usual one. Where the command has a --format already,
   /// which is another file's, only its short forms.
@@ -49,9 +39,8 @@ class Output {
 
   [[nodiscard]] bool is(std::string_view word) const { return word_ == word; }
   [[nodiscard]] const std::string& word() const { return word_; }
-  /// Text, Markdown or HTML: people read titles and units, programs keys and base units.
-  [[nodiscard]] bool for_people() const { return is("text") || is("md") || is("html"); }
-  [[nodiscard]] int json_version() const { return json_version_; }
+  /// People read titles and units, programs keys and base units.
+  [[nodiscard]] bool for_people() const { return is("text"); }
 
   /// Runs the command; what it prints goes to the file where one is given, once it is whole, also where the command
   /// fails after it has printed. Throws StorageError for a file that cannot be written, before the command runs.
@@ -63,32 +52,20 @@ class Output {
   void title(std::string_view words);
   void heading(std::string_view words);
   void line(std::string_view words);
-  void item(std::string_view words);  ///< of a list
-  void gap();                         ///< between parts
+  void gap();  ///< between parts
 
   /// `document`: its word in JSON, where that is not the command's name.
   void table(const Table&, std::string_view document = {});
   void table(const analysis::Table&, std::string_view document = {});
   /// JSON: `fields` below the head that every document has.
   void object(nlohmann::ordered_json fields, std::string_view document = {});
-  /// JUnit's XML, as CI reads it.
-  void tests(std::string_view suite, const std::vector<TestCase>&);
 
  private:
-  template <class AnyTable>
-  void write_table(const AnyTable&, std::string_view document);
-  /// `tag` of HTML; `mark` before and `end` behind it in Markdown.
-  void say(std::string_view words, std::string_view tag, std::string_view mark, std::string_view end);
-  void begin_page();
-
   std::string command_;  ///< "attnscope-kernels-build"
   std::string word_ = "text";
   std::string file_;
-  int json_version_ = 2;
   bool force_ = false;
-  bool begun_ = false;
   std::vector<CLI::Option*> options_;
-  std::string page_title_;
   std::unique_ptr<OutputFile> target_;
   std::ostringstream kept_;             ///< what goes to the file
   std::streambuf* terminal_ = nullptr;  ///< of std::cout, meanwhile

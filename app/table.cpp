@@ -37,44 +37,7 @@ Table for_terminal(Table table) {
   return table;
 }
 
-const char* class_of(const analysis::Column& column, analysis::Tone tone) {
-  if (column.kind == analysis::ColumnKind::number) return " class=\"n\"";
-  if (tone == analysis::Tone::better) return " class=\"better\"";
-  if (tone == analysis::Tone::worse) return " class=\"worse\"";
-  return tone == analysis::Tone::muted ? " class=\"muted\"" : "";
-}
-
-/// `titles`: of the columns; `cells` prints those of a row.
-template <class Cells>
-void print_html_table(const std::vector<std::string>& titles, std::size_t rows, std::ostream& out, Cells cells) {
-  out << "<table>\n<thead><tr>";
-  for (const std::string& title : titles) out << "<th scope=\"col\">" << html_text(title) << "</th>";
-  out << "</tr></thead>\n<tbody>\n";
-  for (std::size_t row = 0; row < rows; ++row) {
-    out << "<tr>";
-    cells(row, [&](const char* attributes, const std::string& words) {
-      out << "<td" << attributes << '>' << html_text(words) << "</td>";
-    });
-    out << "</tr>\n";
-  }
-  out << "</tbody></table>\n";
-}
-
 }  // namespace
-
-std::string escape_markdown(std::string_view text) {
-  constexpr std::string_view marks = "\\|*_[`#";
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '<' || c == '&') {
-      escaped += c == '<' ? "&lt;" : "&amp;";
-      continue;
-    }
-    if (marks.find(c) != std::string_view::npos) escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
-}
 
 Table table_of(const analysis::Table& table, bool people) {
   Table written;
@@ -89,7 +52,7 @@ Table table_of(const analysis::Table& table, bool people) {
   return written;
 }
 
-void print_aligned(const Table& given, bool markdown, std::ostream& out) {
+void print_aligned(const Table& given, std::ostream& out) {
   const Table table = for_terminal(given);
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -98,23 +61,16 @@ void print_aligned(const Table& given, bool markdown, std::ostream& out) {
     widths.push_back(width);
   }
   const auto print_row = [&](const auto& field) {
-    std::string line = markdown ? "|" : "";
+    std::string line;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const std::string text = padded(field(i), widths[i], table.columns[i].number);
-      line += markdown ? fmt::format(" {} |", text) : fmt::format("{}{}", i == 0 ? "" : "  ", text);
+      line += (i == 0 ? "" : "  ") + padded(field(i), widths[i], table.columns[i].number);
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     out << line << '\n';
   };
   print_row([&](std::size_t i) { return table.columns[i].name; });
-  print_row([&](std::size_t i) {
-    std::string rule(widths[i], '-');
-    if (markdown && table.columns[i].number) rule.back() = ':';
-    return rule;
-  });
-  for (const auto& row : table.rows) {
-    print_row([&](std::size_t i) { return markdown ? escape_markdown(row[i]) : row[i]; });
-  }
+  print_row([&](std::size_t i) { return std::string(widths[i], '-'); });
+  for (const auto& row : table.rows) print_row([&](std::size_t i) { return row[i]; });
 }
 
 void print_csv(const Table& table, std::ostream& out) {
@@ -126,44 +82,6 @@ void print_csv(const Table& table, std::ostream& out) {
     }
     out << '\n';
   }
-}
-
-std::string html_text(const std::string& words) {
-  std::string escaped;
-  for (const char c : printable(words)) {
-    if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '"') {
-      escaped += "&quot;";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
-void print_html(const Table& table, std::ostream& out) {
-  std::vector<std::string> titles;
-  for (const TableColumn& column : table.columns) titles.push_back(column.name);
-  print_html_table(titles, table.rows.size(), out, [&](std::size_t row, const auto& cell) {
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      cell(table.columns[i].number ? " class=\"n\"" : "", table.rows[row][i]);
-    }
-  });
-}
-
-void print_html(const analysis::Table& table, std::ostream& out) {
-  std::vector<std::string> titles;
-  for (const analysis::Column& column : table.columns) titles.push_back(column.title);
-  print_html_table(titles, table.rows, out, [&](std::size_t row, const auto& cell) {
-    for (const analysis::Column& column : table.columns) {
-      cell(class_of(column, table.tone_of(column, row)), column.cell(row).text);
-    }
-  });
 }
 
 nlohmann::ordered_json rows_of(const Table& table) {

@@ -5,7 +5,6 @@
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "profiler/analysis/tables/table.h"
@@ -25,15 +24,9 @@ struct Table {
 /// A result: people read its columns' titles, programs their keys.
 [[nodiscard]] Table table_of(const analysis::Table&, bool people);
 
-void print_aligned(const Table&, bool markdown, std::ostream&);
+void print_aligned(const Table&, std::ostream&);
 void print_csv(const Table&, std::ostream&);
-void print_html(const Table&, std::ostream&);
-void print_html(const analysis::Table&, std::ostream&);
 /// An object a row.
 [[nodiscard]] nlohmann::ordered_json rows_of(const Table&);
-/// What would be markup of a line or a cell of Markdown, or HTML within it, stands for itself.
-[[nodiscard]] std::string escape_markdown(std::string_view text);
-/// Without markup and what steers what shows it; also for an attribute's value.
-[[nodiscard]] std::string html_text(const std::string& words);
 
 }  // namespace attnscope

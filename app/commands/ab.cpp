@@ -362,19 +362,6 @@ void print_csv(const Rounds& rounds, Output& out) {
         number(verdict.time.interval.high), fmt::to_string(verdict.rounds), std::string(to_string(verdict.verdict))}}});
 }
 
-/// SLOWER fails, AMBIGUOUS is skipped.
-void print_test(const Rounds& rounds, Output& out) {
-  const RowVerdict& verdict = rounds.verdict;
-  const TestCase::Outcome outcome = verdict.verdict == Verdict::slower      ? TestCase::Outcome::failure
-                                    : verdict.verdict == Verdict::ambiguous ? TestCase::Outcome::skipped
-                                                                            : TestCase::Outcome::passed;
-  out.tests(text(say::ab::title{.other = describe(rounds.points[1]), .base = describe(rounds.points[0])}),
-            {{.group = rounds.points[1].algorithm,
-              .name = describe(rounds.points[1]),
-              .outcome = outcome,
-              .message = fmt::format("{} {}", to_string(verdict.verdict), ratio_text(verdict.time))}});
-}
-
 void print_json(const Rounds& rounds, const Device& device, AbOptions& options, const KeptRounds* kept) {
   const RowVerdict& verdict = rounds.verdict;
   nlohmann::ordered_json document;
@@ -455,8 +442,6 @@ ExitCode ab(AbOptions& options) {
     print_json(rounds, device, options, kept);
   } else if (options.result.is("csv")) {
     print_csv(rounds, options.result);
-  } else if (options.result.is("junit")) {
-    print_test(rounds, options.result);
   } else {
     print_for_people(rounds, opened, options, kept);
   }
@@ -522,7 +507,7 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
   command.add_flag("--no-verify", options->no_verify, "Do not hold the first round's outputs to the reference");
-  options->result.add_to(command, Output::tables_and_tests, Output::File::no);
+  options->result.add_to(command, Output::tables, Output::File::no);
   return [options] {
     load_kernels_of_sides(*options);
     return options->result.run([&] { return ab(*options); });

@@ -66,23 +66,12 @@ void print_text(const Checked& checked, Output& out) {
 
 void print(const std::vector<Checked>& all, Output& out) {
   Table table{{{"file"}, {"state"}, {"runs", true}, {"points", true}, {"problems"}}, {}};
-  std::vector<TestCase> tests;
   for (const Checked& each : all) {
     const std::string problems = fmt::format("{}", fmt::join(each.problems, "; "));
     table.rows.push_back(
         {each.file, each.state, fmt::to_string(each.found.runs), fmt::to_string(each.found.points), problems});
-    tests.push_back({.group = "check",
-                     .name = each.file,
-                     .outcome = each.state == "damaged"      ? TestCase::Outcome::failure
-                                : each.state == "unreadable" ? TestCase::Outcome::error
-                                                             : TestCase::Outcome::passed,
-                     .message = problems.empty() ? each.state : problems});
   }
-  if (out.is("junit")) {
-    out.tests("attnscope check", tests);
-  } else {
-    out.table(table);
-  }
+  out.table(table);
 }
 
 /// What is no attnscope file, or is damaged, has been looked at; what cannot be opened has not.
@@ -119,7 +108,7 @@ ExitCode check(CheckOptions& options) {
 Action add_check(CLI::App& command) {
   auto options = std::make_shared<CheckOptions>();
   command.add_option("FILE", options->files, ".attnscope files")->required();
-  options->output.add_to(command, Output::tables_and_tests);
+  options->output.add_to(command);
   return [options] { return options->output.run([&] { return check(*options); }); };
 }
 

@@ -68,7 +68,7 @@ void report_done(const RunStore& store, const std::vector<std::int64_t>& runs, c
 void print_result(const RunStore& store, const std::vector<std::int64_t>& runs, Output& out) {
   if (out.is("text")) return;
   if (out.is("csv")) return (void)export_csv(store, runs, std::cout);
-  if (out.is("json")) return export_json({.store = &store, .runs = runs}, std::cout, out.json_version());
+  if (out.is("json")) return export_json({.store = &store, .runs = runs}, std::cout);
   Table table{{{"point"},
                {"disposition"},
                {"provenance"},

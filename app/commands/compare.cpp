@@ -128,7 +128,7 @@ Action add_compare(CLI::App& command) {
           "The same where it is SLOWER by more than that at 95% for all points together", 0, 1000)
       ->excludes(regression);
   add_filter_option(command, options->filter);
-  options->output.add_to(command, Output::tables_and_tests);
+  options->output.add_to(command, {"text", "csv", "json", "junit"});
   command.get_option("--format")
       ->description(command.get_option("--format")->get_description() +
                     " (SLOWER fails, with --fail-on-... beyond its percent; what no longer runs is an error, AMBIGUOUS "

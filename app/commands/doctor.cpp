@@ -74,20 +74,6 @@ DoctorFinding runs_finding() {
           .still_works = say::terminal::works_with_o{}};
 }
 
-void print_tests(const std::vector<DoctorFinding>& findings, Output& out) {
-  std::vector<TestCase> cases;
-  cases.reserve(findings.size());
-  for (const DoctorFinding& finding : findings) {
-    cases.push_back({.group = "doctor",
-                     .name = finding.item,
-                     .outcome = finding.status == Status::ok        ? TestCase::Outcome::passed
-                                : finding.status == Status::skipped ? TestCase::Outcome::skipped
-                                                                    : TestCase::Outcome::failure,
-                     .message = text(finding.detail)});
-  }
-  out.tests("attnscope doctor", cases);
-}
-
 ExitCode doctor(DoctorOptions& options) {
   if (options.noise) {
     options.measured.device = fmt::to_string(options.device);
@@ -119,11 +105,7 @@ ExitCode doctor(DoctorOptions& options) {
     table.rows.push_back({finding.item, text(item_title(finding.item)), std::string(to_string(finding.status)),
                           text(finding.detail), text(finding.fix), text(finding.still_works), finding.command});
   }
-  if (out.is("junit")) {
-    print_tests(findings, out);
-  } else if (!out.is("text")) {
-    out.table(table);
-  }
+  if (!out.is("text")) out.table(table);
   return options.strict && !all_ok ? ExitCode::error : ExitCode::ok;
 }
 
@@ -135,7 +117,7 @@ Action add_doctor(CLI::App& command) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_flag("--strict", options->strict, "Exit with 1 unless all is well");
-  options->output.add_to(command, Output::tables_and_tests, Output::File::no);
+  options->output.add_to(command, Output::tables, Output::File::no);
   CLI::Option* noise = command.add_flag(
       "--noise", options->noise,
       "Measure what recordings of one build differ by, some minutes: repeated recordings, each a process of its own. "

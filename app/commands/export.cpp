@@ -46,7 +46,7 @@ void write(const RunStore& store, const ExportOptions& options, std::ostream& ou
   } else if (options.output.is("csv")) {
     export_csv(source, out);
   } else {
-    export_json(source.front(), out, options.output.json_version());
+    export_json(source.front(), out);
   }
 }
 

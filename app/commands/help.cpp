@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// help: the documents of assets/docs, axes, manual pages and what shells complete by, on stdout.
+// help: the documents of assets/docs and the axes, on stdout.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +12,6 @@
 
 #include "app/command.h"
 #include "app/documents.h"
-#include "app/shell_files.h"
 #include "kernels/registry.h"
 #include "messages/axis.h"
 #include "messages/command.h"
@@ -89,63 +88,13 @@ ExitCode print_document(const std::string& topic) {
   return ExitCode::ok;
 }
 
-/// "kernels build" below the program.
-const CLI::App& command_named(const CLI::App& program, const std::vector<std::string>& words) {
-  const CLI::App* command = &program;
-  for (const std::string& word : words) {
-    const std::vector<const CLI::App*> below = command->get_subcommands({});
-    const auto found = std::ranges::find(below, word, &CLI::App::get_name);
-    if (found == below.end()) throw CommandError(ExitCode::usage, say::command::unknown_command{.word = word});
-    command = *found;
-  }
-  return *command;
-}
-
-struct HelpOptions {
-  std::string topic;
-  std::vector<std::string> man;
-  bool as_man = false;
-  std::string shell;
-  std::string folder;
-};
-
-ExitCode help(const HelpOptions& options, const CLI::App& program) {
-  if (!options.folder.empty()) {
-    write_shell_files(program, options.folder);
-  } else if (options.as_man) {
-    std::cout << man_page(command_named(program, options.man));
-  } else if (!options.shell.empty()) {
-    std::cout << completion(program, options.shell);
-  } else {
-    return options.topic.empty() ? print_topics() : print_document(options.topic);
-  }
-  return ExitCode::ok;
-}
-
 }  // namespace
 
 Action add_help(CLI::App& command) {
-  const auto options = std::make_shared<HelpOptions>();
-  command.add_option("TOPIC", options->topic, "The document, in Markdown (default: a list of them)")
+  const auto topic = std::make_shared<std::string>();
+  command.add_option("TOPIC", *topic, "The document, in Markdown (default: a list of them)")
       ->type_name(fmt::format("{{{}}}", fmt::join(topics(), ",")));
-  CLI::Option* man =
-      command.add_option("--man", options->man, "The manual page of COMMAND (default: of attnscope), in roff")
-          ->type_name("COMMAND")
-          ->expected(0, 2);
-  CLI::Option* shell =
-      command
-          .add_option("--completion", options->shell,
-                      "What that shell is to source, so that it completes commands, options and values")
-          ->type_name("SHELL")
-          ->check(CLI::IsMember(completed_shells()))
-          ->excludes(man);
-  command.add_option("--write-shell-files", options->folder)->group("")->excludes(man, shell);  // for the installation
-  const CLI::App& program = *command.get_parent();
-  return [options, man, &program] {
-    options->as_man = man->count() > 0;
-    std::erase(options->man, "");  // what CLI11 gives an option without a value
-    return help(*options, program);
-  };
+  return [topic] { return topic->empty() ? print_topics() : print_document(*topic); };
 }
 
 }  // namespace attnscope

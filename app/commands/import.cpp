@@ -50,7 +50,6 @@ struct ImportOptions {
   Arguments arguments;
   std::string file;
   std::string into;
-  std::string old_into;
   std::string filter;
   std::string label;
   std::string format;
@@ -321,7 +320,6 @@ Action add_import(CLI::App& command, Arguments arguments) {
       command
           .add_option("-o,--output", options->into, "The .attnscope file that the run is added to (default: a new one)")
           ->type_name("FILE");
-  command.add_option("--into", options->old_into)->group("")->excludes(into);
   add_filter_option(command, options->filter);
   command.add_option("--label", options->label, "The run's name (default: the file's)")->type_name("NAME");
   command.add_option("--format", options->format, "json, csv or ncu (default: as the file looks)")
@@ -356,17 +354,10 @@ Action add_import(CLI::App& command, Arguments arguments) {
   CLI::Option* preview =
       command
           .add_flag("--preview", options->preview, "Say what each column becomes, or why it is left out; write nothing")
-          ->excludes(into)
-          ->excludes(command.get_option("--into"));
+          ->excludes(into);
   options->output.add_to(command, {"text", "json"}, Output::File::no);
   command.get_option("--json")->needs(preview);
-  return [options] {
-    if (!options->old_into.empty()) {
-      say_old_spelling("--into", "-o");
-      options->into = options->old_into;
-    }
-    return run_import(*options);
-  };
+  return [options] { return run_import(*options); };
 }
 
 }  // namespace attnscope

@@ -24,16 +24,6 @@ struct MergeOptions {
   bool skip_damaged = false;
 };
 
-/// Of the old spelling, "merge OUT IN...", what it means.
-MergeOptions spelled_out(MergeOptions options) {
-  if (!options.target.empty()) return options;
-  if (options.files.size() < 2) throw CommandError(ExitCode::usage, say::command::merge_wants_files{});
-  say_old_spelling("merge OUT IN...", "merge IN... -o OUT");
-  options.target = options.files.front();
-  options.files.erase(options.files.begin());
-  return options;
-}
-
 ExitCode merge(const MergeOptions& options) {
   try {
     const JoinReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
@@ -54,10 +44,10 @@ ExitCode merge(const MergeOptions& options) {
 Action add_merge(CLI::App& command) {
   auto options = std::make_shared<MergeOptions>();
   command.add_option("IN", options->files, "The .attnscope files to join; they stay as they are")->required();
-  command.add_option("-o,--output", options->target, "The new file")->type_name("OUT");
+  command.add_option("-o,--output", options->target, "The new file")->type_name("OUT")->required();
   command.add_flag("--skip-damaged", options->skip_damaged,
                    "Leave out files that are not what was written, and join the others (exit code 5)");
-  return [options] { return merge(spelled_out(*options)); };
+  return [options] { return merge(*options); };
 }
 
 }  // namespace attnscope

@@ -110,24 +110,6 @@ Table comparison(const std::vector<TuneResult>& results, bool people) {
   return table;
 }
 
-/// A case a cell: where `auto` is slow or fails, so does it.
-void print_tests(const std::vector<TuneResult>& results, Output& out) {
-  std::vector<TestCase> tests;
-  for (const TuneResult& result : results) {
-    const TileChoice& of = result.choices.front();
-    for (const TuneCell& cell : result.cells) {
-      const bool good = cell.now_ns > 0 && cell.now_ratio() <= allowed_ratio;
-      tests.push_back({.group = of.algorithm,
-                       .name = fmt::format("{} {} d {} N {}", to_string(of.pass), mask_word(of), of.d, cell.n),
-                       .outcome = good ? TestCase::Outcome::passed : TestCase::Outcome::failure,
-                       .message = fmt::format(
-                           "{}: {}", describe(cell.now),
-                           cell.now_ns > 0 ? fmt::format("{:.3f}", cell.now_ratio()) : text(say::terminal::failed{}))});
-    }
-  }
-  out.tests("attnscope tune", tests);
-}
-
 std::string samples_csv(const std::vector<TuneResult>& results) {
   const std::vector<Knob> knobs = tuned_knobs(known_algorithms());
   std::string text = "algorithm,pass,mask,d,N,br,bc";
@@ -245,9 +227,7 @@ ExitCode run(TuneOptions& options) {
   // What is asked for goes to stdout: the table of tiles, unless a file takes it or --check asks for the other one.
   const bool print_tiles = options.output.empty() && !options.check && options.result.is("text");
   if (print_tiles) {
-    print_aligned(comparison(results, true), false, std::cerr);
-  } else if (options.result.is("junit")) {
-    print_tests(results, options.result);
+    print_aligned(comparison(results, true), std::cerr);
   } else {
     options.result.table(comparison(results, options.result.for_people()));
   }
@@ -291,7 +271,7 @@ Action add_tune(CLI::App& command) {
   command.add_flag("--check", options->check,
                    "Exit with 4 if `auto`, as it is built in, is anywhere more than 3% slower than the fastest tile or "
                    "fails, or if a cell has no tile that runs; with 1 if nothing was measured");
-  options->result.add_to(command, Output::tables_and_tests, Output::File::no);
+  options->result.add_to(command, Output::tables, Output::File::no);
   return [options] { return options->result.run([&] { return run(*options); }); };
 }
 

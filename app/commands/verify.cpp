@@ -100,7 +100,6 @@ struct Told {
   std::map<Group, Counts> groups = {};
   Table details{
       {{"case"}, {"outcome"}, {"max_abs_error", true}, {"error_bound", true}, {"rms_error", true}, {"reason"}}, {}};
-  std::vector<TestCase> tests = {};
 
   void add(const VerifyCase& verify_case, const VerifyResult& result) {
     const AttentionProblem& problem = verify_case.spec.problem;
@@ -113,12 +112,6 @@ struct Told {
     ++(passed ? counts.pass : failed ? counts.fail : counts.skip);
     if (failed) spdlog::error("{}: {}", name, reason);
     if (result.error_bound > 0) counts.worst = std::max(counts.worst, result.max_abs_error / result.error_bound);
-    tests.push_back({.group = verify_case.spec.algorithm,
-                     .name = name,
-                     .outcome = passed   ? TestCase::Outcome::passed
-                                : failed ? TestCase::Outcome::failure
-                                         : TestCase::Outcome::skipped,
-                     .message = reason});
     details.rows.push_back({name,
                             passed   ? "pass"
                             : failed ? "FAIL"
@@ -184,9 +177,7 @@ ExitCode verify(VerifyOptions& options) {
   CancelToken& cancel = cancel_on_signals();
   const VerifySummary summary = run_verify(device, cases, {}, observer, cancel);
 
-  if (options.output.is("junit")) {
-    options.output.tests("attnscope verify", told.tests);
-  } else if (summary.pass + summary.fail + summary.skip > 0) {
+  if (summary.pass + summary.fail + summary.skip > 0) {
     options.output.table(options.all ? told.details : summary_table(told.groups));
   }
   fmt::print(stderr, "{}\n",
@@ -223,7 +214,7 @@ Action add_verify(CLI::App& command) {
   command.add_flag(
       "--fp8-table", options->fp8_table,
       "Instead: how far O is from float64 with operands of 16 and 8 bits, beside Table 3 of arXiv 2407.08608");
-  options->output.add_to(command, Output::tables_and_tests);
+  options->output.add_to(command);
   return [options] { return options->output.run([&] { return verify(*options); }); };
 }
 

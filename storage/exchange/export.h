@@ -45,15 +45,14 @@ void export_long_csv(std::span<const ExportSource>, std::ostream&, const Registr
 void export_long_csv(const RunStore&, std::span<const std::int64_t> runs, std::ostream&,
                      const Registry& = known_algorithms());
 
-/// The newest version of the documents that the program writes; 1 has "schema_version" in the place of "format" and
-/// "version".
-inline constexpr int newest_json = 2;
+/// Version of the JSON documents that the program writes; others are not imported.
+inline constexpr int json_version = 2;
 inline constexpr const char* export_format = "attnscope-export";
 /// {"format":"attnscope-export","version":2,"created_at":...,"devices":[...],"environments":[...],"runs":[{...,"argv":[...]}],"points":[{...}]};
 /// points as in the CSV, absent values null; beside them "metrics" (every stored number with unit and provenance) and
 /// "samples_ns". Where all runs are asked for, "ceilings" too: a block a set, as it is stored.
 void export_json(const RunStore&, std::span<const std::int64_t> runs, std::ostream&);
 /// Of these points alone, where some are given.
-void export_json(const ExportSource&, std::ostream&, int version = newest_json);
+void export_json(const ExportSource&, std::ostream&);
 
 }  // namespace attnscope

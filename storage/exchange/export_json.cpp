@@ -107,12 +107,11 @@ void export_json(const RunStore& store, std::span<const std::int64_t> runs, std:
   export_json({.store = &store, .runs = {runs.begin(), runs.end()}}, out);
 }
 
-void export_json(const ExportSource& source, std::ostream& out, int version) {
+void export_json(const ExportSource& source, std::ostream& out) {
   Selection selection = select(*source.store, source.runs);
   if (source.points) keep_points(selection, *source.points);
   const std::vector<Column> columns = columns_for({&selection, 1});
-  OrderedJson document =
-      version == 1 ? OrderedJson{{"schema_version", 1}} : OrderedJson{{"format", export_format}, {"version", version}};
+  OrderedJson document{{"format", export_format}, {"version", json_version}};
   document["created_at"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   for (const char* list : {"devices", "environments", "runs", "points"}) document[list] = OrderedJson::array();
   for (const RunSummary& run : selection.runs) {

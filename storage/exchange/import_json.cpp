@@ -252,12 +252,8 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   PointBuilder builder(request);
   const Json document = parse(text, builder);
   if (document.is_object()) {
-    const auto version = document.find("schema_version");
-    if (version != document.end() && *version != 1) {
-      fail(say::import::other_schema{.version = version->dump()});
-    }
-    if (document.value("format", Json()) == export_format && document.value("version", Json()) != newest_json) {
-      fail(say::import::other_version{.version = document.value("version", Json()).dump(), .newest = newest_json});
+    if (document.value("format", Json()) == export_format && document.value("version", Json()) != json_version) {
+      fail(say::import::other_version{.version = document.value("version", Json()).dump(), .newest = json_version});
     }
     if (!document.contains("points")) fail(say::import::no_points{});
   }

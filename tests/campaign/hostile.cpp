@@ -195,13 +195,13 @@ constexpr Look looks[] = {
      }},
     {"paper", false,
      [](const fs::path& file, const fs::path&) {
-       return Words{"paper", file, "--md"};
+       return Words{"paper", file, "--csv"};
      }},
     {"resume", false,
      [](const fs::path& file, const fs::path& out) {
        fs::copy_file(file, out / "c.attnscope");
        return Words{"collect", "--device", "simulated", "-a", "N=64",
-                    "-q",      "--md",     "--resume",  "-o", out / "c.attnscope"};
+                    "-q",      "--csv",    "--resume",  "-o", out / "c.attnscope"};
      }},
     {"page-io", true,
      [](const fs::path& file, const fs::path& out) {

@@ -131,13 +131,10 @@ void TakeAlong::save_to(const QString& path, Form form) {
 
 void TakeAlong::save_values(Page& page) {
   const QString stem = page.file_stem().isEmpty() ? QStringLiteral("values") : page.file_stem();
-  const QString path =
-      ask_for_file(window_, qtext(say::window::export_values_title{}), stem, qtext(say::window::values_filter{}),
-                   {QStringLiteral(".csv"), QStringLiteral(".tsv")});
+  const QString path = ask_for_file(window_, qtext(say::window::export_values_title{}), stem,
+                                    qtext(say::window::values_filter{}), {QStringLiteral(".csv")});
   if (path.isEmpty() || !still(page, values_there_)) return;
-  const ShownValues values = page.values();
-  const bool tabs = path.endsWith(QLatin1String(".tsv"), Qt::CaseInsensitive);
-  const QByteArray text = tabs ? as_tsv(values).toUtf8() : as_csv(values);
+  const QByteArray text = as_csv(page.values());
   say_(qtext(say::window::written{.file = one_line(path).toStdString()}),
        save_file(path, [&](QIODevice& out) { return write_all(out, text); }), Banner::Topic::write);
 }

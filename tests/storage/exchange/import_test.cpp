@@ -228,7 +228,6 @@ TEST(ImportJson, EveryErrorNamesThePlace) {
   const std::pair<std::string, std::string> cases[] = {
       {"{\"points\":[\n{]}", "line 2, column 2"},
       {"{}", "there is no \"points\""},
-      {R"({"schema_version":2,"points":[]})", "schema version is 2"},
       {R"({"format":"attnscope-export","version":3,"points":[]})", "version is 3, and this attnscope knows 2"},
       {R"({"points":{}})", "no array"},
       {"[]", "it holds no numbers"},
