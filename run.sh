@@ -41,7 +41,10 @@ cmake --build --preset run -- --quiet
 
 # Kept from run to run: what is complete is shown at once, what was stopped is continued.
 data=out/quick-$device.attnscope
-if "$attnscope" info "$data" 2>/dev/null | grep -q '^ *[0-9].* quick .* complete '; then
+if [ -e "$data" ] && ! "$attnscope" info "$data" >/dev/null 2>&1; then
+  echo "attnscope: $data cannot be read by this version; delete the file to collect it again"
+  data=""
+elif "$attnscope" info "$data" 2>/dev/null | grep -q '^ *[0-9].* quick .* complete '; then
   echo "attnscope: the quick preset is in $data already; delete the file to collect it again"
 else
   status=0
@@ -51,13 +54,16 @@ else
 fi
 
 # What is opened last leads.
-files=("$data")
-[ -f "$sample" ] && files=("$sample" "$data")
+files=()
+[ -f "$sample" ] && files+=("$sample")
+[ -n "$data" ] && files+=("$data")
 if [ -n "$plots" ]; then
   mkdir -p "$plots"
-  "$build/app/attnscope-gui" --plots "$plots" "$data"
+  if [ -n "$data" ]; then
+    "$build/app/attnscope-gui" --plots "$plots" "$data"
+    "$attnscope" export "$data" --format csv --output "$plots/quick.csv"
+  fi
   [ -f "$sample" ] && "$build/app/attnscope-gui" --plots "$plots/h200-sample" "$sample"
-  "$attnscope" export "$data" --format csv --output "$plots/quick.csv"
   echo "attnscope: the plots (PNG, SVG) and quick.csv are in $plots, the recorded sample's in $plots/h200-sample"
 else
   exec "$build/app/attnscope-gui" "${files[@]}"

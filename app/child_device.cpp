@@ -8,6 +8,7 @@
 #include "kernels/registry.h"
 #include "messages/remote.h"
 #include "profiler/measure/host_environment.h"
+#include "profiler/measure/remote/wire.h"
 
 namespace attnscope {
 namespace {
@@ -16,7 +17,8 @@ Message why_not(const std::string& program, const remote::OpenFailure& failure) 
   using Kind = remote::OpenFailure::Kind;
   if (failure.kind == Kind::no_device) return failure.reason;
   if (failure.kind == Kind::other_version) {
-    return say::remote::program_of_other_version{.program = program, .there = failure.words};
+    return say::remote::program_of_other_version{
+        .program = program, .there = failure.words, .protocol = remote::protocol};
   }
   const std::string words = remote::last_line(failure.end.last_words);
   if (words.empty()) return say::remote::program_says_nothing{.program = program};

@@ -22,9 +22,6 @@ constexpr std::string_view file = "tiles.csv";
 constexpr std::string_view before_knobs = "algorithm,pass,arch,mask,d,n,br,bc";
 constexpr std::size_t fields_before_knobs = 8;
 constexpr std::string_view after_knobs = "reason";
-/// What tables were before they had n and splits.
-constexpr std::string_view old_header = "algorithm,pass,arch,mask,d,br,bc,warps,stages,reason";
-constexpr std::size_t old_fields_before_reason = 9;
 
 template <class Int>
 bool read(std::string_view text, Int& value) {
@@ -58,24 +55,6 @@ std::optional<std::vector<std::string>> knobs_in(std::string_view line) {
     line.remove_prefix(knobs.back().size());
   }
   return knobs;
-}
-
-/// Whether the line has the numbers of the old format, and then a reason where there are numbers now: in both places,
-/// for one alone may be a mistake.
-bool is_old(std::string_view line, std::size_t fields_before_reason) {
-  std::int64_t number = 0;
-  for (std::size_t i = 0; i < fields_before_reason; ++i) {
-    const std::size_t comma = line.find(',');
-    const bool last = comma == std::string_view::npos;
-    const bool numeric = read(line.substr(0, comma), number);
-    if (i < old_fields_before_reason) {
-      if (last || (i >= 4 && !numeric)) return false;
-    } else if (numeric || last) {
-      return !numeric;
-    }
-    line.remove_prefix(comma + 1);
-  }
-  return true;
 }
 
 /// The first thing wrong with the line, or empty.
@@ -133,7 +112,6 @@ std::vector<Knob> tuned_knobs(const Registry& registry) {
 Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text, const Registry& registry) {
   std::vector<TileChoice> table;
   std::vector<std::string> knobs = names_of(tuned_knobs(registry));
-  bool headed = false;
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -141,7 +119,6 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
     TileChoice choice;
     Message wrong;
     if (auto named = knobs_in(line)) {
-      headed = true;
       knobs = *std::move(named);
       const auto known = [&](const std::string& name) {
         const Knob* knob = registry.find_knob(name);
@@ -150,8 +127,6 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
       const auto unknown = std::ranges::find_if_not(knobs, known);
       if (unknown == knobs.end()) continue;
       wrong = say::tile_table::no_number_knob{.knob = *unknown};
-    } else if (line == old_header || (!headed && is_old(line, fields_before_knobs + knobs.size()))) {
-      wrong = say::tile_table::old_format{};
     } else {
       wrong = read_line(line, knobs, choice);
     }

@@ -53,7 +53,7 @@ struct PointEvent {  ///< "point": it is committed in the database; of several r
   std::size_t index = 0;
   std::int64_t point_id = 0;
   std::string point;  ///< describe(PointSpec)
-  PointSpec spec;     ///< a field each, and "knobs"; older collectors' lines have none of them
+  PointSpec spec;     ///< a field each, and "knobs"
   std::string disposition;
   Message reason;             ///< "reason" in English, "reason_id" and "reason_arguments"
   double time_median_ns = 0;  ///< 0 when there is none
@@ -61,7 +61,7 @@ struct PointEvent {  ///< "point": it is committed in the database; of several r
   double dram_settled_bytes = 0;  ///< with what is written back later; 0 when that was not counted
   double l2_sm_bytes = 0;         ///< both directions
   bool throttled = false;
-  /// Of the numbers above, as PointRecord::origin() has it; older collectors' lines have none.
+  /// Of the numbers above, as PointRecord::origin() has it.
   std::string provenance = {};
   std::string id = {};      ///< of a session's request; empty and left out in a sweep
   int round = 0;            ///< from 0, which is left out; what all rounds make of the point is in the file

@@ -146,7 +146,7 @@ TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
 TEST_F(GpuLibraries, what_is_of_another_interface_does_not_compile) {
   const std::map<std::string, std::string> reasons{
       {ATTNSCOPE_LATER_VERSION_LIBRARY, "is built for version 2 of attnscope_kernel.h, and this program has version 1"},
-      {ATTNSCOPE_NO_INTERFACE_LIBRARY, "exports no attnscope_kernel_v1"},
+      {ATTNSCOPE_FAKE_GPU_LIBRARY, "exports no attnscope_kernel_v1"},
       {folder_ / "own.so", "own.so cannot be loaded: "}};
   std::ofstream(folder_ / "own.so") << "no library\n";
   for (const auto& [library, reason] : reasons) {

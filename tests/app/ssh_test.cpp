@@ -79,13 +79,6 @@ TEST_F(Ssh, AMissingProgramIsCopied) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
-TEST_F(Ssh, AnOlderProgramIsNamed) {
-  sshd.install_script("echo \"attnscope: unknown command 'remote'\" >&2\nexit 2\n");
-  const Outcome outcome = collect("ssh:gpubox");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("attnscope on gpubox is older than this one"));
-}
-
 TEST_F(Ssh, AKeyThatIsNotLetInIsNamed) {
   sshd.install(ATTNSCOPE_PROGRAM);
   sshd.use_wrong_key();

@@ -70,14 +70,6 @@ TEST(TileTable, AMistakeIsNamedWithItsLine) {
               HasSubstr("whole numbers"));
 }
 
-TEST(TileTable, TheOldFormatIsRefusedWithWhatToDo) {
-  const auto what_to_do = AllOf(HasSubstr("attnscope tune -o FILE"), HasSubstr("add to each line n behind d"));
-  EXPECT_THAT(text(parse_tile_table("# comment\nalgorithm,pass,arch,mask,d,br,bc,warps,stages,reason\n").error()),
-              AllOf(HasSubstr("line 2: "), what_to_do));
-  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,192,128,0,0,of 40 tiles\n").error()), what_to_do);
-  EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,192,128,0,0,a, b, c and d\n").error()), what_to_do);
-}
-
 TEST(TileTable, ALineHoldsFromTheNextSmallerHeadDimensionOn) {
   const auto table = parse_tile_table(lines).value();
   const auto br_of = [&](const AttentionProblem& p) {

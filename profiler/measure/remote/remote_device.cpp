@@ -160,14 +160,10 @@ class RemoteDevice : public Device {
     }
     PointRecord none;
     none.spec = spec;
-    const bool lacks = answered && any_version_;
+    const bool lacks = answered && answered->answer == answer::refused;  // where any version will do
     if (lacks) {
       none.disposition = Disposition::infeasible;
-      none.reason =
-          say::remote::lacks{.host = host_,
-                             .version = hello_.app_version,
-                             .why = answered->records.size() == 1 ? unknown_fields(spec, answered->records.front().spec)
-                                                                  : answered->reason};
+      none.reason = say::remote::lacks{.host = host_, .version = hello_.app_version, .why = answered->reason};
     } else {
       if (answered) lose(say::remote::another_point{.host = host_, .point = describe(spec)});
       none.reason = why_;
@@ -184,18 +180,6 @@ class RemoteDevice : public Device {
     none.reason = say::remote::no_result{
         .host = host_, .point = describe(spec), .seconds = in_seconds(patience), .limit = in_seconds(options.timeout)};
     return {std::move(none), false};
-  }
-
-  /// Of a point that came back as another one.
-  static Message unknown_fields(const PointSpec& asked, const PointSpec& measured) {
-    std::string names;
-    for (const Field& field : point_fields()) {
-      if (field_text(field, asked) != field_text(field, measured)) {
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", field.name);
-      }
-    }
-    if (!(asked.knobs == measured.knobs)) names += names.empty() ? "knobs" : ", knobs";
-    return say::remote::unknown_fields{.fields = names};
   }
 
   /// The answer that ends the request; those before it go to `meanwhile`, and let it wait as long again. Nothing where
@@ -302,11 +286,11 @@ Result<OpenedRemote, OpenFailure> open_remote(std::unique_ptr<Link> link, std::s
     return Failure{failure};
   }
   const bool any_version = app_version.empty();
-  const bool ours = answer && answer->hello &&
-                    (any_version ? answer->hello->protocol >= oldest_protocol : answer->hello->protocol == protocol);
+  const bool ours = answer && answer->hello && answer->hello->protocol == protocol;
   if (!ours || (!any_version && answer->hello->app_version != app_version)) {
     failure.kind = OpenFailure::Kind::other_version;
     if (answer && answer->hello) failure.words = answer->hello->app_version;
+    if (any_version && answer && answer->hello) failure.words += fmt::format(", protocol {}", answer->hello->protocol);
     return Failure{failure};
   }
   OpenedRemote opened;

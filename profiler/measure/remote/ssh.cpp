@@ -24,7 +24,6 @@ constexpr std::size_t longest_target = 512;
 constexpr int ssh_failed = 255;
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
-constexpr int usage = 2;
 
 /// What no shell sees anything but itself in, inside double quotes.
 bool is_plain(char c, std::string_view also) {
@@ -130,9 +129,6 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
   if (end.exit_code == not_found || end.exit_code == not_executable) {
     return say::remote::no_program{.host = target.host, .command = copies};
   }
-  if (end.exit_code == usage) {  // one that knows no such command
-    return say::remote::older_version{.host = target.host, .here = app_version, .command = copies};
-  }
   if (end.exit_code == ssh_failed || end.exit_code < 0) return explain_ssh(target, end);
   return say::remote::ended{.host = target.host, .code = end.exit_code, .words = words};
 }
@@ -146,8 +142,7 @@ bool mended_by_copy(const Message& why) {
   const std::string any;
   for (const Message& mended :
        {Message(say::remote::no_program{.host = any, .command = any}),
-        Message(say::remote::other_version{.host = any, .there = any, .here = any, .command = any}),
-        Message(say::remote::older_version{.host = any, .here = any, .command = any})}) {
+        Message(say::remote::other_version{.host = any, .there = any, .here = any, .command = any})}) {
     if (why.id == mended.id) return true;
   }
   return false;

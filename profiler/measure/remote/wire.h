@@ -2,7 +2,7 @@
 // What a device on another machine is asked, and what it answers: one JSON object a line each way. Whole records go
 // over the wire, so that the file is written by who asks, and the other machine keeps none.
 //
-//   the first line   {"answer":"device","protocol":2,...} or {"answer":"failed","reason":...}
+//   the first line   {"answer":"device","protocol":3,...} or {"answer":"failed","reason":...}
 //   prepare          points; "built" for each kernel, then "done"
 //   measure          points (one), options, whole: "record". Without `whole` it may wait for its counters.
 //   count            options: "counted", the records that waited, in order
@@ -25,10 +25,8 @@
 
 namespace attnscope::remote {
 
-/// Raised with every change of what goes over the wire.
-inline constexpr int protocol = 2;
-/// Another build that speaks this one or a later one can be measured with.
-inline constexpr int oldest_protocol = 1;
+/// Raised with every change of what goes over the wire; another build has to have the same.
+inline constexpr int protocol = 3;
 /// No line has more bytes.
 inline constexpr std::size_t longest_line = std::size_t{16} * 1024 * 1024;
 

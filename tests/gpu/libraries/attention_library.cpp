@@ -187,10 +187,6 @@ const char* last_error() {
 #ifndef TEST_LIBRARY_VERSION
 #define TEST_LIBRARY_VERSION ATTNSCOPE_KERNEL_VERSION
 #endif
-#ifdef TEST_LIBRARY_WITHOUT_INTERFACE
-#define attnscope_kernel_v1 attnscope_kernel_v2
-extern "C" const attnscope_kernel* attnscope_kernel_v2();
-#endif
 
 extern "C" const attnscope_kernel* attnscope_kernel_v1() {
   static constexpr attnscope_kernel table{.version = TEST_LIBRARY_VERSION,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/remote/remote_device.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -418,42 +419,31 @@ std::unique_ptr<Device> another_build(Wire& wire, const CancelToken& cancel) {
   return opened ? std::move(opened->device) : nullptr;
 }
 
-// A build that does not know a field measures the point without it; one that does not know a word refuses the line.
 TEST_F(RemoteOpening, WhatAnotherBuildLacksIsSaidOfThePoint) {
   FakeDevice there;
   Wire wire(there);
   const auto device = another_build(wire, cancel);
   ASSERT_NE(device, nullptr);
-  there.answer = [](PointRecord& record) { record.spec.problem.dropout = 0; };
-  PointSpec dropping = point_of(256);
-  dropping.problem.dropout = 0.1;
-  const PointRecord lacks = device->measure(dropping, {}, CancelToken());
-  EXPECT_EQ(lacks.disposition, Disposition::infeasible);
-  EXPECT_EQ(text(lacks.reason), "old/attnscope (version 1.2.3): it does not know dropout");
   wire.silent = true;
   wire.lines.push_back(to_line(Answer{.answer = "refused", .reason = Message::verbatim("unknown algorithm 'fa9'")}));
   const PointRecord refused = device->measure(point_of(256), {}, CancelToken());
   EXPECT_EQ(refused.disposition, Disposition::infeasible);
   EXPECT_THAT(text(refused.reason), HasSubstr("unknown algorithm 'fa9'"));
   wire.silent = false;
-  there.answer = {};
   EXPECT_TRUE(device->usable());
   EXPECT_EQ(device->measure(point_of(256), {}, CancelToken()).spec, point_of(256)) << "the next point is measured";
 }
 
-// The first line as the program said it when another build could first be measured with.
-TEST_F(RemoteOpening, ABuildFromThatDayOnIsMeasuredWith) {
-  const auto opens = [&](const char* protocol) {
+TEST_F(RemoteOpening, AnotherProtocolIsRefusedWhateverTheVersion) {
+  for (const auto& [spoken, opens] : {std::pair{protocol - 1, false}, {protocol, true}, {protocol + 1, false}}) {
     FakeDevice there;
     Wire wire(there);
     wire.lines.clear();
-    wire.lines.push_back(std::string(R"({"answer":"device","number":0,"hello":{"protocol":)") + protocol +
-                         R"(,"app_version":"0.1.0","device":{"uuid":"GPU-1","limits":{"name":"NVIDIA H100"}}}})");
-    return another_build(wire, cancel) != nullptr;
-  };
-  EXPECT_TRUE(opens("1"));
-  EXPECT_TRUE(opens("2")) << "a later one, too";
-  EXPECT_FALSE(opens("0"));
+    wire.lines.push_back(fmt::format(R"({{"answer":"device","number":0,"hello":{{"protocol":{},"app_version":"0.1.0",)"
+                                     R"("device":{{"uuid":"GPU-1","limits":{{"name":"NVIDIA H100"}}}}}}}})",
+                                     spoken));
+    EXPECT_EQ(another_build(wire, cancel) != nullptr, opens) << spoken;
+  }
 }
 
 TEST_F(RemoteOpening, WhatWasSaidThereIsTheReason) {
