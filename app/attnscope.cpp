@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -10,13 +11,15 @@
 #include <exception>
 #include <iostream>
 #include <span>
+#include <streambuf>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/command.h"
 #include "app/language.h"
 #include "app/standard_streams.h"
-#include "app/terminal_output.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
@@ -177,11 +180,40 @@ int run(int argc, char** argv) {
   return fail(ExitCode::usage, text(say::command::no_command{}));
 }
 
+/// std::cout on a terminal: CSV and JSON, too, steer none, so all but line breaks and tabs is spelled out. Hands on at
+/// once what it gets, as std::cout does, so that lines by stdio stay between those by stream.
+class SpelledOut : public std::streambuf {
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize length) override {
+    std::string_view rest(text, static_cast<std::size_t>(length));
+    std::string shown;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find_first_of("\n\t"), rest.size());
+      shown += attnscope::printable(rest.substr(0, end));
+      if (end < rest.size()) shown += rest[end];
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() ? length : 0;
+  }
+  int_type overflow(int_type byte) override {
+    if (traits_type::eq_int_type(byte, traits_type::eof())) return traits_type::not_eof(byte);
+    const char character = traits_type::to_char_type(byte);
+    return xsputn(&character, 1) == 1 ? byte : traits_type::eof();
+  }
+  int sync() override { return std::fflush(stdout); }
+};
+
+void spell_out_for_a_terminal() {
+  if (::isatty(STDOUT_FILENO) == 0) return;
+  static SpelledOut& spelled_out = *new SpelledOut;  // outlives the last flush
+  std::cout.rdbuf(&spelled_out);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
-  attnscope::spell_out_for_a_terminal();
+  spell_out_for_a_terminal();
   // A file that hits a size limit is an error to report, not an end without a word.
   std::signal(SIGXFSZ, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));

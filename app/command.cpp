@@ -15,6 +15,7 @@
 #include "messages/file.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
+#include "storage/merge.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -74,6 +75,31 @@ std::string explain(const std::exception& error) {
     return text(say::terminal::system_refused{.error = system->code().message()});
   }
   return text(say::terminal::unforeseen{.error = error.what()});
+}
+
+ExitCode with_join_report(const JoinReport& report) {
+  for (const auto* messages :
+       {&report.left_out, &report.missing, &report.conflicts, &report.not_copied, &report.unverified}) {
+    for (const Message& message : *messages) spdlog::warn("{}", one_line(text(message)));
+  }
+  return report.whole() ? ExitCode::ok : ExitCode::partial;
+}
+
+ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
+  const std::vector<BadRow> rows = store.bad_rows();
+  const std::string file = printable(store.file().string());
+  if (const std::size_t unchecked = store.unchecked_points(); unchecked > 0) {
+    spdlog::warn("{}", text(say::command::points_unchecked{.file = file, .points = unchecked}));
+  }
+  if (rows.empty()) return code;
+  const std::string where = printable(text(rows.front().where));
+  const std::string why = printable(text(rows.front().why));
+  if (rows.size() == 1) {
+    spdlog::warn("{}", text(say::command::row_skipped{.file = file, .where = where, .why = why}));
+  } else {
+    spdlog::warn("{}", text(say::command::rows_skipped{.rows = rows.size(), .file = file, .where = where, .why = why}));
+  }
+  return code == ExitCode::ok ? ExitCode::partial : code;
 }
 
 std::string one_line(std::string text) {

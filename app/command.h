@@ -16,6 +16,9 @@
 
 namespace attnscope {
 
+class RunStore;
+struct JoinReport;
+
 enum class ExitCode : int {
   ok = 0,
   error = 1,        ///< something went wrong while running
@@ -82,6 +85,12 @@ void require_there(const std::filesystem::path& place);
 /// What went wrong, for whoever ran the command: where, and what to do about it. The messages of our own errors are
 /// whole; of others, which were not foreseen, the text alone says nothing.
 [[nodiscard]] std::string explain(const std::exception&);
+
+/// Warns of conflicts, missing shards, files that were left out and what was not copied; `partial` if the joined file
+/// is not whole.
+[[nodiscard]] ExitCode with_join_report(const JoinReport&);
+/// Warns of rows that reading has skipped until now: how many, and the first; `partial` instead of `ok` if there are.
+[[nodiscard]] ExitCode with_skipped_rows(const RunStore& store, ExitCode code);
 
 /// The text as one line, without anything that steers a terminal.
 [[nodiscard]] std::string one_line(std::string text);

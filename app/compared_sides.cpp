@@ -11,10 +11,9 @@
 #include <set>
 #include <utility>
 
+#include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
-#include "app/skipped_rows.h"
 #include "messages/compare.h"
 #include "profiler/analysis/point_query.h"
 #include "storage/compared_runs.h"

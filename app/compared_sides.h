@@ -31,7 +31,7 @@ struct ComparedSides {
 /// runs are of two sides, those against each other. Throws
 /// CommandError for words that name nothing, and for sides that are the same. `noise`: a file with what recordings
 /// differ by, beside what the sides' files have; empty for none. `filter`: of both sides only the points that fit
-/// these words (point_filter.h).
+/// these words (loaded_points.h).
 [[nodiscard]] ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other,
                                            const std::string& noise, const std::string& filter = {});
 

@@ -2,16 +2,47 @@
 #include "app/loaded_points.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
-#include "app/skipped_rows.h"
+#include "messages/command.h"
+#include "messages/output.h"
+#include "profiler/analysis/point_query.h"
+#include "profiler/plan/text.h"
+#include "storage/recorded_samples.h"
 
 namespace attnscope {
+
+std::vector<std::string> files_or_samples(const std::vector<std::string>& given,
+                                          const std::vector<std::string>& samples) {
+  if (!given.empty()) return given;
+  if (samples.empty()) throw CommandError(ExitCode::usage, say::output::no_file_nor_sample{});
+  spdlog::info("{}",
+               text(say::command::recorded_sample{.files = printable(fmt::format("{}", fmt::join(samples, ", ")))}));
+  return samples;
+}
+
+std::string file_or_sample(const std::string& given) {
+  return given.empty() ? files_or_samples({}, recorded_samples({main_sample})).front() : given;
+}
+
+CLI::Option* add_filter_option(CLI::App& command, std::string& words) {
+  return command.add_option("--filter", words, "Only points that fit these words, as in the window: \"d:128 N>=4096\"")
+      ->type_name("WORDS");
+}
+
+std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysis::PointTable& table) {
+  const auto query = analysis::PointQuery::parse(words, table);
+  if (!query) throw CommandError(ExitCode::usage, query.error());
+  std::vector<analysis::Row> rows = query->rows(table);
+  if (rows.empty() && !words.empty()) throw CommandError(ExitCode::error, say::command::none_fits{.filter = words});
+  return rows;
+}
 
 analysis::Run analysis_run(const RunSummary& run) {
   return {.device_id = run.device_uuid,

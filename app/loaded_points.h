@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points of several files as one table.
+// The points that a command reads: of which files, and which of them by --filter, in the window's words
+// (point_query.h).
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +13,19 @@
 #include "storage/run_store.h"
 
 namespace attnscope {
+
+/// Of `given`, or where that is empty of the recorded `samples` (storage/recorded_samples.h), which stderr says. Throws
+/// CommandError where there are neither.
+[[nodiscard]] std::vector<std::string> files_or_samples(const std::vector<std::string>& given,
+                                                        const std::vector<std::string>& samples);
+/// The same of one file.
+[[nodiscard]] std::string file_or_sample(const std::string& given);
+
+CLI::Option* add_filter_option(CLI::App& command, std::string& words);
+
+/// Ascending; all of them where `words` is empty. Throws CommandError: for words that are none (usage), and where no
+/// point fits them.
+[[nodiscard]] std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysis::PointTable& table);
 
 /// The runs of all files as one table, and where each of them is kept.
 struct LoadedPoints {
@@ -23,7 +38,7 @@ struct LoadedPoints {
 /// What tables of points know of a run.
 [[nodiscard]] analysis::Run analysis_run(const RunSummary&);
 
-/// `filter`: only the points that fit these words (point_filter.h). Throws StorageError and CommandError.
+/// `filter`: only the points that fit these words. Throws StorageError and CommandError.
 [[nodiscard]] LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter = {});
 
 }  // namespace attnscope

@@ -8,10 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
-#include "app/skipped_rows.h"
 #include "messages/command.h"
 
 namespace attnscope {

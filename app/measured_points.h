@@ -16,7 +16,7 @@ namespace attnscope {
 class MeasuredPoints {
  public:
   /// Of measured runs, the points that ended well; of a point that several files hold copies of, one. Throws
-  /// CommandError where a file holds none. `filter`: only those that fit these words (point_filter.h).
+  /// CommandError where a file holds none. `filter`: only those that fit these words (point_query.h).
   explicit MeasuredPoints(std::span<const std::string> files, const std::string& filter = {});
 
   struct Point {

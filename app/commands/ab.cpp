@@ -24,7 +24,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/point_words.h"
+#include "app/point_fields.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/ab.h"

@@ -16,7 +16,7 @@
 #include "app/compared_sides.h"
 #include "app/comparison_output.h"
 #include "app/interrupt.h"
-#include "app/point_words.h"
+#include "app/point_fields.h"
 #include "app/status_line.h"
 #include "kernels/registry.h"
 #include "messages/ab.h"

@@ -20,7 +20,6 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/reporter.h"
-#include "app/skipped_rows.h"
 #include "app/status_line.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"

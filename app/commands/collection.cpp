@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "app/command.h"
 #include "app/continuation.h"
-#include "app/skipped_rows.h"
 #include "kernels/registry.h"
 #include "messages/collect.h"
 #include "messages/command.h"

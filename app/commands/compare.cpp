@@ -13,9 +13,9 @@
 #include "app/command.h"
 #include "app/compared_sides.h"
 #include "app/comparison_output.h"
+#include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
 #include "messages/compare.h"
 #include "profiler/analysis/comparison_words.h"
 

@@ -9,8 +9,8 @@
 
 #include "app/command.h"
 #include "app/commands/noise.h"
+#include "app/loaded_points.h"
 #include "app/output.h"
-#include "app/point_filter.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
 #include "kernels/model/device_limits.h"

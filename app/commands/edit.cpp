@@ -11,7 +11,6 @@
 
 #include "app/command.h"
 #include "app/output.h"
-#include "app/skipped_rows.h"
 #include "messages/command.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"

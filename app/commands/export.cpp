@@ -10,16 +10,13 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/joined_files.h"
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
-#include "app/sample_files.h"
-#include "app/skipped_rows.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
 #include "profiler/plan/text.h"
+#include "storage/merge.h"
 #include "storage/recorded_samples.h"
 
 namespace attnscope {

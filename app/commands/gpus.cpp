@@ -11,7 +11,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
 #include "messages/command.h"
 #include "messages/sharing.h"
 #include "profiler/analysis/tables/sharing_table.h"

@@ -25,8 +25,8 @@
 
 #include "app/command.h"
 #include "app/interrupt.h"
+#include "app/loaded_points.h"
 #include "app/output.h"
-#include "app/point_filter.h"
 #include "app/run_files.h"
 #include "kernels/registry.h"
 #include "messages/command.h"

@@ -11,8 +11,6 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
-#include "app/sample_files.h"
 #include "messages/command.h"
 #include "messages/law.h"
 #include "profiler/analysis/law_exponents.h"

@@ -16,8 +16,6 @@
 #include "app/language.h"
 #include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
-#include "app/sample_files.h"
 #include "messages/command.h"
 #include "messages/lesson.h"
 #include "profiler/analysis/lesson/texts.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/joined_files.h"
 #include "messages/command.h"
 #include "messages/file.h"
 #include "profiler/plan/text.h"

@@ -14,9 +14,9 @@
 #include <set>
 
 #include "app/child_device.h"
+#include "app/command.h"
 #include "app/interrupt.h"
 #include "app/loaded_points.h"
-#include "app/skipped_rows.h"
 #include "app/status_line.h"
 #include "messages/noise.h"
 #include "messages/terminal.h"

@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
-#include "app/sample_files.h"
-#include "app/skipped_rows.h"
 #include "messages/command.h"
 #include "messages/paper_notes.h"
 #include "profiler/analysis/tables/fig2_table.h"

@@ -16,10 +16,8 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/loaded_points.h"
 #include "app/own_kernels.h"
-#include "app/point_filter.h"
-#include "app/sample_files.h"
-#include "app/skipped_rows.h"
 #include "messages/report.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"

@@ -19,10 +19,10 @@
 #include <system_error>
 #include <utility>
 
+#include "app/command.h"
 #include "app/commands/collect.h"
 #include "app/continuation.h"
 #include "app/line_reader.h"
-#include "app/skipped_rows.h"
 #include "kernels/registry.h"
 #include "messages/collect.h"
 #include "messages/command.h"

@@ -11,9 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "app/command.h"
 #include "app/commands/collection.h"
 #include "app/device_list.h"
-#include "app/skipped_rows.h"
 #include "app/unit_times.h"
 #include "kernels/registry.h"
 #include "messages/collect.h"

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/command.h"
+#include "app/point_fields.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/link.h"
 #include "profiler/plan/shards.h"
@@ -41,25 +42,17 @@ CommandError failure(ExitCode code, std::string words) {
   return {code, Message::verbatim(std::move(words))};
 }
 
-std::string shell_quoted(const std::string& word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=/:.,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-std::string shell_quoted(const std::vector<std::string>& words) {
+std::string shell_words(const std::vector<std::string>& words) {
   std::vector<std::string> each;
-  for (const std::string& word : words) each.push_back(shell_quoted(word));
+  for (const std::string& word : words) each.push_back(shell_word(word));
   return fmt::format("{}", fmt::join(each, " "));
 }
 
 /// A folder in a file name pattern of sbatch, where "%%" is a percent sign.
-std::string shell_quoted_pattern(const fs::path& folder) {
+std::string shell_pattern(const fs::path& folder) {
   std::string text;
   for (const char c : folder.string()) text += c == '%' ? std::string("%%") : std::string(1, c);
-  return shell_quoted(text);
+  return shell_word(text);
 }
 
 struct CommandOutput {
@@ -105,11 +98,11 @@ void check_plan(std::vector<std::string> words, int shards) {
 
 JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, const std::vector<std::string>& collect) {
   const fs::path folder = output.string() + ".shards";
-  const std::string program = shell_quoted(fs::read_symlink(own_program).string());
-  const std::string logs = shell_quoted_pattern(folder);
-  const std::string shard_files = shell_quoted(folder.string());
-  const std::string name = shell_quoted(output.stem().string());
-  const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + shell_quoted(options.sbatch) + "\n";
+  const std::string program = shell_word(fs::read_symlink(own_program).string());
+  const std::string logs = shell_pattern(folder);
+  const std::string shard_files = shell_word(folder.string());
+  const std::string name = shell_word(output.stem().string());
+  const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + shell_words(options.sbatch) + "\n";
   // SQLite's WAL mode does not work on network file systems: a task collects on its node's own disk.
   std::string array = fmt::format(
       R"sh(#!/bin/bash
@@ -140,7 +133,7 @@ if [ "$code" = 5 ] && [ -z "$stopped" ]; then code=0; fi
 exit "$code"
 )sh",
       fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch), fmt::arg("folder", shard_files),
-      fmt::arg("program", program), fmt::arg("collect", shell_quoted(collect)), fmt::arg("shards", options.shards));
+      fmt::arg("program", program), fmt::arg("collect", shell_words(collect)), fmt::arg("shards", options.shards));
   std::string merge = fmt::format(R"sh(#!/bin/bash
 #SBATCH --job-name={name}-merge
 #SBATCH --kill-on-invalid-dep=yes
@@ -150,7 +143,7 @@ exit "$code"
 )sh",
                                   fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch),
                                   fmt::arg("folder", shard_files), fmt::arg("program", program),
-                                  fmt::arg("output", shell_quoted(output.string())));
+                                  fmt::arg("output", shell_word(output.string())));
   return {folder, std::move(array), std::move(merge)};
 }
 
@@ -176,6 +169,9 @@ ExitCode submit(const SubmitOptions& options) {
   };
   if (const auto word = std::ranges::find_if(options.sbatch, is_reserved); word != options.sbatch.end())
     throw failure(ExitCode::usage, fmt::format("sbatch option {} is set by submit: omit it", *word));
+  const auto has_line_break = [](const std::string& word) { return word.find('\n') != std::string::npos; };
+  if (has_line_break(options.output) || std::ranges::any_of(options.sbatch, has_line_break))
+    throw failure(ExitCode::usage, "a job script cannot hold a word with a line break: omit it");
   const fs::path output = fs::absolute(options.output);
   const std::vector<std::string> collect = collect_words(options);
   const JobScripts scripts = job_scripts(options, output, collect);

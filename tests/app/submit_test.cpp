@@ -96,6 +96,7 @@ TEST_F(Submit, WrongWordsAreOneLineAndWriteNothing) {
       {{"submit", "--shards", "2", "-o", file_, "--nonsense"}, 2, "--nonsense"},
       {{"submit", "--shards", "2", "-o", file_, "--shard", "1/2"}, 2, "--shard"},
       {{"submit", "--shards", "2", "-o", file_, "--", "-a1-9"}, 2, "-a1-9"},
+      {{"submit", "--shards", "2", "-o", file_, "--", "a\nb"}, 2, "line break"},
       {{"submit", "--shards", "2", "-o", folder_.path()}, 2, "already exists"},
   };
   for (const auto& [words, code, says] : wrong) {
