@@ -128,7 +128,6 @@ ExitCode build(BuildOptions& options) {
 
 struct NewOptions {
   std::string name;
-  std::string like{user::new_kernel_likes().front()};
   std::string folder = ".";
 };
 
@@ -162,9 +161,6 @@ Action add_kernels(CLI::App& command) {
       command.add_subcommand("new", "Write a folder to begin a kernel of your own from; it works as it is");
   auto place = std::make_shared<NewOptions>();
   beginning->add_option("NAME", place->name, "The kernel's name, and the folder's")->required();
-  beginning->add_option("--like", place->like, "What it computes as: FlashAttention-2, in plain arithmetic")
-      ->check(CLI::IsMember(user::new_kernel_likes()))
-      ->capture_default_str();
   beginning->add_option("-o,--output", place->folder, "Where the folder is to lie")
       ->type_name("FOLDER")
       ->capture_default_str();

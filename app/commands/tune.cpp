@@ -259,7 +259,7 @@ Action add_tune(CLI::App& command) {
   };
   list("--algorithms", options->algorithms, "Only these (default: all)", "NAMES");
   list("--pass", options->passes, "fwd, bwd or fwd+bwd (default: fwd)", "PASSES");
-  list("--mask", options->masks, "full (or none), causal (default: both)", "MASKS");
+  list("--mask", options->masks, "full, causal (default: both)", "MASKS");
   list("--head-dims", options->head_dims, "Head dimensions (default: 32,64,80,96,128,192,256)", "D");
   list("--lengths", options->lengths,
        "Sequence lengths to choose tiles for (default: 512,1024,2048,4096,8192,16384; keys of decoding: "
