@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/commands/collect.h"
+#include "app/devices.h"
 
 namespace attnscope {
 
