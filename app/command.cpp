@@ -78,8 +78,7 @@ std::string explain(const std::exception& error) {
 }
 
 ExitCode with_join_report(const JoinReport& report) {
-  for (const auto* messages :
-       {&report.left_out, &report.missing, &report.conflicts, &report.not_copied, &report.unverified}) {
+  for (const auto* messages : {&report.left_out, &report.missing, &report.not_copied}) {
     for (const Message& message : *messages) spdlog::warn("{}", one_line(text(message)));
   }
   return report.whole() ? ExitCode::ok : ExitCode::partial;

@@ -57,4 +57,9 @@ class Account {
   std::atomic<std::size_t> lost_ = 0;
 };
 
+/// The parts of the campaign, each with options of its own; their exit codes.
+int kills(int argc, char** argv);
+int damage_files(int argc, char** argv);
+int show_hostile_files(int argc, char** argv);
+
 }  // namespace attnscope::testing

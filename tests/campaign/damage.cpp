@@ -3,7 +3,6 @@
 // case fails where a reader crashes, takes longer than ten seconds or more than 512 MiB, or gives another content than
 // the whole file's without a word; the damaged file is then kept.
 #include <fmt/format.h>
-#include <sqlite3.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -25,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "cases.h"
 #include "damages.h"
 #include "storage/check.h"
 #include "storage/exchange/export.h"
@@ -304,11 +304,9 @@ int run(const Options& options) {
 }
 
 }  // namespace
-}  // namespace attnscope::testing
 
-int main(int argc, char** argv) {
-  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);  // a sixth of the time goes into counting bytes under a lock
-  attnscope::testing::Options options;
+int damage_files(int argc, char** argv) {
+  Options options;
   options.seed = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) % 1'000'000;
   CLI::App app("Damages files of measurements at random and has every reader look at them.");
   app.add_option("--seed", options.seed, "The same seed makes the same cases (default: by the clock)");
@@ -320,13 +318,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--file", options.file, "The file to damage copies of (default: one made for it)");
   app.add_option("--keep", options.keep, "Folder for damaged files that a reader fails on")->capture_default_str();
-  try {
-    app.parse(argc, argv);
-    return attnscope::testing::run(options);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
+  CLI11_PARSE(app, argc, argv);
+  return run(options);
 }
+
+}  // namespace attnscope::testing

@@ -143,6 +143,31 @@ void change_rows(const fs::path& file, Random& random) {
   }
 }
 
+void change_schema(const fs::path& file, Random& random, const fs::path& canary) {
+  const std::string run = canary.string();
+  const std::string texts[] = {
+      "CREATE TRIGGER t AFTER INSERT ON points BEGIN DELETE FROM runs; END",
+      "CREATE TRIGGER t AFTER INSERT ON runs BEGIN SELECT load_extension('" + run + "'); END",
+      "DROP VIEW v_points; CREATE VIEW v_points AS SELECT load_extension('" + run + "') AS algorithm FROM points",
+      "CREATE VIEW sqlite_stat AS SELECT writefile('" + run + "', 'x')",
+      "DROP TABLE run_tags; CREATE VIEW run_tags AS SELECT 1 AS run_id, load_extension('" + run + "') AS tag",
+      "ALTER TABLE runs ADD COLUMN x TEXT GENERATED ALWAYS AS (hex(zeroblob(100000000)))",
+      "CREATE INDEX i ON points (abs(plan_index), hex(zeroblob(1000000)))",
+      "CREATE TABLE notes (text DEFAULT (load_extension('" + run + "')))",
+      "CREATE VIEW endless AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (plan_index >= 0)', 'CHECK "
+      "(load_extension(''" +
+          run + "''))') WHERE name = 'points'",
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 1 WHERE name = 'points'",
+      "PRAGMA user_version = 99",
+      "PRAGMA application_id = 7"};
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+  try {
+    database.exec(texts[below(random, std::size(texts))]);
+  } catch (const SQLite::Exception&) {  // what this SQLite does not take
+  }
+}
+
 void damage(const fs::path& file, const std::string& whole, Random& random) {
   using Change = void (*)(std::string&, Random&);
   constexpr Change changes[] = {flip_bits, flip_bits, overwrite_a_stretch, misplace_a_page, change_a_pointer, cut};

@@ -32,4 +32,7 @@ void damage(const std::filesystem::path& file, const std::string& whole, Random&
 /// Sets values in a few rows that nothing of ours writes; the file's digests then tell.
 void change_rows(const std::filesystem::path& file, Random& random);
 
+/// Adds a trigger, view, index or other definition that nothing of ours writes; `canary`: a program that may not run.
+void change_schema(const std::filesystem::path& file, Random& random, const std::filesystem::path& canary);
+
 }  // namespace attnscope::testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows files that mean harm to the command line and to the window: damaged ones, and whole ones, digests and all,
-// whose texts are markup, formulas, escape sequences and names of other files. A case fails where a program crashes,
-// takes longer than twenty seconds or more than 3 GiB, opens or runs a file that a text names, or hands a text on as
-// something else than text; the file is then kept.
+// Shows files that mean harm to the command line and to the window: damaged ones, ones with a hostile schema, and whole
+// ones, checksums and all, whose texts are markup, formulas, escape sequences and names of other files. A case fails
+// where a program crashes, takes longer than twenty seconds or more than 3 GiB, opens or runs a file that a text names,
+// or hands a text on as something else than text; the file is then kept.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -281,7 +281,9 @@ class Campaign {
       damage(file, whole_, random);
     } else {
       write_hostile(file, random, folder.path());
-      if (below(random, 4) == 0) change_rows(file, random);
+      const std::size_t more = below(random, 4);
+      if (more == 0) change_rows(file, random);
+      if (more == 1) change_schema(file, random, folder / trap / "run");
     }
     // A window takes as long as ten commands.
     constexpr auto is_window = [](const Look& look) { return look.window; };
@@ -314,7 +316,9 @@ class Campaign {
   void judge(const Look& look, const TemporaryFolder& folder, const fs::path& file) const {
     const fs::path out = folder / fmt::format("out-{}", look.name);
     fs::create_directory(out);
+    const std::string before = content(file);
     const Outcome outcome = show(look, folder, file, out);
+    require(content(file) == before, "it changes the file");
     require(outcome.exit_code != 137, fmt::format("it takes over {} s", longest_seconds));
     require(outcome.exit_code >= 0 && outcome.exit_code < 128, fmt::format("it ended with {}", outcome.exit_code));
     judge_output(look, outcome);
@@ -327,7 +331,9 @@ class Campaign {
   std::string whole_;
 };
 
-int show_and_look(int argc, char** argv) {
+}  // namespace
+
+int show_hostile_files(int argc, char** argv) {
   CLI::App app("Shows files that mean harm to the command line and to the window.");
   Options options;
   options.seed = std::random_device()() % 1'000'000;
@@ -354,14 +360,4 @@ int show_and_look(int argc, char** argv) {
   return account.failures() == 0 ? 0 : 1;
 }
 
-}  // namespace
 }  // namespace attnscope::testing
-
-int main(int argc, char** argv) {
-  try {
-    return attnscope::testing::show_and_look(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << "hostile: " << error.what() << '\n';
-    return 2;
-  }
-}

@@ -134,7 +134,9 @@ class Campaign {
   Account& account_;
 };
 
-int kill_and_look(int argc, char** argv) {
+}  // namespace
+
+int kills(int argc, char** argv) {
   CLI::App app("Kills attnscope while it writes, and looks at what is left.");
   Options options;
   Fixture fixture;
@@ -183,14 +185,4 @@ int kill_and_look(int argc, char** argv) {
   return account.failures() == 0 ? 0 : 1;
 }
 
-}  // namespace
 }  // namespace attnscope::testing
-
-int main(int argc, char** argv) {
-  try {
-    return attnscope::testing::kill_and_look(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << "kills: " << error.what() << '\n';
-    return 2;
-  }
-}

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "storage/check.h"
-#include "storage/migrations.h"
+#include "storage/run_digests.h"
 #include "tests/storage/old_files.h"
 #include "tests/storage/samples.h"
 
@@ -55,6 +55,12 @@ class Merge : public ::testing::Test {
   static void alter(const fs::path& file, const std::string& sql) {
     SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec(sql);
   }
+  /// Makes digests anew, as if that had been written.
+  static void sign(const fs::path& file) {
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+    database.exec("UPDATE points SET digest = NULL");
+    sign_rows(database);
+  }
   static RunHeader header_of(const std::string& plan, std::size_t planned) {
     RunHeader header = full_header();
     header.plan_hash = plan;
@@ -82,7 +88,7 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
   JoinReport report = merge("forth.attnscope", files);
   EXPECT_EQ(report.files, 4U);
   EXPECT_TRUE(report.whole());
-  EXPECT_THAT(merge("back.attnscope", {files.rbegin(), files.rend()}).conflicts, IsEmpty());
+  (void)merge("back.attnscope", {files.rbegin(), files.rend()});
   const std::string whole = exported(folder_ / "forth.attnscope");
   EXPECT_TRUE(whole == exported(folder_ / "back.attnscope"));
 
@@ -102,7 +108,7 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
 
   // merge(merge(a, b), b) is merge(a, b), and so is merging by pairs.
   report = merge("again.attnscope", {folder_ / "forth.attnscope", ATTNSCOPE_LAW_SAMPLE, b});
-  EXPECT_TRUE(report.whole()) << text(report.conflicts.front());
+  EXPECT_TRUE(report.whole());
   EXPECT_TRUE(whole == exported(folder_ / "again.attnscope"));
   (void)merge("ab.attnscope", {a, b});
   (void)merge("samples.attnscope", {ATTNSCOPE_LAW_SAMPLE, ATTNSCOPE_SAMPLE_OF_0_1});
@@ -126,143 +132,103 @@ TEST_F(Merge, what_it_writes_is_compact_and_leaves_nothing_beside_it) {
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM pragma_foreign_key_check").getInt(), 0);
 }
 
-TEST_F(Merge, a_run_and_its_longer_copy_become_the_longer_one) {
+PointRecord cancelled_point(std::int64_t n) {
+  PointRecord record = simple_record(n);
+  record.disposition = Disposition::cancelled;
+  record.kernels.clear();
+  return record;
+}
+
+/// What two copies of a run of four points, which had one when they parted, went on to measure: a length for each place
+/// from 1 on; 0: nothing, below 0: cancelled.
+struct Copies {
+  const char* name;
+  std::vector<std::int64_t> one;
+  std::vector<std::int64_t> other;
+  std::vector<std::int64_t> joined;
+  StoredRunState state;
+};
+
+class MergedCopies : public Merge, public ::testing::WithParamInterface<Copies> {};
+
+TEST_P(MergedCopies, become_one_run_in_any_order) {
+  const Copies& copies = GetParam();
   const RunHeader header = header_of("plan", 4);
-  const fs::path begun = write("begun.attnscope", header, {64, 128}, StoredRunState::interrupted);
-  const fs::path ended = resume(begun, "ended.attnscope", header, {256, 512});
-  for (const Paths& files : {Paths{begun, ended}, Paths{ended, begun}}) {
+  const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
+  const auto went_on = [&](const char* name, const std::vector<std::int64_t>& lengths) {
+    fs::path copy = folder_ / name;
+    fs::copy_file(begun, copy);
+    RunStore store = RunStore::open(copy, Mode::collect);
+    const std::int64_t run = store.resume_run(header).value();
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      if (lengths[i] == 0) continue;
+      store.add_point(run, i + 1, lengths[i] < 0 ? cancelled_point(-lengths[i]) : simple_record(lengths[i]));
+    }
+    store.finish_run(run, lengths.size() == 3 ? StoredRunState::complete : StoredRunState::interrupted);
+    return copy;
+  };
+  const fs::path one = went_on("one.attnscope", copies.one);
+  const fs::path other = copies.other.empty() ? begun : went_on("other.attnscope", copies.other);
+  for (const Paths& files : {Paths{one, other}, Paths{other, one}, Paths{one, one, other, begun}}) {
+    fs::remove(folder_ / "all.attnscope");
     const JoinReport report = merge("all.attnscope", files);
     EXPECT_TRUE(report.whole());
     EXPECT_EQ(report.runs, 1U);
-    EXPECT_THAT(lengths_in(folder_ / "all.attnscope"), ElementsAre(64, 128, 256, 512));
-    EXPECT_TRUE(exported(folder_ / "all.attnscope") == exported(ended));
-    fs::remove(folder_ / "all.attnscope");
+    EXPECT_EQ(report.points, copies.joined.size());
+    EXPECT_EQ(lengths_in(folder_ / "all.attnscope"), copies.joined);
+    const RunStore store = RunStore::open(folder_ / "all.attnscope", Mode::read_only);
+    EXPECT_EQ(store.runs().at(0).state, copies.state);
+    for (const StoredPoint& point : store.points()) EXPECT_EQ(point.record.disposition, Disposition::ok);
+    EXPECT_TRUE(check_file(folder_ / "all.attnscope").ok());
   }
 }
 
-TEST_F(Merge, what_each_copy_of_a_run_has_by_itself_is_united) {
-  const RunHeader header = header_of("plan", 4);
-  const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
-  const fs::path longer = folder_ / "longer.attnscope";
-  fs::copy_file(begun, longer);
-  {
-    RunStore store = RunStore::open(longer, Mode::collect);
-    const std::int64_t run = store.resume_run(header).value();
-    store.add_point(run, 3, simple_record(512));
-    store.finish_run(run, StoredRunState::cancelled);
-  }
-  const fs::path other = folder_ / "other.attnscope";
-  fs::copy_file(begun, other);
-  {
-    RunStore store = RunStore::open(other, Mode::collect);
-    store.add_point(store.resume_run(header).value(), 1, simple_record(128));
-  }
-  JoinReport report = merge("all.attnscope", {longer, other});
-  EXPECT_TRUE(report.whole());
-  EXPECT_THAT(lengths_in(folder_ / "all.attnscope"), ElementsAre(64, 128, 512));
-  EXPECT_EQ(RunStore::open(folder_ / "all.attnscope", Mode::read_only).runs().at(0).state, StoredRunState::cancelled);
-  EXPECT_TRUE(check_file(folder_ / "all.attnscope").ok());
-  // It can go on, and is then complete.
-  RunStore::open(folder_ / "all.attnscope", Mode::collect)
-      .add_point(RunStore::open(folder_ / "all.attnscope", Mode::read_only).runs().at(0).id, 2, simple_record(256));
-  (void)merge("ended.attnscope", {folder_ / "all.attnscope", begun});
-  EXPECT_EQ(RunStore::open(folder_ / "ended.attnscope", Mode::read_only).runs().at(0).state, StoredRunState::complete);
-  EXPECT_THAT(lengths_in(folder_ / "ended.attnscope"), ElementsAre(64, 128, 256, 512));
-}
+INSTANTIATE_TEST_SUITE_P(
+    Runs, MergedCopies,
+    ::testing::Values(Copies{"equal", {}, {}, {64}, StoredRunState::interrupted},
+                      Copies{"longer", {128, 256, 512}, {}, {64, 128, 256, 512}, StoredRunState::complete},
+                      Copies{"longer_of_two", {128, 0}, {}, {64, 128}, StoredRunState::interrupted},
+                      Copies{"apart", {128}, {0, 0, 512}, {64, 128, 512}, StoredRunState::interrupted},
+                      Copies{"apart_and_whole", {128}, {0, 256, 512}, {64, 128, 256, 512}, StoredRunState::complete},
+                      Copies{"cancelled", {-128}, {128, 256, 512}, {64, 128, 256, 512}, StoredRunState::complete}),
+    [](const auto& of) { return std::string(of.param.name); });
 
-TEST_F(Merge, a_cancelled_point_gives_way_to_the_measured_one) {
-  const RunHeader header = header_of("plan", 1);
-  const fs::path begun = folder_ / "begun.attnscope";
-  {
-    RunStore store = RunStore::open(begun, Mode::collect);
-    const std::int64_t run = store.begin_run(header);
-    PointRecord cancelled = simple_record(64);
-    cancelled.disposition = Disposition::cancelled;
-    cancelled.kernels.clear();
-    store.add_point(run, 0, cancelled);
-    store.finish_run(run, StoredRunState::cancelled);
-  }
-  const fs::path ended = folder_ / "ended.attnscope";
-  fs::copy_file(begun, ended);
-  {
-    RunStore store = RunStore::open(ended, Mode::collect);
-    const std::int64_t run = store.resume_run(header).value();
-    store.add_point(run, 0, simple_record(64));
-    store.finish_run(run, StoredRunState::complete);
-  }
-  for (const Paths& files : {Paths{begun, ended}, Paths{ended, begun}}) {
-    const fs::path all = folder_ / "all.attnscope";
-    fs::remove(all);
-    EXPECT_TRUE(merge("all.attnscope", files).whole());
-    const RunStore store = RunStore::open(all, Mode::read_only);
-    ASSERT_THAT(store.points(), SizeIs(1));
-    EXPECT_EQ(store.points()[0].record.disposition, Disposition::ok);
-    EXPECT_EQ(store.runs().at(0).state, StoredRunState::complete);
-  }
-}
-
-TEST_F(Merge, two_measurements_at_one_place_are_a_conflict_and_the_first_stands) {
+TEST_F(Merge, different_measurements_of_one_place_are_an_error_that_names_both_files) {
   const RunHeader header = header_of("plan", 3);
   const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
   const fs::path one = resume(begun, "one.attnscope", header, {128, 256});
-  const fs::path two = resume(begun, "two.attnscope", header, {1024, 256});
-  // Digests of the time that it was recorded at stand for another time: as if the second came ten years later.
-  const auto later = [&](const fs::path& file) {
-    alter(file, "UPDATE points SET digest = NULL, recorded_at = '2036-01-01T00:00:00Z' WHERE plan_index > 0");
-    alter(file, "UPDATE runs SET points_digest = (SELECT digest FROM points WHERE plan_index = 0)");
-  };
-  later(two);
-  JoinReport report = merge("all.attnscope", {two, one, begun});
-  EXPECT_FALSE(report.whole());
-  ASSERT_THAT(report.conflicts, SizeIs(1));
-  EXPECT_THAT(text(report.conflicts.front()),
-              AllOf(HasSubstr("places 1, 2:"), HasSubstr(one.string() + " and " + two.string()),
-                    HasSubstr("those of " + one.string())));
-  EXPECT_THAT(lengths_in(folder_ / "all.attnscope"), ElementsAre(64, 128, 256));
-  report = merge("back.attnscope", {begun, one, two});
-  EXPECT_THAT(report.conflicts, SizeIs(1));
-  EXPECT_TRUE(exported(folder_ / "all.attnscope") == exported(folder_ / "back.attnscope"));
-  // The conflict stays one, and changes nothing.
-  report = merge("again.attnscope", {folder_ / "all.attnscope", two});
-  EXPECT_THAT(report.conflicts, SizeIs(1));
-  EXPECT_TRUE(exported(folder_ / "all.attnscope") == exported(folder_ / "again.attnscope"));
-}
-
-TEST_F(Merge, of_two_that_were_recorded_in_one_second_the_order_of_the_files_does_not_decide) {
-  const RunHeader header = header_of("plan", 2);
-  const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
-  const fs::path one = resume(begun, "one.attnscope", header, {128});
-  const fs::path two = resume(begun, "two.attnscope", header, {1024});
-  EXPECT_THAT(merge("forth.attnscope", {one, two}).conflicts, SizeIs(1));
-  EXPECT_THAT(merge("back.attnscope", {two, one}).conflicts, SizeIs(1));
-  EXPECT_TRUE(exported(folder_ / "forth.attnscope") == exported(folder_ / "back.attnscope"));
-}
-
-TEST_F(Merge, of_two_that_were_cancelled_the_last_says_how_it_ended) {
-  const RunHeader header = header_of("plan", 2);
-  const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
-  const auto cancelled_in = [&](const std::string& year) {
-    fs::path copy = folder_ / (year + ".attnscope");
-    fs::copy_file(begun, copy);
-    {
-      RunStore store = RunStore::open(copy, Mode::collect);
-      PointRecord cancelled = simple_record(128);
-      cancelled.disposition = Disposition::cancelled;
-      cancelled.reason = Message::verbatim(year);
-      cancelled.kernels.clear();
-      store.add_point(store.resume_run(header).value(), 1, cancelled);
+  const fs::path two = resume(begun, "two.attnscope", header, {128, 256});
+  for (const char* change :
+       {"UPDATE points SET recorded_at = '2036-01-01T00:00:00Z' WHERE plan_index = 1",
+        "UPDATE timing_samples SET samples_ns = '[7]' WHERE kernel_id = (SELECT max(kernel_id) FROM timing_samples)",
+        "UPDATE metric_values SET value = value + 1"}) {
+    const fs::path changed = folder_ / "changed.attnscope";
+    fs::copy_file(two, changed, fs::copy_options::overwrite_existing);
+    alter(changed, change);
+    sign(changed);
+    for (const Paths& files : {Paths{one, changed}, Paths{begun, changed, one}}) {
+      const StorageError error = storage_error_of([&] { (void)merge("all.attnscope", files); });
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("one.attnscope"), HasSubstr("changed.attnscope"), HasSubstr("place ")))
+          << change;
+      EXPECT_FALSE(fs::exists(folder_ / "all.attnscope"));
     }
-    alter(copy, "UPDATE points SET digest = NULL, recorded_at = '" + year + "-01-01T00:00:00Z' WHERE plan_index = 1");
-    alter(copy, "UPDATE runs SET points_digest = (SELECT digest FROM points WHERE plan_index = 0)");
-    return copy;
-  };
-  const fs::path first = cancelled_in("2036");
-  const fs::path last = cancelled_in("2037");
-  for (const Paths& files : {Paths{first, last}, Paths{last, first}}) {
-    fs::remove(folder_ / "all.attnscope");
-    EXPECT_TRUE(merge("all.attnscope", files).whole());
-    EXPECT_EQ(text(RunStore::open(folder_ / "all.attnscope", Mode::read_only).points().at(1).record.reason), "2037");
   }
+  EXPECT_THAT(storage_error_of([&] {
+                (void)write_compact_copy({one, folder_ / "changed.attnscope"}, folder_ / "c");
+              }).what(),
+              HasSubstr("differs from its copy"));
+}
+
+TEST_F(Merge, different_plans_of_one_run_are_an_error) {
+  RunHeader header = header_of("plan", 1);
+  header.uid = "0123456789abcdef0123456789abcdef";
+  const fs::path one = write("one.attnscope", header, {64});
+  header.plan_hash = "another";
+  const fs::path two = write("two.attnscope", header, {64}, StoredRunState::complete, 1);
+  EXPECT_THAT(storage_error_of([&] {
+                (void)merge("all.attnscope", {one, two});
+              }).what(),
+              AllOf(HasSubstr(header.uid), HasSubstr("its plan")));
 }
 
 TEST_F(Merge, runs_stand_in_the_order_in_which_their_first_parts_began) {
@@ -284,17 +250,6 @@ TEST_F(Merge, runs_stand_in_the_order_in_which_their_first_parts_began) {
   }
 }
 
-TEST_F(Merge, runs_of_one_uid_with_other_plans_are_a_conflict) {
-  RunHeader header = header_of("plan", 1);
-  header.uid = "0123456789abcdef0123456789abcdef";
-  const fs::path one = write("one.attnscope", header, {64});
-  header.plan_hash = "another";
-  const fs::path two = write("two.attnscope", header, {64}, StoredRunState::complete, 1);
-  const JoinReport report = merge("all.attnscope", {one, two});
-  ASSERT_THAT(report.conflicts, SizeIs(1));
-  EXPECT_THAT(text(report.conflicts.front()), AllOf(HasSubstr(header.uid), HasSubstr("different things of its plan")));
-}
-
 TEST_F(Merge, parts_of_a_plan_become_one_run_whose_points_know_their_device) {
   RunHeader header = header_of("plan", 4);
   header.uid = "0123456789abcdef0123456789abcdef";
@@ -310,7 +265,6 @@ TEST_F(Merge, parts_of_a_plan_become_one_run_whose_points_know_their_device) {
     const RunStore store = RunStore::open(all, Mode::read_only);
     ASSERT_THAT(store.runs(), SizeIs(1));
     EXPECT_EQ(store.runs()[0].uid, header.uid);
-    EXPECT_EQ(store.runs()[0].device_uuid, "GPU-A") << "of parts that began in one second, the first by name";
     EXPECT_EQ(store.runs()[0].state, StoredRunState::complete);
     std::vector<std::string> devices;
     for (const StoredPoint& point : store.points()) devices.push_back(point.device_uuid);
@@ -334,19 +288,6 @@ TEST_F(Merge, runs_of_one_plan_stay_apart) {
   const JoinReport report = merge("all.attnscope", {a, b});
   EXPECT_TRUE(report.whole());
   EXPECT_EQ(report.runs, 2U);
-}
-
-TEST_F(Merge, a_device_is_as_it_was_seen_last) {
-  RunHeader header = header_of("plan", 1);
-  const fs::path a = write("a.attnscope", header, {64});
-  header.device.ordinal = 7;
-  const fs::path b = write("b.attnscope", header, {128});
-  alter(b, "UPDATE runs SET digest = NULL, started_at = '2036-01-01T00:00:00Z'");
-  for (const Paths& files : {Paths{a, b}, Paths{b, a}}) {
-    fs::remove(folder_ / "all.attnscope");
-    (void)merge("all.attnscope", files);
-    EXPECT_EQ(RunStore::open(folder_ / "all.attnscope", Mode::read_only).runs().at(0).device_ordinal, 7);
-  }
 }
 
 TEST_F(Merge, a_run_in_progress_is_merged_as_far_as_it_came) {
@@ -405,25 +346,6 @@ TEST_F(Merge, names_what_is_not_ours_and_is_left_behind) {
   EXPECT_TRUE(report.whole());
   ASSERT_THAT(report.not_copied, SizeIs(1));
   EXPECT_THAT(text(report.not_copied[0]), HasSubstr("table notes"));
-}
-
-TEST(CompactCopy, unites_copies_of_a_run_and_names_conflicts) {
-  const TemporaryFolder folder;
-  const fs::path a = folder / "a.attnscope";
-  const fs::path b = folder / "b.attnscope";
-  {
-    RunStore store = RunStore::open(a, Mode::collect);
-    const std::int64_t run = store.begin_run(full_header());
-    store.finish_run(run, StoredRunState::interrupted);
-    fs::copy_file(a, b);
-    store.add_point(run, 0, simple_record(64));
-    RunStore other = RunStore::open(b, Mode::collect);
-    other.add_point(run, 0, simple_record(128));
-    other.add_point(run, 1, simple_record(256));
-  }
-  const JoinReport report = write_compact_copy({a, b}, folder / "copy.attnscope");
-  EXPECT_THAT(report.conflicts, SizeIs(1));
-  EXPECT_EQ(report.points, 2U);
 }
 
 }  // namespace

@@ -148,7 +148,6 @@ TEST(Room, shards_of_a_plan_come_together_and_belong_to_the_runs_digest) {
   }
   const fs::path merged = folder / "merged.attnscope";
   const JoinReport report = merge_files(files, merged);
-  EXPECT_TRUE(report.conflicts.empty());
   ASSERT_EQ(report.missing.size(), 1U);
   EXPECT_THAT(text(report.missing[0]), HasSubstr("shards 3"));
   EXPECT_THAT(rows_of(merged).at("run_shards"), ElementsAre("1,1,3", "1,2,3"));

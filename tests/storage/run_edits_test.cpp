@@ -89,7 +89,7 @@ TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_until_it_is_res
 
   (void)merge_files({file_}, folder_ / "merged.attnscope");
   (void)write_compact_copy({file_}, folder_ / "copy.attnscope");
-  EXPECT_THAT(runs_in(folder_ / "merged.attnscope", true), SizeIs(1));
+  EXPECT_THAT(runs_in(folder_ / "merged.attnscope"), SizeIs(1));
   EXPECT_THAT(runs_in(folder_ / "copy.attnscope", true), SizeIs(1));
 
   remove.deleted = false;
@@ -149,7 +149,7 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
   EXPECT_THAT(words(1).tags, ElementsAre("t"));
 }
 
-TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit) {
+TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copies_drop_the_run) {
   const fs::path older = folder_ / "older.attnscope";
   std::int64_t stated = 0;
   {
@@ -163,30 +163,32 @@ TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit) {
   RunEdit remove;
   remove.deleted = true;
   edit({stated}, remove);
-  const auto merged = [&](const std::vector<fs::path>& files, std::size_t not_copied) {
-    const fs::path target = folder_ / "merged.attnscope";
-    fs::remove(target);
-    const JoinReport report = merge_files(files, target);
-    EXPECT_TRUE(report.whole());
-    EXPECT_THAT(report.not_copied, SizeIs(not_copied));
-    for (const Message& said : report.not_copied) EXPECT_THAT(text(said), HasSubstr("older.attnscope: run "));
-    EXPECT_TRUE(check_file(target).ok());
-    return target;
+  const fs::path target = folder_ / "target.attnscope";
+  const auto kept = [&](const char* name) {
+    return std::ranges::count(runs_in(target), name, [](const RunSummary& run) { return run.words.name; });
+  };
+  const auto statements = [&] {
+    return SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM statements").getInt();
   };
   for (const auto& files : {std::vector{file_, older}, std::vector{older, file_}}) {
-    const fs::path target = merged(files, 1);
-    EXPECT_THAT(runs_in(target, true), SizeIs(2));
+    fs::remove(target);
+    EXPECT_EQ(merge_files(files, target).runs, 2U);
+    EXPECT_THAT(runs_in(target, true), SizeIs(3)) << "merging keeps the run, and that it is deleted";
     EXPECT_THAT(lengths_in(target), ::testing::UnorderedElementsAre(64, 128));
-    EXPECT_EQ(std::ranges::count(runs_in(target), "kept", [](const RunSummary& run) { return run.words.name; }), 1);
-    EXPECT_EQ(SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM statements").getInt(), 0)
-        << "what a deleted run's kernel was stated by is not of the others";
+    EXPECT_EQ(kept("kept"), 1);
+    EXPECT_TRUE(check_file(target).ok());
+    EXPECT_EQ(write_compact_copy(files, target).runs, 2U);
+    EXPECT_THAT(runs_in(target, true), SizeIs(2));
+    EXPECT_EQ(kept("kept"), 1);
+    EXPECT_EQ(statements(), 0) << "the statement of a deleted run's kernel goes with it";
+    EXPECT_TRUE(check_file(target).ok());
   }
   // Whoever edited it later, deleted or not, says how it is.
   SQLite::Database(older.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET edited_at = '9', name = 'restored'");
-  const fs::path target = merged({file_, older}, 0);
-  EXPECT_THAT(runs_in(target), SizeIs(3));
-  EXPECT_EQ(std::ranges::count(runs_in(target), "restored", [](const RunSummary& run) { return run.words.name; }), 3);
-  EXPECT_EQ(SQLite::Database(target.string()).execAndGet("SELECT count(*) FROM statements").getInt(), 1);
+  fs::remove(target);
+  (void)merge_files({file_, older}, target);
+  EXPECT_EQ(kept("restored"), 3);
+  EXPECT_EQ(statements(), 1);
 }
 
 TEST_F(RunEdits, that_delete_hide_no_damage) {

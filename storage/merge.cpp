@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/merge.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "messages/file.h"
+#include "messages/row.h"
+#include "profiler/plan/shards.h"
+#include "storage/check.h"
+#include "storage/collector_lock.h"
+#include "storage/database.h"
+#include "storage/migrations.h"
+#include "storage/new_database.h"
+#include "storage/output_file.h"
+#include "storage/row_copier.h"
+#include "storage/run_digests.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = StorageError::Kind;
+
+struct Source {
+  fs::path name;  ///< as it was given
+  fs::path file;  ///< symlinks followed
+  bool written = false;
+  FileStamp stamp;
+  int version = 0;  ///< schema
+};
+
+/// Where a run is found.
+struct Member {
+  std::size_t source = 0;
+  std::int64_t id = 0;
+  std::string started_at;
+  std::size_t points = 0;
+  StoredRunState state = StoredRunState::running;
+  std::size_t shards = 0;  ///< of its plan that it has
+};
+
+struct JoinedRun {
+  std::string uid;
+  std::vector<Member> members;  ///< the first to begin, then the longest first
+  std::int64_t target = 0;
+};
+
+enum class RunOrder {
+  by_start,  ///< then by uid; deleted runs stay
+  as_given   ///< as the sources have them, with their ids where there is one source; deleted runs are dropped
+};
+
+/// What two copies of a run say of places that both have: a point that was measured, its samples and its values.
+std::string facts(std::string_view schema, std::int64_t run) {
+  return fmt::format(R"sql(
+SELECT p.plan_index AS place, 'recorded' AS name, p.recorded_at AS value FROM {0}.points p
+  WHERE p.run_id = {1} AND p.disposition <> 'cancelled' AND p.plan_index IN (SELECT place FROM temp.skipped)
+UNION ALL SELECT p.plan_index, p.disposition, p.reason FROM {0}.points p
+  WHERE p.run_id = {1} AND p.disposition NOT IN ('ok', 'no-counters', 'cancelled') AND p.plan_index IN
+    (SELECT place FROM temp.skipped)
+UNION ALL SELECT p.plan_index, k.name || ' samples ' || t.round, t.samples_ns FROM {0}.points p
+  JOIN {0}.kernels k ON k.point_id = p.id JOIN {0}.timing_samples t ON t.kernel_id = k.id
+  WHERE p.run_id = {1} AND p.disposition <> 'cancelled' AND p.plan_index IN (SELECT place FROM temp.skipped)
+UNION ALL SELECT p.plan_index, k.name || ' ' || m.name || ' ' || v.round, v.value FROM {0}.points p
+  JOIN {0}.kernels k ON k.point_id = p.id JOIN {0}.metric_values v ON v.kernel_id = k.id
+  JOIN {0}.metrics m ON m.id = v.metric_id
+  WHERE p.run_id = {1} AND p.disposition <> 'cancelled' AND p.plan_index IN (SELECT place FROM temp.skipped))sql",
+                     schema, run);
+}
+
+/// "3, 4, 7 and 12 more"
+Message named(const std::vector<std::int64_t>& numbers) {
+  constexpr std::size_t most = 8;
+  const auto some = std::span(numbers).first(std::min(most, numbers.size()));
+  const std::string list = fmt::format("{}", fmt::join(some, ", "));
+  if (some.size() == numbers.size()) return Message::verbatim(list);
+  return say::file::and_more{.some = list, .more = numbers.size() - some.size()};
+}
+
+class Join {
+ public:
+  Join(SQLite::Database& database, fs::path place, RunOrder order)
+      : database_(database), place_(std::move(place)), order_(order), copier_(database) {}
+
+  void look_at(const std::vector<fs::path>& names, Damaged damaged);
+  JoinReport run();
+
+ private:
+  void look_at(const fs::path& name);
+  void put_runs_in_order();
+  void unite(const JoinedRun& run);
+  /// Adds a further copy of the run, or a further part of its plan. The source is attached.
+  void add(const JoinedRun& run, std::size_t member);
+  void name_missing_shards(const JoinedRun& run);
+  void attach(std::size_t source);
+  void detach();
+  [[nodiscard]] std::string name_of(const JoinedRun& run, std::size_t member) const {
+    return sources_[run.members[member].source].name.string();
+  }
+
+  SQLite::Database& database_;
+  fs::path place_;  ///< beside which copies of sources stand
+  RunOrder order_;
+  RowCopier copier_;
+  std::vector<Source> sources_;
+  std::vector<JoinedRun> runs_;
+  std::unordered_map<std::string, std::size_t> places_;  ///< in runs_, by uid, before they are put in order
+  const Source* attached_ = nullptr;
+  std::optional<TemporaryFile> migrated_;  ///< of the source at hand
+  JoinReport report_;
+};
+
+void Join::look_at(const std::vector<fs::path>& names, Damaged damaged) {
+  for (const fs::path& name : names) {
+    try {
+      look_at(name);
+    } catch (const StorageError& error) {
+      if (damaged == Damaged::refuse || !is_damage(error.kind())) throw;
+      report_.left_out.emplace_back(say::file::damaged_left_out{.error = error.message()});
+    }
+  }
+  report_.files = sources_.size();
+  if (sources_.empty()) throw StorageError(Kind::damaged, say::file::all_damaged{.error = report_.left_out.front()});
+}
+
+void Join::look_at(const fs::path& name) {
+  const FileCheck check = check_file(name);
+  if (!check.ok()) {
+    const Message why = check.bad_rows.empty()
+                            ? check.damage.front()
+                            : say::row::at{.where = check.bad_rows.front().where, .why = check.bad_rows.front().why};
+    throw StorageError(Kind::damaged, say::file::damaged_not_copied{.file = name.string(), .error = why});
+  }
+  const RunStore store = RunStore::open(name, RunStore::Mode::read_only);
+  if (!check.extras.empty()) {
+    report_.not_copied.emplace_back(say::file::extras_not_copied{
+        .file = name.string(), .extras = fmt::format("{}", fmt::join(check.extras, ", "))});
+  }
+  std::int64_t ids_before = 0;
+  for (const JoinedRun& run : runs_) ids_before = std::max(ids_before, run.target);
+  for (const RunSummary& run : store.runs(true)) {
+    const auto [found, is_new] = places_.try_emplace(run.uid, runs_.size());
+    if (is_new) runs_.push_back({run.uid, {}, ids_before + run.id});
+    runs_[found->second].members.push_back(
+        {sources_.size(), run.id, run.started_at, run.points, run.state, run.shards.size()});
+  }
+  const bool written = CollectorLock::held(store.file()) || has_journal(store.file());
+  sources_.push_back({name, store.file(), written, stamp_of(store.file()), store.schema_version()});
+}
+
+void Join::put_runs_in_order() {
+  for (JoinedRun& run : runs_) {
+    std::ranges::stable_sort(run.members, [](const Member& a, const Member& b) {
+      return std::tie(a.started_at, b.points) < std::tie(b.started_at, a.points);
+    });
+  }
+  if (order_ == RunOrder::as_given) return;
+  std::ranges::sort(runs_, [](const JoinedRun& a, const JoinedRun& b) {
+    return std::tie(a.members.front().started_at, a.uid) < std::tie(b.members.front().started_at, b.uid);
+  });
+  for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].target = static_cast<std::int64_t>(i) + 1;
+}
+
+void Join::attach(std::size_t source) {
+  const Source& wanted = sources_[source];
+  if (attached_ == &wanted) return;
+  detach();
+  std::string uri = database_uri(wanted.file, wanted.written ? DatabaseAccess::read_only : DatabaseAccess::immutable);
+  if (wanted.version != newest_schema()) {
+    migrated_.emplace(place_);
+    SQLite::Database old(uri, SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    SQLite::Statement vacuum(old, "VACUUM INTO ?");
+    vacuum.bind(1, migrated_->path().string());
+    vacuum.exec();
+    const auto database = open_database(migrated_->path(), DatabaseAccess::read_write);
+    database->exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
+    migrate(*database);
+    sign_rows(*database);
+    uri = database_uri(migrated_->path(), DatabaseAccess::immutable);
+  }
+  copier_.attach(uri);
+  attached_ = &wanted;
+}
+
+void Join::detach() {
+  if (attached_ == nullptr) return;
+  copier_.detach();
+  const Source& source = *std::exchange(attached_, nullptr);
+  if (source.written || stamp_of(source.file) == source.stamp) return;
+  throw StorageError(Kind::other, say::file::changed_while_read{.file = source.name.string()});
+}
+
+JoinReport Join::run() {
+  put_runs_in_order();
+  for (const JoinedRun& run : runs_) unite(run);
+  for (std::size_t i = 0; i < sources_.size(); ++i) attach(i);  // what belongs to no run, of files without one
+  detach();
+  // What a reader has to know follows from what is there now.
+  database_.exec("INSERT OR IGNORE INTO needs SELECT 'gpus' WHERE EXISTS (SELECT 1 FROM points WHERE gpus > 1)");
+  if (order_ == RunOrder::as_given && database_.exec("DELETE FROM runs WHERE deleted = 1") > 0) {
+    database_.exec(
+        "DELETE FROM statements WHERE id NOT IN (SELECT statement_id FROM points WHERE statement_id IS NOT NULL)");
+    database_.exec("VACUUM");
+  }
+  const auto count = [this](const char* query) {
+    return static_cast<std::size_t>(database_.execAndGet(query).getInt64());
+  };
+  report_.runs = count("SELECT count(*) FROM runs WHERE deleted = 0");
+  report_.points = count("SELECT count(*) FROM points WHERE run_id IN (SELECT id FROM runs WHERE deleted = 0)");
+  return std::move(report_);
+}
+
+void Join::unite(const JoinedRun& run) {
+  for (std::size_t m = 0; m < run.members.size(); ++m) {
+    const Source& source = sources_[run.members[m].source];
+    try {
+      attach(run.members[m].source);
+      database_.exec("DELETE FROM temp.skipped");
+      if (m == 0) {
+        copier_.copy_run(run.members[m].id, run.target);
+        copier_.copy_points(run.members[m].id, run.target);
+      } else {
+        add(run, m);
+      }
+    } catch (const SQLite::Exception& error) {  // what cannot be written is the target's fault
+      const StorageError named = as_storage_error(error, source.name);
+      if (named.kind() == Kind::disk_full || named.kind() == Kind::not_writable) throw;
+      throw named;
+    }
+  }
+  const bool cut = std::ranges::any_of(run.members, [](const Member& member) { return member.shards > 0; });
+  if (run.members.size() == 1 && !cut) return;
+  database_.exec(fmt::format(R"sql(
+UPDATE runs AS r SET state = iif((SELECT count(*) FROM points p WHERE p.run_id = r.id AND p.disposition <> 'cancelled' AND
+    (r.rounds = 1 OR p.disposition NOT IN ('ok', 'no-counters') OR (SELECT count(DISTINCT t.round) FROM kernels k
+      JOIN timing_samples t ON t.kernel_id = k.id WHERE k.point_id = p.id) >= r.rounds)) >= r.planned_points,
+  'complete', iif(state = 'complete', 'interrupted', state)) WHERE id = {})sql",
+                             run.target));
+  if (cut) name_missing_shards(run);
+}
+
+void Join::add(const JoinedRun& run, std::size_t member) {
+  const std::int64_t id = run.members[member].id;
+  const auto count = [&](const std::string& from) {
+    return database_.execAndGet("SELECT count(*) FROM " + from).getInt64();
+  };
+  std::vector<std::string> earlier;
+  for (std::size_t m = 0; m < member; ++m) earlier.push_back(name_of(run, m));
+  const auto differ = [&](Message what) {
+    return StorageError(Kind::other, say::file::runs_differ{.run = run.uid,
+                                                            .file = name_of(run, member),
+                                                            .other = fmt::format("{}", fmt::join(earlier, ", ")),
+                                                            .what = std::move(what)});
+  };
+  constexpr const char* plan = "plan_hash, planned_points, preset, options, provenance, rounds";
+  if (count(
+          fmt::format("(SELECT {0} FROM main.runs WHERE id = {1} INTERSECT SELECT {0} FROM source.runs WHERE id = {2})",
+                      plan, run.target, id)) == 0) {
+    throw differ(say::file::the_plan{});
+  }
+  SQLite::Transaction transaction(database_);
+  database_.exec(fmt::format(R"sql(
+INSERT INTO temp.skipped SELECT plan_index FROM source.points WHERE run_id = {1}
+  INTERSECT SELECT plan_index FROM main.points WHERE run_id = {0};
+CREATE TEMP TABLE only_there AS SELECT DISTINCT place FROM (SELECT * FROM ({3}) EXCEPT SELECT * FROM ({2}));
+CREATE TEMP TABLE only_here AS SELECT DISTINCT place FROM (SELECT * FROM ({2}) EXCEPT SELECT * FROM ({3}));
+)sql",
+                             run.target, id, facts("main", run.target), facts("source", id)));
+  SQLite::Statement conflict(database_,
+                             "SELECT min(place) FROM only_there WHERE place IN (SELECT place FROM only_here)");
+  if (conflict.executeStep() && !conflict.getColumn(0).isNull()) {
+    throw differ(say::file::one_place{.place = conflict.getColumn(0).getInt64()});
+  }
+  conflict.reset();
+  // Of one point the copy with more rounds stays, and the measured one before one that was cancelled. Of the words that
+  // people edit, the last edit.
+  database_.exec(fmt::format(R"sql(
+DELETE FROM main.points WHERE run_id = {0} AND plan_index IN (SELECT place FROM only_there);
+DELETE FROM temp.skipped WHERE place IN (SELECT place FROM only_there);
+DROP TABLE only_there;
+DROP TABLE only_here;
+INSERT OR IGNORE INTO main.run_shards SELECT {0}, shard, shards FROM source.run_shards WHERE run_id = {1};
+UPDATE main.runs SET finished_at = max(finished_at, (SELECT coalesce(finished_at, started_at) FROM source.runs WHERE
+  id = {1})) WHERE id = {0};
+)sql",
+                             run.target, id));
+  if (count(fmt::format("main.runs m, source.runs s WHERE m.id = {} AND s.id = {} AND coalesce(m.edited_at, '') < "
+                        "coalesce(s.edited_at, '')",
+                        run.target, id)) > 0) {
+    database_.exec(fmt::format(R"sql(
+UPDATE main.runs SET (name, note, hidden, deleted, edited_at) = (SELECT name, note, hidden, deleted, edited_at FROM
+  source.runs WHERE id = {1}) WHERE id = {0};
+DELETE FROM main.run_tags WHERE run_id = {0};
+INSERT INTO main.run_tags SELECT {0}, tag FROM source.run_tags WHERE run_id = {1};
+)sql",
+                               run.target, id));
+  }
+  transaction.commit();
+  copier_.copy_points(id, run.target);
+}
+
+void Join::name_missing_shards(const JoinedRun& run) {
+  std::vector<std::int64_t> there;
+  std::int64_t shards = 0;
+  SQLite::Statement rows(database_,
+                         "SELECT s.shard, s.shards FROM run_shards s JOIN runs r ON r.id = s.run_id WHERE r.id = ? AND "
+                         "r.state <> 'complete' ORDER BY s.shard");
+  rows.bind(1, run.target);
+  while (rows.executeStep()) {
+    there.push_back(rows.getColumn(0).getInt64());
+    shards = rows.getColumn(1).getInt64();
+  }
+  if (there.empty()) return;
+  std::vector<std::int64_t> missing;
+  for (std::int64_t shard = 1; shard <= std::min<std::int64_t>(shards, most_shards); ++shard) {
+    if (!std::ranges::binary_search(there, shard)) missing.push_back(shard);
+  }
+  if (!missing.empty()) {
+    report_.missing.emplace_back(say::file::shards_missing{.run = run.uid, .count = shards, .shards = named(missing)});
+  }
+  for (std::size_t m = 0; m < run.members.size(); ++m) {
+    // What several shards were merged into before is nobody's to continue.
+    if (run.members[m].state == StoredRunState::complete || run.members[m].shards > 1) continue;
+    report_.missing.emplace_back(
+        say::file::shard_unfinished{.file = name_of(run, m), .run = run.uid, .state = to_string(run.members[m].state)});
+  }
+}
+
+JoinReport join_files(const fs::path& building, const fs::path& target, const std::vector<fs::path>& sources,
+                      RunOrder order, Damaged damaged) {
+  return with_storage_errors(target, [&] {
+    const auto database = open_database(building, DatabaseAccess::read_write);
+    // What fails is thrown away, and the disk is waited for once, before the file gets its name.
+    database->exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
+    migrate(*database);
+    Join join(*database, building, order);
+    join.look_at(sources, damaged);
+    JoinReport report = join.run();
+    sign_rows(*database);
+    return report;
+  });
+}
+
+void send(const fs::path& file, OutputFile& out) {
+  std::ifstream in(file, std::ios::binary);
+  std::vector<char> piece(std::size_t{1} << 20U);
+  while (in) {
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    out.write({piece.data(), static_cast<std::size_t>(in.gcount())});
+  }
+}
+
+/// A log that a killed collector left beside `file` would be played into the file that replaces it.
+void remove_log(const fs::path& file) {
+  if (!has_journal(file)) return;
+  try {  // the last connection takes the log into the file
+    open_database(file, DatabaseAccess::read_write)->execAndGet("SELECT count(*) FROM sqlite_schema");
+  } catch (const SQLite::Exception&) {  // no database, or a damaged one
+  }
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) fs::remove(file.string() + suffix);
+}
+
+}  // namespace
+
+bool is_damage(StorageError::Kind kind) {
+  return kind == Kind::damaged || kind == Kind::not_a_database || kind == Kind::foreign;
+}
+
+JoinReport write_compact_copy(const std::vector<fs::path>& sources, const fs::path& target, bool over_any) {
+  OutputFile out(target, file_kind::measurements,
+                 over_any ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
+  if (out.building().empty()) {
+    const TemporaryFile building(fs::temp_directory_path() / "copy.attnscope");
+    JoinReport report = join_files(building.path(), target, sources, RunOrder::as_given, Damaged::refuse);
+    send(building.path(), out);
+    out.commit();
+    return report;
+  }
+  const CollectorLock lock = CollectorLock::acquire(out.place());
+  JoinReport report = join_files(out.building(), target, sources, RunOrder::as_given, Damaged::refuse);
+  remove_log(out.place());
+  out.commit();
+  return report;
+}
+
+JoinReport merge_files(const std::vector<fs::path>& sources, const fs::path& target, Damaged damaged) {
+  const fs::path place = behind_links(target);
+  std::error_code error;
+  const CollectorLock lock = CollectorLock::acquire(place);
+  if (fs::exists(fs::symlink_status(place, error))) {
+    throw StorageError(Kind::not_writable, say::file::there_already{.file = target.string()});
+  }
+  require_no_stray_log(place);
+  TemporaryFile building(place);
+  JoinReport report = join_files(building.path(), target, sources, RunOrder::by_start, damaged);
+  building.publish(TemporaryFile::Over::nothing);
+  return report;
+}
+
+}  // namespace attnscope
