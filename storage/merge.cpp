@@ -241,14 +241,14 @@ void Join::unite(const JoinedRun& run) {
     }
   }
   const bool cut = std::ranges::any_of(run.members, [](const Member& member) { return member.shards > 0; });
-  if (run.members.size() == 1 && !cut) return;
+  if (run.members.size() == 1 && (!cut || order_ == RunOrder::as_given)) return;
   database_.exec(fmt::format(R"sql(
 UPDATE runs AS r SET state = iif((SELECT count(*) FROM points p WHERE p.run_id = r.id AND p.disposition <> 'cancelled' AND
     (r.rounds = 1 OR p.disposition NOT IN ('ok', 'no-counters') OR (SELECT count(DISTINCT t.round) FROM kernels k
       JOIN timing_samples t ON t.kernel_id = k.id WHERE k.point_id = p.id) >= r.rounds)) >= r.planned_points,
   'complete', iif(state = 'complete', 'interrupted', state)) WHERE id = {})sql",
                              run.target));
-  if (cut) name_missing_shards(run);
+  if (cut && order_ == RunOrder::by_start) name_missing_shards(run);
 }
 
 void Join::add(const JoinedRun& run, std::size_t member) {
