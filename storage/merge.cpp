@@ -242,12 +242,17 @@ void Join::unite(const JoinedRun& run) {
   }
   const bool cut = std::ranges::any_of(run.members, [](const Member& member) { return member.shards > 0; });
   if (run.members.size() == 1 && (!cut || order_ == RunOrder::as_given)) return;
+  // Complete is a complete copy that has all points and shards, or a plan whose every place was measured in all rounds.
+  const Member& base = run.members.front();
   database_.exec(fmt::format(R"sql(
-UPDATE runs AS r SET state = iif((SELECT count(*) FROM points p WHERE p.run_id = r.id AND p.disposition <> 'cancelled' AND
+UPDATE runs AS r SET state = iif(
+  ({1} AND coalesce((SELECT count(*) >= max(shards) FROM run_shards WHERE run_id = r.id), true) AND
+    (SELECT count(*) FROM points WHERE run_id = r.id) = {2}) OR
+  (SELECT count(*) FROM points p WHERE p.run_id = r.id AND p.disposition <> 'cancelled' AND
     (r.rounds = 1 OR p.disposition NOT IN ('ok', 'no-counters') OR (SELECT count(DISTINCT t.round) FROM kernels k
       JOIN timing_samples t ON t.kernel_id = k.id WHERE k.point_id = p.id) >= r.rounds)) >= r.planned_points,
-  'complete', iif(state = 'complete', 'interrupted', state)) WHERE id = {})sql",
-                             run.target));
+  'complete', iif(state = 'complete', 'interrupted', state)) WHERE id = {0})sql",
+                             run.target, base.state == StoredRunState::complete, base.points));
   if (cut && order_ == RunOrder::by_start) name_missing_shards(run);
 }
 
