@@ -21,7 +21,6 @@
 #include "messages/command.h"
 #include "messages/gui.h"
 #include "messages/language.h"
-#include "messages/output.h"
 #include "profiler/measure/host_environment.h"
 #include "ui/pages/page_list.h"
 #include "ui/runs/samples.h"
@@ -50,8 +49,6 @@ struct Options {
   QStringList files;
   std::optional<ViewDocument> state;
   QString plots;
-  PlotForm form = PlotForm::pictures;
-  attnscope::analysis::PlotChoice only;
   Existing existing = Existing::of_its_kind;
   bool take_screenshot = false;
   std::optional<LessonRequest> lesson;
@@ -107,19 +104,8 @@ struct Switches {
   QCommandLineOption plots{
       QStringLiteral("plots"),
       QStringLiteral("Write the plots as PNG and SVG into <folder> and exit; needs no display. Of each problem: bytes, "
-                     "time and TFLOP/s over N, and maps of its tiles. More than %1 of a kind are drawn %2 to a page "
-                     "(io-page01, ...).")
-          .arg(most_single_pictures)
-          .arg(panels_of_a_page),
+                     "time and TFLOP/s over N, and maps of its tiles."),
       QStringLiteral("folder")};
-  QCommandLineOption only{
-      QStringLiteral("only"),
-      QStringLiteral("Of --plots, write only these: kinds (bytes, time, rate, maps) and choices as d=128, pass=bwd, "
-                     "mask=causal, heads=1x132, algorithm=NAME, with commas between or again and again."),
-      QStringLiteral("what")};
-  QCommandLineOption slides{
-      QStringLiteral("slides"),
-      QStringLiteral("Of --plots, write slides: 16:9, what the data say as a title, where they come from below.")};
   QCommandLineOption screenshot{QStringLiteral("screenshot"),
                                 QStringLiteral("Write a picture of the window to <file> and exit."),
                                 QStringLiteral("file")};
@@ -194,14 +180,6 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   options.plots = parser.value(known.plots);
   if (parser.isSet(known.plots) && options.plots.isEmpty()) return qtext(say::gui::plots_folder{});
   options.take_screenshot = parser.isSet(known.screenshot);
-  std::vector<std::string> words;
-  for (const QString& word : parser.values(known.only)) words.push_back(word.toStdString());
-  auto choice = attnscope::analysis::parse_plot_choice(words);
-  if (!choice) return qtext(say::output::only{.error = choice.error()});
-  if (parser.isSet(known.slides)) options.form = PlotForm::slides;
-  if ((parser.isSet(known.only) || parser.isSet(known.slides)) && !parser.isSet(known.plots))
-    return qtext(say::gui::only_of_plots{});
-  options.only = std::move(choice).value();
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
   if (parser.isSet(known.state) && (parser.isSet(known.plots) || parser.isSet(known.lesson))) {
@@ -218,8 +196,8 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
       QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
-  parser.addOptions({known.help, known.plots, known.only, known.slides, known.screenshot, known.page, known.size,
-                     known.theme, known.filter, known.state, known.lesson, known.language, known.kernel, known.force});
+  parser.addOptions({known.help, known.plots, known.screenshot, known.page, known.size, known.theme, known.filter,
+                     known.state, known.lesson, known.language, known.kernel, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
                                QStringLiteral("Measurements to open; without any, those of the last window, at first "
                                               "the recorded sample."),
@@ -294,8 +272,7 @@ int write_pictures(const Options& options) {
   QString error;
   try {
     if (!options.plots.isEmpty()) {
-      error =
-          write_plots(options.files, options.plots, options.only, &written, options.existing, &skipped, options.form);
+      error = write_plots(options.files, options.plots, &written, options.existing, &skipped);
     }
     if (error.isEmpty() && options.take_screenshot) {
       error = write_screenshot(options.files, options.screenshot, &skipped);

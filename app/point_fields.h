@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns that say which point a table's row is about, and a point as words of the command line.
+// The columns that say which point a table's row is about.
 #pragma once
 
 #include <string>
@@ -19,11 +19,6 @@ namespace attnscope {
 /// For people: without those of the columns above that say in every row what goes without saying (pass fwd, dropout 0,
 /// ...).
 [[nodiscard]] Table without_defaults(const Table&, const Registry&);
-
-/// "N=4096", "d=128", "algorithm=fa2", "br=128": every field that is not what goes without saying, and the knobs.
-[[nodiscard]] std::vector<std::string> axis_words(const PointSpec&);
-/// The word as a shell takes it, in quotation marks where it has to.
-[[nodiscard]] std::string shell_word(const std::string& word);
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {

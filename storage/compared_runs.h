@@ -24,9 +24,6 @@ inline constexpr std::string_view planted_preset = "planted";
 inline constexpr std::string_view base_program_preset = "base program";
 inline constexpr std::string_view other_program_preset = "other program";
 
-/// Preset of runs of a few points that each of several devices measured beside the plan that they shared.
-inline constexpr std::string_view anchors_preset = "anchors";
-
 [[nodiscard]] bool has_two_sides(const RunSummary&);
 /// Of a run of two sides. `place`: the point's, in the run's plan.
 [[nodiscard]] bool of_other_side(const RunSummary&, std::size_t place);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// ab: two points of one problem, in turns, until a verdict stands (profiler/analysis/verdicts.h). What it measured may
-// be kept, for compare to judge again.
+// ab: two points, interleaved, until a verdict stands (profiler/analysis/verdicts.h). Its rounds are a run in a file,
+// which is judged and printed as `compare` does.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,32 +19,29 @@
 #include "app/command.h"
 #include "app/commands/ab_programs.h"
 #include "app/commands/collect.h"
+#include "app/compared_sides.h"
+#include "app/comparison_output.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/point_fields.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/ab.h"
 #include "messages/terminal.h"
-#include "profiler/analysis/published_errors.h"
+#include "profiler/analysis/alignment.h"
 #include "profiler/analysis/verdicts.h"
 #include "profiler/measure/host_environment.h"
-#include "profiler/plan/fields.h"
+#include "profiler/plan/command_text.h"
 #include "profiler/plan/sweep.h"
-#include "profiler/units/spelling.h"
+#include "profiler/plan/text.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
 
-using analysis::ComparedRow;
-using analysis::RatioInterval;
-using analysis::RoundsOfSide;
-using analysis::RowVerdict;
-using analysis::Verdict;
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 struct AbOptions {
@@ -91,20 +87,6 @@ PointSpec point_of_side(const AbOptions& options, std::size_t side, const Device
   return std::move(point).value();
 }
 
-/// What came of it all.
-struct Rounds {
-  std::array<PointSpec, 2> points;
-  ComparedRow row;
-  RowVerdict verdict;
-  std::string judge;  ///< the GPU whose published error a simulation's is
-  bool out_of_time = false;
-  bool cancelled = false;
-};
-
-bool is_simulated(const Rounds& rounds) {
-  return rounds.row.model_error > 0;
-}
-
 MeasureOptions measure_options(const AbOptions& options) {
   MeasureOptions measure;
   measure.counters = false;
@@ -113,280 +95,143 @@ MeasureOptions measure_options(const AbOptions& options) {
   return measure;
 }
 
-/// A run of two points in a file, round after round.
-class KeptRounds {
+/// The file that -o names, else one that is removed at the end.
+class RoundsFile {
  public:
-  KeptRounds(const AbOptions& options, const OpenedDevice& opened, const std::array<PointSpec, 2>& points)
-      : store_(RunStore::open(options.output, RunStore::Mode::collect)) {
-    const DeviceInfo& device = opened.device->info();
+  explicit RoundsFile(const std::string& named)
+      : path_(named.empty() ? fs::temp_directory_path() / fmt::format("attnscope-ab-{}.attnscope", ::getpid())
+                            : fs::path(named)),
+        temporary_(named.empty()) {
+    if (temporary_) remove();
+  }
+  ~RoundsFile() {
+    if (temporary_) remove();
+  }
+  RoundsFile(const RoundsFile&) = delete;
+  RoundsFile& operator=(const RoundsFile&) = delete;
+
+  [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] bool kept() const { return !temporary_; }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(path_.string() + ending, ignored);
+  }
+
+  fs::path path_;
+  bool temporary_;
+};
+
+/// A run of two points, round after round.
+class Turns {
+ public:
+  Turns(const OpenedDevice& opened, const AbOptions& options, const std::array<PointSpec, 2>& points,
+        const fs::path& file, const CancelToken& cancel)
+      : device_(*opened.device),
+        options_(options),
+        points_(points),
+        cancel_(cancel),
+        most_rounds_(device_.info().simulated ? 1 : options.rounds),
+        measure_(measure_options(options)),
+        random_(measure_.seed),
+        store_(RunStore::open(file, RunStore::Mode::collect)) {
     const SweepPlan plan{.preset = std::string(ab_preset), .description = {}, .points = {points[0], points[1]}};
-    RunHeader header{.device = device,
-                     .environment = opened.device->environment(),
+    RunHeader header{.device = device_.info(),
+                     .environment = device_.environment(),
                      .preset = plan.preset,
                      .argv = {options.arguments.begin(), options.arguments.end()},
                      .plan_hash = plan_hash(plan, "ab"),
                      .planned_points = points.size(),
-                     .options = measure_options(options),
+                     .options = measure_,
                      .simulated_because = opened.simulated_because,
-                     .rounds = device.simulated ? 1 : static_cast<int>(options.rounds)};
+                     .rounds = static_cast<int>(most_rounds_)};
     header.environment.app_version = program_version();
     run_ = store_.begin_run(header);
   }
 
-  /// A round, once both sides have run.
-  void add(const std::array<PointRecord, 2>& records) {
-    for (const std::size_t side : {0U, 1U}) add(side, records.at(side));
-    ++round_;
+  /// Until a verdict stands, time is out, or it is cancelled.
+  void run() {
+    const auto end = Clock::now() + std::chrono::duration<double>(options_.timeout_seconds);
+    device_.prepare(points_, cancel_, {});
+    const std::vector<std::size_t> looks = analysis::rounds_to_look_at(most_rounds_);
+    while (rounds_ < most_rounds_ && !out_of_time_ && round()) {
+      if (std::ranges::find(looks, rounds_) != looks.end() && decided()) break;
+      out_of_time_ = rounds_ < most_rounds_ && Clock::now() >= end;
+    }
+    store_.finish_run(run_, cancel_.cancelled() ? StoredRunState::cancelled : StoredRunState::complete);
   }
-  /// What ended otherwise, and all of it with it.
-  void add_failed(std::size_t side, const PointRecord& record) {
-    add(side, record);
-    store_.finish_run(run_, StoredRunState::failed);
-  }
-  void finish(StoredRunState state) { store_.finish_run(run_, state); }
 
-  [[nodiscard]] std::int64_t run() const { return run_; }
-  [[nodiscard]] std::string file() const { return store_.file().string(); }
+  [[nodiscard]] std::size_t rounds() const { return rounds_; }
+  [[nodiscard]] bool out_of_time() const { return out_of_time_; }
+  [[nodiscard]] std::int64_t id() const { return run_; }
+  [[nodiscard]] std::string side_word() const { return fmt::format("{}:{}", store_.file().string(), run_); }
+
+  /// Calls `use` with the ComparisonOutput of all rounds.
+  template <class Use>
+  void judge(Use use) const {
+    const ComparedSides sides = compared_sides({side_word()}, {}, {});
+    const analysis::ComparisonRequest request{
+        .base = sides.base,
+        .other = sides.other,
+        .alignment = analysis::alignment_of_halves(sides.table, sides.base, sides.other),
+        .margin = options_.margin_percent / 100,
+        .verdicts = {},
+        .looks = sides.looks,
+        .conditions = sides.conditions};
+    const analysis::ComparisonResult result = analysis::compare(sides.table, request);
+    use(ComparisonOutput{.sides = sides, .request = request, .result = result, .failing = {}});
+  }
 
  private:
-  void add(std::size_t side, const PointRecord& record) {
-    if (round_ == 0) {
-      store_.add_point(run_, side, record);
-    } else {
-      store_.add_round(run_, side, round_, record);
-    }
-  }
-
-  RunStore store_;
-  std::int64_t run_ = 0;
-  int round_ = 0;
-};
-
-class Turns {
- public:
-  /// `kept`: where rounds go as well; null for nowhere.
-  Turns(Device& device, const AbOptions& options, const std::array<PointSpec, 2>& points, KeptRounds* kept,
-        const CancelToken& cancel)
-      : device_(device),
-        kept_(kept),
-        cancel_(cancel),
-        verify_(!options.no_verify),
-        measure_(measure_options(options)),
-        random_(measure_.seed) {
-    rounds_.points = points;
-    rounds_.row.paired = !device.info().simulated;
-    if (device.info().simulated) {
-      const analysis::PublishedErrors& errors = analysis::published_errors(device.info().limits.name);
-      rounds_.row.model_error = analysis::published_ratio_error({points[0], errors}, {points[1], errors}, true);
-      rounds_.judge = errors.device;
-    }
-  }
-
-  /// Both points once, in random order; the first round has them checked against the reference.
-  void round() {
-    measure_.verify = verify_ && rounds_.row.base.ns.empty();
+  /// Both points once, in random order; the first round has them checked against the reference. False: cancelled.
+  bool round() {
+    measure_.verify = !options_.no_verify && rounds_ == 0;
     std::array<std::size_t, 2> order{0, 1};
     if (std::bernoulli_distribution()(random_)) std::swap(order[0], order[1]);
     std::array<PointRecord, 2> records;
     for (const std::size_t side : order) {
       PointRecord& record = records.at(side);
-      record = device_.measure(rounds_.points.at(side), measure_, cancel_);
-      if (record.disposition == Disposition::cancelled) {
-        rounds_.cancelled = true;
-        return;
-      }
-      if (record.disposition != Disposition::ok && record.disposition != Disposition::no_counters) {
-        if (kept_ != nullptr) kept_->add_failed(side, record);
-        throw CommandError(ExitCode::error, say::ab::failed{.point = describe(record.spec),
-                                                            .disposition = to_string(record.disposition),
-                                                            .reason = record.reason});
-      }
-    }
-    add(records[0], rounds_.row.base);
-    add(records[1], rounds_.row.other);
-    if (kept_ != nullptr) kept_->add(records);
-  }
-
-  [[nodiscard]] Rounds& rounds() { return rounds_; }
-
- private:
-  static void add(const PointRecord& record, RoundsOfSide& side) {
-    const KernelRecord* sum = record.kernel("all");
-    const auto times = sum == nullptr ? std::nullopt : summarize(sum->samples_ns);
-    if (!times) {
+      record = device_.measure(points_.at(side), measure_, cancel_);
+      if (record.disposition == Disposition::cancelled) return false;
+      if (record.disposition == Disposition::ok || record.disposition == Disposition::no_counters) continue;
+      keep(side, record);
+      store_.finish_run(run_, StoredRunState::failed);
       throw CommandError(ExitCode::error, say::ab::failed{.point = describe(record.spec),
                                                           .disposition = to_string(record.disposition),
                                                           .reason = record.reason});
     }
-    side.ns.push_back(times->median);
-    side.recordings.push_back(0);
-    if (record.clocks && record.clocks->sm_clock_hz > 0) {
-      side.cycles.push_back(times->median * record.clocks->sm_clock_hz / 1e9);
+    for (const std::size_t side : {0U, 1U}) keep(side, records.at(side));
+    ++rounds_;
+    return true;
+  }
+
+  void keep(std::size_t side, const PointRecord& record) {
+    if (rounds_ == 0) {
+      store_.add_point(run_, side, record);
+    } else {
+      store_.add_round(run_, side, static_cast<int>(rounds_), record);
     }
+  }
+
+  [[nodiscard]] bool decided() const {
+    bool all = false;
+    judge([&](const ComparisonOutput& output) { all = output.result.count(analysis::Verdict::ambiguous) == 0; });
+    return all;
   }
 
   Device& device_;
-  KeptRounds* kept_;
+  const AbOptions& options_;
+  std::array<PointSpec, 2> points_;
   const CancelToken& cancel_;
-  bool verify_;
+  std::size_t most_rounds_;
   MeasureOptions measure_;
   std::mt19937_64 random_;
-  Rounds rounds_;
+  RunStore store_;
+  std::int64_t run_ = 0;
+  std::size_t rounds_ = 0;
+  bool out_of_time_ = false;
 };
-
-RowVerdict judged(ComparedRow row, const analysis::VerdictOptions& options) {
-  const bool clocked = row.base.cycles.size() == row.base.ns.size() && row.other.cycles.size() == row.other.ns.size();
-  if (!clocked) {
-    row.base.cycles.clear();
-    row.other.cycles.clear();
-  }
-  return analysis::judge(std::vector{std::move(row)}, options).at(0);
-}
-
-Rounds take_turns(Device& device, const AbOptions& options, const std::array<PointSpec, 2>& points, KeptRounds* kept,
-                  const CancelToken& cancel) {
-  const auto end = Clock::now() + std::chrono::duration<double>(options.timeout_seconds);
-  device.prepare(points, cancel, {});
-  Turns turns(device, options, points, kept, cancel);
-  const std::vector<std::size_t> looks =
-      device.info().simulated ? std::vector<std::size_t>{1} : analysis::rounds_to_look_at(options.rounds);
-  const analysis::VerdictOptions each = analysis::of_each_look(
-      {.margin = options.margin_percent / 100}, analysis::looks_of_turns(device.info().simulated ? 1 : options.rounds));
-  Rounds& rounds = turns.rounds();
-  for (const std::size_t look : looks) {
-    while (rounds.row.base.ns.size() < look && !rounds.out_of_time && !rounds.cancelled) {
-      turns.round();
-      rounds.out_of_time = Clock::now() >= end;
-    }
-    if (rounds.row.base.ns.empty()) break;
-    rounds.verdict = judged(rounds.row, each);
-    if (rounds.verdict.verdict != Verdict::ambiguous || rounds.cancelled) rounds.out_of_time = false;
-    if (rounds.verdict.verdict != Verdict::ambiguous || rounds.out_of_time || rounds.cancelled) break;
-  }
-  return std::move(rounds);
-}
-
-std::string ratio_text(const RatioInterval& ratio) {
-  return fmt::format("{:.4f} [{:.4f}, {:.4f}]", ratio.ratio, ratio.interval.low, ratio.interval.high);
-}
-
-double median_ns(const RoundsOfSide& side) {
-  return summarize(side.ns)->median;
-}
-
-/// What is left to say of a verdict that is none.
-std::vector<std::string> undecided_words(const Rounds& rounds, const AbOptions& options) {
-  const RowVerdict& verdict = rounds.verdict;
-  std::vector<std::string> words;
-  if (verdict.verdict != Verdict::ambiguous) return words;
-  if (is_simulated(rounds)) {
-    return {text(say::ab::within_error{.error = text(Share(rounds.row.model_error)), .gpu = rounds.judge})};
-  }
-  if (rounds.out_of_time) {
-    words.push_back(text(say::ab::out_of_time{.seconds = fmt::format("{}", options.timeout_seconds)}));
-  } else {
-    words.push_back(text(say::ab::undecided{.rounds = verdict.rounds}));
-  }
-  if (verdict.undecided == analysis::Undecided::clocks) words.push_back(text(say::ab::clocks{}));
-  if (verdict.rounds_needed) words.push_back(text(say::ab::would_need{.rounds = *verdict.rounds_needed}));
-  return words;
-}
-
-/// The fields, as words, in which the two are not one problem; empty where they are.
-std::string fields_apart(const std::array<PointSpec, 2>& points) {
-  std::string names;
-  for (const Field& field : point_fields()) {
-    if (field.role != FieldRole::problem && field.role != FieldRole::circumstance) continue;
-    if (field_text(field, points[0]) == field_text(field, points[1])) continue;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", field.name);
-  }
-  return names;
-}
-
-void print_for_people(const Rounds& rounds, const OpenedDevice& opened, AbOptions& options, const KeptRounds* kept) {
-  const RowVerdict& verdict = rounds.verdict;
-  Output& out = options.result;
-  out.line(text(say::terminal::device{.device = opened.announcement}));
-  out.line(text(say::ab::title{.other = describe(rounds.points[1]), .base = describe(rounds.points[0])}));
-  if (const std::string fields = fields_apart(rounds.points); !fields.empty()) {
-    out.line(text(say::ab::two_problems{.fields = fields}));
-  }
-  if (is_simulated(rounds)) {
-    out.line(text(say::ab::computed{}));
-  } else {
-    out.line(
-        text(say::ab::rule{.samples = options.samples,
-                           .looks = fmt::format("{}", fmt::join(analysis::rounds_to_look_at(options.rounds), ", "))}));
-  }
-  out.gap();
-  out.line(fmt::format("base   {}  {}", text(Nanoseconds(median_ns(rounds.row.base))), describe(rounds.points[0])));
-  out.line(fmt::format("other  {}  {}", text(Nanoseconds(median_ns(rounds.row.other))), describe(rounds.points[1])));
-  out.gap();
-  out.line(text(say::ab::result{.verdict = to_string(verdict.verdict),
-                                .margin = fmt::format("{}", options.margin_percent),
-                                .ratio = ratio_text(verdict.time),
-                                .rounds = verdict.rounds}));
-  if (verdict.cycles) out.line(text(say::ab::cycles{.ratio = ratio_text(*verdict.cycles)}));
-  for (const std::string& words : undecided_words(rounds, options)) out.line(words);
-  if (kept == nullptr) return;
-  const std::string word = shell_word(fmt::format("{}:{}", kept->file(), kept->run()));
-  out.line(text(say::ab::kept{.run = kept->run(), .file = kept->file(), .word = word}));
-}
-
-nlohmann::ordered_json side_json(const PointSpec& point, const RoundsOfSide& side) {
-  nlohmann::ordered_json object;
-  object["point"] = describe(point);
-  object["axes"] = axis_words(point);
-  object["median_ns"] = median_ns(side);
-  object["rounds_ns"] = side.ns;
-  object["rounds_cycles"] = side.cycles;
-  return object;
-}
-
-/// One row, in base units.
-void print_csv(const Rounds& rounds, Output& out) {
-  const RowVerdict& verdict = rounds.verdict;
-  const auto number = [](double value) { return fmt::format("{:.9g}", value); };
-  out.table(Table{
-      {{"base"},
-       {"other"},
-       {"base_ns", true},
-       {"other_ns", true},
-       {"ratio", true},
-       {"ratio_low", true},
-       {"ratio_high", true},
-       {"rounds", true},
-       {"verdict"}},
-      {{describe(rounds.points[0]), describe(rounds.points[1]), number(median_ns(rounds.row.base)),
-        number(median_ns(rounds.row.other)), number(verdict.time.ratio), number(verdict.time.interval.low),
-        number(verdict.time.interval.high), fmt::to_string(verdict.rounds), std::string(to_string(verdict.verdict))}}});
-}
-
-void print_json(const Rounds& rounds, const Device& device, AbOptions& options, const KeptRounds* kept) {
-  const RowVerdict& verdict = rounds.verdict;
-  nlohmann::ordered_json document;
-  document["device"] = {{"name", device.info().limits.name}, {"uuid", device.info().uuid}};
-  document["provenance"] = to_string(is_simulated(rounds) ? Provenance::simulated : Provenance::measured);
-  document["margin"] = options.margin_percent / 100;
-  if (!is_simulated(rounds)) document["looks"] = analysis::rounds_to_look_at(options.rounds);
-  document["base"] = side_json(rounds.points[0], rounds.row.base);
-  document["other"] = side_json(rounds.points[1], rounds.row.other);
-  const auto ratio_json = [](const RatioInterval& ratio) {
-    return nlohmann::ordered_json{{"value", ratio.ratio}, {"low", ratio.interval.low}, {"high", ratio.interval.high}};
-  };
-  document["ratio"] = ratio_json(verdict.time);
-  if (verdict.cycles) document["cycles_ratio"] = ratio_json(*verdict.cycles);
-  document["rounds"] = verdict.rounds;
-  document["verdict"] = to_string(verdict.verdict);
-  document["undecided"] = to_string(verdict.undecided);
-  if (verdict.rounds_needed) document["rounds_needed"] = *verdict.rounds_needed;
-  document["out_of_time"] = rounds.out_of_time;
-  if (kept != nullptr) {
-    document["file"] = kept->file();
-    document["run"] = kept->run();
-  }
-  options.result.object(std::move(document));
-}
 
 ExitCode ab_of_programs(AbOptions& options) {
   MeasureOptions measure = measure_options(options);
@@ -432,20 +277,25 @@ ExitCode ab(AbOptions& options) {
   const DeviceLimits& limits = device.info().limits;
   const std::array<PointSpec, 2> points{point_of_side(options, 0, limits), point_of_side(options, 1, limits)};
   if (points[0] == points[1]) throw CommandError(ExitCode::usage, say::ab::same_points{.point = describe(points[0])});
-  std::optional<KeptRounds> file;
-  if (!options.output.empty()) file.emplace(options, opened, points);
-  KeptRounds* const kept = file ? &*file : nullptr;
-  const Rounds rounds = take_turns(device, options, points, kept, cancel);
-  if (kept != nullptr) kept->finish(rounds.cancelled ? StoredRunState::cancelled : StoredRunState::complete);
-  if (rounds.row.base.ns.empty()) return ExitCode::partial;  // cancelled before there was anything
-  if (options.result.is("json")) {
-    print_json(rounds, device, options, kept);
-  } else if (options.result.is("csv")) {
-    print_csv(rounds, options.result);
-  } else {
-    print_for_people(rounds, opened, options, kept);
+  const RoundsFile file(options.output);
+  Turns turns(opened, options, points, file.path(), cancel);
+  turns.run();
+  if (turns.rounds() == 0) return ExitCode::partial;  // cancelled before there was anything
+  Output& out = options.result;
+  out.line(text(say::terminal::device{.device = opened.announcement}));
+  out.line(device.info().simulated
+               ? text(say::ab::computed{})
+               : text(say::ab::rule{
+                     .samples = options.samples,
+                     .looks = fmt::format("{}", fmt::join(analysis::rounds_to_look_at(options.rounds), ", "))}));
+  out.gap();
+  turns.judge([&](const ComparisonOutput& output) { print(output, out); });
+  if (turns.out_of_time()) out.line(text(say::ab::out_of_time{.seconds = fmt::format("{}", options.timeout_seconds)}));
+  if (file.kept()) {
+    out.line(
+        text(say::ab::kept{.run = turns.id(), .file = file.path().string(), .word = shell_quoted(turns.side_word())}));
   }
-  return rounds.cancelled ? ExitCode::partial : ExitCode::ok;
+  return cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include "app/compared_sides.h"
 #include "app/comparison_output.h"
 #include "app/interrupt.h"
-#include "app/point_fields.h"
 #include "app/status_line.h"
 #include "kernels/registry.h"
 #include "messages/ab.h"
@@ -24,6 +23,7 @@
 #include "profiler/analysis/alignment.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/metrics/rounds.h"
+#include "profiler/plan/command_text.h"
 #include "profiler/plan/round_order.h"
 #include "profiler/plan/sweep.h"
 #include "storage/compared_runs.h"
@@ -160,7 +160,7 @@ class ProgramTurns {
     judge([&](const ComparisonOutput& output) { attnscope::print(output, out); });
     if (out_of_time_) out.line(text(say::ab::out_of_time{.seconds = fmt::format("{}", options_.timeout_seconds)}));
     out.line(text(say::ab::kept_both{
-        .file = store_.file().string(), .base = shell_word(side_word(0)), .other = shell_word(side_word(1))}));
+        .file = store_.file().string(), .base = shell_quoted(side_word(0)), .other = shell_quoted(side_word(1))}));
   }
 
  private:

@@ -263,11 +263,11 @@ ExitCode leave(const Device& device, ExitCode code, Reporter& reporter, Output& 
 ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, CancelToken& cancel) {
   if (const auto words = several_devices(options.device); words && options.dry_run) {
     options.device = words->front();
-  } else if (words || options.each) {
+  } else if (words) {
     const Planner planner{
         .plan = [&](const DeviceLimits& limits) { return planned(options, limits, cancel, reporter); },
         .header = [&](const OpenedDevice& one, const SweepPlan& plan) { return planned_header(options, one, plan); }};
-    return collect_on_several(options, words.value_or(std::vector<std::string>()), planner, reporter, people, cancel);
+    return collect_on_several(options, *words, planner, reporter, people, cancel);
   }
   const std::optional<StoppedRun> stopped = run_to_continue(options, cancel);
   OpenedDevice opened = stopped ? open_device_of(*stopped, options.device, options.measure.counters, reporter,
@@ -364,17 +364,12 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   command.add_option("-d,--device", options->device, std::string(device_help) + several_devices_help)
       ->type_name("DEVICE")
       ->take_last();
-  CLI::Option* each = command.add_flag(
-      "--each", options->each,
-      "Of several devices, measure the whole plan on each, in a run of its own: by how much units of one "
-      "kind differ");
   CLI::Option* shard =
       command
           .add_option("--shard", options->shard,
                       "Only part K of N of the plan, with maps and curves whole: what `attnscope merge` joins again. "
                       "On any machine the same cut, balanced by predicted time")
-          ->type_name("K/N")
-          ->excludes(each);
+          ->type_name("K/N");
   command
       .add_option("--collection", options->collection,
                   "A name for the recording that the shards are of, where one plan is recorded in shards several times")
@@ -430,8 +425,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       "Measure what JSON lines on stdin ask for, one by one, until {\"request\":\"end\"}; the end of stdin without "
       "it cancels what waits. Events on stdout as with --jsonl. Requests: cancel, cancel-all, end, and "
       "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
-  for (const char* name :
-       {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds", "--shard", "--each"}) {
+  for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds", "--shard"}) {
     command.get_option(name)->excludes(serve);
   }
   command.add_flag("-q,--quiet", options->quiet, "No lines while running");

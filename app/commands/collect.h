@@ -39,7 +39,6 @@ struct CollectOptions {
   bool jsonl = false;
   bool serve = false;
   bool quiet = false;
-  bool each = false;
   std::string shard;       ///< as parse_shard() takes it; empty: all of the plan
   std::string collection;  ///< of several recordings of one cut plan, this one's name
   Output result;

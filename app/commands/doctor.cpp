@@ -4,23 +4,47 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "app/child_device.h"
 #include "app/command.h"
-#include "app/commands/noise.h"
-#include "app/loaded_points.h"
+#include "app/interrupt.h"
 #include "app/output.h"
-#include "app/reporter.h"
 #include "app/run_files.h"
-#include "kernels/model/device_limits.h"
-#include "messages/doctor_item.h"
-#include "messages/terminal.h"
+#include "app/status_line.h"
+#include "app/sweep_options.h"
+#include "messages/noise.h"
+#include "profiler/analysis/compared_values.h"
+#include "profiler/analysis/recording_noise.h"
+#include "profiler/measure/host_environment.h"
+#include "profiler/measure/runner.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/rounds.h"
+#include "profiler/plan/fields.h"
+#include "profiler/plan/text.h"
+#include "storage/run_store.h"
 
 namespace attnscope {
 namespace {
 
-using Status = DoctorFinding::Status;
+struct NoiseOptions {
+  explicit NoiseOptions(CLI::App& command) : sweep(command, "quick") {}
+
+  SweepOptions sweep;
+  std::string device;
+  std::string output;
+  int recordings = 6;
+  int rounds = 10;
+};
 
 struct DoctorOptions {
   explicit DoctorOptions(CLI::App& command) : measured(command) {}
@@ -29,83 +53,162 @@ struct DoctorOptions {
   NoiseOptions measured;
   int device = 0;
   bool strict = false;
-  bool jsonl = false;
   Output output;
 };
 
-Message item_title(std::string_view item) {
-  if (item == "driver") return say::doctor_item::driver{};
-  if (item == "device") return say::doctor_item::device{};
-  if (item == "counters") return say::doctor_item::counters{};
-  if (item == "clocks") return say::doctor_item::clocks{};
-  if (item == "cubin cache") return say::doctor_item::cubin_cache{};
-  if (item == "runs") return say::doctor_item::runs{};
-  if (item == "simulated device") return say::doctor_item::simulated_device{};
-  return Message::verbatim(std::string(item));  // a library's name
+using analysis::RecordedRounds;
+
+/// Recordings of one build on one GPU.
+struct Recordings {
+  DeviceInfo device;
+  Environment environment;
+  std::vector<RecordedRounds> all;
+};
+
+/// A record's own rounds go behind those that are there.
+void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
+  if (!analysis::has_values(record.disposition)) return;
+  analysis::RoundsOfSide& rounds = recorded[identity_text(record.spec)];
+  each_round(record, [&](int, std::span<const KernelRecord> kernels, const std::optional<ClockReading>& clocks) {
+    const auto all = std::ranges::find(kernels, "all", &KernelRecord::kernel);
+    if (all == kernels.end()) return;
+    const auto times = summarize(all->samples_ns);
+    if (!times || !(times->median > 0)) return;
+    rounds.ns.push_back(times->median);
+    if (clocks && clocks->sm_clock_hz > 0) rounds.cycles.push_back(times->median * clocks->sm_clock_hz / 1e9);
+  });
 }
 
-DoctorFinding runs_finding() {
+/// Hears how far a recording is: points done, and how many there are in its rounds.
+using Progress = std::function<void(std::size_t done, std::size_t total)>;
+
+/// Nothing where it was cancelled: noise is known of whole recordings only.
+std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& options, int nth,
+                                          const Progress& progress, const CancelToken& cancel) {
+  const SweepPlan plan = options.sweep.plan(device.info().limits, [&] { return cancel.cancelled(); });
+  MeasureOptions measure;
+  measure.counters = false;
+  measure.verify = nth == 0;
+  const auto seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  const SweepRounds rounds{.count = options.rounds, .seed = seed % (1ULL << 53U)};
+  RecordedRounds recorded;
+  RunObserver observer;
+  observer.on_point = [&](std::size_t, const PointRecord& record, const RunCounts& counts) {
+    add_rounds(record, recorded);
+    progress(counts.done, std::max<std::size_t>(1, counts.total));
+  };
+  const RunOutcome outcome = run_sweep(plan, device, measure, rounds, {}, observer, cancel);
+  if (outcome.state == RunState::cancelled) return std::nullopt;
+  if (outcome.state == RunState::device_lost) throw CommandError(ExitCode::error, outcome.reason);
+  return recorded;
+}
+
+Recordings measured(const NoiseOptions& options) {
+  CancelToken& cancel = cancel_on_signals();
+  Recordings recordings;
+  StatusLine line;
+  for (int nth = 0; nth < options.recordings; ++nth) {
+    const Progress progress = [&](std::size_t done, std::size_t total) {
+      line.show(
+          text(say::noise::progress{.nth = nth + 1, .recordings = options.recordings, .percent = 100 * done / total}));
+    };
+    std::unique_ptr<Device> device;
+    try {
+      device = open_child_device(own_program, options.device, cancel);
+    } catch (const CommandError& error) {
+      if (error.code() != ExitCode::partial) throw;
+      break;
+    }
+    if (device->info().simulated) throw CommandError(ExitCode::usage, say::noise::simulated{});
+    recordings.device = device->info();
+    recordings.environment = device->environment();
+    std::optional<RecordedRounds> whole = record_once(*device, options, nth, progress, cancel);
+    if (!whole) break;
+    recordings.all.push_back(std::move(*whole));
+  }
+  line.clear();
+  return recordings;
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.2g}", 100 * share);
+}
+
+void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
+  std::vector<double> spreads;
+  bool one_clock = true;
+  for (const auto& [name, point] : noise.points) {
+    one_clock = one_clock && point.at_one_clock > 0;
+    spreads.push_back(std::sqrt(point.at_one_clock > 0 ? point.at_one_clock : point.variance));
+  }
+  std::ranges::sort(spreads);
+  const Message found =
+      say::noise::found{.recordings = noise.recordings,
+                        .rounds = noise.rounds,
+                        .points = noise.points.size(),
+                        .device = recordings.device.limits.name,
+                        .driver = recordings.environment.driver_version,
+                        .how = one_clock ? Message(say::noise::at_one_clock{}) : say::noise::as_timed{},
+                        .median = percent(spreads[spreads.size() / 2]),
+                        .p95 = percent(spreads[spreads.size() * 95 / 100])};
+  std::cout << text(found) << '\n';
+}
+
+/// Where it is cancelled, what whole recordings say is kept, if there are two: CommandError (partial).
+ExitCode measure_noise(const NoiseOptions& options) {
+  // A file that cannot be written is known before it is measured.
+  std::optional<RunStore> store;
+  if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
+  const Recordings recordings = measured(options);
+  const bool cut_short = recordings.all.size() < static_cast<std::size_t>(options.recordings);
+  if (cut_short && recordings.all.size() < 2) throw CommandError(ExitCode::partial, say::noise::cancelled{});
+  const analysis::RecordingNoise noise = analysis::noise_of(recordings.all);
+  if (noise.points.empty()) throw CommandError(ExitCode::error, say::noise::too_few{});
+  tell(recordings, noise);
+  if (store) {
+    Environment environment = recordings.environment;
+    environment.app_version = program_version();
+    const std::string uid = store->add_noise(recordings.device, environment, noise);
+    std::cout << text(say::noise::kept{.file = printable(store->file().string()), .uid = uid}) << '\n';
+  }
+  if (!cut_short) return ExitCode::ok;
+  throw CommandError(ExitCode::partial, say::noise::cut_short{.recordings = recordings.all.size()});
+}
+
+DoctorCheck runs_check() {
   std::filesystem::path folder;
   try {
     folder = runs_folder();
   } catch (const CommandError&) {
-    return {.item = "runs",
-            .status = Status::warning,
-            .detail = say::terminal::no_home{},
-            .fix = say::terminal::no_home_fix{},
-            .still_works = say::terminal::works_with_o{}};
+    return {"runs", false, "no folder for runs: HOME is not set", "set HOME, or name files with -o"};
   }
   // The nearest folder that exists decides whether the rest can be made.
   std::filesystem::path existing = folder;
   while (!existing.empty() && !std::filesystem::exists(existing) && existing != existing.parent_path()) {
     existing = existing.parent_path();
   }
-  if (!existing.empty() && ::access(existing.c_str(), W_OK) == 0) {
-    return {.item = "runs",
-            .status = Status::ok,
-            .detail = Message::verbatim(folder.string()),
-            .fix = {},
-            .still_works = {}};
-  }
-  return {.item = "runs",
-          .status = Status::warning,
-          .detail = say::terminal::not_writable{.folder = folder.string()},
-          .fix = say::terminal::not_writable_fix{},
-          .still_works = say::terminal::works_with_o{}};
+  if (!existing.empty() && ::access(existing.c_str(), W_OK) == 0) return {"runs", true, folder.string(), ""};
+  return {"runs", false, fmt::format("{} cannot be written", folder.string()),
+          "make it writable, or name files with -o"};
 }
 
 ExitCode doctor(DoctorOptions& options) {
   if (options.noise) {
     options.measured.device = fmt::to_string(options.device);
-    if (!options.jsonl) return measure_noise(options.measured, nullptr);
-    return report_to_programs([&](Reporter& reporter) { return measure_noise(options.measured, &reporter); });
+    return measure_noise(options.measured);
   }
-  std::vector<DoctorFinding> findings = diagnose_gpu(options.device);
-  findings.push_back(runs_finding());
-  findings.push_back(
-      {.item = "simulated device",
-       .status = Status::ok,
-       .detail = say::terminal::simulated_device{.gpus = known_gpus().size(), .first = known_gpus().front().name},
-       .fix = {},
-       .still_works = {}});
-  bool all_ok = true;
+  std::vector<DoctorCheck> checks = check_gpu(options.device);
+  checks.push_back(runs_check());
   Output& out = options.output;
-  if (out.is("text")) {
-    for (const DoctorFinding& finding : findings) {
-      std::cout << fmt::format("{:<8} {:<17} {}\n", to_string(finding.status), text(item_title(finding.item)),
-                               text(finding.detail));
-      const auto add = [](const Message& line) { std::cout << fmt::format("{:26} {}\n", "", text(line)); };
-      if (!finding.fix.empty()) add(say::terminal::fix{.fix = finding.fix});
-      if (!finding.still_works.empty()) add(say::terminal::still_works{.what = finding.still_works});
-    }
-  }
-  Table table{{{"item"}, {"title"}, {"status"}, {"detail"}, {"fix"}, {"still_works"}, {"command"}}, {}};
-  for (const DoctorFinding& finding : findings) {
-    all_ok = all_ok && finding.status == Status::ok;
-    table.rows.push_back({finding.item, text(item_title(finding.item)), std::string(to_string(finding.status)),
-                          text(finding.detail), text(finding.fix), text(finding.still_works), finding.command});
+  Table table{{{"check"}, {"status"}, {"detail"}, {"fix"}}, {}};
+  for (const DoctorCheck& check : checks) {
+    table.rows.push_back({check.name, check.ok ? "ok" : "problem", check.detail, check.fix});
+    if (!out.is("text")) continue;
+    std::cout << fmt::format("{:<8} {:<12} {}\n", table.rows.back()[1], check.name, check.detail);
+    if (!check.fix.empty()) std::cout << fmt::format("{:21} fix: {}\n", "", check.fix);
   }
   if (!out.is("text")) out.table(table);
+  const bool all_ok = std::ranges::all_of(checks, &DoctorCheck::ok);
   return options.strict && !all_ok ? ExitCode::error : ExitCode::ok;
 }
 
@@ -116,38 +219,26 @@ Action add_doctor(CLI::App& command) {
   command.add_option("-d,--device", options->device, "GPU number")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command.add_flag("--strict", options->strict, "Exit with 1 unless all is well");
+  command.add_flag("--strict", options->strict, "Exit with 1 if there is a problem");
   options->output.add_to(command, Output::tables, Output::File::no);
   CLI::Option* noise = command.add_flag(
       "--noise", options->noise,
       "Measure what recordings of one build differ by, some minutes: repeated recordings, each a process of its own. "
       "`attnscope compare` holds recordings of this GPU, driver and day to it");
   NoiseOptions& measured = options->measured;
-  CLI::Option* output =
-      command
-          .add_option(
-              "-o,--output", measured.output,
-              "Of --noise, keep it in this .attnscope file, beside what it has; otherwise write the result there")
-          ->type_name("FILE");
   command
-      .add_flag("--jsonl", options->jsonl,
-                "Of --noise, progress as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current "
-                "launch")
-      ->needs(output)
-      ->needs(noise);
+      .add_option("-o,--output", measured.output,
+                  "Of --noise, keep it in this .attnscope file, beside what it has; otherwise write the result there")
+      ->type_name("FILE");
   command.add_option("--recordings", measured.recordings, "How many recordings")
       ->check(CLI::Range(4, 100))
       ->capture_default_str();
   command.add_option("--rounds", measured.rounds, "Rounds of each recording")
       ->check(CLI::Range(3, 1000))
       ->capture_default_str();
-  command.add_option("--from", measured.from, "Of these files' recordings of one build, and measure nothing")
-      ->type_name("FILE")
-      ->needs(noise);
   for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "--recordings", "--rounds"}) {
     command.get_option(name)->needs(noise);
   }
-  add_filter_option(command, measured.filter)->needs("--from");
   command.get_option("--strict")->excludes(noise);
   options->output.exclude(noise);
   return [options] {

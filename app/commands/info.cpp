@@ -19,11 +19,8 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "app/unit_times.h"
-#include "messages/bound.h"
 #include "messages/ceiling.h"
 #include "messages/terminal.h"
-#include "messages/units.h"
 #include "profiler/analysis/unit_use.h"
 #include "profiler/metrics/statement.h"
 #include "profiler/plan/text.h"
@@ -52,8 +49,6 @@ struct Seen {
   int rounds = 1;                                            // that were run
   std::size_t extrapolated = 0;                              // simulated in part
   std::map<std::string, std::size_t> busiest;                // units, of those that --why counted
-  std::size_t bounds_agree = 0;                              // what the model names and what was counted
-  std::map<std::pair<std::string, std::string>, std::size_t> bounds_differ;  // predicted, measured
 
   [[nodiscard]] std::size_t points() const {
     std::size_t sum = 0;
@@ -73,12 +68,6 @@ struct Seen {
     if (!record.rounds.empty()) rounds = std::max(rounds, record.rounds.back().round + 1);
     if (record.origin() == Provenance::extrapolated) ++extrapolated;
     if (const auto bound = analysis::busiest_unit(record)) ++busiest[text(bound->metric->label())];
-    const auto bounds = analysis::compare_bounds(record);
-    if (bounds && bounds->agree) ++bounds_agree;
-    if (bounds && !bounds->agree) {
-      ++bounds_differ[{text(analysis::words_of(bounds->predicted, bounds->predicted_binds)),
-                       text(analysis::words_of(bounds->counted, bounds->counted_binds))}];
-    }
   }
 };
 
@@ -114,13 +103,6 @@ std::string contents(const Seen& of_run) {
     std::vector<std::string> units;
     for (const auto& [unit, points] : of_run.busiest) units.push_back(fmt::format("{} ({})", unit, points));
     words += "; " + text(say::terminal::busiest{.units = fmt::format("{}", fmt::join(units, ", "))});
-  }
-  if (of_run.bounds_agree > 0) {
-    words += "; " + text(say::bound::points_agree{.points = counted_points(of_run.bounds_agree)});
-  }
-  for (const auto& [bounds, points] : of_run.bounds_differ) {
-    words += "; " + text(say::bound::points_differ{
-                        .predicted = bounds.first, .counted = bounds.second, .points = counted_points(points)});
   }
   return words;
 }
@@ -246,13 +228,6 @@ ExitCode info(InfoOptions& options) {
   Output& out = options.output;
   if (out.for_people()) say_file(store, runs, seen, out);
   if (!out.for_people() || !runs.empty()) out.table(table);
-  if (out.for_people()) {
-    for (const auto& [gpu, units] : units_in(store)) {
-      out.gap();
-      out.line(text(say::units::heading{.gpu = printable(gpu)}));
-      out.table(analysis::unit_table(units));
-    }
-  }
   if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
     spdlog::warn("{}", text(say::terminal::not_ours{.names = fmt::format("{}", fmt::join(extras, ", "))}));
   }

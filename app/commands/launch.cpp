@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // launch: one point's kernels on the GPU and nothing else, for profilers that look on from outside.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
-#include "app/output.h"
 #include "app/own_kernels.h"
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
-#include "profiler/plan/fields.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/units/spelling.h"
 
@@ -34,7 +29,6 @@ struct LaunchOptions {
   std::string cache_control = "all";
   int repeat = 10;
   double timeout_seconds = 60;
-  Output output;
 };
 
 SweepRequest request_of(const LaunchOptions& options) {
@@ -48,77 +42,15 @@ SweepRequest request_of(const LaunchOptions& options) {
   return request;
 }
 
-/// What the points of a plan differ in: fields, and where there are none, knobs.
-std::vector<std::string> varied(const std::vector<PointSpec>& points) {
-  std::vector<std::string> names;
-  for (const Field& field : point_fields()) {
-    const auto differs = [&](const PointSpec& point) {
-      return field_text(field, point) != field_text(field, points.front());
-    };
-    if (std::ranges::any_of(points, differs)) names.emplace_back(field.name);
-  }
-  if (!names.empty()) return names;
-  std::set<std::string> knobs;
-  for (const PointSpec& point : points) {
-    for (const Knobs::Entry& knob : point.knobs) knobs.insert(knob.first);
-  }
-  return {knobs.begin(), knobs.end()};
-}
-
 PointSpec one_point(const SweepRequest& request, const DeviceLimits& limits) {
   Result<SweepPlan, Message> plan = make_plan(request, limits, known_algorithms());
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   const std::vector<PointSpec>& points = plan->points;
   if (points.empty()) throw CommandError(ExitCode::usage, say::command::launch_no_point{});
   if (points.size() > 1) {
-    throw CommandError(ExitCode::usage,
-                       say::command::launch_several_points{
-                           .points = points.size(), .varied = fmt::format("{}", fmt::join(varied(points), ", "))});
+    throw CommandError(ExitCode::usage, say::command::launch_several_points{.points = points.size()});
   }
   return points.front();
-}
-
-std::string extent(const std::array<std::uint32_t, 3>& size) {
-  if (size[1] * size[2] == 1) return fmt::to_string(size[0]);
-  return size[2] == 1 ? fmt::format("{}x{}", size[0], size[1]) : fmt::format("{}x{}x{}", size[0], size[1], size[2]);
-}
-
-/// What the driver said of a launch; null for a set-up launch.
-const LaunchRecord* record_of(const KernelLaunch& launch, const PointRecord& record) {
-  for (const KernelRecord& kernel : record.kernels) {
-    if (kernel.launch && kernel.launch->kernel == launch.name) return &*kernel.launch;
-  }
-  return nullptr;
-}
-
-Table launches_of(const AttentionPlan& plan, const PointRecord& record, const LaunchOptions& options) {
-  const bool people = options.output.for_people();
-  Table table{{{"kernel"},
-               {"runs", true},
-               {"entry"},
-               {"grid"},
-               {"block"},
-               {people ? "shared" : "shared_bytes", true},
-               {"registers", true}},
-              {}};
-  for (const KernelLaunch& launch : plan.launches) {
-    const LaunchRecord* ran = record_of(launch, record);
-    if (launch.call) {  // what a library launches is its own business
-      table.rows.push_back(
-          {launch.name, fmt::to_string(launch.setup ? 1 : options.repeat), launch.source.entry, "", "", "", ""});
-      continue;
-    }
-    const std::int64_t shared = launch.dynamic_shared_bytes + (ran == nullptr ? 0 : ran->static_shared_bytes);
-    table.rows.push_back({launch.name, fmt::to_string(launch.setup ? 1 : options.repeat), launch.source.entry,
-                          extent(launch.grid), extent(launch.block),
-                          people ? text(Capacity(shared)) : fmt::to_string(shared),
-                          ran == nullptr ? "" : fmt::to_string(ran->registers)});
-  }
-  if (people) return table;
-  table.columns.push_back({"median_ns", true});  // of all measured kernels together
-  const auto time = summarize(record.kernel("all")->samples_ns);
-  for (std::vector<std::string>& row : table.rows) row.push_back(time ? fmt::format("{}", time->median) : "");
-  return table;
 }
 
 /// Ends the command for a point that did not run to its end.
@@ -134,7 +66,7 @@ Table launches_of(const AttentionPlan& plan, const PointRecord& record, const La
   std::_Exit(static_cast<int>(code));
 }
 
-ExitCode launch(LaunchOptions& options) {
+ExitCode launch(const LaunchOptions& options) {
   const SweepRequest request = request_of(options);
   CancelToken& cancel = cancel_on_signals();
   const OpenedDevice opened = open_device(options.device, false);
@@ -155,23 +87,15 @@ ExitCode launch(LaunchOptions& options) {
   const PointRecord record = device.measure(point, measure, cancel);
   if (record.disposition != Disposition::ok) fail(record, device);
 
-  const AttentionPlan plan = known_algorithms().find(point.algorithm)->plan(point.problem, point.config(), limits);
-  Output& out = options.output;
-  out.line(text(say::terminal::device{.device = opened.announcement}));
-  out.line(describe(point));
-  out.gap();
-  out.table(launches_of(plan, record, options));
+  fmt::print("{}\n{}\n", text(say::terminal::device{.device = opened.announcement}), describe(point));
   const auto time = summarize(record.kernel("all")->samples_ns);
   if (!time) return ExitCode::ok;
   const std::string cache(to_string(point.cache));
-  out.gap();
-  out.line(text(time->count == 1
-                    ? Message(say::terminal::launched_once{.time = text(Nanoseconds(time->median)), .cache = cache})
-                    : say::terminal::launched{.time = text(Nanoseconds(time->median)),
-                                              .runs = time->count,
-                                              .cache = cache,
-                                              .q1 = text(Nanoseconds(time->q1)),
-                                              .q3 = text(Nanoseconds(time->q3))}));
+  fmt::print("{}\n", text(say::terminal::launched{.time = text(Nanoseconds(time->median)),
+                                                  .runs = time->count,
+                                                  .cache = cache,
+                                                  .q1 = text(Nanoseconds(time->q1)),
+                                                  .q3 = text(Nanoseconds(time->q3))}));
   return ExitCode::ok;
 }
 
@@ -197,8 +121,7 @@ Action add_launch(CLI::App& command) {
   command.add_option("--timeout", options->timeout_seconds, "Seconds for one run")
       ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
-  options->output.add_to(command);
-  return [options] { return options->output.run([&] { return launch(*options); }); };
+  return [options] { return launch(*options); };
 }
 
 }  // namespace attnscope

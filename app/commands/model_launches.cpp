@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/commands/model_launches.h"
+// `attnscope model --against FILE --launches`: every measured launch with what its time is predicted from.
+#include "app/commands/model_against.h"
 
 #include <fmt/format.h>
 

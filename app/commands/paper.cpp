@@ -13,7 +13,7 @@
 #include "app/own_kernels.h"
 #include "messages/command.h"
 #include "messages/paper_notes.h"
-#include "profiler/analysis/tables/fig2_table.h"
+#include "profiler/analysis/paper_table.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 

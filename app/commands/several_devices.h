@@ -16,9 +16,8 @@ struct Planner {
   std::function<RunHeader(const OpenedDevice&, const SweepPlan&)> header;
 };
 
-/// `words`: as several_devices() gives them. They share one run, the points of a map or a curve on one of them, and
-/// each measures some anchor points as well; with --each, each measures all of it in a run of its own. Throws
-/// CommandError.
+/// `words`: as several_devices() gives them. They share one run, the points of a map or a curve on one of them.
+/// Throws CommandError.
 ExitCode collect_on_several(CollectOptions&, const std::vector<std::string>& words, const Planner&, Reporter&,
                             std::FILE* people, CancelToken&);
 

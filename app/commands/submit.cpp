@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "app/command.h"
-#include "app/point_fields.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/remote/link.h"
+#include "profiler/plan/command_text.h"
 #include "profiler/plan/shards.h"
 
 namespace attnscope {
@@ -44,7 +44,7 @@ CommandError failure(ExitCode code, std::string words) {
 
 std::string shell_words(const std::vector<std::string>& words) {
   std::vector<std::string> each;
-  for (const std::string& word : words) each.push_back(shell_word(word));
+  for (const std::string& word : words) each.push_back(shell_quoted(word));
   return fmt::format("{}", fmt::join(each, " "));
 }
 
@@ -52,7 +52,7 @@ std::string shell_words(const std::vector<std::string>& words) {
 std::string shell_pattern(const fs::path& folder) {
   std::string text;
   for (const char c : folder.string()) text += c == '%' ? std::string("%%") : std::string(1, c);
-  return shell_word(text);
+  return shell_quoted(text);
 }
 
 struct CommandOutput {
@@ -98,10 +98,10 @@ void check_plan(std::vector<std::string> words, int shards) {
 
 JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, const std::vector<std::string>& collect) {
   const fs::path folder = output.string() + ".shards";
-  const std::string program = shell_word(fs::read_symlink(own_program).string());
+  const std::string program = shell_quoted(fs::read_symlink(own_program).string());
   const std::string logs = shell_pattern(folder);
-  const std::string shard_files = shell_word(folder.string());
-  const std::string name = shell_word(output.stem().string());
+  const std::string shard_files = shell_quoted(folder.string());
+  const std::string name = shell_quoted(output.stem().string());
   const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + shell_words(options.sbatch) + "\n";
   // SQLite's WAL mode does not work on network file systems: a task collects on its node's own disk.
   std::string array = fmt::format(
@@ -143,7 +143,7 @@ exit "$code"
 )sh",
                                   fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch),
                                   fmt::arg("folder", shard_files), fmt::arg("program", program),
-                                  fmt::arg("output", shell_word(output.string())));
+                                  fmt::arg("output", shell_quoted(output.string())));
   return {folder, std::move(array), std::move(merge)};
 }
 

@@ -2,12 +2,12 @@
 #include "profiler/measure/tune.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "app/command.h"
@@ -32,14 +32,9 @@ struct TuneOptions {
   std::vector<std::int64_t> head_dims{32, 64, 80, 96, 128, 192, 256};
   std::vector<std::int64_t> lengths;
   std::string output;
-  std::string samples;
   bool check = false;
   Output result;
   bool force = false;
-
-  [[nodiscard]] OutputFile::Existing existing() const {
-    return force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind;
-  }
 };
 
 const std::vector<std::int64_t> default_lengths{512, 1024, 2048, 4096, 8192, 16384};
@@ -110,23 +105,6 @@ Table comparison(const std::vector<TuneResult>& results, bool people) {
   return table;
 }
 
-std::string samples_csv(const std::vector<TuneResult>& results) {
-  const std::vector<Knob> knobs = tuned_knobs(known_algorithms());
-  std::string text = "algorithm,pass,mask,d,N,br,bc";
-  for (const Knob& knob : knobs) text += fmt::format(",{}", knob.name);
-  text += ",median_ns\n";
-  for (const TuneResult& result : results) {
-    const TileChoice& of = result.choices.front();
-    for (const TuneSample& sample : result.samples) {
-      text += fmt::format("{},{},{},{},{},{},{}", of.algorithm, to_string(of.pass), mask_word(of), of.d, sample.n,
-                          sample.config.tile.br, sample.config.tile.bc);
-      for (const Knob& knob : knobs) text += fmt::format(",{}", knob_text(knob, sample.config.knobs));
-      text += fmt::format(",{:.0f}\n", sample.median_ns);
-    }
-  }
-  return text;
-}
-
 /// Warns of the head dimensions that none of the algorithms takes, and counts the cells that they would have had.
 std::size_t cells_nobody_takes(const TuneRequest& request) {
   std::size_t cells = 0;
@@ -178,24 +156,6 @@ void require_good(const std::vector<TuneResult>& results, std::size_t untimed) {
   throw CommandError(ExitCode::regression, found);
 }
 
-/// Before hours of measuring; what the file has stays.
-void require_writable(const std::string& path, const FileKind& kind, const TuneOptions& options) {
-  if (!path.empty()) OutputFile(path, kind, options.existing());
-}
-
-/// To stdout where the file fails: the text took long to measure.
-bool written(const std::string& path, const FileKind& kind, const TuneOptions& options, const std::string& text) {
-  try {
-    OutputFile file(path, kind, options.existing());
-    file.write(text);
-    file.commit();
-    return true;
-  } catch (const StorageError&) {
-    std::cout << text;
-    return false;
-  }
-}
-
 ExitCode run(TuneOptions& options) {
   const TuneRequest request = request_of(options);
   const OpenedDevice opened = open_device(options.device, false);
@@ -203,8 +163,11 @@ ExitCode run(TuneOptions& options) {
   if (device.info().simulated) {
     throw CommandError(ExitCode::usage, say::command::tuned_by_measuring{});
   }
-  require_writable(options.output, file_kind::tiles, options);
-  require_writable(options.samples, file_kind::tiles, options);
+  std::optional<OutputFile> file;  // before hours of measuring
+  if (!options.output.empty()) {
+    file.emplace(options.output, file_kind::tiles,
+                 options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
+  }
   fmt::print(stderr, "{}\n", text(say::terminal::device{.device = opened.announcement}));
   std::size_t untimed = cells_nobody_takes(request);
   TuneObserver observer;
@@ -233,14 +196,14 @@ ExitCode run(TuneOptions& options) {
   }
   const std::string table = format_tile_table(merge_choices(tile_table(), results));
   if (print_tiles) std::cout << table;
-  std::vector<std::string> failed;
-  if (!options.output.empty() && !written(options.output, file_kind::tiles, options, table))
-    failed.push_back(options.output);
-  if (!options.samples.empty() && !written(options.samples, file_kind::tiles, options, samples_csv(results)))
-    failed.push_back(options.samples);
-  if (!failed.empty()) {
-    throw CommandError(ExitCode::error,
-                       say::command::written_to_stdout{.files = fmt::format("{}", fmt::join(failed, " and "))});
+  if (file) {
+    try {
+      file->write(table);
+      file->commit();
+    } catch (const StorageError&) {
+      std::cout << table;  // it took long to measure
+      throw;
+    }
   }
   if (!device.usable()) throw CommandError(ExitCode::error, say::command::tuning_lost_device{});
   if (cancel.cancelled()) return ExitCode::partial;
@@ -266,8 +229,7 @@ Action add_tune(CLI::App& command) {
        "4096,16384,65536,131072)",
        "N");
   command.add_option("-o,--output", options->output, "Write the table there (default: print it)")->type_name("FILE");
-  command.add_option("--samples", options->samples, "Write every tile's median there, as CSV")->type_name("FILE");
-  command.add_flag("--force", options->force, "Let -o and --samples replace files of another kind, too");
+  command.add_flag("--force", options->force, "Let -o replace a file of another kind, too");
   command.add_flag("--check", options->check,
                    "Exit with 4 if `auto`, as it is built in, is anywhere more than 3% slower than the fastest tile or "
                    "fails, or if a cell has no tile that runs; with 1 if nothing was measured");

@@ -18,8 +18,6 @@
 #include "kernels/registry.h"
 #include "messages/command.h"
 #include "messages/terminal.h"
-#include "profiler/measure/accuracy.h"
-#include "profiler/plan/shards.h"
 
 namespace attnscope {
 namespace {
@@ -28,35 +26,13 @@ struct VerifyOptions {
   std::string device;
   std::vector<std::string> algorithms;
   bool quick = false;
-  std::string part;
   bool all = false;
-  bool fp8_table = false;
   Output output;
 };
 
 /// Every seventh case: seven kinds of input and eleven shapes have no common divisor with the step, so that each kind
 /// still meets each shape somewhere in the table.
 constexpr std::size_t quick_step = 7;
-
-/// "2/4": the second of four parts. Throws CommandError.
-Shard parse_part(const std::string& text) {
-  if (text.empty()) return {};
-  const auto part = parse_shard(text);
-  if (!part) throw CommandError(ExitCode::usage, say::command::bad_part{.part = text});
-  return *part;
-}
-
-/// Neighbouring cases, which share references.
-std::vector<VerifyCase> take(const Shard& part, const std::vector<VerifyCase>& cases) {
-  const auto count = static_cast<std::size_t>(part.count);
-  const auto number = static_cast<std::size_t>(part.number);
-  const std::size_t each = cases.size() / count;
-  const std::size_t longer = cases.size() % count;  // the first parts take one more
-  const auto begin = [&](std::size_t i) {
-    return cases.begin() + static_cast<std::ptrdiff_t>(each * i + std::min(i, longer));
-  };
-  return {begin(number - 1), begin(number)};
-}
 
 /// The rows of the summary: one an algorithm, pass, dtype, mask and head dimension.
 using Group = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
@@ -121,37 +97,12 @@ struct Told {
   }
 };
 
-constexpr int accuracy_seeds = 20;
-
-/// Table 3 of arXiv 2407.08608 beside what this device computes.
-ExitCode accuracy(VerifyOptions& options, Device& device) {
-  std::vector<AccuracyLine> lines = accuracy_lines(device.algorithms(), device.info().limits);
-  const bool whole = measure_accuracy(device, lines, accuracy_seeds, cancel_on_signals());
-  Table table{{{"point"}, {"draws", true}, {"RMSE", true}, {"low", true}, {"high", true}, {"paper", true}}, {}};
-  ExitCode code = whole ? ExitCode::ok : ExitCode::partial;
-  for (const AccuracyLine& line : lines) {
-    const std::string name = describe(line.spec);
-    if (!line.failed.empty()) {
-      spdlog::error("{}: {}", name, text(line.failed));
-      code = ExitCode::error;
-    } else if (line.rms.size() > 1) {
-      const auto [mean, low, high] = mean_interval(line.rms);
-      const auto number = [](double value) { return fmt::format("{:.3e}", value); };
-      table.rows.push_back({name, std::to_string(line.rms.size()), number(mean), number(low), number(high),
-                            fmt::format("{:.1e}", line.paper)});
-    }
-  }
-  options.output.table(table);
-  return code;
-}
-
 ExitCode verify(VerifyOptions& options) {
   for (const std::string& name : options.algorithms) {
     if (known_algorithms().find(name) == nullptr) {
       throw CommandError(ExitCode::usage, say::command::unknown_algorithm{.name = name});
     }
   }
-  const Shard part = parse_part(options.part);
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {
@@ -159,7 +110,6 @@ ExitCode verify(VerifyOptions& options) {
   }
   fmt::print(stderr, "{}\n", text(say::terminal::device{.device = opened.announcement}));
 
-  if (options.fp8_table) return accuracy(options, device);
   std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits, device.algorithms());
   if (cases.empty()) throw CommandError(ExitCode::usage, say::command::no_case{});
   if (options.quick) {
@@ -167,7 +117,6 @@ ExitCode verify(VerifyOptions& options) {
     for (std::size_t i = 0; i < cases.size(); i += quick_step) some.push_back(cases[i]);
     cases = std::move(some);
   }
-  cases = take(part, cases);
 
   Told told;
   VerifyObserver observer;
@@ -208,12 +157,7 @@ Action add_verify(CLI::App& command) {
       ->type_name("NAMES")
       ->delimiter(',');
   command.add_flag("--quick", options->quick, "Every seventh case");
-  command.add_option("--part", options->part, "Only the K-th of M parts of that, to run them side by side")
-      ->type_name("K/M");
   command.add_flag("--all", options->all, "A row a case instead of the summary");
-  command.add_flag(
-      "--fp8-table", options->fp8_table,
-      "Instead: how far O is from float64 with operands of 16 and 8 bits, beside Table 3 of arXiv 2407.08608");
   options->output.add_to(command);
   return [options] { return options->output.run([&] { return verify(*options); }); };
 }

@@ -13,7 +13,6 @@
 #include "profiler/analysis/compared_differences.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/one_clock.h"
-#include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/recording_noise.h"
 #include "profiler/analysis/row_keys.h"

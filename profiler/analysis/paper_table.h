@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/analysis/point_table.h"
+#include "profiler/analysis/tables/table.h"
 
 namespace attnscope::analysis {
 
@@ -36,5 +37,11 @@ struct PaperTable {
 /// Products are what the kernels issue, recomputation included (modelled); device memory is measured where the
 /// collector did, else the buffers of the plan (modelled).
 [[nodiscard]] PaperTable build_paper_table(const PointTable&, std::span<const Row> rows);
+
+/// Fig. 2 left, then Fig. 2 middle, with the titles of algorithms and provenances, or the words that programs read.
+/// Points and rows have to outlive it.
+[[nodiscard]] Table fig2_table(const PointTable&, const PaperTable&, bool titles);
+/// Why ours differ from the paper's, a sentence each; none where nothing was compared.
+[[nodiscard]] std::vector<Message> fig2_notes(const PointTable&, const PaperTable&);
 
 }  // namespace attnscope::analysis

@@ -31,18 +31,6 @@ namespace attnscope::analysis {
 
 /// Curves of bytes, time and rate over N, and maps of tiles.
 enum class PlotKind { bytes, time, rate, maps };
-/// "bytes", "time", "rate", "maps".
-[[nodiscard]] std::string_view to_string(PlotKind);
-
-/// What a list of plots is narrowed to; nothing said: all.
-struct PlotChoice {
-  std::set<PlotKind> kinds;
-  std::map<std::string, std::vector<std::string>> values;  ///< by a facet's key or label: "d" -> 64, 128
-};
-/// Words as "bytes", "maps", "d=128", "mask=causal", "heads=1x132", also several in one, with commas between. Kinds add
-/// up, and so do the values of one facet. The error is one line.
-[[nodiscard]] Result<PlotChoice, Message> parse_plot_choice(std::span<const std::string> words);
-
 struct Plot {
   PlotKind kind = PlotKind::bytes;
   std::string stem;
@@ -55,10 +43,8 @@ struct Plot {
 
 /// Of each problem the curves that its points have something to show on, each number of splits by itself where it was
 /// swept over them; none of a problem with but one N whose tiles make a map. Of each problem, algorithm and device that
-/// was swept over tiles the maps of time, SM<->L2 and DRAM bytes. An error where a chosen facet or value is none of
-/// these points'.
-[[nodiscard]] Result<std::vector<Plot>, Message> plan_plots(const PointTable&, const PlotChoice& = {});
-
+/// was swept over tiles the maps of time, SM<->L2 and DRAM bytes.
+[[nodiscard]] std::vector<Plot> plan_plots(const PointTable&);
 /// Whether the points have but one N and some algorithm's tiles make a map: a curve says nothing of them.
 [[nodiscard]] bool only_a_tile_map(const PointTable&, std::span<const Row> rows);
 

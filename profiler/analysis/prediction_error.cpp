@@ -7,11 +7,14 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <numeric>
+#include <optional>
 #include <tuple>
+#include <utility>
 
+#include "messages/prediction.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -24,90 +27,79 @@ PointSpec problem_alone(const PointSpec& spec) {
   return problem;
 }
 
-std::optional<double> time_of(const PointRecord& record) {
-  const KernelRecord* all = record.kernel("all");
-  const auto summary = all != nullptr ? summarize(all->samples_ns) : std::nullopt;
-  return summary ? std::optional(summary->median) : std::nullopt;
-}
-
-std::optional<double> value_of(const PointRecord& record, std::string_view metric) {
-  const auto found = evaluate(metric, record);
-  return found ? std::optional(found->value) : std::nullopt;
-}
-std::optional<double> settled_of(const PointRecord& record) {
-  return value_of(record, metric_key::dram_settled_bytes);
-}
-
 /// One value of a point, on both sides.
 struct Pair {
   double measured = 0;
   double predicted = 0;
-  [[nodiscard]] double ratio() const { return predicted / measured; }
-  [[nodiscard]] double error() const { return std::abs(ratio() - 1); }
+  [[nodiscard]] double error() const { return std::abs(predicted / measured - 1); }
 };
 
-std::optional<Pair> pair_of(std::optional<double> measured, std::optional<double> predicted, double least) {
-  if (!measured || !predicted || *measured <= least || *predicted <= 0) return {};
-  return Pair{*measured, *predicted};
+std::optional<Pair> pair_of(std::string_view metric, const PredictedPoint& point, double least) {
+  const auto measured = evaluate(metric, *point.measured);
+  const auto predicted = evaluate(metric, *point.predicted);
+  if (!measured || !predicted || measured->value <= least || predicted->value <= 0) return {};
+  return Pair{measured->value, predicted->value};
 }
 
 struct JudgedPoint {
   const PredictedPoint* point = nullptr;
-  const PointSpec* spec = nullptr;
   std::string problem;  ///< with the device and the algorithm: the points of a map share it
-  Half half = Half::fitted;
+  std::string tile;     ///< with all else that the point is known by
   std::optional<Pair> dram;
   std::optional<Pair> time;
 };
+using Points = std::vector<const JudgedPoint*>;
+using Problems = std::map<std::string_view, Points>;
 
 JudgedPoint judge(const PredictedPoint& point) {
   const PointSpec& spec = point.measured->spec;
   return {.point = &point,
-          .spec = &spec,
           .problem = point.device + " " + spec.algorithm + " " + identity_text(problem_alone(spec)),
-          .half = half_of(spec),
-          .dram = pair_of(settled_of(*point.measured), settled_of(*point.predicted), least_dram_bytes),
-          .time = pair_of(time_of(*point.measured), time_of(*point.predicted), 0)};
+          .tile = identity_text(spec),
+          .dram = pair_of(metric_key::dram_settled_bytes, point, least_dram_bytes),
+          .time = pair_of(metric_key::time_median_ns, point, 0)};
 }
 
-std::optional<ErrorFigures> figures(std::span<const JudgedPoint* const> points,
-                                    std::optional<Pair> JudgedPoint::*value) {
-  std::map<std::string_view, std::vector<Pair>> problems;
-  ErrorFigures result;
+/// Linear interpolation between order statistics. Pre: values.
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], place - static_cast<double>(below));
+}
+
+Problems by_problem(const Points& points, std::optional<Pair> JudgedPoint::*value) {
+  Problems problems;
   for (const JudgedPoint* point : points) {
-    const std::optional<Pair>& pair = point->*value;
-    if (!pair) continue;
-    problems[point->problem].push_back(*pair);
-    result.worst_factor = std::max({result.worst_factor, pair->ratio(), 1 / pair->ratio()});
-    ++result.points;
+    if (point->*value) problems[point->problem].push_back(point);
   }
-  if (problems.empty()) return {};
-  result.problems = problems.size();
-  std::vector<double> errors;
-  std::vector<double> ratios;
-  for (const auto& [problem, pairs] : problems) {
-    std::vector<double> its_errors;
-    std::vector<double> its_ratios;
-    for (const Pair& pair : pairs) {
-      its_errors.push_back(pair.error());
-      its_ratios.push_back(pair.ratio());
-    }
-    errors.push_back(quantile(std::move(its_errors), 0.5));
-    ratios.push_back(quantile(std::move(its_ratios), 0.5));
-  }
-  result.median = quantile(errors, 0.5);
-  result.p95 = quantile(errors, 0.95);
-  result.ratio = quantile(ratios, 0.5);
-  return result;
+  return problems;
 }
 
-/// Of one problem, each tile once, in their order.
-std::vector<const JudgedPoint*> distinct_tiles(std::span<const JudgedPoint* const> points) {
-  using Tiles = std::map<std::string, const JudgedPoint*>;
+std::optional<ErrorRow> errors_of(const Points& points, std::optional<Pair> JudgedPoint::*value) {
+  ErrorRow row;
+  std::vector<double> medians;
+  for (const auto& [problem, of_problem] : by_problem(points, value)) {
+    std::vector<double> errors;
+    for (const JudgedPoint* point : of_problem) errors.push_back((point->*value)->error());
+    row.points += errors.size();
+    medians.push_back(quantile(std::move(errors), 0.5));
+  }
+  if (medians.empty()) return {};
+  row.problems = medians.size();
+  row.median = quantile(medians, 0.5);
+  row.p95 = quantile(std::move(medians), 0.95);
+  return row;
+}
+
+/// Of one problem, each tile once. Of runs that share a tile the one with the most tiles counts, and others beside it
+/// that share none with it: what two runs timed is not counted twice.
+Points distinct_tiles(const Points& points) {
+  using Tiles = std::map<std::string_view, const JudgedPoint*>;
   std::map<std::string_view, Tiles> runs;
-  for (const JudgedPoint* point : points) runs[point->point->run].emplace(identity_text(*point->spec), point);
+  for (const JudgedPoint* point : points) runs[point->point->run].emplace(point->tile, point);
   std::vector<const Tiles*> by_size;
-  by_size.reserve(runs.size());
   for (const auto& [run, tiles] : runs) by_size.push_back(&tiles);
   std::ranges::stable_sort(by_size, std::ranges::greater(), [](const Tiles* tiles) { return tiles->size(); });
   Tiles taken;
@@ -115,90 +107,45 @@ std::vector<const JudgedPoint*> distinct_tiles(std::span<const JudgedPoint* cons
     if (std::ranges::any_of(*tiles, [&](const auto& each) { return taken.contains(each.first); })) continue;
     taken.insert(tiles->begin(), tiles->end());
   }
-  std::vector<const JudgedPoint*> result;
-  for (const JudgedPoint* point : points) {
-    const auto tile = taken.find(identity_text(*point->spec));
-    if (tile != taken.end() && tile->second == point) result.push_back(point);
-  }
-  return result;
+  Points distinct;
+  for (const auto& [tile, point] : taken) distinct.push_back(point);
+  return distinct;
 }
 
-/// Of the ratios of two of these tiles' times. Pre: two of them.
-ErrorFigures pair_figures(std::span<const double> measured, std::span<const double> predicted) {
-  std::vector<double> errors;
-  errors.reserve(measured.size() * (measured.size() - 1) / 2);
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    for (std::size_t k = i + 1; k < measured.size(); ++k) {
-      const double off = predicted[i] / predicted[k] * measured[k] / measured[i];
-      errors.push_back(std::max(off, 1 / off) - 1);
-    }
-  }
-  return {.points = errors.size(),
-          .problems = 1,
-          .median = quantile(errors, 0.5),
-          .p95 = quantile(errors, 0.95),
-          .worst_factor = 1 + std::ranges::max(errors)};
-}
-
-/// Over the problems of such a row.
-std::optional<ErrorFigures> figures_of_tiles(std::span<const TileRanks> ranks, const ErrorRow& row) {
-  ErrorFigures result;
+std::optional<ErrorRow> errors_of_tile_ratios(const Points& points) {
+  ErrorRow row;
   std::vector<double> medians;
-  for (const TileRanks& of_problem : ranks) {
-    const PointSpec& spec = of_problem.problem;
-    if (!row.algorithm.empty() && row.algorithm != judged_as(spec.algorithm, spec.problem.dtype)) continue;
-    if ((row.pass && *row.pass != spec.problem.pass) || (row.half && *row.half != of_problem.half)) continue;
-    result.points += of_problem.pairs.points;
-    result.p95 = std::max(result.p95, of_problem.pairs.p95);
-    result.worst_factor = std::max(result.worst_factor, of_problem.pairs.worst_factor);
-    medians.push_back(of_problem.pairs.median);
-  }
-  if (medians.empty()) return std::nullopt;
-  result.problems = medians.size();
-  result.median = quantile(std::move(medians), 0.5);
-  return result;
-}
-
-std::vector<TileRanks> ranks_of(std::span<const JudgedPoint> judged) {
-  std::map<std::string_view, std::vector<const JudgedPoint*>> problems;
-  for (const JudgedPoint& point : judged) {
-    if (point.time) problems[point.problem].push_back(&point);
-  }
-  std::vector<TileRanks> ranks;
-  for (const auto& [problem, points] : problems) {
-    if (points.size() < least_tiles) continue;
-    const std::vector<const JudgedPoint*> tiles = distinct_tiles(points);
+  for (const auto& [problem, of_problem] : by_problem(points, &JudgedPoint::time)) {
+    const Points tiles = distinct_tiles(of_problem);
     if (tiles.size() < least_tiles) continue;
-    std::vector<double> measured;
-    std::vector<double> predicted;
-    for (const JudgedPoint* tile : tiles) {
-      measured.push_back(tile->time->measured);
-      predicted.push_back(tile->time->predicted);
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      for (std::size_t k = i + 1; k < tiles.size(); ++k) {
+        const Pair& one = *tiles[i]->time;
+        const Pair& other = *tiles[k]->time;
+        const double off = one.predicted / other.predicted * other.measured / one.measured;
+        errors.push_back(std::max(off, 1 / off) - 1);
+      }
     }
-    const auto chosen = static_cast<std::size_t>(std::ranges::min_element(predicted) - predicted.begin());
-    ranks.push_back({.problem = *tiles.front()->spec,
-                     .device = tiles.front()->point->device,
-                     .half = tiles.front()->half,
-                     .tiles = tiles.size(),
-                     .spearman = rank_correlation(measured, predicted),
-                     .chosen_over = measured[chosen] / std::ranges::min(measured),
-                     .pairs = pair_figures(measured, predicted)});
+    row.points += errors.size();
+    row.p95 = std::max(row.p95, quantile(errors, 0.95));
+    medians.push_back(quantile(std::move(errors), 0.5));
   }
-  return ranks;
+  if (medians.empty()) return {};
+  row.problems = medians.size();
+  row.median = quantile(std::move(medians), 0.5);
+  return row;
 }
 
-std::vector<double> ranks_with_ties(std::span<const double> values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
-  std::vector<double> ranks(values.size());
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t end = first;
-    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
-    for (std::size_t i = first; i < end; ++i) ranks[order[i]] = static_cast<double>(first + end - 1) / 2;
-    first = end;
-  }
-  return ranks;
+std::optional<ErrorRow> errors_of(const Points& points, std::string_view quantity) {
+  if (quantity == "tile_ratio") return errors_of_tile_ratios(points);
+  return errors_of(points, quantity == "time" ? &JudgedPoint::time : &JudgedPoint::dram);
+}
+
+Message title_of_quantity(std::string_view quantity) {
+  if (quantity == "time") return say::prediction::time{};
+  if (quantity == "tile_ratio") return say::prediction::tile_ratio{};
+  return say::prediction::dram{};
 }
 
 }  // namespace
@@ -216,66 +163,62 @@ Half half_of(const PointSpec& spec) {
   return ((hash >> 32U) & 1U) != 0 ? Half::held_out : Half::fitted;
 }
 
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return std::lerp(values[below], values[above], place - static_cast<double>(below));
-}
-
-double rank_correlation(std::span<const double> a, std::span<const double> b) {
-  const std::vector<double> x = ranks_with_ties(a);
-  const std::vector<double> y = ranks_with_ties(b);
-  const double mean = (static_cast<double>(x.size()) - 1) / 2;
-  double xy = 0;
-  double xx = 0;
-  double yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xy += (x[i] - mean) * (y[i] - mean);
-    xx += (x[i] - mean) * (x[i] - mean);
-    yy += (y[i] - mean) * (y[i] - mean);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
-}
-
 std::string judged_as(std::string_view algorithm, DType dtype) {
   return bytes_per_element(dtype) == 1 ? fmt::format("{} {}", algorithm, to_string(dtype)) : std::string(algorithm);
 }
 
-PredictionErrors prediction_errors(std::span<const PredictedPoint> points) {
+std::vector<ErrorRow> prediction_errors(std::span<const PredictedPoint> points) {
   std::vector<JudgedPoint> judged;
   judged.reserve(points.size());
   for (const PredictedPoint& point : points) judged.push_back(judge(point));
-
-  using Key = std::tuple<std::string, Pass, Half>;
-  std::map<Key, std::vector<const JudgedPoint*>> groups;
-  std::map<std::optional<Half>, std::vector<const JudgedPoint*>> sums;
+  std::map<std::tuple<std::string, Pass, Half>, Points> groups;
+  std::map<std::optional<Half>, Points> sums;
   for (const JudgedPoint& point : judged) {
-    const std::string name = judged_as(point.spec->algorithm, point.spec->problem.dtype);
-    groups[{name, point.spec->problem.pass, point.half}].push_back(&point);
-    sums[point.half].push_back(&point);
+    const PointSpec& spec = point.point->measured->spec;
+    const Half half = half_of(spec);
+    groups[{judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, half}].push_back(&point);
+    sums[half].push_back(&point);
     sums[std::nullopt].push_back(&point);
   }
-  PredictionErrors result;
-  result.ranks = ranks_of(judged);
-  const auto add = [&](ErrorRow row, std::span<const JudgedPoint* const> of) {
-    row.dram = figures(of, &JudgedPoint::dram);
-    row.time = figures(of, &JudgedPoint::time);
-    row.tiles = figures_of_tiles(result.ranks, row);
-    result.rows.push_back(std::move(row));
-  };
-  for (const auto& [key, of] : groups) {
-    const auto& [algorithm, pass, half] = key;
-    add({.algorithm = algorithm, .pass = pass, .half = half, .dram = {}, .time = {}, .tiles = {}}, of);
+  std::vector<ErrorRow> rows;
+  for (const char* quantity : {"dram_bytes", "time", "tile_ratio"}) {
+    const auto add = [&](std::string_view algorithm, std::string_view pass, std::string_view half, const Points& of) {
+      std::optional<ErrorRow> row = errors_of(of, quantity);
+      if (!row) return;
+      row->algorithm = algorithm;
+      row->pass = pass;
+      row->half = half;
+      row->quantity = quantity;
+      rows.push_back(*std::move(row));
+    };
+    for (const auto& [key, of] : groups) {
+      add(std::get<0>(key), to_string(std::get<Pass>(key)), to_string(std::get<Half>(key)), of);
+    }
+    for (const auto& [half, of] : sums) add("all", "all", half ? to_string(*half) : "both", of);
   }
-  for (const auto& [half, of] : sums)
-    add({.algorithm = {}, .pass = {}, .half = half, .dram = {}, .time = {}, .tiles = {}}, of);
-  result.unsettled = static_cast<std::size_t>(std::ranges::count_if(points, [](const PredictedPoint& point) {
-    const auto bytes = value_of(*point.measured, metric_key::dram_bytes);
-    return bytes && *bytes > least_dram_bytes && !settled_of(*point.measured);
-  }));
-  return result;
+  return rows;
+}
+
+Table error_table(std::vector<ErrorRow> rows, bool people) {
+  TableOf<ErrorRow> table(std::move(rows));
+  const auto error = [people](double value) {
+    return Cell{.text = people ? text(Share(value)) : fmt::format("{:.6g}", value), .number = value};
+  };
+  table.add({.key = "algorithm", .title = text(say::prediction::algorithm{})},
+            [](const ErrorRow& row) { return row.algorithm; });
+  table.add({.key = "pass", .title = text(say::prediction::pass{})}, [](const ErrorRow& row) { return row.pass; });
+  table.add({.key = "half", .title = text(say::prediction::half{})}, [](const ErrorRow& row) { return row.half; });
+  table.add({.key = "quantity", .title = text(say::prediction::quantity{})},
+            [people](const ErrorRow& row) { return people ? text(title_of_quantity(row.quantity)) : row.quantity; });
+  table.add({.key = "points", .title = text(say::prediction::points{})},
+            [](const ErrorRow& row) { return static_cast<double>(row.points); });
+  table.add({.key = "problems", .title = text(say::prediction::problems{})},
+            [](const ErrorRow& row) { return static_cast<double>(row.problems); });
+  table.add({.key = "median_error", .title = text(say::prediction::median{}), .kind = ColumnKind::number},
+            [error](const ErrorRow& row) { return error(row.median); });
+  table.add({.key = "p95_error", .title = text(say::prediction::p95{}), .kind = ColumnKind::number},
+            [error](const ErrorRow& row) { return error(row.p95); });
+  return std::move(table).take();
 }
 
 }  // namespace attnscope::analysis

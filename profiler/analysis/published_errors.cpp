@@ -5,34 +5,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "kernels/model/device_limits.h"
-#include "messages/prediction.h"
-#include "profiler/analysis/prediction_error.h"
-#include "profiler/analysis/published_errors_text.h"
 #include "profiler/analysis/verdicts.h"
 
 namespace attnscope::analysis {
 namespace {
-
-enum ErrorField {
-  algorithm_field,
-  pass_field,
-  half_field,
-  quantity_field,
-  problem_field,
-  points_field,
-  problems_field,
-  median_field,
-  p95_field,
-  worst_field,
-  ratio_field,
-  spearman_field,
-  chosen_field,
-  devices_field,
-  error_fields
-};
 
 std::vector<std::string_view> cut(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -50,41 +28,15 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::optional<PublishedError> error_of(const std::vector<std::string_view>& fields) {
-  PublishedError row;
-  row.algorithm = fields[algorithm_field];
-  row.pass = fields[pass_field];
-  row.half = fields[half_field];
-  row.quantity = fields[quantity_field];
-  if (double ratio = 1; read_number(fields[ratio_field], ratio)) row.ratio = ratio;
-  const bool whole = read_number(fields[points_field], row.points) &&
-                     read_number(fields[problems_field], row.problems) &&
-                     read_number(fields[median_field], row.median) && read_number(fields[p95_field], row.p95) &&
-                     read_number(fields[worst_field], row.worst_factor);
-  return whole ? std::optional(row) : std::nullopt;
-}
-
-std::optional<PublishedRanks> ranks_of(const std::vector<std::string_view>& fields) {
-  PublishedRanks row;
-  row.algorithm = fields[algorithm_field];
-  row.pass = fields[pass_field];
-  row.half = fields[half_field];
-  row.problem = fields[problem_field];
-  const bool whole = read_number(fields[points_field], row.tiles) &&
-                     read_number(fields[spearman_field], row.spearman) &&
-                     read_number(fields[chosen_field], row.chosen_over);
-  return whole ? std::optional(row) : std::nullopt;
-}
-
 }  // namespace
 
-const PublishedError* PublishedErrors::find(std::string_view algorithm, Pass pass, std::string_view quantity) const {
+const ErrorRow* PublishedErrors::find(std::string_view algorithm, Pass pass, std::string_view quantity) const {
   for (const Half half : {Half::held_out, Half::fitted}) {
-    const auto row = std::ranges::find_if(errors, [&](const PublishedError& each) {
+    const auto row = std::ranges::find_if(rows, [&](const ErrorRow& each) {
       return each.algorithm == algorithm && each.pass == to_string(pass) && each.quantity == quantity &&
              each.half == to_string(half);
     });
-    if (row != errors.end()) return &*row;
+    if (row != rows.end()) return &*row;
   }
   return nullptr;
 }
@@ -94,36 +46,36 @@ PublishedErrors parse_published_errors(std::string_view csv) {
   for (std::string_view line : cut(csv, '\n')) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     const std::vector<std::string_view> fields = cut(line, ',');
-    if (fields.size() != error_fields) continue;
-    if (std::optional<PublishedError> row = error_of(fields)) {
-      table.errors.push_back(*std::move(row));
-      table.device = fields[devices_field];
-    } else if (std::optional<PublishedRanks> ranks = ranks_of(fields)) {
-      table.ranks.push_back(*std::move(ranks));
+    if (fields.size() != 9) continue;
+    ErrorRow row{std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3])};
+    if (!read_number(fields[4], row.points) || !read_number(fields[5], row.problems) ||
+        !read_number(fields[6], row.median) || !read_number(fields[7], row.p95)) {
+      continue;
     }
+    table.rows.push_back(std::move(row));
+    table.device = fields[8];
   }
   return table;
 }
 
-Message title_of_quantity(std::string_view quantity) {
-  if (quantity == "time") return say::prediction::time{};
-  if (quantity == "tile_ratio") return say::prediction::tile_ratio{};
-  return say::prediction::dram{};
-}
-
-const PublishedErrors& published_errors(std::string_view gpu) {
+const PublishedErrors* validated_errors(std::string_view gpu) {
   static const std::array tables{parse_published_errors(h200_errors_text()),
                                  parse_published_errors(h100_errors_text())};
   const auto* own =
       std::ranges::find_if(tables, [&](const PublishedErrors& table) { return same_gpu(table.device, gpu); });
-  return own == tables.end() ? tables.front() : *own;
+  return own == tables.end() ? nullptr : own;
+}
+
+const PublishedErrors& published_errors(std::string_view gpu) {
+  const PublishedErrors* own = validated_errors(gpu);
+  return own != nullptr ? *own : *validated_errors("NVIDIA H200");
 }
 
 double published_time_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
   constexpr std::size_t enough_points = 20;  // of fewer the 95th of 100 is not known
   double of_few = 0;
   double of_all = 0;
-  for (const PublishedError& error : table.errors) {
+  for (const ErrorRow& error : table.rows) {
     if (error.quantity != "time" || error.half != "held out") continue;
     if (error.algorithm == "all") of_all = std::max(of_all, error.p95);
     if (error.algorithm != algorithm || error.pass != to_string(pass)) continue;
@@ -136,7 +88,7 @@ double published_time_error(const PublishedErrors& table, std::string_view algor
 double published_tile_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
   double own = 0;
   double worst = 0;
-  for (const PublishedError& error : table.errors) {
+  for (const ErrorRow& error : table.rows) {
     if (error.quantity != "tile_ratio") continue;
     worst = std::max(worst, error.p95);
     if (error.algorithm == algorithm && error.pass == to_string(pass)) own = std::max(own, error.p95);

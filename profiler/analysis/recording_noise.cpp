@@ -136,44 +136,4 @@ FoundVariance NoiseModel::of(std::string_view point, double ns, std::size_t roun
   return found;
 }
 
-HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin) {
-  HeldOutNoise result;
-  std::vector<double> detectable;
-  for (std::size_t a = 0; a < recordings.size(); ++a) {
-    for (std::size_t b = a + 1; b < recordings.size(); ++b) {
-      std::vector<RecordedRounds> others;
-      for (std::size_t i = 0; i < recordings.size(); ++i) {
-        if (i != a && i != b) others.push_back(recordings[i]);
-      }
-      const NoiseModel noise(noise_of(others));
-      std::vector<ComparedRow> rows;
-      for (const auto& [point, base] : recordings[a]) {
-        const auto other = recordings[b].find(point);
-        if (other == recordings[b].end()) continue;
-        ComparedRow& row = rows.emplace_back();
-        row.base = base;
-        row.other = other->second;
-        row.base.recordings.assign(base.ns.size(), 0);
-        row.other.recordings.assign(other->second.ns.size(), 1);
-        hold_clock(row);
-        const double ns = std::exp(place_of_medians(base.ns));
-        for (RoundsOfSide* side : {&row.base, &row.other}) {
-          side->place = noise.of(point, ns, side->ns.size(), row.one_clock);
-        }
-      }
-      for (const RowVerdict& row : judge(rows, {.margin = margin})) {
-        ++result.rows;
-        if (row.verdict == Verdict::same) ++result.same;
-        if (row.verdict == Verdict::faster || row.verdict == Verdict::slower) ++result.changed;
-        detectable.push_back(row.detectable);
-      }
-    }
-  }
-  if (detectable.empty()) return result;
-  const auto middle = detectable.begin() + static_cast<std::ptrdiff_t>(detectable.size() / 2);
-  std::ranges::nth_element(detectable, middle);
-  result.detectable = *middle;
-  return result;
-}
-
 }  // namespace attnscope::analysis

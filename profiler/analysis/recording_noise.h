@@ -72,15 +72,4 @@ class NoiseModel {
   Line at_one_clock_;
 };
 
-/// Two recordings of one build, judged with the others' noise: how often a row is called changed, and what change would
-/// be found.
-struct HeldOutNoise {
-  std::size_t rows = 0;
-  std::size_t changed = 0;  ///< FASTER or SLOWER, though nothing was
-  std::size_t same = 0;
-  double detectable = 0;  ///< median over rows of the relative change that is found 9 times of 10
-};
-/// Each pair of recordings in turn, judged at this margin with the noise of all others. Pre: four or more.
-[[nodiscard]] HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin);
-
 }  // namespace attnscope::analysis

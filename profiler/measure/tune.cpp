@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -28,8 +27,6 @@ constexpr double hopeless = 1.4;
 constexpr int hopeless_lengths = 2;
 /// Up to it a screened tile is measured again.
 constexpr double worth_a_second_look = 1.10;
-/// Up to it, then, a third time.
-constexpr double worth_a_third_look = 1.04;
 /// Up to it, other values of knobs (Knob::variants) are tried as well, of so many tiles a length.
 constexpr double worth_variants = 1.03;
 constexpr std::size_t most_leaders = 4;
@@ -44,8 +41,7 @@ struct Sampling {
   int most;
 };
 constexpr Sampling screening{3, 5};
-constexpr Sampling second_look{5, 10};
-constexpr Sampling third_look{10, 30};
+constexpr Sampling second_look{10, 30};
 
 bool decodes(const Algorithm& algorithm) {
   return algorithm.facts().decodes;
@@ -318,19 +314,11 @@ class TileSearch {
     }
   }
 
-  /// Two rounds, so that what the clock did in one of them does not decide.
   void confirm(std::size_t c) {
-    const auto look = [&](std::vector<std::size_t> trials, Sampling sampling) {
-      if (std::ranges::find(trials, now_[c]) == trials.end()) trials.push_back(now_[c]);
-      for (const std::size_t t : trials) {
-        double& known = trials_[t].confirmed[c];
-        const double ns = measure(trials_[t], c, sampling, 0);
-        if (ns > 0) known = known > 0 ? std::min(known, ns) : ns;
-      }
-    };
     if (fastest(c, &Trial::screened) == 0) return;
-    look(within(worth_a_second_look, c, &Trial::screened), second_look);
-    look(within(worth_a_third_look, c, &Trial::confirmed), third_look);
+    std::vector<std::size_t> trials = within(worth_a_second_look, c, &Trial::screened);
+    if (std::ranges::find(trials, now_[c]) == trials.end()) trials.push_back(now_[c]);
+    for (const std::size_t t : trials) trials_[t].confirmed[c] = measure(trials_[t], c, second_look, 0);
   }
 
   /// To the fastest there; 0 when not measured well.
@@ -343,76 +331,35 @@ class TileSearch {
     return std::ranges::any_of(trials_, [](const Trial& trial) { return !trial.own_choice; });
   }
 
-  /// A tile for each of the cells `measured`: of those near the fastest, with as few choices taken from the algorithm,
-  /// then as few changes, then as little time as can be.
+  /// A tile for each of the cells `measured`, in their order.
   [[nodiscard]] std::vector<std::size_t> choose(std::span<const std::size_t> measured) const {
-    using Cost = std::tuple<int, int, double>;
-    struct Step {
-      std::size_t trial;
-      Cost cost;
-      std::size_t before;
-    };
     const bool choice = has_choice();
-    std::vector<std::vector<Step>> steps;
+    std::vector<std::size_t> chosen;
     for (const std::size_t c : measured) {
-      std::vector<Step> here;
-      for (const std::size_t t : within(choice ? own_choice_worth : noise, c, &Trial::confirmed)) {
-        const bool own = choice && trials_[t].own_choice;
-        const double to_fastest = ratio(t, c);
-        if (to_fastest > noise && !own) continue;
-        Step step{t, {}, 0};
-        for (std::size_t b = 0; b < (steps.empty() ? 1 : steps.back().size()); ++b) {
-          Cost cost = steps.empty() ? Cost{} : steps.back()[b].cost;
-          std::get<0>(cost) += choice && !own ? 1 : 0;
-          std::get<1>(cost) += !steps.empty() && steps.back()[b].trial != t ? 1 : 0;
-          std::get<2>(cost) += std::log(to_fastest);
-          if (b == 0 || cost < step.cost) step = {t, cost, b};
-        }
-        here.push_back(step);
-      }
-      steps.push_back(std::move(here));
-    }
-    std::vector<std::size_t> chosen(measured.size());
-    std::size_t at = 0;
-    for (std::size_t i = measured.size(); i-- > 0;) {
-      if (i + 1 == measured.size()) {
-        at = static_cast<std::size_t>(std::ranges::min_element(steps[i], {}, &Step::cost) - steps[i].begin());
-      }
-      chosen[i] = steps[i][at].trial;
-      at = steps[i][at].before;
+      std::vector<std::size_t> near = within(choice ? own_choice_worth : noise, c, &Trial::confirmed);
+      const auto is_good = [&](std::size_t t) { return ratio(t, c) <= noise || trials_[t].own_choice; };
+      std::erase_if(near, [&](std::size_t t) { return !is_good(t); });
+      const auto own = std::ranges::find_if(near, [&](std::size_t t) { return choice && trials_[t].own_choice; });
+      const bool has_own = own != near.end();
+      const auto same = chosen.empty() ? near.end() : std::ranges::find(near, chosen.back());
+      const bool stays = same != near.end() && (!has_own || trials_[*same].own_choice);
+      chosen.push_back(stays ? *same : has_own ? *own : near.front());
     }
     return chosen;
   }
 
-  /// The worst ratio of a tile over cells; 0 when it was not measured at one of them.
+  /// The worst ratio of a tile over cells.
   [[nodiscard]] double worst(std::size_t t, std::span<const std::size_t> cells) const {
     double most = 0;
-    for (const std::size_t c : cells) {
-      if (trials_[t].confirmed[c] == 0) return 0;
-      most = std::max(most, ratio(t, c));
-    }
+    for (const std::size_t c : cells) most = std::max(most, ratio(t, c));
     return most;
   }
 
   [[nodiscard]] std::string reason(std::size_t chosen, std::span<const std::size_t> cells, std::size_t tiles) const {
     std::vector<std::string> ratios;
     for (const std::size_t c : cells) ratios.push_back(fmt::format("{} {:.3f}", cells_[c].n_k, ratio(chosen, c)));
-    std::string text = fmt::format("of {} tiles; at worst {:.3f} of the fastest, at N {}", tiles, worst(chosen, cells),
-                                   fmt::join(ratios, ", "));
-    std::optional<std::size_t> next;
-    for (std::size_t t = 0; t < trials_.size(); ++t) {
-      if (t == chosen || worst(t, cells) == 0) continue;
-      if (!next || worst(t, cells) < worst(*next, cells)) next = t;
-    }
-    // A tile with a value of its own may well be faster than the one chosen.
-    const bool own = trials_[chosen].own_choice && has_choice();
-    const double most = worst(chosen, cells);
-    const bool faster = next && !trials_[*next].own_choice && worst(*next, cells) < most;
-    if (own && (most > noise || faster)) {
-      text += fmt::format("; own {} preferred within {:.0f}%", followed_->name, 100 * (own_choice_worth - 1));
-    }
-    if (next) text += fmt::format("; next {} at worst {:.3f}", describe(trials_[*next].config), worst(*next, cells));
-    return text;
+    return fmt::format("of {} tiles; at worst {:.3f} of the fastest, at N {}", tiles, worst(chosen, cells),
+                       fmt::join(ratios, ", "));
   }
 
   [[nodiscard]] std::optional<TuneResult> result() const {
@@ -422,14 +369,9 @@ class TileSearch {
     }
     if (measured.empty()) return std::nullopt;
     TuneResult result;
-    for (const Trial& trial : trials_) {
-      const std::size_t before = result.samples.size();
-      for (std::size_t c = 0; c < cells_.size(); ++c) {
-        const double ns = trial.confirmed[c] > 0 ? trial.confirmed[c] : trial.screened[c];
-        if (ns > 0) result.samples.push_back({trial.config, cells_[c].n_k, ns});
-      }
-      if (result.samples.size() > before) ++result.tiles;
-    }
+    result.tiles = static_cast<std::size_t>(std::ranges::count_if(trials_, [](const Trial& trial) {
+      return std::ranges::any_of(trial.screened, [](double ns) { return ns > 0; });
+    }));
     const std::vector<std::size_t> chosen = choose(measured);
     for (std::size_t i = 0; i < measured.size(); ++i) {
       const std::size_t c = measured[i];

@@ -24,13 +24,6 @@ struct TuneRequest {
   DType dtype = DType::fp16;
 };
 
-/// One tile at one length.
-struct TuneSample {
-  Config config;
-  std::int64_t n = 0;
-  double median_ns = 0;
-};
-
 /// What was found at one length.
 struct TuneCell {
   std::int64_t n = 0;
@@ -50,7 +43,6 @@ struct TuneResult {
   std::vector<TileChoice> choices;  ///< by ascending n; never empty
   std::size_t tiles = 0;            ///< that were measured
   std::vector<TuneCell> cells;      ///< by ascending n
-  std::vector<TuneSample> samples;  ///< every tile at every length at which it was measured
 };
 
 /// Called with each finished result, with each tile that could not be measured: its point's record, and with each
@@ -68,7 +60,7 @@ struct TuneObserver {
 /// For each algorithm, pass, mask and d (those that the algorithm takes): screens the candidates at every length with
 /// few samples (but for those that were far off at two lengths before), then Knob::variants of the leaders, and
 /// measures what is within 10% of the fastest at a length again with more samples. Takes the fastest at each length,
-/// but of tiles within 1% those that change least along N, and the algorithm's own choice where it is within 2%.
+/// but the tile of the length before where it is within 1%, and the algorithm's own choice where it is within 2%.
 /// Tiles whose kernels use local memory are no choice: what they spill is traffic that no model has.
 /// Cold L2, no counters, outputs unchecked. Stops at a cancel with what is finished.
 [[nodiscard]] std::vector<TuneResult> tune(Device&, const TuneRequest&, const TuneObserver&, const CancelToken&);

@@ -171,9 +171,7 @@ Message section_title(std::string_view key) {
 
 Result<Document, Message> make_report(const Input& input, const Request& request) {
   if (std::optional<Message> refused = refusal(input, request)) return Failure{*std::move(refused)};
-  Context context{input, request, {}, compare_with_baseline(input, request)};
-  Result<std::vector<analysis::Plot>, Message> plots = analysis::plan_plots(input.table);
-  if (plots.ok()) context.plots = *std::move(plots);
+  Context context{input, request, analysis::plan_plots(input.table), compare_with_baseline(input, request)};
   Document document;
   document.title = title_of(context);
   document.subtitle = subtitle(input);

@@ -9,14 +9,12 @@
 #include <set>
 
 #include "messages/paper_notes.h"
-#include "messages/prediction.h"
 #include "messages/report.h"
 #include "profiler/analysis/compared_values.h"
 #include "profiler/analysis/peaks.h"
-#include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/tables/ceiling_table.h"
-#include "profiler/analysis/tables/fig2_table.h"
+#include "profiler/analysis/paper_table.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/sections.h"
 #include "profiler/report/svg.h"
@@ -25,7 +23,6 @@
 namespace attnscope::report {
 namespace {
 
-using analysis::PublishedError;
 using analysis::Row;
 using analysis::RunIndex;
 
@@ -44,72 +41,44 @@ bool has_simulated_values(const Context& context, Row row) {
   return is_simulated(context.table().points().origin(row)) && analysis::has_values(context.table().disposition(row));
 }
 
-/// What is simulated here of the GPUs that one published table stands for.
-struct Simulated {
-  std::set<std::pair<std::string, std::string>> parts;  ///< judged_as() and pass
-  std::set<std::string> others;                         ///< GPUs that were not the table's own
-};
+/// Algorithms, as judged_as() returns them, and their passes.
+using SimulatedParts = std::set<std::pair<std::string, std::string>>;
 
-std::map<std::string, Simulated> simulated_by_judge(const Context& context) {
-  std::map<RunIndex, Simulated*> of_run;
-  std::map<std::string, Simulated> all;
+/// By the GPU that was simulated; of several names of one with a table of errors, by that table's.
+std::map<std::string, SimulatedParts> simulated_parts(const Context& context) {
+  std::map<std::string, SimulatedParts> parts;
   for (const Row row : context.table().rows()) {
     if (!has_simulated_values(context, row)) continue;
-    Simulated*& simulated = of_run[context.table().run_index(row)];
-    if (simulated == nullptr) {
-      const std::string& gpu = context.table().run(row).device_name;
-      const std::string& judge = analysis::published_errors(gpu).device;
-      simulated = &all[judge];
-      if (!same_gpu(judge, gpu)) simulated->others.insert(gpu);
-    }
+    const std::string& gpu = context.table().run(row).device_name;
+    const analysis::PublishedErrors* errors = analysis::validated_errors(gpu);
     const AttentionProblem problem = context.table().problem(row);
-    simulated->parts.emplace(analysis::judged_as(context.table().algorithm(row), problem.dtype),
-                             to_string(problem.pass));
+    parts[errors != nullptr ? errors->device : gpu].emplace(
+        analysis::judged_as(context.table().algorithm(row), problem.dtype), to_string(problem.pass));
   }
-  return all;
+  return parts;
 }
 
-/// Of the algorithms and passes that are simulated here: those of problems that nothing was fitted to, where there are
-/// some. Names of algorithms that were never compared go to `never`.
-Table error_table(const analysis::PublishedErrors& published, const Simulated& simulated,
-                  std::set<std::string>& never) {
-  Table table{"",
-              {{text(say::prediction::quantity{})},
-               {text(say::prediction::algorithm{})},
-               {text(say::prediction::pass{})},
-               {text(say::prediction::half{})},
-               {text(say::prediction::problems{}), true},
-               {text(say::prediction::points{}), true},
-               {text(say::prediction::median{}), true},
-               {text(say::prediction::p95{}), true},
-               {text(say::prediction::worst{}), true},
-               {text(say::prediction::ratio{}), true}},
-              {}};
-  std::size_t points = 0;
-  std::set<std::pair<std::string, std::string>> known;
-  for (const PublishedError& error : published.errors) {
-    if (error.algorithm == "all" && error.pass == "all" && error.half == "both" && error.quantity != "tile_ratio")
-      points = std::max(points, error.points);
-    if (!simulated.parts.contains({error.algorithm, error.pass})) continue;
-    known.emplace(error.algorithm, error.pass);
-    table.rows.push_back({{text(analysis::title_of_quantity(error.quantity))},
-                          {error.algorithm},
-                          {error.pass},
-                          {error.half},
-                          {fmt::format("{}", error.problems)},
-                          {fmt::format("{}", error.points)},
-                          {text(Share(error.median))},
-                          {text(Share(error.p95))},
-                          {fmt::format("{:.2f}", error.worst_factor)},
-                          {error.ratio ? fmt::format("{:.3f}", *error.ratio) : ""}});
+void add_errors(const Context& context, std::vector<Block>& blocks) {
+  std::set<std::string> not_validated;
+  for (const auto& [gpu, parts] : simulated_parts(context)) {
+    const analysis::PublishedErrors* errors = analysis::validated_errors(gpu);
+    std::vector<analysis::ErrorRow> rows;
+    std::set<std::pair<std::string, std::string>> known;
+    for (const analysis::ErrorRow& row : errors != nullptr ? errors->rows : std::vector<analysis::ErrorRow>{}) {
+      if (!parts.contains({row.algorithm, row.pass})) continue;
+      known.emplace(row.algorithm, row.pass);
+      rows.push_back(row);
+    }
+    for (const auto& part : parts) {
+      if (!known.contains(part)) not_validated.insert(fmt::format("{} {} ({})", part.first, part.second, gpu));
+    }
+    if (rows.empty()) continue;
+    blocks.emplace_back(
+        written_out(analysis::error_table(std::move(rows), true), text(say::report::errors_caption{.gpu = gpu})));
   }
-  for (const auto& each : simulated.parts) {
-    if (!known.contains(each)) never.insert(fmt::format("{} {}", each.first, each.second));
+  if (!not_validated.empty()) {
+    blocks.emplace_back(Paragraph{{{text(say::report::errors_none{.what = joined(not_validated)})}}, true});
   }
-  if (!table.rows.empty()) {
-    table.caption = text(say::report::errors_caption{.points = points, .devices = published.device});
-  }
-  return table;
 }
 
 constexpr std::array<std::string_view, 6> counted_keys{metric_key::l2_to_sm_bytes,  metric_key::sm_to_l2_bytes,
@@ -246,16 +215,7 @@ void add_ceilings(const Context& context, std::vector<Block>& blocks) {
 }
 
 void add_trust(const Context& context, std::vector<Block>& blocks) {
-  std::set<std::string> never;
-  for (const auto& [judge, simulated] : simulated_by_judge(context)) {
-    Table errors = error_table(analysis::published_errors(judge), simulated, never);
-    if (errors.rows.empty()) continue;
-    blocks.emplace_back(std::move(errors));
-    const std::string others = joined(simulated.others);
-    if (!others.empty())
-      blocks.emplace_back(Paragraph{{{text(say::report::errors_elsewhere{.devices = judge, .others = others})}}, true});
-  }
-  if (!never.empty()) blocks.emplace_back(plain(say::report::errors_none{.algorithms = joined(never)}));
+  add_errors(context, blocks);
   add_imported(context, blocks);
 }
 

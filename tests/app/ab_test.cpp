@@ -36,16 +36,6 @@ class Ab : public ::testing::Test {
     return document["rows"].at(0);
   }
 
-  static void expect_same_verdict(const nlohmann::json& row, const nlohmann::json& ab) {
-    EXPECT_EQ(row["verdict"], ab["verdict"]);
-    EXPECT_EQ(row["rounds"], ab["rounds"]);
-    EXPECT_EQ(row["base_ns"], ab["base"]["median_ns"]);
-    EXPECT_EQ(row["other_ns"], ab["other"]["median_ns"]);
-    EXPECT_EQ(row["ratio"], ab["ratio"]["value"]);
-    EXPECT_EQ(row["ratio_low"], ab["ratio"]["low"]);
-    EXPECT_EQ(row["ratio_high"], ab["ratio"]["high"]);
-  }
-
   void expect_refused(const Words& words, int code, const std::string& says) {
     const Outcome outcome = ab(words);
     EXPECT_EQ(outcome.exit_code, code) << outcome.err;
@@ -62,21 +52,18 @@ TEST_F(Ab, a_simulation_needs_one_round) {
                     "--base", "algorithm=fa1", "--with",  "algorithm=fa2"};
   const Outcome people = ab(words);
   EXPECT_EQ(people.exit_code, 0) << people.err;
-  EXPECT_THAT(people.out, AllOf(HasSubstr("Computed, not measured"), HasSubstr("FASTER at a margin of 1%"),
-                                HasSubstr("fa2 fp16 batch 1 heads 8 N 1024 d 64")));
-  const nlohmann::json document = nlohmann::json::parse(ab(words + Words{"--json"}).out);
-  EXPECT_EQ(document["provenance"], "simulated");
-  EXPECT_EQ(document["verdict"], "FASTER");
-  EXPECT_EQ(document["base"]["rounds_ns"].size(), 1U);
-  EXPECT_NEAR(document["ratio"]["value"].get<double>(),
-              document["other"]["median_ns"].get<double>() / document["base"]["median_ns"].get<double>(), 1e-12);
+  EXPECT_THAT(people.out, AllOf(HasSubstr("Computed, not measured"), HasSubstr("1 FASTER"), HasSubstr("fa2")));
+  const nlohmann::json row = nlohmann::json::parse(ab(words + Words{"--json"}).out)["rows"].at(0);
+  EXPECT_EQ(row["verdict"], "FASTER");
+  EXPECT_EQ(row["rounds"], 1);
+  EXPECT_NEAR(row["ratio"].get<double>(), row["other_ns"].get<double>() / row["base_ns"].get<double>(), 1e-12);
 }
 
 TEST_F(Ab, a_side_may_say_otherwise_than_both) {
   const Outcome outcome = ab({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated", "--base", "dtype=fp16", "--with",
                               "dtype=bf16", "algorithm=fa1"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("fa1 bf16"), HasSubstr("against fa2 fp16")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("fa1"), HasSubstr("bf16"), HasSubstr("fa2"), HasSubstr("fp16")));
 }
 
 TEST_F(Ab, what_is_kept_is_judged_alike) {
@@ -94,10 +81,9 @@ TEST_F(Ab, what_is_kept_is_judged_alike) {
                     "-o",
                     in_folder("kept.attnscope"),
                     "--json"};
-  const nlohmann::json first = nlohmann::json::parse(ab(words).out);
-  EXPECT_EQ(first["run"], 1);
+  const nlohmann::json first = nlohmann::json::parse(ab(words).out)["rows"].at(0);
   const nlohmann::json row = compared("kept.attnscope");
-  expect_same_verdict(row, first);
+  EXPECT_EQ(row, first);
   EXPECT_THAT(row["base_point"], HasSubstr("fp16"));
   EXPECT_THAT(row["other_point"], HasSubstr("bf16"));
   // A second one goes to the same file, as a run of its own.
@@ -106,7 +92,7 @@ TEST_F(Ab, what_is_kept_is_judged_alike) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_THAT(again.out, AllOf(HasSubstr("run 2 of "), HasSubstr("kept.attnscope:2")));
   EXPECT_THAT(compared("kept.attnscope:2")["base_point"], HasSubstr("fa1"));
-  expect_same_verdict(compared("kept.attnscope:1"), first);
+  EXPECT_EQ(compared("kept.attnscope:1"), first);
 }
 
 TEST_F(Ab, what_failed_is_kept_too) {
@@ -215,22 +201,19 @@ TEST_F(Ab, rounds_go_on_until_a_look) {
                     "--json",          "--no-verify", "--base", "tile=32x32", "--with",   "tile=64x64"};
   const Outcome outcome = ab(words, options);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const nlohmann::json document = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(document["looks"], (nlohmann::json{5, 7}));
-  const std::size_t rounds = document["rounds"];
+  const nlohmann::json first = nlohmann::json::parse(outcome.out)["rows"].at(0);
+  const std::size_t rounds = first["rounds"];
   EXPECT_TRUE(rounds == 5 || rounds == 7) << rounds;
-  EXPECT_EQ(document["base"]["rounds_ns"].size(), rounds);
-  EXPECT_EQ(document["other"]["rounds_ns"].size(), rounds);
-  EXPECT_LE(document["ratio"]["low"], document["ratio"]["value"]);
-  EXPECT_GE(document["ratio"]["high"], document["ratio"]["value"]);
-  if (document["verdict"] == "AMBIGUOUS") {
+  EXPECT_LE(first["ratio_low"], first["ratio"]);
+  EXPECT_GE(first["ratio_high"], first["ratio"]);
+  if (first["verdict"] == "AMBIGUOUS") {
     EXPECT_EQ(rounds, 7U);
   }
-  EXPECT_EQ(document["provenance"], "measured");
 
-  const nlohmann::json kept = nlohmann::json::parse(ab(words + Words{"-o", in_folder("kept.attnscope")}, options).out);
+  const Outcome again = ab(words + Words{"-o", in_folder("kept.attnscope")}, options);
+  const nlohmann::json kept = nlohmann::json::parse(again.out)["rows"].at(0);
   const nlohmann::json row = compared("kept.attnscope");
-  expect_same_verdict(row, kept);
+  EXPECT_EQ(row, kept);
   EXPECT_EQ(row["interleaved"], "yes");
   const Outcome notes = run(folder_, {"compare", in_folder("kept.attnscope")});
   EXPECT_THAT(notes.out, HasSubstr("Looked at up to 3 times"));

@@ -192,14 +192,6 @@ TEST_F(Compare, a_simulation_is_trusted_as_far_as_its_published_error) {
   EXPECT_GT(judged, 0U);
 }
 
-// What recordings of long ago differed by holds for nothing that is recorded today.
-TEST_F(Compare, noise_of_old_recordings_is_told_but_not_kept) {
-  const Outcome outcome =
-      run(folder_, {"doctor", "--noise", "--from", ATTNSCOPE_SAMPLE_OF_SCHEMA_3, "-o", folder_ / "noise.attnscope"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("more than a day old"));
-}
-
 // Each changed point is slower by what was planted, and no other is.
 TEST_F(Compare, planted_changes_are_found) {
   const Words words{"collect", "-d",   "simulated",     "--algorithms", "fa2", "-a",     "N=[256,512,1024,2048]",

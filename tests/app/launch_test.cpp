@@ -4,10 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "kernels/registry.h"
-#include "profiler/plan/point_spec.h"
 #include "stand_in.h"
 #include "subprocess.h"
 
@@ -43,39 +40,6 @@ TEST_F(Launch, says_what_it_launched_and_the_median_time) {
   EXPECT_EQ(people.exit_code, 0) << people.err;
   EXPECT_THAT(people.out, AllOf(StartsWith("Device: GPU 0, "), HasSubstr("naive"), HasSubstr("N 256 d 64"),
                                 HasSubstr(", the median of 10 runs from a cold L2 (quartiles ")));
-  Words programs = axes;
-  programs.insert(programs.end(), {"--json", "--repeat", "3"});
-  const Outcome outcome = launch(programs);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto rows = nlohmann::json::parse(outcome.out)["rows"];
-
-  PointSpec point;
-  point.algorithm = "naive";
-  point.problem = {.heads_q = 2, .heads_kv = 2, .n_q = 256, .n_k = 256, .d = 64};
-  point.problem.pass = Pass::bwd;
-  const Algorithm& algorithm = *built_in_algorithms().find("naive");
-  const DeviceLimits& limits = *find_gpu("H200");
-  point.tile = algorithm.default_config(point.problem, limits).tile;
-  const AttentionPlan plan = algorithm.plan(point.problem, point.config(), limits);
-  ASSERT_EQ(rows.size(), plan.launches.size());
-  bool any_setup = false;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const KernelLaunch& expected = plan.launches[i];
-    EXPECT_EQ(rows[i].at("kernel"), expected.name);
-    EXPECT_EQ(rows[i].at("entry"), expected.source.entry);
-    EXPECT_EQ(rows[i].at("runs"), expected.setup ? 1 : 3);
-    EXPECT_THAT(rows[i].at("grid").get<std::string>(), StartsWith(std::to_string(expected.grid[0])));
-    EXPECT_GE(rows[i].at("shared_bytes").get<std::int64_t>(), expected.dynamic_shared_bytes);
-    EXPECT_GT(rows[i].at("median_ns").get<double>(), 0);
-    any_setup = any_setup || expected.setup;
-  }
-  EXPECT_TRUE(any_setup);
-}
-
-TEST_F(Launch, one_run_is_no_median) {
-  const Outcome outcome = launch({"algorithm=fa2", "N=128", "d=64", "--repeat", "1", "--cache-control", "none"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr(", one run from a warm L2\n"));
 }
 
 TEST_F(Launch, opens_no_counters_and_writes_no_file) {
@@ -89,8 +53,7 @@ TEST_F(Launch, takes_exactly_one_point) {
   const Outcome several = launch({"algorithm=[fa1,fa2]", "N=[256,512]", "d=64"});
   EXPECT_EQ(several.exit_code, 2);
   expect_one_line(several);
-  EXPECT_THAT(several.err,
-              AllOf(HasSubstr("these axes make 4;"), HasSubstr("one value each for algorithm"), HasSubstr("n_q")));
+  EXPECT_THAT(several.err, HasSubstr("these axes make 4;"));
   const Outcome no_algorithm = launch({"N=256", "d=64"});
   EXPECT_EQ(no_algorithm.exit_code, 2);
   EXPECT_THAT(no_algorithm.err, HasSubstr("algorithm"));

@@ -95,7 +95,7 @@ TEST_F(Results, EveryDocumentOfJsonHasOneHead) {
   const json both = json::parse(
       asked({"ab", "--device", "simulated", "--json", "N=64", "--base", "algorithm=fa1", "--with", "algorithm=fa2"})
           .out);
-  EXPECT_EQ(both["format"], "attnscope-ab");
+  EXPECT_EQ(both["format"], "attnscope-comparison");
   EXPECT_EQ(both["version"], 2);
 }
 
@@ -188,8 +188,7 @@ TEST_F(Results, AFilterThatNothingFitsIsAnErrorOfOneLine) {
   for (const Words& words :
        {Words{"info", file()}, Words{"law", file()}, Words{"paper", file()}, Words{"export", file()},
         Words{"compare", file(), "--with", file("b")}, Words{"model", "--against", ATTNSCOPE_SAMPLE},
-        Words{"lesson", "export", file(), "-o", folder_ / "page"}, Words{"report", file(), "-o", folder_ / "r.html"},
-        Words{"doctor", "--noise", "--from", ATTNSCOPE_SAMPLE}}) {
+        Words{"lesson", "export", file(), "-o", folder_ / "page"}, Words{"report", file(), "-o", folder_ / "r.html"}}) {
     const Outcome outcome = asked(words + Words{"--filter", "N>1e9"});
     EXPECT_EQ(outcome.exit_code, 1) << words[0];
     EXPECT_EQ(outcome.out, "") << words[0];
@@ -262,8 +261,7 @@ TEST(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
                               {"ceilings", place},
                               {"model", "--against", place},
                               {"model", "-a", "N=64", "--ceilings", place},
-                              {"collect", "--device", "simulated", "-q", "--ceilings", place, "-o", out},
-                              {"doctor", "--noise", "--from", place}};
+                              {"collect", "--device", "simulated", "-q", "--ceilings", place, "-o", out}};
   };
   std::vector<Words> all = of_place(folder / "missing.attnscope");
   std::filesystem::create_directory(folder / "folder");

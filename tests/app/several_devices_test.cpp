@@ -64,20 +64,8 @@ TEST_F(SeveralDevices, share_a_plan_and_find_what_one_does) {
   expect_groups_on_one_device();
   const RunStore store = RunStore::open(file_, Mode::read_only);
   const auto runs = store.runs();
-  ASSERT_EQ(runs.size(), 4U) << "and each measured the anchors";
+  ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].state, StoredRunState::complete);
-  std::set<std::string> anchored;
-  for (std::size_t i = 1; i < runs.size(); ++i) {
-    EXPECT_EQ(runs[i].preset, "anchors");
-    EXPECT_EQ(runs[i].state, StoredRunState::complete);
-    EXPECT_EQ(runs[i].ok_points, 2U) << "one of each algorithm";
-    EXPECT_EQ(runs[i].plan_hash, runs[1].plan_hash);
-    for (const std::string& found : findings(file_, runs[i].id)) {
-      EXPECT_THAT(found, Not(HasSubstr(":l2_to_sm_bytes="))) << "they are timed only";
-    }
-    anchored.insert(runs[i].device_uuid);
-  }
-  EXPECT_EQ(anchored.size(), 3U);
   EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 0);
 }
 
@@ -101,17 +89,6 @@ TEST_F(SeveralDevices, say_who_does_what) {
   EXPECT_EQ(progress.done, progress.total);
   ASSERT_EQ(progress.by_device.size(), 2U);
   EXPECT_EQ(progress.by_device[0] + progress.by_device[1], progress.total);
-}
-
-TEST_F(SeveralDevices, each_measures_all_of_it) {
-  const Outcome outcome = collect("simulated*2", {"--each"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto runs = RunStore::open(file_, Mode::read_only).runs();
-  ASSERT_EQ(runs.size(), 2U);
-  EXPECT_EQ(runs[0].plan_hash, runs[1].plan_hash);
-  EXPECT_NE(runs[0].device_uuid, runs[1].device_uuid);
-  const auto alone = undisturbed();
-  for (const RunSummary& run : runs) EXPECT_EQ(findings(file_, run.id), alone);
 }
 
 TEST_F(SeveralDevices, go_on_with_what_was_stopped_and_with_other_devices) {
@@ -164,11 +141,9 @@ TEST_F(SeveralDevices, lose_a_process_and_nothing_that_was_found) {
 TEST_F(SeveralDevices, bad_words_are_one_clear_line) {
   const std::vector<std::tuple<std::string, Words, std::string>> wrong{
       {"simulated,simulated", {}, "twice"},
-      {"simulated:H200,simulated:H100", {}, "--each"},
+      {"simulated:H200,simulated:H100", {}, "of one kind"},
       {"simulated*0", {}, "1 to 64"},
       {"simulated*x", {}, "1 to 64"},
-      {"simulated", {"--each"}, "several devices"},
-      {"simulated*2", {"--each", "--shard", "1/2"}, "--shard"},
       {"simulated*2", {"--ceilings", "x"}, "--ceilings"},
       {"simulated:none,simulated", {}, "known"},
   };
@@ -179,14 +154,6 @@ TEST_F(SeveralDevices, bad_words_are_one_clear_line) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_FALSE(std::filesystem::exists(file_));
   }
-}
-
-TEST_F(SeveralDevices, of_several_kinds_each_measure_their_own_plan) {
-  const Outcome outcome = collect("simulated:H200,simulated:H100", {"--each"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto runs = RunStore::open(file_, Mode::read_only).runs();
-  ASSERT_EQ(runs.size(), 2U);
-  EXPECT_NE(runs[0].device_name, runs[1].device_name);
 }
 
 TEST_F(SeveralDevices, all_of_a_machine_without_any_says_so) {

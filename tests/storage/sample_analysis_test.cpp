@@ -60,8 +60,8 @@ class Sample {
   /// The curves of every problem that has some.
   [[nodiscard]] std::vector<analysis::CurveSet> all_curves(const analysis::CurveRequest& request) const {
     std::vector<analysis::CurveSet> sets;
-    const auto plots = analysis::plan_plots(table_, {{analysis::PlotKind::bytes}, {}});
-    for (const analysis::Plot& plot : *plots) {
+    for (const analysis::Plot& plot : analysis::plan_plots(table_)) {
+      if (plot.kind != analysis::PlotKind::bytes) continue;
       sets.push_back(analysis::build_curves(table_, plot.filter.rows(), request));
     }
     return sets;

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "messages/explorer_page.h"
-#include "profiler/analysis/prediction_error.h"
 #include "profiler/analysis/published_errors.h"
 #include "profiler/analysis/sharing.h"
 #include "profiler/analysis/unit_use.h"
@@ -124,17 +123,16 @@ QString verdict_words(const analysis::Exploration& e) {
 QString prediction_words(const Explored& explored) {
   if (!explored.exploration.predicts_time) return {};
   const PointSpec& spec = explored.exploration.point.spec;
-  const analysis::PublishedErrors& errors = analysis::published_errors(explored.exploration.device);
-  const analysis::PublishedError* row =
-      errors.find(analysis::judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
+  const analysis::PublishedErrors* errors = analysis::validated_errors(explored.exploration.device);
+  const analysis::ErrorRow* row =
+      errors == nullptr
+          ? nullptr
+          : errors->find(analysis::judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
   if (row == nullptr) return qtext(say::explorer_page::errors_none{});
-  QString words = qtext(say::explorer_page::errors_line{.devices = errors.device,
-                                                        .median = text(Share(row->median)),
-                                                        .p95 = text(Share(row->p95)),
-                                                        .problems = row->problems});
-  // The sample is played without ceilings.
-  if (explored.choices.rates == nullptr) return words;
-  return words + QLatin1Char(' ') + qtext(say::explorer_page::errors_of_datasheet{});
+  return qtext(say::explorer_page::errors_line{.median = text(Share(row->median)),
+                                               .p95 = text(Share(row->p95)),
+                                               .gpu = errors->device,
+                                               .problems = row->problems});
 }
 
 }  // namespace attnscope::ui

@@ -418,7 +418,7 @@ void ComparePage::take_narrowed(ComparedView& found) {
   facets().setVisible(found.map_layout || found.along);
   words_->say(found, copies_in_words(workspace().runs()));
   size_columns();
-  show_content(std::move(found.simulated), ErrorNote::First::time);
+  show_content(found.simulated);
   show_view(found);
   renew_mark();
 }

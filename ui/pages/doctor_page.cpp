@@ -1,60 +1,39 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/doctor_page.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <QClipboard>
-#include <QEvent>
 #include <QFrame>
 #include <QGridLayout>
 #include <QGuiApplication>
+#include <QJsonArray>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <set>
 #include <utility>
 
-#include "kernels/model/device_limits.h"
 #include "messages/collect_panel.h"
 #include "messages/doctor_page.h"
 #include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/theme/theme.h"
 #include "ui/widgets/flow_layout.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr int patience_s = 10;  ///< for an answer, before it is said that there is none yet
+constexpr qsizetype most_checks = 100;
+constexpr qsizetype longest_word = 4000;  ///< characters: a label of more blocks the window
 
-/// A status by word and shape; whoever sees colours has them, too.
-struct State {
-  QString words;
-  Disposition color = Disposition::infeasible;
-};
-State state_of(const QString& status) {
-  if (status == QLatin1String("ok")) return {QStringLiteral("✓ ") + qtext(say::doctor_page::ok{}), Disposition::ok};
-  if (status == QLatin1String("warning"))
-    return {QStringLiteral("▲ ") + qtext(say::doctor_page::warning{}), Disposition::no_counters};
-  if (status == QLatin1String("missing"))
-    return {QStringLiteral("✕ ") + qtext(say::doctor_page::missing{}), Disposition::crashed};
-  if (status == QLatin1String("skipped")) return {QStringLiteral("– ") + qtext(say::doctor_page::skipped{})};
-  return {QStringLiteral("– ") + status};  // a newer program's
+/// With a shape, for who does not see the color.
+QString state_of(const ShownCheck& check) {
+  return check.ok ? QStringLiteral("✓ ") + qtext(say::doctor_page::ok{})
+                  : QStringLiteral("✕ ") + qtext(say::doctor_page::problem{});
 }
 
-QString words_of(const Finding& finding) {
-  QStringList lines{finding.title + QStringLiteral(": ") + finding.detail};
-  const auto add = [&](const Message& line) { lines << qtext(line); };
-  if (!finding.fix.isEmpty()) add(say::doctor_page::fix{.fix = finding.fix.toStdString()});
-  if (!finding.command.isEmpty()) lines << QStringLiteral("$ ") + finding.command;
-  if (!finding.still_works.isEmpty()) add(say::doctor_page::still_works{.what = finding.still_works.toStdString()});
-  return lines.join(QLatin1Char('\n'));
-}
-
-void copy(const QString& text) {
-  QGuiApplication::clipboard()->setText(text);
+QString words_of(const ShownCheck& check) {
+  const QString words = check.name + QStringLiteral(": ") + check.detail;
+  if (check.fix.isEmpty()) return words;
+  return words + QLatin1Char('\n') + qtext(say::doctor_page::fix{.fix = check.fix.toStdString()});
 }
 
 QLabel* wrapped_label(QWidget* parent) {
@@ -66,7 +45,7 @@ QLabel* wrapped_label(QWidget* parent) {
 
 }  // namespace
 
-DoctorPage::DoctorPage(Workspace& workspace, QWidget* parent) : Page(parent), workspace_(workspace) {
+DoctorPage::DoctorPage(Workspace& /*workspace*/, QWidget* parent) : Page(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
@@ -78,24 +57,8 @@ DoctorPage::DoctorPage(Workspace& workspace, QWidget* parent) : Page(parent), wo
   area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   column->addWidget(area_, 1);
   add_measuring(*column);
-  connect(&check_, &DoctorCheck::found, this, [this](const std::vector<Finding>& findings) {
-    end_wait();
-    findings_ = findings;
-    show_findings();
-    offer();
-    emit looked();
-  });
-  connect(&check_, &DoctorCheck::failed, this, [this](const QString& why) {
-    end_wait();
-    show_words(qtext(say::doctor_page::failed{.why = why.toStdString()}));
-    emit looked();
-  });
-  late_.setObjectName(QStringLiteral("doctor-late"));
-  late_.setInterval(patience_s * 1000);
-  connect(&late_, &QTimer::timeout, this, &DoctorPage::say_late);
+  connect(&program_, &JsonProgram::ended, this, &DoctorPage::read);
   connect(&devices_, &DeviceList::changed, this, &DoctorPage::show_devices);
-  connect(&workspace_, &Workspace::points_changed, this, &DoctorPage::show_others);
-  show_others();
   offer();
 }
 
@@ -109,30 +72,16 @@ void DoctorPage::add_head(QLayout& column) {
   again_->setObjectName(QStringLiteral("look-again"));
   copy_all_ = new QPushButton(qtext(say::doctor_page::copy_all{}), row);
   copy_all_->setObjectName(QStringLiteral("copy-all"));
-  stop_looking_ = new QPushButton(qtext(say::doctor_page::stop{}), row);
-  stop_looking_->setObjectName(QStringLiteral("stop-looking"));
-  stop_looking_->hide();
-  for (QWidget* widget : std::initializer_list<QWidget*>{choice_, again_, stop_looking_, copy_all_}) {
-    flow->addWidget(widget);
-  }
+  for (QWidget* widget : std::initializer_list<QWidget*>{choice_, again_, copy_all_}) flow->addWidget(widget);
   column.addWidget(row);
   summary_ = wrapped_label(this);
   column.addWidget(summary_);
-  others_ = wrapped_label(this);
-  column.addWidget(others_);
   connect(choice_, &QComboBox::activated, this, &DoctorPage::look);
   connect(again_, &QPushButton::clicked, this, [this] {
     devices_.probe();
     look();
   });
-  connect(stop_looking_, &QPushButton::clicked, this, [this] {
-    check_.stop();
-    show_words(qtext(say::doctor_page::stopped{.seconds = waited_s_}));
-    end_wait();
-    offer();
-    emit looked();
-  });
-  connect(copy_all_, &QPushButton::clicked, this, [this] { copy(as_text()); });
+  connect(copy_all_, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(as_text()); });
 }
 
 void DoctorPage::add_measuring(QLayout& column) {
@@ -158,7 +107,6 @@ void DoctorPage::add_measuring(QLayout& column) {
     return button;
   };
   ceilings_ = add(say::doctor_page::ceilings{}, "measure-ceilings");
-  noise_ = add(say::doctor_page::noise{}, "measure-noise");
   stop_ = add(say::doctor_page::stop{}, "stop-measuring");
   column.addWidget(buttons);
   progress_ = wrapped_label(this);
@@ -169,13 +117,8 @@ void DoctorPage::add_measuring(QLayout& column) {
     file_ = path;
     offer();
   });
-  connect(ceilings_, &QPushButton::clicked, this, [this] { measure(DeviceWork::Kind::ceilings); });
-  connect(noise_, &QPushButton::clicked, this, [this] { measure(DeviceWork::Kind::noise); });
+  connect(ceilings_, &QPushButton::clicked, this, &DoctorPage::measure);
   connect(stop_, &QPushButton::clicked, this, &Page::stop_wanted);
-}
-
-void DoctorPage::show_choices() {
-  database_->path()->setText(file_);
 }
 
 void DoctorPage::showEvent(QShowEvent* event) {
@@ -183,18 +126,6 @@ void DoctorPage::showEvent(QShowEvent* event) {
   if (std::exchange(looked_, true)) return;
   devices_.probe();
   look();
-}
-
-void DoctorPage::changeEvent(QEvent* event) {
-  Page::changeEvent(event);
-  // Labels do not go while Qt hands the palette round to them.
-  if (event->type() == QEvent::PaletteChange && !findings_.empty()) {
-    QMetaObject::invokeMethod(this, &DoctorPage::show_findings, Qt::QueuedConnection);
-  }
-}
-
-void DoctorPage::pose() {
-  check_.finish();
 }
 
 const ListedDevice* DoctorPage::device() const {
@@ -213,127 +144,73 @@ void DoctorPage::show_devices() {
     choice_->setCurrentIndex(std::max(choice_->findData(chosen), choice_->count() > 0 ? 0 : -1));
   }
   choice_->setVisible(choice_->count() > 1);
-  show_others();
   if (looked_ && !chosen.isEmpty() && choice_->currentData().toString() != chosen) look();
   offer();
 }
 
-void DoctorPage::say_late() {
-  waited_s_ += patience_s;
-  summary_->setText(qtext(say::doctor_page::late{.seconds = waited_s_}));
-  stop_looking_->show();
-}
-
-void DoctorPage::end_wait() {
-  late_.stop();
-  waited_s_ = 0;
-  stop_looking_->hide();
-}
-
-void DoctorPage::show_others() {
-  std::set<std::string> others;
-  for (const LoadedRun& run : workspace_.runs()) {
-    if (run.visible && !run.info->summary.simulated) others.insert(run.info->summary.device_name);
-  }
-  for (const ListedDevice& listed : devices_.devices()) {
-    if (listed.simulated || is_remote_device(listed.argument)) continue;
-    std::erase_if(others, [&](const std::string& name) { return same_gpu(name, listed.gpu.toStdString()); });
-  }
-  others_->setText(
-      others.empty() ? QString() : qtext(say::doctor_page::others{.gpus = fmt::format("{}", fmt::join(others, ", "))}));
-  others_->setVisible(!others.empty());
-}
-
 void DoctorPage::look() {
-  end_wait();
   if (!busy_) told_.clear();
-  if (find_collector().isEmpty()) {
-    show_words(qtext(say::doctor_page::no_program{}));
-    offer();
-    emit looked();
-    return;
-  }
   const QString argument = choice_->currentData().toString();
-  if (is_remote_device(argument)) {
-    check_.stop();
+  if (find_collector().isEmpty() || is_remote_device(argument)) {
+    program_.stop();
     const ListedDevice* listed = devices_.find(argument);
-    show_words(qtext(say::doctor_page::elsewhere{.device = choice_->currentText().toStdString(),
-                                                 .note = listed == nullptr ? "" : listed->note.toStdString()}));
-    offer();
-    emit looked();
+    show_checks({}, listed == nullptr || find_collector().isEmpty()
+                        ? qtext(say::doctor_page::no_program{})
+                        : qtext(say::doctor_page::elsewhere{.device = choice_->currentText().toStdString(),
+                                                            .note = listed->note.toStdString()}));
     return;
   }
-  check_.look(argument.isEmpty() ? QStringLiteral("0") : argument);
-  late_.start();
+  program_.start({QStringLiteral("doctor"), QStringLiteral("--json"), QStringLiteral("--device"),
+                  argument.isEmpty() ? QStringLiteral("0") : argument});
   offer();
-  if (findings_.empty()) show_words(qtext(say::doctor_page::looking{}));
+  if (checks_.empty()) summary_->setText(qtext(say::doctor_page::looking{}));
 }
 
-void DoctorPage::show_words(const QString& words) {
-  findings_.clear();
-  show_findings();
-  summary_->setText(words);
+void DoctorPage::read(const QJsonObject& answer, const QString& why) {
+  const QJsonArray rows = answer[QLatin1String("rows")].toArray();
+  if (!why.isEmpty() || rows.isEmpty() || rows.size() > most_checks) {
+    show_checks({}, qtext(say::doctor_page::failed{.why = why.left(longest_word).toStdString()}));
+    return;
+  }
+  std::vector<ShownCheck> checks;
+  for (const auto& row : rows) {
+    const auto word = [&](const char* key) { return row[QLatin1String(key)].toString().left(longest_word); };
+    checks.push_back({word("check"), word("status") == QLatin1String("ok"), word("detail"), word("fix")});
+  }
+  const auto problems = std::ranges::count(checks, false, &ShownCheck::ok);
+  show_checks(std::move(checks), problems == 0 ? qtext(say::doctor_page::all_well{})
+                                               : qtext(say::doctor_page::not_well{.problems = problems}));
 }
 
-void DoctorPage::show_findings() {
+void DoctorPage::show_checks(std::vector<ShownCheck> checks, const QString& summary) {
+  checks_ = std::move(checks);
   auto* content = new QWidget;
   auto* grid = new QGridLayout(content);
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(12);
   grid->setVerticalSpacing(10);
   grid->setColumnStretch(1, 1);
-  const bool dark = plot_colors(palette()).dark;
   int line = 0;
-  for (const Finding& finding : findings_) {
-    const State state = state_of(finding.status);
-    auto* word = new QLabel(state.words, content);
-    QPalette ink = word->palette();
-    ink.setColor(QPalette::WindowText, disposition_color(state.color, dark));
-    word->setPalette(ink);
-    grid->addWidget(word, line, 0, Qt::AlignTop);
+  for (const ShownCheck& check : checks_) {
+    grid->addWidget(new QLabel(state_of(check), content), line, 0, Qt::AlignTop);
     auto* text = wrapped_label(content);
-    text->setText(words_of(finding));
-    text->setAccessibleName(state.words + QStringLiteral(", ") + text->text());
+    text->setText(words_of(check));
+    text->setAccessibleName(state_of(check) + QStringLiteral(", ") + text->text());
     text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     text->setMinimumWidth(1);  // a path that is a long word is cut, and widens no window
-    grid->addWidget(text, line, 1);
-    if (!finding.fix.isEmpty()) {
-      auto* button = new QPushButton(qtext(say::doctor_page::copy{}), content);
-      button->setObjectName(QStringLiteral("copy-") + finding.item);
-      button->setAccessibleName(qtext(say::doctor_page::copy_of{.item = finding.title.toStdString()}));
-      // What else the fix asks for stands above the command, as a shell leaves it out.
-      const QString fix = finding.command.isEmpty()
-                              ? finding.fix
-                              : QStringLiteral("# %1\n%2").arg(one_line(finding.fix), finding.command);
-      button->setToolTip(plain_tip(fix));
-      connect(button, &QPushButton::clicked, this, [fix] { copy(fix); });
-      grid->addWidget(button, line, 2, Qt::AlignTop);
-    }
-    ++line;
+    grid->addWidget(text, line++, 1);
   }
   grid->setRowStretch(line, 1);
   area_->setWidget(content);
-  copy_all_->setEnabled(!findings_.empty());
-  const auto count = [&](const char* status) {
-    return std::ranges::count(findings_, QLatin1String(status), &Finding::status);
-  };
-  const auto warnings = count("warning");
-  const auto skipped = count("skipped");
-  // A status that is not known is no good news.
-  const auto problems = static_cast<std::ptrdiff_t>(findings_.size()) - count("ok") - warnings - skipped;
-  if (problems + warnings == 0 && skipped > 0) {
-    summary_->setText(qtext(say::doctor_page::not_all_looked_at{.skipped = skipped}));
-  } else if (problems + warnings == 0) {
-    summary_->setText(qtext(say::doctor_page::all_well{}));
-  } else {
-    summary_->setText(qtext(say::doctor_page::not_well{.problems = problems, .warnings = warnings}));
-  }
+  copy_all_->setEnabled(!checks_.empty());
+  summary_->setText(summary);
+  offer();
+  emit looked();
 }
 
 QString DoctorPage::as_text() const {
   QStringList blocks;
-  for (const Finding& finding : findings_)
-    blocks << state_of(finding.status).words + QStringLiteral("  ") + words_of(finding);
+  for (const ShownCheck& check : checks_) blocks << state_of(check) + QStringLiteral("  ") + words_of(check);
   return blocks.join(QLatin1Char('\n'));
 }
 
@@ -351,20 +228,17 @@ void DoctorPage::offer() {
   }
   ceilings_->setEnabled(why.isEmpty());
   ceilings_->setToolTip(plain_tip(why.isEmpty() ? qtext(say::doctor_page::ceilings_help{}) : why));
-  if (why.isEmpty() && is_remote_device(gpu->argument)) why = qtext(say::doctor_page::noise_elsewhere{});
-  noise_->setEnabled(why.isEmpty());
-  noise_->setToolTip(plain_tip(why.isEmpty() ? qtext(say::doctor_page::noise_help{}) : why));
   stop_->setEnabled(busy_);
   // What stands in the way is known once doctor has answered.
-  progress_->setText(told_.isEmpty() && !check_.running() ? why : told_);
+  progress_->setText(told_.isEmpty() && !program_.running() ? why : told_);
   progress_->setVisible(!progress_->text().isEmpty());
 }
 
-void DoctorPage::measure(DeviceWork::Kind kind) {
+void DoctorPage::measure() {
   const ListedDevice* gpu = device();
   if (gpu == nullptr) return;
   emit device_work_wanted(
-      {.kind = kind, .device = gpu->argument, .name = gpu->name, .database = database_->path()->text().trimmed()});
+      {.device = gpu->argument, .name = gpu->name, .database = database_->path()->text().trimmed()});
 }
 
 void DoctorPage::show_progress(const QString& words, bool busy) {

@@ -417,8 +417,7 @@ void IoCurvePage::show_curves(bool keep_view) {
     curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
   }
   if (const auto words = words_instead()) return show_words(*words);
-  show_content(simulated_parts(*points(), drawn_rows(curves_)),
-               curves_.ordinate == Ordinate::bytes ? ErrorNote::First::bytes : ErrorNote::First::time);
+  show_content(simulated_parts(*points(), drawn_rows(curves_)));
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     metric_before == curves_.metric &&
                     axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->user_view();

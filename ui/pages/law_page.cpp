@@ -99,7 +99,7 @@ void LawPage::show_laws() {
   fit_table();
   const bool of_level =
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
-  if (of_level) return show_content(simulated_parts(*points(), filter().rows()), ErrorNote::First::bytes);
+  if (of_level) return show_content(simulated_parts(*points(), filter().rows()));
   show_words(points()->empty() ? why_no_points(workspace())
              : laws_.families.empty()
                  ? EmptyWords{qtext(say::law_page::none{}), qtext(say::law_page::none_help{}), attnscope::law_sample}

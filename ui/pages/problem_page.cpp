@@ -60,14 +60,13 @@ void ProblemPage::set_content(QWidget* content, QWidget* below) {
   column->addWidget(note_);
 }
 
-void ProblemPage::show_content(std::set<SimulatedPart> parts, ErrorNote::First first,
-                               std::optional<ErrorNote::OfMap> map) {
-  note_->show_for(std::move(parts), first, map);
+void ProblemPage::show_content(const std::set<SimulatedPart>& parts) {
+  note_->show_for(parts);
   stack_->setCurrentIndex(0);
 }
 
 void ProblemPage::show_words(const EmptyWords& words) {
-  note_->show_for({}, ErrorNote::First::bytes);
+  note_->show_for({});
   empty_->set_words(words);
   stack_->setCurrentWidget(empty_);
 }

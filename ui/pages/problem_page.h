@@ -37,8 +37,7 @@ class ProblemPage : public Page, public RunFollower {
   /// What the page shows, with `below` and the errors of what is simulated below it; at the end of the page's layout.
   void set_content(QWidget* content, QWidget* below = nullptr);
   /// Shows it, with the errors of those parts.
-  void show_content(std::set<SimulatedPart> parts, ErrorNote::First first,
-                    std::optional<ErrorNote::OfMap> map = std::nullopt);
+  void show_content(const std::set<SimulatedPart>& parts);
   /// Shows words in its place.
   virtual void show_words(const EmptyWords& words);
   using NewFilter = std::function<ProblemFilter()>;

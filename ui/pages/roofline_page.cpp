@@ -211,7 +211,7 @@ void RooflinePage::show_roofline() {
   for (const RooflineSeries& series : set_.report.series) {
     for (const RooflinePoint& point : series.points) drawn.push_back(point.row);
   }
-  show_content(simulated_parts(*points(), drawn), ErrorNote::First::time);
+  show_content(simulated_parts(*points(), drawn));
 }
 
 bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {

@@ -469,18 +469,12 @@ void TileHeatmapPage::show_grids() {
     return show_words(why_none());
   }
   std::vector<Row> rows;
-  std::optional<ErrorNote::OfMap> of_map;
-  const Metric* metric = find_metric(metric_.key());
-  const bool times = metric != nullptr && metric->follows_clocks;
   for (const HeatmapGrid& map : maps) {
     const std::vector<Row> its = map.shown_rows();
     rows.insert(rows.end(), its.begin(), its.end());
-    if (!times || simulated_parts(*points(), its).empty()) continue;
-    // Of several simulated maps the last says what is said of them all.
-    of_map = ErrorNote::OfMap{.own = maps.size() == 1 ? analysis::map_error(points()->table(), its) : std::nullopt};
   }
   show_maps(std::move(maps));
-  show_content(simulated_parts(*points(), rows), times ? ErrorNote::First::time : ErrorNote::First::bytes, of_map);
+  show_content(simulated_parts(*points(), rows));
   show_slice();
   show_area();
   renew_mark();

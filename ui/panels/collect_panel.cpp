@@ -19,7 +19,6 @@
 #include "messages/ceiling.h"
 #include "messages/ceilings_page.h"
 #include "messages/collect_panel.h"
-#include "messages/doctor_page.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -162,10 +161,7 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
   if (stopping_) return;
   if (work_) {
     const std::size_t percent = 100 * event.done / total;
-    const std::string device = work_->name.toStdString();
-    const QString words = qtext(work_->kind == DeviceWork::Kind::noise
-                                    ? Message(say::doctor_page::measuring{.device = device, .percent = percent})
-                                    : say::ceilings_page::measuring{.device = device, .percent = percent});
+    const QString words = qtext(say::ceilings_page::measuring{.device = work_->name.toStdString(), .percent = percent});
     progress_->setFormat(words);
     emit device_progressed(words);
     return;
@@ -337,16 +333,12 @@ void CollectPanel::measure(const DeviceWork& work) {
   begin(work.database);
   work_ = work;
   said_.clear();
-  const bool noise = work.kind == DeviceWork::Kind::noise;
   const std::string device = work.name.toStdString();
-  log_->add(qtext(noise ? Message(say::collect_panel::noise_of{.device = device})
-                        : say::collect_panel::ceilings_of{.device = device}),
-            {});
+  log_->add(qtext(say::collect_panel::ceilings_of{.device = device}), {});
   collector_.start_collector(work.arguments());
   validate();
   if (!collector_.running()) return;  // which has been said
-  emit device_progressed(qtext(noise ? Message(say::doctor_page::preparing{.device = device})
-                                     : say::ceilings_page::preparing{.device = device}));
+  emit device_progressed(qtext(say::ceilings_page::preparing{.device = device}));
 }
 
 void CollectPanel::cancel() {

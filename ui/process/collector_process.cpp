@@ -58,9 +58,9 @@ QStringList CollectRequest::arguments() const {
 }
 
 QStringList DeviceWork::arguments() const {
-  QStringList words{QStringLiteral("ceilings")};
-  if (kind == Kind::noise) words = {QStringLiteral("doctor"), QStringLiteral("--noise")};
-  words << QStringLiteral("--jsonl") << QStringLiteral("--device") << device << QStringLiteral("-o") << database;
+  const QStringList words{QStringLiteral("ceilings"), QStringLiteral("--jsonl"),
+                          QStringLiteral("--device"), device,
+                          QStringLiteral("-o"),       database};
   return words + words_for_language();
 }
 

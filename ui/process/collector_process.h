@@ -34,10 +34,8 @@ struct CollectRequest {
   [[nodiscard]] QStringList arguments() const;
 };
 
-/// What is measured of a GPU itself, and kept in a file.
+/// `attnscope ceilings` of a GPU, kept in a file.
 struct DeviceWork {
-  enum class Kind { ceilings, noise };
-  Kind kind = Kind::ceilings;
   QString device;  ///< as --device takes it
   QString name;    ///< for people
   QString database;

@@ -235,8 +235,8 @@ void MainWindow::follow_collection() {
     runs_->reveal(database, run);
     if (closes_when_stopped_) close();
   });
-  connect(collect_, &CollectPanel::device_measured, this, [this](const DeviceWork& work) {
-    if (work.kind == DeviceWork::Kind::ceilings) show_page(QStringLiteral("ceilings"));
+  connect(collect_, &CollectPanel::device_measured, this, [this](const DeviceWork& /*work*/) {
+    show_page(QStringLiteral("ceilings"));
   });
   connect(collect_, &CollectPanel::trouble, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });

@@ -5,10 +5,9 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QImageWriter>
-#include <algorithm>
-#include <cmath>
 
 #include "messages/output.h"
+#include "profiler/analysis/plot_list.h"
 #include "ui/models/heatmap_grid.h"
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/heatmap_words.h"
@@ -26,10 +25,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr QSize panel_size{720, 540};
 constexpr double single_scale = 2;
-constexpr double page_scale = 1.5;
-constexpr int page_columns = 3;
 
 QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files = recorded_samples();
@@ -56,33 +52,11 @@ class PictureWriter {
   }
 
   /// As PNG and SVG; the error, empty when both are written.
-  QString write_single(const analysis::Plot& plot) {
+  QString write(const analysis::Plot& plot) {
     const PlotPicture picture = set(plot);
     const bool map = plot.kind == analysis::PlotKind::maps;
     return write_both(to_qstring(plot.stem), map ? map_.picture_size(picture_size) : picture_size, picture,
                       single_scale);
-  }
-
-  QString write_slide(const analysis::Plot& plot) {
-    return write_both(to_qstring(plot.stem) + QStringLiteral("-slide"), slide_size, as_slide(set(plot)), single_scale);
-  }
-
-  /// Small multiples: a panel each, `count` from `first` on.
-  QString write_page(const std::vector<const analysis::Plot*>& plots, const QString& stem) {
-    const int rows = (static_cast<int>(plots.size()) + page_columns - 1) / page_columns;
-    const int columns = std::min(page_columns, static_cast<int>(plots.size()));
-    const QSize size(columns * panel_size.width(), rows * panel_size.height());
-    const auto draw = [&](QCPPainter& painter, const QRect& area, double pixel, bool /*bare*/) {
-      painter.fillRect(area, plot_colors(curves_.palette()).background);
-      for (std::size_t i = 0; i < plots.size(); ++i) {
-        const int place = static_cast<int>(i);
-        const QPoint corner(place % page_columns * panel_size.width(), place / page_columns * panel_size.height());
-        const PlotPicture panel = set(*plots[i]);
-        const bool map = plots[i]->kind == analysis::PlotKind::maps;
-        panel.draw(painter, QRect(corner, map ? map_.picture_size(panel_size) : panel_size), pixel, false);
-      }
-    };
-    return write_both(stem, size, {.title = stem, .runs = {}, .draw = draw}, page_scale);
   }
 
  private:
@@ -121,24 +95,10 @@ class PictureWriter {
   HeatmapView map_;
 };
 
-QString write_pages(PictureWriter& writer, const std::vector<const analysis::Plot*>& pictures, const QString& stem) {
-  const std::size_t pages = (pictures.size() + panels_of_a_page - 1) / panels_of_a_page;
-  const auto digits = std::max<qsizetype>(2, QString::number(pages).size());
-  for (std::size_t page = 0; page < pages; ++page) {
-    const auto first = pictures.begin() + static_cast<std::ptrdiff_t>(page * panels_of_a_page);
-    const auto last =
-        pictures.begin() + static_cast<std::ptrdiff_t>(std::min(pictures.size(), (page + 1) * panels_of_a_page));
-    const QString name =
-        QStringLiteral("%1-page%2").arg(stem).arg(page + 1, static_cast<int>(digits), 10, QLatin1Char('0'));
-    if (QString error = writer.write_page({first, last}, name); !error.isEmpty()) return error;
-  }
-  return {};
-}
-
 }  // namespace
 
-QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
-                    QStringList* written, Existing existing, QStringList* skipped, PlotForm form) {
+QString write_plots(const QStringList& files, const QString& folder, QStringList* written, Existing existing,
+                    QStringList* skipped) {
   if (!QDir().mkpath(folder)) return qtext(say::output::no_folder{.folder = folder.toStdString()});
   apply_theme(ThemeChoice::light);
   Workspace workspace;
@@ -146,31 +106,9 @@ QString write_plots(const QStringList& files, const QString& folder, const analy
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
   const std::shared_ptr<const PointSet> points = workspace.visible();
   if (points->empty()) return qtext(say::output::no_point{});
-  const auto pictures = analysis::plan_plots(points->table(), choice);
-  if (!pictures) return qtext(say::output::only{.error = pictures.error()});
-  if (pictures->empty()) return qtext(say::output::only_leaves_nothing{});
-
   PictureWriter writer(points, QDir(folder), existing, written);
-  if (form == PlotForm::slides) {
-    for (const analysis::Plot& picture : *pictures) {
-      if (QString error = writer.write_slide(picture); !error.isEmpty()) return error;
-    }
-    return {};
-  }
-  // What would stand on one set of pages: a kind of curves, or the maps of one metric.
-  std::map<QString, std::vector<const analysis::Plot*>> alike;
-  const auto page_stem = [](const analysis::Plot& picture) {
-    if (picture.kind != analysis::PlotKind::maps) return to_qstring(analysis::to_string(picture.ordinate()));
-    return QStringLiteral("tiles-") + QString::fromStdString(picture.metric);
-  };
-  for (const analysis::Plot& picture : *pictures) alike[page_stem(picture)].push_back(&picture);
-  for (const analysis::Plot& picture : *pictures) {
-    if (alike[page_stem(picture)].size() > most_single_pictures) continue;
-    if (QString error = writer.write_single(picture); !error.isEmpty()) return error;
-  }
-  for (const auto& [stem, group] : alike) {
-    if (group.size() <= most_single_pictures) continue;
-    if (QString error = write_pages(writer, group, stem); !error.isEmpty()) return error;
+  for (const analysis::Plot& picture : analysis::plan_plots(points->table())) {
+    if (QString error = writer.write(picture); !error.isEmpty()) return error;
   }
   return {};
 }

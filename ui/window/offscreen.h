@@ -8,27 +8,18 @@
 #include <QStringList>
 #include <string>
 
-#include "profiler/analysis/plot_list.h"
 #include "ui/process/save_file.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 
-/// Of a kind of picture more than this many are drawn as small multiples, `panels_of_a_page` to a page.
-inline constexpr std::size_t most_single_pictures = 24;
-inline constexpr std::size_t panels_of_a_page = 12;
-
-enum class PlotForm { pictures, slides };
-
 /// Writes the pictures of the files that analysis::plan_plots() has into `folder` (made when missing), as PNG and SVG,
-/// each with the GPU, the day and the file that it is of. Where a kind has too many they go onto pages, "io-page01".
-/// Slides (as_slide()) are one each, "io-d128-slide".
+/// each with the GPU, the day and the file that it is of.
 /// What is no facet of a page is not walked: a sweep over warps, stages, raster or fewer tiles than make a map has one
 /// curve, of its widest tile. Returns the error, empty when all is written; `written` gets the paths, `skipped` a
 /// sentence for each file of which rows were left out.
-[[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, const analysis::PlotChoice& choice,
-                                  QStringList* written, Existing existing = Existing::of_its_kind,
-                                  QStringList* skipped = nullptr, PlotForm form = PlotForm::pictures);
+[[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, QStringList* written,
+                                  Existing existing = Existing::of_its_kind, QStringList* skipped = nullptr);
 
 struct Screenshot {
   QString file;

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/doctor.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <optional>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "messages/counters.h"
-#include "messages/finding.h"
-#include "messages/gpu.h"
 #include "profiler/measure/gpu/cuda_driver.h"
 #include "profiler/measure/gpu/cupti.h"
 #include "profiler/measure/gpu/driver_start.h"
@@ -26,207 +21,133 @@ namespace attnscope {
 namespace {
 
 using namespace gpu;  // NOLINT(google-build-using-namespace)
-using Status = DoctorFinding::Status;
+using Checks = std::vector<DoctorCheck>;
 
-const auto simulator_works = say::finding::simulator_works{};
-const auto timing_works = say::finding::timing_works{};
+/// The driver that was started, and the device where it can be used.
+struct Started {
+  std::string driver_version;
+  std::optional<CUdevice> device;
+  std::string uuid;
+};
 
-DoctorFinding check_nvrtc(const std::optional<std::string>& driver_version) {
-  const auto nvrtc = Nvrtc::load();
-  if (!nvrtc) {
-    return {"NVRTC", Status::missing, nvrtc.error(), say::gpu::install_nvrtc{}, simulator_works};
-  }
-  Message detail =
-      say::finding::version_in{.name = "NVRTC", .version = nvrtc->version(), .file = nvrtc->path().string()};
-  if (driver_version && std::stoi(nvrtc->version()) > std::stoi(*driver_version)) {
-    return {"NVRTC", Status::warning, say::finding::newer_nvrtc{.nvrtc = std::move(detail), .driver = *driver_version},
-            say::finding::newer_nvrtc_fix{}, say::finding::newer_nvrtc_works{}};
-  }
-  return {"NVRTC", Status::ok, detail, {}, {}};
+std::string version_in(std::string_view name, const std::string& version, const std::filesystem::path& file) {
+  return fmt::format("{} {} ({})", name, version, file.string());
 }
 
-DoctorFinding check_cache() {
-  namespace fs = std::filesystem;
-  const fs::path folder = default_cubin_cache();
-  if (folder.empty()) {
-    return {"cubin cache", Status::warning, say::finding::no_cache{}, say::finding::no_cache_fix{},
-            say::finding::cache_works{}};
-  }
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || access(folder.c_str(), W_OK) != 0) {
-    return {"cubin cache", Status::warning, say::finding::cache_not_written{.folder = folder.string()},
-            say::finding::cache_not_written_fix{}, say::finding::cache_works{}};
-  }
-  std::size_t count = 0;
-  std::uintmax_t bytes = 0;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".cubin") continue;
-    ++count;
-    const auto size = entry.file_size(error);
-    if (!error) bytes += size;
-  }
-  return {"cubin cache",
-          Status::ok,
-          say::finding::cache{.folder = folder.string(), .kernels = count, .size = text(Capacity(bytes))},
-          {},
-          {}};
-}
-
-/// CUPTI, then the counters, which need CUPTI, a driver and a device.
-void check_counters(const CudaApi* cuda, std::optional<CUdevice> device, std::vector<DoctorFinding>& findings) {
-  const auto cupti = CuptiApi::load();
-  if (!cupti) {
-    findings.push_back({"CUPTI", Status::missing, cupti.error(), say::finding::install_cupti{}, timing_works});
-  } else {
-    findings.push_back(
-        {"CUPTI",
-         Status::ok,
-         say::finding::version_in{.name = "CUPTI", .version = cupti->version, .file = cupti->path.string()},
-         {},
-         {}});
-  }
-  if (!cupti || cuda == nullptr || !device) {
-    findings.push_back({"counters",
-                        Status::skipped,
-                        cupti ? Message(say::finding::no_gpu_to_count{}) : say::finding::counters_through_cupti{},
-                        {},
-                        cuda != nullptr && device ? Message(timing_works) : simulator_works});
+void check_device(const CudaApi& cuda, int ordinal, Started& started, Checks& checks) {
+  CUdevice device = 0;
+  if (cuda.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS) {
+    checks.push_back(
+        {"device", false, fmt::format("there is no GPU {}", ordinal), "choose one that `nvidia-smi -L` lists"});
     return;
   }
   try {
-    const Context context(*cuda, *device);
-    const RangeProfiler profiler(*cupti, context.get(), *device);
-    findings.push_back({"counters", Status::ok, say::finding::counters{.chip = profiler.host().chip()}, {}, {}});
-  } catch (const CuptiError& error) {
-    const CounterAvailability why = explain(error, *cupti, driver_api_version(*cuda));
-    findings.push_back({"counters", Status::missing, why.reason, why.fix, timing_works});
+    const DeviceLimits limits = device_limits(cuda, device);
+    started.uuid = device_uuid(cuda, device);
+    const bool supported = limits.compute_major >= 8;
+    if (supported) started.device = device;
+    checks.push_back({"device", supported,
+                      fmt::format("{}, compute capability {}.{}, {}, {}", limits.name, limits.compute_major,
+                                  limits.compute_minor, text(Capacity(limits.dram_bytes)), started.uuid),
+                      supported ? "" : "use a GPU of compute capability 8.0 or newer"});
   } catch (const DriverError& error) {
-    findings.push_back({"counters", Status::missing, say::finding::no_context{.error = error.what()},
-                        say::finding::no_context_fix{}, simulator_works});
+    checks.push_back({"device", false, fmt::format("GPU {} does not answer: {}", ordinal, error.what()),
+                      "run `nvidia-smi`; if it fails as well, restart the machine"});
   }
 }
 
-void check_clocks(const std::optional<std::string>& uuid, std::vector<DoctorFinding>& findings) {
-  const auto works = say::finding::clocks_work{};
+void check_nvrtc(const std::string& driver_version, Checks& checks) {
+  const auto nvrtc = Nvrtc::load();
+  if (!nvrtc) {
+    checks.push_back({"NVRTC", false, text(nvrtc.error()),
+                      "install the NVRTC of CUDA 13 (cuda-nvrtc-13-0), or set ATTNSCOPE_NVRTC_LIBRARY to its file"});
+    return;
+  }
+  const bool newer = !driver_version.empty() && std::stoi(nvrtc->version()) > std::stoi(driver_version);
+  const std::string detail = version_in("NVRTC", nvrtc->version(), nvrtc->path());
+  checks.push_back({"NVRTC", !newer,
+                    newer ? fmt::format("{} is newer than the driver (CUDA {}), which may reject its kernels", detail,
+                                        driver_version)
+                          : detail,
+                    newer ? "update the driver, or install the NVRTC of its CUDA release" : ""});
+}
+
+void check_counters(const CudaApi* cuda, const Started& started, Checks& checks) {
+  const auto cupti = CuptiApi::load();
+  if (!cupti) {
+    checks.push_back({"CUPTI", false, text(cupti.error()),
+                      "install the CUPTI of CUDA 13 (cuda-cupti-13-0), or set ATTNSCOPE_CUPTI_LIBRARY to its file"});
+    return;
+  }
+  checks.push_back({"CUPTI", true, version_in("CUPTI", cupti->version, cupti->path), ""});
+  if (!started.device) return;
+  try {
+    const Context context(*cuda, *started.device);
+    const RangeProfiler profiler(*cupti, context.get(), *started.device);
+    checks.push_back({"counters", true, fmt::format("available (chip {})", profiler.host().chip()), ""});
+  } catch (const CuptiError& error) {
+    const CounterAvailability why = explain(error, *cupti, started.driver_version);
+    checks.push_back({"counters", false, text(why.reason), text(why.fix)});
+  } catch (const DriverError& error) {
+    checks.push_back({"counters", false, fmt::format("no CUDA context: {}", error.what()),
+                      "check `nvidia-smi` for processes that hold the GPU"});
+  }
+}
+
+void check_clocks(const Started& started, Checks& checks) {
   auto nvml = Nvml::open();
   if (!nvml) {
-    findings.push_back({"NVML", Status::missing, nvml.error(), say::finding::nvml_fix{}, works});
-    findings.push_back({"clocks", Status::skipped, say::finding::clocks_through_nvml{}, {}, works});
+    checks.push_back({"NVML", false, text(nvml.error()),
+                      "it comes with the driver (libnvidia-ml.so.1); ATTNSCOPE_NVML_LIBRARY can name the file"});
     return;
   }
-  findings.push_back({"NVML",
-                      Status::ok,
-                      say::finding::nvml{.version = (*nvml)->nvml_version(), .driver = (*nvml)->driver_version()},
-                      {},
-                      {}});
-  const auto reading = uuid && (*nvml)->select(*uuid) ? (*nvml)->read() : std::nullopt;
-  if (!reading) {
-    findings.push_back({"clocks", Status::missing, say::finding::no_clocks{}, {}, works});
-    return;
+  checks.push_back(
+      {"NVML", true, fmt::format("NVML {}, driver {}", (*nvml)->nvml_version(), (*nvml)->driver_version()), ""});
+  const auto reading = !started.uuid.empty() && (*nvml)->select(started.uuid) ? (*nvml)->read() : std::nullopt;
+  if (!reading) return;
+  const std::string detail =
+      fmt::format("SM {:.0f} MHz, memory {:.0f} MHz, {:.0f} C, {:.0f} W", reading->sm_clock_hz / 1e6,
+                  reading->memory_clock_hz / 1e6, reading->temperature_c, reading->power_w);
+  if (!reading->throttled) {
+    checks.push_back({"clocks", true, detail, ""});
+  } else {
+    checks.push_back(
+        {"clocks", false,
+         fmt::format("{}; throttled: {}", detail, text(describe_throttle_reasons(reading->throttle_reasons))),
+         "let the GPU cool down, or wait for other work on it to end"});
   }
-  const auto rounded = [](double value) { return fmt::format("{:.0f}", value); };
-  Message detail = say::finding::clocks{.sm = rounded(reading->sm_clock_hz / 1e6),
-                                        .memory = rounded(reading->memory_clock_hz / 1e6),
-                                        .temperature = rounded(reading->temperature_c),
-                                        .power = rounded(reading->power_w)};
-  if (reading->throttled) {
-    findings.push_back({"clocks", Status::warning,
-                        say::finding::slowed{.clocks = std::move(detail),
-                                             .reasons = describe_throttle_reasons(reading->throttle_reasons)},
-                        say::finding::slowed_fix{}, say::finding::slowed_works{}});
-    return;
-  }
-  findings.push_back({"clocks", Status::ok, detail, {}, {}});
 }
 
-/// Only what does the same on every machine.
-std::string command_of(const Message& fix) {
-  const auto is = [&fix](const Message& other) { return fix.id == other.id; };
-  if (is(say::counters::permission_fix{})) {
-    return "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | "
-           "sudo tee /etc/modprobe.d/nvidia-profiling.conf";
-  }
-  if (is(say::finding::no_gpu_fix{})) return "nvidia-smi -L";
-  const bool ask = is(say::gpu::check_nvidia_smi{}) || is(say::gpu::not_seen_fix{}) ||
-                   is(say::gpu::not_seen_with_node_fix{}) || is(say::finding::no_context_fix{});
-  return ask ? "nvidia-smi" : "";
+void check_cache(Checks& checks) {
+  const std::filesystem::path folder = default_cubin_cache();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  const bool writable = !folder.empty() && !error && access(folder.c_str(), W_OK) == 0;
+  checks.push_back({"cubin cache", writable,
+                    writable ? folder.string() : fmt::format("'{}' cannot be written", folder.string()),
+                    writable ? "" : "set ATTNSCOPE_CACHE_DIR to a folder that can be written"});
 }
 
 }  // namespace
 
-std::string_view to_string(DoctorFinding::Status status) {
-  switch (status) {
-    case Status::ok:
-      return "ok";
-    case Status::warning:
-      return "warning";
-    case Status::missing:
-      return "missing";
-    case Status::skipped:
-      return "skipped";
-  }
-  return "missing";
-}
-
-std::vector<DoctorFinding> diagnose_gpu(int ordinal) {
-  std::vector<DoctorFinding> findings;
+std::vector<DoctorCheck> check_gpu(int ordinal) {
+  Checks checks;
+  Started started;
   const auto cuda = start_driver();
-  std::optional<CUdevice> device;
-  std::optional<std::string> uuid;
-  std::optional<std::string> driver_version;
   if (cuda) {
-    driver_version = driver_api_version(*cuda);
-    findings.push_back(
-        {"driver",
-         Status::ok,
-         say::finding::version_in{.name = "CUDA", .version = *driver_version, .file = cuda->path.string()},
-         {},
-         {}});
-    CUdevice found = 0;
-    if (cuda->cuDeviceGet(&found, ordinal) != CUDA_SUCCESS) {
-      findings.push_back({"device", Status::missing, say::finding::no_gpu{.ordinal = ordinal},
-                          say::finding::no_gpu_fix{}, simulator_works});
-    } else {
-      try {
-        const DeviceLimits limits = device_limits(*cuda, found);
-        uuid = device_uuid(*cuda, found);
-        Message detail =
-            say::finding::device{.device = limits.name,
-                                 .capability = fmt::format("{}.{}", limits.compute_major, limits.compute_minor),
-                                 .memory = text(Capacity(limits.dram_bytes)),
-                                 .uuid = *uuid};
-        if (limits.compute_major < 8) {
-          findings.push_back(
-              {"device", Status::missing, std::move(detail), say::finding::capability_fix{}, simulator_works});
-        } else {
-          device = found;
-          findings.push_back({"device", Status::ok, std::move(detail), {}, {}});
-        }
-      } catch (const DriverError& error) {
-        findings.push_back({"device", Status::missing,
-                            say::finding::device_no_answer{.ordinal = ordinal, .error = error.what()},
-                            say::gpu::check_nvidia_smi{}, simulator_works});
-      }
-    }
+    started.driver_version = driver_api_version(*cuda);
+    checks.push_back({"driver", true, version_in("CUDA", started.driver_version, cuda->path), ""});
+    check_device(*cuda, ordinal, started, checks);
   } else {
-    const bool driver_works =
-        cuda.error().kind == GpuError::Kind::hidden || cuda.error().kind == GpuError::Kind::no_device;
     const GpuError& error = cuda.error();
-    if (driver_works) {
-      findings.push_back({"driver", Status::ok, say::finding::driver_installed{}, {}, {}});
-      findings.push_back({"device", Status::missing, error.what, error.fix, simulator_works});
-    } else {
-      findings.push_back({"driver", Status::missing, error.what, error.fix, simulator_works});
-      findings.push_back({"device", Status::skipped, say::finding::no_driver{}, {}, simulator_works});
-    }
+    const bool driver_works = error.kind == GpuError::Kind::hidden || error.kind == GpuError::Kind::no_device;
+    checks.push_back({driver_works ? "device" : "driver", false, text(error.what), text(error.fix)});
   }
-  findings.push_back(check_nvrtc(driver_version));
-  check_counters(cuda ? &*cuda : nullptr, device, findings);
-  check_clocks(uuid, findings);
-  findings.push_back(check_cache());
-  for (DoctorFinding& finding : findings) finding.command = command_of(finding.fix);
-  return findings;
+  check_nvrtc(started.driver_version, checks);
+  check_counters(cuda ? &*cuda : nullptr, started, checks);
+  check_clocks(started, checks);
+  check_cache(checks);
+  return checks;
 }
 
 }  // namespace attnscope

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the GPU's software is here, what is missing, and what to do about it on this machine.
+// Checks of the GPU, driver, compiler and counters of this machine, with fixes.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
-
-#include "kernels/model/message.h"
 
 namespace attnscope {
 
-struct DoctorFinding {
-  /// `skipped`: it was not looked at, for what it takes is missing itself.
-  enum class Status { ok, warning, missing, skipped };
-  std::string item;  ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "cubin cache", "clocks"
-  Status status = Status::ok;
-  Message detail;            ///< what was found, with versions
-  Message fix;               ///< what to do on this machine; empty when nothing is wrong
-  Message still_works;       ///< what works without it; empty when nothing is wrong
-  std::string command = {};  ///< of the fix, as a shell takes it; empty where it is none that fits every machine
+struct DoctorCheck {
+  std::string name;    ///< "driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"
+  bool ok = false;
+  std::string detail;  ///< what was found, with versions
+  std::string fix;     ///< empty if it is ok, or if nothing is known to help
 };
-[[nodiscard]] std::string_view to_string(DoctorFinding::Status);
 
-/// Looks at everything that measuring on `ordinal` needs; never throws, and always has a finding for each item.
-[[nodiscard]] std::vector<DoctorFinding> diagnose_gpu(int ordinal = 0);
+/// Checks what measuring on `ordinal` needs. Never throws. A check whose requirement failed is left out.
+[[nodiscard]] std::vector<DoctorCheck> check_gpu(int ordinal = 0);
 
 }  // namespace attnscope

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands for the GPU half in a build without CUDA's headers: every question gets the same plain answer.
-#include "messages/finding.h"
 #include "messages/gpu.h"
 #include "profiler/measure/gpu/doctor.h"
 #include "profiler/measure/gpu/gpu_device.h"
@@ -33,23 +32,8 @@ Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view, std::
   return Failure{not_built()};
 }
 
-std::string_view to_string(DoctorFinding::Status status) {
-  switch (status) {
-    case DoctorFinding::Status::ok:
-      return "ok";
-    case DoctorFinding::Status::skipped:
-      return "skipped";
-    case DoctorFinding::Status::warning:
-      return "warning";
-    case DoctorFinding::Status::missing:
-      return "missing";
-  }
-  return "missing";
-}
-
-std::vector<DoctorFinding> diagnose_gpu(int) {
-  return {
-      {"driver", DoctorFinding::Status::missing, not_built().what, not_built().fix, say::finding::simulator_works{}}};
+std::vector<DoctorCheck> check_gpu(int) {
+  return {{"driver", false, text(not_built().what), text(not_built().fix)}};
 }
 
 }  // namespace attnscope

@@ -268,9 +268,9 @@ TEST_F(GpuDeviceTest, TooLargeForTheMemory) {
 }
 
 TEST_F(GpuDeviceTest, DoctorFindsTheDevice) {
-  for (const DoctorFinding& finding : diagnose_gpu()) {
-    if (finding.item == "device" || finding.item == "driver") {
-      EXPECT_EQ(finding.status, DoctorFinding::Status::ok) << finding.detail;
+  for (const DoctorCheck& check : check_gpu()) {
+    if (check.name == "device" || check.name == "driver") {
+      EXPECT_TRUE(check.ok) << check.detail;
     }
   }
 }

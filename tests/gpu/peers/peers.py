@@ -53,10 +53,9 @@ def decide(attnscope, folder, ours, theirs, d, n, mask, pass_, seconds):
                f"algorithm={ours}"]
     done = subprocess.run(command, capture_output=True, text=True)
     try:
-        found = json.loads(done.stdout)
-        ratio = found["ratio"]
-        return found["verdict"], 1 / ratio["value"], 1 / ratio["high"], 1 / ratio["low"]
-    except (ValueError, KeyError):
+        row = json.loads(done.stdout)["rows"][0]
+        return row["verdict"], 1 / row["ratio"], 1 / row["ratio_high"], 1 / row["ratio_low"]
+    except (ValueError, KeyError, IndexError):
         return ((done.stderr or done.stdout).strip().splitlines() or [f"ended with {done.returncode}"])[-1]
 
 

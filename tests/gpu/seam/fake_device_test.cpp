@@ -1389,66 +1389,63 @@ TEST_F(FakeDeviceTest, CubinThatTheDriverRefuses) {
 
 // ---- Doctor -------------------------------------------------------------------------------------------------------
 
-std::map<std::string, DoctorFinding> by_item(const std::vector<DoctorFinding>& findings) {
-  std::map<std::string, DoctorFinding> map;
-  for (const DoctorFinding& finding : findings) map[finding.item] = finding;
+std::map<std::string, DoctorCheck> checks(int ordinal = 0) {
+  std::map<std::string, DoctorCheck> map;
+  for (const DoctorCheck& check : check_gpu(ordinal)) map[check.name] = check;
   return map;
 }
 
-using Status = DoctorFinding::Status;
-
 TEST_F(FakeDeviceTest, DoctorOnAHealthyMachine) {
-  auto findings = by_item(diagnose_gpu());
-  for (const char* item : {"driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"}) {
-    ASSERT_TRUE(findings.contains(item)) << item;
-    EXPECT_EQ(findings[item].status, Status::ok) << item << ": " << findings[item].detail;
-    EXPECT_TRUE(findings[item].fix.empty()) << item;
+  auto found = checks();
+  for (const char* name : {"driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks", "cubin cache"}) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_TRUE(found[name].ok) << name << ": " << found[name].detail;
+    EXPECT_EQ(found[name].fix, "") << name;
   }
 }
 
-TEST_F(FakeDeviceTest, DoctorNamesFixAndWhatStillWorks) {
+TEST_F(FakeDeviceTest, DoctorNamesTheFix) {
   faults("cupti-availability=35,throttle=4");
-  auto findings = by_item(diagnose_gpu());
-  EXPECT_EQ(findings["device"].status, Status::ok);
-  EXPECT_EQ(findings["counters"].status, Status::missing);
-  EXPECT_FALSE(findings["counters"].fix.empty());
-  EXPECT_THAT(text(findings["counters"].still_works), HasSubstr("Timing"));
-  EXPECT_EQ(findings["clocks"].status, Status::warning);
-  EXPECT_THAT(text(findings["clocks"].detail), HasSubstr("slowed down: "));
+  auto found = checks();
+  EXPECT_TRUE(found["device"].ok);
+  EXPECT_FALSE(found["counters"].ok);
+  EXPECT_NE(found["counters"].fix, "");
+  EXPECT_FALSE(found["clocks"].ok);
+  EXPECT_THAT(found["clocks"].detail, HasSubstr("throttled: "));
 }
 
 TEST_F(FakeDeviceTest, DoctorWithNothingInstalled) {
   for (const char* variable : libraries) setenv(variable, "/nonexistent/library.so", 1);
-  auto findings = by_item(diagnose_gpu());
-  for (const char* item : {"driver", "device", "NVRTC", "CUPTI", "counters", "NVML", "clocks"}) {
-    const bool takes_another =
-        item == std::string("device") || item == std::string("counters") || item == std::string("clocks");
-    EXPECT_EQ(findings[item].status, takes_another ? Status::skipped : Status::missing) << item;
-    EXPECT_FALSE(findings[item].still_works.empty()) << item;
+  auto found = checks();
+  for (const char* name : {"driver", "NVRTC", "CUPTI", "NVML"}) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    EXPECT_FALSE(found[name].ok) << name;
+    EXPECT_NE(found[name].fix, "") << name;
   }
+  for (const char* name : {"device", "counters", "clocks"}) EXPECT_FALSE(found.contains(name)) << name;
 }
 
-TEST_F(FakeDeviceTest, DoctorHasTheCommandOfAFixThatIsOne) {
-  auto findings = by_item(diagnose_gpu(7));
-  EXPECT_EQ(findings["device"].status, Status::missing);
-  EXPECT_EQ(findings["device"].command, "nvidia-smi -L");
-  EXPECT_EQ(findings["driver"].command, "");
+TEST_F(FakeDeviceTest, DoctorWithoutThatGpu) {
+  auto found = checks(7);
+  EXPECT_TRUE(found["driver"].ok);
+  EXPECT_FALSE(found["device"].ok);
+  EXPECT_THAT(found["device"].fix, HasSubstr("nvidia-smi -L"));
+  EXPECT_FALSE(found.contains("counters"));
 }
 
 TEST_F(FakeDeviceTest, DoctorWithEveryGpuHidden) {
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   faults("init=100");
-  auto findings = by_item(diagnose_gpu());
-  EXPECT_EQ(findings["driver"].status, Status::ok);
-  EXPECT_EQ(findings["device"].status, Status::missing);
-  EXPECT_THAT(text(findings["device"].detail), HasSubstr("CUDA_VISIBLE_DEVICES=''"));
+  auto found = checks();
+  EXPECT_FALSE(found["device"].ok);
+  EXPECT_THAT(found["device"].detail, HasSubstr("CUDA_VISIBLE_DEVICES=''"));
 }
 
 TEST_F(FakeDeviceTest, DoctorSeesACompilerNewerThanTheDriver) {
   faults("driver=12040");
-  auto findings = by_item(diagnose_gpu());
-  EXPECT_EQ(findings["NVRTC"].status, Status::warning);
-  EXPECT_THAT(text(findings["NVRTC"].detail), AllOf(HasSubstr("NVRTC 13.0"), HasSubstr("CUDA 12.4")));
+  auto found = checks();
+  EXPECT_FALSE(found["NVRTC"].ok);
+  EXPECT_THAT(found["NVRTC"].detail, AllOf(HasSubstr("NVRTC 13.0"), HasSubstr("CUDA 12.4")));
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ BENCHMARK(build_map)->Unit(benchmark::kMillisecond);
 
 void list_plots(benchmark::State& state) {
   const PointTable table = many_points().table();
-  for (auto _ : state) benchmark::DoNotOptimize(plan_plots(table)->size());
+  for (auto _ : state) benchmark::DoNotOptimize(plan_plots(table).size());
 }
 BENCHMARK(list_plots)->Unit(benchmark::kMillisecond);
 

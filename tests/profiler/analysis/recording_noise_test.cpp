@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "profiler/analysis/one_clock.h"
 #include "profiler/analysis/verdicts.h"
 
 namespace attnscope::analysis {
@@ -98,6 +100,55 @@ std::vector<RecordedRounds> drawn(std::size_t count, std::mt19937_64& random, do
     for (double& cycles : rounds.cycles) cycles *= first_by;
   }
   return recordings;
+}
+
+/// Two recordings of one build, judged with the others' noise: how often a row is called changed, and what change would
+/// be found.
+struct HeldOutNoise {
+  std::size_t rows = 0;
+  std::size_t changed = 0;  ///< FASTER or SLOWER, though nothing was
+  std::size_t same = 0;
+  double detectable = 0;  ///< median over rows of the relative change that is found 9 times of 10
+};
+/// Each pair of recordings in turn, judged at this margin with the noise of all others. Pre: four or more.
+HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin) {
+  HeldOutNoise result;
+  std::vector<double> detectable;
+  for (std::size_t a = 0; a < recordings.size(); ++a) {
+    for (std::size_t b = a + 1; b < recordings.size(); ++b) {
+      std::vector<RecordedRounds> others;
+      for (std::size_t i = 0; i < recordings.size(); ++i) {
+        if (i != a && i != b) others.push_back(recordings[i]);
+      }
+      const NoiseModel noise(noise_of(others));
+      std::vector<ComparedRow> rows;
+      for (const auto& [point, base] : recordings[a]) {
+        const auto other = recordings[b].find(point);
+        if (other == recordings[b].end()) continue;
+        ComparedRow& row = rows.emplace_back();
+        row.base = base;
+        row.other = other->second;
+        row.base.recordings.assign(base.ns.size(), 0);
+        row.other.recordings.assign(other->second.ns.size(), 1);
+        hold_clock(row);
+        const double ns = std::exp(place_of_medians(base.ns));
+        for (RoundsOfSide* side : {&row.base, &row.other}) {
+          side->place = noise.of(point, ns, side->ns.size(), row.one_clock);
+        }
+      }
+      for (const RowVerdict& row : judge(rows, {.margin = margin})) {
+        ++result.rows;
+        if (row.verdict == Verdict::same) ++result.same;
+        if (row.verdict == Verdict::faster || row.verdict == Verdict::slower) ++result.changed;
+        detectable.push_back(row.detectable);
+      }
+    }
+  }
+  if (detectable.empty()) return result;
+  const auto middle = detectable.begin() + static_cast<std::ptrdiff_t>(detectable.size() / 2);
+  std::ranges::nth_element(detectable, middle);
+  result.detectable = *middle;
+  return result;
 }
 
 // Identical builds are called changed less than once in a thousand rows, and mostly the same.

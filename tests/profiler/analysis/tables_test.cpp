@@ -11,7 +11,6 @@
 #include "profiler/analysis/tables/ceiling_table.h"
 #include "profiler/analysis/tables/comparison_table.h"
 #include "profiler/analysis/tables/law_table.h"
-#include "profiler/analysis/tables/unit_table.h"
 #include "tests/profiler/analysis/fixtures.h"
 
 namespace attnscope::analysis {
@@ -327,30 +326,6 @@ TEST(LawTable, ProgramsReadEachFamilyWhole) {
   EXPECT_THAT(texts(table, "M_theorem"), ElementsAre("-1", "-1"));
   EXPECT_THAT(texts(table, "collapse_high"), ElementsAre("12.5", "0"));
   EXPECT_THAT(texts(table, "withheld"), ElementsAre("", "only 6 points, where 8 are the least"));
-}
-
-TEST(UnitTable, AUnitsTimesStandOverTheMedianOfAllOfTheSamePoints) {
-  // One unit is 2% slower than the two others; at one point alone, which says nothing of units, it is twice as slow.
-  std::vector<UnitTime> times;
-  for (const auto& [point, ns] : std::vector<std::pair<std::string, double>>{{"a", 100}, {"b", 5000}, {"c", 7}}) {
-    times.push_back({"GPU-1", point, ns});
-    times.push_back({"GPU-2", point, ns});
-    times.push_back({"GPU-3", point, 1.02 * ns});
-  }
-  times.push_back({"GPU-1", "of one unit alone", 1e9});
-  times.push_back({"GPU-3", "d", 2});
-  times.push_back({"GPU-1", "d", 1});
-  times.push_back({"GPU-2", "d", 1});
-  const std::vector<UnitSpread> spread = unit_spread(times);
-  ASSERT_EQ(spread.size(), 3U);
-  EXPECT_EQ(spread[0].ratio, 1);
-  EXPECT_DOUBLE_EQ(spread[2].ratio, 1.02);
-  EXPECT_DOUBLE_EQ(spread[2].q1, 1.02);
-  for (const UnitSpread& unit : spread) EXPECT_EQ(unit.points, 4U);
-  const Table table = unit_table(spread);
-  EXPECT_THAT(texts(table, "unit"), ElementsAre("GPU-1", "GPU-2", "GPU-3"));
-  EXPECT_THAT(texts(table, "ratio"), ElementsAre("1.0000", "1.0000", "1.0200"));
-  EXPECT_TRUE(unit_spread(std::vector<UnitTime>{{"GPU-1", "a", 1}, {"GPU-1", "b", 2}}).empty());
 }
 
 }  // namespace

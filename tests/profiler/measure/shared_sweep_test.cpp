@@ -11,7 +11,6 @@
 #include <numeric>
 #include <set>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "tests/profiler/measure/fake_device.h"
@@ -34,7 +33,7 @@ class SharedSweep : public ::testing::Test {
                                          .d = 64},
                              .tile = {.br = 64, .bc = 64}});
     }
-    runs.push_back({.plan = &plan, .groups = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}}});
+    shared = {.plan = &plan, .groups = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}}};
   }
 
   static std::size_t place_of(const PointSpec& spec) { return static_cast<std::size_t>(spec.problem.n_q / 64 - 1); }
@@ -65,37 +64,35 @@ class SharedSweep : public ::testing::Test {
   SharedOutcome run() {
     SharedObserver observer;
     observer.on_build = [this](std::size_t, std::size_t, const BuildReport&) { ++builds; };
-    observer.on_point = [this](std::size_t d, std::size_t r, std::size_t place, int round, const PointRecord& record) {
+    observer.on_point = [this](std::size_t d, std::size_t place, int round, const PointRecord& record) {
       if (on_point) on_point(d, place);
-      if (on_run) on_run(d, r);
       if (record.disposition == Disposition::cancelled) return;
-      const auto [found, is_new] = measured.try_emplace({r, place, round}, d);
+      const auto [found, is_new] = measured.try_emplace({place, round}, d);
       EXPECT_TRUE(is_new) << place << " twice in round " << round;
       dispositions[place] = record.disposition;
     };
-    observer.on_begun_anew = [this](std::size_t r, const Places& places) {
+    observer.on_begun_anew = [this](const Places& places) {
       for (const std::size_t place : places) {
-        std::erase_if(measured,
-                      [&](const auto& m) { return std::get<0>(m.first) == r && std::get<1>(m.first) == place; });
+        std::erase_if(measured, [&](const auto& each) { return each.first.first == place; });
       }
     };
     observer.on_device_lost = [this](std::size_t d, const std::string& why, bool gone) {
       losses.push_back(fmt::format("{} {}{}", d, gone ? "gone: " : "goes on: ", why));
     };
-    return run_shared(devices, runs, options, observer, cancel);
+    return run_shared(devices, shared, options, observer, cancel);
   }
 
   /// The devices that measured a group.
-  std::set<std::size_t> devices_of(const Places& group, std::size_t run = 0) {
+  std::set<std::size_t> devices_of(const Places& group) {
     std::set<std::size_t> found;
     for (const auto& [key, device] : measured) {
-      if (std::get<0>(key) == run && std::ranges::find(group, std::get<1>(key)) != group.end()) found.insert(device);
+      if (std::ranges::find(group, key.first) != group.end()) found.insert(device);
     }
     return found;
   }
 
   SweepPlan plan;
-  std::vector<SharedRun> runs;
+  SharedRun shared;
   std::vector<SharedDevice> devices;
   std::vector<std::pair<std::size_t, FakeDevice*>> made;
   MeasureOptions options;
@@ -103,8 +100,7 @@ class SharedSweep : public ::testing::Test {
   bool comes_back = true;
   std::function<void(std::size_t, FakeDevice&, PointRecord&)> answer;
   std::function<void(std::size_t, std::size_t)> on_point;
-  std::function<void(std::size_t, std::size_t)> on_run;
-  std::map<std::tuple<std::size_t, std::size_t, int>, std::size_t> measured;  ///< run, place, round: the device
+  std::map<std::pair<std::size_t, int>, std::size_t> measured;  ///< place, round: the device
   std::map<std::size_t, Disposition> dispositions;
   std::vector<std::string> losses;
   std::size_t builds = 0;
@@ -113,10 +109,10 @@ class SharedSweep : public ::testing::Test {
 TEST_F(SharedSweep, every_point_once_and_each_group_on_one_device) {
   add_devices(3);
   const SharedOutcome outcome = run();
-  EXPECT_THAT(outcome.complete, ElementsAre(true));
+  EXPECT_TRUE(outcome.complete);
   EXPECT_FALSE(outcome.cancelled);
   EXPECT_EQ(measured.size(), points);
-  for (const Places& group : runs[0].groups) EXPECT_EQ(devices_of(group).size(), 1U);
+  for (const Places& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
   EXPECT_EQ(builds, points) << "one device of the host compiles";
 }
 
@@ -127,42 +123,25 @@ TEST_F(SharedSweep, on_several_hosts_each_compiles_for_itself) {
 }
 
 TEST_F(SharedSweep, rounds_of_a_group_stay_on_the_device_that_began_it) {
-  runs[0].rounds = {.count = 4, .seed = 7};
+  shared.rounds = {.count = 4, .seed = 7};
   add_devices(3);
-  EXPECT_THAT(run().complete, ElementsAre(true));
+  EXPECT_TRUE(run().complete);
   EXPECT_EQ(measured.size(), 4 * points);
-  for (const Places& group : runs[0].groups) EXPECT_EQ(devices_of(group).size(), 1U);
-}
-
-TEST_F(SharedSweep, a_run_of_one_device_comes_before_what_is_shared) {
-  SweepPlan anchors = plan;
-  for (std::size_t d = 0; d < 2; ++d) {
-    runs.push_back({.plan = &anchors, .rounds = {.count = 2, .seed = 1}, .groups = {{0, 1}}, .device = d});
-  }
-  std::map<std::size_t, std::vector<std::size_t>> runs_of;  // by device, in their order
-  on_run = [&](std::size_t d, std::size_t r) { runs_of[d].push_back(r); };
-  add_devices(2);
-  EXPECT_THAT(run().complete, ElementsAre(true, true, true));
-  EXPECT_THAT(devices_of({0, 1}, 1), ElementsAre(0U));
-  EXPECT_THAT(devices_of({0, 1}, 2), ElementsAre(1U));
-  EXPECT_EQ(measured.size(), points + 2 * 2 * 2);
-  for (std::size_t d = 0; d < 2; ++d) {
-    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(runs_of[d].at(i), d + 1) << "its own run's first round";
-  }
+  for (const Places& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
 }
 
 TEST_F(SharedSweep, a_group_that_was_begun_goes_on_where_it_was_begun) {
-  runs[0].done.resize(points);
-  runs[0].done[6].ended = true;
-  runs[0].begun_on = {{}, {}, 1, {}};
+  shared.done.resize(points);
+  shared.done[6].ended = true;
+  shared.begun_on = {{}, {}, 1, {}};
   add_devices(2);
-  EXPECT_THAT(run().complete, ElementsAre(true));
+  EXPECT_TRUE(run().complete);
   EXPECT_EQ(measured.size(), points - 1);
   EXPECT_THAT(devices_of({7, 8}), ElementsAre(1U));
 }
 
 TEST_F(SharedSweep, a_device_takes_what_has_the_inputs_that_it_made) {
-  runs[0].bundles = {0, 1, 0, 1};
+  shared.bundles = {0, 1, 0, 1};
   // Neither goes on to its third point, or ends its sixth, before the other has begun as many: none has nothing to do
   // while the other has a group to spare.
   std::array<std::atomic<int>, 2> begun{};
@@ -174,7 +153,7 @@ TEST_F(SharedSweep, a_device_takes_what_has_the_inputs_that_it_made) {
     for (int now = other; now < needed; now = other) other.wait(now);
   };
   add_devices(2);
-  EXPECT_THAT(run().complete, ElementsAre(true));
+  EXPECT_TRUE(run().complete);
   EXPECT_EQ(devices_of({0, 1, 2, 6, 7, 8}).size(), 1U);
   EXPECT_EQ(devices_of({3, 4, 5, 9, 10, 11}).size(), 1U);
 }
@@ -182,7 +161,7 @@ TEST_F(SharedSweep, a_device_takes_what_has_the_inputs_that_it_made) {
 TEST_F(SharedSweep, what_is_counted_together_goes_beyond_a_group) {
   add_devices(1);
   made[0].second->most_together = 64;
-  EXPECT_THAT(run().complete, ElementsAre(true));
+  EXPECT_TRUE(run().complete);
   std::vector<std::size_t> sessions;
   for (const auto& session : made[0].second->sessions) sessions.push_back(session.size());
   EXPECT_THAT(sessions, ElementsAre(1, 2, 4, 5));
@@ -195,7 +174,7 @@ TEST_F(SharedSweep, a_point_that_costs_the_device_is_kept_and_the_rest_goes_on_i
     device.is_usable = false;
   };
   add_devices(2);
-  EXPECT_THAT(run().complete, ElementsAre(true));
+  EXPECT_TRUE(run().complete);
   EXPECT_EQ(measured.size(), points);
   EXPECT_EQ(dispositions[4], Disposition::crashed);
   EXPECT_EQ(dispositions[5], Disposition::ok);
@@ -216,14 +195,14 @@ TEST_F(SharedSweep, a_lost_devices_group_begins_anew_elsewhere_and_nothing_else_
   };
   add_devices(2);
   const SharedOutcome outcome = run();
-  EXPECT_THAT(outcome.complete, ElementsAre(true));
+  EXPECT_TRUE(outcome.complete);
   EXPECT_EQ(measured.size(), points);
   ASSERT_EQ(losses.size(), 1U);
   EXPECT_EQ(losses[0], "1 gone: it fell off the bus");
-  for (const Places& group : runs[0].groups) {
+  for (const Places& group : shared.groups) {
     std::set<std::size_t> of_ok;
     for (const auto& [key, device] : measured) {
-      const std::size_t place = std::get<1>(key);
+      const std::size_t place = key.first;
       const bool in_group = std::ranges::find(group, place) != group.end();
       if (in_group && dispositions[place] == Disposition::ok) of_ok.insert(device);
     }
@@ -239,7 +218,7 @@ TEST_F(SharedSweep, with_every_device_gone_the_run_is_not_complete) {
   };
   add_devices(2);
   const SharedOutcome outcome = run();
-  EXPECT_THAT(outcome.complete, ElementsAre(false));
+  EXPECT_FALSE(outcome.complete);
   EXPECT_FALSE(outcome.cancelled);
   EXPECT_EQ(losses.size(), 2U);
 }
@@ -251,9 +230,9 @@ TEST_F(SharedSweep, a_device_that_only_loses_itself_is_given_up) {
     device.is_usable = false;
   };
   // All on device 1, which is lost at each of twelve points.
-  runs[0].begun_on.assign(4, 1);
+  shared.begun_on.assign(4, 1);
   add_devices(2);
-  EXPECT_THAT(run().complete, ElementsAre(true)) << "device 0 has measured what was left";
+  EXPECT_TRUE(run().complete) << "device 0 has measured what was left";
   EXPECT_EQ(std::ranges::count_if(losses, [](const std::string& loss) { return loss.starts_with("1 "); }),
             std::ssize(losses));
 }
@@ -263,7 +242,7 @@ TEST_F(SharedSweep, a_cancel_stops_all) {
   add_devices(3);
   const SharedOutcome outcome = run();
   EXPECT_TRUE(outcome.cancelled);
-  EXPECT_THAT(outcome.complete, ElementsAre(false));
+  EXPECT_FALSE(outcome.complete);
 }
 
 TEST_F(SharedSweep, what_an_observer_throws_passes_through) {

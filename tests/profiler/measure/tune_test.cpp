@@ -21,10 +21,7 @@
 namespace attnscope {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 /// Answers with times from a formula of the test.
 class TimedDevice final : public Device {
@@ -115,11 +112,8 @@ TEST(Tune, PicksTheFastestTileAtEachLengthAndMergesNeighbours) {
   EXPECT_EQ(choices[1].n, 16384);
   EXPECT_EQ(choices[1].d, 64);
   EXPECT_EQ(choices[1].arch, "9.0");
-  EXPECT_THAT(
-      choices[0].reason,
-      AllOf(HasSubstr(fmt::format("of {} tiles; at worst 1.000 of the fastest, at N 512 1.000, 1024 1.000; next",
-                                  results[0].tiles)),
-            HasSubstr("at worst 1.0")));
+  EXPECT_EQ(choices[0].reason,
+            fmt::format("of {} tiles; at worst 1.000 of the fastest, at N 512 1.000, 1024 1.000", results[0].tiles));
   ASSERT_EQ(results[0].cells.size(), 4U);
   for (const TuneCell& cell : results[0].cells) {
     EXPECT_DOUBLE_EQ(cell.fastest_ns, 1e6);
@@ -141,26 +135,13 @@ TEST(Tune, ScreensEverywhereWhatIsNotHopelessTwiceAndCompilesOnce) {
   TimedDevice device(two_best(0.10));
   ASSERT_EQ(tune(device, request(), {}, {}).size(), 1U);
   EXPECT_EQ(device.times_measured(at_short, 4096), 2) << "screened, and at 1.10 looked at again";
-  EXPECT_EQ(device.times_measured(at_short, 512), 3) << "the fastest: twice again";
+  EXPECT_EQ(device.times_measured(at_short, 512), 2);
   constexpr TileShape far{.br = 64, .bc = 32};  // 1.8 and 1.9, and no line of the table
   EXPECT_EQ(device.times_measured(far, 4096), 1) << "the middle is first";
   EXPECT_EQ(device.times_measured(far, 512), 1);
   EXPECT_EQ(device.times_measured(far, 16384), 0);
   EXPECT_EQ(device.times_measured(far, 1024), 0);
   for (const auto& [tile, times] : device.prepared) EXPECT_EQ(times, 1) << tile;
-}
-
-TEST(Tune, OfTheSecondAndTheThirdLookTheShorterCounts) {
-  int calls = 0;
-  std::vector<double> looks;
-  TimedDevice slowing([&](const PointSpec& spec) {
-    const double ratio = two_best(0.10)(spec) * (1 + 1e-6 * calls++);
-    if (spec.config() == at_short && spec.problem.n_q == 512) looks.push_back(1e6 * ratio);
-    return ratio;
-  });
-  const auto results = tune(slowing, request(), {}, {});
-  ASSERT_EQ(looks.size(), 3U);
-  EXPECT_DOUBLE_EQ(results.at(0).cells.front().fastest_ns, looks[1]);
 }
 
 TEST(Tune, ATileThatTakesTooLongIsTriedAtShorterLengthsOnly) {
@@ -172,7 +153,7 @@ TEST(Tune, ATileThatTakesTooLongIsTriedAtShorterLengthsOnly) {
   EXPECT_EQ(results[0].choices.front().config, at_short);
   EXPECT_EQ(results[0].choices.front().n, 1024);
   EXPECT_EQ(device.times_measured(at_short, 4096), 1) << "the middle is first";
-  EXPECT_EQ(device.times_measured(at_short, 512), 3);
+  EXPECT_EQ(device.times_measured(at_short, 512), 2);
   EXPECT_EQ(device.times_measured(at_short, 16384), 0);
   const Config now = results[0].cells[2].now;  // which is looked at again, whatever its first time
   TimedDevice stuck([&](const PointSpec& spec) {
@@ -272,13 +253,11 @@ TEST(Tune, DecodingIsMeasuredWithOneQueryAndItsSplits) {
   const Tiling tile = tiling_of(own[0].choices[0].config);
   EXPECT_EQ(std::tuple(tile.br, tile.bc, tile.splits), std::tuple(16, 64, 0)) << "the algorithm's splits may cost 2%";
   EXPECT_EQ(own[0].choices[0].n, 65536);
-  EXPECT_THAT(own[0].choices[0].reason, HasSubstr("; own splits preferred within 2%; next "));
   const AttentionProblem& p = good.measured.front().problem;
   EXPECT_EQ(std::tuple(p.batch, p.n_q, p.heads_q, p.heads_kv), std::tuple(1, 1, 16, 2));
   TimedDevice poor(own_or(1.03));
   const auto table = tune(poor, decode, {}, {});
   EXPECT_EQ(table.at(0).choices.at(0).config.knobs.number(knob::splits), 32);
-  EXPECT_THAT(table[0].choices[0].reason, Not(HasSubstr("own splits")));
 }
 
 TEST(Tune, CandidatesAreWhatTheAlgorithmAccepts) {

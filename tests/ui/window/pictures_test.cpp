@@ -21,7 +21,7 @@ namespace {
 
 TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
   QStringList written;
-  ASSERT_EQ(write_plots({file}, folder.filePath("plots"), {}, &written), QString());
+  ASSERT_EQ(write_plots({file}, folder.filePath("plots"), &written), QString());
   ASSERT_EQ(written.size(), 2 * 3 + 2 * 2 * 3) << written.join('\n').toStdString();
   for (const QString& path : written) {
     if (path.endsWith(".png")) {
@@ -52,7 +52,7 @@ TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
                              {"decode", fixtures::decoding(), false}});
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
   QStringList written;
-  ASSERT_EQ(write_plots({all, peers}, folder.filePath("plots"), {}, &written), QString());
+  ASSERT_EQ(write_plots({all, peers}, folder.filePath("plots"), &written), QString());
   QStringList names;
   for (const QString& path : written) {
     if (path.endsWith(".png")) names << QFileInfo(path).fileName();
@@ -65,7 +65,7 @@ TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
                          "tflops-d128-bwd-causal-1x132.png"}));
   // A file of times alone has no plot of bytes.
   written.clear();
-  ASSERT_EQ(write_plots({peers}, folder.filePath("peers"), {}, &written), QString());
+  ASSERT_EQ(write_plots({peers}, folder.filePath("peers"), &written), QString());
   ASSERT_EQ(written.size(), 4);
   EXPECT_TRUE(written[0].endsWith("time-d128-1x132.png")) << written[0].toStdString();
 }
@@ -97,12 +97,11 @@ TEST_F(WindowTest, EveryProblemSplitsAndTileMapHasItsPlotUnderItsName) {
   const QString sweeps = folder.filePath("sweeps.attnscope");
   fixtures::write_file(sweeps, {{"custom", records, false}});
   QStringList written;
-  analysis::PlotChoice choice;
-  choice.kinds = {analysis::PlotKind::bytes, analysis::PlotKind::maps};
-  ASSERT_EQ(write_plots({sweeps}, folder.filePath("sweeps"), choice, &written), QString());
+  ASSERT_EQ(write_plots({sweeps}, folder.filePath("sweeps"), &written), QString());
   QStringList names;
   for (const QString& path : written) {
-    if (path.endsWith(".png")) names << QFileInfo(path).completeBaseName();
+    const QString name = QFileInfo(path).completeBaseName();
+    if (path.endsWith(".png") && !name.startsWith("time-") && !name.startsWith("tflops-")) names << name;
   }
   EXPECT_EQ(names, (QStringList{
                        "io-d128-nqN-1x16",
@@ -151,7 +150,7 @@ TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
   const QString blocked = folder.filePath("blocked");
   ASSERT_TRUE(QDir().mkpath(blocked + "/io-d128-1x132.png"));
   QStringList written;
-  const QString error = write_plots({file}, blocked, {}, &written);
+  const QString error = write_plots({file}, blocked, &written);
   EXPECT_TRUE(error.contains("io-d128-1x132.png")) << error.toStdString();
   EXPECT_TRUE(written.isEmpty()) << written.join('\n').toStdString();
   EXPECT_TRUE(
@@ -174,7 +173,7 @@ TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
 
 TEST_F(WindowTest, PlotsOfABadFileAreAnError) {
   QStringList written;
-  EXPECT_TRUE(write_plots({folder.filePath("nowhere.attnscope")}, folder.path(), {}, &written).contains("nowhere"));
+  EXPECT_TRUE(write_plots({folder.filePath("nowhere.attnscope")}, folder.path(), &written).contains("nowhere"));
   EXPECT_TRUE(written.isEmpty());
 }
 
@@ -213,12 +212,9 @@ TEST_F(WindowTest, APictureOfFewTilesIsSmallAndFull) {
   const QString row = folder.filePath("row.attnscope");
   fixtures::write_file(row, {{"custom", records, false}});
   QStringList written;
-  analysis::PlotChoice choice;
-  choice.kinds = {analysis::PlotKind::maps};
-  ASSERT_EQ(write_plots({row}, folder.filePath("row"), choice, &written), QString());
-  ASSERT_EQ(written.size(), 2 * 3);
+  ASSERT_EQ(write_plots({row}, folder.filePath("row"), &written), QString());
   for (const QString& path : written) {
-    if (path.endsWith(".png")) {
+    if (path.endsWith(".png") && path.contains("tiles-")) {
       EXPECT_GT(drawn_share(QImage(path), Qt::Vertical), 0.75) << path.toStdString();
       EXPECT_GT(drawn_share(QImage(path), Qt::Horizontal), 0.85) << path.toStdString();
     }
@@ -233,7 +229,7 @@ QString svg_text(const QString& path) {
 
 TEST_F(WindowTest, PicturesNameTheirSourceAndNeverSpeakOfHovering) {
   QStringList written;
-  ASSERT_EQ(write_plots({file}, folder.filePath("plots"), {}, &written), QString());
+  ASSERT_EQ(write_plots({file}, folder.filePath("plots"), &written), QString());
   int pictures = 0;
   for (const QString& path : written) {
     if (!path.endsWith(".svg")) continue;
@@ -261,82 +257,6 @@ TEST_F(WindowTest, AMapOnTheScreenSpeaksOfHoveringAndOneOnPaperDoesNot) {
   EXPECT_TRUE(view.caption(PlotTarget::file).contains("hatched: cannot run"));
   EXPECT_FALSE(view.caption(PlotTarget::file).contains("hover"));
   EXPECT_FALSE(view.caption(PlotTarget::file).contains("window"));
-}
-
-Result<analysis::PlotChoice, Message> choice_of(const QStringList& only) {
-  std::vector<std::string> words;
-  for (const QString& word : only) words.push_back(word.toStdString());
-  return analysis::parse_plot_choice(words);
-}
-
-TEST_F(WindowTest, OnlySaysWhichPicturesAreWritten) {
-  const auto names = [&](const QStringList& only) {
-    QStringList written;
-    const auto choice = choice_of(only);
-    EXPECT_TRUE(choice) << only.join(' ').toStdString();
-    EXPECT_EQ(write_plots({file}, folder.filePath("only"), *choice, &written), QString());
-    QStringList stems;
-    for (const QString& path : written) {
-      if (path.endsWith(".png")) stems << QFileInfo(path).completeBaseName();
-    }
-    return stems;
-  };
-  EXPECT_EQ(names({"time"}), QStringList{"time-d128-1x132"});
-  EXPECT_EQ(names({"bytes,rate"}), (QStringList{"io-d128-1x132", "tflops-d128-1x132"}));
-  const QStringList maps = names({"maps", "algorithm=fa1"});
-  EXPECT_EQ(maps.size(), 3);
-  for (const QString& name : maps) EXPECT_TRUE(name.startsWith("tiles-fa1-")) << name.toStdString();
-  EXPECT_EQ(names({"time,heads=1x132,d=128"}), QStringList{"time-d128-1x132"});
-
-  const auto error_of = [&](const QStringList& only) {
-    const auto choice = choice_of(only);
-    if (!choice) return qtext(choice.error());
-    QStringList written;
-    QString error = write_plots({file}, folder.filePath("none"), *choice, &written);
-    EXPECT_TRUE(written.isEmpty());
-    return error;
-  };
-  EXPECT_TRUE(error_of({"curves"}).contains("bytes, time, rate, maps"));
-  EXPECT_TRUE(error_of({"d=96"}).contains("128")) << error_of({"d=96"}).toStdString();
-  EXPECT_TRUE(error_of({"colour=red"}).contains("mask")) << error_of({"colour=red"}).toStdString();
-  EXPECT_FALSE(error_of({"colour=red"}).contains('\n'));
-}
-
-TEST_F(WindowTest, ManyProblemsBecomePagesOfSmallMultiples) {
-  std::vector<PointRecord> records;
-  for (int heads = 1; heads <= 30; ++heads) {
-    for (const std::int64_t n : {512, 1024}) {
-      PointSpec spec = fixtures::spec("fa2", n);
-      spec.problem.heads_q = spec.problem.heads_kv = heads;
-      records.push_back(fixtures::ok_point(spec));
-    }
-  }
-  const QString many = folder.filePath("many.attnscope");
-  fixtures::write_file(many, {{"custom", records, false}});
-  QStringList written;
-  analysis::PlotChoice choice;
-  choice.kinds = {analysis::PlotKind::bytes};
-  ASSERT_EQ(write_plots({many}, folder.filePath("many"), choice, &written), QString());
-  QStringList names;
-  for (const QString& path : written) names << QFileInfo(path).fileName();
-  EXPECT_EQ(names, (QStringList{"io-page01.png", "io-page01.svg", "io-page02.png", "io-page02.svg", "io-page03.png",
-                                "io-page03.svg"}));
-  // Each problem has its panel.
-  QString all;
-  for (const QString& path : written) {
-    if (path.endsWith(".svg")) all += svg_text(path);
-  }
-  for (int heads = 1; heads <= 30; ++heads) {
-    EXPECT_TRUE(all.contains(QStringLiteral("batch × heads 1 × %1 ").arg(heads))) << heads;
-  }
-  // No control beside them says whose a colour is.
-  EXPECT_EQ(all.count(QStringLiteral(">FA2<")) + all.count(QStringLiteral(">FA2 · DRAM · measured<")), 30);
-  // One of them alone is a picture of its own again.
-  written.clear();
-  choice.values["heads"] = {"1x7"};
-  ASSERT_EQ(write_plots({many}, folder.filePath("one"), choice, &written), QString());
-  ASSERT_EQ(written.size(), 2);
-  EXPECT_TRUE(written[0].endsWith("io-d128-1x7.png")) << written[0].toStdString();
 }
 
 }  // namespace

@@ -73,8 +73,7 @@ TEST(GuiProgram, WordsThatNobodyGetsAreAnError) {
 TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
   for (const QStringList& arguments :
        {QStringList{"--nonsense"}, QStringList{"--help-all"}, QStringList{"--screenshot", "x.png", "--page", "lesson"},
-        QStringList{"--screenshot", "x.png", "--size", "huge"}, QStringList{"--only", "time"},
-        QStringList{"--plots", "p", "--only", "curves"}, QStringList{"--screenshot", "x.png", "--theme", "pink"},
+        QStringList{"--screenshot", "x.png", "--size", "huge"}, QStringList{"--screenshot", "x.png", "--theme", "pink"},
         QStringList{"--lesson", "--screenshot", "x.png"}, QStringList{"--lesson=nowhere"}, QStringList{"--lang", "fr"},
         QStringList{"--lesson", "--lang", "fr"}}) {
     const Ended ended = run_gui(arguments);

@@ -156,28 +156,6 @@ TEST_F(TakeAlongTest, APictureOnTheClipboardIsThatOfTheFile) {
   EXPECT_EQ(QImage(saved).convertToFormat(slide.format()), slide);
 }
 
-TEST_F(WindowTest, SlidesSayWhatTheDataSayAndOfWhat) {
-  QStringList written;
-  ASSERT_EQ(write_plots({file}, folder.filePath("slides"), {}, &written, Existing::any, nullptr, PlotForm::slides),
-            QString());
-  int bytes = 0;
-  for (const QString& path : written) {
-    if (!path.endsWith("-slide.svg")) continue;
-    QFile in(path);
-    ASSERT_TRUE(in.open(QIODevice::ReadOnly));
-    QXmlStreamReader xml(&in);
-    QString text;
-    while (!xml.atEnd()) {
-      if (xml.readNext() == QXmlStreamReader::Characters) text += xml.text().toString() + u' ';
-    }
-    for (const char* part : {"NVIDIA H200", "measured", "sample.attnscope", "Attnscope"}) {
-      EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in " << path.toStdString();
-    }
-    bytes += text.contains("fewer DRAM bytes at N") ? 1 : 0;
-  }
-  EXPECT_EQ(bytes, 1) << "of one problem with two algorithms";
-}
-
 TEST(ShownValuesTest, CsvQuotesWordsAndLeavesNumbers) {
   const ShownValues values{.keys = {"a", "b [ns]"}, .lines = {{"x, \"y\"", "-1.5"}, {"=cmd()", "2e-05"}}};
   EXPECT_EQ(as_csv(values).toStdString(), "a,b [ns]\n\"x, \"\"y\"\"\",-1.5\n'=cmd(),2e-05\n");
