@@ -33,11 +33,11 @@ install_packages "${build_packages[@]}" "${gui_packages[@]}"
 # Configured anew when a toolkit came or went since the last time: what is built depends on its headers.
 if [ ! -f $build/build.ninja ] || [ "$(cat $build/device 2>/dev/null)" != "$device" ]; then
   mkdir -p build
-  cmake --fresh --preset run >$build.configure.log 2>&1 || { cat $build.configure.log >&2; exit 1; }
+  cmake --fresh -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release >$build.configure.log 2>&1 || { cat $build.configure.log >&2; exit 1; }
   echo "$device" >$build/device
 fi
 [ -x "$attnscope" ] || echo "attnscope: building, about 5 minutes on 2 cores the first time"
-cmake --build --preset run -- --quiet
+cmake --build $build -- --quiet
 
 # Kept from run to run: what is complete is shown at once, what was stopped is continued.
 data=out/quick-$device.attnscope

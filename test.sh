@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Set up, build, test.
-#   ./test.sh      the whole program's tests
-#   ./test.sh all  then what CI runs as well: the main job and a plain CMake build, the command line without CUDA and Qt,
-#                  the libraries under sanitizers (with a field that came later), every other preset configured, lint
-#   ./test.sh packages  the packages alone: made, installed in clean systems of Debian 12, started there
+#   ./test.sh             every test
+#   ./test.sh all         what CI runs: also run.sh, a build without CUDA and Qt, every preset configured, sanitizers on the
+#                         libraries that read other people's files, sanitizers and clang-tidy on the libraries with changes
+#                         of the last 48 hours (or since the commit ATTNSCOPE_BASE)
+#   ./test.sh sanitizers  every library under AddressSanitizer and UndefinedBehaviorSanitizer
+#   ./test.sh lint        format, clang-tidy and conventions, whole tree
+#   ./test.sh packages    make the packages, install and start them in clean Debian 12 systems
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-case "${1:-}" in
-  ""|all|packages) ;;
-  *) echo "test.sh: unknown word '$1'; there are 'all' and 'packages'" >&2; exit 2 ;;
+job=${1:-test}
+case "$job" in
+  test|all|sanitizers|lint|packages) ;;
+  *) echo "test.sh: unknown argument '$job' (expected: all, sanitizers, lint, packages)" >&2; exit 2 ;;
 esac
 source cmake/setup.sh
-if [ "${1:-}" = packages ]; then test_packages=("${package_packages[@]}"); fi
+if [ "$job" = packages ]; then test_packages=("${package_packages[@]}"); fi
 install_packages "${build_packages[@]}" "${gui_packages[@]}" "${test_packages[@]}"
 
 export QT_QPA_PLATFORM=offscreen
@@ -25,29 +29,32 @@ trap 'rm -rf "$TMPDIR"' EXIT
 mkdir -p build
 rm -f build/*.test.log
 
-# part NAME COMMAND...: what it takes is printed; what it says, where it fails. (`set -e` holds in the other shell.)
+# part NAME COMMAND...: prints the wall time; on a failure the end of the output. (`set -e` holds in the subshell.)
 part() {
   local name=$1 start=$SECONDS log="build/${1// /-}.log"
   shift
   if ! (set -e; "$@") >"$log" 2>&1; then
     tail -n 200 "$log" >&2
-    echo "test.sh: $name failed; all it said is in $log" >&2
+    echo "test.sh: $name failed; the whole output is in $log" >&2
     exit 1
   fi
   echo "$name: $((SECONDS - start)) s"
 }
 
+# build PRESET [OPTION...] [--target NAME...]
 build() {
-  cmake --preset "$1" >/dev/null
-  cmake --build --preset "$1" -- --quiet
+  local preset=$1 options=()
+  shift
+  while [ $# -gt 0 ] && [ "$1" != --target ]; do options+=("$1"); shift; done
+  cmake --preset "$preset" "${options[@]}" >/dev/null
+  cmake --build "build/$preset" "$@" -- --quiet
 }
 
-# A folder with no test in it is an error (presets: noTestsAction).
+# check PRESET [CTEST OPTION...]: no test at all is an error (presets: noTestsAction).
 check() {
-  part "$1 build" build "$1"
   part "$1 test" ctest --preset "$@"
   cp "build/$1/Testing/Temporary/LastTest.log" "build/$1.test.log"
-  # Why tests were skipped, each reason once: the line after the place in the source.
+  # Reasons of skipped tests, each once: the line after the place in the source.
   grep -A1 -h ': Skipped$' "build/$1.test.log" | grep -v -e ': Skipped$' -e '^--$' |
     sort | uniq -c | sed 's/^ *\([0-9]*\) /  skipped \1: /' || true
   grep -q '^ATTNSCOPE_TESTS:BOOL=ON' "build/$1/CMakeCache.txt" &&
@@ -56,24 +63,76 @@ check() {
   return 0
 }
 
-plain_build() {
-  CMAKE_GENERATOR=Ninja cmake -S . -B build/plain -DCMAKE_BUILD_TYPE=Release >/dev/null
-  cmake --build build/plain -- --quiet
-  build/plain/app/attnscope --version
+without_cuda() {
+  build no-cuda
+  local attnscope=build/no-cuda/app/attnscope
+  "$attnscope" collect --preset quick --device sim --output "$TMPDIR/no-cuda.attnscope" || [ $? -eq 5 ]  # some points failed
+  "$attnscope" export "$TMPDIR/no-cuda.attnscope" --format csv >/dev/null
 }
 
 configure() {
   for preset in "$@"; do cmake --preset "$preset" >/dev/null; done
 }
 
-if [ "${1:-}" = packages ]; then check packages; else check test; fi
-if [ "${1:-}" = all ]; then
+# The folders with a library or the programs; below each other, the deeper first.
+folders() { find kernels profiler storage ui app -name CMakeLists.txt -printf '%h\n' | grep -vx profiler | sort -r; }
+
+# The folders whose library or program has changes.
+changed_folders() {
+  {
+    if [ -n "${ATTNSCOPE_BASE:-}" ]; then
+      git diff --name-only "$ATTNSCOPE_BASE"
+    else
+      git log --since='48 hours ago' --name-only --format=
+      git diff --name-only HEAD
+    fi
+    git ls-files --others --exclude-standard
+  } | sort -u | while read -r file; do
+    while read -r folder; do
+      case $file in "$folder"/*) echo "$folder"; break ;; esac
+    done < <(folders)
+  done | sort -u
+}
+
+# sanitize FOLDER...: their libraries under sanitizers, and the tests of these. Everything else is compiled as for the
+# preset `test`, whose objects the compiler cache has.
+sanitize() {
+  local folder targets=() parsers
+  for folder in "$@"; do
+    case $folder in
+      ui|app) ;;
+      profiler/analysis/lesson) targets+=(profiler_lesson_test) ;;
+      profiler/measure/gpu) [ ! -d build/test/tests/gpu ] || targets+=(gpu_seam_test gpu_toolkit_test) ;;
+      kernels) targets+=(kernels_test kernels_user_test) ;;
+      *) targets+=("${folder//\//_}_test") ;;
+    esac
+  done
+  mapfile -t parsers < <(sed -n 's/^attnscope_fuzz(\([a-z_]*\).*/fuzz_\1/p' tests/campaign/fuzz/CMakeLists.txt)
+  targets+=("${parsers[@]}")
+  part "asan build" build asan -DATTNSCOPE_SANITIZED="$(IFS=';'; echo "$*")" --target "${targets[@]}"
+  check asan -R "^(campaign_)?($(IFS='|'; echo "${targets[*]}"))(\.[0-9]+)?$"
+}
+
+case "$job" in
+  packages) part "packages build" build packages; check packages ;;
+  sanitizers) mapfile -t all < <(folders); sanitize "${all[@]}" ;;
+  lint)
+    part "test build" build test --target attnscope attnscope-gui
+    part "lint" bash cmake/lint.sh build/test
+    echo "lint: clean"
+    exit 0
+    ;;
+  *) part "test build" build test; check test ;;
+esac
+if [ "$job" = all ]; then
+  changed=$(changed_folders)
+  echo "changed: ${changed//$'\n'/ }"
   part "run.sh" ./run.sh --plots build/plots
-  part "plain build" plain_build
-  check no-cuda -R app_test
-  check asan
+  part "without CUDA" without_cuda
   part "presets" configure dev tsan fuzz bench packages
-  part "lint" bash cmake/lint.sh build/test
+  mapfile -t folders < <(printf '%s\n' storage kernels/user profiler/plan profiler/measure $changed | sort -u)
+  sanitize "${folders[@]}"
+  part "lint" bash cmake/lint.sh build/test --tidy $changed
 fi
 
 # A program of gtest's says how many cases passed; every other test is one.

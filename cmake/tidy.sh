@@ -4,10 +4,14 @@
 # file, so that a header is read once, and two names of a library's anonymous namespaces that are the same are found in
 # whatever batches the compiler has them. It is the sources' text, for some checks look at no other file than the main
 # one; what clang-tidy says is told with the places in the sources.
-#   cmake/tidy.sh BUILD
+#   cmake/tidy.sh BUILD [FOLDER...]   FOLDER: has a library or the programs, e.g. profiler/plan; none: all
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1
+shift
+mapfile -t all < <(find kernels profiler storage ui app -name CMakeLists.txt -printf '%h\n')
+folders=("$@")
+[ $# -gt 0 ] || folders=("${all[@]}")
 batches=$build/tidy
 rm -rf "$batches"
 mkdir -p "$batches"
@@ -31,13 +35,17 @@ while read -r unity; do
   name=$(sed 's|.*/CMakeFiles/\(.*\)\.dir/Unity/unity_0_cxx\.cxx$|\1|' <<<"$unity")
   write_whole "$unity" "$name"
   renames+=(-e "s|$unity|$PWD/$batches/$name.cpp|g")
-done < <(find "$PWD/$build"/{kernels,profiler,storage,ui,app} -name 'unity_0_cxx.cxx' | sort)
+done < <(for folder in "${folders[@]}"; do
+  find "$PWD/$build/$folder/CMakeFiles" -name 'unity_0_cxx.cxx' 2>/dev/null || true
+done | sort)
 [ ${#renames[@]} -gt 0 ] || { echo "tidy: $build has no batches (ATTNSCOPE_UNITY)" >&2; exit 1; }
 sed "${renames[@]}" "$build/compile_commands.json" >"$batches/compile_commands.json"
 
 # What is compiled alone, or not at all here, is looked at alone.
-comm -23 <(git ls-files 'kernels/*.cpp' 'profiler/*.cpp' 'storage/*.cpp' 'ui/*.cpp' 'app/*.cpp' | sort) \
-  <(cut -f2 "$batches"/*.map | sort) >"$batches/alone"
+comm -23 <(for folder in "${folders[@]}"; do
+    mapfile -t inner < <(printf '%s\n' "${all[@]}" | grep "^$folder/" | sed 's/^/:!/')
+    git ls-files -- "$folder/*.cpp" "${inner[@]}"
+  done | sort) <(cut -f2 "$batches"/*.map | sort) >"$batches/alone"
 
 # tidy_one FILE: what is said goes to standard output at once, not mixed with others'.
 tidy_one() {

@@ -57,7 +57,7 @@ inline std::vector<std::string> parameter_names(const KernelSource& source) {
 
 /// Under sanitizers (tests/sanitized.h) every `nth` problem, which take all the ways that the others do.
 inline std::vector<AttentionProblem> thinned_under_sanitizers(std::vector<AttentionProblem> problems, std::size_t nth) {
-  if (!sanitized) return problems;
+  if (!sanitized()) return problems;
   std::vector<AttentionProblem> some;
   for (std::size_t i = 0; i < problems.size(); i += nth) some.push_back(problems[i]);
   return some;

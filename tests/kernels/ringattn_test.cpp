@@ -68,7 +68,7 @@ AttentionPlan plan_of(const Case& each) {
 TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSequence) {
   std::size_t executed = 0;
   for (const Case& each : cases()) {
-    if (each.problem.gpus == 1 || (sanitized && each.problem.dtype == DType::bf16)) continue;
+    if (each.problem.gpus == 1 || (sanitized() && each.problem.dtype == DType::bf16)) continue;
     SCOPED_TRACE(label(each));
     const AttentionPlan plan = plan_of(each);
     const AttentionInputs inputs = make_inputs(each.problem, InputKind::normal, 7);
@@ -84,7 +84,7 @@ TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSeque
     }
     ++executed;
   }
-  EXPECT_GT(executed, sanitized ? 15U : 30U);
+  EXPECT_GT(executed, sanitized() ? 15U : 30U);
 }
 
 TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {

@@ -18,6 +18,7 @@
 
 #include "storage/migrations.h"
 #include "storage/run_store.h"
+#include "tests/sanitized.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -212,9 +213,7 @@ TEST(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
 }
 
 TEST(FileErrors, what_is_used_up_is_named) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the undefined-behaviour sanitizer needs a file descriptor of its own";
-#endif
+  if (test::sanitized()) GTEST_SKIP() << "the undefined-behaviour sanitizer needs a file descriptor of its own";
   for (int left = 0; left < 6; ++left) {
     const TemporaryFolder folder;
     const auto file = folder / "a.attnscope";

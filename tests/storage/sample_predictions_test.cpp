@@ -186,7 +186,7 @@ TEST(SamplePredictions, SimulatedTimesOfProblemsThatNothingWasFittedTo) {
 
 /// Constants of kernels were fitted to an H200; what they issue, and the clock, on other H100 than this one.
 TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
-  if (test::sanitized) GTEST_SKIP() << "touches what SimulatedTimesOfProblemsThatNothingWasFittedTo does";
+  if (test::sanitized()) GTEST_SKIP() << "touches what SimulatedTimesOfProblemsThatNothingWasFittedTo does";
   const Measured h100(ATTNSCOPE_SECOND_SAMPLE);
   std::unique_ptr<Device> device;
   const CancelToken cancel;
