@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward passes of the FlashAttention algorithms: the closed form equals the program's sum, the program touches
-// what it must, and playing it gives the gradients.
+// The backward passes of the FlashAttention algorithms. That closed forms are the programs' sums: model_test.cpp; that
+// the programs compute the gradients: phases_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "kernels/common_knobs.h"
 #include "kernels/device/gradient_shape.h"
-#include "kernels/embedded_sources.h"
 #include "kernels/fa3/fa3_backward_shape.h"
-#include "kernels/oracle/float16.h"
-#include "kernels/oracle/inputs.h"
 #include "kernels/registry.h"
 #include "tests/kernels/programs.h"
 
@@ -50,28 +45,6 @@ std::vector<AttentionProblem> backward_problems() {
   }
   for (AttentionProblem& p : problems) p.pass = Pass::bwd;
   return problems;
-}
-
-/// Tiles whose sides divide blocks of 128.
-const std::vector<Tiling>& backward_tiles() {
-  static const std::vector<Tiling> all{{.br = 64, .bc = 64},
-                                       {.br = 16, .bc = 128},
-                                       {.br = 128, .bc = 32, .raster = Raster::heads_fastest},
-                                       {.br = 32, .bc = 16}};
-  return all;
-}
-
-TEST(Backward, ClosedFormEqualsTheProgramToTheByte) {
-  for (const Algorithm* algorithm : flash()) {
-    for (AttentionProblem p : backward_problems()) {
-      for (const Tiling& tile : backward_tiles()) {
-        for (const KernelLaunch& launch : algorithm->plan(p, tile, h200()).launches) {
-          if (launch.setup) continue;
-          ASSERT_EQ(launch.traffic, walk(*launch.program)) << label(*algorithm, p, tile) << " " << launch.name;
-        }
-      }
-    }
-  }
 }
 
 TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
@@ -190,135 +163,6 @@ TEST(Backward, AccessesStayInsideAndOutputsAreWrittenOnce) {
   }
 }
 
-struct GradientSums {
-  std::vector<double> dq, dk, dv;
-};
-
-/// What gradients are made of, in float64: P and dS of every visible pair.
-class Pairs {
- public:
-  Pairs(const AttentionProblem& p, const AttentionInputs& inputs) : p_(p), inputs_(inputs) {
-    const std::int64_t rows = p.instances() * p.n_q;
-    weight_.assign(static_cast<std::size_t>(rows * p.n_k), 0.0);
-    gradient_ = weight_;
-    for (std::int64_t at = 0; at < rows; ++at) row(at);
-  }
-
-  [[nodiscard]] double at(const std::vector<std::uint16_t>& matrix, std::int64_t row, std::int64_t c) const {
-    return static_cast<double>(from_bits(p_.dtype, matrix[static_cast<std::size_t>(row * p_.d + c)]));
-  }
-  [[nodiscard]] double weight(std::int64_t row, std::int64_t key) const { return weight_[index(row, key)]; }
-  [[nodiscard]] double gradient(std::int64_t row, std::int64_t key) const { return gradient_[index(row, key)]; }
-  [[nodiscard]] std::int64_t keys_of(std::int64_t instance) const {
-    return instance / (p_.heads_q / p_.heads_kv) * p_.n_k;
-  }
-
-  /// Adds the pair's share to the gradients.
-  void add(GradientSums& sums, std::int64_t row, std::int64_t key) const {
-    const std::int64_t key_row = keys_of(row / p_.n_q) + key;
-    const double scale = 1 / std::sqrt(static_cast<double>(p_.d));
-    for (std::int64_t c = 0; c < p_.d; ++c) {
-      sums.dq[static_cast<std::size_t>(row * p_.d + c)] += scale * gradient(row, key) * at(inputs_.k, key_row, c);
-      sums.dk[static_cast<std::size_t>(key_row * p_.d + c)] += scale * gradient(row, key) * at(inputs_.q, row, c);
-      sums.dv[static_cast<std::size_t>(key_row * p_.d + c)] += weight(row, key) * at(inputs_.dout, row, c);
-    }
-  }
-  [[nodiscard]] GradientSums none() const {
-    const auto q = static_cast<std::size_t>(p_.instances() * p_.n_q * p_.d);
-    const auto k = static_cast<std::size_t>(p_.kv_instances() * p_.n_k * p_.d);
-    return {std::vector<double>(q), std::vector<double>(k), std::vector<double>(k)};
-  }
-
- private:
-  [[nodiscard]] std::size_t index(std::int64_t row, std::int64_t key) const {
-    return static_cast<std::size_t>(row * p_.n_k + key);
-  }
-
-  void row(std::int64_t row) {
-    const std::int64_t instance = row / p_.n_q;
-    const std::int64_t i = row % p_.n_q;
-    const KeyRange seen = visible_keys(p_, instance / p_.heads_q, i);
-    double sum = 0;
-    double delta = 0;
-    for (std::int64_t j = seen.first; j < seen.last; ++j) {
-      if (p_.mask.sparse() && !p_.mask.block_counts(i / p_.mask.block_size, j / p_.mask.block_size)) continue;
-      double s = 0;
-      for (std::int64_t c = 0; c < p_.d; ++c) {
-        s += at(inputs_.q, row, c) * at(inputs_.k, keys_of(instance) + j, c);
-        gradient_[index(row, j)] += at(inputs_.dout, row, c) * at(inputs_.v, keys_of(instance) + j, c);
-      }
-      sum += weight_[index(row, j)] = std::exp(s / std::sqrt(static_cast<double>(p_.d)));
-    }
-    for (std::int64_t j = seen.first; j < seen.last && sum > 0; ++j) {
-      weight_[index(row, j)] /= sum;
-      delta += weight_[index(row, j)] * gradient_[index(row, j)];
-    }
-    for (std::int64_t j = 0; j < p_.n_k; ++j) gradient_[index(row, j)] = weight(row, j) * (gradient(row, j) - delta);
-  }
-
-  const AttentionProblem& p_;
-  const AttentionInputs& inputs_;
-  std::vector<double> weight_;
-  std::vector<double> gradient_;
-};
-
-/// What a program brings together on chip: each Q tile with the K/V tile that the block holds.
-GradientSums play(const TileProgram& program, const AttentionProblem& p, const Pairs& pairs) {
-  GradientSums sums = pairs.none();
-  std::vector<TileAccess> accesses;
-  for (std::int64_t block = 0; block < program.blocks(); ++block) {
-    TileAccess k;
-    for (std::int64_t step = 0; step < program.steps(block); ++step) {
-      accesses.clear();
-      program.visit(block, step, accesses);
-      for (const TileAccess& a : accesses) {
-        if (a.tensor == Tensor::k) k = a;
-        if (a.tensor != Tensor::q) continue;
-        EXPECT_EQ(k.instance, a.instance / (p.heads_q / p.heads_kv));
-        for (std::int64_t i = a.row; i < a.row + a.rows; ++i) {
-          for (std::int64_t j = k.row; j < k.row + k.rows; ++j) pairs.add(sums, a.instance * p.n_q + i, j);
-        }
-      }
-    }
-  }
-  return sums;
-}
-
-TEST(Backward, PlayingTheProgramsGivesTheGradients) {
-  for (const AttentionProblem& p :
-       {AttentionProblem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 57, .d = 16},
-        AttentionProblem{.mask = Mask::causal, .n_q = 90, .n_k = 33, .d = 16},
-        AttentionProblem{.mask = test::mask_of("window:20:7+lengths:ramp"), .batch = 2, .n_q = 70, .n_k = 70, .d = 16},
-        AttentionProblem{.mask = test::mask_of("blocks:32:random50"),
-        .heads_q = 2,
-        .n_q = 70,
-        .n_k = 100,
-        .d = 16,
-        .deterministic = true}}) {
-    AttentionProblem backward = p;
-    backward.pass = Pass::bwd;
-    const AttentionInputs inputs = make_inputs(backward, InputKind::normal, 7);
-    const Pairs pairs(backward, inputs);
-    GradientSums expected = pairs.none();
-    for (std::int64_t row = 0; row < p.instances() * p.n_q; ++row) {
-      for (std::int64_t key = 0; key < p.n_k; ++key) pairs.add(expected, row, key);
-    }
-    for (const Algorithm* algorithm : flash()) {
-      for (const Tiling& tile : {Tiling{.br = 16, .bc = 32}, Tiling{.br = 32, .bc = 16}}) {
-        const AttentionPlan plan = algorithm->plan(backward, tile, h200());
-        const auto main = std::ranges::find(plan.launches, "bwd", &KernelLaunch::name);
-        const GradientSums sums = play(*main->program, backward, pairs);
-        for (const auto& [got, wanted] :
-             {std::tie(sums.dq, expected.dq), std::tie(sums.dk, expected.dk), std::tie(sums.dv, expected.dv)}) {
-          for (std::size_t e = 0; e < wanted.size(); ++e) {
-            ASSERT_NEAR(got[e], wanted[e], 1e-9) << label(*algorithm, backward, tile) << " element " << e;
-          }
-        }
-      }
-    }
-  }
-}
-
 TEST(Backward, PlansOfTheThreePasses) {
   const auto names = [](const AttentionPlan& plan, bool setup) {
     std::vector<std::string> all;
@@ -353,58 +197,6 @@ TEST(Backward, PlansOfTheThreePasses) {
     double flops = 0;
     for (const KernelLaunch& launch : both.launches) flops += launch.matrix_flops;
     EXPECT_DOUBLE_EQ(flops, pass_flops(p));
-  }
-}
-
-TEST(Backward, ArgumentsMatchTheKernelsParametersAndThePlansBuffers) {
-  for (const bool deterministic : {false, true}) {
-    const AttentionProblem p{.pass = Pass::bwd,
-                             .mask = test::mask_of("window:5:inf+lengths:ramp+blocks:64:butterfly"),
-                             .batch = 2,
-                             .heads_q = 6,
-                             .heads_kv = 2,
-                             .n_q = 100,
-                             .n_k = 37,
-                             .d = 64,
-                             .dropout = 0.25,
-                             .deterministic = deterministic};
-    const std::map<std::string, std::int64_t> integers{
-        {"instances", 12}, {"group", 3},  {"n_q", 100},       {"n_k", 37},   {"heads_q", 6},
-        {"left", 5},       {"right", -1}, {"mask_block", 64}, {"keep", 192}, {"seed", 20220527}};
-    for (const Algorithm* algorithm : flash()) {
-      const AttentionPlan plan = algorithm->plan(p, Tiling{.br = 64, .bc = 64}, h200());
-      std::map<std::string, std::int64_t> buffers;
-      for (const BufferSpec& buffer : plan.buffers) EXPECT_TRUE(buffers.emplace(buffer.name, buffer.bytes).second);
-      EXPECT_EQ(buffers.contains("turns"), deterministic && algorithm->name() == "fa2");
-      for (const KernelLaunch& launch : plan.launches) {
-        if (launch.setup) continue;
-        SCOPED_TRACE(launch.source.entry);
-        EXPECT_EQ(launch.grid[0], launch.program->blocks());
-        const std::vector<std::string> declared = test::parameter_names(launch.source);
-        ASSERT_EQ(declared.size(), launch.arguments.size());
-        for (std::size_t i = 0; i < declared.size(); ++i) {
-          const Argument& argument = launch.arguments[i];
-          if (declared[i].front() == '*') {
-            ASSERT_TRUE(std::holds_alternative<BufferArgument>(argument)) << declared[i];
-            const std::string& name = std::get<BufferArgument>(argument).name;
-            if (name.empty()) {
-              EXPECT_EQ(declared[i], "*turns");
-              EXPECT_FALSE(deterministic);
-            } else {
-              EXPECT_EQ(name, declared[i].substr(1));
-              EXPECT_TRUE(buffers.contains(name)) << name;
-            }
-          } else if (declared[i] == "scale") {
-            ASSERT_TRUE(std::holds_alternative<float>(argument));
-            EXPECT_FLOAT_EQ(std::get<float>(argument), 0.125F);
-          } else {
-            ASSERT_TRUE(std::holds_alternative<std::int32_t>(argument)) << declared[i];
-            ASSERT_TRUE(integers.contains(declared[i])) << declared[i];
-            EXPECT_EQ(std::get<std::int32_t>(argument), integers.at(declared[i])) << declared[i];
-          }
-        }
-      }
-    }
   }
 }
 

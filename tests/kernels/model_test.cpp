@@ -106,6 +106,7 @@ TEST(Model, IsThePlansToTheByte) {
           EXPECT_EQ(kernel.registers_per_thread, launch.registers_per_thread);
           EXPECT_EQ(kernel.matrix_flops, launch.matrix_flops);
           EXPECT_EQ(kernel.traffic, launch.traffic);
+          EXPECT_EQ(launch.traffic, walk(*launch.program)) << launch.name;
           EXPECT_EQ(kernel.operands, launch.operands);
           EXPECT_EQ(by_matrix(kernel), by_matrix(*launch.program, p)) << kernel.name;
           EXPECT_EQ(kernel.on_chip, launch.on_chip);

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/embedded_sources.h"
 #include "kernels/model/io_model.h"
 #include "kernels/naive/naive_shape.h"
 #include "tests/kernels/programs.h"
@@ -224,28 +223,13 @@ TEST(Naive, ProductsShareTheirKernels) {
 
 /// What the launch passes for the kernel's parameters, by their names in the source.
 std::map<std::string, Argument> passed(const KernelLaunch& l) {
-  const auto sources = embedded_sources();
-  const std::string text(std::ranges::find(sources, l.source.file, &EmbeddedSource::path)->text);
-  const std::size_t begin = text.find(l.source.entry + "(") + l.source.entry.size() + 1;
-  std::string list = text.substr(begin, text.find(')', begin) - begin) + ",";
+  const std::vector<std::string> declared = test::parameter_names(l.source);
   std::map<std::string, Argument> result;
-  std::size_t index = 0;
-  for (std::size_t comma = list.find(','); comma != std::string::npos; comma = list.find(','), ++index) {
-    const std::string declared = list.substr(0, comma);
-    list.erase(0, comma + 1);
-    if (index >= l.arguments.size()) {
-      ADD_FAILURE() << l.source.entry << " has more parameters than arguments";
-      break;
-    }
-    const Argument& argument = l.arguments[index];
-    const bool pointer = declared.find('*') != std::string::npos;
-    const bool real = declared.find("float ") != std::string::npos;
-    EXPECT_EQ(std::holds_alternative<BufferArgument>(argument), pointer) << l.source.entry << declared;
-    EXPECT_EQ(std::holds_alternative<float>(argument), real) << l.source.entry << declared;
-    EXPECT_EQ(std::holds_alternative<std::int32_t>(argument), !pointer && !real) << l.source.entry << declared;
-    result[declared.substr(declared.find_last_of(" *") + 1)] = argument;
+  EXPECT_EQ(declared.size(), l.arguments.size()) << l.source.entry;
+  for (std::size_t i = 0; i < std::min(declared.size(), l.arguments.size()); ++i) {
+    EXPECT_EQ(std::holds_alternative<BufferArgument>(l.arguments[i]), declared[i].front() == '*') << declared[i];
+    result[declared[i]] = l.arguments[i];
   }
-  EXPECT_EQ(index, l.arguments.size()) << l.source.entry;
   return result;
 }
 

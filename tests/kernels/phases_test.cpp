@@ -341,6 +341,13 @@ TEST(Phases, DoingWhatTheProgramsSayGivesAttentionAndItsGradients) {
               .mask = parse_mask("window:20:7+lengths:ramp").value(), .batch = 2, .n_q = 70, .n_k = 70, .d = 16},
           AttentionProblem{
               .mask = parse_mask("blocks:32:random50").value(), .heads_q = 2, .n_q = 70, .n_k = 100, .d = 16},
+          AttentionProblem{.mask = parse_mask("window:100:20+lengths:100/17+blocks:64:random50").value(),
+          .batch = 2,
+          .heads_q = 2,
+          .n_q = 130,
+          .n_k = 100,
+          .d = 16},
+          AttentionProblem{.mask = parse_mask("blocks:64:butterfly").value(), .n_q = 200, .n_k = 150, .d = 16},
           AttentionProblem{.mask = Mask::causal, .n_q = 150, .n_k = 140, .d = 64},
           AttentionProblem{.batch = 2, .heads_q = 6, .heads_kv = 2, .n_q = 3, .n_k = 90, .d = 16},
           AttentionProblem{.mask = parse_mask("causal+lengths:90/5").value(),
@@ -351,9 +358,10 @@ TEST(Phases, DoingWhatTheProgramsSayGivesAttentionAndItsGradients) {
           .n_k = 90,
           .d = 16,
           .page = 16}}) {
-      for (const Tiling& tile : {Tiling{.br = 16, .bc = 32}, Tiling{.br = 32, .bc = 16},
-                                 Tiling{.br = 64, .bc = 64, .raster = Raster::heads_fastest},
-                                 Tiling{.br = 128, .bc = 128}, Tiling{.br = 16, .bc = 32, .splits = 4}}) {
+      for (const Tiling& tile :
+           {Tiling{.br = 16, .bc = 32}, Tiling{.br = 32, .bc = 16},
+            Tiling{.br = 64, .bc = 64, .raster = Raster::heads_fastest}, Tiling{.br = 128, .bc = 128},
+            Tiling{.br = 16, .bc = 32, .splits = 4}, Tiling{.br = 16, .bc = 32, .splits = 30}}) {
         for (const Pass pass : {Pass::fwd_bwd, Pass::fwd}) {
           AttentionProblem p = problem;
           p.pass = pass;

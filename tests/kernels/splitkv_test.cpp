@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split-KV decoding: closed form equals program, the program touches each key once, the combine reads what was written
-// and nothing else, and playing both launches computes attention.
+// Split-KV decoding: the closed form equals the program, the program touches each key once, and the combine reads what
+// was written and nothing else. That both launches compute attention: phases_test.cpp.
 #include "kernels/splitkv/splitkv.h"
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
@@ -9,9 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
@@ -22,8 +20,6 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/embedded_sources.h"
-#include "kernels/oracle/float16.h"
-#include "kernels/oracle/inputs.h"
 #include "kernels/splitkv/splitkv_shape.h"
 #include "tests/kernels/programs.h"
 
@@ -183,149 +179,6 @@ TEST(SplitKv, SplitsAreBalancedAndTheLastOnesAreEmpty) {
       }
       EXPECT_EQ(at, length);
       EXPECT_EQ(used, splitkv::splits_with_keys(length, splits));
-    }
-  }
-}
-
-/// One launch's blocks played in float64: a block's K accesses against the packed rows of its Q accesses give partial O
-/// and LSE; the combine's loads are weighed by exp(LSE_s - LSE).
-class SplitPlayer {
- public:
-  SplitPlayer(const AttentionProblem& p, const AttentionInputs& inputs) : p_(p), inputs_(inputs) {}
-
-  void play(const AttentionPlan& plan) {
-    std::vector<TileAccess> accesses;
-    const TileProgram& partial = *partial_of(plan).program;
-    for (std::int64_t block = 0; block < partial.blocks(); ++block) {
-      accesses.clear();
-      for (std::int64_t step = 0; step < partial.steps(block); ++step) partial.visit(block, step, accesses);
-      play_partial(accesses);
-    }
-    const TileProgram& combine = *combine_of(plan).program;
-    for (std::int64_t block = 0; block < combine.blocks(); ++block) {
-      accesses.clear();
-      for (std::int64_t step = 0; step < combine.steps(block); ++step) combine.visit(block, step, accesses);
-      play_combine(accesses);
-    }
-  }
-
-  struct Row {
-    std::vector<double> o;
-    double lse = -std::numeric_limits<double>::infinity();
-  };
-  /// Attention of one row over keys [first, last) that it sees.
-  [[nodiscard]] Row attend(std::int64_t instance, std::int64_t row, std::int64_t first, std::int64_t last) const {
-    const KeyRange seen = visible_keys(p_, instance / p_.heads_q, row);
-    Row out{std::vector<double>(static_cast<std::size_t>(p_.d), 0.0)};
-    double sum = 0;
-    for (std::int64_t key = std::max(first, seen.first); key < std::min(last, seen.last); ++key) {
-      const std::int64_t k_row = instance / group_size(p_) * p_.n_k + key;
-      double s = 0;
-      for (std::int64_t c = 0; c < p_.d; ++c) {
-        s += value(inputs_.q, instance * p_.n_q + row, c) * value(inputs_.k, k_row, c);
-      }
-      const double weight = std::exp(s / std::sqrt(static_cast<double>(p_.d)));  // small scores: no maximum needed
-      sum += weight;
-      for (std::int64_t c = 0; c < p_.d; ++c) out.o[static_cast<std::size_t>(c)] += weight * value(inputs_.v, k_row, c);
-    }
-    if (sum > 0) {
-      for (double& o : out.o) o /= sum;
-      out.lse = std::log(sum);
-    }
-    return out;
-  }
-
-  [[nodiscard]] double o(std::int64_t instance, std::int64_t row, std::int64_t col) const {
-    return o_.at({instance, row, col});
-  }
-  [[nodiscard]] double lse(std::int64_t instance, std::int64_t row) const { return lse_.at({instance, row}); }
-
- private:
-  [[nodiscard]] double value(const std::vector<std::uint16_t>& matrix, std::int64_t row, std::int64_t col) const {
-    return static_cast<double>(from_bits(p_.dtype, matrix[static_cast<std::size_t>(row * p_.d + col)]));
-  }
-
-  void play_partial(const std::vector<TileAccess>& accesses) {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last = 0;
-    std::vector<std::int64_t> heads;
-    for (const TileAccess& a : accesses) {
-      if (a.tensor == Tensor::q) heads.push_back(a.instance);
-      if (a.tensor == Tensor::k) first = std::min(first, a.row), last = std::max(last, a.row + a.rows);
-      if (a.tensor == Tensor::lse_part) {
-        std::int64_t packed = 0;
-        for (const std::int64_t head : heads) {
-          for (std::int64_t row = 0; row < p_.n_q; ++row)
-            parts_[{a.instance, packed++}] = attend(head, row, first, last);
-        }
-      }
-    }
-  }
-
-  void play_combine(const std::vector<TileAccess>& accesses) {
-    std::map<std::int64_t, std::vector<const Row*>> of_row;  // the splits' results of each packed row
-    std::int64_t packed = 0;
-    bool any = false;
-    for (const TileAccess& a : accesses) {
-      if (a.tensor != Tensor::o_part) continue;
-      any = true;
-      packed = a.row;
-      for (std::int64_t row = a.row; row < a.row + a.rows; ++row) of_row[row].push_back(&parts_.at({a.instance, row}));
-    }
-    for (const TileAccess& a : accesses) {
-      if (a.access != Access::store || a.tensor != Tensor::o) continue;
-      for (std::int64_t row = a.row; row < a.row + a.rows; ++row) {
-        const std::vector<const Row*>& parts = of_row[any ? packed++ : -1];
-        double sum = 0;
-        for (const Row* part : parts) sum += std::exp(part->lse);
-        const double lse = std::log(sum);
-        lse_[{a.instance, row}] = lse;
-        for (std::int64_t c = a.col; c < a.col + a.cols; ++c) {
-          double o = 0;
-          for (const Row* part : parts) {
-            if (sum > 0) o += std::exp(part->lse - lse) * part->o[static_cast<std::size_t>(c)];
-          }
-          o_[{a.instance, row, c}] = o;
-        }
-      }
-    }
-  }
-
-  const AttentionProblem& p_;
-  const AttentionInputs& inputs_;
-  std::map<std::pair<std::int64_t, std::int64_t>, Row> parts_;
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, double> o_;
-  std::map<std::pair<std::int64_t, std::int64_t>, double> lse_;
-};
-
-TEST(SplitKv, PlayingBothLaunchesComputesAttention) {
-  for (const AttentionProblem& p :
-       {AttentionProblem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 3, .n_k = 75, .d = 16},
-        AttentionProblem{.mask = Mask::causal, .heads_q = 2, .heads_kv = 1, .n_q = 9, .n_k = 40, .d = 16},
-        AttentionProblem{.mask = with_lengths(Mask::causal, {0, 3, 100}),
-        .batch = 3,
-        .heads_q = 2,
-        .heads_kv = 2,
-        .n_q = 5,
-        .n_k = 100,
-        .d = 32,
-        .page = 16}}) {
-    AttentionProblem contiguous = p;
-    contiguous.page = 0;
-    const AttentionInputs inputs = make_inputs(contiguous, InputKind::normal, 7);
-    for (const int splits : {1, 2, 5, 30}) {
-      SplitPlayer player(p, inputs);
-      player.play(splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 32, .splits = splits}, h200()));
-      for (std::int64_t instance = 0; instance < p.instances(); ++instance) {
-        for (std::int64_t row = 0; row < p.n_q; ++row) {
-          const SplitPlayer::Row whole = player.attend(instance, row, 0, p.n_k);
-          ASSERT_TRUE(whole.lse == player.lse(instance, row) || std::abs(whole.lse - player.lse(instance, row)) < 1e-9);
-          for (std::int64_t c = 0; c < p.d; ++c) {
-            ASSERT_NEAR(player.o(instance, row, c), whole.o[static_cast<std::size_t>(c)], 1e-9)
-                << describe(p) << " splits " << splits;
-          }
-        }
-      }
     }
   }
 }

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
-#include <QDir>
 #include <QFileInfo>
 #include <QLabel>
 #include <QSignalSpy>
@@ -74,9 +73,6 @@ class ComparePageTest : public ::testing::Test {
     for (int row = 0; place >= 0 && row < rows.rowCount(); ++row) texts << rows.index(row, place).data().toString();
     return texts;
   }
-  [[nodiscard]] QVariant in_table(int row, const QString& key, int role) const {
-    return page.table()->model()->index(row, page.model().column_named(key)).data(role);
-  }
   QTemporaryDir folder;
   Workspace workspace;
   ComparePage page{workspace};
@@ -119,16 +115,6 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_TRUE(page.said().folded()) << "the answer stands for all words";
   EXPECT_EQ(page.said().copies(), QString());
   EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
-}
-
-TEST_F(ComparePageTest, VerdictsHaveTheColoursOfTheMapsScale) {
-  open_two(changed_factors);
-  const bool dark = plot_colors(QGuiApplication::palette()).dark;
-  EXPECT_EQ(in_table(0, "verdict", Qt::ForegroundRole).value<QColor>(), tone_color(analysis::Tone::worse, dark));
-  EXPECT_EQ(in_table(2, "verdict", Qt::ForegroundRole).value<QColor>(), tone_color(analysis::Tone::better, dark));
-  EXPECT_NE(tone_color(analysis::Tone::worse, dark), tone_color(analysis::Tone::better, dark));
-  EXPECT_TRUE(in_table(0, "verdict", Qt::FontRole).value<QFont>().bold());
-  EXPECT_FALSE(in_table(4, "verdict", Qt::FontRole).isValid());
 }
 
 TEST_F(ComparePageTest, WhatHasNoValueStaysBelowInEitherOrder) {
@@ -257,29 +243,6 @@ TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
   EXPECT_TRUE(page.plot()->key().startsWith("Bars: 95% intervals")) << page.plot()->key().toStdString();
 }
 
-TEST_F(ComparePageTest, ASimulatedBaselineIsCalledThatAndBarsThatAreNotThereAreNotSpokenOf) {
-  std::vector<PointRecord> simulated;
-  for (const auto& [at, factor] : unchanged_factors) {
-    simulated.push_back(
-        lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first), 4e6, true));
-  }
-  open({{"model", simulated, true}, {"again", simulated, true}});
-  page.set_view(ComparePage::View::curves);
-  EXPECT_TRUE(page.plot()->legend_words().first().endsWith("(baseline) (simulated)"))
-      << page.plot()->legend_words().first().toStdString();
-  EXPECT_TRUE(page.plot()->key().startsWith("Computed on both sides, so without intervals; band: "))
-      << page.plot()->key().toStdString();
-}
-
-TEST_F(ComparePageTest, WithoutASecondSideOrAPartnerItSaysSo) {
-  open({{"one", grid_of(unchanged_factors)}});
-  EXPECT_EQ(page.words(), QString()) << "N and Br are sides";
-  ASSERT_EQ(workspace.set_query("N:1024 br:64").id, std::string());
-  page.settle();
-  EXPECT_TRUE(page.words().contains("Nothing to compare with")) << page.words().toStdString();
-  EXPECT_FALSE(page.has_plot());
-}
-
 TEST_F(ComparePageTest, FilesThatAreCopiesAreNamed) {
   open_two(changed_factors);
   const QString copy = folder.filePath("copied.attnscope");
@@ -288,14 +251,6 @@ TEST_F(ComparePageTest, FilesThatAreCopiesAreNamed) {
   page.settle();
   EXPECT_TRUE(page.said().copies().contains("all points of copied.attnscope are in another"))
       << page.said().copies().toStdString();
-}
-
-TEST_F(ComparePageTest, SidesWithoutACommonPointSaySo) {
-  open(
-      {{"a", {lasting(fixtures::spec("fa2", 1024, 64), 1e6)}}, {"b", {lasting(fixtures::spec("fa2", 2048, 64), 1e6)}}});
-  page.compare_by("run");
-  page.settle();
-  EXPECT_TRUE(page.words().contains("No point has a partner")) << page.words().toStdString();
 }
 
 /// The share of a cell's pixels that have its colour.
@@ -337,31 +292,6 @@ TEST_F(ComparePageTest, TheMapHatchesWhatIsUndecidedAndItsReadOutSaysTheVerdict)
   view.select(slower);
   ASSERT_EQ(selected.size(), 1);
   EXPECT_EQ(selected.front().front().value<ShownPoint>().run->summary.preset, "after");
-}
-
-TEST_F(ComparePageTest, TilesThatDoNotFitAreCalledThatOnTheMap) {
-  const auto without = [](std::vector<PointRecord> points, std::int64_t n, Disposition why) {
-    const PointSpec spec = fixtures::spec("fa2", n, 128);
-    std::erase_if(points, [&](const PointRecord& point) { return point.spec == spec; });
-    points.push_back(fixtures::failed_point(spec, why, "a reason"));
-    return points;
-  };
-  const auto base = without(grid_of(unchanged_factors), 1024, Disposition::infeasible);
-  open({{"before", without(base, 2048, Disposition::incorrect)},
-        {"after", without(grid_of(changed_factors), 1024, Disposition::infeasible)}});
-  page.set_view(ComparePage::View::map);
-  page.set_map_axes("n", "br");
-  settle();
-  const HeatmapView& view = *page.map();
-  const HeatmapGrid& grid = view.grid();
-  const auto notes_at = [&](double n) {
-    const HeatmapGrid::Place place{grid.y.place_of(n), grid.x.place_of(128.0)};
-    return view.describe_cell(place).notes;
-  };
-  EXPECT_EQ(notes_at(1024), (QStringList{"No ratio: no time on either side.", "infeasible: a reason"}));
-  EXPECT_EQ(notes_at(2048), (QStringList{"No ratio: no time on before.", "incorrect: a reason"}));
-  EXPECT_TRUE(view.caption().contains("hatched: cannot run")) << view.caption().toStdString();
-  EXPECT_FALSE(view.caption().contains("not collected")) << view.caption().toStdString();
 }
 
 /// What is drawn in a panel with marks of one shape, filled or hollow, by x.
@@ -445,71 +375,6 @@ TEST_F(ComparePageTest, AMarkOfTheCurvesIsReadOutAndSelected) {
   EXPECT_EQ(selected.front().front().value<ShownPoint>().run->summary.preset, "after");
 }
 
-TEST_F(ComparePageTest, ARatioToWhatIsSimulatedLooksSimulated) {
-  std::vector<PointRecord> simulated;
-  for (const auto& [at, factor] : unchanged_factors) {
-    simulated.push_back(
-        lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first), 4e6, true));
-  }
-  open({{"model", simulated, true}, {"real", grid_of(changed_factors)}});
-  page.compare_by("run");
-  page.set_baseline("model");
-  page.settle();
-  page.set_view(ComparePage::View::curves);
-  page.choose("tile", page.options("tile").front());
-  settle();
-  RatioPlot& plot = *page.plot();
-  ASSERT_EQ(plot.curves().curves.size(), 1U);
-  const QColor other = category_color(0, plot_colors(plot.palette()).dark);
-  EXPECT_EQ(marked_in(plot, plot.times(), false, other).size(), 3U) << "its times are measured";
-  EXPECT_EQ(marked_in(plot, plot.ratios(), true, other).size(), 3U);
-  EXPECT_TRUE(marked_in(plot, plot.ratios(), false, other).empty());
-}
-
-TEST_F(ComparePageTest, TheArrowKeysWalkAlongTheRatios) {
-  open_two(changed_factors);
-  page.set_view(ComparePage::View::curves);
-  page.choose("tile", page.options("tile").front());
-  settle();
-  RatioPlot& plot = *page.plot();
-  plot.replot();
-  QSignalSpy selected(&page, &Page::point_selected);
-  std::vector<QString> read;
-  for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_Right, Qt::Key_Right, Qt::Key_Left}) {
-    QTest::keyClick(&plot, key);
-    ASSERT_NE(plot.hover_content(), nullptr);
-    read.push_back(plot.hover_content()->title);
-  }
-  EXPECT_EQ(read, (std::vector<QString>{"N 1024", "N 2048", "N 4096", "N 4096", "N 2048"}));
-  EXPECT_EQ(selected.size(), 5);
-}
-
-TEST_F(ComparePageTest, RunsOfSeveralFilesAreNamedByTheirFiles) {
-  QStringList names;
-  for (const char* folder_name : {"one", "two"}) {
-    ASSERT_TRUE(QDir(folder.path()).mkpath(folder_name));
-    const QString path = folder.filePath(QStringLiteral("%1/side.attnscope").arg(QLatin1String(folder_name)));
-    fixtures::write_file(path, {{"custom", grid_of(names.isEmpty() ? unchanged_factors : changed_factors)}});
-    ASSERT_EQ(workspace.open_now(path), QString());
-    names << path;
-  }
-  page.show();
-  page.settle();
-  settle();
-  EXPECT_EQ(page.comparison()->axis.key, "file") << "who opens two files wants them compared";
-  EXPECT_EQ(page.comparison()->axis.values, (std::vector<QString>{"one/side.attnscope", "two/side.attnscope"}));
-  EXPECT_TRUE(
-      page.summary().startsWith("Neither two/side.attnscope nor one/side.attnscope is shown to be faster on average"))
-      << page.summary().toStdString();
-  page.compare_by("run");
-  page.settle();
-  EXPECT_TRUE(page.comparison()->axis.values.at(0).contains("side.attnscope"));
-  ComparePage again(workspace);
-  again.restore(page.state());
-  again.settle();
-  EXPECT_EQ(again.comparison()->axis.key, "run") << "which was chosen";
-}
-
 TEST_F(ComparePageTest, MapAndCurvesAreWrittenAsPictures) {
   open_two(changed_factors);
   for (const ComparePage::View view : {ComparePage::View::map, ComparePage::View::curves}) {
@@ -567,44 +432,6 @@ std::vector<std::pair<double, double>> rings_in(QCustomPlot& plot) {
     for (const QCPGraphData& data : *plot.graph(i)->data()) rings.emplace_back(data.key, data.value);
   }
   return rings;
-}
-
-TEST_F(ComparePageTest, WhatIsSelectedElsewhereIsMarkedInEachViewWithoutAWord) {
-  open_two(changed_factors);
-  const PointSet& all = *workspace.visible();
-  std::optional<ShownPoint> wanted;
-  for (const Row row : all.table().rows()) {
-    const ShownPoint point = all[row];
-    if (point.run->summary.preset == "after" && point.spec.problem.n_k == 4096 && point.spec.tile.br == 64) {
-      wanted = point;
-    }
-  }
-  ASSERT_TRUE(wanted);
-  QSignalSpy selected(&page, &Page::point_selected);
-  page.mark(*wanted);
-  EXPECT_TRUE(page.shows_marked());
-  ASSERT_TRUE(page.table()->currentIndex().isValid());
-  EXPECT_TRUE(in_table(page.table()->currentIndex().row(), "ratio", Qt::DisplayRole).toString().startsWith("1.6000"));
-  page.set_view(ComparePage::View::map);
-  page.set_map_axes("n", "br");
-  settle();
-  ASSERT_TRUE(page.map()->selected());
-  EXPECT_EQ(page.map()->grid().source(*page.map()->selected()).spec, wanted->spec);
-  page.set_view(ComparePage::View::curves);
-  page.choose("tile", page.options("tile").front());
-  settle();
-  const auto rings = rings_in(*page.plot());
-  ASSERT_EQ(rings.size(), 2U) << "its time, and its ratio";
-  EXPECT_EQ(rings[0].first, 4096);
-  EXPECT_NEAR(rings[0].second, 1.6 * 4.096e6, 1);
-  EXPECT_NEAR(rings[1].second, 1.6, 1e-9);
-  EXPECT_EQ(selected.size(), 0);
-  // Nor does a point that no side has move anything.
-  ShownPoint nowhere = *wanted;
-  nowhere.id = 99'999;
-  page.mark(nowhere);
-  EXPECT_FALSE(page.shows_marked());
-  EXPECT_EQ(selected.size(), 0);
 }
 
 TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {

@@ -10,15 +10,12 @@
 #include <QDoubleSpinBox>
 #include <QElapsedTimer>
 #include <QJsonArray>
-#include <QScrollArea>
-#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "kernels/registry.h"
 #include "messages/explorer_page.h"
@@ -94,34 +91,6 @@ class ExplorerPageTest : public ::testing::Test {
   Workspace workspace;
   ExplorerPage page{workspace};
 };
-
-TEST_F(ExplorerPageTest, BeginsWithAConfigurationThatRuns) {
-  ASSERT_NE(page.shown(), nullptr);
-  EXPECT_FALSE(exploration().refusal);
-  EXPECT_TRUE(page.verdict().startsWith("Runs. Modelled: " + qtext(Nanoseconds(exploration().ns))))
-      << page.verdict().toStdString();
-  EXPECT_EQ(figure("Time"), qtext(Nanoseconds(exploration().ns)));
-  EXPECT_EQ(figure("SM↔L2"), qtext(Bytes(exploration().traffic.total())));
-}
-
-TEST_F(ExplorerPageTest, EveryFieldAndKnobHasAnEditorWithAName) {
-  for (const Field& field : point_fields()) {
-    const auto* editor = page.findChild<QWidget*>(to_qstring(field.name));
-    ASSERT_NE(editor, nullptr) << field.name;
-    EXPECT_FALSE(editor->accessibleName().isEmpty()) << field.name;
-    EXPECT_NE(editor->focusPolicy(), Qt::NoFocus) << field.name;
-  }
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    choose("algorithm", QString::fromStdString(algorithm->name()));
-    for (const Knob& knob : built_in_algorithms().knobs()) {
-      const auto* editor = page.findChild<QWidget*>(QString::fromStdString(knob.name));
-      ASSERT_NE(editor, nullptr) << knob.name;
-      const auto& own = algorithm->facts().knobs;
-      const bool stated = std::ranges::find(own, knob.name, &Knob::name) != own.end();
-      EXPECT_EQ(!editor->isHidden(), stated) << algorithm->name() << " " << knob.name;
-    }
-  }
-}
 
 TEST(ChoiceEditors, ARealFieldIsCappedByItsOwnRange) {
   const std::array fields{*find_field("dropout"), test::real_field_from_2_to_40()};
@@ -208,15 +177,6 @@ TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
   settle();
   EXPECT_EQ(page.shown()->exploration.ns, by_table);
   EXPECT_FALSE(note->text().contains("measured of NVIDIA H200 ("));
-}
-
-TEST_F(ExplorerPageTest, SaysWhoseErrorsStandForItsGpu) {
-  for (const auto& [gpu, judge] : {std::pair("NVIDIA H100 SXM", "Against the recorded NVIDIA H100 80GB HBM3, "),
-                                   {"NVIDIA H200", "Against the recorded NVIDIA H200, "},
-                                   {"NVIDIA A100 80GB", "Against the recorded NVIDIA H200, "}}) {
-    choose("device", gpu);
-    EXPECT_TRUE(page.error_words().contains(QLatin1String(judge))) << page.error_words().toStdString();
-  }
 }
 
 TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
@@ -718,32 +678,6 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
   QString file = folder.filePath("explored.attnscope");
 };
 
-TEST(MeasuredModel, KeepsItsOrderAndSortsByNumbers) {
-  const ExplorerChoices shown = default_choices();
-  const auto point = [&](int br, MeasuredPoint::State state) {
-    MeasuredPoint made{.state = state, .choices = shown, .device = {}, .simulated = br == 80};
-    EXPECT_TRUE(choose(made.choices, QStringLiteral("br"), QString::number(br)).ok());
-    return made;
-  };
-  using State = MeasuredPoint::State;
-  MeasuredModel model;
-  const QAbstractItemModelTester tester(&model);
-  model.set_points({point(32, State::waiting), point(48, State::cancelled), point(64, State::running),
-                    point(80, State::running), point(shown.point.spec.tile.br, State::waiting)},
-                   shown);
-  QStringList order;
-  for (int row = 0; row < model.rowCount(); ++row) {
-    order << model.index(row, MeasuredModel::time_column).data().toString();
-  }
-  EXPECT_EQ(order, (QStringList{"waits", "is simulated …", "is measured …", "cancelled", "waits"}));
-  EXPECT_EQ(model.index(0, MeasuredModel::what_column).data().toString(), short_title(shown));
-  EXPECT_TRUE(model.index(0, 0).data(Qt::FontRole).value<QFont>().bold()) << "it is what the page shows";
-  EXPECT_FALSE(model.index(4, 0).data(Qt::FontRole).isValid());
-  EXPECT_EQ(model.index(0, MeasuredModel::n_column).data().toString(), "4096");
-  EXPECT_EQ(model.index(0, MeasuredModel::n_column).data(TableModel::sort_role).toDouble(), 4096);
-  EXPECT_EQ(model.index(0, MeasuredModel::d_column).data(TableModel::sort_role).toDouble(), 128);
-}
-
 TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   const QAbstractItemModelTester tester(page.measuring().table()->model());
   ASSERT_TRUE(button("measure")->isEnabled());
@@ -778,23 +712,6 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
       },
       patience_ms));
   EXPECT_FALSE(workspace.runs()[0].info->summary.finished_at.empty());
-}
-
-TEST_F(ExplorerMeasuringTest, InALowWindowTheResultIsScrolledIntoView) {
-  page.resize(1024, 480);
-  page.show();
-  settle();
-  button("measure")->click();
-  ASSERT_TRUE(wait_for_answers());
-  settle();
-  ASSERT_TRUE(page.measuring().table()->isVisible());
-  const QScrollArea* cards = nullptr;
-  for (const QWidget* up = page.measuring().table(); cards == nullptr; up = up->parentWidget()) {
-    cards = qobject_cast<const QScrollArea*>(up);
-  }
-  EXPECT_GT(cards->verticalScrollBar()->maximum(), 0);
-  const QRect table(page.measuring().table()->mapTo(cards->viewport(), QPoint()), page.measuring().table()->size());
-  EXPECT_TRUE(cards->viewport()->rect().contains(table)) << table.top() << " to " << table.bottom();
 }
 
 TEST_F(ExplorerMeasuringTest, SweepsAsFarAroundAsIsAskedFor) {
@@ -859,13 +776,6 @@ TEST_F(ExplorerStandInTest, AGpuThatIsFoundMeasuresUnlessAnotherDeviceWasChosen)
   EXPECT_EQ(devices->currentData().toString(), "0") << "chosen once for another GPU";
 }
 
-TEST_F(ExplorerStandInTest, WhatWasCountedStandsBesideEachUnit) {
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !gpu_of(page.measuring().measurer()).isEmpty(); }, patience_ms));
-  type("heads_q", 1);
-  type("d", 64);
-  type("n_k", 128);
-  expect_counted_uses();
-}
 #endif
 
 TEST_F(ExplorerMeasuringTest, WhatWasMeasuredOfAnotherPointIsNotShownWithThisOne) {
@@ -928,39 +838,6 @@ TEST_F(ExplorerMeasuringTest, ACollectorThatFailsIsSaid) {
   EXPECT_EQ(page.measuring().measurer().points()[0].state, MeasuredPoint::State::refused);
   EXPECT_EQ(measured(0, MeasuredModel::time_column), "not measured");
   EXPECT_FALSE(page.findChild<QLabel*>("measuring")->text().isEmpty());
-}
-
-/// Nothing overlaps, and nothing is wider than the room it has.
-TEST_F(ExplorerPageTest, SlidersGrowWithThePage) {
-  const auto width = [&](int of_page) {
-    page.resize(of_page, 900);
-    settle();
-    return page.findChild<QSlider*>("n_k-slider")->width();
-  };
-  page.show();
-  const int narrow = width(1200);
-  EXPECT_GT(width(2400), narrow + 80);
-}
-
-TEST_F(ExplorerPageTest, FitsEveryWindow) {
-  for (const QSize size : {QSize(620, 430), QSize(940, 640), QSize(1600, 900), QSize(2200, 1300)}) {
-    page.resize(size);
-    settle();
-    ASSERT_LE(page.minimumSizeHint().width(), size.width());
-    EXPECT_LE(page.editors()->width(), page.editors()->parentWidget()->width()) << "no scroll bar covers an editor";
-    const QWidget* cards = page.on_chip()->parentWidget()->parentWidget();
-    auto all = cards->findChildren<QFrame*>(QString(), Qt::FindDirectChildrenOnly);
-    all.removeIf([](const QFrame* card) { return card->isHidden(); });
-    ASSERT_EQ(all.size(), 6);
-    for (const QFrame* card : all) {
-      EXPECT_GE(card->geometry().left(), 0);
-      EXPECT_LE(card->geometry().right(), cards->width()) << size.width();
-      EXPECT_GE(card->height(), card->heightForWidth(card->width()));
-      for (const QFrame* other : all) {
-        EXPECT_TRUE(card == other || !card->geometry().intersects(other->geometry())) << size.width();
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -78,24 +78,6 @@ TEST_F(Extrapolated, InTheTable) {
   EXPECT_EQ(analysis::PointQuery::parse("from:simulated", table)->rows(table).size(), 3U);
 }
 
-TEST(SimulatedRows, LookLikeNoneThatWasMeasured) {
-  std::vector<fixtures::GivenPoint> points = fixtures::shown({fixtures::ok_point(fixtures::spec("fa2", 512))});
-  const auto simulated = fixtures::shown({fixtures::ok_point(fixtures::spec("fa2", 512), true)}, true, 2);
-  points.insert(points.end(), simulated.begin(), simulated.end());
-  PointsTableModel model;
-  model.set_points(fixtures::set_of(points));
-  const auto at = [&](int row, const char* column, int role) {
-    return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role);
-  };
-  EXPECT_EQ(at(0, "Result", Qt::DisplayRole).toString(), "ok");
-  EXPECT_EQ(at(1, "Result", Qt::DisplayRole).toString(), "ok, simulated");
-  for (const char* column : {"Time", "DRAM", "Rate"}) {
-    EXPECT_FALSE(at(0, column, Qt::FontRole).isValid()) << column;
-    EXPECT_TRUE(qvariant_cast<QFont>(at(1, column, Qt::FontRole)).italic()) << column;
-  }
-  EXPECT_FALSE(at(1, "N", Qt::FontRole).isValid()) << "what was asked for is no value";
-}
-
 TEST_F(Extrapolated, OnCurvesAndInTheirReadOut) {
   CurveRequest request;
   request.algorithms = {"naive"};
@@ -127,42 +109,6 @@ TEST_F(Extrapolated, OnCurvesAndInTheirReadOut) {
   }
   EXPECT_EQ(marks, 1);
   EXPECT_EQ(plot.graph(plot.graphCount() - 1)->name(), "extrapolated: simulated in part");
-}
-
-TEST_F(Extrapolated, InTheSharesOfKernels) {
-  CurveRequest request;
-  request.algorithms = {"naive"};
-  const CurveSet set = fixtures::curves_of(points, request);
-  QCustomPlot plot;
-  PlotLegend legend(plot);
-  KernelStacks stacks(plot, 1);
-  stacks.show(set, true, legend);
-  ASSERT_GT(plot.plottableCount(), 0);
-  EXPECT_TRUE(plot.plottable(0)->name().endsWith("simulated, 1 of 3 extrapolated"))
-      << plot.plottable(0)->name().toStdString();
-}
-
-TEST_F(Extrapolated, OnMaps) {
-  std::vector<PointRecord> records;
-  for (const int bc : {64, 128}) {
-    for (const int br : {64, 128}) {
-      PointRecord record = points[br == bc ? 2 : 0].record();
-      record.spec = fixtures::spec("naive", 16384, br, bc);
-      records.push_back(record);
-    }
-  }
-  const HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(records, true), metric_key::dram_bytes);
-  EXPECT_EQ(grid.at({0, 0}).provenance, Provenance::extrapolated);
-  EXPECT_EQ(grid.at({0, 1}).provenance, Provenance::simulated);
-  EXPECT_TRUE(heatmap_title(grid).what.endsWith("simulated (2); simulated, extrapolated (2)"))
-      << heatmap_title(grid).what.toStdString();
-  const QString caption = heatmap_caption(grid, true, PlotTarget::file);
-  EXPECT_TRUE(caption.contains("dotted frame: simulated · double dotted frame: extrapolated (simulated in part)"))
-      << caption.toStdString();
-  EXPECT_TRUE(describe_heatmap_cell(grid, {0, 0}).rows[0].label.endsWith("simulated, extrapolated"));
-  EXPECT_TRUE(describe_heatmap_cell(grid, {0, 1}).rows[0].label.endsWith("· simulated"));
-  const HeatmapGrid bytes = fixtures::heatmap_of(fixtures::shown(records, true), metric_key::l2_sm_bytes);
-  EXPECT_TRUE(heatmap_title(bytes).what.endsWith("· simulated"));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <QImage>
 #include <QSignalSpy>
 #include <QTest>
-#include <cmath>
 #include <tuple>
 
 #include "profiler/metrics/metrics.h"
@@ -151,20 +150,6 @@ TEST_F(HeatmapPageTest, ChoicesAreSavedAndComeBack) {
   EXPECT_EQ(other.heatmap()->grid().x.axis.key(), "br") << "what is unknown leaves what stands";
 }
 
-TEST_F(HeatmapPageTest, TheGoodEndIsTheBrightOneWhicheverItIs) {
-  open({{"tiles", four_by_four(), false}});
-  const HeatmapGrid::Place fastest{0, 0};
-  const HeatmapGrid::Place slowest{3, 3};
-  const auto brightness = [&](HeatmapGrid::Place place) { return qGray(color_of(place).rgb()); };
-  EXPECT_GT(brightness(fastest), brightness(slowest) + 60) << "of times the short ones";
-  EXPECT_EQ(color_of(fastest), viridis(1));
-  page.set_metric(metric_key::tflops);
-  EXPECT_GT(brightness(fastest), brightness(slowest) + 60) << "of rates the high ones";
-  EXPECT_TRUE(page.heatmap()->caption().contains("bright: better"));
-  page.set_metric(metric_key::registers);
-  EXPECT_FALSE(page.heatmap()->caption().contains("bright")) << "neither end is better";
-}
-
 TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   std::vector<PointRecord> before = four_by_four();
   before[0].kernels[0].samples_ns = {2e6};      // now twice as fast
@@ -186,43 +171,6 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_EQ(read.rows[0].value, format_number(0.5, 4) + QStringLiteral(" ×"));
   EXPECT_EQ(read.rows[1].value, qtext(Nanoseconds(1e6)));
   EXPECT_EQ(read.rows[2].value, qtext(Nanoseconds(2e6)));
-}
-
-TEST(RoundTicks, AreOneTwoAndFive) {
-  EXPECT_THAT(round_ticks(0.13, 0.92, 6, false), ::testing::Pointwise(::testing::DoubleEq(), {0.2, 0.4, 0.6, 0.8}));
-  EXPECT_THAT(round_ticks(3, 700, 8, true),
-              ::testing::Pointwise(::testing::DoubleEq(), {5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0}));
-  EXPECT_THAT(round_ticks(3, 7e6, 8, true),
-              ::testing::Pointwise(::testing::DoubleEq(), {10.0, 100.0, 1e3, 1e4, 1e5, 1e6}));
-  EXPECT_LE(round_ticks(1e18, 1e18 + 256, 6, false).size(), 6U) << "ends, where steps are smaller than numbers";
-  EXPECT_THAT(round_ticks(1.1, 1.9, 6, true), ::testing::Pointwise(::testing::DoubleEq(), {1.2, 1.4, 1.6, 1.8}));
-}
-
-TEST(HeatmapColors, OfRatiosTheFartherEndIsFullAndTheBetterSideBlue) {
-  const std::tuple<Better, double, double, double, double> cases[] = {{Better::less, 0.5, 1.1, 0.5, 0},
-                                                                      {Better::less, 0.9, 2, 2, 1},
-                                                                      {Better::more, 0.5, 1.1, 0.5, 1},
-                                                                      {Better::more, 0.9, 2, 2, 0}};
-  for (const auto& [better, low, high, value, share] : cases) {
-    HeatmapGrid grid;
-    grid.shown = {.metric = std::string(metric_key::time_median_ns), .as = analysis::Comparison::over_run};
-    grid.better = better;
-    grid.colors = analysis::TileMap::Range{low, high};
-    const HeatmapColors colors(grid, false);
-    EXPECT_EQ(colors.at(value), blue_to_orange(share)) << value;
-    EXPECT_EQ(colors.at(1), blue_to_orange(0.5));
-  }
-}
-
-TEST_F(HeatmapPageTest, TheBarHasRoundTicksInItsUnit) {
-  open({{"tiles", four_by_four(), false}});
-  const HeatmapGrid& grid = page.heatmap()->grid();
-  const HeatmapDrawing drawing{
-      grid, {}, false, unit_scale(grid.colors->high, grid.unit), page.font(), plot_colors(page.palette())};
-  const HeatmapColors colors(grid, false);
-  QStringList labels;
-  for (const double tick : heatmap_ticks(drawing, colors, 6)) labels << format_number(tick * drawing.unit.factor);
-  EXPECT_EQ(labels.join(' '), "1 2 3 4") << "ms, of times from 1.0 to 4.3 ms";
 }
 
 TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
-#include <QHelpEvent>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
-#include <QToolTip>
 #include <algorithm>
-#include <climits>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -100,19 +96,6 @@ TEST_F(IoLegendTest, AClickOnAnEntryHidesItsCurvesAndShowsThemAgain) {
   EXPECT_GT(plot->hover_content()->rows.size(), read) << "the read-out follows";
 }
 
-TEST_F(IoLegendTest, WhatIsHiddenIsSaidInEveryFormOfTheLegendAndComesBackByOneClick) {
-  const QStringList before = drawn();
-  click(QStringLiteral("DRAM · measured"));
-  const std::string hidden = std::to_string(plot->hidden().size()) + " hidden";
-  for (const QSize& size : {QSize(1000, 460), QSize(1000, 700), QSize(2200, 1300)}) {
-    resize(size.width(), size.height());
-    EXPECT_NE(item(QString::fromStdString(hidden)), nullptr) << size.height();
-  }
-  click(QString::fromStdString(hidden));
-  EXPECT_EQ(drawn(), before);
-  EXPECT_EQ(item(QStringLiteral(" hidden")), nullptr);
-}
-
 TEST_F(IoLegendTest, CtrlAndAClickShowAnEntryAloneAndThenAll) {
   resize(1000, 460);  // the legend has room for some of its entries only
   const QStringList before = drawn();
@@ -121,26 +104,6 @@ TEST_F(IoLegendTest, CtrlAndAClickShowAnEntryAloneAndThenAll) {
   EXPECT_EQ(drawn(), curves) << "theory goes as well, and what the legend has no room for";
   click(QStringLiteral("DRAM · measured"), Qt::ControlModifier);
   EXPECT_EQ(drawn(), before);
-}
-
-TEST_F(IoLegendTest, TwoQuickClicksAreTwoClicksAndKeepTheZoom) {
-  plot->xAxis->setRange(1000, 3000);
-  const QCPRange view = plot->xAxis->range();
-  const QPoint at = item(QStringLiteral("DRAM · measured"))->rect().center();
-  QTest::mouseClick(plot, Qt::LeftButton, {}, at);
-  plot->replot();
-  EXPECT_FALSE(plot->hidden().empty());
-  QTest::mouseDClick(plot, Qt::LeftButton, {}, at);  // a click, and then a second one as a double click
-  EXPECT_EQ(plot->xAxis->range(), view);
-  EXPECT_FALSE(plot->hidden().empty()) << "shown and hidden again";
-}
-
-TEST_F(IoLegendTest, AClickOnTheLegendSelectsNoPoint) {
-  plot->yAxis->setRange(1e10, 1e12);  // most points now lie below the axes
-  plot->replot();
-  QSignalSpy selected(&page, &IoCurvePage::point_selected);
-  for (const PlotLegend::Shown& entry : plot->plot_legend().shown()) click(entry.text);
-  EXPECT_EQ(selected.count(), 0);
 }
 
 TEST_F(IoLegendTest, AnAlgorithmIsShownAloneByCtrlAndAClick) {
@@ -196,89 +159,6 @@ TEST_F(IoPageTest, CurvesAreNamedAtTheirEnds) {
   settle();
   plot->replot();
   EXPECT_TRUE(plot->line_labels().isEmpty()) << "too narrow: the axes need the room";
-}
-
-TEST_F(IoPageTest, AnEndsDeviceIsNamedWhereItTellsSomethingApartAndStaysInLargeType) {
-  std::vector<PointRecord> more = fixtures::memory_wall();
-  for (PointRecord& record : more) {
-    if (record.spec.algorithm != "fa2") continue;
-    for (KernelRecord& kernel : record.kernels) {
-      for (MetricValue& metric : kernel.metrics) metric.value *= metric.unit == "byte" ? 3 : 1;
-    }
-  }
-  const QString two = folder.filePath("two.attnscope");
-  fixtures::write_file(two,
-                       {{"wall", fixtures::memory_wall(), false, false, "H200"}, {"wall", more, false, false, "A100"}});
-  ASSERT_NO_FATAL_FAILURE(show({two}));
-  const auto names = [&](const QString& part) {
-    plot->replot();
-    return plot->line_labels().filter(part);
-  };
-  EXPECT_FALSE(names("FA2 on H200").isEmpty()) << plot->line_labels().join('|').toStdString();
-  EXPECT_FALSE(names("FA2 on A100 80GB").isEmpty()) << plot->line_labels().join('|').toStdString();
-  EXPECT_FALSE(names("Naive").isEmpty());
-  EXPECT_TRUE(names("Naive on").isEmpty()) << "both end there";
-  QFont large = page.font();
-  large.setPointSizeF(1.5 * large.pointSizeF());
-  page.setFont(large);
-  page.resize(1100, 760);
-  settle();
-  EXPECT_FALSE(names("FA2 on H200").isEmpty()) << plot->line_labels().join('|').toStdString();
-  EXPECT_FALSE(names("FA2 on A100").isEmpty()) << plot->line_labels().join('|').toStdString();
-}
-
-TEST_F(IoPageTest, WhatIsSimulatedIsSeenAroundWhatWasMeasuredAndKeysKeepTheirSize) {
-  const QString both = folder.filePath("both.attnscope");
-  fixtures::write_file(both, {{"wall", fixtures::memory_wall(), false}, {"sim", fixtures::memory_wall(), true}});
-  ASSERT_NO_FATAL_FAILURE(show({both}));
-  page.resize(2200, 1300);
-  settle();
-  plot->replot();
-  const auto mark_of = [&](Provenance provenance) -> double {
-    for (const Curve& curve : page.curves().curves) {
-      if (curve.kind != CurveKind::measured || curve.provenance != provenance || curve.name.algorithm != "fa1" ||
-          curve.quantity != Quantity::dram) {
-        continue;
-      }
-      for (int i = 0; i < plot->graphCount(); ++i) {
-        if (plot->graph(i)->name() == curve.label) return plot->graph(i)->scatterStyle().size();
-      }
-    }
-    return 0;
-  };
-  EXPECT_GT(mark_of(Provenance::measured), 0);
-  EXPECT_GE(mark_of(Provenance::simulated), mark_of(Provenance::measured) + 4) << "a ring around it";
-  // A mark of a key is as high as a plain one: nothing of it lies 6 pixels above its middle.
-  const QImage picture = plot->toPixmap(plot->width(), plot->height()).toImage();
-  const QRgb background = picture.pixel(2, plot->height() - 2);
-  int keys = 0;
-  for (QCPLegend* box : plot->findChildren<QCPLegend*>()) {
-    for (int i = 0; i < box->itemCount(); ++i) {
-      const PlotLegend::Shown* entry = plot->plot_legend().shown(box->item(i));
-      if (entry == nullptr || !entry->text.contains("DRAM")) continue;
-      const QRect at = box->item(i)->rect();
-      EXPECT_EQ(picture.pixel(at.left() + 17, at.center().y() - 6), background) << entry->text.toStdString();
-      ++keys;
-    }
-  }
-  EXPECT_GT(keys, 0);
-}
-
-TEST_F(IoPageTest, TicksOfOneAxisAreWrittenInOneWay) {
-  std::vector<PointRecord> records;
-  for (const std::int64_t n : {2560, 3072, 3584, 4096}) {
-    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
-  }
-  const QString near = folder.filePath("near.attnscope");
-  fixtures::write_file(near, {{"near", records, false}});
-  ASSERT_NO_FATAL_FAILURE(show({near}));
-  plot->replot();
-  const QVector<QString> between = plot->xAxis->tickVectorLabels();
-  EXPECT_TRUE(between.contains("3584") && between.contains("4096")) << QStringList(between).join(' ').toStdString();
-  EXPECT_TRUE(QStringList(between).filter("k").isEmpty());
-  plot->xAxis->setRange(256, 20000);
-  plot->replot();
-  EXPECT_TRUE(plot->xAxis->tickVectorLabels().contains("4k")) << "powers of two";
 }
 
 TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
@@ -395,27 +275,6 @@ TEST_F(IoPageTest, WhereSomeTilesRunTheLegendSaysHowManyDoNot) {
   for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
   const QString words = QStringLiteral("FA2 · %1 of %2 could not run:\ninfeasible").arg(refused).arg(std::ssize(sweep));
   EXPECT_TRUE(legend.contains(words)) << legend.join('\n').toStdString();
-}
-
-TEST_F(WindowTest, TheoryAtASingleLengthIsADash) {
-  const QString single = folder.filePath("single.attnscope");
-  fixtures::write_file(single, {{"quick", {fixtures::ok_point(fixtures::spec("fa2", 1024))}, false}});
-  Workspace workspace;
-  IoCurvePage page(workspace);
-  ASSERT_EQ(workspace.open_now(single), QString());
-  int theory = 0;
-  for (const Curve& curve : page.curves().curves) theory += curve.kind == CurveKind::measured ? 0 : 1;
-  ASSERT_GE(theory, 2) << "the model and the minimum";
-  for (int i = 0; i < page.plot()->graphCount(); ++i) {
-    const QCPGraph& graph = *page.plot()->graph(i);
-    if (!graph.scatterStyle().isNone()) continue;
-    --theory;
-    ASSERT_EQ(graph.data()->size(), 2) << graph.name().toStdString();
-    EXPECT_LT(graph.data()->at(0)->key, 1024);
-    EXPECT_GT(graph.data()->at(1)->key, 1024);
-    EXPECT_EQ(graph.data()->at(0)->value, graph.data()->at(1)->value);
-  }
-  EXPECT_EQ(theory, 0);
 }
 
 TEST_F(IoPageTest, ThrottledPointsAreMarked) {
@@ -549,62 +408,6 @@ TEST_F(IoPageTest, DecodingHasItsOwnAxis) {
   EXPECT_EQ(plot->hover_content()->title, "n_k = 65,536, n_q = 1");
 }
 
-TEST_F(IoPageTest, ARunAndItsSlowedCopyAreTwoSeriesUnderTheirNames) {
-  std::vector<PointRecord> records = fixtures::memory_wall();
-  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
-  std::vector<PointRecord> slowed = records;
-  for (PointRecord& record : slowed) {
-    for (double& sample : record.kernels[0].samples_ns) sample *= 1.5;
-  }
-  const QString two = folder.filePath("two.attnscope");
-  fixtures::write_file(two, {{"quick", records, false}, {"quick", slowed, false}});
-  ASSERT_NO_FATAL_FAILURE(show({two}));
-  page.set_ordinate(Ordinate::time);
-  QApplication::processEvents();
-  QStringList labels;
-  for (const Curve& curve : page.curves().curves) labels << curve.label;
-  EXPECT_EQ(labels, (QStringList{QStringLiteral("FA2 · time · measured · quick (2)"),
-                                 QStringLiteral("FA2 · time · measured · quick")}));
-  EXPECT_NE(plot->graph(0)->pen().color(), plot->graph(1)->pen().color()) << "the older one is paler";
-  ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
-  ASSERT_EQ(plot->hover_content()->rows.size(), 2U);
-  EXPECT_TRUE(plot->hover_content()->rows[0].label.contains("quick (2)")) << "the slower of the two";
-}
-
-TEST_F(IoPageTest, TheNewestOfTwoRunsLiesAboveTheOlderWhateverTheyAre) {
-  for (const bool simulated : {false, true}) {
-    const QString two = folder.filePath(simulated ? "simulated.attnscope" : "measured.attnscope");
-    fixtures::write_file(two, {{"quick", fixtures::memory_wall(simulated), simulated},
-                               {"quick", fixtures::memory_wall(simulated), simulated}});
-    Workspace both;
-    IoCurvePage shown(both);
-    ASSERT_EQ(both.open_now(two), QString());
-    for (const Ordinate ordinate : {Ordinate::bytes, Ordinate::time}) {
-      shown.set_ordinate(ordinate);
-      const IoPlot& drawn = *shown.plot();
-      int newest = INT_MAX;  // the lowest layer of what the newest run drew
-      for (const Curve& curve : shown.curves().curves) {
-        if (curve.kind != CurveKind::measured || curve.name.age > 0) continue;
-        for (int i = 0; i < drawn.plottableCount(); ++i) {
-          const QCPAbstractPlottable& graph = *shown.plot()->plottable(i);
-          if (graph.name() == curve.label) newest = std::min(newest, graph.layer()->index());
-        }
-      }
-      int older = 0;
-      for (int i = 0; i < drawn.plottableCount(); ++i) {
-        const auto* bars = qobject_cast<QCPErrorBars*>(shown.plot()->plottable(i));
-        const QCPAbstractPlottable& graph = bars == nullptr ? *shown.plot()->plottable(i) : *bars->dataPlottable();
-        for (const Curve& curve : shown.curves().curves) {
-          if (curve.name.age == 0 || curve.label != graph.name()) continue;
-          ++older;
-          EXPECT_LT(shown.plot()->plottable(i)->layer()->index(), newest) << curve.label.toStdString();
-        }
-      }
-      EXPECT_GE(older, 3);
-    }
-  }
-}
-
 TEST_F(IoPageTest, TheL2GivesWayOverABandWithATickAtItsCapacity) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   const std::vector<Boundary>& boundaries = page.curves().boundaries;
@@ -631,49 +434,6 @@ TEST_F(IoPageTest, TheL2GivesWayOverABandWithATickAtItsCapacity) {
   EXPECT_TRUE(texts.contains("FA1 leaves the L2 (60 MiB)")) << texts.join('\n').toStdString();
 }
 
-TEST_F(IoPageTest, ABandsNameStandsAlongItsOwnLine) {
-  ASSERT_NO_FATAL_FAILURE(show({file}));
-  plot->replot();
-  std::vector<std::pair<double, double>> ends;  // of the bands, in pixels
-  for (const Boundary& boundary : page.curves().boundaries) {
-    ends.emplace_back(plot->xAxis->coordToPixel(boundary.at.n_low), plot->xAxis->coordToPixel(boundary.at.n_high));
-  }
-  ASSERT_EQ(ends.size(), 2U);
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    const QString owner = short_title(page.curves().boundaries[i].algorithm);
-    const QCPItemText* label = nullptr;
-    for (int item = 0; item < plot->itemCount(); ++item) {
-      auto* text = qobject_cast<QCPItemText*>(plot->item(item));
-      if (text != nullptr && text->text().startsWith(owner + " leaves the L2")) label = text;
-    }
-    ASSERT_NE(label, nullptr) << owner.toStdString();
-    const double left = std::min(label->topLeft->pixelPosition().x(), label->bottomRight->pixelPosition().x());
-    const double right = std::max(label->topLeft->pixelPosition().x(), label->bottomRight->pixelPosition().x());
-    const auto away = [&](double line) { return std::max({0.0, left - line, line - right}); };
-    EXPECT_LE(away(ends[i].second), 1) << owner.toStdString();
-    EXPECT_GT(away(ends[1 - i].second), away(ends[i].second)) << owner.toStdString();
-  }
-}
-
-TEST_F(IoPageTest, TheKeyOfALowWindowStillSaysWhoseEachColourIs) {
-  const QString two = folder.filePath("two.attnscope");
-  fixtures::write_file(two, {{"memory-wall", fixtures::memory_wall(), false, false, "H200"},
-                             {"memory-wall", fixtures::memory_wall(), false, false, "H100"}});
-  ASSERT_NO_FATAL_FAILURE(show({two}));
-  page.resize(900, 470);  // what tabs, menu and status bar leave of 1024 x 600 and a panel's strip
-  settle();
-  plot->replot();
-  ASSERT_TRUE(plot->plot_legend().is_short());
-  QStringList key;
-  for (const PlotLegend::Shown& entry : plot->plot_legend().shown()) key << entry.text;
-  for (const char* owner : {"Naive", "FA1", "FA2"}) {
-    const QString name = QString::fromLatin1(owner);
-    EXPECT_EQ(key.filter(name + " on ").size(), 2) << key.join('|').toStdString();
-    EXPECT_FALSE(key.contains(name)) << "the colour of one of the two, which is named";
-  }
-  EXPECT_TRUE(key.filter("more (hover)").isEmpty()) << key.join('|').toStdString();
-}
-
 TEST_F(IoPageTest, TheCrosshairTakesTheSelectedPointAlong) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   QSignalSpy selected(&page, &IoCurvePage::point_selected);
@@ -695,60 +455,6 @@ TEST_F(IoPageTest, TheCrosshairTakesTheSelectedPointAlong) {
   const auto now = selected[1][0].value<ShownPoint>();
   EXPECT_EQ(now.spec.algorithm, "naive");
   EXPECT_EQ(now.spec.problem.n_k, static_cast<std::int64_t>(curve->points[3].n));
-}
-
-TEST_F(IoPageTest, APictureNamesTheSourcesOfWhatItDraws) {
-  const QString peers = folder.filePath("peers.attnscope");
-  fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
-  ASSERT_NO_FATAL_FAILURE(show({file, peers}));
-  EXPECT_FALSE(source_note(drawn_runs(page.curves())).contains("imported")) << "imported times are no bytes";
-  page.set_ordinate(Ordinate::time);
-  EXPECT_TRUE(source_note(drawn_runs(page.curves())).contains("imported"));
-}
-
-TEST_F(IoPageTest, AShortLegendShowsTheRestWhereItStands) {
-  ASSERT_NO_FATAL_FAILURE(show({file}));
-  page.resize(900, 420);
-  settle();
-  const QRect box = plot->plotLayout()->elementAt(plot->plotLayout()->elementCount() - 1)->outerRect();
-  QHelpEvent help(QEvent::ToolTip, box.center(), plot->mapToGlobal(box.center()));
-  QApplication::sendEvent(plot, &help);
-  const QString tip = QToolTip::text();
-  EXPECT_TRUE(tip.contains(QStringLiteral("fit "))) << tip.toStdString();
-  EXPECT_TRUE(tip.contains(QStringLiteral("in elements a head"))) << tip.toStdString();
-  QToolTip::hideText();
-}
-
-TEST(CurveColours, NoTwoAlgorithmsLookAlike) {
-  const auto apart = [](const QColor& a, const QColor& b) {
-    const double red = (a.red() + b.red()) / 2.0;
-    const double dr = a.red() - b.red();
-    const double dg = a.green() - b.green();
-    const double db = a.blue() - b.blue();
-    // How far two colours look apart (compuphase.com/cmetric.htm); 20 is a shade.
-    return std::sqrt((2 + red / 256) * dr * dr + 4 * dg * dg + (2 + (255 - red) / 256) * db * db);
-  };
-  const std::vector<std::string> names{"naive", "fa1", "fa2", "splitkv", "fa3", "torch-flash", "torch-cudnn"};
-  for (const bool dark : {false, true}) {
-    const PlotColors colors = [&] {
-      apply_theme(dark ? ThemeChoice::dark : ThemeChoice::light);
-      return plot_colors(QApplication::palette());
-    }();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        for (const int shade : {0, 1}) {
-          Curve a;
-          a.name.algorithm = names[i];
-          a.shade = shade;
-          Curve b = a;
-          b.name.algorithm = names[j];
-          EXPECT_GT(apart(curve_color(a, colors), curve_color(b, colors)), 60)
-              << names[i] << " and " << names[j] << (dark ? ", dark, shade " : ", light, shade ") << shade;
-        }
-      }
-    }
-  }
-  apply_theme(ThemeChoice::light);
 }
 
 TEST(CurveColours, NoTwoSidesOfOnePlotHaveOneColourAndOneMark) {
@@ -779,90 +485,6 @@ TEST(CurveColours, NoTwoSidesOfOnePlotHaveOneColourAndOneMark) {
       if (curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated) continue;
       EXPECT_FALSE(simulated.contains(curve_color(curve, colors).rgb())) << curve.label.toStdString();
     }
-  }
-}
-
-TEST_F(IoPageTest, ATimeThatIsSimulatedIsItsModelByConstruction) {
-  const QString path = folder.filePath("construction.attnscope");
-  fixtures::write_file(path, {{"quick", fixtures::memory_wall(true), true}});
-  ASSERT_NO_FATAL_FAILURE(show({path}));
-  page.set_ordinate(Ordinate::time);
-  const auto says_so = [&] { return plot->plot_legend().words().contains("by construction"); };
-  settle();
-  EXPECT_FALSE(says_so()) << "no theory is beside it";
-  page.set_residuals(true);
-  settle();
-  EXPECT_TRUE(says_so());
-}
-
-TEST_F(IoPageTest, AFitThatPointsDoNotCarryIsWordsInTheLegend) {
-  std::vector<PointRecord> records;
-  for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
-  const QString few = folder.filePath("few.attnscope");
-  fixtures::write_file(few, {{"quick", records, false}});
-  ASSERT_NO_FATAL_FAILURE(show({few}));
-  QStringList legend;
-  for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
-  EXPECT_TRUE(legend.contains(QStringLiteral("FA2 · SM↔L2 · no fit of N²d/Br:\n3 points with N ≥ 4Br, 4 are needed")))
-      << legend.join('\n').toStdString();
-}
-
-TEST_F(IoPageTest, ClickingAMarkSelectsItsPoint) {
-  ASSERT_NO_FATAL_FAILURE(show({file}));
-  QSignalSpy selected(&page, &IoCurvePage::point_selected);
-  const Curve* curve = nullptr;
-  for (const Curve& candidate : page.curves().curves) {
-    if (candidate.name.algorithm == "naive" && candidate.kind == CurveKind::measured) curve = &candidate;
-  }
-  ASSERT_NE(curve, nullptr);
-  const CurvePoint& point = curve->points[4];
-  const QPoint pixel(static_cast<int>(plot->xAxis->coordToPixel(point.n)),
-                     static_cast<int>(plot->yAxis->coordToPixel(point.value)));
-  QTest::mouseClick(plot, Qt::LeftButton, {}, pixel);
-  ASSERT_EQ(selected.count(), 1);
-  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec.algorithm, "naive");
-  EXPECT_EQ(selected[0][0].value<ShownPoint>().spec.problem.n_k, static_cast<std::int64_t>(point.n));
-}
-
-TEST_F(IoPageTest, DevicesAreToldApartAndTheirLimitsHideNothing) {
-  const QString several = folder.filePath("several.attnscope");
-  const auto runs = [](std::initializer_list<const char*> gpus) {
-    std::vector<fixtures::RunOf> all;
-    for (const char* gpu : gpus) all.push_back({"memory-wall", fixtures::memory_wall(), false, false, gpu});
-    return all;
-  };
-  fixtures::write_file(several, runs({"H200", "H100", "A100"}));
-  ASSERT_NO_FATAL_FAILURE(show({several}));
-  std::map<std::string, std::set<QRgb>> colors;  // of an algorithm's measured curves
-  std::map<std::string, std::set<std::string>> devices;
-  const std::vector<Curve>& curves = page.curves().curves;
-  for (const Curve& curve : curves) {
-    if (curve.kind != CurveKind::measured || curve.quantity != Quantity::dram) continue;
-    devices[curve.name.algorithm].insert(curve.name.device);
-    for (int i = 0; i < plot->graphCount(); ++i) {
-      if (plot->graph(i)->name() == curve.label)
-        colors[curve.name.algorithm].insert(plot->graph(i)->pen().color().rgb());
-    }
-  }
-  ASSERT_EQ(devices["fa1"].size(), 3U);
-  for (const auto& [algorithm, shades] : colors) EXPECT_EQ(shades.size(), 3U) << algorithm;
-
-  QList<QRectF> labels;
-  for (int i = 0; i < plot->itemCount(); ++i) {
-    const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
-    if (text == nullptr || !text->text().contains("leaves the")) continue;
-    labels << QRectF(text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()).normalized();
-  }
-  ASSERT_EQ(labels.size(), 6) << "naive and FA1 on each";
-  for (qsizetype i = 0; i < labels.size(); ++i) {
-    EXPECT_GT(labels[i].width(), labels[i].height()) << "lies, and can be read";
-    EXPECT_TRUE(std::ranges::any_of(page.curves().boundaries, [&](const Boundary& boundary) {
-      const double last = std::max(boundary.at.n_high, boundary.at.n_nominal);
-      return std::abs(plot->xAxis->coordToPixel(boundary.at.n_low) - labels[i].right()) < 1 ||
-             std::abs(plot->xAxis->coordToPixel(last) - labels[i].left()) < 1;
-    })) << "stands beside its band and its tick, which cross no letter";
-    EXPECT_TRUE(QRectF(plot->axisRect()->rect()).contains(labels[i])) << i;
-    for (qsizetype j = 0; j < i; ++j) EXPECT_FALSE(labels[i].intersects(labels[j])) << i << " and " << j;
   }
 }
 

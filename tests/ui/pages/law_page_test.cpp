@@ -8,7 +8,6 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/model/io_model.h"
 #include "storage/recorded_samples.h"
@@ -173,15 +172,6 @@ TEST_F(LawPageTest, HoverNamesThePointItsRunAndTileAndAClickSelectsIt) {
   EXPECT_FALSE(plot.hover_at({1, 1}));
 }
 
-TEST_F(LawPageTest, WhatIsWithheldSaysWhy) {
-  Workspace workspace;
-  LawPage page(workspace);
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({64}), false}})), QString());
-  EXPECT_EQ(cell(page, 1, "note"), "Withheld: only 6 points, where 8 are the least.");
-  EXPECT_EQ(cell(page, 1, "N"), "");
-  EXPECT_EQ(cell(page, 1, "points"), "6");
-}
-
 TEST_F(LawPageTest, PointsThatTryTheLawTakeThePlaceOfSomeThatDoNot) {
   Workspace workspace;
   LawPage page(workspace);
@@ -206,23 +196,6 @@ TEST_F(LawPageTest, PointsThatTryTheLawTakeThePlaceOfSomeThatDoNot) {
   EXPECT_EQ(page.laws().families.front().points.size(), chosen);
 }
 
-TEST_F(LawPageTest, WithoutATrialThePageSaysWhatRecordsOne) {
-  Workspace workspace;
-  LawPage page(workspace);
-  ASSERT_EQ(workspace.open_now(written({{"quick", fixtures::memory_wall(), false}})), QString());
-  EXPECT_FALSE(page.has_plot());
-  EXPECT_TRUE(page.words().contains("attnscope collect --preset law")) << page.words().toStdString();
-}
-
-TEST_F(LawPageTest, ALevelThatNobodyCountedSaysSo) {
-  Workspace workspace;
-  LawPage page(workspace);
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
-  page.set_level(LawLevel::dram);
-  EXPECT_FALSE(page.has_plot());
-  EXPECT_TRUE(page.words().contains("settled")) << page.words().toStdString();
-}
-
 TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
   Workspace workspace;
   LawPage page(workspace);
@@ -233,18 +206,6 @@ TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
     EXPECT_EQ(save_picture(path, {1000, 600}, page.picture()), QString());
     EXPECT_GT(QFileInfo(path).size(), 2000);
   }
-}
-
-TEST_F(LawPageTest, NoRowLiesBelowTheBarThatATableIsScrolledBy) {
-  Workspace workspace;
-  LawPage page(workspace);
-  page.resize(700, 900);
-  page.show();
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({64, 128}), false}})), QString());
-  settle();
-  const QTableView& table = *page.table();
-  ASSERT_GT(table.horizontalHeader()->length(), table.viewport()->width());
-  EXPECT_GE(table.viewport()->height(), table.model()->rowCount() * table.rowHeight(0));
 }
 
 TEST_F(LawPageTest, WhereNothingTriesItTheRecordedSampleThatDoesIsOffered) {

@@ -63,26 +63,6 @@ TEST_F(PointsPageTest, WhatHasNoValueSortsLastEitherWay) {
   EXPECT_EQ(shown("N").constFirst(), "65536");
 }
 
-TEST_F(PointsPageTest, ALongNumberFarDownIsNotCut) {
-  std::vector<PointRecord> records;
-  for (int i = 0; i < 501; ++i) {
-    PointSpec spec = fixtures::spec("fa2", 256);
-    spec.problem.heads_q = spec.problem.heads_kv = i + 1;
-    records.push_back(fixtures::ok_point(spec));
-  }
-  PointSpec longest = fixtures::decode_spec("fa2", 1048576, 16384);
-  records.push_back(fixtures::ok_point(longest));
-  ASSERT_NO_FATAL_FAILURE(show(records));
-  const int n = column("N");
-  const QString text = QStringLiteral("16384 × 1048576");
-  ASSERT_EQ(shown("N").constLast(), text);
-  // As the view does it: what finds no room is cut.
-  QStyleOptionViewItem option;
-  option.initFrom(table);
-  const QSize wanted = table->itemDelegate()->sizeHint(option, table->model()->index(501, n));
-  EXPECT_GE(table->columnWidth(n), wanted.width());
-}
-
 TEST_F(PointsPageTest, CopiedRowsAreATableInBaseUnits) {
   std::vector<PointRecord> records{
       fixtures::ok_point(fixtures::spec("fa2", 1024)),

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
-#include <QFileInfo>
 #include <QLabel>
 #include <QSignalSpy>
 #include <algorithm>
@@ -27,15 +26,6 @@ class RooflinePageTest : public ::testing::Test {
     page.resize(1200, 800);
   }
   void open() { ASSERT_EQ(workspace.open_now(file), QString()); }
-  /// Ceilings of the fixtures' measured device, in the file.
-  void keep_ceilings() {
-    RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::collect);
-    const std::vector<Ceiling> ceilings{{.name = "dram_read", .value = 4e12, .unit = "byte/s"},
-                                        {.name = "wgmma_fp16", .value = 800e12, .unit = "flop/s"},
-                                        {.name = "wgmma_fp16_clock", .value = 1.5e9, .unit = "hertz"},
-                                        {.name = "mma_fp16", .value = 600e12, .unit = "flop/s"}};
-    (void)store.add_ceilings(fixtures::device(), {}, ceilings);
-  }
   [[nodiscard]] QString cell(int row, int column) const {
     return page.table()->model()->index(row, column).data().toString();
   }
@@ -67,16 +57,6 @@ class RooflinePageTest : public ::testing::Test {
   Workspace workspace;
   RooflinePage page{workspace};
 };
-
-TEST_F(RooflinePageTest, InALowPageTheAxesKeep300PixelsAndTheTableIsScrolledTo) {
-  open();
-  page.resize(960, 430);
-  page.show();
-  QCoreApplication::processEvents();
-  page.plot()->replot();
-  EXPECT_GE(page.plot()->axisRect()->rect().height(), 300);
-  EXPECT_GE(page.table()->height(), 80);
-}
 
 TEST_F(RooflinePageTest, WhereNothingRanItSaysSoAndWhy) {
   std::vector<PointRecord> records;
@@ -145,39 +125,6 @@ TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
   EXPECT_TRUE(column(RooflineModel::limit_column).contains("0.499 d"));
 }
 
-TEST_F(RooflinePageTest, RoofsSayWhatTheyAreAndLookIt) {
-  open();
-  const QCPGraph* dram = line_of("DRAM 4.80 TB/s · datasheet");
-  ASSERT_NE(dram, nullptr);
-  EXPECT_NE(dram->pen().style(), Qt::SolidLine);
-  ASSERT_NE(line_of("tensor cores 989 TFLOP/s at 1830 MHz · datasheet"), nullptr);
-  ASSERT_NE(line_of("mma.sync 660 TFLOP/s at 1830 MHz · share of the datasheet's, counted on an H100"), nullptr);
-  EXPECT_EQ(line_of("wgmma"), nullptr);
-  // 16 x 132 x 1980 MHz, 4 x 128 FLOPs each.
-  ASSERT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1980 MHz · architecture"), nullptr);
-  ASSERT_NE(line_of("L2 8.36 TB/s · estimate: bytes a clock and SM of an NVIDIA H200"), nullptr);
-  // The roof rises by its rate: FLOP/s over FLOP a byte.
-  for (const QCPGraphData& data : *dram->data()) EXPECT_NEAR(data.value / data.key, 4.8, 1e-9);
-  const QCPGraph* peak = line_of("tensor cores");
-  EXPECT_NEAR(peak->data()->constBegin()->key, 989.4 / 4.8, 1e-6) << "from where DRAM's roof meets it";
-  EXPECT_NEAR(peak->data()->constBegin()->value, 989.4, 1e-9);
-  EXPECT_LT(page.plot()->xAxis->range().lower, 989.4 / 4.8) << "it is in sight, wherever the points lie";
-}
-
-TEST_F(RooflinePageTest, CeilingsOfTheFileReplaceTheDatasheet) {
-  keep_ceilings();
-  open();
-  const QCPGraph* dram = line_of("DRAM 4 TB/s · measured");
-  ASSERT_NE(dram, nullptr);
-  EXPECT_EQ(dram->pen().style(), Qt::SolidLine);
-  EXPECT_NE(line_of("wgmma 800 TFLOP/s at 1500 MHz · measured"), nullptr);
-  EXPECT_NE(line_of("mma.sync 600 TFLOP/s · measured"), nullptr);
-  EXPECT_NE(line_of("exp2 4.18 Top/s = 2.14 PFLOP/s at 1980 MHz · architecture"), nullptr) << "which nobody measured";
-  const QStringList bounds = column(RooflineModel::bound_column);
-  EXPECT_TRUE(bounds.contains("mma.sync"));
-  EXPECT_FALSE(bounds.contains("wgmma")) << "of none of these algorithms";
-}
-
 TEST_F(RooflinePageTest, AlongTilesThereIsALineForEachLengthOfTheOtherSide) {
   const QString map = folder.filePath("map.attnscope");
   fixtures::write_file(map, {{"tiles", fixtures::tile_sweep(), false}});
@@ -197,27 +144,6 @@ TEST_F(RooflinePageTest, AlongTilesThereIsALineForEachLengthOfTheOtherSide) {
   EXPECT_TRUE(page.words().contains("tiles")) << page.words().toStdString();
   page.set_along(Along::n);
   EXPECT_TRUE(page.has_plot());
-}
-
-TEST_F(RooflinePageTest, TheLegendHidesAndIsolates) {
-  open();
-  const auto visible_marks = [&] {
-    std::size_t count = 0;
-    for (int i = 0; i < page.plot()->plottableCount(); ++i) {
-      const auto* curve = qobject_cast<const QCPCurve*>(page.plot()->plottable(i));
-      if (curve != nullptr && curve->visible()) count += static_cast<std::size_t>(curve->dataCount());
-    }
-    return count;
-  };
-  const std::size_t all = visible_marks();
-  const std::size_t of_fa2 = page.shown().report.series[2].points.size();
-  page.plot()->toggle({"FA2"});
-  EXPECT_EQ(visible_marks(), all - of_fa2);
-  EXPECT_EQ(page.plot()->hidden(), std::set<QString>{"FA2"});
-  page.plot()->isolate({"FA2"});
-  EXPECT_EQ(visible_marks(), of_fa2);
-  page.plot()->isolate({"FA2"});
-  EXPECT_EQ(visible_marks(), all);
 }
 
 TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
@@ -247,31 +173,6 @@ TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
   page.table()->selectRow(0);
   ASSERT_EQ(spy.count(), 1);
   EXPECT_EQ(spy.at(0).at(0).value<ShownPoint>().spec.algorithm, page.shown().report.series[0].algorithm);
-}
-
-TEST_F(RooflinePageTest, NothingOverlapsAndNothingIsWithoutWords) {
-  open();
-  page.show();
-  settle();
-  page.plot()->replot();
-  const QStringList labels = page.plot()->labels();
-  for (const char* words : {"DRAM 4.80", "L2 8.36", "tensor cores 989", "exp2 4.18"}) {
-    EXPECT_TRUE(std::ranges::any_of(labels, [&](const QString& label) { return label.startsWith(words); })) << words;
-  }
-  std::vector<QRectF> boxes;
-  for (int i = 0; i < page.plot()->itemCount(); ++i) {
-    const auto* text = qobject_cast<const QCPItemText*>(page.plot()->item(i));
-    if (text == nullptr || !text->visible() || text->rotation() != 0) continue;
-    const QSizeF size = QFontMetricsF(text->font()).size(0, text->text());
-    const QPointF corner = text->position->pixelPosition();
-    boxes.emplace_back(corner - QPointF(0, size.height()), size);
-  }
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) EXPECT_FALSE(boxes[i].intersects(boxes[k])) << i << " " << k;
-  }
-  const QString picture = folder.filePath("roofline.svg");
-  EXPECT_EQ(save_picture(picture, {900, 600}, page.picture()), QString());
-  EXPECT_GT(QFileInfo(picture).size(), 1000);
 }
 
 TEST_F(RooflinePageTest, CopiedRatesAreNumbersInBaseUnits) {
@@ -347,22 +248,6 @@ TEST_F(RooflinePageTest, PointsOfOtherDevicesAreCountedAndTheirDevicesNamed) {
   EXPECT_EQ(said_below(), QStringLiteral("Not shown here: %1 points of A100 80GB, under roofs of their own: choose "
                                          "them by Device.")
                               .arg(of_others));
-}
-
-TEST_F(RooflinePageTest, ATitleWithoutRoomStandsInTwoLinesInAHighPlotAndIsCutInALowOne) {
-  open();
-  page.show();
-  settle();
-  page.plot()->resize(1600, 500);
-  EXPECT_EQ(page.plot()->title_lines().toStdString(), page.plot()->title().toStdString());
-  page.plot()->resize(640, 500);
-  const QStringList lines = page.plot()->title_lines().split('\n');
-  ASSERT_EQ(lines.size(), 2) << page.plot()->title_lines().toStdString();
-  EXPECT_EQ(page.plot()->title().toStdString(), lines.join(" · ").toStdString()) << "nothing is lost";
-  page.plot()->setMinimumHeight(0);
-  page.plot()->resize(640, 400);
-  EXPECT_TRUE(page.plot()->title_lines().endsWith(QChar(0x2026)))
-      << page.plot()->height() << " " << page.plot()->title_lines().toStdString();
 }
 
 TEST_F(RooflinePageTest, ChoicesComeBack) {

@@ -150,32 +150,6 @@ TEST_F(CurveAxesTest, WhereTheL2EndsFollowsItsSize) {
   EXPECT_TRUE(QString::fromUtf8(drawn.readAll()).contains("what if L2 size × 4"));
 }
 
-TEST_F(CurveAxesTest, ALowPlotFoldsItsPanelAndSaysSo) {
-  open(two_tiles());
-  page.set_ordinate(Ordinate::time);
-  page.set_group("tile");
-  page.resize(1000, 800);
-  page.set_residuals(true);
-  settle();
-  ASSERT_NE(page.plot()->residuals().rect(), nullptr);
-  EXPECT_GE(page.plot()->axisRect()->rect().height(), 300);
-  const auto says_so = [this] { return page.plot()->plot_legend().words().contains("no room below the plot"); };
-  EXPECT_FALSE(page.plot()->residuals_folded());
-  page.resize(700, 440);
-  settle();
-  EXPECT_TRUE(page.plot()->residuals_folded());
-  EXPECT_TRUE(says_so());
-  EXPECT_EQ(page.plot()->residuals().rect(), nullptr);
-  EXPECT_GE(page.plot()->axisRect()->rect().height(), 220);
-  // A picture in a file is as large as it is asked for.
-  EXPECT_EQ(save_picture(folder.filePath("high.png"), {1100, 720}, page.picture()), QString());
-  EXPECT_EQ(page.plot()->residuals().rect(), nullptr) << "the window is as low as it was";
-  page.resize(1000, 800);
-  settle();
-  EXPECT_NE(page.plot()->residuals().rect(), nullptr);
-  EXPECT_FALSE(says_so());
-}
-
 TEST_F(CurveAxesTest, ScalesAreLogarithmicOrLinear) {
   ASSERT_EQ(workspace.open_now(file), QString());
   const auto logarithmic = [&] {
@@ -221,26 +195,6 @@ TEST_F(CurveAxesTest, ResidualsStandBelow) {
   EXPECT_EQ(page.plot()->residuals().rect(), nullptr);
 }
 
-TEST_F(CurveAxesTest, PeaksOfTheDatasheetAreSaidToBeItsOwn) {
-  open(two_tiles());
-  page.set_ordinate(Ordinate::rate);
-  ASSERT_FALSE(page.curves().peaks.empty());
-  for (const PeakLine& peak : page.curves().peaks) {
-    EXPECT_FALSE(peak.measured) << "the file keeps no ceilings";
-    EXPECT_TRUE(peak.text.endsWith("datasheet")) << peak.text.toStdString();
-  }
-  int lines = 0;
-  for (int i = 0; i < page.plot()->itemCount(); ++i) {
-    const auto* line = qobject_cast<QCPItemStraightLine*>(page.plot()->item(i));
-    if (line == nullptr || line->pen().style() != Qt::DashLine) continue;
-    ++lines;
-    EXPECT_DOUBLE_EQ(line->point1->coords().y(), page.curves().peaks[static_cast<std::size_t>(lines) - 1].value);
-  }
-  EXPECT_EQ(lines, static_cast<int>(page.curves().peaks.size()));
-  page.set_ordinate(Ordinate::time);
-  EXPECT_TRUE(page.curves().peaks.empty());
-}
-
 TEST_F(CurveAxesTest, ABracketSaysHowManyTimes) {
   std::vector<PointRecord> records = two_tiles();
   open(records);
@@ -264,31 +218,6 @@ TEST_F(CurveAxesTest, ABracketSaysHowManyTimes) {
     settle();
   }
   EXPECT_EQ(page.plot()->bracket().words(), "2 × shorter time at N 1024: FA2 128 × 64 against FA2 64 × 64");
-}
-
-TEST_F(CurveAxesTest, FewerBytesCanBeReadAloud) {
-  ASSERT_EQ(workspace.open_now(file), QString());
-  const auto label = [&](const char* algorithm) {
-    for (const Curve& curve : page.curves().curves) {
-      if (curve.kind == CurveKind::measured && curve.quantity == Quantity::sm_l2 && curve.name.algorithm == algorithm &&
-          curve.name.age == 0) {
-        return curve.label;
-      }
-    }
-    return QString();
-  };
-  page.plot()->pick(label("naive"), 4096);
-  page.plot()->pick(label("fa2"), 4096);
-  const QString words = page.plot()->bracket().words();
-  EXPECT_TRUE(words.contains(" × fewer SM↔L2 bytes at N 4096: FA2 against Naive")) << words.toStdString();
-
-  // A simulation beside a measurement has saved nothing: how far they are apart is said.
-  CurveSet two = page.curves();
-  std::erase_if(two.curves,
-                [&](const Curve& curve) { return curve.label != label("naive") && curve.label != label("fa2"); });
-  ASSERT_EQ(two.curves.size(), 2U);
-  two.curves.back().provenance = Provenance::simulated;
-  EXPECT_TRUE(curve_sentence(two).contains(" × apart")) << curve_sentence(two).toStdString();
 }
 
 }  // namespace

@@ -3,10 +3,7 @@
 
 #include <QImage>
 #include <QPainter>
-#include <QSet>
 #include <QTest>
-#include <map>
-#include <memory>
 #include <tuple>
 
 #include "profiler/metrics/metrics.h"
@@ -35,68 +32,6 @@ TEST_F(WindowTest, ArrowKeysWalkThroughTheTiles) {
   EXPECT_EQ(view->selected(), (HeatmapGrid::Place{0, 1})) << "stops at the edge";
   QTest::keyClick(view, Qt::Key_Home);
   EXPECT_EQ(view->selected(), view->grid().fastest.front());
-}
-
-TEST_F(WindowTest, TheLegendSaysWhatIsOutlined) {
-  Workspace workspace;
-  TileHeatmapPage page(workspace);
-  page.resize(900, 700);
-  ASSERT_EQ(workspace.open_now(file), QString());
-  EXPECT_TRUE(page.heatmap()->caption().contains("solid frame: fastest, ")) << page.heatmap()->caption().toStdString();
-  EXPECT_FALSE(page.heatmap()->caption().contains("dashed"));
-  page.set_metric(metric_key::l2_sm_bytes);
-  const HeatmapGrid& grid = page.heatmap()->grid();
-  ASSERT_FALSE(grid.best.empty());
-  ASSERT_FALSE(grid.fastest.empty());
-  ASSERT_NE(grid.best, grid.fastest);
-  EXPECT_TRUE(page.heatmap()->caption().contains(QStringLiteral("solid frame: lowest SM↔L2 total, ")))
-      << page.heatmap()->caption().toStdString();
-  EXPECT_TRUE(page.heatmap()->caption().contains("dashed frame: fastest, ")) << page.heatmap()->caption().toStdString();
-  EXPECT_TRUE(page.heatmap()
-                  ->describe_cell(grid.best.front())
-                  .notes.contains(QStringLiteral("Of the tiles shown: lowest SM↔L2 total.")));
-  EXPECT_TRUE(page.heatmap()->describe_cell(grid.fastest.front()).notes.contains("Of the tiles shown: fastest."));
-  EXPECT_EQ(page.heatmap()->landmark(), grid.best.front());
-}
-
-/// FA2's tiles, which take so long by Bc.
-HeatmapGrid timed_tiles(const std::map<int, double>& ms, Pass pass = Pass::fwd) {
-  std::vector<PointRecord> records;
-  for (const int br : {32, 64}) {
-    for (const auto& [bc, each] : ms) {
-      PointRecord& record = records.emplace_back(fixtures::ok_point(fixtures::spec("fa2", 2048, br, bc)));
-      record.spec.problem.pass = pass;
-      record.kernels.resize(1);
-      record.kernels.front().samples_ns = std::vector<double>(3, each * 1e6 * (br == 32 ? 1 : 1.5));
-    }
-  }
-  return fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns);
-}
-
-TEST_F(WindowTest, AMapSaysItsPass) {
-  const std::map<int, double> ms{{32, 1}, {64, 2}};
-  EXPECT_TRUE(heatmap_title(timed_tiles(ms)).of.contains(" · fwd · "))
-      << heatmap_title(timed_tiles(ms)).of.toStdString();
-  const QString backward = heatmap_title(timed_tiles(ms, Pass::bwd)).of;
-  EXPECT_EQ(backward.count("bwd"), 1) << backward.toStdString();
-}
-
-TEST_F(WindowTest, TheSentenceOfAMapNamesNoTileForSeveral) {
-  EXPECT_TRUE(map_sentence(timed_tiles({{32, 1}, {64, 2}})).endsWith(" at Br 64 × Bc 64"));
-  const QString alike = map_sentence(timed_tiles({{32, 1}, {64, 2}, {128, 2}}));
-  EXPECT_TRUE(alike.endsWith(" at Br 64 × Bc 64 and 1 alike")) << alike.toStdString();
-}
-
-TEST_F(WindowTest, FiguresThatFindNoRoomAreHiddenAndTheLegendSaysSo) {
-  HeatmapView view;
-  std::vector<PointRecord> records = fixtures::tile_sweep();
-  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
-  view.set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns),
-                {QStringLiteral("tiles"), {}}, true);
-  view.resize(1000, 700);
-  EXPECT_FALSE(view.caption().contains("numbers hidden")) << view.caption().toStdString();
-  view.resize(330, 270);
-  EXPECT_TRUE(view.caption().contains("numbers hidden")) << view.caption().toStdString();
 }
 
 TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
@@ -178,52 +113,6 @@ TEST_F(WindowTest, AMapOfSeveralKernelsSaysWhichCellIsWhich) {
   EXPECT_LT(changed, 2 * 7 * 7);
 }
 
-TEST_F(WindowTest, TimesWithinTheirSpreadHaveOneColourAndTheLegendSaysSo) {
-  const auto colours = [](double step) {
-    HeatmapView view;
-    view.resize(700, 500);
-    view.set_grid(fixtures::heatmap_of(
-                      fixtures::shown({timed(64, 64, 1e6, 2e4), timed(64, 128, 1e6 + step, 2e4),
-                                       timed(128, 64, 1e6 + 2 * step, 2e4), timed(128, 128, 1e6 + 3 * step, 2e4)}),
-                      metric_key::time_median_ns),
-                  {}, true);
-    const QImage image = view.grab().toImage();
-    QSet<QRgb> found;
-    for (int row = 0; row < 2; ++row) {
-      for (int column = 0; column < 2; ++column) {
-        const QRectF cell = view.cell_rect({row, column});
-        found.insert(image.pixel(cell.topLeft().toPoint() + QPoint(8, 8)));
-      }
-    }
-    return std::pair(found.size(), view.caption());
-  };
-  const auto [one, flat] = colours(1e4);
-  EXPECT_EQ(one, 1);
-  EXPECT_TRUE(flat.contains(QStringLiteral("the values differ by less than they scatter (40 µs)")))
-      << flat.toStdString();
-  EXPECT_TRUE(flat.contains(QStringLiteral("one colour: all "))) << flat.toStdString();
-  EXPECT_FALSE(flat.contains("solid frame")) << "none is known to be better: " << flat.toStdString();
-  const auto [four, apart] = colours(1e5);
-  EXPECT_EQ(four, 4);
-  EXPECT_FALSE(apart.contains("one colour"));
-}
-
-TEST_F(WindowTest, TheFastestIsOutlinedWithWhatLiesWithinItsInterval) {
-  HeatmapView view;
-  view.resize(700, 500);
-  view.set_grid(fixtures::heatmap_of(fixtures::shown({timed(64, 64, 1e6, 2e4), timed(64, 128, 1.015e6, 1e3),
-                                                      timed(128, 64, 1.025e6, 2e4), timed(128, 128, 1.5e6, 2e4)}),
-                                     metric_key::time_median_ns),
-                {}, true);
-  EXPECT_TRUE(
-      view.caption().contains(QStringLiteral("solid frame: fastest, 64\u00A0×\u00A064 and 1 within its interval")))
-      << view.caption().toStdString();
-  const auto notes = [&](int row, int column) { return view.describe_cell({row, column}).notes.join('\n'); };
-  EXPECT_TRUE(notes(0, 0).contains("Of the tiles shown: fastest.")) << notes(0, 0).toStdString();
-  EXPECT_TRUE(notes(0, 1).contains("Within the interval of the fastest tile shown.")) << notes(0, 1).toStdString();
-  EXPECT_FALSE(notes(1, 0).contains("fastest")) << notes(1, 0).toStdString();
-}
-
 TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
   std::vector<PointRecord> records;
   for (const int br : {64, 128}) {
@@ -254,33 +143,6 @@ TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
     EXPECT_EQ(read.rows[1].value, format_metric(*evaluate(metric_key::tflops, source)));
   }
   EXPECT_DOUBLE_EQ(*grid.at({0, 0}).value, 1.5 * summarize(records[0].kernels[0].samples_ns)->median);
-}
-
-TEST_F(WindowTest, CellsThatWereNotMeasuredHereHaveFrames) {
-  std::vector<PointRecord> records = fixtures::tile_sweep();
-  std::erase_if(records, [](const PointRecord& record) {
-    return record.spec.algorithm != "fa2" || record.disposition != Disposition::ok;
-  });
-  std::vector<QImage> images;
-  for (const Provenance origin : {Provenance::measured, Provenance::simulated, Provenance::imported}) {
-    for (PointRecord& record : records) {
-      record.provenance = origin;
-      for (KernelRecord& kernel : record.kernels) {
-        for (MetricValue& metric : kernel.metrics) metric.provenance = origin;
-      }
-    }
-    HeatmapView view;
-    view.resize(900, 700);
-    view.set_grid(
-        fixtures::heatmap_of(fixtures::shown(records, origin == Provenance::simulated), metric_key::time_median_ns),
-        {QStringLiteral("tiles"), {}}, true);
-    EXPECT_EQ(view.caption().contains(QStringLiteral("dotted frame: simulated")), origin == Provenance::simulated);
-    EXPECT_EQ(view.caption().contains(QStringLiteral("dash-dotted frame: imported")), origin == Provenance::imported);
-    images.push_back(view.grab(QRect(0, 0, 900, 400)).toImage());
-  }
-  EXPECT_NE(images[0], images[1]);
-  EXPECT_NE(images[0], images[2]);
-  EXPECT_NE(images[1], images[2]);
 }
 
 TEST_F(WindowTest, AnInfeasibleCellSaysWhy) {
@@ -320,122 +182,6 @@ TEST_F(WindowTest, ALargerGridElsewhereLeavesTheMapThatIsLookedAt) {
   EXPECT_TRUE(page.options(QStringLiteral("Algorithm")).contains("fa2")) << "the others can be chosen";
   workspace.close(small);
   EXPECT_GT(page.heatmap()->grid().collected, 4) << "what is gone cannot be looked at";
-}
-
-/// The lengths of runs along a line of pixels: of those that are the background, and of the others.
-struct Runs {
-  std::vector<int> gaps;
-  std::vector<int> cells;
-};
-Runs runs_along(const std::vector<QRgb>& line, QRgb background) {
-  Runs runs;
-  std::size_t begin = 0;
-  for (std::size_t i = 1; i <= line.size(); ++i) {
-    const bool here = line[begin] == background;
-    if (i < line.size() && (line[i] == background) == here) continue;
-    (here ? runs.gaps : runs.cells).push_back(static_cast<int>(i - begin));
-    begin = i;
-  }
-  return runs;
-}
-
-TEST_F(WindowTest, SeamsBetweenCellsAreAlike) {
-  std::vector<PointRecord> records;
-  for (int br = 16; br <= 112; br += 16) {
-    for (int bc = 16; bc <= 176; bc += 16) {
-      records.push_back(fixtures::ok_point(fixtures::spec("fa2", 2048, br, bc, 64)));
-    }
-  }
-  HeatmapView view;
-  HeatmapGrid grid = fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns);
-  grid.best.clear();  // outlines lie over seams
-  grid.plateau.clear();
-  grid.fastest.clear();
-  view.set_grid(grid, {}, true);
-  const QRgb background = plot_colors(view.palette()).background.rgb();
-  for (const double scale : {1.0, 1.25, 1.5, 2.0}) {
-    for (const QSize& size : {QSize(701, 503), QSize(738, 541), QSize(1003, 777)}) {
-      QImage image(size * scale, QImage::Format_RGB32);
-      image.setDevicePixelRatio(scale);
-      view.resize(size);
-      QPainter painter(&image);
-      view.render_grid(painter, QRectF(QPointF(0, 0), QSizeF(size)), 1 / scale);
-      painter.end();
-      const QPointF corner = view.cell_rect({static_cast<int>(grid.y.size()) - 1, 0}).topLeft();
-      // Along the upper edge of the first row of cells, where no figure stands, and down the left edge of a column.
-      const int y = static_cast<int>((corner.y() + 3) * scale);
-      const int x = static_cast<int>((corner.x() + 3) * scale);
-      std::vector<QRgb> across;
-      for (int i = static_cast<int>(corner.x() * scale); i < image.width(); ++i) across.push_back(image.pixel(i, y));
-      std::vector<QRgb> down;
-      for (int i = static_cast<int>(corner.y() * scale); i < image.height(); ++i) down.push_back(image.pixel(x, i));
-      for (const auto& [line, cells] : {std::pair{across, grid.x.size()}, std::pair{down, grid.y.size()}}) {
-        const Runs runs = runs_along(line, background);
-        ASSERT_GE(runs.cells.size(), cells) << scale;
-        ASSERT_GE(runs.gaps.size(), cells - 1);
-        for (std::size_t i = 0; i < cells; ++i) EXPECT_EQ(runs.cells[i], runs.cells[0]) << scale << " cell " << i;
-        for (std::size_t i = 0; i + 1 < cells; ++i) EXPECT_EQ(runs.gaps[i], runs.gaps[0]) << scale << " seam " << i;
-      }
-    }
-  }
-}
-
-/// Pixels of the paper's mark, inside the cells and outside.
-std::pair<int, int> mark_pixels(const HeatmapView& view) {
-  QImage image(view.size(), QImage::Format_RGB32);
-  QPainter painter(&image);
-  view.render_grid(painter, view.rect());
-  painter.end();
-  const int rows = static_cast<int>(view.grid().y.size());
-  const int columns = static_cast<int>(view.grid().x.size());
-  const QRectF cells = view.cell_rect({rows - 1, 0}) | view.cell_rect({0, columns - 1});
-  int inside = 0;
-  int outside = 0;
-  for (int y = 0; y < image.height(); ++y) {
-    for (int x = 0; x < image.width(); ++x) {
-      const QColor color(image.pixel(x, y));
-      if (color.hsvSaturation() < 180 || std::abs(color.hsvHue() - 324) > 6) continue;  // a magenta that viridis lacks
-      ++(cells.contains(QPointF(x + 0.5, y + 0.5)) ? inside : outside);
-    }
-  }
-  return {inside, outside};
-}
-
-TEST_F(WindowTest, ThePapersMarkHidesNoValueAndIsOnlyWhereItsRuleHolds) {
-  const auto view_of = [](const char* algorithm, const std::vector<int>& extents) {
-    std::vector<PointRecord> records;
-    for (const int br : extents) {
-      for (const int bc : extents) records.push_back(fixtures::ok_point(fixtures::spec(algorithm, 4096, br, bc)));
-    }
-    auto view = std::make_unique<HeatmapView>();
-    view->resize(900, 700);
-    view->set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns), {}, true);
-    return view;
-  };
-  // On an H200 the rule gives 227 keys and 128 queries at d 128.
-  const auto on_it = view_of("fa1", {64, 128, 227, 256});
-  ASSERT_TRUE(on_it->grid().paper);
-  EXPECT_TRUE(on_it->grid().paper->inside);
-  EXPECT_TRUE(on_it->caption().contains("the paper's tile"));
-  EXPECT_FALSE(on_it->caption().contains("beyond"));
-  auto [inside, outside] = mark_pixels(*on_it);
-  EXPECT_EQ(inside, 0) << "no value is hidden";
-  EXPECT_GT(outside, 40) << "a mark on each axis";
-
-  const auto beyond = view_of("fa1", {16, 32, 64});
-  ASSERT_TRUE(beyond->grid().paper);
-  EXPECT_FALSE(beyond->grid().paper->inside);
-  EXPECT_TRUE(beyond->caption().contains("beyond this grid")) << beyond->caption().toStdString();
-  std::tie(inside, outside) = mark_pixels(*beyond);
-  EXPECT_EQ(inside, 0) << "what lies beyond is not drawn within";
-  EXPECT_GT(outside, 40);
-
-  for (const char* other : {"fa2", "naive"}) {
-    const auto view = view_of(other, {64, 128, 227, 256});
-    EXPECT_FALSE(view->grid().paper) << other;
-    EXPECT_FALSE(view->caption().contains("paper")) << other;
-    EXPECT_EQ(mark_pixels(*view), std::pair(0, 0)) << other;
-  }
 }
 
 }  // namespace

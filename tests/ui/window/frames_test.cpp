@@ -6,7 +6,6 @@
 #include <QSignalSpy>
 #include <QStandardItemModel>
 #include <QStyledItemDelegate>
-#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
@@ -54,20 +53,6 @@ TEST(FramePlot, IsNeverShownAsItWasOfAnotherSize) {
   EXPECT_EQ(drawn.count(), 1);
   EXPECT_EQ(frame.pixelColor(695, 2), QColor(Qt::red));
   EXPECT_GT(plot.axisRect()->right(), 600);
-}
-
-TEST(FramePlot, IsNotDrawnAgainByWhatWasQueuedBeforeAFrame) {
-  FramePlot plot;
-  plot.resize(400, 300);
-  plot.show();
-  settle();
-  const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
-  plot.replot(QCustomPlot::rpQueuedReplot);
-  plot.resize(500, 300);
-  plot.grab();
-  EXPECT_EQ(drawn.count(), 1);
-  settle();
-  EXPECT_EQ(drawn.count(), 1);
 }
 
 TEST(FramePlot, IsDrawnAlsoWhereNobodySeesIt) {
@@ -154,22 +139,6 @@ TEST(PlainCells, ShowThatATextIsCutOff) {
   EXPECT_GT(last, image.width() - margin - 20);
 }
 
-TEST(CardWords, AreMeasuredAgainWhenTheirTextOrFontIsAnother) {
-  CardWords words(QStringLiteral("a few words that take two lines where there is little room"));
-  QLabel label(words.text());
-  label.setWordWrap(true);
-  const auto expect_alike = [&] {
-    for (const int width : {90, 200, 90, 400}) EXPECT_EQ(words.heightForWidth(width), label.heightForWidth(width));
-  };
-  expect_alike();
-  for (QLabel* each : {static_cast<QLabel*>(&words), &label}) each->setText(each->text().repeated(3));
-  expect_alike();
-  QFont large = words.font();
-  large.setPointSizeF(2 * large.pointSizeF());
-  for (QLabel* each : {static_cast<QLabel*>(&words), &label}) each->setFont(large);
-  expect_alike();
-}
-
 TEST(FiguresModel, SaysWhichCellsAreOthers) {
   ExplorerChoices choices = default_choices();
   const Explored first = work_out(choices);
@@ -202,26 +171,6 @@ TEST(FiguresModel, SaysWhichCellsAreOthers) {
   EXPECT_FALSE(others.empty());
   EXPECT_LT(others.size(), before.size()) << "the tile's shared memory does not follow N";
   EXPECT_EQ(said, others);
-}
-
-TEST(FacetChip, IsMeasuredAgainWhenItsTextsOrItsFontAreOthers) {
-  FacetChip chip(QStringLiteral("d"), {});
-  chip.set_texts({QStringLiteral("64")});
-  const QSize narrow = chip.sizeHint();
-  EXPECT_EQ(chip.sizeHint(), narrow);
-  chip.set_texts({QStringLiteral("64"), QStringLiteral("much wider")});
-  const QSize wide = chip.sizeHint();
-  EXPECT_GT(wide.width(), narrow.width());
-  QFont large = chip.font();
-  large.setPointSizeF(2 * large.pointSizeF());
-  chip.setFont(large);
-  EXPECT_GT(chip.sizeHint().height(), wide.height());
-  EXPECT_GT(chip.sizeHint().width(), wide.width());
-}
-
-TEST_F(WindowTest, AsksNoPageHowHighItWouldBe) {
-  MainWindow window(false);
-  for (const Page* page : window.findChildren<Page*>()) EXPECT_FALSE(page->hasHeightForWidth());
 }
 
 }  // namespace

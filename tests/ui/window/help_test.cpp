@@ -40,22 +40,6 @@ TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
   for (const char* heading : {"The backward pass", "Decoding"}) EXPECT_TRUE(said.contains(heading)) << heading;
 }
 
-TEST_F(WindowTest, TheExplanationSaysWhatFlashAttentionReadsAndWhatBytesDoNotDecide) {
-  MainWindow window(false);
-  for (QAction* action : window.findChildren<QAction*>()) {
-    if (action->shortcut() == QKeySequence(QKeySequence::HelpContents)) action->trigger();
-  }
-  const auto* text = window.findChild<QTextBrowser*>(QStringLiteral("document"));
-  ASSERT_NE(text, nullptr);
-  const QString said = text->toPlainText().simplified();
-  EXPECT_FALSE(said.contains("read Q, K and V again for every tile"));
-  EXPECT_FALSE(said.contains("its bytes decide its time")) << "and takes it back below";
-  for (const char* words : {"Every K, V tile is read once", "statistics", "1.9 times", "takes 16% longer",
-                            "room for N² numbers", "0.47 ps", "0.16 ps at d 64", "0.65 ps at d 256"}) {
-    EXPECT_TRUE(said.contains(QString::fromUtf8(words))) << words;
-  }
-}
-
 TEST_F(WindowTest, DocumentationOpensTheDocumentsAndTheirLinksLeadOn) {
   MainWindow window(false);
   window.resize(1280, 800);

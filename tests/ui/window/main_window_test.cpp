@@ -5,7 +5,6 @@
 #include <QAbstractButton>
 #include <QAction>
 #include <QDir>
-#include <QDockWidget>
 #include <QFile>
 #include <QJsonDocument>
 #include <QLineEdit>
@@ -450,74 +449,6 @@ TEST_F(WindowTest, WhereAllPointsAreDamagedThePagesSaySo) {
   }
 }
 
-TEST_F(WindowTest, LongNamesDoNotWidenIt) {
-  const QString word(5000, QLatin1Char('w'));
-  const std::string preset(300, 'p');
-  MainWindow window(false);
-  window.show();
-  const auto expect_narrow = [&](const char* when) {
-    for (const char* id : {"io", "tiles", "table"}) {
-      window.show_page(QString::fromLatin1(id));
-      settle();
-      EXPECT_LT(window.minimumSizeHint().width(), 1024) << id << ", " << when;
-    }
-  };
-  // No point yet: the pages say so, with the run's name.
-  const QString empty = folder.filePath("empty.attnscope");
-  fixtures::write_file(empty, {{word.toStdString(), {}, false}});
-  ASSERT_EQ(window.workspace().open_now(empty), QString());
-  expect_narrow("a run without points");
-  window.workspace().close(empty);
-
-  PointRecord foreign = fixtures::imported_point(std::string(200, 'a'), fixtures::spec("fa2", 1024).problem, 1e6);
-  for (int i = 0; i < 12; ++i) {
-    const QString path = folder.filePath(QStringLiteral("%1-%2.attnscope").arg(QString(150, QLatin1Char('f'))).arg(i));
-    fixtures::write_file(path, {{preset, {fixtures::ok_point(fixtures::spec("fa2", 512 + i))}, false},
-                                {word.toStdString(), {foreign}, false, true}});
-    ASSERT_EQ(window.workspace().open_now(path), QString());
-  }
-  ASSERT_EQ(window.workspace().files().size(), 12);
-  ASSERT_GE(window.workspace().visible()->size(), 24U);
-  expect_narrow("12 files");
-  window.banner().add(Banner::Topic::open, word);
-  expect_narrow("a message of one word");
-  EXPECT_EQ(window.banner().text(), word) << "whole, where it is asked for";
-  window.resize(1024, 600);
-  settle();
-  EXPECT_EQ(window.width(), 1024);
-}
-
-TEST_F(WindowTest, NamesWithLineBreaksStayOnTheirLine) {
-  const QString path = folder.filePath(QStringLiteral("two\nlines\x1b[31m.attnscope"));
-  {
-    RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
-    RunHeader header;
-    header.device = fixtures::device();
-    header.device.limits.name = "GPU\nof lines";
-    header.preset = "quick\tand\nslow";
-    header.plan_hash = "h";
-    header.planned_points = 1;
-    const std::int64_t run = store.begin_run(header);
-    store.add_point(run, 0, fixtures::ok_point(fixtures::spec("fa2", 512)));
-    store.finish_run(run, StoredRunState::complete);
-  }
-  MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(path), QString());
-  static const QRegularExpression control(QStringLiteral("[\\x00-\\x1f]"));
-  const QAbstractItemModel& runs = *window.runs_panel()->model();
-  ASSERT_EQ(runs.rowCount(), 1);
-  for (const int role : {int{RunsModel::title_role}, int{RunsModel::detail_role}, int{RunsModel::file_role}}) {
-    const QString text = runs.index(0, 0).data(role).toStringList().first();
-    EXPECT_FALSE(text.contains(control)) << text.toStdString();
-    EXPECT_TRUE(text.contains("\\x0a")) << text.toStdString();
-  }
-  for (const ElidedLabel* label : window.statusBar()->findChildren<ElidedLabel*>()) {
-    EXPECT_FALSE(label->text().contains(control)) << label->text().toStdString();
-    EXPECT_TRUE(label->text().contains("\\x0a")) << label->text().toStdString();
-  }
-  EXPECT_FALSE(window.windowTitle().contains(control));
-}
-
 TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
   class Greedy : public QObject {
    public:
@@ -545,21 +476,6 @@ void write_sweep(const QString& path) {
     records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 128, 64, 64)));
   }
   fixtures::write_file(path, {{"custom", records, false}});
-}
-
-TEST_F(WindowTest, ThePageTurnsToASweepThatWasStarted) {
-  MainWindow window(false);
-  window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  auto& page = page_of<IoCurvePage>(window);
-  ASSERT_TRUE(page.curves().title.contains("d 128")) << page.curves().title.toStdString();
-  const QString sweep = folder.filePath("sweep.attnscope");
-  write_sweep(sweep);
-  emit window.collect()->collection_started(sweep, 1);
-  emit window.collect()->collection_ended(sweep, 1);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page.curves().title.contains("d 64"); }))
-      << page.curves().title.toStdString();
-  EXPECT_EQ(window.banner().text(), QString());
 }
 
 TEST_F(WindowTest, TheMapTurnsToASweepOfTilesThatWasStarted) {
@@ -617,81 +533,6 @@ TEST_F(WindowTest, ASweepIsOfferedWhereTheUserHasChosenMeanwhile) {
   window.banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
   EXPECT_TRUE(page.curves().title.contains("d 64")) << page.curves().title.toStdString();
   EXPECT_EQ(window.banner().text(), QString());
-}
-
-TEST_F(WindowTest, DetailsAreOfThePageThatIsLookedAtAndLeaveASmallPlotItsRoom) {
-  MainWindow window(false);
-  window.resize(1024, 600);
-  window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  window.show_page(QStringLiteral("io"));
-  const ShownPoint point = (*window.workspace().visible())[0];
-  emit window.page(QStringLiteral("io"))->point_selected(point);
-  const auto* dock = window.findChild<QDockWidget*>(QStringLiteral("details"));
-  EXPECT_FALSE(dock->isVisible()) << "a plot of 1024 pixels has no room to give";
-  ASSERT_TRUE(window.details()->point());
-  window.show_page(QStringLiteral("tiles"));
-  EXPECT_FALSE(window.details()->point()) << "the other page's";
-  window.show_page(QStringLiteral("io"));
-  ASSERT_TRUE(window.details()->point());
-  EXPECT_EQ(window.details()->point()->id, point.id);
-  window.resize(1280, 800);
-  emit window.page(QStringLiteral("io"))->point_selected(point);
-  EXPECT_FALSE(dock->isVisible()) << "beside two panels a table would lose its columns";
-  window.resize(1440, 900);
-  emit window.page(QStringLiteral("io"))->point_selected(point);
-  EXPECT_TRUE(dock->isVisible());
-}
-
-TEST(RecordedSample, LeavesItsPlotRoomInASmallWindow) {
-  const QString sample = recorded_sample();
-  if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
-  MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(sample), QString());
-  window.resize(1024, 600);
-  window.show();
-  settle();
-  const auto& rect = *page_of<IoCurvePage>(window).plot()->axisRect();
-  EXPECT_GE(rect.rect().height(), 300);
-  for (auto* panel : window.findChildren<QDockWidget*>()) panel->show();
-  settle();
-  EXPECT_EQ(window.size(), QSize(1024, 600)) << "panels make no window larger";
-  EXPECT_GE(rect.rect().height(), 300) << "beside all panels";
-  window.show_page(QStringLiteral("tiles"));
-  settle();
-  EXPECT_GE(page_of<TileHeatmapPage>(window).heatmap()->height(), 300) << "beside all panels";
-}
-
-TEST(DefaultWindow, FitsTheScreenThatItOpensOn) {
-  // 1280 x 800 with a panel of 30 pixels, a netbook, a large screen.
-  for (const QSize& available : {QSize(1280, 770), QSize(1024, 570), QSize(2560, 1410)}) {
-    const QSize size = default_window_size(available);
-    EXPECT_LE(size.width(), available.width());
-    EXPECT_LE(size.height(), available.height() - 30) << "a title bar";
-    EXPECT_GE(size.height(), std::min(900, available.height() - 50));
-  }
-  const MainWindow window(false);
-  EXPECT_LE(window.minimumSizeHint().width(), 800);
-  EXPECT_LE(window.minimumSizeHint().height(), 560);
-}
-
-TEST_F(WindowTest, ASmallWindowLeavesRoomForThePlot) {
-  MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  window.show();
-  const auto plot_height = [&](const QSize& size, const QString& page) {
-    window.resize(size);
-    window.show_page(page);
-    settle();
-    EXPECT_EQ(window.size(), size) << "nothing in it needs more";
-    if (page == "table") return page_of<PointsPage>(window).table()->viewport()->height();
-    if (page == "tiles") return page_of<TileHeatmapPage>(window).heatmap()->height();
-    return page_of<IoCurvePage>(window).plot()->axisRect()->rect().height();
-  };
-  for (const char* page : {"io", "tiles", "table"}) {
-    EXPECT_GE(plot_height({1024, 600}, QString::fromLatin1(page)), 300) << page;
-    EXPECT_GE(plot_height({800, 600}, QString::fromLatin1(page)), 220) << page;
-  }
 }
 
 QStringList mnemonics_of(const QString& text, const QString& where) {
@@ -752,33 +593,6 @@ TEST_F(WindowTest, TheMenusKeysHoldWhileATextIsWritten) {
   // Its own keys stay its own.
   QTest::keyClick(&field, Qt::Key_A, Qt::ControlModifier);
   EXPECT_EQ(field.selectedText(), "fa2");
-}
-
-TEST_F(WindowTest, FocusOnAPlotIsSeen) {
-  MainWindow window(false);
-  window.resize(1100, 700);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  window.show();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
-  for (const char* id : {"io", "tiles"}) {
-    window.show_page(QString::fromLatin1(id));
-    settle();
-    QWidget* view = window.page(QString::fromLatin1(id))->view();
-    view->setFocus(Qt::TabFocusReason);
-    ASSERT_TRUE(view->hasFocus());
-    settle();
-    const QImage focused = view->grab().toImage();
-    window.setFocus();
-    ASSERT_FALSE(view->hasFocus());
-    settle();
-    const QImage plain = view->grab().toImage();
-    const QRgb accent = plot_colors(view->palette()).accent.rgb();
-    for (const QPoint& edge :
-         {QPoint(0, view->height() / 2), QPoint(view->width() / 2, 1), QPoint(view->width() - 1, view->height() / 2)}) {
-      EXPECT_EQ(focused.pixel(edge), accent) << id;
-      EXPECT_NE(plain.pixel(edge), accent) << id;
-    }
-  }
 }
 
 TEST_F(WindowTest, EveryPagesChoicesSurviveAsJson) {

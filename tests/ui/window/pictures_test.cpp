@@ -177,50 +177,6 @@ TEST_F(WindowTest, PlotsOfABadFileAreAnError) {
   EXPECT_TRUE(written.isEmpty());
 }
 
-TEST_F(WindowTest, BothThemesDrawTheirBackground) {
-  for (const ThemeChoice theme : {ThemeChoice::light, ThemeChoice::dark}) {
-    const QString path = folder.filePath(to_string(theme) + ".png");
-    ASSERT_EQ(write_screenshot({file}, {path, QStringLiteral("io"), {1280, 800}, theme}), QString());
-    const QImage image(path);
-    ASSERT_EQ(image.size(), QSize(1280, 800));
-    EXPECT_EQ(image.pixelColor(image.width() - 30, 125).lightness() < 128, theme == ThemeChoice::dark);
-  }
-}
-
-/// The share of the picture's rows, or of its columns, on which something is drawn.
-double drawn_share(const QImage& image, Qt::Orientation along) {
-  const QRgb background = image.pixel(image.width() - 1, 0);
-  const bool rows = along == Qt::Vertical;
-  const int lines = rows ? image.height() : image.width();
-  const int length = rows ? image.width() : image.height();
-  int drawn = 0;
-  for (int line = 0; line < lines; ++line) {
-    for (int i = 0; i < length; ++i) {
-      if ((rows ? image.pixel(i, line) : image.pixel(line, i)) == background) continue;
-      ++drawn;
-      break;
-    }
-  }
-  return static_cast<double>(drawn) / lines;
-}
-
-TEST_F(WindowTest, APictureOfFewTilesIsSmallAndFull) {
-  std::vector<PointRecord> records;
-  for (const int bc : {64, 128, 256, 512}) {
-    records.push_back(fixtures::ok_point(fixtures::spec("fa1", 1024, 256, bc, 64)));
-  }
-  const QString row = folder.filePath("row.attnscope");
-  fixtures::write_file(row, {{"custom", records, false}});
-  QStringList written;
-  ASSERT_EQ(write_plots({row}, folder.filePath("row"), &written), QString());
-  for (const QString& path : written) {
-    if (path.endsWith(".png") && path.contains("tiles-")) {
-      EXPECT_GT(drawn_share(QImage(path), Qt::Vertical), 0.75) << path.toStdString();
-      EXPECT_GT(drawn_share(QImage(path), Qt::Horizontal), 0.85) << path.toStdString();
-    }
-  }
-}
-
 QString svg_text(const QString& path) {
   QFile file(path);
   EXPECT_TRUE(file.open(QIODevice::ReadOnly));
@@ -243,20 +199,6 @@ TEST_F(WindowTest, PicturesNameTheirSourceAndNeverSpeakOfHovering) {
     EXPECT_FALSE(text.contains("hover")) << path.toStdString();
   }
   EXPECT_EQ(pictures, 3 + 2 * 3);
-}
-
-TEST_F(WindowTest, AMapOnTheScreenSpeaksOfHoveringAndOneOnPaperDoesNot) {
-  std::vector<PointRecord> records = fixtures::tile_sweep();
-  std::erase_if(records, [](const PointRecord& record) { return record.spec.algorithm != "fa2"; });
-  records.back() = fixtures::failed_point(records.back().spec, Disposition::infeasible, "needs 300 KiB");
-  HeatmapView view;
-  view.set_grid(fixtures::heatmap_of(fixtures::shown(records), metric_key::time_median_ns), {}, true);
-  view.resize(330, 270);
-  EXPECT_TRUE(view.caption(PlotTarget::screen).contains("hover for why"));
-  EXPECT_TRUE(view.caption(PlotTarget::screen).contains("enlarge the window"));
-  EXPECT_TRUE(view.caption(PlotTarget::file).contains("hatched: cannot run"));
-  EXPECT_FALSE(view.caption(PlotTarget::file).contains("hover"));
-  EXPECT_FALSE(view.caption(PlotTarget::file).contains("window"));
 }
 
 }  // namespace

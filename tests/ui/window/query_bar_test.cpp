@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <QAbstractItemView>
 #include <QFile>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTest>
-#include <algorithm>
 #include <set>
 
 #include "tests/ui/window_test.h"
@@ -74,18 +72,6 @@ TEST_F(QueryBarTest, AQueryThatNothingFitsSaysWhy) {
       << line.accessibleDescription().toStdString();
   bar.set_text("algo:fa2");
   EXPECT_EQ(line.accessibleDescription(), QString());
-}
-
-TEST_F(QueryBarTest, EnterTakesNoCandidateThatNobodyMarked) {
-  line.setFocus();
-  QTest::keyClicks(&line, "d:");
-  QAbstractItemView* popup = bar.completer()->popup();
-  ASSERT_TRUE(popup->isVisible());
-  popup->setCurrentIndex(QModelIndex());
-  popup->selectionModel()->setCurrentIndex(popup->model()->index(0, 0), QItemSelectionModel::NoUpdate);
-  QTest::keyClick(popup, Qt::Key_Return);
-  EXPECT_EQ(line.text(), "d:");
-  EXPECT_TRUE(line.accessibleDescription().contains("a value is missing behind d:"));
 }
 
 TEST_F(QueryBarTest, EveryPageDrawsWhatItLeaves) {
@@ -162,21 +148,6 @@ TEST_F(QueryBarTest, AnErrorIsSaidAndWhatHeldHoldsOn) {
   EXPECT_EQ(reddish(line.grab().toImage()), 0);
 }
 
-TEST_F(QueryBarTest, HalfAWordWaitsForItsOtherHalf) {
-  window.activateWindow();
-  bar.begin();
-  const std::size_t all = window.workspace().visible()->size();
-  for (const char* half : {"alg", "algo:f", "algo:fa2 mas"}) {
-    line.clear();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window.workspace().query().isEmpty(); }));
-    QTest::keyClicks(&line, half);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return bar.error().contains("goes on: "); })) << half;
-    EXPECT_EQ(window.workspace().visible()->size(), all) << half;
-  }
-  QTest::keyClick(&line, Qt::Key_Return);
-  EXPECT_EQ(window.workspace().query(), "algo:fa2 mas") << "who presses Return means it";
-}
-
 TEST_F(QueryBarTest, TypingAppliesByItselfAndReturnAtOnce) {
   bar.begin();
   QTest::keyClicks(&line, "naive");
@@ -213,16 +184,6 @@ TEST_F(QueryBarTest, CompletesFieldsThenValues) {
   EXPECT_EQ(line.text(), "-causal algo:fa2");
   EXPECT_EQ(window.workspace().query(), "-causal algo:fa2");
   EXPECT_FALSE(bar.completer()->popup()->isVisible());
-}
-
-TEST_F(QueryBarTest, KeysOfTheWindowLeadToIt) {
-  for (const Qt::Key key : {Qt::Key_L, Qt::Key_F}) {
-    page_of<IoCurvePage>(window).plot()->setFocus();
-    ASSERT_FALSE(line.hasFocus());
-    window.activateWindow();
-    QTest::keyClick(&window, key, Qt::ControlModifier);
-    EXPECT_TRUE(line.hasFocus()) << key;
-  }
 }
 
 TEST_F(QueryBarTest, WhereItHidesAllThePagesSaySoAndClearIt) {

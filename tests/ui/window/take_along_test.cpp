@@ -8,7 +8,6 @@
 #include <QTest>
 #include <QXmlStreamReader>
 #include <algorithm>
-#include <cmath>
 
 #include "messages/window.h"
 #include "profiler/metrics/metrics.h"
@@ -79,27 +78,6 @@ TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
   EXPECT_TRUE(std::ranges::any_of(lines, [&](const QString& line) { return line.contains(cells); }))
       << cells.toStdString() << '\n'
       << lines.join(u'\n').toStdString();
-}
-
-TEST_F(TakeAlongTest, WhatTheLegendHidesIsNotTold) {
-  ASSERT_NO_FATAL_FAILURE(show_page("io"));
-  auto& page = page_of<IoCurvePage>(window);
-  ASSERT_TRUE(page.picture().sentence.contains("FA1")) << page.picture().sentence.toStdString();
-  QStringList fa1;
-  for (const Curve& curve : page.curves().curves) {
-    if (curve.name.algorithm == "fa1") fa1 << curve.label;
-  }
-  page.plot()->toggle(fa1);
-  EXPECT_FALSE(page.picture().sentence.contains("FA1")) << page.picture().sentence.toStdString();
-  QStringList others;
-  for (const Curve& curve : page.curves().curves) {
-    if (curve.name.algorithm != "fa2" && !fa1.contains(curve.label)) others << curve.label;
-  }
-  page.plot()->toggle(others);
-  EXPECT_TRUE(page.picture().sentence.startsWith("FA2 · DRAM · measured: ")) << "of one alone, what it comes to";
-  EXPECT_FALSE(page.picture().tiles.contains("FA1")) << page.picture().tiles.toStdString();
-  EXPECT_TRUE(
-      std::ranges::none_of(page.values().lines, [](const QStringList& line) { return line[0].contains("FA1"); }));
 }
 
 TEST_F(TakeAlongTest, TheCommandIsOfThePointThatIsSelected) {
@@ -180,19 +158,6 @@ TEST(FindableMenuTest, WhatIsTypedLeavesWhatHasItAlsoInSubmenus) {
   field->clear();
   EXPECT_TRUE(time->isVisible());
   EXPECT_FALSE(menu.actions().contains(l2));
-}
-
-TEST(ThemeTest, NoTwoOfTheCategoriesHaveOneColour) {
-  for (const bool dark : {false, true}) {
-    for (std::size_t i = 0; i < category_colors; ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        const QColor a = category_color(i, dark);
-        const QColor b = category_color(j, dark);
-        const double apart = std::hypot(a.red() - b.red(), a.green() - b.green(), a.blue() - b.blue());
-        EXPECT_GT(apart, 18) << i << " and " << j << (dark ? " on dark" : " on light");
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <QStatusBar>
 #include <QTest>
 #include <QToolButton>
-#include <cmath>
 #include <limits>
 
 #include "tests/ui/window_test.h"
@@ -30,23 +29,6 @@ class ViewModesTest : public WindowTest {
   void TearDown() override { QApplication::setFont(before); }
   QFont before = QApplication::font();
 };
-
-TEST_F(ViewModesTest, PanelsBeginFoldedWhereThePlotNeedsTheRoom) {
-  MainWindow narrow(false);
-  narrow.resize(1024, 600);
-  narrow.show();
-  ASSERT_EQ(narrow.workspace().open_now(file), QString());
-  settle();
-  EXPECT_FALSE(open(narrow, "runs"));
-  EXPECT_FALSE(open(narrow, "collect"));
-  EXPECT_GE(page_of<IoCurvePage>(narrow).plot()->axisRect()->height(), 300);
-  EXPECT_GE(page_of<IoCurvePage>(narrow).plot()->width(), 900);
-  MainWindow wide(false);
-  wide.resize(1440, 900);
-  wide.show();
-  EXPECT_TRUE(open(wide, "runs"));
-  EXPECT_FALSE(open(wide, "collect")) << "who looks at what there is collects nothing";
-}
 
 TEST_F(ViewModesTest, AKeyOpensAndFoldsAPanel) {
   MainWindow window(false);
@@ -88,42 +70,6 @@ TEST_F(ViewModesTest, APresentersViewHasNoPanelsAndGivesThemBack) {
   EXPECT_TRUE(open(window, "collect"));
   EXPECT_FALSE(open(window, "details")) << "it was folded before";
   EXPECT_TRUE(window.menuBar()->isVisible());
-}
-
-TEST_F(ViewModesTest, APresentersViewIsReadInTheLastRow) {
-  MainWindow window(false);
-  window.resize(1440, 900);
-  window.show();
-  window.activateWindow();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  settle();
-  const IoPlot& plot = *page_of<IoCurvePage>(window).plot();
-  const auto mark = [&] { return plot.graph(0)->scatterStyle().size(); };
-  const auto metric = [&](QStyle::PixelMetric of) { return window.style()->pixelMetric(of, nullptr, &window); };
-  const int own_box = metric(QStyle::PM_IndicatorWidth);
-  const int own_handle = metric(QStyle::PM_SliderLength);
-  window.banner().add(Banner::Topic::sample, "of a sample");
-  ASSERT_TRUE(window.banner().isVisible());
-  const double own_mark = mark();
-  window.view_modes().set_presenting(true);
-  settle();
-  const double lines = window.height() / QFontMetricsF(QApplication::font()).height();
-  EXPECT_NEAR(lines, 36, 1.5) << "as many as on a slide";
-  const double larger = QApplication::font().pointSizeF() / before.pointSizeF();
-  ASSERT_GT(larger, 1.3);
-  EXPECT_NEAR(plot.font().pointSizeF() / before.pointSizeF(), larger, 1e-9);
-  EXPECT_NEAR(plot.xAxis->tickLabelFont().pointSizeF() / before.pointSizeF(), larger, 1e-9);
-  EXPECT_NEAR(mark() / own_mark, larger, 1e-9);
-  EXPECT_EQ(metric(QStyle::PM_IndicatorWidth), qRound(own_box * larger));
-  EXPECT_EQ(metric(QStyle::PM_SliderLength), qRound(own_handle * larger));
-  EXPECT_FALSE(window.banner().isVisible());
-  EXPECT_EQ(window.view_modes().text_scale(), 1) << "what was chosen is kept, not what is presented";
-  window.view_modes().set_presenting(false);
-  settle();
-  EXPECT_NEAR(QApplication::font().pointSizeF(), before.pointSizeF(), 1e-9);
-  EXPECT_NEAR(mark(), own_mark, 1e-9);
-  EXPECT_EQ(metric(QStyle::PM_IndicatorWidth), own_box);
-  EXPECT_TRUE(window.banner().isVisible());
 }
 
 TEST_F(ViewModesTest, TextGrowsAndShrinksWithinBounds) {
