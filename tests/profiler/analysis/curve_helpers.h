@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,14 @@ struct Drawn {
     set = build_curves(table, rows, request);
   }
 
+  /// Everything of one run.
+  explicit Drawn(const std::vector<PointRecord>& records) : Drawn(fixtures::Points(records), everything()) {}
+
+  /// The first of them. Throws if there is none.
+  [[nodiscard]] const Curve* curve(const std::string& algorithm, CurveKind kind, Quantity quantity, int age = 0) const {
+    if (const Curve* found = find(algorithm, kind, quantity, age)) return found;
+    throw std::runtime_error("no curve of " + algorithm);
+  }
   /// The first of them; nullptr for none.
   [[nodiscard]] const Curve* find(const std::string& algorithm, CurveKind kind, Quantity quantity, int age = 0) const {
     const auto found = std::ranges::find_if(set.curves, [&](const Curve& curve) {
@@ -49,10 +58,14 @@ struct Drawn {
   CurveSet set;
 };
 
+inline bool drawn_at(const Curve* curve, double n) {
+  return curve != nullptr && std::ranges::count(curve->points, n, &CurvePoint::n) > 0;
+}
+
+/// Throws if the curve has no such point.
 inline const CurvePoint* at(const Curve* curve, double n) {
-  if (curve == nullptr) return nullptr;
-  const auto found = std::ranges::find(curve->points, n, &CurvePoint::n);
-  return found == curve->points.end() ? nullptr : &*found;
+  if (!drawn_at(curve, n)) throw std::runtime_error("no point at " + std::to_string(n));
+  return &*std::ranges::find(curve->points, n, &CurvePoint::n);
 }
 
 }  // namespace attnscope::analysis

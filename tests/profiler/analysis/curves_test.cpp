@@ -32,14 +32,11 @@ double model_bytes(const PointSpec& spec) {
 }
 
 TEST(Curves, MeasuredPointsAreTheStoredBytes) {
-  const Points points(fixtures::memory_wall());
-  const Drawn drawn(points, everything());
-  const Curve* dram = drawn.find("fa1", CurveKind::measured, Quantity::dram);
-  ASSERT_NE(dram, nullptr);
+  const Drawn drawn(fixtures::memory_wall());
+  const Curve* dram = drawn.curve("fa1", CurveKind::measured, Quantity::dram);
   EXPECT_EQ(dram->provenance, Provenance::measured);
   EXPECT_EQ(dram->name, (SeriesName{.algorithm = "fa1"}));
   const CurvePoint* point = at(dram, 4096);
-  ASSERT_NE(point, nullptr);
   const KernelRecord* all = drawn.record(*point).kernel("all");
   EXPECT_DOUBLE_EQ(point->value,
                    *all->metric(metric_key::dram_read_bytes) + *all->metric(metric_key::dram_write_bytes));
@@ -52,61 +49,49 @@ TEST(Curves, SettledBytesAreDrawnWhereTheWriteBackIsKnown) {
   const double counted = evaluate(metric_key::dram_bytes, record)->value;
   record.kernels[0].metrics.push_back(
       {std::string(metric_key::dram_writeback_bytes), 5e6, "byte", Provenance::measured});
-  const Points points({record});
-  const Drawn drawn(points, everything());
+  const Drawn drawn({record});
   const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::dram), 1024);
-  ASSERT_NE(point, nullptr);
   EXPECT_DOUBLE_EQ(point->value, counted + 5e6);
   EXPECT_TRUE(point->settled);
 }
 
 TEST(Curves, TheModelIsTheClosedFormOfTheTileShown) {
-  const Points points(fixtures::memory_wall());
-  const Drawn drawn(points, everything());
+  const Drawn drawn(fixtures::memory_wall());
   const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 8192);
   const CurvePoint* measured = at(drawn.find("fa2", CurveKind::measured, Quantity::sm_l2), 8192);
-  ASSERT_NE(model, nullptr);
   ASSERT_NE(measured, nullptr);
   EXPECT_DOUBLE_EQ(model->value, model_bytes(drawn.record(*measured).spec));
   EXPECT_NEAR(measured->value / model->value, 1.001, 1e-9);
 }
 
 TEST(Curves, CompulsoryMinimumBelongsToTheProblem) {
-  const Points points(fixtures::memory_wall());
-  const Drawn drawn(points, everything());
+  const Drawn drawn(fixtures::memory_wall());
   const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 1024);
-  ASSERT_NE(least, nullptr);
   EXPECT_DOUBLE_EQ(least->value, 4.0 * 1024 * 128 * 2 * 132);
 }
 
 TEST(Curves, PaperCountsAreTheLiteralOnes) {
-  const Points points(fixtures::memory_wall());
-  const Drawn drawn(points, everything());
-  const Curve* standard = drawn.find("naive", CurveKind::paper_count, Quantity::sm_l2);
-  ASSERT_NE(standard, nullptr);
+  const Drawn drawn(fixtures::memory_wall());
+  const Curve* standard = drawn.curve("naive", CurveKind::paper_count, Quantity::sm_l2);
   const CurvePoint* count = at(standard, 2048);
-  ASSERT_NE(count, nullptr);
   EXPECT_DOUBLE_EQ(count->value, (4.0 * 2048 * 2048 + 4.0 * 2048 * 128) * 2 * 132);
   EXPECT_EQ(standard->formula, "4N²+4Nd");
   const CurvePoint* flash = at(drawn.find("fa1", CurveKind::paper_count, Quantity::sm_l2), 2048);
-  ASSERT_NE(flash, nullptr);
   const CurvePoint* measured = at(drawn.find("fa1", CurveKind::measured, Quantity::sm_l2), 2048);
-  ASSERT_NE(measured, nullptr);
   const PointSpec& spec = drawn.record(*measured).spec;
   EXPECT_DOUBLE_EQ(flash->value, static_cast<double>(flash_paper_bytes(spec.problem, spec.tile.bc)));
   EXPECT_EQ(drawn.find("fa2", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts FA1";
 }
 
 TEST(Curves, AFailedPointIsAMarkAndNotAValue) {
-  const Points points(fixtures::memory_wall());
-  const Drawn drawn(points, everything());
+  const Drawn drawn(fixtures::memory_wall());
   ASSERT_EQ(drawn.set.failed.size(), 1U);
   const FailedPoint& failed = drawn.set.failed[0];
   EXPECT_EQ(failed.algorithm, "naive");
   EXPECT_EQ(failed.n, 16384);
   EXPECT_EQ(drawn.table.disposition(failed.row), Disposition::out_of_memory);
   EXPECT_THAT(text(drawn.record(failed.row).reason), testing::HasSubstr("132 GiB"));
-  EXPECT_EQ(at(drawn.find("naive", CurveKind::measured, Quantity::dram), 16384), nullptr);
+  EXPECT_FALSE(drawn_at(drawn.find("naive", CurveKind::measured, Quantity::dram), 16384));
 }
 
 TEST(Curves, ARepeatedMeasurementIsOneOfItsOwnValuesWithTheSpreadOfAll) {
@@ -124,10 +109,8 @@ TEST(Curves, ARepeatedMeasurementIsOneOfItsOwnValuesWithTheSpreadOfAll) {
       }
       records.push_back(record);
     }
-    const Points points(records);
-    const Drawn drawn(points, everything());
+    const Drawn drawn(records);
     const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::dram), 1024);
-    ASSERT_NE(point, nullptr);
     EXPECT_EQ(point->repeats, static_cast<int>(each.factors.size()));
     EXPECT_DOUBLE_EQ(point->value, 1e6 * each.factors[each.middle]);
     EXPECT_EQ(point->row, each.middle) << "the point that has this value, of two the lower";
@@ -152,11 +135,9 @@ TEST(Curves, BytesOfSeveralRoundsHaveTheirQuartiles) {
   PointRecord record = counted(1e6);
   add_round(record, 1, counted(3e6));
   add_round(record, 2, counted(2e6));
-  const Points points({record});
-  const Drawn drawn(points, everything());
+  const Drawn drawn({record});
   for (const auto& [quantity, factor] : {std::pair{Quantity::dram, 1.0}, std::pair{Quantity::sm_l2, 2.0}}) {
     const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, quantity), 1024);
-    ASSERT_NE(point, nullptr);
     EXPECT_DOUBLE_EQ(point->value, factor * 2e6);
     EXPECT_DOUBLE_EQ(point->low, factor * 1.5e6);
     EXPECT_DOUBLE_EQ(point->high, factor * 2.5e6);
@@ -172,8 +153,7 @@ TEST(Curves, LengthsGivenOneByOneAreDrawnAtTheirPointsAlone) {
     spec.problem.mask = *parse_mask("lengths:1000/700");
     records.push_back(fixtures::ok_point(spec));
   }
-  const Points points(records);
-  const Drawn drawn(points, everything());
+  const Drawn drawn(records);
   int theory = 0;
   for (const Curve& curve : drawn.set.curves) {
     if (curve.kind == CurveKind::measured) continue;
@@ -230,33 +210,27 @@ TEST(Curves, SimulatedAndMeasuredNeverShareACurve) {
 // What is 2 N² d / Br + 2 N d of FA2 and, with square tiles of Br = Bc = 128 over d 128, 7 N² + N d of standard
 // attention's three kernels (one of N² stays on chip) comes out of the counted bytes.
 TEST(Curves, TheFitFindsTheClosedFormsOwnConstants) {
-  const Points points(fixtures::memory_wall());
-  const Drawn drawn(points, everything());
+  const Drawn drawn(fixtures::memory_wall());
   constexpr double counter_excess = 1.001;
-  const Curve* fa2_fit = drawn.find("fa2", CurveKind::fit, Quantity::sm_l2);
-  ASSERT_NE(fa2_fit, nullptr);
+  const Curve* fa2_fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
   EXPECT_EQ(fa2_fit->provenance, Provenance::derived);
   EXPECT_EQ(fa2_fit->law->law.text, "N²d/Br");
   EXPECT_NEAR(fa2_fit->law->fit->scale, 2 * counter_excess, 0.01);
   EXPECT_NEAR(fa2_fit->law->fit->below, 2 * counter_excess, 0.05);
-  const Curve* naive_fit = drawn.find("naive", CurveKind::fit, Quantity::sm_l2);
-  ASSERT_NE(naive_fit, nullptr);
+  const Curve* naive_fit = drawn.curve("naive", CurveKind::fit, Quantity::sm_l2);
   EXPECT_EQ(naive_fit->law->law.text, "N²");
   EXPECT_EQ(naive_fit->points.front().n, 256) << "every score is in memory from the start";
-  const Curve* fa1_fit = drawn.find("fa1", CurveKind::fit, Quantity::sm_l2);
-  ASSERT_NE(fa1_fit, nullptr);
+  const Curve* fa1_fit = drawn.curve("fa1", CurveKind::fit, Quantity::sm_l2);
   EXPECT_EQ(fa1_fit->law->law.text, "N²d²/M");
   // M is 116,224 elements on an H200: N d reaches it at N = 1024 for d 128.
   EXPECT_EQ(fa1_fit->points.front().n, 1024);
   for (const Curve* fit : {fa1_fit, fa2_fit, naive_fit}) {
     EXPECT_NEAR(fit->law->power->slope, 1.95, 0.1);
     // It runs through the points that it was laid through.
-    const Curve* measured = drawn.find(fit->name.algorithm, CurveKind::measured, Quantity::sm_l2);
-    ASSERT_NE(measured, nullptr);
+    const Curve* measured = drawn.curve(fit->name.algorithm, CurveKind::measured, Quantity::sm_l2);
     for (const CurvePoint& point : measured->points) {
       if (point.n < fit->points.front().n) continue;
       const CurvePoint* fitted = at(fit, point.n);
-      ASSERT_NE(fitted, nullptr);
       EXPECT_NEAR(fitted->value / point.value, 1, 0.03) << fit->name.algorithm << ' ' << point.n;
     }
   }
@@ -264,8 +238,7 @@ TEST(Curves, TheFitFindsTheClosedFormsOwnConstants) {
 }
 
 TEST(Curves, AFitOfSimulatedPointsIsSimulated) {
-  const Points points(fixtures::memory_wall(true));
-  const Drawn drawn(points, everything());
+  const Drawn drawn(fixtures::memory_wall(true));
   int fits = 0;
   for (const Curve& curve : drawn.set.curves) {
     if (curve.kind != CurveKind::fit) continue;
@@ -279,8 +252,7 @@ TEST(Curves, FewerThanFourPointsCarryNoFit) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {2048, 4096, 8192, 16384}) {
     records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
-    const Points points(records);
-    const Drawn drawn(points, everything());
+    const Drawn drawn(records);
     EXPECT_EQ(drawn.find("fa2", CurveKind::fit, Quantity::sm_l2) != nullptr, records.size() == 4);
     ASSERT_EQ(drawn.set.withheld.size(), records.size() == 2 || records.size() == 3 ? 1U : 0U)
         << records.size() << ": one point has no growth";
@@ -307,8 +279,7 @@ TEST(Curves, DramThatTheL2KeepsLowCarriesNoQuadraticLaw) {
 }
 
 TEST(Curves, KernelsOfOnePointAddUp) {
-  const Points points(fixtures::memory_wall());
-  const Drawn drawn(points, everything());
+  const Drawn drawn(fixtures::memory_wall());
   ASSERT_FALSE(drawn.set.stacks.empty());
   for (const KernelStack& stack : drawn.set.stacks) {
     EXPECT_EQ(stack.algorithm, "naive");
@@ -316,7 +287,6 @@ TEST(Curves, KernelsOfOnePointAddUp) {
     double sum = 0;
     for (const KernelShare& share : stack.kernels) sum += share.sm_l2_bytes;
     const CurvePoint* total = at(drawn.find("naive", CurveKind::measured, Quantity::sm_l2), stack.n);
-    ASSERT_NE(total, nullptr);
     EXPECT_NEAR(sum / total->value, 1, 1e-9);
   }
 }
@@ -358,7 +328,6 @@ TEST(Curves, OneTileStandsForAnAlgorithm) {
   request.tile.rule = TileSelection::Rule::fastest;
   const Drawn fastest(points, request);
   const CurvePoint* quick = at(fastest.find("fa2", CurveKind::measured, Quantity::sm_l2), 4096);
-  ASSERT_NE(quick, nullptr);
   const double best = evaluate(metric_key::time_median_ns, fastest.record(*quick))->value;
   for (const PointRecord& record : records) {
     if (record.spec.algorithm != "fa2" || record.spec.problem.n_k != 4096) continue;
@@ -375,10 +344,8 @@ TEST(Curves, OfTilesThatCoverTheSameNTheFasterStands) {
     PointRecord small = fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64));
     wide.kernels[0].samples_ns = {1000};
     small.kernels[0].samples_ns = {second};
-    const Points points({wide, small});
-    const Drawn drawn(points, everything());
+    const Drawn drawn({wide, small});
     const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::sm_l2), 1024);
-    ASSERT_NE(point, nullptr);
     EXPECT_EQ(point->row, second < 1000 ? 1U : 0U);
   }
 }
@@ -395,10 +362,8 @@ TEST(Curves, WhereASweepChangedItsTileWithNTheOtherNKeepTheirs) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 8192, 64, 64)));
-  const Points points(records);
-  const Drawn drawn(points, everything());
-  const Curve* measured = drawn.find("fa2", CurveKind::measured, Quantity::sm_l2);
-  ASSERT_NE(measured, nullptr);
+  const Drawn drawn(records);
+  const Curve* measured = drawn.curve("fa2", CurveKind::measured, Quantity::sm_l2);
   ASSERT_EQ(measured->points.size(), 4U);
   EXPECT_EQ(drawn.record(measured->points[2]).spec.tile, (TileShape{128, 64}));
   EXPECT_EQ(drawn.record(measured->points[3]).spec.tile, (TileShape{64, 64}));
@@ -440,18 +405,15 @@ TEST(Curves, ImportedTimesStandBesideMeasuredOnes) {
                                                                      {"fa2", Provenance::measured},
                                                                      {"torch-cudnn", Provenance::imported},
                                                                      {"torch-flash", Provenance::imported}}));
-  const Curve* flash = drawn.find("torch-flash", CurveKind::measured, Quantity::time);
-  ASSERT_NE(flash, nullptr);
+  const Curve* flash = drawn.curve("torch-flash", CurveKind::measured, Quantity::time);
   EXPECT_EQ(flash->points.size(), 7U);
   const CurvePoint* point = at(flash, 4096);
-  ASSERT_NE(point, nullptr);
   const double median = *drawn.record(*point).kernel("all")->metric(metric_key::time_median_ns);
   EXPECT_DOUBLE_EQ(point->value, median);
   EXPECT_DOUBLE_EQ(point->low, 0.98 * median);
   EXPECT_DOUBLE_EQ(point->high, 1.05 * median);
   // Ours come from samples.
   const CurvePoint* ours = at(drawn.find("fa2", CurveKind::measured, Quantity::time), 4096);
-  ASSERT_NE(ours, nullptr);
   const auto summary = summarize(drawn.record(*ours).kernel("all")->samples_ns);
   EXPECT_DOUBLE_EQ(ours->value, summary->median);
   EXPECT_DOUBLE_EQ(ours->low, summary->q1);
@@ -461,14 +423,11 @@ TEST(Curves, ImportedTimesStandBesideMeasuredOnes) {
 TEST(Curves, RatesAreDerivedAndTheirBarsTurnAround) {
   Points points;
   const Drawn drawn(with_peers(points), with_peers_of(Ordinate::rate));
-  const Curve* ours = drawn.find("fa2", CurveKind::measured, Quantity::rate);
-  ASSERT_NE(ours, nullptr);
+  const Curve* ours = drawn.curve("fa2", CurveKind::measured, Quantity::rate);
   EXPECT_EQ(ours->provenance, Provenance::derived);
-  const Curve* flash = drawn.find("torch-flash", CurveKind::measured, Quantity::rate);
-  ASSERT_NE(flash, nullptr);
+  const Curve* flash = drawn.curve("torch-flash", CurveKind::measured, Quantity::rate);
   EXPECT_EQ(flash->provenance, Provenance::imported);
   const CurvePoint* point = at(flash, 1024);
-  ASSERT_NE(point, nullptr);
   const double nanoseconds = *drawn.record(*point).kernel("all")->metric(metric_key::time_median_ns);
   const double rate = 4.0 * 1024 * 1024 * 128 * 132 / nanoseconds * 1e-3;
   EXPECT_NEAR(point->value / rate, 1, 1e-9);
@@ -511,29 +470,23 @@ TEST(Curves, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
 }
 
 TEST(Curves, DecodingIsDrawnOverTheKeys) {
-  const Points points(fixtures::decoding());
-  const Drawn drawn(points, everything());
+  const Drawn drawn(fixtures::decoding());
   EXPECT_EQ(drawn.set.queries, 1);
-  const Curve* measured = drawn.find("fa2", CurveKind::measured, Quantity::sm_l2);
-  ASSERT_NE(measured, nullptr);
+  const Curve* measured = drawn.curve("fa2", CurveKind::measured, Quantity::sm_l2);
   ASSERT_EQ(measured->points.size(), 7U);
   EXPECT_EQ(measured->points.back().n, 65536);
   EXPECT_EQ(drawn.record(measured->points.back()).spec.problem.n_q, 1);
   // K and V once, one row of Q and O.
   const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 65536);
-  ASSERT_NE(least, nullptr);
   EXPECT_DOUBLE_EQ(least->value, 16 * (2.0 * 65536 + 2) * 128 * 2);
   const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 4096);
-  ASSERT_NE(model, nullptr);
   EXPECT_DOUBLE_EQ(model->value, model_bytes(fixtures::decode_spec("fa2", 4096)));
   EXPECT_EQ(drawn.find("naive", CurveKind::paper_count, Quantity::sm_l2), nullptr) << "the paper counts n_q = n_k";
 }
 
 TEST(Curves, DecodingFitsAMultipleOfTheCache) {
-  const Points points(fixtures::decoding());
-  const Drawn drawn(points, everything());
-  const Curve* fit = drawn.find("fa2", CurveKind::fit, Quantity::sm_l2);
-  ASSERT_NE(fit, nullptr);
+  const Drawn drawn(fixtures::decoding());
+  const Curve* fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
   EXPECT_EQ(fit->law->law.text, "n_k·d");
   EXPECT_NEAR(fit->law->fit->scale, 2, 0.01) << "K and V";
   EXPECT_NEAR(fit->law->power->slope, 1, 0.01);
@@ -548,7 +501,7 @@ TEST(Curves, SquareAndDecodingPointsNeverShareACurve) {
   const Points points(records);
   const Drawn square(points, everything());
   EXPECT_EQ(square.set.queries, std::nullopt) << "what is usual comes first";
-  EXPECT_EQ(at(square.find("fa2", CurveKind::measured, Quantity::dram), 65536), nullptr);
+  EXPECT_FALSE(drawn_at(square.find("fa2", CurveKind::measured, Quantity::dram), 65536));
   const Drawn keys(points, everything(), {{"n_q", "1"}});
   EXPECT_EQ(keys.set.queries, 1);
   for (const Curve& curve : keys.set.curves) {
@@ -561,11 +514,9 @@ TEST(Curves, SquareAndDecodingPointsNeverShareACurve) {
 }
 
 TEST(Curves, BackwardComparesWithItsOwnMinimum) {
-  const Points points(fixtures::backward());
-  const Drawn drawn(points, everything());
+  const Drawn drawn(fixtures::backward());
   EXPECT_EQ(drawn.set.pass, Pass::bwd);
   const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 2048);
-  ASSERT_NE(least, nullptr);
   EXPECT_DOUBLE_EQ(least->value, 8.0 * 2048 * 128 * 2 * 132) << "Q, K, V, O, dO in, dQ, dK, dV out";
 }
 
@@ -577,10 +528,8 @@ TEST(Curves, NaivesLawIsOfEveryScoreWhateverTheMask) {
     record.spec.problem.mask.right = 0;
     records.push_back(record);
   }
-  const Points points(records);
-  const Drawn drawn(points, everything());
-  const Curve* fit = drawn.find("naive", CurveKind::fit, Quantity::sm_l2);
-  ASSERT_NE(fit, nullptr);
+  const Drawn drawn(records);
+  const Curve* fit = drawn.curve("naive", CurveKind::fit, Quantity::sm_l2);
   EXPECT_EQ(fit->law->law.text, "N²");
 }
 
@@ -597,10 +546,8 @@ TEST(Curves, UnderAWindowTheLawCountsThePairsLeft) {
     }
     records.push_back(record);
   }
-  const Points points(records);
-  const Drawn drawn(points, everything());
-  const Curve* fit = drawn.find("fa2", CurveKind::fit, Quantity::sm_l2);
-  ASSERT_NE(fit, nullptr);
+  const Drawn drawn(records);
+  const Curve* fit = drawn.curve("fa2", CurveKind::fit, Quantity::sm_l2);
   EXPECT_EQ(fit->law->law.text, "P·d/Br");
   EXPECT_EQ(fit->law->law.lower, "") << "the pairs of a window grow as N: there is no order below";
   for (const CurvePoint& point : fit->points) {
@@ -619,10 +566,8 @@ TEST(Curves, GivenLengthsFitNoShorterN) {
     if (n == 256) record = fixtures::failed_point(record.spec, Disposition::infeasible, "a key length is beyond n_k");
     records.push_back(record);
   }
-  const Points points(records);
-  const Drawn drawn(points, everything());
-  const Curve* least = drawn.find("", CurveKind::compulsory, Quantity::sm_l2);
-  ASSERT_NE(least, nullptr);
+  const Drawn drawn(records);
+  const Curve* least = drawn.curve("", CurveKind::compulsory, Quantity::sm_l2);
   EXPECT_EQ(least->points.front().n, 512);
   EXPECT_EQ(drawn.set.failed.size(), 1U);
 }
@@ -643,8 +588,7 @@ TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
   request.tile.swept = {"splits", 16};
   const Drawn drawn(points, request);
   EXPECT_EQ(swept_values(drawn.table, drawn.rows), (std::vector<SweptValue>{{"splits", 8}, {"splits", 16}}));
-  const Curve* curve = drawn.find("splitkv", CurveKind::measured, Quantity::sm_l2);
-  ASSERT_NE(curve, nullptr);
+  const Curve* curve = drawn.curve("splitkv", CurveKind::measured, Quantity::sm_l2);
   ASSERT_EQ(curve->points.size(), 2U);
   for (const CurvePoint& point : curve->points) EXPECT_EQ(drawn.record(point).spec.knobs.number("splits"), 16);
   EXPECT_NE(drawn.find("naive", CurveKind::measured, Quantity::sm_l2), nullptr) << "it has no splits to choose";
@@ -662,8 +606,7 @@ TEST(Curves, ThrottledPointsAreMarked) {
   CurveRequest request = everything();
   request.ordinate = Ordinate::time;
   const Drawn drawn(points, request);
-  const Curve* times = drawn.find("fa2", CurveKind::measured, Quantity::time);
-  ASSERT_NE(times, nullptr);
+  const Curve* times = drawn.curve("fa2", CurveKind::measured, Quantity::time);
   ASSERT_EQ(times->points.size(), 2U);
   EXPECT_FALSE(times->points[0].throttled);
   EXPECT_TRUE(times->points[1].throttled);
@@ -676,7 +619,7 @@ TEST(Curves, AnIncorrectPointHasATimeInTheTableAndNoneOnTheCurve) {
   CurveRequest request = everything();
   request.ordinate = Ordinate::time;
   const Drawn drawn(points, request);
-  EXPECT_EQ(at(drawn.find("fa2", CurveKind::measured, Quantity::time), 2048), nullptr);
+  EXPECT_FALSE(drawn_at(drawn.find("fa2", CurveKind::measured, Quantity::time), 2048));
   ASSERT_EQ(drawn.set.failed.size(), 1U);
   EXPECT_EQ(drawn.set.failed[0].n, 2048);
 }
