@@ -107,7 +107,7 @@ BufferSpec starts_buffer(std::string name, const AttentionProblem& p, bool queri
 }
 
 /// Sets the strides of its place. Elements that the buffer needs for it: those of the part, or of fewer rows.
-std::int64_t place_tensor(Place& place, Part& part, const PlaceStatement& stated, const AttentionProblem& p,
+std::int64_t place_tensor(attnscope::Place& place, Part& part, const PlaceStatement& stated, const AttentionProblem& p,
                           const Variables& known) {
   const bool queries = of_queries(stated.tensor);
   const std::int64_t n = queries ? p.n_q : p.n_k;
