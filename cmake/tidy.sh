@@ -16,28 +16,35 @@ batches=$build/tidy
 rm -rf "$batches"
 mkdir -p "$batches"
 
-# write_whole FIRST_BATCH NAME: NAME.cpp, and NAME.map with the line at which each source begins in it.
+# write_whole NAME BATCH...: NAME.cpp, and NAME.map with the line at which each source begins in it.
 write_whole() {
-  local source line=1
-  : >"$batches/$2.cpp"
-  : >"$batches/$2.map"
+  local name=$1 source line=1
+  shift
+  : >"$batches/$name.cpp"
+  : >"$batches/$name.map"
   while read -r source; do
-    printf '%s\t%s\n' "$line" "$source" >>"$batches/$2.map"
-    cat "$source" >>"$batches/$2.cpp"
+    printf '%s\t%s\n' "$line" "$source" >>"$batches/$name.map"
+    cat "$source" >>"$batches/$name.cpp"
     line=$((line + $(wc -l <"$source")))
-  done < <(find "$(dirname "$1")" -name 'unity_*_cxx.cxx' | sort -V |
-    xargs sed -n "s|^#include \"$PWD/\(.*\)\"\$|\1|p" | grep -v "^$build/")
+  done < <(sed -n "s|^#include \"$PWD/\(.*\)\"\$|\1|p" "$@" | grep -v "^$build/")
 }
 
-# The build's own command for a library's first batch, for all of the library.
+# The batches of the build, in order.
+compiled() { sed -n 's|^ *"file": "\(.*/unity_[^/]*_cxx\.cxx\)",\?$|\1|p' "$build/compile_commands.json" | sort -V; }
+
+# The build's own command for a library's first batch, for all of the library. Groups (kernels/CMakeLists.txt) stay apart.
 renames=()
 while read -r unity; do
-  name=$(sed 's|.*/CMakeFiles/\(.*\)\.dir/Unity/unity_0_cxx\.cxx$|\1|' <<<"$unity")
-  write_whole "$unity" "$name"
+  name=$(sed 's|.*/CMakeFiles/\(.*\)\.dir/Unity/unity_\(.*\)_cxx\.cxx$|\1_\2|' <<<"$unity")
+  mapfile -t parts < <(case $unity in
+    */unity_0_cxx.cxx) compiled | grep -F "${unity%0_cxx.cxx}" ;;
+    *) echo "$unity" ;;
+  esac)
+  write_whole "$name" "${parts[@]}"
   renames+=(-e "s|$unity|$PWD/$batches/$name.cpp|g")
 done < <(for folder in "${folders[@]}"; do
-  find "$PWD/$build/$folder/CMakeFiles" -name 'unity_0_cxx.cxx' 2>/dev/null || true
-done | sort)
+  compiled | grep -E "^$PWD/$build/$folder/CMakeFiles/" | grep -vE 'unity_[1-9][0-9]*_cxx' || true
+done)
 [ ${#renames[@]} -gt 0 ] || { echo "tidy: $build has no batches (ATTNSCOPE_UNITY)" >&2; exit 1; }
 sed "${renames[@]}" "$build/compile_commands.json" >"$batches/compile_commands.json"
 
@@ -51,7 +58,7 @@ comm -23 <(for folder in "${folders[@]}"; do
 tidy_one() {
   local options=(--extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments) said status=0
   # In CLI11's templates this check alone takes as long as all the others.
-  case $1 in app/*|*/attnscope.cpp|*/attnscope-gui.cpp) options+=(--checks=-performance-unnecessary-value-param) ;; esac
+  case $1 in app/*|*/attnscope_0.cpp|*/attnscope-gui_0.cpp) options+=(--checks=-performance-unnecessary-value-param) ;; esac
   # In a batch a name of another source is no shadow.
   case $1 in "$batches"/*) options+=(--extra-arg=-Wno-shadow) ;; esac
   # gcc's own warnings are off here: clang-tidy is asked for its checks, the compiler has already had its say.
