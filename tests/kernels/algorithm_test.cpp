@@ -239,7 +239,9 @@ void expect_arguments(const KernelLaunch& launch, const std::set<std::string>& b
     } else if (const auto* real = std::get_if<float>(&argument)) {
       ASSERT_TRUE(name == "scale" || name == "factor");
       // Products of standard attention with dropout: naive_test.cpp.
-      if (name == "scale" || expected.problem.dropout == 0) EXPECT_FLOAT_EQ(*real, name == "scale" ? 0.125F : 1.0F);
+      if (name == "scale" || expected.problem.dropout == 0) {
+        EXPECT_FLOAT_EQ(*real, name == "scale" ? 0.125F : 1.0F);
+      }
     } else {
       ASSERT_TRUE(expected.integers.contains(name));
       EXPECT_EQ(std::get<std::int32_t>(argument), expected.integers.at(name));

@@ -54,7 +54,7 @@ class FakeDeviceTest : public ::testing::Test {
   static std::unique_ptr<Device> open(const char* fault_list = "") {
     faults(fault_list);
     auto device = open_gpu_device();
-    if (!device) throw std::runtime_error(device.error().message());
+    if (!device) throw std::runtime_error(text(device.error().message()));
     return std::move(device).value();
   }
   static GpuError open_error(const char* fault_list) {
