@@ -25,7 +25,6 @@ namespace {
 using fixtures::h200;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::vector<std::string> values_of(std::string_view text) {
   const auto axis = parse_axis(text, built_in_algorithms());
@@ -63,16 +62,6 @@ std::vector<const Algorithm*> takers_of(const AttentionProblem& problem) {
   std::ranges::copy_if(built_in_algorithms().algorithms(), std::back_inserter(takers),
                        [&](const Algorithm* algorithm) { return takes(*algorithm, problem); });
   return takers;
-}
-
-/// What a preset of prefill has: every algorithm of that group that takes one of its problems, no other.
-void expect_all_takers(const std::vector<PointSpec>& points) {
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    const bool taken =
-        algorithm->facts().in(Group::prefill) &&
-        std::ranges::any_of(points, [&](const PointSpec& point) { return takes(*algorithm, point.problem); });
-    EXPECT_EQ(std::ranges::count(points, algorithm->name(), &PointSpec::algorithm) > 0, taken) << algorithm->name();
-  }
 }
 
 std::set<std::string> names_in(const std::vector<PointSpec>& points) {
@@ -172,22 +161,6 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
     EXPECT_THAT(attnscope::text(axis.error()), HasSubstr("axis '" + std::string(text) + "': ")) << text;
     EXPECT_THAT(attnscope::text(axis.error()), HasSubstr(std::string(why))) << text;
   }
-}
-
-TEST(ParseAxis, TheSyntaxIsExplainedOnlyWhereItIsWrong) {
-  constexpr std::string_view hint = "Write it as N=1024";
-  for (const std::string_view text : {"N", "N=", "N=[1024", "N=[1024,]", "N=abc", "N[log]=[1,2]", "N=[1:2:3:4]"}) {
-    EXPECT_THAT(attnscope::text(parse_axis(text, built_in_algorithms()).error()), HasSubstr(std::string(hint))) << text;
-  }
-  for (const std::string_view text :
-       {"N=0", "N=999999999", "N=99999999999999999999", "N=[4096:1024:1024]", "N=[1:100:0]", "N=[1:16777216]",
-        "N[pow2]=[8:70]", "mask[pow2]=none", "mask=diagonal", "mask=window:5", "algorithm=fa7", "hedas=16",
-        "temperature=3", "pass=sideways", "dropout=1.5", "page=48", "tile=64", "deterministic=maybe"}) {
-    EXPECT_THAT(attnscope::text(parse_axis(text, built_in_algorithms()).error()), Not(HasSubstr(std::string(hint))))
-        << text;
-  }
-  EXPECT_EQ(attnscope::text(parse_axis("N=[2:1]", built_in_algorithms()).error()),
-            "axis 'N=[2:1]': the range is reversed: 2 is above 1; give the smaller one first");
 }
 
 TEST(ParseAxis, AMistakeIsSaidInAnotherLanguage) {
@@ -499,16 +472,6 @@ TEST(Presets, AreNamedAndDescribed) {
                                  "linear", "gpus"));
 }
 
-TEST(Presets, QuickHasCurvesOfAllTakersAndATileGrid) {
-  const auto points = points_of(request_of({}, {}, "quick"));
-  std::set<std::pair<int, int>> fa2_tiles;
-  for (const PointSpec& point : points) {
-    if (point.algorithm == "fa2" && point.problem.n_q == 4096) fa2_tiles.insert({point.tile.br, point.tile.bc});
-  }
-  expect_all_takers(points);
-  EXPECT_GE(fa2_tiles.size(), 16U);
-}
-
 TEST(Presets, MemoryWallReachesBeyondTheMemoryOfAnH200) {
   const auto points = points_of(request_of({}, {}, "memory-wall"));
   std::set<std::int64_t> lengths;
@@ -523,51 +486,6 @@ TEST(Presets, MemoryWallReachesBeyondTheMemoryOfAnH200) {
   EXPECT_THAT(lengths, ElementsAre(256, 512, 1024, 2048, 4096, 8192, 16384));
   EXPECT_THAT(dims, ElementsAre(64, 128));
   EXPECT_TRUE(beyond);
-}
-
-TEST(Presets, TilesIsAtLeastTwelveByTwelveForBothAndMovesMoreThan64MiB) {
-  const auto points = points_of(request_of({}, {}, "tiles"));
-  for (const std::string_view algorithm : {"fa1", "fa2"}) {
-    std::set<int> br;
-    std::set<int> bc;
-    std::size_t count = 0;
-    std::size_t infeasible = 0;
-    for (const PointSpec& point : points) {
-      if (point.algorithm != algorithm) continue;
-      ++count;
-      br.insert(point.tile.br);
-      bc.insert(point.tile.bc);
-      EXPECT_GE(point.problem.instances(), 132);
-      if (built_in_algorithms().find(algorithm)->refusal(point.problem, point.config(), h200())) {
-        ++infeasible;
-        continue;
-      }
-      EXPECT_GT(built_in_algorithms().find(algorithm)->plan(point.problem, point.tile, h200()).traffic().total(),
-                64 << 20);
-    }
-    EXPECT_GE(br.size(), 12U);
-    EXPECT_GE(bc.size(), 12U);
-    EXPECT_EQ(count, br.size() * bc.size());
-    EXPECT_GT(infeasible, 0U);  // the map has its edge in it
-    EXPECT_LT(infeasible, count / 4);
-  }
-}
-
-TEST(Presets, TileMapsTakeInEveryAlgorithmThatTilesDecide) {
-  for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    const std::string name(algorithm->name());
-    std::set<TileShape, decltype([](const TileShape& a, const TileShape& b) {
-               return std::pair(a.br, a.bc) < std::pair(b.br, b.bc);
-             })>
-        tiles;
-    for (const PointSpec& point : points_of(request_of({}, {}, "quick"))) {
-      if (point.algorithm == name && point.problem.d == 64 && point.problem.n_k == 4096) tiles.insert(point.tile);
-    }
-    EXPECT_EQ(tiles.size() >= 16, algorithm->facts().in(Group::tile_maps)) << name;
-    const auto map = points_of(request_of({}, {}, "tiles"));
-    EXPECT_EQ(std::ranges::count(map, name, &PointSpec::algorithm) > 0, algorithm->facts().in(Group::tile_maps))
-        << name;
-  }
 }
 
 TEST(Presets, PaperIsFigure2) {
@@ -587,41 +505,6 @@ TEST(Presets, PaperIsFigure2) {
   }
   EXPECT_THAT(both, ElementsAre("naive", "fa1", "fa2", "fa3"));
   EXPECT_THAT(forward_bc, ElementsAre(64, 128, 256, 512));
-}
-
-TEST(Presets, BackwardIsOfEveryAlgorithmThatHasOne) {
-  const auto points = points_of(request_of({}, {}, "backward"));
-  std::set<std::int64_t> lengths;
-  for (const PointSpec& point : points) {
-    EXPECT_EQ(point.problem.pass, Pass::bwd);
-    lengths.insert(point.problem.n_k);
-  }
-  expect_all_takers(points);
-  EXPECT_THAT(names_in(points), ElementsAre("fa1", "fa2", "fa3", "naive"));
-  EXPECT_THAT(lengths, ElementsAre(1024, 2048, 4096, 8192, 16384));
-}
-
-TEST(Presets, MasksHasEveryKindAndLeavesPairsOut) {
-  std::map<std::string, std::int64_t> pairs;
-  for (const PointSpec& point : points_of(request_of({"N=4096"}, {}, "masks"))) {
-    pairs[to_string(point.problem.mask)] = unmasked_pairs(point.problem);
-  }
-  ASSERT_EQ(pairs.size(), 5U);
-  for (const auto& [mask, count] : pairs) EXPECT_EQ(count < pairs["none"], mask != "none") << mask;
-}
-
-TEST(Presets, DecodeIsOneQueryAgainstALongCache) {
-  const auto points = points_of(request_of({}, {}, "decode"));
-  std::set<std::int64_t> lengths;
-  for (const PointSpec& point : points) {
-    EXPECT_EQ(point.problem.n_q, 1);
-    EXPECT_EQ(point.problem.heads_q, 16);
-    EXPECT_EQ(point.problem.heads_kv, 2);
-    lengths.insert(point.problem.n_k);
-    EXPECT_FALSE(refused(point)) << describe(point);
-  }
-  EXPECT_THAT(lengths, ElementsAre(4096, 8192, 16384, 32768, 65536, 131072));
-  EXPECT_THAT(names_in(points), ElementsAre("fa2", "naive", "splitkv"));
 }
 
 TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {

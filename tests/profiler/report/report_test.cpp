@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <regex>
 #include <set>
 
@@ -91,17 +90,6 @@ TEST(Report, SimulatedDataAreSaidOnTheFirstPageAndDrawnHollow) {
   const std::string svg = to_svg(io.front().chart, "x", Placed::alone);
   EXPECT_THAT(svg, AllOf(HasSubstr("class=\"d l0\""), HasSubstr("class=\"e0\"")));
   EXPECT_THAT(svg, Not(HasSubstr("class=\"f0\"")));
-}
-
-TEST(Report, BarsOfASimulationAreHollow) {
-  const std::vector<Figure> measured = figures(document_of(fixtures::memory_wall()), "kernels");
-  const std::vector<Figure> simulated = figures(document_of(fixtures::memory_wall(true)), "kernels");
-  ASSERT_FALSE(measured.empty());
-  ASSERT_FALSE(simulated.empty());
-  EXPECT_THAT(to_svg(measured.front().chart, "x", Placed::alone),
-              AllOf(HasSubstr("class=\"p w0\""), Not(HasSubstr("class=\"e0\" stroke-width"))));
-  EXPECT_THAT(to_svg(simulated.front().chart, "x", Placed::alone),
-              AllOf(HasSubstr("class=\"e0\" stroke-width"), Not(HasSubstr("class=\"p w0\""))));
 }
 
 TEST(Report, AKernelThatWasNotCountedHasNoBytes) {
@@ -217,39 +205,6 @@ TEST(Report, OneThatHasOnlyFailuresOrOnePointIsStillAReport) {
               Contains(AllOf(HasSubstr("fa2"), HasSubstr("on H200 (measured): "), HasSubstr("TFLOP/s"))));
 }
 
-TEST(Report, OfOnePointOnlyTheoryIsADash) {
-  Line line{.label = "fa2", .marks = {Mark{.x = 1024, .y = 1e6, .said = {}}}};
-  for (const bool theory : {true, false}) {
-    line.provenance = theory ? Provenance::modelled : Provenance::measured;
-    const LineChart lines{{"N", Quantity::length, true}, {"", Quantity::bytes, true}, {line}};
-    EXPECT_EQ(to_svg({"", "", lines}, "x", Placed::alone).find("m-12 0h24") != std::string::npos, theory);
-  }
-}
-
-TEST(Report, TheBestOfAMapIsItsBrightest) {
-  HeatMap map;
-  map.columns = map.rows = {"64"};
-  map.low = 10;
-  map.high = 1000;
-  const auto color_of = [&](double value, bool less_is_better) {
-    map.cells = {{MapCell{value, "", "64 x 64"}}};
-    map.less_is_better = less_is_better;
-    const std::string svg = to_svg({"", "", map}, "x", Placed::alone);
-    return svg.substr(svg.find("class=\"p\" fill=\"#"), std::string_view("class=\"p\" fill=\"#rrggbb").size());
-  };
-  EXPECT_EQ(color_of(10, true), color_of(1000, false));
-  EXPECT_EQ(color_of(10, false), color_of(1000, true));
-  EXPECT_EQ(color_of(100, true), color_of(100, false)) << "the middle, by the logarithm";
-  EXPECT_NE(color_of(10, true), color_of(1000, true));
-}
-
-TEST(Report, AnAxisOfOneOrderOfMagnitudeStillHasTicks) {
-  for (const double most : {8.45e6, 9.9e6, 3.1e7, 9e7}) {
-    const Scale scale({"", Quantity::bytes, true}, 8.39e6, most, 0, 100);
-    EXPECT_GE(scale.ticks().size(), 2U) << most;
-  }
-}
-
 TEST(Report, AScaleBeginsWhereItIsSaidToAndHasNoTickBeyondItsEnds) {
   for (const bool from_zero : {true, false}) {
     const Scale scale({"", Quantity::number, false, from_zero}, 0, 10, 0, 100);
@@ -263,25 +218,6 @@ TEST(Report, AScaleBeginsWhereItIsSaidToAndHasNoTickBeyondItsEnds) {
         EXPECT_LE(scale.at(tick.at), 100) << tick.label;
       }
     }
-  }
-}
-
-TEST(Report, LabelsKeepApartWithinThePicture) {
-  for (const double last : {1.0, 1e6}) {  // all end below, or all above
-    LineChart lines{{"N", Quantity::length, true}, {"", Quantity::bytes, true}, {}};
-    for (const char* label : {"a", "b", "c"}) {
-      lines.lines.push_back(
-          {.label = label, .marks = {Mark{.x = 1, .y = 1e3, .said = {}}, Mark{.x = 2, .y = last, .said = {}}}});
-    }
-    const std::string svg = to_svg({"", "", lines}, "x", Placed::alone);
-    const std::regex label("<text x=\"[0-9.]+\" y=\"([0-9.]+)\" class=\"w0\"");
-    std::vector<double> places;
-    for (std::sregex_iterator each(svg.begin(), svg.end(), label), end; each != end; ++each)
-      places.push_back(std::stod((*each)[1]));
-    ASSERT_EQ(places.size(), 3U);
-    for (std::size_t i = 1; i < places.size(); ++i) EXPECT_GE(std::abs(places[i] - places[i - 1]), 13.9);
-    EXPECT_GE(std::ranges::min(places), 30);
-    EXPECT_LE(std::ranges::max(places), 345);
   }
 }
 
@@ -333,68 +269,6 @@ TEST(Report, MostFailuresGiveTheirReason) {
                              HasSubstr("too much shared"))));
 }
 
-TEST(Report, FailuresEachOfItsOwnReasonSaySo) {
-  std::vector<PointRecord> records;
-  for (const std::int64_t n : {1024, 2048})
-    records.push_back(fixtures::failed_point(fixtures::spec("fa2", n), Disposition::infeasible, std::to_string(n)));
-  EXPECT_THAT(sentences(document_of(records)),
-              Contains(AllOf(HasSubstr("2 of 2 points ended infeasible, each for a reason of its own. The first, "),
-                             ::testing::EndsWith(": 1024"))));
-}
-
-TEST(Report, FailuresThatAreAllAlikeSaySo) {
-  std::vector<PointRecord> records;
-  for (const std::int64_t n : {1024, 2048})
-    records.push_back(fixtures::failed_point(fixtures::spec("fa2", n), Disposition::infeasible, "too small"));
-  EXPECT_THAT(sentences(document_of(records)),
-              Contains(AllOf(HasSubstr("2 of 2 points ended infeasible, all for one reason, as "),
-                             ::testing::EndsWith(": too small"))));
-}
-
-TEST(Report, TheLeadToALabelIsNoLineOfValues) {
-  const Document one = document_of({fixtures::ok_point(fixtures::spec("fa2", 1024))});
-  const std::string svg = to_svg(figures(one, "io").front().chart, "x", Placed::alone);
-  EXPECT_THAT(svg, AllOf(HasSubstr("class=\"lead l0\""), Not(HasSubstr("class=\"s l0\""))));
-  // The compulsory minimum of one point is a dash.
-  EXPECT_THAT(svg, ::testing::ContainsRegex("m-12 0h24\" class=\"i l5\""));
-}
-
-TEST(Report, ASummaryHasGroupsWithHeadings) {
-  const Document document = document_of(fixtures::memory_wall());
-  std::vector<std::string> headings;
-  for (const Block& block : find(document, "summary")->blocks) {
-    const auto& paragraph = std::get<Paragraph>(block);
-    if (paragraph.heading) headings.push_back(words_of(paragraph));
-  }
-  EXPECT_THAT(headings, AllOf(Contains(HasSubstr("Times on H200")), Contains("Against the closed form"),
-                              Contains("What did not run")));
-  for (const std::string& heading : headings) {
-    EXPECT_THAT(to_html(document), HasSubstr("<h3>" + markup(heading) + "</h3>"));
-    EXPECT_THAT(to_markdown(document, "x").text, HasSubstr("\n### " + markdown(heading) + "\n"));
-  }
-}
-
-TEST(Report, ANumberOfABoundLeadsToItsPointAndToNoWordsBesideIt) {
-  const Document document = document_of(fixtures::memory_wall());
-  std::size_t bounds = 0;
-  for (const Block& block : find(document, "summary")->blocks) {
-    const auto& paragraph = std::get<Paragraph>(block);
-    const std::string words = words_of(paragraph);
-    if (words.find("nearest bound") == std::string::npos && words.find("nearer than any") == std::string::npos)
-      continue;
-    if (paragraph.heading) continue;
-    ++bounds;
-    std::size_t links = 0;
-    for (const Words& each : paragraph.words) {
-      if (!each.row) continue;
-      ++links;
-      EXPECT_TRUE(std::regex_match(each.text, std::regex("(N,? (from )?)?[0-9]+"))) << each.text;
-    }
-    EXPECT_GT(links, 0U) << words;
-  }
-  EXPECT_GT(bounds, 1U);
-}
-
 TEST(Report, ADatasheetsPeakIsOfNoInstructionAndSaidToBeAnUpperBound) {
   const auto bounds_in = [](const Document& document) {
     std::set<std::string> bounds;
@@ -424,23 +298,6 @@ TEST(Report, ADatasheetsPeakIsOfNoInstructionAndSaidToBeAnUpperBound) {
   EXPECT_TRUE(told) << "where some sentence names them";
 }
 
-TEST(Report, AKeyNamesWhatItsPictureHasAndNothingElse) {
-  const auto keys = [](const Document& document) {
-    std::string all;
-    for (const char* section : {"io", "time", "kernels"}) {
-      for (const Figure& figure : figures(document, section)) all += figure.caption + "\n";
-    }
-    return all;
-  };
-  EXPECT_THAT(keys(document_of(fixtures::memory_wall())),
-              AllOf(HasSubstr("filled marks: measured"), HasSubstr("Filled: measured"), HasSubstr("Thin dashes"),
-                    HasSubstr("Kernels from left to right: Naive qk, softmax, pv."), Not(HasSubstr("simulated")),
-                    Not(HasSubstr("imported"))));
-  EXPECT_THAT(keys(document_of(fixtures::memory_wall(true))),
-              AllOf(HasSubstr("hollow marks: simulated"), HasSubstr("dotted outline: simulated"),
-                    Not(HasSubstr(": measured"))));
-}
-
 TEST(Report, MapsWhoseValuesAreAlmostAlikeHaveDigitsThatTellThemApart) {
   std::vector<PointRecord> records = fixtures::tile_sweep();
   double more = 0;
@@ -459,16 +316,6 @@ TEST(Report, MapsWhoseValuesAreAlmostAlikeHaveDigitsThatTellThemApart) {
   EXPECT_NE(number_text(map.low, map.digits), number_text(map.high, map.digits));
   EXPECT_THAT(times->caption, HasSubstr("All values lie within 0."));
   EXPECT_THAT(to_svg(times->chart, "x", Placed::alone), HasSubstr(">" + number_text(map.low, map.digits) + " ms<"));
-}
-
-TEST(Report, ATitleTooLongForOneLineTakesTwo) {
-  Chart chart;
-  const std::string first = std::string(60, 'a') + " · " + std::string(30, 'b');
-  const std::string second = std::string(30, 'c');
-  chart.title = first + " · " + second;
-  chart.picture = LineChart{};
-  const std::string svg = to_svg(chart, "x", Placed::alone);
-  EXPECT_THAT(svg, AllOf(HasSubstr(">" + first + "</text>"), HasSubstr(">" + second + "</text>")));
 }
 
 TEST(Report, CommandsNameNoFolderOfTheMachine) {
