@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Set up, build, test.
 #   ./test.sh             every test
-#   ./test.sh all         what CI runs: also run.sh, a build without CUDA and Qt, every preset configured, sanitizers on the
-#                         libraries that read other people's files, sanitizers and clang-tidy on the libraries with changes
-#                         of the last 48 hours (or since the commit ATTNSCOPE_BASE)
+#   ./test.sh all         what CI runs: also run.sh, a build without CUDA and Qt, benchmarks, other presets configured,
+#                         sanitizers on the libraries that read other people's files, sanitizers and clang-tidy on those with
+#                         changes of the last 48 hours (or since the commit ATTNSCOPE_BASE)
 #   ./test.sh sanitizers  every library under AddressSanitizer and UndefinedBehaviorSanitizer
 #   ./test.sh lint        format, clang-tidy and conventions, whole tree
 #   ./test.sh packages    make the packages, install and start them in clean Debian 12 systems
@@ -129,7 +129,8 @@ if [ "$job" = all ]; then
   echo "changed: ${changed//$'\n'/ }"
   part "run.sh" ./run.sh --plots build/plots
   part "without CUDA" without_cuda
-  part "presets" configure dev tsan fuzz bench packages
+  part "benchmarks" build bench --target bench_model bench_verdicts bench_ui
+  part "presets" configure dev tsan fuzz packages
   mapfile -t folders < <(printf '%s\n' storage kernels/user profiler/plan profiler/measure $changed | sort -u)
   sanitize "${folders[@]}"
   part "lint" bash cmake/lint.sh build/test --tidy $changed
