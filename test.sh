@@ -21,7 +21,7 @@ install_packages "${build_packages[@]}" "${gui_packages[@]}" "${test_packages[@]
 
 export QT_QPA_PLATFORM=offscreen
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/build/cache}
-# Tests whose files vanish while they are written leave what the program rescues.
+# Temporary files of tests go with this folder.
 TMPDIR=$(mktemp -d)
 export TMPDIR
 chmod 1777 "$TMPDIR"  # some tests give up root
