@@ -15,6 +15,10 @@ case "$job" in
   test|all|sanitizers|lint|packages) ;;
   *) echo "test.sh: unknown argument '$job' (expected: all, sanitizers, lint, packages)" >&2; exit 2 ;;
 esac
+if [ -n "${ATTNSCOPE_BASE:-}" ] && ! git rev-parse --verify --quiet "$ATTNSCOPE_BASE^{commit}" >/dev/null; then
+  echo "test.sh: ATTNSCOPE_BASE '$ATTNSCOPE_BASE' is no commit" >&2
+  exit 2
+fi
 source cmake/setup.sh
 if [ "$job" = packages ]; then test_packages=("${package_packages[@]}"); fi
 install_packages "${build_packages[@]}" "${gui_packages[@]}" "${test_packages[@]}"
@@ -41,13 +45,10 @@ part() {
   echo "$name: $((SECONDS - start)) s"
 }
 
-# build PRESET [OPTION...] [--target NAME...]
+# build PRESET [--target NAME...]
 build() {
-  local preset=$1 options=()
-  shift
-  while [ $# -gt 0 ] && [ "$1" != --target ]; do options+=("$1"); shift; done
-  cmake --preset "$preset" "${options[@]}" >/dev/null
-  cmake --build "build/$preset" "$@" -- --quiet
+  cmake --preset "$1" >/dev/null
+  cmake --build "build/$1" "${@:2}" -- --quiet
 }
 
 # check PRESET [CTEST OPTION...]: no test at all is an error (presets: noTestsAction).
@@ -98,18 +99,19 @@ changed_folders() {
 # preset `test`, whose objects the compiler cache has.
 sanitize() {
   local folder targets=() parsers
+  part "asan configuration" cmake --preset asan -DATTNSCOPE_SANITIZED="$(IFS=';'; echo "$*")"
   for folder in "$@"; do
     case $folder in
       ui|app) ;;
       profiler/analysis/lesson) targets+=(profiler_lesson_test) ;;
-      profiler/measure/gpu) [ ! -d build/test/tests/gpu ] || targets+=(gpu_seam_test gpu_toolkit_test) ;;
+      profiler/measure/gpu) [ ! -d build/asan/tests/gpu ] || targets+=(gpu_seam_test gpu_toolkit_test) ;;
       kernels) targets+=(kernels_test kernels_user_test) ;;
       *) targets+=("${folder//\//_}_test") ;;
     esac
   done
   mapfile -t parsers < <(sed -n 's/^attnscope_fuzz(\([a-z_]*\).*/fuzz_\1/p' tests/campaign/fuzz/CMakeLists.txt)
   targets+=("${parsers[@]}")
-  part "asan build" build asan -DATTNSCOPE_SANITIZED="$(IFS=';'; echo "$*")" --target "${targets[@]}"
+  part "asan build" cmake --build build/asan --target "${targets[@]}" -- --quiet
   check asan -R "^(campaign_)?($(IFS='|'; echo "${targets[*]}"))(\.[0-9]+)?$"
 }
 
@@ -131,8 +133,8 @@ if [ "$job" = all ]; then
   part "without CUDA" without_cuda
   part "benchmarks" build bench --target bench_model bench_verdicts bench_ui
   part "presets" configure dev tsan fuzz packages
-  mapfile -t folders < <(printf '%s\n' storage kernels/user profiler/plan profiler/measure $changed | sort -u)
-  sanitize "${folders[@]}"
+  mapfile -t sanitized < <(printf '%s\n' storage kernels/user profiler/plan profiler/measure $changed | sort -u)
+  sanitize "${sanitized[@]}"
   part "lint" bash cmake/lint.sh build/test --tidy $changed
 fi
 
