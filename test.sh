@@ -80,6 +80,8 @@ folders() { find kernels profiler storage ui app -name CMakeLists.txt -printf '%
 
 # The folders whose library or program has changes.
 changed_folders() {
+  local all file folder
+  mapfile -t all < <(folders)
   {
     if [ -n "${ATTNSCOPE_BASE:-}" ]; then
       git diff --name-only "$ATTNSCOPE_BASE"
@@ -89,9 +91,9 @@ changed_folders() {
     fi
     git ls-files --others --exclude-standard
   } | sort -u | while read -r file; do
-    while read -r folder; do
+    for folder in "${all[@]}"; do
       case $file in "$folder"/*) echo "$folder"; break ;; esac
-    done < <(folders)
+    done
   done | sort -u
 }
 
