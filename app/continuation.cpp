@@ -58,9 +58,11 @@ OpenedDevice open_device_of(const StoppedRun& stopped, const std::string& word, 
                             std::function<bool(int)> while_locked) {
   const RunSummary& run = stopped.run;
   const auto waits = [&](const Message& why) { reporter.report(LogEvent{"warning", text(why)}); };
-  Result<OpenedDevice, std::string> opened = is_elsewhere(word)
-                                                 ? reopen_elsewhere(word, run.device_uuid, counters, waits)
-                                                 : open_pinned_device(run.device_uuid, counters);
+  Result<OpenedDevice, std::string> opened = [&]() -> Result<OpenedDevice, std::string> {
+    if (is_elsewhere(word)) return reopen_elsewhere(word, run.device_uuid, counters, waits);
+    if (auto simulated = reopen_simulated(run.device_uuid, run.limits)) return std::move(*simulated);
+    return open_pinned_device(run.device_uuid, counters);
+  }();
   if (opened) {
     opened->simulated_because = run.simulated_because;  // as true as when it began
     return std::move(opened).value();

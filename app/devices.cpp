@@ -25,7 +25,7 @@
 #include "profiler/measure/remote/ssh.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/simulator/l2_behaviour.h"
-#include "storage/own_gpus.h"
+#include "storage/gpu_file.h"
 
 namespace attnscope {
 namespace {
@@ -53,13 +53,6 @@ OpenedDevice simulated(const DeviceLimits& limits, const std::string& why = {}, 
     announcement = say::terminal::simulated_with_l2_of{.simulated = announcement, .measured = behaviour.measured_on};
   }
   return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
-}
-
-/// Throws CommandError (usage) where their file is not understood.
-std::vector<OwnGpu> own_gpus() {
-  auto read = read_own_gpus(own_gpus_file());
-  if (!read) throw CommandError(ExitCode::usage, read.error());
-  return std::move(*read);
 }
 
 /// A device that ssh leads to, or why there is none, and whether it may well be there later.
@@ -110,11 +103,14 @@ OpenedDevice opened_library_process(const std::vector<std::string>& words, bool 
 
 DeviceLimits limits_of_known_gpu(std::string_view name) {
   if (const DeviceLimits* limits = find_gpu(name)) return *limits;
-  const std::vector<OwnGpu> own = own_gpus();
-  if (const OwnGpu* gpu = find_own_gpu(own, name)) return gpu->limits;
+  if (name.ends_with(".json")) {
+    auto gpu = read_gpu(name);
+    if (!gpu) throw CommandError(ExitCode::usage, Message::verbatim(gpu.error()));
+    return std::move(*gpu);
+  }
   std::vector<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
-  for (const OwnGpu& gpu : own) known.push_back(gpu.limits.name);
+  known.emplace_back("a file that ends in .json");
   throw CommandError(ExitCode::usage,
                      say::command::unknown_gpu{.name = name, .known = fmt::format("{}", fmt::join(known, ", "))});
 }
@@ -216,15 +212,16 @@ Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bo
   }
 }
 
+std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const DeviceLimits& limits) {
+  const auto [whose, unit] = unit_of(uuid);
+  if (simulated_uuid(limits) != whose) return std::nullopt;
+  return simulated(limits, {}, unit);
+}
+
 Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters) {
   const auto [whose, unit] = unit_of(uuid);
   for (const DeviceLimits& limits : known_gpus()) {
     if (simulated_uuid(limits) == whose) return simulated(limits, {}, unit);
-  }
-  if (const auto own = read_own_gpus(own_gpus_file())) {
-    for (const OwnGpu& gpu : *own) {
-      if (simulated_uuid(gpu.limits) == whose) return simulated(gpu.limits, {}, unit);
-    }
   }
   GpuOptions options;
   options.counters = counters;

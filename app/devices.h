@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,9 @@
 namespace attnscope {
 
 inline constexpr const char* device_help =
-    "GPU number, 'gpu' (the first), 'simulated' (an H200), 'simulated:NAME' (a public GPU or one of your own), or "
-    "'ssh:HOST' for the first GPU of another machine, 'ssh:HOST/DEVICE' for another device of it (default: GPU 0; "
+    "GPU number, 'gpu' (the first), 'simulated' (an H200), 'simulated:NAME' (a public GPU), 'simulated:FILE.json' "
+    "(a GPU as `attnscope model --print-gpu` prints it), or 'ssh:HOST' for the first GPU of another machine, "
+    "'ssh:HOST/DEVICE' for another device of it (default: GPU 0; "
     "simulated where this machine has no GPU and no driver)";
 
 struct OpenedDevice {
@@ -47,6 +49,8 @@ OpenedDevice open_device(std::string_view word, bool counters, const std::string
 /// The device that has this UUID, whatever its number is now. The error says what is wrong and what to do about it.
 Result<OpenedDevice, std::string> open_pinned_device(const std::string& uuid, bool counters);
 Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters);
+/// The simulated device with these limits, if that is its UUID: a run of a hypothetical GPU continues without its file.
+std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const DeviceLimits& limits);
 
 /// The text with a full stop at its end.
 [[nodiscard]] std::string as_sentence(std::string text);
@@ -55,8 +59,8 @@ Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uui
 [[nodiscard]] std::string describe(const GpuError&);
 
 /// The limits that `word` names, without opening a GPU where that can be avoided (for plans and models).
-/// A GPU of the user's own is known by its whole name. Throws CommandError (usage) for an unknown GPU, and where the
-/// list of the user's own has to be asked and cannot be read.
+/// A word that ends in ".json" is the file of a hypothetical GPU. Throws CommandError (usage) for an unknown GPU and
+/// for a file that is none.
 DeviceLimits limits_of_known_gpu(std::string_view name);
 
 }  // namespace attnscope

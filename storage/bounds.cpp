@@ -233,9 +233,6 @@ Message out_of_bounds(const MeasureOptions& options) {
   return first_of({outside("min_samples", options.min_samples, 0, most_samples),
                    outside("max_samples", options.max_samples, 0, most_samples),
                    outside("max_noise", options.max_noise, 0, largest_value),
-                   outside("planted share", options.planted.share, 0, largest_value),
-                   outside("planted every", options.planted.every, 0, most_samples),
-                   outside("planted offset", options.planted.offset, -1, most_samples),
                    outside("timeout_ms", static_cast<std::int64_t>(options.timeout.count()), 0, longest_ms)});
 }
 

@@ -34,8 +34,7 @@ bool of_two_programs(const RunSummary& run) {
 
 bool has_two_sides(const RunSummary& run) {
   // A file may say anything of itself.
-  return run.planned_points > 0 && run.planned_points % 2 == 0 &&
-         (run.preset == planted_preset || (run.preset == ab_preset && run.planned_points == 2));
+  return run.planned_points > 0 && run.planned_points % 2 == 0 && run.preset == ab_preset && run.planned_points == 2;
 }
 
 bool of_other_side(const RunSummary& run, std::size_t place) {

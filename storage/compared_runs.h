@@ -14,10 +14,8 @@
 
 namespace attnscope {
 
-/// Presets of runs that hold two sides of one length in the same rounds, the base first: what `attnscope ab` measured,
-/// and a plan measured twice, some of it slowed by a known share (PlantedChange).
+/// Preset of runs that hold two sides of one length in the same rounds, the base first: what `attnscope ab` measured.
 inline constexpr std::string_view ab_preset = "ab";
-inline constexpr std::string_view planted_preset = "planted";
 
 /// Presets of the two runs of `attnscope ab --base-program`, which measured one plan in the same rounds: they have one
 /// order of points, those of the base first.

@@ -48,11 +48,6 @@ MeasureOptions options_from(const json& text) {
   options.max_noise = text.value("max_noise", options.max_noise);
   options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
   options.seed = text.value("seed", options.seed);
-  if (const auto planted = text.find("planted"); planted != text.end()) {
-    options.planted = {.share = planted->at("share").get<double>(),
-                       .every = planted->at("every").get<int>(),
-                       .offset = planted->value("offset", -1)};
-  }
   options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
   return options;
 }
@@ -121,7 +116,7 @@ void read_stated_rates(const json& options, DeviceLimits& limits) {
   for (const std::string_view key : stated_rates) {
     const GpuValue& value = *find_gpu_value(key);
     const double is = stated->at(std::string(key)).get<double>();
-    if (!(is >= value.least && is <= value.most)) throw RowError(outside(value, is));
+    if (!(is >= value.least && is <= value.most)) throw RowError(Message::verbatim(outside(value, is)));
     value.set(limits, is);
   }
 }

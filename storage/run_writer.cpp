@@ -56,9 +56,6 @@ json to_json(const MeasureOptions& options) {
             {"timeout_ms", options.timeout.count()},
             {"seed", options.seed},
             {"input_kind", to_string(options.input_kind)}};
-  const PlantedChange& planted = options.planted;
-  if (planted.every > 0) text["planted"] = {{"share", planted.share}, {"every", planted.every}};
-  if (planted.offset >= 0) text["planted"]["offset"] = planted.offset;
   return text;
 }
 

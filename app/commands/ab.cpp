@@ -50,7 +50,6 @@ struct AbOptions {
   std::array<std::vector<std::string>, 2> sides;                    ///< base, other
   std::array<std::string, 2> programs{std::string(), own_program};  ///< base: empty for points
   std::string preset;
-  std::string plant;
   std::string device;
   std::string output;  ///< empty: nothing is kept
   std::string cache_control = "all";
@@ -235,7 +234,6 @@ class Turns {
 
 ExitCode ab_of_programs(AbOptions& options) {
   MeasureOptions measure = measure_options(options);
-  measure.planted = options.plant.empty() ? PlantedChange() : planted_change(options.plant);
   return ab_programs({.programs = options.programs,
                       .preset = options.preset,
                       .axes = options.axes,
@@ -332,7 +330,6 @@ Action add_ab(CLI::App& command, Arguments arguments) {
   command.add_option("--preset", options->preset, "Named sweep, of which AXES replace axes")
       ->type_name("NAME")
       ->needs(program);
-  command.add_option("--plant", options->plant)->group("")->needs(program);  // to try verdicts, see PlantedChange
   command
       .add_option(
           "-o,--output", options->output,

@@ -185,8 +185,7 @@ class ProgramTurns {
       if (round > 0 && ended_[place % points]) continue;
       const std::size_t side = place / points;
       programs_.mend(side);
-      const PointRecord record =
-          storable(programs_.of(side).measure(plan_.points[place % points], of_place(measure, place), cancel_));
+      const PointRecord record = storable(programs_.of(side).measure(plan_.points[place % points], measure, cancel_));
       if (record.disposition == Disposition::cancelled || cancel_.cancelled()) return false;
       keep(side, place % points, round, record);
     }
@@ -201,11 +200,6 @@ class ProgramTurns {
     }
     wrong_ = wrong_ || is_wrong(record.disposition);
     if (!measured_again(record.disposition)) ended_[place] = true;
-  }
-
-  [[nodiscard]] MeasureOptions of_place(MeasureOptions measure, std::size_t place) const {
-    if (!measure.planted.changes(place, 2 * plan_.points.size())) measure.planted.share = 0;
-    return measure;
   }
 
   [[nodiscard]] std::string side_word(std::size_t side) const {

@@ -64,15 +64,9 @@ namespace {
 
 /// What of the options makes another measurement: part of the plan's hash. What of --why a device counts is its own.
 std::string hashed_options(const CollectOptions& options) {
-  const PlantedChange& planted = options.measure.planted;
-  return fmt::format("counters {} verify {} {}{}{}{}{}", options.measure.counters, options.measure.verify,
+  return fmt::format("counters {} verify {} {}{}{}{}", options.measure.counters, options.measure.verify,
                      fmt::join(extra_counters(options.metrics), ","), options.why ? " why" : "",
-                     options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "",
-                     planted.every <= 0 ? ""
-                     : planted.offset >= 0
-                         ? fmt::format(" planted {}/{}/{}", planted.share, planted.every, planted.offset)
-                         : fmt::format(" planted {}/{}", planted.share, planted.every),
-                     own_kernels_digest());
+                     options.rounds > 1 ? fmt::format(" rounds {}", options.rounds) : "", own_kernels_digest());
 }
 
 void print_plan(const Collected& collected, const DeviceInfo& device, std::int64_t free_bytes, Output& out,
@@ -143,14 +137,8 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
 
 namespace {
 
-/// What is measured: where a change is planted in one of two sides, all of it twice, the second half with the change.
 SweepPlan plan_of(const CollectOptions& options, const DeviceLimits& limits, const CancelToken& cancel) {
-  SweepPlan plan = options.sweep.plan(limits, [&] { return cancel.cancelled(); });
-  if (options.measure.planted.every == 0 || options.measure.planted.offset >= 0) return plan;
-  plan.preset = planted_preset;
-  const std::vector<PointSpec> once = plan.points;
-  plan.points.insert(plan.points.end(), once.begin(), once.end());
-  return plan;
+  return options.sweep.plan(limits, [&] { return cancel.cancelled(); });
 }
 
 /// The run that goes on, where it decides on which device: unless the user names one.
@@ -300,35 +288,12 @@ ExitCode sweep(CollectOptions& options, Reporter& reporter, std::FILE* people, C
   return leave(device, code, reporter, options.result);
 }
 
-}  // namespace
-
-PlantedChange planted_change(const std::string& words) {
-  const char* const end = words.data() + words.size();
-  double percent = 0;
-  PlantedChange planted;
-  const auto [slash, no_percent] = std::from_chars(words.data(), end, percent);
-  if (no_percent == std::errc() && slash != end && *slash == '/' && percent >= 0 && percent <= 100) {
-    const auto [rest, no_number] = std::from_chars(slash + 1, end, planted.every);
-    planted.share = percent / 100;
-    if (no_number == std::errc() && rest == end && planted.every > 0) return planted;
-    if (no_number == std::errc() && planted.every > 0 && *rest == '/') {
-      const auto [last, no_offset] = std::from_chars(rest + 1, end, planted.offset);
-      if (no_offset == std::errc() && last == end && planted.offset >= 0 && planted.offset < planted.every)
-        return planted;
-    }
-  }
-  throw CommandError(ExitCode::usage, say::collect::no_planted_change{.words = words});
-}
-
-namespace {
-
 ExitCode collect(CollectOptions& options) {
   options.measure.counters = !options.no_counters;
   options.measure.verify = !options.no_verify;
   options.measure.max_samples = std::max(options.measure.max_samples, options.measure.min_samples);
   options.measure.timeout = std::chrono::milliseconds(std::llround(options.timeout_seconds * 1000));
   options.measure.extra_metrics = extra_counters(options.metrics);
-  if (!options.plant.empty()) options.measure.planted = planted_change(options.plant);
 
   CancelToken& cancel = cancel_on_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away cancels; it does not kill
@@ -432,8 +397,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   options->result.add_to(command, Output::tables, Output::File::no);
   options->result.exclude(jsonl);
   options->result.exclude(serve);
-  command.add_option("--plant", options->plant)->group("")->excludes(serve);  // to try verdicts, see PlantedChange
-  command.add_option("--continue-after", options->losses)->group("");         // internal, see continuation.h
+  command.add_option("--continue-after", options->losses)->group("");  // internal, see continuation.h
   command.add_option("--continue-on", options->continue_on)->group("");
   command.add_option("--continue-session", options->continue_session)->group("");
   command.add_option("--continue-requests", options->continue_requests)->group("");

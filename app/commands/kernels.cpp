@@ -151,7 +151,7 @@ Action add_kernels(CLI::App& command) {
   auto options = std::make_shared<BuildOptions>(*below);
   below->add_option("--arch", options->arch, "Architecture to compile for: sm_80, sm_90a, ...")->capture_default_str();
   below->add_option("--gpu", options->gpu, "GPU whose limits decide what is compiled (default: one of --arch)")
-      ->type_name("NAME");
+      ->type_name("NAME|FILE");
   below->add_option("--cache", options->cache, "Folder for the compiled kernels (default: the user's cache)")
       ->type_name("FOLDER");
   below->add_option("-j,--jobs", options->jobs, "Compilers at work at once (default: one a core)");

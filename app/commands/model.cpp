@@ -20,6 +20,7 @@
 #include "profiler/analysis/sharing.h"
 #include "profiler/analysis/speed_of_light.h"
 #include "profiler/units/spelling.h"
+#include "storage/gpu_file.h"
 
 namespace attnscope {
 namespace {
@@ -28,6 +29,7 @@ struct ModelOptions {
   explicit ModelOptions(CLI::App& command) : sweep(command, "") {}
   SweepOptions sweep;
   std::string gpu = "H200";
+  bool print_gpu = false;
   std::string ceilings;
   std::vector<std::string> against;
   bool launches = false;
@@ -150,6 +152,10 @@ std::vector<std::string> sharing_texts(const Theory& row, bool people) {
 
 ExitCode model(ModelOptions& options) {
   const DeviceLimits limits = limits_of_known_gpu(options.gpu);
+  if (options.print_gpu) {
+    options.output.line(gpu_text(limits));
+    return ExitCode::ok;
+  }
   DeviceRates rates = device_rates(limits);
   Message whose_rates = say::terminal::rates_by_table{.gpu = limits.name};
   if (!options.ceilings.empty()) {
@@ -227,9 +233,12 @@ ExitCode model(ModelOptions& options) {
 
 Action add_model(CLI::App& command) {
   auto options = std::make_shared<ModelOptions>(command);
-  command.add_option("--gpu", options->gpu, "The GPU whose limits decide what fits, and M")
-      ->type_name("NAME")
+  command
+      .add_option("--gpu", options->gpu,
+                  "The GPU whose limits decide what fits, and M: a public one, or a file that ends in .json")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
+  command.add_flag("--print-gpu", options->print_gpu, "Print that GPU as a file for --gpu, to be edited, and stop");
   CLI::Option* ceilings =
       command
           .add_option("--ceilings", options->ceilings,

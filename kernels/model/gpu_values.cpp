@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "kernels/model/device_rates.h"
-#include "messages/gpu_value.h"
-#include "messages/gpu_value_help.h"
 
 namespace attnscope {
 namespace {
@@ -32,80 +30,73 @@ void set_peaks(DeviceLimits& gpu) {
 
 // clang-format off: a line a value.
 constexpr std::array gpu_value_table{
-    GpuValue{"sm_count", "", said<say::gpu_value::sm_count>, said<say::gpu_value_help::sm_count>,
-             GpuValueSource::datasheet, 1, 4096, true,
+    GpuValue{"sm_count", "", "Streaming multiprocessors; unit peaks and the L2 rate scale with them", 1, 4096, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.sm_count); },
              [](DeviceLimits& g, double v) {
                g.sm_count = static_cast<int>(v);
                set_peaks(g);
              }},
-    GpuValue{"clock_ghz", "GHz", said<say::gpu_value::clock_ghz>, said<say::gpu_value_help::clock_ghz>,
-             GpuValueSource::datasheet, 0.1, 20, false, [](const DeviceLimits& g) { return g.boost_hz / 1e9; },
+    GpuValue{"clock_ghz", "GHz", "Highest SM clock", 0.1, 20, false,
+             [](const DeviceLimits& g) { return g.boost_hz / 1e9; },
              [](DeviceLimits& g, double v) {
                g.boost_hz = v * 1e9;
                set_peaks(g);
              }},
-    GpuValue{"shared_kib_per_sm", "KiB", said<say::gpu_value::shared_kib_per_sm>,
-             said<say::gpu_value_help::shared_kib_per_sm>, GpuValueSource::capability, 16, 16384, true,
+    GpuValue{"shared_kib_per_sm", "KiB", "Shared memory per SM", 16, 16384, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.shared_bytes_per_sm) / kib_bytes; },
              [](DeviceLimits& g, double v) { g.shared_bytes_per_sm = whole_bytes(v, kib_bytes); }},
-    GpuValue{"shared_kib_per_block", "KiB", said<say::gpu_value::shared_kib_per_block>,
-             said<say::gpu_value_help::shared_kib_per_block>, GpuValueSource::capability, 15, 16383, true,
+    GpuValue{"shared_kib_per_block", "KiB",
+             "Shared memory limit per block; the paper's M is this divided by the element size", 15, 16383, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.shared_bytes_per_block) / kib_bytes; },
              [](DeviceLimits& g, double v) { g.shared_bytes_per_block = whole_bytes(v, kib_bytes); }},
-    GpuValue{"registers_per_sm", "", said<say::gpu_value::registers_per_sm>,
-             said<say::gpu_value_help::registers_per_sm>, GpuValueSource::capability, 8192, 1048576, true,
+    GpuValue{"registers_per_sm", "", "32-bit registers per SM", 8192, 1048576, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.registers_per_sm); },
              [](DeviceLimits& g, double v) { g.registers_per_sm = std::llround(v); }},
-    GpuValue{"threads_per_sm", "", said<say::gpu_value::threads_per_sm>, said<say::gpu_value_help::threads_per_sm>,
-             GpuValueSource::capability, 1024, 16384, true,
+    GpuValue{"threads_per_sm", "", "Resident threads per SM", 1024, 16384, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.max_threads_per_sm); },
              [](DeviceLimits& g, double v) { g.max_threads_per_sm = static_cast<int>(v); }},
-    GpuValue{"blocks_per_sm", "", said<say::gpu_value::blocks_per_sm>, said<say::gpu_value_help::blocks_per_sm>,
-             GpuValueSource::capability, 1, 256, true,
+    GpuValue{"blocks_per_sm", "", "Resident blocks per SM", 1, 256, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.max_blocks_per_sm); },
              [](DeviceLimits& g, double v) { g.max_blocks_per_sm = static_cast<int>(v); }},
-    GpuValue{"l2_mib", "MiB", said<say::gpu_value::l2_mib>, said<say::gpu_value_help::l2_mib>,
-             GpuValueSource::datasheet, 1, 65536, true,
+    GpuValue{"l2_mib", "MiB", "L2 capacity", 1, 65536, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.l2_bytes) / mib_bytes; },
              [](DeviceLimits& g, double v) { g.l2_bytes = whole_bytes(v, mib_bytes); }},
-    GpuValue{"dram_gib", "GiB", said<say::gpu_value::dram_gib>, said<say::gpu_value_help::dram_gib>,
-             GpuValueSource::datasheet, 1, 16384, true,
+    GpuValue{"dram_gib", "GiB", "DRAM capacity", 1, 16384, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.dram_bytes) / gib_bytes; },
              [](DeviceLimits& g, double v) { g.dram_bytes = whole_bytes(v, gib_bytes); }},
-    GpuValue{"dram_gb_per_second", "GB/s", said<say::gpu_value::dram_gb_per_second>,
-             said<say::gpu_value_help::dram_gb_per_second>, GpuValueSource::datasheet, 10, 1e6, false,
+    GpuValue{"dram_gb_per_second", "GB/s", "Peak DRAM rate by datasheet", 10, 1e6, false,
              [](const DeviceLimits& g) { return g.dram_bytes_per_second / 1e9; },
              [](DeviceLimits& g, double v) { g.dram_bytes_per_second = v * 1e9; }},
-    GpuValue{"l2_bytes_per_clock", "B/clk/SM", said<say::gpu_value::l2_bytes_per_clock>,
-             said<say::gpu_value_help::l2_bytes_per_clock>, GpuValueSource::inherited, 1, 4096, false,
-             [](const DeviceLimits& g) { return g.stated.l2_bytes; },
+    GpuValue{"l2_bytes_per_clock", "B/clk/SM", "Bytes from L2 per clock and SM while all SMs read; 32 on an H200", 1,
+             4096, false, [](const DeviceLimits& g) { return g.stated.l2_bytes; },
              [](DeviceLimits& g, double v) {
                g.stated.l2_bytes = v;
                set_peaks(g);
              }},
-    GpuValue{"tensor_flop_per_clock", "FLOP/clk/SM", said<say::gpu_value::tensor_flop_per_clock>,
-             said<say::gpu_value_help::tensor_flop_per_clock>, GpuValueSource::datasheet, 64, 1048576, false,
+    GpuValue{"tensor_flop_per_clock", "FLOP/clk/SM",
+             "FLOPs of fp16 and bf16 matrix products per clock and SM; 4096 on an H200", 64, 1048576, false,
              [](const DeviceLimits& g) { return g.stated.tensor_flops; },
              [](DeviceLimits& g, double v) {
                g.stated.tensor_flops = v;
                set_peaks(g);
              }},
-    GpuValue{"exponentials_per_clock", "1/clk/SM", said<say::gpu_value::exponentials_per_clock>,
-             said<say::gpu_value_help::exponentials_per_clock>, GpuValueSource::architecture, 1, 4096, false,
+    GpuValue{"exponentials_per_clock", "1/clk/SM", "exp2 per clock and SM; 16 on all public GPUs", 1, 4096, false,
              [](const DeviceLimits& g) { return g.stated.exponentials; },
              [](DeviceLimits& g, double v) { g.stated.exponentials = v; }},
 };
 // clang-format on
 
-Message wrong_name(const std::string& name) {
+std::string wrong_name(const std::string& name) {
   const bool blank_ends = name.empty() || name.front() == ' ' || name.back() == ' ';
   const bool control =
       std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
   if (blank_ends || control || name.size() > longest_gpu_name) {
-    return say::gpu_value::bad_name{.most = longest_gpu_name};
+    return fmt::format("the name must have 1 to {} characters, no control characters, and no space at its ends",
+                       longest_gpu_name);
   }
-  if (const DeviceLimits* known = find_gpu(name)) return say::gpu_value::public_name{.gpu = known->name};
+  if (const DeviceLimits* known = find_gpu(name)) {
+    return fmt::format("the name is that of a public GPU, {}; use another name", known->name);
+  }
   return {};
 }
 
@@ -125,24 +116,20 @@ const GpuValue* find_gpu_value(std::string_view key) {
   return found == gpu_value_table.end() ? nullptr : found;
 }
 
-Message outside(const GpuValue& value, double is) {
-  const auto number = [](double each) { return fmt::format("{:.6g}", each); };
-  return say::gpu_value::outside{.label = value.label(),
-                                 .value = number(is),
-                                 .unit = value.unit,
-                                 .least = number(value.least),
-                                 .most = number(value.most)};
+std::string outside(const GpuValue& value, double is) {
+  return fmt::format("{} is {:.6g}; it must be {:.6g} to {:.6g}", value.key, is, value.least, value.most);
 }
 
-Message wrong_gpu(const DeviceLimits& gpu) {
-  if (Message wrong = wrong_name(gpu.name); !wrong.empty()) return wrong;
+std::string wrong_gpu(const DeviceLimits& gpu) {
+  if (std::string wrong = wrong_name(gpu.name); !wrong.empty()) return wrong;
   for (const GpuValue& value : gpu_value_table) {
     const double is = value.get(gpu);
     if (is >= value.least && is <= value.most) continue;  // not a number is in no range
     return outside(value, is);
   }
   if (gpu.shared_bytes_per_block + gpu.shared_bytes_reserved > gpu.shared_bytes_per_sm) {
-    return say::gpu_value::block_over_sm{.reserved = gpu.shared_bytes_reserved / 1024};
+    return fmt::format("shared_kib_per_block must be at least {} KiB below shared_kib_per_sm",
+                       gpu.shared_bytes_reserved / 1024);
   }
   return {};
 }

@@ -1,33 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of a GPU that somebody may state of one of their own, as a table: what an editor offers, a file holds and
-// a what-if multiplies.
+// Values of a GPU that a JSON file may state (storage/gpu_file.h) and that a what-if multiplies.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "kernels/model/device_limits.h"
-#include "kernels/model/message.h"
 
 namespace attnscope {
-
-/// Where a public GPU's value comes from.
-enum class GpuValueSource : std::uint8_t {
-  datasheet,     ///< the product's
-  capability,    ///< the CUDA programming guide's table of compute capabilities
-  architecture,  ///< its table of arithmetic throughput
-  inherited,     ///< measured on one GPU, and taken over by all (device_rates())
-};
 
 /// One line of the table: adding a value is adding a line.
 struct GpuValue {
   std::string_view key;   ///< in files, with its unit: "l2_mib"
-  std::string_view unit;  ///< for people: "MiB", "a clock and SM"; empty: a count
-  Saying label = nullptr;
-  Saying help = nullptr;
-  GpuValueSource source = GpuValueSource::datasheet;
+  std::string_view unit;  ///< for people: "MiB"; empty: a count
+  std::string_view help;
   double least = 0;
   double most = 0;
   bool whole = true;
@@ -38,11 +25,10 @@ struct GpuValue {
 /// nullptr for an unknown key.
 [[nodiscard]] const GpuValue* find_gpu_value(std::string_view key);
 
-/// That it is no such value.
-[[nodiscard]] Message outside(const GpuValue&, double is);
-/// What is wrong with a GPU of one's own, in one sentence: a value outside its range, a block with more shared memory
-/// than an SM has for it, a name that cannot be. Empty where nothing is.
-[[nodiscard]] Message wrong_gpu(const DeviceLimits&);
+/// Error for a value outside its range.
+[[nodiscard]] std::string outside(const GpuValue&, double is);
+/// Error for a name or value that a hypothetical GPU cannot have; empty if there is none.
+[[nodiscard]] std::string wrong_gpu(const DeviceLimits&);
 /// The longest name.
 inline constexpr std::size_t longest_gpu_name = 60;
 

@@ -50,26 +50,6 @@ struct CounterAvailability {
   Message fix;     ///< what to do on this machine, one sentence
 };
 
-/// A change of known size, to try verdicts on. Each timed sample of the plan ends with a spin on the device: the
-/// shortest one, `least_planted_spin_ns`, in all points alike, so that what launching it takes is in both sides of a
-/// ratio; in changed points, one in `every`, longer by `share` of what the point took with the shortest one in the same
-/// round.
-struct PlantedChange {
-  double share = 0;
-  int every = 0;  ///< 0: nothing is planted, no spin runs
-  int offset =
-      -1;  ///< of the points that are changed; below 0: the plan's second half, which repeats the first, has them
-
-  /// Whether a point of the plan is changed: one in `every`.
-  [[nodiscard]] bool changes(std::size_t place, std::size_t points) const {
-    if (every > 0 && offset >= 0) return place % static_cast<std::size_t>(every) == static_cast<std::size_t>(offset);
-    return every > 0 && place >= points / 2 && (place - points / 2) % static_cast<std::size_t>(every) == 0;
-  }
-};
-inline constexpr double least_planted_spin_ns = 1000;
-/// Of planted spins: the kernel record that says how long they were.
-inline constexpr const char* planted_spin_name = "planted spin";
-
 struct MeasureOptions {
   bool counters = true;
   bool verify = true;
@@ -83,7 +63,7 @@ struct MeasureOptions {
       15'000};  ///< for one point; sampling ends at it, a launch that outlives it is a `timeout`
   std::uint64_t seed = 20220527;
   InputKind input_kind = InputKind::normal;
-  PlantedChange planted = {};  ///< of one point: `share` is its own
+  std::chrono::nanoseconds spin{};  ///< added to each timed sample, for tests of verdicts; neither stored nor sent
   /// Another number, other addresses of all buffers; 0: wherever they are. Where they lie moves a time by half a
   /// percent. To an algorithm that is not built in, other inputs as well.
   std::uint64_t placement = 0;

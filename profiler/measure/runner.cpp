@@ -131,7 +131,6 @@ class Sweep {
 
   [[nodiscard]] MeasureOptions options_of(std::size_t i) const {
     MeasureOptions options = options_of_round_;
-    if (!options.planted.changes(i, plan_.points.size())) options.planted.share = 0;
     // What is not built in may take another turn in any round.
     const Algorithm* algorithm = device_.algorithms().find(plan_.points[i].algorithm);
     if (algorithm != nullptr && algorithm->facts().foreign) options.verify = options_.verify;

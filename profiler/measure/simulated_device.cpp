@@ -184,12 +184,7 @@ class SimulatedDevice final : public Device {
       sum.time_ns = sharing.ns;
       add_sharing(kernel_record(record, "all"), sharing, plan.schedule.link_bytes(), Provenance::simulated, played);
     }
-    if (options.planted.every > 0) {
-      const double with_least = sum.time_ns + least_planted_spin_ns;
-      const double longer = options.planted.share * with_least;
-      kernel_record(record, planted_spin_name).samples_ns = {least_planted_spin_ns + longer};
-      sum.time_ns = with_least + longer;
-    }
+    sum.time_ns += static_cast<double>(options.spin.count());
     add_values(kernel_record(record, "all"), sum, options);
     add_predicted_uses(kernel_record(record, "all"),
                        plan.schedule.empty() ? together : of_busiest_gpu(plan.schedule, times), played);

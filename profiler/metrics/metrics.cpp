@@ -229,9 +229,6 @@ constexpr auto metric_table = std::to_array<Metric>({
         .computed = [](const Evaluation& e) { return ratio(e.traffic(), e(key::model_compulsory_bytes)); }},
     {.key = key::arithmetic_intensity, .unit = "flop/byte", .label = said<say::metric::arithmetic_intensity>, .help = said<say::metric_help::arithmetic_intensity>, .on_heatmap = true, .level = "dram", .count_spread = dram_count_spread,
         .computed = [](const Evaluation& e) { return ratio(e.flops(), e.traffic()); }},
-#ifdef ATTNSCOPE_TEST_FIELD
-    {.key = "test_metric", .unit = "apple", .label = [] { return Message::verbatim("Test metric"); }, .help = [] { return Message::verbatim("Of the tests alone."); }},
-#endif
 });
 // clang-format on
 

@@ -203,12 +203,6 @@ const auto& fields() {
           .since = 5, .fallback = "1", .smallest = 1, .largest = most_gpus, .offered = {.least = 1, .most = 8}, .refusable = true, .nesting = 62, .stem = "gpus"}),
       field<problem, &AttentionProblem::gpu_order>({.name = "gpu_order", .label = said<say::field::gpu_order>, .help = said<say::field_help::gpu_order>, .meaning = said<say::facet_help::gpu_order>,
           .since = 5, .fallback = "contiguous", .words = words_of(gpu_orders), .refusable = true, .nesting = 61}),
-#ifdef ATTNSCOPE_TEST_FIELD
-      field<&PointSpec::test_real>({.name = "test_real", .label = [] { return Message::verbatim("Test number"); }, .help = [] { return Message::verbatim("of the tests alone"); },
-          .since = 7, .fallback = "2", .below = 40, .nesting = 66}),
-      field<&PointSpec::test_field>({.name = "test_field", .label = [] { return Message::verbatim("Test field"); }, .help = [] { return Message::verbatim("of the tests alone"); },
-          .since = 7, .fallback = "7", .smallest = 0, .largest = 99, .nesting = 65}),
-#endif
   };
   return table;
 }

@@ -25,14 +25,8 @@ struct PointSpec {
   TileShape tile = {};  ///< br and bc are 0 where an imported point does not say
   Knobs knobs = {};     ///< that were given; of an imported point any names
   CacheState cache = CacheState::cold;
-#ifdef ATTNSCOPE_TEST_FIELD
-  std::int64_t test_field = 7;  ///< stands for a field that comes later, in builds that test how little it takes
-  double test_real = 2;
-#endif
 
-  [[nodiscard]] Config config() const {
-    return {tile, knobs};
-  }
+  [[nodiscard]] Config config() const { return {tile, knobs}; }
   void set_config(Config config) {
     tile = config.tile;
     knobs = std::move(config.knobs);

@@ -366,33 +366,23 @@ TEST_F(Collect, whose_rates_a_simulation_takes_stands_in_its_run) {
   EXPECT_THAT(none.err, HasSubstr("holds no measured rates of a NVIDIA A100"));
 }
 
-TEST_F(Collect, a_gpu_of_ones_own_is_simulated_by_its_name) {
-  const std::filesystem::path gpus = folder_ / "data" / "attnscope" / "gpus.json";
-  std::filesystem::create_directories(gpus.parent_path());
-  const auto collect = [&] {
-    return run(folder_,
-               {"collect", "--device", "simulated:Fat H200", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_});
-  };
-  EXPECT_THAT(collect().err, HasSubstr("Fat H200")) << "nobody knows it yet";
-  std::ofstream(gpus) << R"({"version": 1, "gpus": [{"name": "Fat H200", "from": "H200", "values": {"l2_mib": 120}}]})";
-  const Outcome outcome = collect();
+TEST_F(Collect, a_gpu_of_a_file_is_simulated) {
+  const std::filesystem::path gpu = folder_ / "fat.json";
+  const Words words{"collect", "--device", "simulated:" + gpu.string(), "-a", "N=256", "--algorithms", "fa2", "-q",
+                    "-o",      file_};
+  std::ofstream(gpu) << R"({"name": "Fat H200", "from": "H200", "values": {"l2_mib": "big"}})";
+  const Outcome refused = run(folder_, words);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("fat.json: l2_mib must be a number"));
+  EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+  std::ofstream(gpu) << R"({"name": "Fat H200", "from": "H200", "values": {"l2_mib": 120}})";
+  const Outcome outcome = run(folder_, words);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::vector<RunSummary> runs = RunStore::open(file_, RunStore::Mode::read_only).runs();
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].device_name, "Fat H200");
   EXPECT_EQ(runs[0].limits.l2_bytes, 120 * 1024 * 1024);
   EXPECT_EQ(runs[0].l2_from, "NVIDIA H200");
-  std::ofstream(gpus)
-      << R"({"version": 1, "gpus": [{"name": "Fat H200", "from": "H200", "values": {"l2_mib": "big"}}]})";
-  const Outcome refused = collect();
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("gpus.json: l2_mib of Fat H200 is no number"));
-  EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
-  EXPECT_EQ(
-      run(folder_, {"collect", "--device", "simulated:A100", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_})
-          .exit_code,
-      0)
-      << "the public ones need no such file";
 }
 
 TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {

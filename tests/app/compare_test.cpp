@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -49,7 +48,6 @@ class Compare : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  const std::string planted_ = folder_ / "planted.attnscope";
   fs::path before_ = imported("before", "GPU X,mine,512,16,64,1000\nGPU X,mine,1024,16,64,4000\n");
 };
 
@@ -192,40 +190,17 @@ TEST_F(Compare, a_simulation_is_trusted_as_far_as_its_published_error) {
   EXPECT_GT(judged, 0U);
 }
 
-// Each changed point is slower by what was planted, and no other is.
-TEST_F(Compare, planted_changes_are_found) {
-  const Words words{"collect", "-d",   "simulated",     "--algorithms", "fa2", "-a",     "N=[256,512,1024,2048]",
-                    "-a",      "d=64", "--no-counters", "--quiet",      "-o",  planted_, "--plant"};
-  const Outcome collected = run(folder_, words + Words{"2/3"});
-  ASSERT_EQ(collected.exit_code, 0) << collected.err;
-  const Outcome outcome = compared({planted_, "--format", "json"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];
-  ASSERT_EQ(rows.size(), 4U);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_NEAR(rows[i]["ratio"].get<double>(), i % 3 == 0 ? 1.02 : 1, 1e-12) << i;
-    EXPECT_EQ(rows[i]["verdict"], i % 3 == 0 ? "SLOWER" : "SAME") << i;
-  }
-  EXPECT_EQ(compared({planted_, "--fail-on-regression", "1"}).exit_code, 4);
-  EXPECT_EQ(compared({planted_, "--fail-on-regression", "2.5"}).exit_code, 0);
-  for (const char* wrong : {"2", "2/0", "-1/3", "2/3x", "x/3"}) {
-    const Outcome refused = run(folder_, words + Words{wrong});
-    EXPECT_EQ(refused.exit_code, 2) << wrong;
-    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
-  }
-}
-
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
 // The stand-in's kernels take 10 us, give or take 10 ns.
-TEST_F(Compare, a_planted_change_is_a_timed_spin) {
+TEST_F(Compare, planted_changes_are_found) {
   Process::Options options = on_stand_in();
-  const Outcome collected =
-      run(folder_, {"collect", "-d",      "gpu", "--algorithms", "naive",         "-a",          "N=[128,256]",
-                    "-a",      "d=64",    "-a",  "heads=1",      "--no-counters", "--no-verify", "--rounds",
-                    "5",       "--quiet", "-o",  planted_,       "--plant",       "5/2"},
-          options);
-  ASSERT_EQ(collected.exit_code, 0) << collected.err;
-  const Outcome outcome = compared({planted_, "--format", "json"});
+  options.program = ATTNSCOPE_PLANT_CHANGES;
+  const std::string planted = folder_ / "planted.attnscope";
+  const Outcome recorded =
+      run(folder_, {planted, "gpu", "5", "2", "5", "algorithm=naive", "N=[128,256]", "d=64", "heads=1"}, options);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const Words sides{planted + ":1", "--with", planted + ":2"};
+  const Outcome outcome = compared(sides + Words{"--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];
   ASSERT_EQ(rows.size(), 2U);
@@ -234,34 +209,7 @@ TEST_F(Compare, a_planted_change_is_a_timed_spin) {
   EXPECT_EQ(rows[0]["interleaved"], "yes");
   EXPECT_NEAR(rows[1]["ratio"].get<double>(), 1, 2e-3);
   EXPECT_EQ(rows[1]["verdict"], "SAME");
-  // What went through a JSON export, rounds and clocks, is judged alike.
-  const Outcome exported = run(folder_, {"export", planted_, "--format", "json"});
-  ASSERT_EQ(exported.exit_code, 0) << exported.err;
-  nlohmann::json halves = nlohmann::json::parse(exported.out);
-  const nlohmann::json points = halves["points"];
-  std::array<std::string, 2> imported_halves;
-  for (const std::size_t half : {0U, 1U}) {
-    const auto middle = points.begin() + static_cast<std::ptrdiff_t>(points.size() / 2);  // in the order of the plan
-    halves["points"] = half == 0 ? nlohmann::json(points.begin(), middle) : nlohmann::json(middle, points.end());
-    const fs::path text = folder_ / fmt::format("half-{}.json", half);
-    std::ofstream(text) << halves.dump();
-    imported_halves.at(half) = folder_ / fmt::format("half-{}.attnscope", half);
-    const Outcome imported = run(folder_, {"import", text, "-o", imported_halves.at(half)});
-    ASSERT_EQ(imported.exit_code, 0) << imported.err;
-  }
-  const nlohmann::json apart = nlohmann::json::parse(
-      compared({imported_halves[0], "--with", imported_halves[1], "--format", "json"}).out)["rows"];
-  ASSERT_EQ(apart.size(), 2U);
-  for (std::size_t i = 0; i < apart.size(); ++i) {
-    EXPECT_EQ(apart[i]["rounds"], 5);
-    EXPECT_EQ(apart[i]["floor"], "rounds");  // of two recordings now, as far as anyone can tell
-    for (const char* value : {"base_ns", "other_ns", "verdict", "base_cycles"}) {
-      EXPECT_EQ(apart[i][value], rows[i][value]) << value;
-    }
-    EXPECT_NEAR(apart[i]["ratio"].get<double>(), rows[i]["ratio"].get<double>(), 1e-4);
-  }
-  // Whoever reads the points sees what was planted.
-  EXPECT_THAT(run(folder_, {"export", planted_, "--format", "csv"}).out, HasSubstr("planted spin"));
+  EXPECT_EQ(compared(sides + Words{"--fail-on-regression", "1"}).exit_code, 4);
 }
 #endif
 

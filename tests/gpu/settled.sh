@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What has to be shown of counting, on a machine with a GPU:
 #   tests/gpu/settled.sh PROGRAMS [FOLDER]
-# PROGRAMS holds attnscope, gpu_device_test and bench_counters (symbolic links will do). Runs the GPU's tests, prints where
-# the time of counting goes and what counters cost in the preset `quick`, and lets Nsight Compute judge odd shapes. Logs and runs go
+# PROGRAMS holds attnscope and gpu_device_test (symbolic links will do). Runs the GPU's tests, prints what counters cost
+# in the preset `quick`, and lets Nsight Compute judge odd shapes. Logs and runs go
 # to FOLDER (default: a temporary one). Exit status 1 when anything failed. About five minutes on an H200.
 set -uo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -29,7 +29,6 @@ collect() {
   "$programs/attnscope" collect --device gpu --quiet -o "$name.attnscope" "$@"
 }
 
-lines=140 step bench-counters "$programs/bench_counters" 20
 lines=45 step settled-and-order "$programs/gpu_device_test" --gtest_filter='SettledBytes*:SettledPoint*:TileOrder*' --gtest_brief=1
 
 # The first run compiles; of a single point, what opening costs with counters and without.

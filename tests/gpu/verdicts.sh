@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # How often verdicts are right on a GPU:
-#   tests/gpu/verdicts.sh ATTNSCOPE [FOLDER]
-# Plants changes of known size (a timed spin at the end of each sample: PlantedChange in profiler/measure/device.h) in about
+#   tests/gpu/verdicts.sh ATTNSCOPE PLANT_CHANGES [FOLDER]
+# Plants changes of known size (a timed spin at the end of each sample: plant_changes.cpp) in about
 # 200 points of ten rounds, and holds the verdicts of `attnscope compare` to them; then records one build five times, 2,000
 # points each, and counts what is called FASTER or SLOWER. Prints two tables. About six minutes on an H200, of which one
 # compiles. Only a part: PARTS=planted or PARTS=same; what is planted: PLANTED="2/1 5/200" (percent/one in so many).
 # Exit status 1 where a recording or comparison failed.
 set -uo pipefail
-attnscope=$(realpath "${1:?usage: tests/gpu/verdicts.sh ATTNSCOPE [FOLDER]}")
-folder=${2:-$(mktemp -d)}
+attnscope=$(realpath "${1:?usage: tests/gpu/verdicts.sh ATTNSCOPE PLANT_CHANGES [FOLDER]}")
+plant_changes=$(realpath "${2:?usage: tests/gpu/verdicts.sh ATTNSCOPE PLANT_CHANGES [FOLDER]}")
+folder=${3:-$(mktemp -d)}
 device=${DEVICE:-gpu}
 mkdir -p "$folder" && cd "$folder" || exit 2
 export ATTNSCOPE_CACHE_DIR=${ATTNSCOPE_CACHE_DIR:-$folder/cache}
@@ -31,18 +32,19 @@ compared() {
   "$attnscope" compare "$@" --format json >"$name.json" 2>>compare.log || { echo "failed: $name (compare.log)" >&2; failed=1; }
 }
 
-planted_points=(--algorithms fa2 -a "N=${PLANTED_N:-[1024:2560:32]}" -a 'd=[64,128]' -a 'heads=[16,32]' -a batch=2)
+planted_points=(algorithm=fa2 "N=${PLANTED_N:-[1024:2560:32]}" 'd=[64,128]' 'heads=[16,32]' batch=2)
 same_points=(--algorithms 'fa2,fa3' -a "N=${SAME_N:-[512:2496:16]}" -a 'd=[64,128]' -a 'heads=[8,16]' -a 'mask=[full,causal]')
 
 planted() {
   local rounds=${ROUNDS:-10} plant
-  collect warm-up "${planted_points[@]}" # compiles
   printf '%-9s %6s %8s %7s %19s %6s %11s %13s %8s %8s %8s\n' planted rows changed found 'of spread to 0.75%' false 'within 1%' \
     'ratio, median' covered unchanged spread
   for plant in ${PLANTED:-2/1 2/10 2/100 5/200 1/10}; do
     local name=planted-${plant/\//-}
-    collect "$name" "${planted_points[@]}" --rounds "$rounds" --plant "$plant"
-    compared "$name" "$name.attnscope"
+    rm -f "$name.attnscope"
+    "$plant_changes" "$name.attnscope" "$device" "${plant%/*}" "${plant#*/}" "$rounds" "${planted_points[@]}" >>collect.log 2>&1 ||
+      { echo "failed: $name (collect.log)" >&2; failed=1; }
+    compared "$name" "$name.attnscope:1" --with "$name.attnscope:2"
     python3 - "$plant" "$name.json" <<'PYTHON' || failed=1
 import json, statistics, sys
 

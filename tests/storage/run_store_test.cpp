@@ -111,8 +111,6 @@ TEST(RunStore, keeps_every_field_of_a_run) {
   EXPECT_EQ(run.options.timeout, header.options.timeout);
   EXPECT_EQ(run.options.seed, header.options.seed);
   EXPECT_EQ(run.options.input_kind, header.options.input_kind);
-  EXPECT_EQ(run.options.planted.share, 0.02);
-  EXPECT_EQ(run.options.planted.every, 10);
 }
 
 TEST(RunStore, keeps_every_field_of_a_point) {

@@ -57,7 +57,6 @@ RunHeader full_header() {
   header.options.timeout = std::chrono::milliseconds(1234);
   header.options.seed = 0xFFFF'FFFF'FFFF'FFFFULL;
   header.options.input_kind = InputKind::descending;
-  header.options.planted = {.share = 0.02, .every = 10};
   return header;
 }
 

@@ -19,7 +19,6 @@
 #include "storage/exchange/import.h"
 #include "storage/migrations.h"
 #include "tests/kernels/clustered.h"
-#include "tests/profiler/plan/later_field.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
@@ -137,107 +136,12 @@ TEST(Fields, EachReachesHashEventFileExportAndImport) {
   }
 }
 
-// A build with ATTNSCOPE_TEST_FIELD has a field of schema 7, and nothing else of it.
-TEST(Fields, OneThatCameLaterIsAColumnWithItsFallbackInOlderFiles) {
-  if (newest_field_schema() <= static_cast<int>(frozen_steps().size())) {
-    GTEST_SKIP() << "this build has no field that came later; ATTNSCOPE_TEST_FIELD adds one";
-  }
-  const Field& later = point_fields().back();
-  const TemporaryFolder folder;
-  const auto file = folder / "old.attnscope";
-  std::vector<PointSpec> before;
-  {
-    // As a program before the field wrote it.
-    SQLite::Database old(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    migrate(old, migrations().first(frozen_steps().size()));
-    old.exec(
-        "INSERT INTO devices (id, uuid, simulated, ordinal, name, compute_major, compute_minor, sm_count, "
-        "max_threads_per_block, max_threads_per_sm, max_blocks_per_sm, registers_per_sm, shared_bytes_per_block, "
-        "shared_bytes_per_sm, shared_bytes_reserved, l2_bytes, dram_bytes, dram_bytes_per_second, "
-        "l2_bytes_per_second, tensor_flops) VALUES (1, 'GPU-1', 0, 0, 'G', 9, 0, 132, 1024, 2048, 32, 65536, 1, 1, 1, "
-        "1, 1, 1, 1, 1)");
-    old.exec("INSERT INTO environments VALUES (1, '', '', '', '', '', '', '')");
-    old.exec(
-        "INSERT INTO runs (id, device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
-        "started_at, finished_at, uid) VALUES (1, 1, 1, 'p', '[]', '', 1, '{}', 'complete', '', '', 'u')");
-    old.exec(
-        "INSERT INTO points (run_id, plan_index, device_id, algorithm, pass, dtype, mask, batch, heads_q, heads_kv, "
-        "n_q, n_k, d, dropout, page, deterministic, br, bc, cache, disposition, reason, provenance, wall_seconds, "
-        "recorded_at) VALUES (1, 0, 1, 'fa2', 'fwd', 'fp16', 'none', 1, 1, 1, 8, 8, 64, 0, 0, 0, 64, 64, 'cold', "
-        "'ok', '', 'measured', 1, '')");
-  }
-  const RunStore viewer = RunStore::open(file, Mode::read_only);
-  EXPECT_EQ(field_text(later, viewer.points().at(0).record.spec), later.fallback);
-  {
-    RunStore store = RunStore::open(file, Mode::collect);
-    EXPECT_EQ(store.schema_version(), newest_field_schema());
-    PointRecord record = simple_record(64);
-    ASSERT_TRUE(set_field(later, record.spec, "42").ok());
-    store.add_point(store.begin_run(full_header()), 0, record);
-    EXPECT_EQ(field_text(later, store.points().at(0).record.spec), later.fallback);
-    EXPECT_EQ(store.points().at(1).record.spec, record.spec);
-  }
-  SQLite::Database database(file.string());
-  EXPECT_EQ(database.execAndGet("SELECT sum(" + std::string(later.name) + ") FROM v_points").getInt(), 7 + 42);
-  const std::string axis = std::string(later.name) + "=[3,5]";
-  const auto specs = points_of({"N=256", std::string_view(axis), "algorithm=naive"}, built_in_algorithms());
-  ASSERT_EQ(specs.size(), 2U);
-  EXPECT_EQ(field_text(later, specs[1]), "5");
-}
-
-std::vector<const char*> with(std::span<const char* const> steps, const char* next) {
-  std::vector<const char*> all(steps.begin(), steps.end());
-  all.push_back(next);
-  return all;
-}
-
 bool has_column(SQLite::Database& database, const std::string& table, const std::string& column) {
   SQLite::Statement found(database, "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?");
   found.bind(1, table);
   found.bind(2, column);
   found.executeStep();
   return found.getColumn(0).getInt() == 1;
-}
-
-TEST(Migrations, AStepMadeOfFieldsIsFrozenAsItIsBeforeAnotherFollows) {
-  const std::vector<Field>& fields = test::fields_with_a_later_one();
-  const std::size_t before = frozen_steps().size();
-  ASSERT_EQ(fields.back().since, static_cast<int>(before) + 1) << "the field of the tests is of the next schema";
-  const std::vector<std::string> shipped = schema_steps(frozen_steps(), fields);
-  ASSERT_EQ(shipped.size(), before + 1);
-  SQLite::Database file(":memory:", SQLite::OPEN_READWRITE);
-  migrate(file, shipped);
-  ASSERT_TRUE(has_column(file, "points", "strip"));
-
-  const std::vector<const char*> frozen = with(frozen_steps(), shipped.back().c_str());
-  EXPECT_EQ(schema_steps(frozen, fields), shipped);
-  const std::vector<std::string> later = schema_steps(with(frozen, "CREATE TABLE shelves (x INTEGER)"), fields);
-  ASSERT_EQ(later.size(), before + 2);
-  migrate(file, later);
-  EXPECT_TRUE(has_column(file, "shelves", "x")) << "a file of the field's schema gets the step that came after";
-  SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
-  migrate(fresh, later);
-  EXPECT_TRUE(has_column(fresh, "points", "strip"));
-  EXPECT_TRUE(has_column(fresh, "shelves", "x"));
-}
-
-TEST(Migrations, AStepInTheNumberOfAFieldIsNoneWithoutAWord) {
-  const auto refused = [](std::span<const char* const> frozen, std::span<const Field> fields) -> std::string {
-    try {
-      static_cast<void>(schema_steps(frozen, fields));
-    } catch (const std::logic_error& error) {
-      return error.what();
-    }
-    return {};
-  };
-  std::vector<Field> fields = test::fields_with_a_later_one();
-  EXPECT_EQ(refused(frozen_steps(), fields), "");
-  // Files of its schema would have the column and lack the table.
-  EXPECT_THAT(refused(with(frozen_steps(), "CREATE TABLE shelves (x INTEGER, airstrip TEXT)"), fields),
-              ::testing::AllOf(HasSubstr("field strip"), HasSubstr("schema 7")));
-  // No step would add its column.
-  fields.back().since = static_cast<int>(frozen_steps().size());
-  EXPECT_THAT(refused(frozen_steps(), fields), HasSubstr("field strip is of schema 6"));
 }
 
 // Whatever a field says, each has its column in files of its schema.

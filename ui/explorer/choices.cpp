@@ -13,7 +13,6 @@
 #include "messages/value.h"
 #include "profiler/plan/fields.h"
 #include "ui/models/curve_series.h"
-#include "ui/process/own_gpu_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -57,12 +56,11 @@ Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
 }
 
 Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
-  const OwnGpu* own = OwnGpuList::instance().find(name);
-  const auto gpus = known_gpus();
-  const bool known = std::ranges::find(gpus, name, &DeviceLimits::name) != gpus.end();
-  if (!known && own == nullptr) return Failure{Message(say::explorer_page::no_such_device{.name = name})};
-  choices.device = known ? name : own->limits.name;
-  choices.own = known ? nullptr : std::make_shared<const DeviceLimits>(own->limits);
+  if (std::ranges::find(known_gpus(), name, &DeviceLimits::name) == known_gpus().end()) {
+    return Failure{Message(say::explorer_page::no_such_device{.name = name})};
+  }
+  choices.device = name;
+  choices.own = nullptr;
   return std::monostate();
 }
 

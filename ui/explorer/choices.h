@@ -22,11 +22,11 @@ namespace attnscope::ui {
 
 struct ExplorerChoices {
   analysis::ExploredPoint point;
-  std::string device;  ///< DeviceLimits::name of a public GPU, or of one of the user's own
+  std::string device;  ///< DeviceLimits::name
   /// Shared memory of a block, in bytes: the paper's rule then picks the tile. Empty: the tile is chosen by hand.
   std::optional<std::int64_t> m_bytes = {};
   WhatIf what_if = {};
-  /// The values of a GPU of the user's own, as they were when it was chosen; null for a public one.
+  /// The values of a GPU of a file or of a recorded run; null for a public one.
   std::shared_ptr<const DeviceLimits> own = {};
 
   /// Measured of such a GPU, in an open file: rates of the predicted times; null: by table. Nothing that is chosen.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/model/ceilings.h"
+#include "kernels/model/gpu_values.h"
 #include "storage/measured_rates.h"
-#include "ui/process/own_gpu_list.h"
 
 namespace attnscope::ui {
 

@@ -60,9 +60,9 @@ void ExplorerPage::build_bar() {
     flow->addWidget(made);
     return made;
   };
-  QPushButton* own = button(QStringLiteral("own-gpus"), qtext(say::explorer_page::own_gpus{}),
-                            qtext(say::explorer_page::own_gpus_help{}));
-  connect(own, &QPushButton::clicked, this, &ExplorerPage::edit_own_gpus);
+  QPushButton* open_file = button(QStringLiteral("open-gpu"), qtext(say::explorer_page::open_gpu{}),
+                                  qtext(say::explorer_page::open_gpu_help{}));
+  connect(open_file, &QPushButton::clicked, this, &ExplorerPage::choose_gpu_file);
   QPushButton* best = button(QStringLiteral("default-tile"), qtext(say::explorer_page::default_tile{}),
                              qtext(say::explorer_page::default_tile_help{}));
   connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);

@@ -2,8 +2,10 @@
 #include "ui/pages/explorer_page.h"
 
 #include <QEvent>
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QJsonArray>
+#include <QMessageBox>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalBlocker>
@@ -15,6 +17,7 @@
 #include "kernels/tile_table.h"
 #include "messages/explorer_page.h"
 #include "profiler/plan/fields.h"
+#include "storage/gpu_file.h"
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
@@ -26,8 +29,6 @@
 #include "ui/explorer/recorded_gpus.h"
 #include "ui/explorer/tile_grid_view.h"
 #include "ui/explorer/unit_bars.h"
-#include "ui/panels/gpu_dialog.h"
-#include "ui/process/own_gpu_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
@@ -138,7 +139,6 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   row->addWidget(card_area_, 1);
   column->addWidget(measuring_);
 
-  connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, &ExplorerPage::follow_own_gpus);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::forget_rates);
@@ -152,11 +152,11 @@ void ExplorerPage::list_devices() {
   const QSignalBlocker quiet(device_);
   device_->clear();
   for (const DeviceLimits& gpu : known_gpus()) device_->addItem(QString::fromStdString(gpu.name));
-  for (const OwnGpu& gpu : OwnGpuList::instance().gpus()) device_->addItem(QString::fromStdString(gpu.limits.name));
+  for (const auto& gpu : opened_gpus_) device_->addItem(QString::fromStdString(gpu->name));
   for (const LoadedRun& run : workspace_.runs()) {
-    const std::string& name = run.info->summary.device_name;
-    if (limits_of_gpu(name) != nullptr || recorded_gpu(workspace_, name) == nullptr) continue;
-    if (device_->findText(QString::fromStdString(name)) < 0) device_->addItem(QString::fromStdString(name));
+    const QString name = QString::fromStdString(run.info->summary.device_name);
+    if (device_->findText(name) >= 0 || recorded_gpu(workspace_, name.toStdString()) == nullptr) continue;
+    device_->addItem(name);
   }
   // What is explored stays at hand, also when its file is closed.
   const QString chosen = QString::fromStdString(chosen_.choices.device);
@@ -164,32 +164,34 @@ void ExplorerPage::list_devices() {
   device_->setCurrentIndex(device_->findText(chosen));
 }
 
-void ExplorerPage::follow_own_gpus() {
-  list_devices();
-  if (chosen_.choices.own == nullptr) return;
-  // Its values may be others by now, or it is gone.
-  State next = chosen_;
-  const QString name = QString::fromStdString(next.choices.device);
-  if (!take_device(next.choices, name, workspace_)) {
-    (void)choose(next.choices, QStringLiteral("device"), QString::fromStdString(known_gpus().front().name));
-  }
-  apply(next);
+void ExplorerPage::choose_gpu_file() {
+  const QString file = QFileDialog::getOpenFileName(this, qtext(say::explorer_page::open_gpu_title{}), {},
+                                                    qtext(say::explorer_page::open_gpu_filter{}));
+  if (file.isEmpty()) return;
+  const QString wrong = open_gpu(file);
+  if (!wrong.isEmpty()) QMessageBox::warning(this, qtext(say::explorer_page::open_gpu_title{}), wrong.toHtmlEscaped());
 }
 
-void ExplorerPage::edit_own_gpus() {
-  auto* dialog = new GpuDialog(device_->currentText(), this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  if (!chosen_.choices.what_if.changes_nothing()) {
-    const DeviceLimits wanted = limits_of(chosen_.choices);
-    const OwnGpu* own = OwnGpuList::instance().find(chosen_.choices.device);
-    // All values are the GPU's own, whichever it began as; a recorded one began as none.
-    const bool listed = own != nullptr || limits_of_gpu(chosen_.choices.device) != nullptr;
-    const std::string from = own != nullptr ? own->from : listed ? chosen_.choices.device : known_gpus().front().name;
-    const DeviceLimits values = wanted.stated.tensor_flops > 0 ? wanted : own_gpu_like(wanted, wanted.name);
-    dialog->begin(values, QString::fromStdString(from),
-                  QString::fromStdString(wanted.name).left(static_cast<qsizetype>(longest_gpu_name)));
-  }
-  dialog->open();
+QString ExplorerPage::open_gpu(const QString& file) {
+  auto read = read_gpu(file.toStdString());
+  if (!read) return to_qstring(read.error());
+  const auto gpu = std::make_shared<const DeviceLimits>(std::move(*read));
+  std::erase_if(opened_gpus_, [&](const auto& opened) { return opened->name == gpu->name; });
+  opened_gpus_.push_back(gpu);
+  State next = chosen_;
+  next.choices.device = gpu->name;
+  next.choices.own = gpu;
+  change(std::move(next), qtext(say::explorer_page::did_choose{.what = "device"}));
+  list_devices();
+  return {};
+}
+
+bool ExplorerPage::take_gpu(ExplorerChoices& choices, const QString& name) const {
+  const auto opened = std::ranges::find(opened_gpus_, name.toStdString(), [](const auto& gpu) { return gpu->name; });
+  if (opened == opened_gpus_.end()) return take_device(choices, name, workspace_);
+  choices.device = (*opened)->name;
+  choices.own = *opened;
+  return true;
 }
 
 void ExplorerPage::show_measured() {
@@ -225,12 +227,15 @@ void ExplorerPage::keep_choices() {
         const QJsonObject choices = state[QStringLiteral("choices")].toObject();
         if (!choices.isEmpty()) chosen_.choices.what_if = {};  // it is there where something is supposed
         take_json(choices, chosen_.choices);
+        (void)take_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
         measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
         if (!state[QStringLiteral("pins")].isArray()) return;
         chosen_.pins.clear();
         for (const auto& each : state[QStringLiteral("pins")].toArray()) {
           if (chosen_.pins.size() == most_pins) break;
-          take_json(each.toObject(), chosen_.pins.emplace_back(default_choices()));
+          const QJsonObject pin = each.toObject();
+          take_json(pin, chosen_.pins.emplace_back(default_choices()));
+          (void)take_gpu(chosen_.pins.back(), pin[QStringLiteral("device")].toString());
         }
       });
 }
@@ -296,8 +301,8 @@ void ExplorerPage::end_work() {
 void ExplorerPage::edit(const QString& name, const QString& text, int gesture) {
   State next = chosen_;
   const auto done = choose(next.choices, name, text);
-  const bool recorded = !done && name == QLatin1String("device") && take_device(next.choices, text, workspace_);
-  if (!done && !recorded) return editors_->show_error(name, qtext(done.error()));
+  const bool listed = !done && name == QLatin1String("device") && take_gpu(next.choices, text);
+  if (!done && !listed) return editors_->show_error(name, qtext(done.error()));
   editors_->show_error(name, {});
   if (next == chosen_) return;
   change(std::move(next), qtext(say::explorer_page::did_choose{.what = name.toStdString()}), name, gesture);

@@ -76,6 +76,9 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   [[nodiscard]] MeasuringCard& measuring() const { return *measuring_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
+  /// Chooses the GPU of that file (storage/gpu_file.h). The error is one line.
+  [[nodiscard]] QString open_gpu(const QString& file);
+
   // To be connected to.
   void edit(const QString& name, const QString& text, int gesture);
   void pin();
@@ -104,8 +107,9 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   void build_editors();
   /// Those that files made known since, with their knobs.
   void take_new_kernels();
-  void follow_own_gpus();
-  void edit_own_gpus();
+  void choose_gpu_file();
+  /// Takes the GPU of an opened file or of a recorded run. False if there is none of that name.
+  bool take_gpu(ExplorerChoices& choices, const QString& name) const;
   void follow_measuring();
   void fit_editors();
   void build_cards();
@@ -139,6 +143,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   class Change;
   Workspace& workspace_;
   std::map<std::string, std::shared_ptr<const StoredCeilings>> rates_;  ///< by GPU, of those that were asked about
+  std::vector<std::shared_ptr<const DeviceLimits>> opened_gpus_;
   State chosen_;
   std::shared_ptr<const Explored> shown_;
   bool behind_ = false;

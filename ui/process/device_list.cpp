@@ -7,7 +7,6 @@
 
 #include "messages/collect_panel.h"
 #include "profiler/measure/remote/ssh.h"
-#include "ui/process/own_gpu_list.h"
 #include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -41,11 +40,6 @@ std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& 
 }
 
 DeviceList::DeviceList(QObject* parent) : QObject(parent) {
-  connect(&OwnGpuList::instance(), &OwnGpuList::changed, this, [this] {
-    if (devices_.empty()) return;  // not asked for yet
-    list_simulated();
-    emit changed();
-  });
   connect(&probe_, &DeviceProbe::found, this, [this](const PlanEvent& plan) {
     std::optional<ListedDevice> device = listed_device(plan, probe_.argument());
     if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
@@ -78,19 +72,15 @@ void DeviceList::probe() {
 }
 
 void DeviceList::list_simulated() {
-  std::erase_if(devices_,
-                [](const ListedDevice& listed) { return listed.simulated && !is_remote_device(listed.argument); });
-  const auto list = [this](const std::string& gpu) {
-    const QString name = to_qstring(gpu);
+  for (const DeviceLimits& gpu : known_gpus()) {
+    const QString name = to_qstring(gpu.name);
     const QString word = QString(name).remove(QStringLiteral("NVIDIA "));
     devices_.push_back({QStringLiteral("simulated:") + word,
                         qtext(say::collect_panel::simulated_gpu{.gpu = word.toStdString()}),
                         name,
                         {},
                         true});
-  };
-  for (const DeviceLimits& gpu : known_gpus()) list(gpu.name);
-  for (const OwnGpu& gpu : OwnGpuList::instance().gpus()) list(gpu.limits.name);
+  }
 }
 
 /// Before the simulated ones, which need nobody to be found.
@@ -156,7 +146,6 @@ const ListedDevice* DeviceList::find(const QString& argument) const {
 const DeviceLimits& DeviceList::limits_of(const QString& argument) const {
   const ListedDevice* device = find(argument);
   const DeviceLimits* limits = device == nullptr ? nullptr : find_gpu(device->gpu.toStdString());
-  if (device != nullptr && limits == nullptr) limits = limits_of_gpu(device->gpu.toStdString());
   return limits == nullptr ? known_gpus().front() : *limits;
 }
 

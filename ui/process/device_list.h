@@ -51,7 +51,6 @@ class DeviceList : public QObject {
   void changed();
 
  private:
-  /// After the GPUs: the public ones, then the user's own.
   void list_simulated();
   void add(ListedDevice device);
   void ask_on();

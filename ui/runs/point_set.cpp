@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/measure/simulated_device.h"
 #include "storage/compared_runs.h"
-#include "ui/process/own_gpu_list.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
@@ -21,10 +19,6 @@ analysis::Run analysis_run(const RunInfo& info) {
   run.started_at = summary.started_at;
   run.provenance = summary.provenance;
   run.limits = summary.limits;
-  // A file does not keep what somebody states of units: the list does, while it has that very GPU.
-  const OwnGpu* own =
-      summary.provenance == Provenance::simulated ? OwnGpuList::instance().find(summary.device_name) : nullptr;
-  if (own != nullptr && simulated_uuid(own->limits) == summary.device_uuid) run.limits = own->limits;
   run.l2_from = summary.l2_from;
   run.planned_points = summary.planned_points;
   set_rounds(summary, run);

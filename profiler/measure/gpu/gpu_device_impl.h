@@ -179,8 +179,6 @@ class GpuDevice final : public Device {
   [[nodiscard]] Message too_few_bytes(const PointRecord& record) const;
 
   /// How long the spin at the end of each of a point's samples is.
-  std::chrono::nanoseconds planted_spin(std::vector<PreparedLaunch>& launches, TimingRequest request,
-                                        const PlantedChange& planted, const CancelToken& cancel);
   void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
             const CancelToken& cancel, double first_ns);
 

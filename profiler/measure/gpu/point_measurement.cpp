@@ -206,7 +206,6 @@ void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint
 void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
                             const CancelToken& cancel) {
   current_work_ = say::point::sharing_crashed{};
-  if (options.planted.every > 0) throw PointEnd(Disposition::infeasible, say::point::nothing_planted{});
   const auto begin = Clock::now();
   std::vector<ScheduleTimes> all;
   KernelRecord& whole = kernel_record(record, "all");
@@ -344,18 +343,6 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   }
 }
 
-std::chrono::nanoseconds GpuDevice::planted_spin(std::vector<PreparedLaunch>& launches, TimingRequest request,
-                                                 const PlantedChange& planted, const CancelToken& cancel) {
-  request.max_samples = request.min_samples;
-  request.each = false;
-  request.clock = false;
-  request.spin = std::chrono::nanoseconds(std::llround(least_planted_spin_ns));
-  // Also where nothing is changed: what came before is to be the same for both sides.
-  const LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, {});
-  return std::chrono::nanoseconds(
-      std::llround(least_planted_spin_ns + planted.share * summarize(samples.plan)->median));
-}
-
 void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
                      const CancelToken& cancel, double first_ns) {
   current_work_ = say::point::timing_crashed{};
@@ -368,19 +355,15 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
     record.clocks->throttled = slows_down(record.clocks->throttle_reasons);
   };
   const bool slow = options.slow_ns > 0 && first_ns > options.slow_ns;
-  TimingRequest request{.cache = record.spec.cache,
-                        .min_samples = slow ? 1 : options.min_samples,
-                        .max_samples = slow ? 1 : options.max_samples,
-                        .max_noise = options.max_noise,
-                        .each = !options.bare,
-                        .timeout = options.timeout,
-                        .spin = {},
-                        .clock = !options.bare,
-                        .expected_ns = first_ns};
-  if (options.planted.every > 0) {
-    request.spin = planted_spin(launches, request, options.planted, cancel);
-    kernel_record(record, planted_spin_name).samples_ns = {static_cast<double>(request.spin.count())};
-  }
+  const TimingRequest request{.cache = record.spec.cache,
+                              .min_samples = slow ? 1 : options.min_samples,
+                              .max_samples = slow ? 1 : options.max_samples,
+                              .max_noise = options.max_noise,
+                              .each = !options.bare,
+                              .timeout = options.timeout,
+                              .spin = options.spin,
+                              .clock = !options.bare,
+                              .expected_ns = first_ns};
   // Lines that a kernel asked L2 to keep outlast what makes it cold. Where no L2 can keep any, none has to be let go.
   (void)cuda_.cuCtxResetPersistingL2Cache();
   LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, read_clocks);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -15,25 +14,6 @@
 
 namespace attnscope::gpu {
 namespace {
-
-constexpr std::array<std::string_view, collect_part_count> part_words{"config", "image", "start", "before", "push",
-                                                                      "work",   "pop",   "stop",  "decode", "evaluate"};
-
-/// Adds the time of its scope to a part of the cost.
-class Stopwatch {
- public:
-  Stopwatch(CollectCost& cost, CollectPart part) : part_(cost.parts[static_cast<std::size_t>(part)]) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() {
-    part_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    ++part_.calls;
-  }
-
- private:
-  CollectCost::Part& part_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 void initialize(const CuptiApi& cupti) {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, params);
@@ -106,10 +86,6 @@ std::vector<double> whole(std::vector<double> values, const CounterConfig& confi
 
 }  // namespace
 
-std::string_view to_string(CollectPart part) {
-  return part_words[static_cast<std::size_t>(part)];
-}
-
 RangeProfiler::RangeProfiler(const CuptiApi& cupti, CUcontext context, int device, Reuse reuse)
     : cupti_(cupti), context_(context), host_(open_host(cupti, context, device)), reuse_(reuse) {
   enable();
@@ -139,9 +115,7 @@ void RangeProfiler::disable() noexcept {
 /// Between start and stop: one pass over the ranges.
 class RangeProfiler::Session {
  public:
-  Session(const CuptiApi& cupti, CUpti_RangeProfiler_Object* object, CollectCost& cost)
-      : cupti_(cupti), object_(object), cost_(cost) {
-    const Stopwatch watch(cost_, CollectPart::start);
+  Session(const CuptiApi& cupti, CUpti_RangeProfiler_Object* object) : cupti_(cupti), object_(object) {
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, params);
     params.pRangeProfilerObject = object_;
     cupti_.check(cupti_.cuptiRangeProfilerStart(&params), "cuptiRangeProfilerStart");
@@ -166,21 +140,14 @@ class RangeProfiler::Session {
   }
 
   void run(const Range& range) {
-    if (range.before) {
-      const Stopwatch watch(cost_, CollectPart::before);
-      range.before();
-    }
+    if (range.before) range.before();
     push(range.name);
-    {
-      const Stopwatch watch(cost_, CollectPart::work);
-      range.work();
-    }
+    range.work();
     pop();
   }
 
   /// True when this was the last pass.
   [[nodiscard]] bool stop() {
-    const Stopwatch watch(cost_, CollectPart::stop);
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, params);
     params.pRangeProfilerObject = object_;
     cupti_.check(cupti_.cuptiRangeProfilerStop(&params), "cuptiRangeProfilerStop");
@@ -190,7 +157,6 @@ class RangeProfiler::Session {
 
  private:
   void push(const std::string& name) {
-    const Stopwatch watch(cost_, CollectPart::push);
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params, params);
     params.pRangeProfilerObject = object_;
     params.pRangeName = name.c_str();
@@ -199,7 +165,6 @@ class RangeProfiler::Session {
   }
 
   void pop() {
-    const Stopwatch watch(cost_, CollectPart::pop);
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, params);
     params.pRangeProfilerObject = object_;
     cupti_.check(cupti_.cuptiRangeProfilerPopRange(&params), "cuptiRangeProfilerPopRange");
@@ -208,7 +173,6 @@ class RangeProfiler::Session {
 
   const CuptiApi& cupti_;
   CUpti_RangeProfiler_Object* object_;
-  CollectCost& cost_;
   bool started_ = false;
   bool pushed_ = false;
 };
@@ -245,7 +209,6 @@ RangeProfiler::Configured RangeProfiler::memory_for(const CounterConfig& config,
   std::vector<const char*> names;
   for (const std::string& metric : config.metrics()) names.push_back(metric.c_str());
   const std::size_t most_ranges = std::max(least_ranges, std::bit_ceil(ranges));
-  const Stopwatch watch(cost_, CollectPart::image);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
   size.pRangeProfilerObject = object_;
   size.pMetricNames = names.data();
@@ -270,7 +233,6 @@ void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
   given_->passes = 0;
   clear_counter_data();
 
-  const Stopwatch watch(cost_, CollectPart::config);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
   set.pRangeProfilerObject = object_;
   set.configSize = given_->config_image.size();
@@ -289,7 +251,6 @@ void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
 }
 
 void RangeProfiler::clear_counter_data() {
-  const Stopwatch watch(cost_, CollectPart::image);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
   init.pRangeProfilerObject = object_;
   init.counterDataSize = given_->counter_data.size();
@@ -313,7 +274,7 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
   std::size_t passes = 0;
   const std::size_t most_passes = 2 * config.passes() + 1;  // a bound against a library that never says it is done
   while (passes < most_passes && !complete) {
-    Session session(cupti_, object_, cost_);
+    Session session(cupti_, object_);
     try {
       for (const Range& range : ranges) session.run(range);
       complete = session.stop();
@@ -337,7 +298,6 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
 RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::span<const Range> ranges) {
   const std::vector<std::uint8_t>& counter_data = given_->counter_data;
   {
-    const Stopwatch watch(cost_, CollectPart::decode);
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
     params.pRangeProfilerObject = object_;
     cupti_.check(cupti_.cuptiRangeProfilerDecodeData(&params), "cuptiRangeProfilerDecodeData");
@@ -346,7 +306,6 @@ RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::sp
                        say::counters::ranges_dropped{.ranges = params.numOfRangeDropped});
     }
   }
-  const Stopwatch watch(cost_, CollectPart::evaluate);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
   info.pCounterDataImage = counter_data.data();
   info.counterDataImageSize = counter_data.size();

@@ -4,7 +4,6 @@
 
 #include <cuda.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,33 +18,6 @@
 #include "profiler/measure/gpu/cupti.h"
 
 namespace attnscope::gpu {
-
-/// What collecting is made of, for a table of where its time goes.
-enum class CollectPart {
-  config,    ///< the counters told to the GPU
-  image,     ///< the memory that takes their values made ready
-  start,     ///< a pass begun
-  before,    ///< Range::before
-  push,      ///< a range begun
-  work,      ///< Range::work
-  pop,       ///< a range ended
-  stop,      ///< a pass ended
-  decode,    ///< raw counters fetched
-  evaluate,  ///< metric values computed of them
-};
-inline constexpr std::size_t collect_part_count = static_cast<std::size_t>(CollectPart::evaluate) + 1;
-[[nodiscard]] std::string_view to_string(CollectPart);
-
-/// Host time by part, summed over calls.
-struct CollectCost {
-  struct Part {
-    double seconds = 0;
-    std::int64_t calls = 0;
-  };
-  std::array<Part, collect_part_count> parts;
-
-  [[nodiscard]] const Part& of(CollectPart part) const { return parts[static_cast<std::size_t>(part)]; }
-};
 
 /// Profiling of one context. Enabling is slow (a tenth of a second), so an object lives as long as its device; other
 /// metrics than before, or more ranges than room was made for, cost as much, since CUPTI (13.0) has to be enabled anew
@@ -78,9 +50,6 @@ class RangeProfiler {
   [[nodiscard]] std::map<std::string, std::vector<double>> collect(const CounterConfig& config,
                                                                    std::span<const Range> ranges);
 
-  /// Since this object was made, or since the last reset_cost().
-  [[nodiscard]] const CollectCost& cost() const { return cost_; }
-  void reset_cost() { cost_ = {}; }
   /// Whether configurations are used again: not once CUPTI has refused to.
   [[nodiscard]] bool reuses_config() const { return reuse_ == Reuse::config; }
 
@@ -113,7 +82,6 @@ class RangeProfiler {
   Reuse reuse_;
   std::optional<Configured> given_;  ///< since it was enabled
   bool configured_ = false;          ///< whether that is known to hold
-  CollectCost cost_;
 };
 
 }  // namespace attnscope::gpu

@@ -106,16 +106,10 @@ void fields(Io&& io, CounterAvailability& counters) {
   io("fix", fix);
 }
 template <class Io>
-void fields(Io&& io, PlantedChange& planted) {
-  auto& [share, every, offset] = planted;
-  io("share", share);
-  io("every", every);
-  io("offset", offset);
-}
-template <class Io>
 void fields(Io&& io, MeasureOptions& options) {
   auto& [counters, verify, extra_metrics, min_samples, max_samples, max_noise, bare, slow_ns, timeout, seed, input_kind,
-         planted, placement, keep_sources] = options;
+         spin, placement, keep_sources] = options;
+  static_cast<void>(spin);
   // Sources do not go over the wire with every record: whoever asks has the files of the kernels that it asks for.
   static_cast<void>(keep_sources);
   io("counters", counters);
@@ -131,7 +125,6 @@ void fields(Io&& io, MeasureOptions& options) {
       [](std::int64_t ms) { return std::chrono::milliseconds(ms); });
   io("seed", seed);
   io.word("input_kind", input_kind, parse_input_kind);
-  io("planted", planted);
   io("placement", placement);
 }
 template <class Io>

@@ -56,23 +56,6 @@ class BareGpu {
     counters_.emplace(cupti_, context_.get(), device_, limits_.compute_major, reuse);
   }
 
-  struct SessionCost {
-    std::size_t passes = 0;
-    CollectCost cost;
-  };
-  /// `rounds` rounds over an empty range with these counters alone. There is no collector afterwards, until
-  /// count_anew().
-  [[nodiscard]] SessionCost session_cost(const std::vector<std::string>& counters, int rounds) {
-    counters_.reset();
-    RangeProfiler profiler(cupti_, context_.get(), device_);
-    const CounterConfig config = profiler.host().configure(counters);
-    const std::vector<RangeProfiler::Range> ranges{{.name = "empty", .before = {}, .work = [] {}}};
-    (void)profiler.collect(config, ranges);
-    profiler.reset_cost();
-    for (int round = 0; round < rounds; ++round) (void)profiler.collect(config, ranges);
-    return {config.passes(), profiler.cost()};
-  }
-
   /// Counts launches from a cold L2, their write-back too.
   [[nodiscard]] std::map<std::string, std::vector<MetricValue>> count_cold(std::span<PreparedLaunch> launches) {
     const std::vector<std::span<PreparedLaunch>> one{launches};

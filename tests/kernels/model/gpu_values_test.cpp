@@ -28,7 +28,7 @@ DeviceLimits own_with(std::string_view key, double value) {
 TEST(GpuValues, AnOwnGpuBeginsWithAllThatThePublicOneHas) {
   for (const DeviceLimits& known : known_gpus()) {
     const DeviceLimits gpu = own_gpu_like(known, "mine");
-    EXPECT_TRUE(wrong_gpu(gpu).empty()) << known.name << ": " << text(wrong_gpu(gpu));
+    EXPECT_TRUE(wrong_gpu(gpu).empty()) << known.name << ": " << wrong_gpu(gpu);
     const DeviceRates rates = device_rates(gpu);
     const DeviceRates usual = device_rates(known);
     EXPECT_DOUBLE_EQ(rates.per_cycle.tensor, usual.per_cycle.tensor) << known.name;
@@ -66,12 +66,11 @@ TEST(GpuValues, PeaksGoWithSmsClockAndWhatEachDoesInAClock) {
 
 TEST(GpuValues, WhatAGpuCannotHaveIsNamed) {
   for (const double ends : {1, 4096}) EXPECT_TRUE(wrong_gpu(own_with("sm_count", ends)).empty()) << ends;
-  EXPECT_EQ(text(wrong_gpu(own_with("sm_count", 0))), "SMs is 0 : 1 to 4096 can be");
-  EXPECT_EQ(text(wrong_gpu(own_with("dram_gb_per_second", 2e6))), "DRAM rate is 2e+06 GB/s: 10 to 1e+06 can be");
+  EXPECT_EQ(wrong_gpu(own_with("sm_count", 0)), "sm_count is 0; it must be 1 to 4096");
+  EXPECT_EQ(wrong_gpu(own_with("dram_gb_per_second", 2e6)), "dram_gb_per_second is 2e+06; it must be 10 to 1e+06");
   EXPECT_FALSE(wrong_gpu(own_with("clock_ghz", std::numeric_limits<double>::quiet_NaN())).empty());
-  EXPECT_EQ(
-      text(wrong_gpu(own_with("shared_kib_per_block", 228))),
-      "A block has more shared memory than an SM has for it: 1 KiB of each SM's are the system's for every block");
+  EXPECT_EQ(wrong_gpu(own_with("shared_kib_per_block", 228)),
+            "shared_kib_per_block must be at least 1 KiB below shared_kib_per_sm");
   DeviceLimits gpu = own();
   for (const char* bad : {"", " mine", "mine ", "a\nb", "a\x7F"}) {
     gpu.name = bad;
@@ -80,7 +79,7 @@ TEST(GpuValues, WhatAGpuCannotHaveIsNamed) {
   gpu.name = std::string(longest_gpu_name + 1, 'x');
   EXPECT_FALSE(wrong_gpu(gpu).empty());
   gpu.name = "rtx 4090";
-  EXPECT_EQ(text(wrong_gpu(gpu)), "This is the name of a public GPU, NVIDIA GeForce RTX 4090: give yours another");
+  EXPECT_EQ(wrong_gpu(gpu), "the name is that of a public GPU, NVIDIA GeForce RTX 4090; use another name");
 }
 
 TEST(GpuValues, DigestsTellValuesApart) {

@@ -13,7 +13,6 @@
 #include "profiler/plan/fields.h"
 #include "tests/kernels/stated.h"
 #include "tests/profiler/analysis/fixtures.h"
-#include "tests/profiler/plan/later_field.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -186,24 +185,6 @@ TEST(Facets, FieldsKeepTheirWords) {
     ASSERT_EQ(values.size(), 2U) << words.key;
     EXPECT_EQ(values[0].text, words.usual);
     EXPECT_EQ(values[1].text, words.other);
-  }
-}
-
-TEST(Facets, AFieldThatComesLaterIsOfferedAsItStatesItself) {
-  const std::vector<Field>& fields = test::fields_with_a_later_one();
-  PointSpec told = fixtures::spec("fa2", 1024);
-  told.problem.page = 64;
-  const Points points({fixtures::ok_point(told), fixtures::ok_point(fixtures::spec("fa2", 1024))});
-  const PointTable table = points.table(Algorithms::known(), fields);
-  for (const auto& facets : {curve_facets(fields), map_facets(Algorithms::known(), fields)}) {
-    const auto found = std::ranges::find(facets, "strip", [](const FacetPtr& each) { return std::string(each->key); });
-    ASSERT_NE(found, facets.end());
-    EXPECT_EQ(text((*found)->label), "Strip");
-    EXPECT_EQ(text((*found)->help), "of the tests alone");
-    const auto& values = table.codes(**found).values;
-    ASSERT_EQ(values.size(), 2U);
-    EXPECT_EQ(values[0].text, "0");
-    EXPECT_EQ(values[1].text, "64");
   }
 }
 

@@ -14,7 +14,6 @@
 #include "profiler/plan/fields.h"
 #include "profiler/plan/sweep.h"
 #include "tests/profiler/analysis/fixtures.h"
-#include "tests/profiler/plan/later_field.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -83,15 +82,6 @@ TEST(MapAxes, WhatIsOnNoAxisIsAFacet) {
       EXPECT_NE(codes[0], codes[1]) << change << " beside " << rows << " x " << columns;
     }
   }
-}
-
-TEST(MapAxes, AFieldThatComesLaterIsAnAxis) {
-  const auto axes = point_axes(Algorithms::known(), test::fields_with_a_later_one());
-  const PointAxis* strip = find_axis(axes, "strip");
-  ASSERT_NE(strip, nullptr);
-  EXPECT_TRUE(strip->number);
-  EXPECT_THAT(strip->names, testing::ElementsAre("strip"));
-  for (const Knob& knob : built_in_algorithms().knobs()) EXPECT_NE(find_axis(axes, knob.name), nullptr) << knob.name;
 }
 
 TEST(MapAxes, NByDOfTheFastestTile) {

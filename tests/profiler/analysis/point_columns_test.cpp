@@ -14,7 +14,6 @@
 #include "profiler/measure/simulated_device.h"
 #include "profiler/metrics/rounds.h"
 #include "tests/profiler/analysis/fixtures.h"
-#include "tests/profiler/plan/later_field.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -146,10 +145,6 @@ std::vector<PointRecord> all_sorts() {
   told.spec.problem.page = 64;
   told.spec.problem.deterministic = true;
   told.spec.cache = CacheState::warm;
-#ifdef ATTNSCOPE_TEST_FIELD
-  told.spec.test_field = 12;
-  told.spec.test_real = 2.5;
-#endif
   records.push_back(told);
   records.push_back(in_rounds(fixtures::spec("naive", 1024), 4));
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
@@ -223,21 +218,6 @@ TEST(PointColumns, KeepWhatEachRoundFound) {
   ASSERT_TRUE(scatter);
   EXPECT_EQ(scatter->q1, 151);
   EXPECT_EQ(scatter->q3, 251);
-}
-
-TEST(PointColumns, AreOfTheFieldsThatTheyAreGiven) {
-  const std::vector<Field>& fields = test::fields_with_a_later_one();
-  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
-  record.spec.problem.page = 64;
-  PointColumns columns(fields);
-  columns.add(record);
-  EXPECT_EQ(columns.field("strip").number(0), 64);
-  EXPECT_EQ(columns.find_field("page"), nullptr);
-  EXPECT_EQ(columns.spec(0), record.spec);
-  constexpr std::array<std::string_view, 2> some{"strip", "mask"};
-  PointSpec part;
-  part.problem.page = 64;
-  EXPECT_EQ(columns.spec(0, some), part) << "no more than was asked for";
 }
 
 TEST(PointColumns, KeepAKnobThatTheyWereGiven) {

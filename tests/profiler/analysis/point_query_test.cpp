@@ -8,7 +8,6 @@
 #include "profiler/analysis/query_fields.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/profiler/analysis/fixtures.h"
-#include "tests/profiler/plan/later_field.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -206,14 +205,6 @@ TEST_F(PointQueryTest, KnobsAreFieldsWhoeverStatesThem) {
   // Asked of a table without it, no point has it.
   const auto query = PointQuery::parse("cluster:4", table);
   EXPECT_THAT(query->rows(Points(records()).table()), IsEmpty());
-}
-
-TEST_F(PointQueryTest, AFieldThatComesLaterIsAskedForByItsName) {
-  std::vector<PointRecord> later = records();
-  later[1].spec.problem.page = 64;
-  points = Points(later);
-  table = points.table(Algorithms::known(), test::fields_with_a_later_one());
-  EXPECT_THAT(rows("strip:64"), ElementsAre(1));
 }
 
 TEST_F(PointQueryTest, ABareNumberIsALengthOrATilesAndWhole) {

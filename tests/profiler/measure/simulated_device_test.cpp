@@ -171,18 +171,15 @@ TEST(SimulatedDevice, MemoryThatJustSufficesIsEnough) {
   }
 }
 
-TEST(SimulatedDevice, APlantedChangeIsAShareOfTheTimeWithItsLeastSpin) {
+TEST(SimulatedDevice, ASpinAddsToTheTime) {
   const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
   const PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 256, .n_k = 256, .d = 64}, .tile = {.br = 64, .bc = 64}};
   const auto ns = [&](const MeasureOptions& options) {
     return evaluate(metric_key::time_median_ns, device->measure(spec, options, {}))->value;
   };
-  const double plain = ns({});
-  for (const double share : {0.0, 0.02, 0.5}) {
-    MeasureOptions options;
-    options.planted = {.share = share, .every = 2};
-    EXPECT_DOUBLE_EQ(ns(options), (plain + least_planted_spin_ns) * (1 + share)) << share;
-  }
+  MeasureOptions options;
+  options.spin = std::chrono::microseconds(3);
+  EXPECT_DOUBLE_EQ(ns(options), ns({}) + 3000);
 }
 
 TEST(SimulatedDevice, SaysWhoseL2ItPlays) {

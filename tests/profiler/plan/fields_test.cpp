@@ -99,18 +99,5 @@ TEST(FieldTraits, AKnobThatNobodyStatesReadsAsItIs) {
   EXPECT_EQ(std::get<std::int64_t>(cluster.get(spec)), 4);
 }
 
-#ifdef ATTNSCOPE_TEST_FIELD
-// Whatever else a point has: no check of the problem knows this field.
-TEST(FieldTraits, ARealFieldKeepsToItsRange) {
-  const Field& field = *find_field("test_real");
-  PointSpec spec;
-  EXPECT_TRUE(set_field(field, spec, "0").ok());
-  EXPECT_TRUE(set_field(field, spec, "39.5").ok());
-  EXPECT_FALSE(set_field(field, spec, "40").ok());
-  EXPECT_FALSE(set_field(field, spec, "-0.1").ok());
-  EXPECT_EQ(spec.test_real, 39.5);
-}
-#endif
-
 }  // namespace
 }  // namespace attnscope

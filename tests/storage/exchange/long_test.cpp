@@ -145,7 +145,6 @@ TEST_F(LongExport, TimesAndRatesHaveTheirQuartiles) {
   EXPECT_EQ(bytes.at("q1") + bytes.at("q3") + bytes.at("samples"), "");
 }
 
-// Also one that is added to the table: builds with ATTNSCOPE_TEST_FIELD have a metric that nothing else names.
 TEST_F(LongExport, EveryMetricOfTheTableThatAPointHasIsARow) {
   PointRecord record = simple_record(64);
   record.kernels[0].metrics.clear();
@@ -162,9 +161,6 @@ TEST_F(LongExport, EveryMetricOfTheTableThatAPointHasIsARow) {
     EXPECT_EQ(std::stod(rows[i].at("value")), 1000.5 + 0.5 * static_cast<double>(i));
     EXPECT_EQ(rows[i].at("unit"), metrics_table()[i].unit);
   }
-#ifdef ATTNSCOPE_TEST_FIELD
-  EXPECT_EQ(line_of(rows, "", "test_metric").at("unit"), "apple");
-#endif
 }
 
 TEST_F(LongExport, AndTheWideOneSayWhatIsExtrapolated) {

@@ -8,7 +8,6 @@
 #include "kernels/common_knobs.h"
 #include "profiler/plan/fields.h"
 #include "tests/kernels/clustered.h"
-#include "tests/profiler/plan/later_field.h"
 #include "tests/ui/fixtures.h"
 #include "ui/models/points_order.h"
 #include "ui/models/points_table_model.h"
@@ -89,14 +88,12 @@ void change(PointSpec& spec, const Field& field) {
   FAIL() << field.name;
 }
 
-// Also of one that is added to the table, which nothing else names.
 TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
-  const std::vector<Field>& fields = test::fields_with_a_later_one();
-  for (const Field& field : fields) {
+  for (const Field& field : point_fields()) {
     std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
     ASSERT_NO_FATAL_FAILURE(change(records[1].spec, field));
-    PointsTableModel model(built_in_algorithms(), nullptr, fields);
-    model.set_points(fixtures::set_of(fixtures::shown(records), fields));
+    PointsTableModel model;
+    model.set_points(fixtures::set_of(fixtures::shown(records)));
     bool differs = false;
     for (int column = 0; column < model.columnCount(); ++column) {
       const auto text = [&](int row) { return model.index(row, column).data().toString(); };
@@ -107,23 +104,6 @@ TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
     }
     EXPECT_TRUE(differs) << field.name;
   }
-}
-
-TEST(PointsTableModel, AFieldThatComesLaterIsAColumnAsItStatesItself) {
-  PointsTableModel model(built_in_algorithms(), nullptr, test::fields_with_a_later_one());
-  const QAbstractItemModelTester tester(&model, Mode::Fatal);
-  std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
-  model.set_points(fixtures::set_of(fixtures::shown(records), test::fields_with_a_later_one()));
-  const int strip = model.column_of("Strip");
-  ASSERT_GE(strip, 0);
-  EXPECT_EQ(model.column_named("strip"), strip);
-  EXPECT_TRUE(model.headerData(strip, Qt::Horizontal, Qt::ToolTipRole).toString().contains("Of the tests alone"));
-  EXPECT_FALSE(model.column_in_use(strip));
-  records[1].spec.problem.page = 64;
-  model.set_points(fixtures::set_of(fixtures::shown(records), test::fields_with_a_later_one()));
-  EXPECT_TRUE(model.column_in_use(strip));
-  EXPECT_EQ(at(model, 0, "Strip").toString(), "");
-  EXPECT_EQ(at(model, 1, "Strip").toString(), "64");
 }
 
 // A file with a knob that no registry has brings a column, which moves those behind it.
@@ -208,9 +188,8 @@ TEST(PointsOrder, AnOrderThatWasPreparedIsTakenHoweverPointsCome) {
 }
 
 TEST(PointsTableModel, EveryFieldIsInTheDetails) {
-  const std::vector<Field>& fields = test::fields_with_a_later_one();
-  const std::vector<PointSetting> settings = point_settings(built_in_algorithms(), {}, fields);
-  for (const Field& field : fields) {
+  const std::vector<PointSetting> settings = point_settings(built_in_algorithms(), {});
+  for (const Field& field : point_fields()) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
     const auto html = [&](const PointRecord& of) {
       return describe_point_html(*fixtures::shown({of})[0].run, of, QPalette(), settings);
@@ -264,10 +243,6 @@ TEST(PointSettings, TitlesSayWhatIsUnusual) {
   spec.knobs = {{"raster", "heads_fastest"}, {"warps", 4}};
   EXPECT_EQ(unusual_settings(spec),
             (QStringList{"bwd", "dropout 0.25", "deterministic", "L2 warm", "heads fastest", "warps 4"}));
-  spec.problem.page = 64;
-  const auto settings = point_settings(built_in_algorithms(), {}, test::fields_with_a_later_one());
-  EXPECT_EQ(unusual_settings(spec, settings),
-            (QStringList{"bwd", "dropout 0.25", "deterministic", "strip 64", "L2 warm", "heads fastest", "warps 4"}));
 }
 
 TEST(PointsTableModel, SortsNumbersAsNumbers) {

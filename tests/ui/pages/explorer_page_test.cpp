@@ -23,7 +23,6 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "storage/run_store.h"
-#include "tests/profiler/plan/later_field.h"
 #include "tests/ui/window_test.h"
 #include "ui/explorer/choice_editors.h"
 #include "ui/explorer/figures_model.h"
@@ -91,17 +90,6 @@ class ExplorerPageTest : public ::testing::Test {
   Workspace workspace;
   ExplorerPage page{workspace};
 };
-
-TEST(ChoiceEditors, ARealFieldIsCappedByItsOwnRange) {
-  const std::array fields{*find_field("dropout"), test::real_field_from_2_to_40()};
-  const ChoiceEditors editors(nullptr, fields);
-  const auto range_of = [&](const char* name) {
-    const auto* spin = editors.findChild<QDoubleSpinBox*>(QString::fromLatin1(name));
-    return spin == nullptr ? std::pair(0.0, 0.0) : std::pair(spin->minimum(), spin->maximum());
-  };
-  EXPECT_EQ(range_of("dropout"), std::pair(0.0, 0.99));
-  EXPECT_EQ(range_of("rate"), std::pair(2.0, 39.99));
-}
 
 TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
   type("br", 128);

@@ -27,7 +27,6 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page_list.h"
-#include "ui/panels/gpu_dialog.h"
 #include "ui/panels/import_dialog.h"
 #include "ui/panels/remote_device_dialog.h"
 #include "ui/panels/report_dialog.h"
@@ -245,7 +244,6 @@ TEST_F(TabOrderTest, EveryStopOfEveryDialogIsNamedSeenAndInOrder) {
     window.show();
     ASSERT_EQ(window.workspace().open_now(file), QString());
     const std::pair<const char*, std::function<QDialog*()>> dialogs[] = {
-        {"gpu", [&] { return new GpuDialog({}, &window); }},
         {"import", [&] { return new ImportDialog({table}, &window); }},
         {"remote", [&] { return new RemoteDeviceDialog(&window); }},
         {"report", [&] { return new ReportDialog(window.workspace(), &window); }},

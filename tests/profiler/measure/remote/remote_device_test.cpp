@@ -173,7 +173,6 @@ TEST_F(Remote, RecordsArriveWhole) {
   options.timeout = std::chrono::milliseconds(1'234);
   options.seed = 0xffff'ffff'ffff'fffeULL;
   options.input_kind = InputKind::ascending;
-  options.planted = {.share = 0.02, .every = 10};
   const PointRecord got = device->measure(point_of(384), options, cancel);
 
   EXPECT_EQ(got.spec, point_of(384));
@@ -201,8 +200,6 @@ TEST_F(Remote, RecordsArriveWhole) {
   EXPECT_EQ(asked.timeout.count(), 1'234);
   EXPECT_EQ(asked.seed, 0xffff'ffff'ffff'fffeULL);
   EXPECT_EQ(asked.input_kind, InputKind::ascending);
-  EXPECT_EQ(asked.planted.share, 0.02);
-  EXPECT_EQ(asked.planted.every, 10);
 }
 
 // A counter that is no number would be zero bytes at the other end.

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/gpu_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "kernels/model/gpu_values.h"
+
+namespace attnscope {
+namespace {
+
+using Gpu = Result<DeviceLimits, std::string>;
+constexpr std::size_t largest_bytes = std::size_t{64} * 1024;
+
+}  // namespace
+
+Gpu parse_gpu(std::string_view text, const std::string& file) {
+  const auto fail = [&](const std::string& why) { return Failure{fmt::format("{}: {}", file, why)}; };
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto entry = [&](const char* name) { return json.is_object() ? json.find(name) : json.end(); };
+  const auto name = entry("name");
+  const auto from = entry("from");
+  const auto values = entry("values");
+  const bool complete = name != json.end() && name->is_string() && from != json.end() && from->is_string() &&
+                        values != json.end() && values->is_object();
+  if (!complete || json.size() != 3) return fail(R"(not a GPU: expected {"name": ..., "from": ..., "values": {...}})");
+  const DeviceLimits* base = find_gpu(from->get_ref<const std::string&>());
+  if (base == nullptr) return fail(fmt::format("'{}' is not a public GPU", from->get_ref<const std::string&>()));
+  DeviceLimits gpu = own_gpu_like(*base, name->get<std::string>());
+  for (const auto& [key, stated] : values->items()) {
+    const GpuValue* value = find_gpu_value(key);
+    if (value == nullptr) return fail(fmt::format("unknown value '{}'", key));
+    if (!stated.is_number()) return fail(fmt::format("{} must be a number", key));
+    const auto number = stated.get<double>();
+    // Checked before it is converted to an integer.
+    if (!(number >= value->least && number <= value->most)) return fail(outside(*value, number));
+    if (value->whole && number != std::floor(number)) return fail(fmt::format("{} must be a whole number", key));
+    value->set(gpu, number);
+  }
+  if (const std::string wrong = wrong_gpu(gpu); !wrong.empty()) return fail(wrong);
+  return gpu;
+}
+
+Gpu read_gpu(const std::filesystem::path& file) {
+  std::error_code error;
+  // Opening a pipe would wait for its writer.
+  if (!std::filesystem::is_regular_file(file, error)) {
+    return Failure{fmt::format("{}: {}", file.string(), error ? error.message() : "not a regular file")};
+  }
+  std::ifstream in(file, std::ios::binary);
+  std::string text(largest_bytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.is_open() || in.bad()) return Failure{fmt::format("{}: cannot be read", file.string())};
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > largest_bytes) {
+    return Failure{fmt::format("{}: larger than {} KiB", file.string(), largest_bytes / 1024)};
+  }
+  return parse_gpu(text, file.string());
+}
+
+std::string gpu_text(const DeviceLimits& gpu) {
+  const DeviceLimits* base = find_gpu(gpu.name);
+  const std::string name = base == nullptr ? gpu.name : "My " + gpu.name;
+  if (base == nullptr) {
+    const auto same_capability = [&](const DeviceLimits& known) {
+      return known.compute_major == gpu.compute_major && known.compute_minor == gpu.compute_minor;
+    };
+    base = &*std::ranges::find_if(known_gpus(), same_capability);  // that of a file is a public GPU's
+  }
+  const DeviceLimits stated = gpu.stated.tensor_flops > 0 ? gpu : own_gpu_like(gpu, name);
+  auto values = nlohmann::ordered_json::object();
+  for (const GpuValue& value : gpu_values()) {
+    const double is = value.get(stated);
+    if (value.whole) {
+      values[std::string(value.key)] = std::llround(is);
+    } else {
+      values[std::string(value.key)] = is;
+    }
+  }
+  const nlohmann::ordered_json json{{"name", name}, {"from", base->name}, {"values", std::move(values)}};
+  return json.dump(2);
+}
+
+}  // namespace attnscope

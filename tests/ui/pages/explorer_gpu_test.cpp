@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// GPUs other than the public ones: of a file in the explorer, with multiples, and several for one sweep.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QFile>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+#include "kernels/model/gpu_values.h"
+#include "storage/run_store.h"
+#include "tests/ui/window_test.h"
+#include "ui/pages/explorer_page.h"
+#include "ui/panels/collect_form.h"
+#include "ui/panels/collect_panel.h"
+
+namespace attnscope::ui {
+namespace {
+
+QString gpu_file(const QTemporaryDir& folder, const char* text) {
+  QFile file(folder.filePath("gpu.json"));
+  EXPECT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  file.write(text);
+  return file.fileName();
+}
+
+TEST(ExplorerGpuTest, AGpuOfAFileIsChosenAndStaysAtHand) {
+  const QTemporaryDir folder;
+  Workspace workspace;
+  ExplorerPage page(workspace);
+  settle();
+  const QString fat = R"({"name": "fat", "from": "H200", "values": {"shared_kib_per_sm": 456}})";
+  ASSERT_EQ(page.open_gpu(gpu_file(folder, qPrintable(fat))), QString());
+  settle();
+  EXPECT_EQ(page.shown()->exploration.device, "fat");
+  EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 456 * 1024);
+  EXPECT_TRUE(page.shown()->exploration.rates_inherited);
+  const QJsonObject state = page.state();
+  page.edit("device", "NVIDIA H200", -1);
+  page.edit("device", "fat", -1);
+  settle();
+  EXPECT_EQ(page.shown()->exploration.device, "fat");
+  page.edit("device", "NVIDIA H200", -1);
+  page.restore(state);
+  settle();
+  EXPECT_EQ(page.shown()->exploration.device, "fat");
+  const auto* devices = page.findChild<QComboBox*>(QStringLiteral("device"));
+  EXPECT_EQ(devices->currentText(), "fat");
+  const QString wrong = page.open_gpu(gpu_file(folder, R"({"name": "fat", "from": "H200", "values": {"sms": 1}})"));
+  EXPECT_TRUE(wrong.endsWith("gpu.json: unknown value 'sms'")) << wrong.toStdString();
+  EXPECT_EQ(page.chosen().choices.device, "fat");
+  ASSERT_EQ(page.open_gpu(gpu_file(folder, qPrintable(QString(fat).replace("456", "300")))), QString());
+  settle();
+  EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 300 * 1024);
+  page.undo_stack().undo();
+  settle();
+  EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 456 * 1024);
+  EXPECT_EQ(devices->findText("fat"), devices->count() - 1) << "once";
+}
+
+TEST(ExplorerGpuTest, WhatIfMultipliesAndIsUndone) {
+  Workspace workspace;
+  ExplorerPage page(workspace);
+  settle();
+  const auto dram_ns = [](const analysis::Exploration& e) { return e.light.of(GpuUnit::dram) * e.ns; };
+  const double before = dram_ns(page.shown()->exploration);
+  page.edit("what_if_dram", "200", -1);
+  page.edit("what_if_shared", "200", -1);
+  settle();
+  const analysis::Exploration& doubled = page.shown()->exploration;
+  EXPECT_EQ(doubled.device, "NVIDIA H200, shared memory x2, DRAM rate x2");
+  EXPECT_NEAR(dram_ns(doubled) / before, 0.5, 1e-9);
+  EXPECT_EQ(doubled.kernels.at(0).shared.sm_bytes, 2 * find_gpu("h200")->shared_bytes_per_sm);
+  page.edit("what_if_dram", "a lot", -1);
+  page.edit("what_if_dram", "nan", -1);
+  page.edit("what_if_dram", "100000", -1);
+  settle();
+  EXPECT_EQ(page.shown()->exploration.device, "NVIDIA H200, shared memory x2, DRAM rate x2");
+  ExplorerPage other(workspace);
+  other.restore(page.state());
+  settle();
+  EXPECT_EQ(other.shown()->exploration.device, page.shown()->exploration.device);
+  const auto* measure = page.findChild<QPushButton*>(QStringLiteral("measure"));
+  ASSERT_NE(measure, nullptr);
+  EXPECT_FALSE(measure->isEnabled()) << "nobody has it, and nobody saved it";
+}
+
+TEST(ExplorerGpuTest, ASweepRunsOnSeveralOneAfterAnother) {
+  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
+  const QTemporaryDir folder;
+  CollectPanel panel;
+  CollectForm& form = panel.form();
+  form.set_device("simulated:H100 SXM");
+  form.set_also({"simulated:A100 80GB", "simulated:H100 SXM", "simulated:none"});
+  EXPECT_EQ(form.also(), QStringList{"simulated:A100 80GB"}) << "each once, and those that there are";
+  form.set_preset({});
+  form.set_axes("N=256 d=64 heads=2");
+  form.set_database(folder.filePath("several.attnscope"));
+  ASSERT_EQ(panel.blocker(), QString());
+  EXPECT_TRUE(form.check().plan.contains("A100 80GB")) << form.check().plan.toStdString();
+  QSignalSpy ended(&panel, &CollectPanel::collection_ended);
+  panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
+  for (int i = 0; i < 2; ++i) {
+    const bool there = ended.count() > i || ended.wait(60000);
+    ASSERT_TRUE(there) << i;
+  }
+  settle();
+  EXPECT_FALSE(panel.running());
+  const std::vector<RunSummary> runs =
+      RunStore::open(folder.filePath("several.attnscope").toStdString(), RunStore::Mode::read_only).runs();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].device_name, "NVIDIA H100 SXM");
+  EXPECT_EQ(runs[1].device_name, "NVIDIA A100 80GB");
+  qunsetenv("ATTNSCOPE_COLLECTOR");
+}
+
+}  // namespace
+}  // namespace attnscope::ui
