@@ -64,7 +64,6 @@ class AxisCurveBuilder {
         request_(request),
         values_(table, {.metric = request.metric}),
         modelled_(table),
-        supposed_(table, request.what_if),
         column_(table.codes(*request.axis.facet)) {
     set_.metric = request.metric;
     set_.axis = request.axis;
@@ -237,10 +236,7 @@ class AxisCurveBuilder {
       point.row = row;
       if (const auto theory = modelled_.at(row, request_.metric)) {
         point.over_model = point.over_theory = middle.value / *theory;
-      }
-      ModelledValues& theory_drawn = request_.what_if.changes_nothing() ? modelled_ : supposed_;
-      if (const auto drawn = theory_drawn.at(row, request_.metric)) {
-        model.points.push_back({.n = place, .value = *drawn, .low = *drawn, .high = *drawn});
+        model.points.push_back({.n = place, .value = *theory, .low = *theory, .high = *theory});
       }
       curve.points.push_back(point);
     }
@@ -267,8 +263,7 @@ class AxisCurveBuilder {
   const AxisCurveRequest& request_;
   std::map<std::string, std::set<std::string>> labels_;  ///< of an algorithm's imported runs
   ComparedValues values_;
-  ModelledValues modelled_;  ///< on the devices as they are
-  ModelledValues supposed_;  ///< with what is supposed of their memories
+  ModelledValues modelled_;
   const CodeColumn& column_;
   bool name_devices_ = false;
   CurveSet set_;

@@ -20,8 +20,7 @@ struct AxisCurveRequest {
   /// Where neither axis nor group says the tile: the one that covers the most of the axis, or at each place its
   /// fastest.
   TileSelection::Rule tile = TileSelection::Rule::widest;
-  bool model = true;    ///< beside each curve, where theory has the metric
-  WhatIf what_if = {};  ///< as CurveRequest's
+  bool model = true;  ///< beside each curve, where theory has the metric
 };
 
 /// What narrows points to those of one plot: every field that neither the axis nor the group speaks for, but the

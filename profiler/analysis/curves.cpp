@@ -103,7 +103,6 @@ class CurveBuilder {
  public:
   CurveBuilder(const PointTable& table, const CurveRequest& request)
       : table_(table), request_(request), modelled_(table) {
-    for (const Run& run : table.runs()) supposed_.push_back(what_if(run.limits, request.what_if));
     set_.ordinate = request.ordinate;
     set_.per_head = request.per_head && request.ordinate == Ordinate::bytes;
   }
@@ -119,8 +118,6 @@ class CurveBuilder {
  private:
   [[nodiscard]] bool bytes() const { return request_.ordinate == Ordinate::bytes; }
   [[nodiscard]] const DeviceLimits& limits_of(const Strand& strand) const { return table_.runs()[strand.run].limits; }
-  /// What theory is drawn for.
-  [[nodiscard]] const DeviceLimits& supposed_of(const Strand& strand) const { return supposed_[strand.run]; }
 
   std::vector<Family> families_of(std::span<const Row> rows) {
     using Key = std::tuple<std::size_t, std::string_view, Provenance, std::string_view, std::string_view>;
@@ -347,7 +344,7 @@ class CurveBuilder {
   /// What depends on the tile: exact model, paper's count, and where the working set leaves the L2.
   void add_tile_theory(const Strand& strand, const Algorithm& algorithm) {
     const Config tile = common_tile(table_, strand.by_length);
-    const DeviceLimits& limits = supposed_of(strand);
+    const DeviceLimits& limits = limits_of(strand);
     if (!tile_stated(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
     if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
     if (!bytes()) return;
@@ -369,7 +366,7 @@ class CurveBuilder {
   }
 
   void add_model(const Strand& strand, const Algorithm& algorithm, const Config& tile) {
-    const DeviceLimits& limits = supposed_of(strand);
+    const DeviceLimits& limits = limits_of(strand);
     std::vector<std::int64_t> lengths(lengths_measured_.begin(), lengths_measured_.end());
     std::erase_if(lengths, [&](std::int64_t n) {
       const AttentionProblem problem = at_length(*problem_, n);
@@ -485,7 +482,6 @@ class CurveBuilder {
   const PointTable& table_;
   const CurveRequest& request_;
   ModelledValues modelled_;
-  std::vector<DeviceLimits> supposed_;  ///< by run
   CurveSet set_;
   std::optional<AttentionProblem> problem_;  ///< at its longest N
   std::int64_t last_ = 0;

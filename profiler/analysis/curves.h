@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/model/gpu_values.h"
 #include "kernels/model/message.h"
 #include "profiler/analysis/facets.h"
 #include "profiler/analysis/fitted_law.h"
@@ -44,7 +43,6 @@ struct CurveRequest {
   bool l2_boundary = true;
   bool per_head = false;   ///< of bytes
   bool residuals = false;  ///< CurvePoint::over_theory is wanted
-  WhatIf what_if = {};  ///< what is drawn of theory is of devices with these memories; measured points' ratios are not
 };
 
 struct CurvePoint {

@@ -82,8 +82,7 @@ const Exploration* ModelledValues::exploration_of(Row row) {
       !invalid_reason(spec.problem).empty()) {
     return nullptr;
   }
-  Exploration explored =
-      explore({.spec = std::move(spec)}, what_if(table_.run(row).limits, supposed_), table_.algorithms().registry());
+  Exploration explored = explore({.spec = std::move(spec)}, table_.run(row).limits, table_.algorithms().registry());
   if (!explored.refusal && !explored.kernels.empty()) {
     known->second = std::make_unique<const Exploration>(std::move(explored));
   }

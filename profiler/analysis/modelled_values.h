@@ -7,7 +7,6 @@
 #include <optional>
 #include <string_view>
 
-#include "kernels/model/gpu_values.h"
 #include "profiler/analysis/exploration.h"
 #include "profiler/analysis/point_table.h"
 
@@ -20,8 +19,8 @@ namespace attnscope::analysis {
 /// Of the points of one table, which has to outlive it; what is worked out of a point is kept.
 class ModelledValues {
  public:
-  explicit ModelledValues(const PointTable& table, const WhatIf& supposed = {}) : table_(table), supposed_(supposed) {}
-  /// In the metric's unit, on the device of the point's run, with what is supposed of its memories. Nothing without a
+  explicit ModelledValues(const PointTable& table) : table_(table) {}
+  /// In the metric's unit, on the device of the point's run. Nothing without a
   /// model of the metric or the algorithm, for a tile that is not stated or does not run there, and under masks whose
   /// squares are counted (is_quick()).
   [[nodiscard]] std::optional<double> at(Row row, std::string_view metric);
@@ -30,7 +29,6 @@ class ModelledValues {
   [[nodiscard]] const Exploration* exploration_of(Row row);
 
   const PointTable& table_;
-  WhatIf supposed_;
   std::map<Row, std::unique_ptr<const Exploration>> known_;  ///< null: theory says nothing of it
 };
 

@@ -536,16 +536,4 @@ void share_scale(std::span<TileMap* const> maps) {
   }
 }
 
-MapSlice slice_of(const TileMap& map, bool along_x, int fixed) {
-  MapSlice slice{.along_x = along_x, .fixed = fixed, .points = {}};
-  const auto count = static_cast<int>(along_x ? map.x.size() : map.y.size());
-  for (int i = 0; i < count; ++i) {
-    const TileCell& cell = map.at(along_x ? TileMap::Place{fixed, i} : TileMap::Place{i, fixed});
-    if (cell.value)
-      slice.points.push_back(
-          {.place = i, .value = *cell.value, .low = cell.low, .high = cell.high, .provenance = cell.provenance});
-  }
-  return slice;
-}
-
 }  // namespace attnscope::analysis

@@ -163,19 +163,4 @@ struct TileMap {
 /// comparison.
 void share_scale(std::span<TileMap* const> maps);
 
-/// Places along one axis of a map, the other fixed: a metric against it.
-struct MapSlice {
-  bool along_x = true;
-  int fixed = 0;  ///< the row, or the column
-  struct Point {
-    int place = 0;  ///< along the axis
-    double value = 0;
-    double low = 0;
-    double high = 0;
-    Provenance provenance = Provenance::measured;
-  };
-  std::vector<Point> points;  ///< of the places that have a value
-};
-[[nodiscard]] MapSlice slice_of(const TileMap&, bool along_x, int fixed);
-
 }  // namespace attnscope::analysis

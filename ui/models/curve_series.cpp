@@ -399,15 +399,4 @@ std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> ro
   return lines;
 }
 
-QString tiles_in_words(const CurveSet& set) {
-  QStringList words;
-  for (const Curve& curve : set.curves) {
-    if (curve.kind != CurveKind::measured || curve.points.empty() || !curve.points.back().row) continue;
-    const TileShape& tile = set.table().spec(*curve.points.back().row).tile;
-    if (tile.br > 0) words << QStringLiteral("%1 %2 × %3").arg(owner_words(curve.name)).arg(tile.br).arg(tile.bc);
-  }
-  words.removeDuplicates();
-  return words.join(QStringLiteral(", "));
-}
-
 }  // namespace attnscope::ui

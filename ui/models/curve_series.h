@@ -103,8 +103,6 @@ struct CurveSet {
 [[nodiscard]] std::vector<PeakLine> peak_lines(const PointSet& points, std::span<const Row> rows,
                                                std::string_view metric, const std::vector<ShownCeilings>& ceilings);
 
-/// "FA1 64 × 64, FA2 128 × 128": the tiles of the measured curves at their last points.
-[[nodiscard]] QString tiles_in_words(const CurveSet& set);
 /// Of the points on the curves.
 [[nodiscard]] std::vector<Row> drawn_rows(const CurveSet& set);
 /// The runs of what is drawn: of the curves' points, and of those that gave no value.

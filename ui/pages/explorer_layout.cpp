@@ -13,7 +13,6 @@
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
-#include "ui/explorer/compiled_card.h"
 #include "ui/explorer/figures_model.h"
 #include "ui/explorer/fitted_table.h"
 #include "ui/explorer/measuring_card.h"
@@ -144,14 +143,12 @@ void ExplorerPage::build_cards() {
   operands_ = new OperandsModel(this);
   figures_view_ = new FittedTable(figures_, qtext(say::explorer_page::figures{}));
   measuring_ = new MeasuringCard(measurer_of(workspace_));
-  compiled_ = new CompiledCard();
   operands_view_ = new FittedTable(operands_, qtext(say::explorer_page::operands{}));
   no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
 
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
   layout->addWidget(card(qtext(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(qtext(say::explorer_page::compiled{}), {compiled_}));
   layout->addWidget(card(qtext(say::explorer_page::predicted_time{}),
                          {of_kernel_, unit_bars_, recorded_note_, terms_note_, errors_}));
   layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));

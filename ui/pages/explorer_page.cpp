@@ -21,7 +21,6 @@
 #include "ui/explorer/card_layout.h"
 #include "ui/explorer/card_words.h"
 #include "ui/explorer/choice_editors.h"
-#include "ui/explorer/compiled_card.h"
 #include "ui/explorer/explored_words.h"
 #include "ui/explorer/figures_model.h"
 #include "ui/explorer/fitted_table.h"
@@ -197,7 +196,6 @@ bool ExplorerPage::take_gpu(ExplorerChoices& choices, const QString& name) const
 void ExplorerPage::show_measured() {
   const bool runs = shown_ != nullptr && !shown_->exploration.refusal && !behind_;
   measuring_->show_choices(chosen_.choices, runs);
-  compiled_->show_choices(chosen_.choices, runs);
 }
 
 void ExplorerPage::measure() {
@@ -275,19 +273,8 @@ void ExplorerPage::explore_algorithm(const std::string& name) {
   if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_choose{.what = "algorithm"}));
 }
 
-void ExplorerPage::suppose_nothing() {
-  State next = chosen_;
-  next.choices.what_if = {};
-  change(std::move(next), qtext(say::explorer_page::did_choose{.what = "what if"}));
-}
-
 void ExplorerPage::sources_saved() {
   measuring_->measurer().begin_anew();  // a collector measures one version of them
-  compiled_->compile_again();
-}
-
-void ExplorerPage::pose() {
-  compiled_->finish();
 }
 
 QString ExplorerPage::under_way() const {
@@ -343,7 +330,6 @@ void ExplorerPage::work_out_chosen() {
   chosen_.choices.rates = known_rates_of(chosen_.choices);
   for (ExplorerChoices& pin : chosen_.pins) pin.rates = known_rates_of(pin);
   const ExplorerChoices& choices = chosen_.choices;
-  workspace_.suppose(choices.what_if);
   take_new_kernels();
   {
     const QSignalBlocker quiet_algorithm(algorithm_);

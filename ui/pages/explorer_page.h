@@ -23,7 +23,6 @@
 namespace attnscope::ui {
 
 class ChoiceEditors;
-class CompiledCard;
 class FiguresModel;
 class FittedTable;
 class MeasuringCard;
@@ -42,10 +41,7 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   bool explore(const PointSpec& spec, const QString& gpu) override;
   bool pin_point(const PointSpec& spec, const QString& gpu) override;
   void explore_algorithm(const std::string& name) override;
-  void suppose_nothing() override;
   void sources_saved() override;
-  /// With what the compiler says.
-  void pose() override;
   [[nodiscard]] QString under_way() const override;
   void end_work() override;
 
@@ -159,7 +155,6 @@ class ExplorerPage : public Page, public PointExplorer, public MeasuringPage {
   std::array<QToolButton*, most_pins> unpin_buttons_{};
   QPushButton* nearest_button_ = nullptr;
   MeasuringCard* measuring_ = nullptr;
-  CompiledCard* compiled_ = nullptr;
   QLabel* verdict_ = nullptr;
   QLabel* occupancy_ = nullptr;
   QLabel* errors_ = nullptr;

@@ -109,7 +109,6 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
   add_toggles();
   add_plot();
   keep_choices();
-  connect(&workspace, &Workspace::what_if_changed, this, [this] { fall_behind(); });
   refresh(false);
 }
 
@@ -299,7 +298,6 @@ AxisCurveRequest IoCurvePage::axis_request() const {
   asked.tile = tile_selection().rule == TileSelection::Rule::fastest ? TileSelection::Rule::fastest
                                                                      : TileSelection::Rule::widest;
   asked.model = model_->isChecked();
-  asked.what_if = workspace().what_if();
   return asked;
 }
 
@@ -318,19 +316,12 @@ void IoCurvePage::set_axis(const QString& key) {
 
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
   return {{qtext(say::curve_page::on_legend{}), qtext(say::curve_page::key_legend{})},
-          {qtext(say::curve_page::on_points{}), qtext(say::curve_page::key_ratio{})},
           {qtext(say::curve_page::on_curves{}), qtext(say::curve_page::key_next{})},
           {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_whole{})}};
 }
 
 PlotPicture IoCurvePage::picture() const {
-  // The window says it across all pages, which a picture of one plot leaves behind.
-  const QString changes = what_if_words(workspace().what_if());
-  const QString note =
-      changes.isEmpty() ? QString() : qtext(say::curve_page::what_if_note{.changes = changes.toStdString()});
-  PlotPicture picture = picture_of(*plot_, drawn_runs(plot_->shown()), curve_sentence(plot_->shown()), note);
-  picture.tiles = tiles_in_words(plot_->shown());
-  return picture;
+  return picture_of(*plot_, drawn_runs(plot_->shown()));
 }
 
 void IoCurvePage::set_ordinate(Ordinate ordinate) {
@@ -374,7 +365,6 @@ CurveRequest IoCurvePage::request() const {
   request.l2_boundary = boundary_->isChecked();
   request.per_head = per_head_->isChecked();
   request.residuals = residuals_->isChecked();
-  request.what_if = workspace().what_if();
   return request;
 }
 
@@ -412,7 +402,6 @@ void IoCurvePage::show_curves(bool keep_view) {
   refresh_tiles();
   curves_ = over_n() ? build_curves(points(), filter(), request(), color_.value())
                      : build_axis_curves(points(), filter(), axis_request(), color_.value());
-  name_what_if();
   if (peaks_->isChecked() && (!over_n() || ordinate() == Ordinate::rate)) {
     curves_.peaks = peak_lines(*points(), drawn_rows(curves_), shown_metric(), ceilings_of(workspace()));
   }
@@ -425,15 +414,6 @@ void IoCurvePage::show_curves(bool keep_view) {
   plot_->set_extras(residuals_->isChecked(), peaks_->isChecked());
   plot_->set_curves(curves_, over_n() && stacks_->isChecked() && curves_.ordinate == Ordinate::bytes, same);
   plot_->take_zoom(workspace().loading());
-}
-
-void IoCurvePage::name_what_if() {
-  const std::string changes = what_if_words(workspace().what_if()).toStdString();
-  if (changes.empty()) return;
-  for (Curve& curve : curves_.curves) {
-    if (curve.kind != CurveKind::model) continue;
-    curve.label = qtext(say::curve_page::what_if{.what = curve.label.toStdString(), .changes = changes});
-  }
 }
 
 std::optional<EmptyWords> IoCurvePage::words_instead() const {

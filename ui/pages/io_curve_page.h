@@ -70,8 +70,6 @@ class IoCurvePage : public ProblemPage {
   void show_curves(bool keep_view);
   /// What stands in place of the plot; nothing when it is the plot.
   [[nodiscard]] std::optional<EmptyWords> words_instead() const;
-  /// Theory is then of other memories than those that were measured, and says of which.
-  void name_what_if();
   void refresh_algorithms();
   void show_algorithms();
   void refresh_tiles();

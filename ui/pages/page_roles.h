@@ -21,8 +21,6 @@ class PointExplorer {
   virtual bool pin_point(const PointSpec& spec, const QString& gpu) = 0;
   /// Turns to that algorithm, with all else that it shows as far as the algorithm takes it.
   virtual void explore_algorithm(const std::string& name) = 0;
-  /// The GPUs' memories are as they are again.
-  virtual void suppose_nothing() = 0;
   /// Sources of a kernel of the user's own are others, and what it states is as it was.
   virtual void sources_saved() = 0;
 };

@@ -33,7 +33,6 @@ namespace {
 constexpr int least_map_width = 150;  ///< pixels of a map beside others
 constexpr char run_prefix[] = "run:";
 constexpr std::size_t looked_at = 64;  ///< points of a map that tell which counters there are
-constexpr double beside_from = 1.45;   ///< width over height from which a slice stands beside the map, not below it
 
 /// With nothing chosen; the page tells it which axes it is for.
 ProblemFilter new_map_filter() {
@@ -117,39 +116,12 @@ void TileHeatmapPage::add_chips() {
 }
 
 void TileHeatmapPage::add_content() {
-  auto* shown = new QWidget(this);
-  with_slice_ = new QBoxLayout(QBoxLayout::LeftToRight, shown);
-  with_slice_->setContentsMargins(0, 0, 0, 0);
-  maps_ = new QWidget(shown);
+  maps_ = new QWidget(this);
   maps_row_ = new QHBoxLayout(maps_);
   maps_row_->setContentsMargins(0, 0, 0, 0);
   maps_row_->setSpacing(4);
-  with_slice_->addWidget(maps_, 5);
-  slice_panel_ = new QWidget(shown);
-  auto* panel = new QVBoxLayout(slice_panel_);
-  panel->setContentsMargins(0, 0, 0, 0);
-  panel->setSpacing(0);
-  auto* close = new QToolButton(slice_panel_);
-  close->setText(QStringLiteral("✕"));
-  close->setAutoRaise(true);
-  close->setToolTip(qtext(say::tile_map::slice_close{}));
-  close->setAccessibleName(qtext(say::tile_map::slice_close{}));
-  panel->addWidget(close, 0, Qt::AlignRight);
-  slice_ = new SlicePlot(slice_panel_);
-  panel->addWidget(slice_, 1);
-  with_slice_->addWidget(slice_panel_, 3);
-  slice_panel_->hide();
-  connect(close, &QToolButton::clicked, this, [this] {
-    for (HeatmapView* view : views_) view->mark_line(std::nullopt);
-    show_slice();
-  });
-  connect(slice_, &SlicePlot::place_clicked, this, [this](int place) {
-    if (sliced_ == nullptr || !sliced_->line()) return;
-    const HeatmapView::Line line = *sliced_->line();
-    sliced_->select(line.along_x ? HeatmapGrid::Place{line.fixed, place} : HeatmapGrid::Place{place, line.fixed});
-  });
   measuring_ = new MapMeasuring(measurer_of(workspace()), this);
-  set_content(shown, measuring_);
+  set_content(maps_, measuring_);
   connect(measuring_, &MapMeasuring::closed, this, [this] {
     for (HeatmapView* view : views_) view->mark_area(std::nullopt);
   });
@@ -188,18 +160,6 @@ void TileHeatmapPage::connect_view(HeatmapView* view) {
     for (HeatmapView* other : views_) {
       if (other != view && other->selected()) other->select(std::nullopt);
     }
-  });
-  connect(view, &HeatmapView::slice_wanted, this, [this, view](bool along_x, int fixed) {
-    // Maps beside one another are cut at the same place.
-    const analysis::MapAxis& across = along_x ? view->grid().y : view->grid().x;
-    const std::string& id = across.values[static_cast<std::size_t>(fixed)].id();
-    for (HeatmapView* other : views_) {
-      if (other == view || other->grid().empty()) continue;
-      const int there = (along_x ? other->grid().y : other->grid().x).place_of(id);
-      other->mark_line(there < 0 ? std::nullopt : std::optional(HeatmapView::Line{along_x, there}));
-    }
-    sliced_ = view;
-    show_slice();
   });
   connect(view, &HeatmapView::area_wanted, this, [this, view] {
     for (HeatmapView* other : views_) {
@@ -465,7 +425,6 @@ void TileHeatmapPage::show_grids() {
   if (maps.empty() || maps.front().empty()) {
     for (HeatmapView* view : views_) view->set_grid({}, {}, false);
     measuring_->forget_area();
-    show_slice();
     return show_words(why_none());
   }
   std::vector<Row> rows;
@@ -475,17 +434,8 @@ void TileHeatmapPage::show_grids() {
   }
   show_maps(std::move(maps));
   show_content(simulated_parts(*points(), rows));
-  show_slice();
   show_area();
   renew_mark();
-}
-
-void TileHeatmapPage::show_slice() {
-  const bool shown = sliced_ != nullptr && !sliced_->grid().empty() && sliced_->line().has_value();
-  slice_panel_->setVisible(shown);
-  if (!shown) return;
-  place_slice();
-  slice_->show_slice(sliced_->grid(), *sliced_->line());
 }
 
 void TileHeatmapPage::show_area() {
@@ -555,16 +505,6 @@ void TileHeatmapPage::do_with(const HeatmapView& view, HeatmapGrid::Place place,
     case CellAction::value:
       break;
   }
-}
-
-void TileHeatmapPage::place_slice() {
-  const bool beside = width() >= beside_from * height();
-  with_slice_->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-}
-
-void TileHeatmapPage::resizeEvent(QResizeEvent* event) {
-  ProblemPage::resizeEvent(event);
-  place_slice();
 }
 
 }  // namespace attnscope::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any metric over any two axes of points, Br x Bc unless others are chosen: the controls around HeatmapViews, of which
-// several stand side by side where one more thing is to vary, a slice beside them, and what a marked area can be asked.
+// several stand side by side where one more thing is to vary, and what a marked area can be asked.
 #pragma once
 
 #include <QBoxLayout>
@@ -14,7 +14,6 @@
 #include "ui/pages/map_measuring.h"
 #include "ui/pages/problem_page.h"
 #include "ui/plots/heatmap_view.h"
-#include "ui/plots/slice_plot.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
@@ -41,7 +40,6 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   /// Those that are shown.
   [[nodiscard]] std::vector<HeatmapView*> heatmaps() const;
   [[nodiscard]] MapMeasuring& measuring() const { return *measuring_; }
-  [[nodiscard]] SlicePlot* slice() const { return slice_; }
   /// False when no tile sweep is shown and the page holds words only.
   [[nodiscard]] bool has_grid() const { return !heatmap()->grid().empty(); }
   /// By key of the metrics table.
@@ -63,7 +61,6 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   void show_problem() override { refresh(); }
   void show_choices() override { take_axes(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
-  void resizeEvent(QResizeEvent* event) override;
   void fill_menu(QMenu& menu) override;
 
  private:
@@ -86,9 +83,7 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   HeatmapView* view_at(std::size_t place);
   void connect_view(HeatmapView* view);
   void show_maps(std::vector<HeatmapGrid> maps);
-  void show_slice();
   void show_area();
-  void place_slice();
 
   analysis::MapLayout layout_;
   std::vector<analysis::PointAxis> varying_;  ///< along which the points lie
@@ -103,11 +98,7 @@ class TileHeatmapPage : public ProblemPage, public PointMap {
   QAction* log_ = nullptr;
   QWidget* maps_ = nullptr;
   QHBoxLayout* maps_row_ = nullptr;
-  QBoxLayout* with_slice_ = nullptr;
   std::vector<HeatmapView*> views_;
-  HeatmapView* sliced_ = nullptr;  ///< whose slice is shown
-  SlicePlot* slice_ = nullptr;
-  QWidget* slice_panel_ = nullptr;
   MapMeasuring* measuring_ = nullptr;
 };
 

@@ -7,10 +7,8 @@
 #include <QInputDialog>
 #include <QJsonArray>
 #include <QLabel>
-#include <QMenu>
 #include <QRegularExpression>
 #include <QSignalBlocker>
-#include <QToolButton>
 #include <algorithm>
 
 #include "kernels/algorithm.h"
@@ -75,17 +73,9 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
 
 void CollectForm::add_device_and_preset(QFormLayout& form) {
   device_ = shrinkable_combo(this);
-  also_button_ = new QToolButton(this);
-  also_button_->setObjectName(QStringLiteral("also"));
-  also_button_->setPopupMode(QToolButton::InstantPopup);
-  also_button_->setToolTip(plain_tip(qtext(say::collect_panel::also_help{})));
-  also_button_->setMenu(new QMenu(also_button_));
-  auto* device_row = new QHBoxLayout;
-  device_row->addWidget(device_, 1);
-  device_row->addWidget(also_button_);
   auto* device_label = new QLabel(qtext(say::collect_panel::device{}), this);
   device_label->setBuddy(device_);
-  form.addRow(device_label, device_row);
+  form.addRow(device_label, device_);
   preset_ = shrinkable_combo(this);
   for (const PresetInfo& preset : presets()) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
@@ -176,7 +166,6 @@ void CollectForm::add_file(QFormLayout& form) {
 void CollectForm::connect_fields() {
   connect(&devices_, &DeviceList::changed, this, &CollectForm::show_devices);
   connect(device_, &QComboBox::activated, this, &CollectForm::choose_device);
-  connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::show_also);
   connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::offer_own_kernels);
   connect(preset_, &QComboBox::currentIndexChanged, this, [this] {
     take_algorithms_of_preset();
@@ -246,47 +235,7 @@ void CollectForm::show_devices() {
     last_device_ = device_->currentData().toString();
   }
   offer_own_kernels();
-  show_also();
   emit changed();
-}
-
-QStringList CollectForm::also() const {
-  QStringList there;
-  for (const ListedDevice& device : devices_.devices()) {
-    const bool chosen = device.argument == device_->currentData().toString();
-    if (device.simulated && !chosen && also_.contains(device.argument)) there << device.argument;
-  }
-  return there;
-}
-
-void CollectForm::set_also(const QStringList& arguments) {
-  also_ = arguments;
-  show_also();
-  emit changed();
-}
-
-void CollectForm::say_also() {
-  const auto devices = also().size();
-  also_button_->setText(devices == 0 ? qtext(say::collect_panel::also_none{})
-                                     : qtext(say::collect_panel::also{.devices = devices}));
-}
-
-void CollectForm::show_also() {
-  QMenu* menu = also_button_->menu();
-  menu->clear();
-  for (const ListedDevice& device : devices_.devices()) {
-    if (!device.simulated || device.argument == device_->currentData().toString()) continue;
-    QAction* action = menu->addAction(device.name);
-    action->setCheckable(true);
-    action->setChecked(also_.contains(device.argument));
-    connect(action, &QAction::toggled, this, [this, argument = device.argument](bool on) {
-      also_.removeAll(argument);
-      if (on) also_ << argument;
-      say_also();
-      emit changed();
-    });
-  }
-  say_also();
 }
 
 void CollectForm::take_algorithms_of_preset() {
@@ -383,12 +332,6 @@ CollectForm::Verdict CollectForm::check() const {
       counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value());
   QString words = several ? qtext(say::collect_panel::plan_shared{.points = points, .gpus = *several})
                           : qtext(say::collect_panel::plan{.points = points, .device = on});
-  QStringList others;
-  for (const QString& argument : also()) others << devices_.find(argument)->name;
-  if (!others.isEmpty()) {
-    words += QLatin1Char('\n') +
-             qtext(say::collect_panel::then_on{.devices = others.join(QStringLiteral(", ")).toStdString()});
-  }
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + qtext(say::collect_panel::no_counters{.why = listed->note.toStdString()});
   }
@@ -453,8 +396,7 @@ QJsonObject CollectForm::state() const {
                     {QStringLiteral("warm"), cache_->currentIndex() == 1},
                     {QStringLiteral("rounds"), rounds_->value()},
                     {QStringLiteral("file"), file_->text()},
-                    {QStringLiteral("resume"), resume_->isChecked()},
-                    {QStringLiteral("also"), QJsonArray::fromStringList(also_)}};
+                    {QStringLiteral("resume"), resume_->isChecked()}};
   const QString device = device_chosen_ ? device_->currentData().toString() : QString();
   state[QStringLiteral("device")] = wanted_device_.isEmpty() ? device : wanted_device_;
   QJsonObject algorithms;
@@ -490,7 +432,6 @@ void CollectForm::restore(const QJsonObject& state) {
       box->setProperty(ticked, on.toBool());
     }
   }
-  if (state[QStringLiteral("also")].isArray()) also_ = state[QStringLiteral("also")].toVariant().toStringList();
   if (state[QStringLiteral("device")].isString()) wanted_device_ = state[QStringLiteral("device")].toString();
   if (wanted_device_ != QLatin1String(all_gpus) && devices_.several(wanted_device_)) several_ = wanted_device_;
   show_devices();  // once it is found, where it is not yet

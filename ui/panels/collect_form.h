@@ -35,9 +35,6 @@ class CollectForm : public QWidget {
   [[nodiscard]] Verdict check() const;
   /// One of the list, or several as `collect --device` takes them.
   void set_device(const QString& argument);
-  /// Simulated devices that the sweep runs on after the one chosen, in the list's order: each once, without that one.
-  [[nodiscard]] QStringList also() const;
-  void set_also(const QStringList& arguments);
   void set_preset(const QString& name);
   void set_axes(const QString& text);
   /// A word of parse_pass(); empty: the preset's.
@@ -64,8 +61,6 @@ class CollectForm : public QWidget {
   void choose_device();
   void choose_several();
   void show_devices();
-  void show_also();
-  void say_also();
   void take_algorithms_of_preset();
   /// No other device than a GPU of this machine runs one.
   void offer_own_kernels();
@@ -79,8 +74,6 @@ class CollectForm : public QWidget {
   QString several_;        ///< devices that measure at once, as they were written; empty: none were
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
-  QToolButton* also_button_ = nullptr;
-  QStringList also_;  ///< as they were chosen, whatever the device and the list
   QComboBox* preset_ = nullptr;
   QComboBox* pass_ = nullptr;
   QLineEdit* mask_ = nullptr;

@@ -211,11 +211,8 @@ void CollectPanel::connect_end() {
       return emit device_measured(*work_);
     }
     ended(qtext(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
-    // Once the process is gone.
-    if (!waiting_.isEmpty()) QMetaObject::invokeMethod(this, &CollectPanel::start_next, Qt::QueuedConnection);
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
-    waiting_.clear();
     if (work_) return ended(qtext(done.reason.empty() ? Message(say::ceiling::cancelled{}) : done.reason));
     // A collector that had to be killed says no more how many there are.
     const std::size_t told = done.ok + done.not_ok;
@@ -224,7 +221,6 @@ void CollectPanel::connect_end() {
                     : qtext(say::collect_panel::cancelled{.points = kept}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
-    waiting_.clear();
     const QString reason = in_controls(said_by_collector);
     ended(summary);
     log_->add(reason, Disposition::crashed, reason);
@@ -312,24 +308,14 @@ void CollectPanel::begin(const QString& database) {
 
 void CollectPanel::start() {
   wanted_ = form_->request();
-  waiting_ = form_->also();
   begin(wanted_.database);
   work_.reset();
   collector_.start(wanted_);
   validate();
 }
 
-void CollectPanel::start_next() {
-  if (waiting_.isEmpty() || collector_.running()) return;
-  wanted_.device = waiting_.takeFirst();
-  begin(wanted_.database);
-  collector_.start(wanted_);
-  validate();
-}
-
 void CollectPanel::measure(const DeviceWork& work) {
   if (collector_.running()) return;
-  waiting_.clear();
   begin(work.database);
   work_ = work;
   said_.clear();

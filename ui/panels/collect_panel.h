@@ -67,8 +67,6 @@ class CollectPanel : public QWidget {
   void show_plan(const PlanEvent& event);
   void show_point(const PointEvent& event);
   void start();
-  /// The sweep on the next of the devices that it was to run on, where there is one.
-  void start_next();
   /// What all that the collector does begins with.
   void begin(const QString& database);
   void show_progress(const ProgressEvent& event);
@@ -84,7 +82,6 @@ class CollectPanel : public QWidget {
   QString database_in_use_;
   qint64 run_ = 0;
   CollectRequest wanted_;           ///< what was started last
-  QStringList waiting_;             ///< devices that it is to run on after this one
   std::optional<DeviceWork> work_;  ///< what runs, or ran last; none: a sweep
   QStringList said_;                ///< about that work
   bool stopping_ = false;           ///< it was cancelled, and has not ended

@@ -12,7 +12,6 @@
 #include "messages/collect_panel.h"
 #include "messages/elsewhere.h"
 #include "profiler/measure/remote/ssh.h"
-#include "ui/process/collector_process.h"
 #include "ui/process/device_list.h"
 #include "ui/process/remote_device_list.h"
 #include "ui/text/format.h"
@@ -34,17 +33,9 @@ RemoteDeviceDialog::RemoteDeviceDialog(QWidget* parent) : QDialog(parent) {
 
   connect(&probe_, &DeviceProbe::found, this, &RemoteDeviceDialog::show_found);
   connect(&probe_, &DeviceProbe::not_found, this, &RemoteDeviceDialog::show_not_found);
-  connect(&copier_, &QProcess::finished, this, &RemoteDeviceDialog::show_copied);
   connect(&RemoteDeviceList::instance(), &RemoteDeviceList::changed, this, &RemoteDeviceDialog::show_list);
   show_list();
   check();
-}
-
-RemoteDeviceDialog::~RemoteDeviceDialog() {
-  disconnect(&copier_, nullptr, this, nullptr);
-  if (copier_.state() == QProcess::NotRunning) return;
-  copier_.kill();
-  copier_.waitForFinished(1000);
 }
 
 void RemoteDeviceDialog::add_fields() {
@@ -60,12 +51,8 @@ void RemoteDeviceDialog::add_fields() {
   connect_ = new QPushButton(qtext(say::elsewhere::connect{}), this);
   connect_->setObjectName(QStringLiteral("connect"));
   connect_->setDefault(true);
-  copy_ = new QPushButton(qtext(say::elsewhere::copy{}), this);
-  copy_->setObjectName(QStringLiteral("copy"));
-  copy_->setEnabled(false);
   auto* row = new QHBoxLayout;
   row->addWidget(connect_);
-  row->addWidget(copy_);
   row->addStretch(1);
   state_ = new QLabel(this);
   state_->setObjectName(QStringLiteral("state"));
@@ -89,7 +76,6 @@ void RemoteDeviceDialog::add_fields() {
   column->addWidget(remove_, 0, Qt::AlignLeft);
   for (QLineEdit* field : {host_, device_}) connect(field, &QLineEdit::textChanged, this, &RemoteDeviceDialog::check);
   connect(connect_, &QPushButton::clicked, this, &RemoteDeviceDialog::try_it);
-  connect(copy_, &QPushButton::clicked, this, &RemoteDeviceDialog::copy_program);
   connect(list_, &QListWidget::itemSelectionChanged, this,
           [this] { remove_->setEnabled(!list_->selectedItems().isEmpty()); });
   connect(remove_, &QPushButton::clicked, this, [this] {
@@ -107,7 +93,6 @@ QString RemoteDeviceDialog::word() const {
 }
 
 void RemoteDeviceDialog::check() {
-  copy_->setEnabled(false);
   const auto target = remote::parse_ssh_target(word().toStdString());
   const bool named = !host_->text().trimmed().isEmpty();
   connect_->setEnabled(target.ok() && !probe_.running());
@@ -120,7 +105,6 @@ void RemoteDeviceDialog::try_it() {
     return;
   }
   connect_->setEnabled(false);
-  copy_->setEnabled(false);
   state_->setText(qtext(say::elsewhere::connecting{.host = host_->text().trimmed().toStdString()}));
 }
 
@@ -136,25 +120,7 @@ void RemoteDeviceDialog::show_found(const PlanEvent& plan) {
 
 void RemoteDeviceDialog::show_not_found(const Message& why) {
   connect_->setEnabled(true);
-  copy_->setEnabled(remote::mended_by_copy(why));
   state_->setText(qtext(why));
-}
-
-void RemoteDeviceDialog::copy_program() {
-  copy_->setEnabled(false);
-  connect_->setEnabled(false);
-  const QString host = host_->text().trimmed();
-  for (QLineEdit* field : {host_, device_}) field->setEnabled(false);  // what is tried then is what was copied to
-  state_->setText(qtext(say::elsewhere::copying{.host = host.toStdString()}));
-  copier_.start(find_collector(), {QStringLiteral("remote"), QStringLiteral("--copy-to"), host});
-}
-
-void RemoteDeviceDialog::show_copied(int exit_code) {
-  connect_->setEnabled(true);
-  for (QLineEdit* field : {host_, device_}) field->setEnabled(true);
-  if (exit_code == 0) return try_it();
-  copy_->setEnabled(true);
-  state_->setText(QString::fromUtf8(copier_.readAllStandardError()).trimmed());
 }
 
 void RemoteDeviceDialog::show_list() {

@@ -51,7 +51,6 @@ void HeatmapView::set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, b
   if (!same_shape) {
     selected_.reset();
     area_.reset();
-    line_.reset();
   }
   setAccessibleName(grid.empty() ? qtext(say::tile_map::name{})
                                  : qtext(say::tile_map::name_of_axes{.rows = axis_title(grid.y).toStdString(),
@@ -75,11 +74,6 @@ void HeatmapView::select(std::optional<HeatmapGrid::Place> place) {
 
 void HeatmapView::mark_area(std::optional<analysis::MapArea> area) {
   area_ = area;
-  update();
-}
-
-void HeatmapView::mark_line(std::optional<Line> line) {
-  line_ = line;
   update();
 }
 
@@ -110,13 +104,8 @@ HeatmapLayout HeatmapView::screen_layout() const {
   return lay_out_heatmap(drawing(PlotTarget::screen, 1 / devicePixelRatioF()), rect());
 }
 
-void HeatmapView::render_grid(QPainter& painter, const QRectF& area, double pixel, bool bare) const {
-  HeatmapDrawing drawn = drawing(PlotTarget::file, pixel);
-  if (bare) {
-    if (grid_.beside.isEmpty()) drawn.title = {};
-    drawn.source.clear();
-  }
-  draw_heatmap(painter, drawn, area);
+void HeatmapView::render_grid(QPainter& painter, const QRectF& area, double pixel) const {
+  draw_heatmap(painter, drawing(PlotTarget::file, pixel), area);
 }
 
 QSize HeatmapView::picture_size(const QSize& most) const {
@@ -176,24 +165,14 @@ void HeatmapView::paintEvent(QPaintEvent*) {
 
 void HeatmapView::draw_marks(QPainter& painter) const {
   const PlotColors colors = plot_colors(palette());
-  const auto outline = [&](const QRectF& rect, Qt::PenStyle style) {
-    painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(colors.background, 4));
-    painter.drawRect(rect);
-    painter.setPen(QPen(colors.accent, 2, style));
-    painter.drawRect(rect);
-  };
-  if (line_) {
-    const int last = static_cast<int>(line_->along_x ? grid_.x.size() : grid_.y.size()) - 1;
-    const auto end = [&](int place) {
-      return line_->along_x ? HeatmapGrid::Place{line_->fixed, place} : HeatmapGrid::Place{place, line_->fixed};
-    };
-    outline(rect_of({end(0), end(last)}), Qt::DashLine);
-  }
   const std::optional<analysis::MapArea>& marked = dragged_ ? dragged_ : area_;
   if (!marked) return;
   painter.fillRect(rect_of(*marked), faded(colors.accent, 50 / 255.0));
-  outline(rect_of(*marked), Qt::SolidLine);
+  painter.setBrush(Qt::NoBrush);
+  for (const QPen& pen : {QPen(colors.background, 4), QPen(colors.accent, 2)}) {
+    painter.setPen(pen);
+    painter.drawRect(rect_of(*marked));
+  }
 }
 
 void HeatmapView::resizeEvent(QResizeEvent*) {
@@ -220,16 +199,8 @@ void HeatmapView::mouseReleaseEvent(QMouseEvent* event) {
   const std::optional<analysis::MapArea> dragged = std::exchange(dragged_, std::nullopt);
   pressed_.reset();
   if (!dragged || event->button() != Qt::LeftButton) return;
-  const bool line = dragged->rows() == 1 || dragged->columns() == 1;
-  if (line && !event->modifiers().testFlag(Qt::ControlModifier)) {
-    const bool along_x = dragged->rows() == 1;
-    const int fixed = along_x ? dragged->from.row : dragged->from.column;
-    mark_line(Line{along_x, fixed});
-    emit slice_wanted(along_x, fixed);
-  } else {
-    mark_area(dragged);
-    emit area_wanted();
-  }
+  mark_area(dragged);
+  emit area_wanted();
 }
 
 void HeatmapView::contextMenuEvent(QContextMenuEvent* event) {
@@ -294,25 +265,16 @@ void HeatmapView::changeEvent(QEvent* event) {
 }
 
 PlotPicture picture_of(const std::vector<const HeatmapView*>& views) {
-  std::vector<RunPtr> runs;
-  for (const HeatmapView* view : views) {
-    for (const RunPtr& run : view->grid().sources()) {
-      if (std::ranges::find(runs, run) == runs.end()) runs.push_back(run);
-    }
-  }
-  const auto draw = [views](QCPPainter& painter, const QRect& area, double pixel, bool bare) {
+  const auto draw = [views](QCPPainter& painter, const QRect& area, double pixel) {
     const double width = static_cast<double>(area.width()) / static_cast<double>(views.size());
     for (std::size_t i = 0; i < views.size(); ++i) {
       const QRectF place(area.left() + static_cast<double>(i) * width, area.top(), width, area.height());
-      views[i]->render_grid(painter, place, pixel, bare);
+      views[i]->render_grid(painter, place, pixel);
     }
   };
-  if (views.empty()) return {.title = {}, .runs = {}, .draw = draw};
+  if (views.empty()) return {.title = {}, .draw = draw};
   const HeatmapTitle& title = views.front()->title();
-  return {.title = title.what + QStringLiteral(" · ") + title.of,
-          .sentence = views.size() == 1 ? map_sentence(views.front()->grid()) : QString(),
-          .runs = std::move(runs),
-          .draw = draw};
+  return {.title = title.what + QStringLiteral(" · ") + title.of, .draw = draw};
 }
 
 }  // namespace attnscope::ui

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Draws a HeatmapGrid: a cell a tile, its value by colour and, where there is room, in figures. Hover reads a cell out,
-// a click or the arrow keys select one; a drag along a row or a column asks for a slice, one over an area (or any, with
-// Ctrl) marks it.
+// a click or the arrow keys select one; a drag marks an area.
 #pragma once
 
 #include <QPixmap>
@@ -23,16 +22,9 @@ class HeatmapView : public QWidget {
 
   /// `with_bar`: false where a map beside it has the bar of colours for both.
   void set_grid(const HeatmapGrid& grid, const HeatmapTitle& title, bool log_colors, bool with_bar = true);
-  /// What is marked: an area, and the row or column of a slice. They go when the grid's axes change.
+  /// It goes when the grid's axes change.
   void mark_area(std::optional<analysis::MapArea> area);
   [[nodiscard]] std::optional<analysis::MapArea> area() const { return area_; }
-  struct Line {
-    bool along_x = true;
-    int fixed = 0;  ///< the row, or the column
-    bool operator==(const Line&) const = default;
-  };
-  void mark_line(std::optional<Line> line);
-  [[nodiscard]] std::optional<Line> line() const { return line_; }
   void select(std::optional<HeatmapGrid::Place> place);
   [[nodiscard]] std::optional<HeatmapGrid::Place> selected() const { return selected_; }
   [[nodiscard]] const HeatmapGrid& grid() const { return grid_; }
@@ -41,7 +33,7 @@ class HeatmapView : public QWidget {
   [[nodiscard]] HeatmapGrid::Place landmark() const;
 
   /// As PlotPicture draws it, without selection and hover.
-  void render_grid(QPainter& painter, const QRectF& area, double pixel = 1, bool bare = false) const;
+  void render_grid(QPainter& painter, const QRectF& area, double pixel = 1) const;
   /// The size of a picture that the map fills, up to `most`: a map of few tiles makes a small one.
   [[nodiscard]] QSize picture_size(const QSize& most) const;
   [[nodiscard]] std::optional<HeatmapGrid::Place> cell_at(const QPointF& position) const;
@@ -59,7 +51,6 @@ class HeatmapView : public QWidget {
   void cell_selected(const attnscope::ui::ShownPoint& point);
   /// A cell was chosen, collected or not.
   void place_selected();
-  void slice_wanted(bool along_x, int fixed);
   void area_wanted();
 
  protected:
@@ -94,7 +85,6 @@ class HeatmapView : public QWidget {
   std::optional<HeatmapGrid::Place> pressed_;  ///< where a drag began
   std::optional<analysis::MapArea> dragged_;   ///< what it covers, of more than one cell
   std::optional<analysis::MapArea> area_;
-  std::optional<Line> line_;
   std::optional<HeatmapGrid::Place> selected_;
   HoverOverlay* overlay_ = nullptr;
   QPixmap cache_;

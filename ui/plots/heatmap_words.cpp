@@ -165,39 +165,6 @@ QString value_words(const HeatmapGrid& grid, double value) {
   return format_value(value, grid.unit);
 }
 
-QString map_sentence(const HeatmapGrid& grid) {
-  // What is divided by something is told with the words around the map alone.
-  if (grid.empty() || grid.shown.as != analysis::Comparison::none) return {};
-  std::vector<HeatmapGrid::Place> cells;
-  for (int row = 0; row < static_cast<int>(grid.y.size()); ++row) {
-    for (int column = 0; column < static_cast<int>(grid.x.size()); ++column) {
-      if (grid.at({row, column}).value) cells.push_back({row, column});
-    }
-  }
-  const auto value_of = [&](HeatmapGrid::Place place) { return *grid.at(place).value; };
-  const auto words_of = [&](double value) { return value_words(grid, value).toStdString(); };
-  if (grid.flat && cells.size() > 1) {
-    return qtext(say::tile_map::sentence_flat{
-        .cells = cells.size(), .value = words_of(value_of(cells.front())), .what = grid.label.toStdString()});
-  }
-  if (grid.best.empty()) return {};
-  const double best = value_of(grid.best.front());
-  const HeatmapGrid::Place worst =
-      *std::ranges::max_element(cells, {}, [&](HeatmapGrid::Place place) { return std::abs(value_of(place) - best); });
-  const auto places_of = [&](HeatmapGrid::Place first, std::int64_t all) {
-    const std::string place = place_title(grid, first).toStdString();
-    return all == 1 ? place : text(say::tile_map::alike_places{.place = place, .more = all - 1});
-  };
-  const auto as_bad = std::ranges::count_if(
-      cells, [&](HeatmapGrid::Place place) { return words_of(value_of(place)) == words_of(value_of(worst)); });
-  return qtext(say::tile_map::sentence{.cells = cells.size(),
-                                       .what = grid.best_words().toStdString(),
-                                       .best = places_of(grid.best.front(), std::ssize(grid.best)),
-                                       .value = words_of(best),
-                                       .other = words_of(value_of(worst)),
-                                       .worst = places_of(worst, as_bad)});
-}
-
 QString kernel_mark(int kernel) {
   constexpr std::array marks{"", "◣", "■", "●", "▬"};
   const auto place = static_cast<std::size_t>(kernel);

@@ -18,8 +18,6 @@ namespace attnscope::ui {
 [[nodiscard]] QString axis_title(const analysis::MapAxis& axis);
 /// "Br 128 × Bc 64", "N 4096 × d 128".
 [[nodiscard]] QString place_title(const HeatmapGrid& grid, HeatmapGrid::Place place);
-/// "fastest of 48 tiles: Br 128 × Bc 64, 1.2 ms against 4.6 ms at Br 16 × Bc 16"; empty where nothing is best.
-[[nodiscard]] QString map_sentence(const HeatmapGrid& grid);
 /// A cell's value with its unit: "1.2 ms", "97.3 %", "1.04 ×".
 [[nodiscard]] QString value_words(const HeatmapGrid& grid, double value);
 /// The read-out of a cell.

@@ -102,13 +102,6 @@ QStringList IoPlot::names() const {
   return labels;
 }
 
-void IoPlot::pick_entry(const QStringList& names) {
-  // At the last place that the curve has.
-  for (const Curve& curve : shown_.curves) {
-    if (names.contains(curve.label) && !curve.points.empty()) return pick(curve.label, curve.points.back().n);
-  }
-}
-
 CurveSet IoPlot::in_sight() const {
   CurveSet shown = set_;
   std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(curve.label); });
@@ -183,7 +176,6 @@ void IoPlot::draw_contents() {
   stacks_.show(shown_, stacks_shown_ && !residuals_shown_, legend_);
   residuals_.show(shown_.curves, residuals_shown_ && !low_, legend_);
   if (peaks_shown_) add_peaks();
-  bracket_.show(shown_, plot_colors(palette()));
   labels_.set(shown_.curves, plot_colors(palette()));
   columns_ = build_hover_columns(shown_, plot_colors(palette()));
   for (QCPAxisRect* panel : axisRects()) {
@@ -228,11 +220,6 @@ bool IoPlot::log_y() const {
   const Metric* metric = find_metric(set_.metric);
   if (metric != nullptr) return metric->unit == "byte" || metric->unit == "ns" || metric->unit == "cycle";
   return set_.ordinate != Ordinate::rate;
-}
-
-void IoPlot::pick(const QString& curve, double near) {
-  bracket_.pick(curve, near);
-  redraw();
 }
 
 void IoPlot::add_peaks() {
@@ -336,21 +323,11 @@ bool IoPlot::hover_at(const QPointF& position) {
   return true;
 }
 
-void IoPlot::copy_ratio() {
-  QGuiApplication::clipboard()->setText(bracket_.words());
-  emit ratio_copied(bracket_.words());
-}
-
 void IoPlot::click(const QMouseEvent& event) {
   if (!axisRect()->rect().contains(event.pos())) return;
-  if (bracket_.contains(event.position())) return copy_ratio();
   const Mark* mark = mark_near(event.position());
   if (mark == nullptr) return;
   const Curve* curve = mark->from_the_top ? nullptr : &shown_.curves[mark->series];
-  if (event.modifiers().testFlag(Qt::ShiftModifier)) {
-    if (curve != nullptr) pick(curve->label, mark->x);
-    return;
-  }
   followed_.reset();
   if (curve != nullptr) followed_ = followed(*curve);
   click_mark(*mark);
@@ -373,11 +350,6 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     select_at(n);
     if (!followed_ && hover_content() != nullptr) setAccessibleDescription(words_of(*hover_content()));
     return;
-  }
-  if (event->matches(QKeySequence::Copy) && !bracket_.words().isEmpty()) return copy_ratio();
-  if (event->key() == Qt::Key_Escape && !bracket_.picked().isEmpty()) {
-    bracket_.forget();
-    return redraw();
   }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();
   MarkedPlot::keyPressEvent(event);

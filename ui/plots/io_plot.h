@@ -13,7 +13,6 @@
 #include "ui/plots/kernel_stacks.h"
 #include "ui/plots/legend_plot.h"
 #include "ui/plots/line_labels.h"
-#include "ui/plots/ratio_bracket.h"
 #include "ui/plots/residual_panel.h"
 
 namespace attnscope::ui {
@@ -33,9 +32,6 @@ class IoPlot : public LegendPlot {
   /// `automatic`: logarithmic, but rates and places of words.
   enum class Scale { automatic, logarithmic, linear };
   void set_scales(Scale x, Scale y);
-  /// Picks a curve, as Shift and a click on a point or an entry of the legend do; two have a bracket between them.
-  void pick(const QString& curve, double near);
-  [[nodiscard]] const RatioBracket& bracket() const { return bracket_; }
   [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
   /// Whether the panel is wanted and the plot too low for it; the legend says so.
   [[nodiscard]] bool residuals_folded() const { return residuals_shown_ && low_; }
@@ -44,18 +40,12 @@ class IoPlot : public LegendPlot {
   /// Shows the read-out at the N nearest to a position; false when nothing is near.
   bool hover_at(const QPointF& position) override;
 
- signals:
-  /// A bracket was clicked, and its sentence is on the clipboard.
-  void ratio_copied(const QString& words);
-
  protected:
   void draw_contents() override;
   [[nodiscard]] HoverContent read_out(const Mark& /*mark*/) const override { return {}; }
   [[nodiscard]] QStringList names() const override;
-  void pick_entry(const QStringList& names) override;
   void fit(const QSize& size, PlotTarget target) override;
   void redraw() override;
-  /// With Shift it picks the curve of the point there.
   void click(const QMouseEvent& event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
@@ -65,7 +55,6 @@ class IoPlot : public LegendPlot {
   void make_room_for_labels(int width);
   /// After a click on a point, the crosshair's next N selects the point of the same curve there.
   void select_at(double n);
-  void copy_ratio();
   void add_peaks();
   [[nodiscard]] bool log_x() const;
   [[nodiscard]] bool log_y() const;
@@ -79,7 +68,6 @@ class IoPlot : public LegendPlot {
   LineLabels labels_{*this};
   KernelStacks stacks_;
   ResidualPanel residuals_;
-  RatioBracket bracket_{*this};
   bool residuals_shown_ = false;
   bool low_ = false;  ///< with a panel below, the plot itself would be no plot
   bool peaks_shown_ = true;

@@ -84,7 +84,6 @@ void LegendPlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardMod
   const PlotLegend::Shown* entry = legend_.shown(item);
   if (entry == nullptr) return;
   const QStringList names = entry->curves;  // the legend is made anew
-  if (modifiers.testFlag(Qt::ShiftModifier)) return pick_entry(names);
   modifiers.testFlag(Qt::ControlModifier) ? isolate(names) : toggle(names);
 }
 

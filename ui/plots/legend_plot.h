@@ -38,8 +38,6 @@ class LegendPlot : public MarkedPlot {
   /// Begins the legend; what went with other points is not hidden.
   void draw_contents() override;
   void lay_out(const QSize& size, PlotTarget target) override;
-  /// With Shift, an entry of the legend that stands for these.
-  virtual void pick_entry(const QStringList& names) { toggle(names); }
   [[nodiscard]] bool is_hidden(const QString& name) const { return hidden_.contains(name); }
 
   bool event(QEvent* event) override;

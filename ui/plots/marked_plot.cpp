@@ -237,12 +237,10 @@ void MarkedPlot::contextMenuEvent(QContextMenuEvent* event) {
   event->ignore();
 }
 
-void MarkedPlot::render(QCPPainter& painter, const QRect& area, const QString& source, bool bare) {
+void MarkedPlot::render(QCPPainter& painter, const QRect& area, const QString& source) {
   fit(area.size(), PlotTarget::file);
   QCPTextElement* below = nullptr;
-  if (bare) {
-    title_->setText({});
-  } else if (!source.isEmpty()) {
+  if (!source.isEmpty()) {
     below = new QCPTextElement(this, source, small_font(font()));
     below->setTextColor(plot_colors(palette()).muted);
     below->setTextFlags(Qt::AlignRight | Qt::AlignVCenter);
@@ -265,15 +263,10 @@ void MarkedPlot::render(QCPPainter& painter, const QRect& area, const QString& s
   replot(rpQueuedReplot);
 }
 
-PlotPicture picture_of(MarkedPlot& plot, std::vector<RunPtr> runs, const QString& sentence, const QString& note) {
-  QString source = source_note(runs);
-  if (!note.isEmpty()) source += QStringLiteral(" · ") + note;
+PlotPicture picture_of(MarkedPlot& plot, const std::vector<RunPtr>& runs) {
   return {.title = plot.title(),
-          .sentence = sentence,
-          .runs = std::move(runs),
-          .note = note,
-          .draw = [&plot, source](QCPPainter& painter, const QRect& area, double /*pixel*/, bool bare) {
-            plot.render(painter, area, source, bare);
+          .draw = [&plot, source = source_note(runs)](QCPPainter& painter, const QRect& area, double /*pixel*/) {
+            plot.render(painter, area, source);
           }};
 }
 

@@ -17,8 +17,7 @@ namespace attnscope::ui {
 
 class MarkedPlot;
 /// Of what it draws, which is of these runs. The plot has to stand as long as it is drawn.
-[[nodiscard]] PlotPicture picture_of(MarkedPlot& plot, std::vector<RunPtr> runs, const QString& sentence = {},
-                                     const QString& note = {});
+[[nodiscard]] PlotPicture picture_of(MarkedPlot& plot, const std::vector<RunPtr>& runs);
 
 /// Above what is drawn; pictures in files go without it.
 [[nodiscard]] QString selection_layer();
@@ -30,7 +29,7 @@ class MarkedPlot : public FramePlot {
   /// What stands below the axes: what lines, bars and bands are, as far as there are any.
   [[nodiscard]] QString key() const { return key_text_; }
   /// As PlotPicture draws it, without what is selected; `source` stands below: source_note().
-  void render(QCPPainter& painter, const QRect& area, const QString& source, bool bare);
+  void render(QCPPainter& painter, const QRect& area, const QString& source);
 
   /// Rings a point wherever it is drawn, now and later; whether it is there.
   bool select(const ShownPoint& point);

@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <algorithm>
 
-#include "profiler/measure/host_environment.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
@@ -23,11 +22,6 @@ QString day_of(const std::string& iso) {
   return time.isValid() ? time.toLocalTime().date().toString(Qt::ISODate) : QString::fromStdString(iso);
 }
 
-QString joined(QStringList parts) {
-  parts.removeAll(QString());
-  return parts.join(QStringLiteral(" · "));
-}
-
 QString first_few(const QStringList& words) {
   constexpr qsizetype most = 3;
   QString text = words.mid(0, most).join(QStringLiteral(", "));
@@ -37,7 +31,7 @@ QString first_few(const QStringList& words) {
 
 }  // namespace
 
-SourceParts source_parts(const std::vector<RunPtr>& runs) {
+QString source_note(const std::vector<RunPtr>& runs) {
   QStringList devices;
   QStringList days;
   QStringList files;
@@ -51,20 +45,9 @@ SourceParts source_parts(const std::vector<RunPtr>& runs) {
   days.removeDuplicates();
   days.sort();
   const QString when = days.size() < 2 ? days.value(0) : days.first() + QStringLiteral(" – ") + days.last();
-  return {first_few(devices), when, first_few(files)};
-}
-
-QString footer_words(const std::vector<RunPtr>& runs, const QString& note) {
-  QStringList parts;
-  for (const RunPtr& run : runs) parts << to_qstring(run->summary.provenance);
-  parts.removeDuplicates();
-  parts << source_parts(runs).files << QStringLiteral("Attnscope ") + QLatin1String(program_version()) << note;
-  return joined(parts);
-}
-
-QString source_note(const std::vector<RunPtr>& runs) {
-  const SourceParts parts = source_parts(runs);
-  return joined({parts.devices, parts.days, parts.files});
+  QStringList parts{first_few(devices), when, first_few(files)};
+  parts.removeAll(QString());
+  return parts.join(QStringLiteral(" · "));
 }
 
 }  // namespace attnscope::ui

@@ -556,12 +556,6 @@ void Workspace::say_points(bool goes_on, bool other_query) {
   select_anew(goes_on);
 }
 
-void Workspace::suppose(const WhatIf& factors) {
-  if (factors == what_if_) return;
-  what_if_ = factors;
-  emit what_if_changed();
-}
-
 void Workspace::announce_points(bool goes_on) {
   ticked_points_.reset();
   ticked_.reset();

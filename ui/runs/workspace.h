@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/model/gpu_values.h"
 #include "profiler/analysis/point_query.h"
 #include "storage/file_stamp.h"
 #include "storage/run_store.h"
@@ -107,10 +106,6 @@ class Workspace : public QObject {
   [[nodiscard]] QString query() const { return query_text_; }
   /// What the devices of all open files were found to be capable of.
   [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
-  /// Of what is simulated.
-  /// What is supposed of the memories of all GPUs, as the explorer's sliders have it: what is drawn of theory follows.
-  [[nodiscard]] const WhatIf& what_if() const { return what_if_; }
-  void suppose(const WhatIf& factors);
   [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
   /// The files of which nothing is shown yet, while they are read, by name with commas between, large ones with how
   /// much of them is read: "sweep.attnscope (34%)"; empty when there are none.
@@ -141,7 +136,6 @@ class Workspace : public QObject {
   /// Runs were added, removed or changed state.
   void runs_changed();
   void ceilings_changed();
-  void what_if_changed();
   /// What visible() gives has changed, for whatever reason, or why it gives nothing.
   void points_changed();
   /// gathering() has begun.
@@ -211,7 +205,6 @@ class Workspace : public QObject {
   Ticks ticks_;  ///< of those that have not been read
   std::vector<FileCeilings> ceilings_;
   std::map<QString, std::vector<StoredNoise>> noise_;  ///< by path
-  WhatIf what_if_;
   analysis::PointQuery query_;
   QString query_text_;
   mutable std::optional<std::size_t> ticked_points_;  ///< nothing: to be counted, which may compare points of copies

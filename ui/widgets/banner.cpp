@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widgets/banner.h"
 
+#include <QApplication>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <algorithm>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "messages/window.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/theme/theme.h"
 
 namespace attnscope::ui {
 namespace {
@@ -17,7 +20,9 @@ constexpr qsizetype longest_line = 500;
 
 }  // namespace
 
-Banner::Banner(QWidget* parent) : ToneBar(QStringLiteral("banner"), Tone::warm, parent) {
+Banner::Banner(QWidget* parent) : QFrame(parent) {
+  setObjectName(QStringLiteral("banner"));
+  color();
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(12, 6, 6, 6);
   label_ = new QLabel(this);
@@ -44,6 +49,26 @@ Banner::Banner(QWidget* parent) : ToneBar(QStringLiteral("banner"), Tone::warm, 
   row->addWidget(close, 0, Qt::AlignTop);
   connect(close, &QToolButton::clicked, this, &Banner::clear_all);
   refresh();
+}
+
+void Banner::color() {
+  const bool dark = plot_colors(QApplication::palette()).dark;
+  const char* background = dark ? "#3a2f1a" : "#fdecd2";
+  const char* text = dark ? "#f0d9a8" : "#4a3200";
+  const char* border = dark ? "#8a6a2a" : "#d9a441";
+  const QString sheet =
+      QStringLiteral(
+          "QFrame#banner { background: %1; border-top: 1px solid %3; } QFrame#banner QLabel { color: %2; } "
+          "QFrame#banner QToolButton { color: %2; border: none; } "
+          "QFrame#banner QToolButton#action { border: 1px solid %3; padding: 2px 8px; }")
+          .arg(QLatin1String(background), QLatin1String(text), QLatin1String(border));
+  // Setting a style sheet sends another palette event.
+  if (sheet != styleSheet()) setStyleSheet(sheet);
+}
+
+void Banner::changeEvent(QEvent* event) {
+  QFrame::changeEvent(event);
+  if (event->type() == QEvent::ApplicationPaletteChange || event->type() == QEvent::PaletteChange) color();
 }
 
 void Banner::add(Topic topic, const QString& text, const QString& about) {
@@ -110,12 +135,7 @@ void Banner::refresh() {
   action_->setVisible(offered != messages_.end());
   if (offered != messages_.end()) action_->setText(offered->action);
   setAccessibleName(text());
-  setVisible(!muted_ && !messages_.empty());
-}
-
-void Banner::set_muted(bool muted) {
-  muted_ = muted;
-  refresh();
+  setVisible(!messages_.empty());
 }
 
 }  // namespace attnscope::ui

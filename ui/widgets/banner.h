@@ -2,6 +2,7 @@
 // What went wrong, above the pages: every message stays until it is dismissed, or until what it was about is done anew.
 #pragma once
 
+#include <QFrame>
 #include <QLabel>
 #include <QString>
 #include <QStringList>
@@ -9,11 +10,9 @@
 #include <functional>
 #include <vector>
 
-#include "ui/widgets/tone_bar.h"
-
 namespace attnscope::ui {
 
-class Banner : public ToneBar {
+class Banner : public QFrame {
   Q_OBJECT
  public:
   enum class Topic {
@@ -44,11 +43,13 @@ class Banner : public ToneBar {
              std::function<void()> act);
   /// All messages, a line each; empty when the banner is hidden.
   [[nodiscard]] QString text() const;
-  /// Keeps the messages out of sight.
-  void set_muted(bool muted);
+
+ protected:
+  void changeEvent(QEvent* event) override;
 
  private:
   void refresh();
+  void color();
 
   struct Message {
     Topic topic;
@@ -58,7 +59,6 @@ class Banner : public ToneBar {
     std::function<void()> act = {};
   };
   std::vector<Message> messages_;
-  bool muted_ = false;
   QLabel* label_ = nullptr;
   QToolButton* action_ = nullptr;
 };

@@ -46,7 +46,6 @@
 #include "ui/window/sample_note.h"
 #include "ui/window/status_bar.h"
 #include "ui/window/view_modes.h"
-#include "ui/window/what_if_bar.h"
 #include "ui/window/window_view.h"
 
 namespace attnscope::ui {
@@ -101,10 +100,6 @@ void MainWindow::build_center() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   banner_ = new Banner(central);
-  what_if_ = new WhatIfBar(workspace_, central);
-  connect(what_if_, &WhatIfBar::reset_wanted, this, [this] {
-    for (PointExplorer* page : all_of<PointExplorer>()) page->suppose_nothing();
-  });
   query_ = new QueryBar(workspace_, central);
   column->addWidget(query_);
   tabs_ = new QTabWidget(central);
@@ -114,7 +109,6 @@ void MainWindow::build_center() {
   column->addWidget(tabs_, 1);
   // Below all else: what comes and goes moves nothing under the pointer.
   column->addWidget(banner_);
-  column->addWidget(what_if_);
   setCentralWidget(central);
   for (const PageKind& kind : page_kinds()) {
     Page* page = kind.make(workspace_, tabs_);
@@ -322,7 +316,6 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
     if (other != page) other->mark(point);
   }
   details_->show_point(point);
-  if (view_modes_->presenting()) return;  // it has no panels
   if (width() >= details_width || details_dock_->isVisible()) {
     details_dock_->show();
   } else {
@@ -478,7 +471,6 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+Shift+X"), qtext(say::window::key_explore{})},
                            {QStringLiteral("Ctrl+Z, Ctrl+Shift+Z"), qtext(say::window::key_undo{})},
                            {QStringLiteral("F7, F8, F9"), qtext(say::window::key_panels{})},
-                           {QStringLiteral("F11"), qtext(say::window::key_present{})},
                            {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), qtext(say::window::key_text{})}});
   for (const Page* page : pages_) {
     for (const auto& row : page->shortcuts()) keys.push_back(row);

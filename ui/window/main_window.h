@@ -30,7 +30,6 @@ class RunEdits;
 class RunsPanel;
 class TakeAlong;
 class ViewModes;
-class WhatIfBar;
 class WindowView;
 
 /// The size of a first window on a screen with that much room for windows: frame and panels leave it whole.
@@ -77,7 +76,6 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ViewModes& view_modes() const { return *view_modes_; }
   [[nodiscard]] Banner& banner() { return *banner_; }
   [[nodiscard]] QueryBar& query() const { return *query_; }
-  [[nodiscard]] const WhatIfBar& what_if() const { return *what_if_; }
   [[nodiscard]] TakeAlong& take_along() { return *take_along_; }
   [[nodiscard]] WindowView& shown_view() const { return *shown_view_; }
 
@@ -157,7 +155,6 @@ class MainWindow : public QMainWindow {
   std::optional<Sweep> sweep_;  ///< started from the panel, and not yet seen to its end
   Workspace workspace_;
   Banner* banner_ = nullptr;
-  WhatIfBar* what_if_ = nullptr;
   QueryBar* query_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   std::vector<Page*> pages_;                    ///< as page_kinds() has them

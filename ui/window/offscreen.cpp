@@ -13,7 +13,6 @@
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/io_plot.h"
 #include "ui/plots/plot_export.h"
-#include "ui/plots/ratio_bracket.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -73,9 +72,7 @@ class PictureWriter {
     request.tile = plot.tile;
     const CurveSet set = build_curves(points_, plot.filter, request);
     curves_.set_curves(set, false, false);
-    PlotPicture picture = picture_of(curves_, drawn_runs(set), curve_sentence(set));
-    picture.tiles = tiles_in_words(set);
-    return picture;
+    return picture_of(curves_, drawn_runs(set));
   }
 
   QString write_both(const QString& stem, const QSize& size, const PlotPicture& picture, double scale) {

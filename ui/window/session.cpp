@@ -41,8 +41,8 @@ Session::Session(MainWindow& window, const SessionFile& file) : window_(window),
   connect(&due_, &QTimer::timeout, this, &Session::write);
   const auto is_due = [this] { due_.start(); };
   const Workspace& workspace = window.workspace();
-  for (const auto changed : {&Workspace::opening_changed, &Workspace::runs_changed, &Workspace::query_changed,
-                             &Workspace::points_changed, &Workspace::what_if_changed}) {
+  for (const auto changed :
+       {&Workspace::opening_changed, &Workspace::runs_changed, &Workspace::query_changed, &Workspace::points_changed}) {
     connect(&workspace, changed, this, is_due);
   }
   connect(&window, &MainWindow::window_wanted, this, &Session::open_window);

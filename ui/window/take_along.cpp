@@ -41,8 +41,7 @@ TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
                      },
                      qtext(say::window::no_selection{})};
   copies_ = {add(qtext(say::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot_,
-                 [this](Page& shown) { copy(shown, Form::picture); }),
-             add(qtext(say::window::copy_slide{}), {}, plot_, [this](Page& shown) { copy(shown, Form::slide); }),
+                 [this](Page& shown) { copy(shown); }),
              add(qtext(say::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values_there_,
                  [this](const Page& shown) {
                    const ShownValues copied = shown.values();
@@ -54,10 +53,9 @@ TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
                QGuiApplication::clipboard()->setText(to_qstring(copied));
                say_(qtext(say::window::command_copied{.command = copied}), {}, {});
              })};
-  saves_ = {add(qtext(say::window::export_plot{}), QStringLiteral("Ctrl+E"), plot_,
-                [this](Page& shown) { save(shown, Form::picture); }),
-            add(qtext(say::window::export_slide{}), {}, plot_, [this](Page& shown) { save(shown, Form::slide); }),
-            add(qtext(say::window::export_values{}), {}, values_there_, [this](Page& shown) { save_values(shown); })};
+  saves_ = {
+      add(qtext(say::window::export_plot{}), QStringLiteral("Ctrl+E"), plot_, [this](Page& shown) { save(shown); }),
+      add(qtext(say::window::export_values{}), {}, values_there_, [this](Page& shown) { save_values(shown); })};
 }
 
 bool TakeAlong::still(Page& page, const Kind& kind) {
@@ -104,29 +102,24 @@ void TakeAlong::add_all(QMenu& menu) {
   add(menu, saves_);
 }
 
-void TakeAlong::copy(Page& page, Form form) {
-  const bool slide = form == Form::slide;
-  const PlotPicture picture = slide ? as_slide(page.picture()) : page.picture();
-  QGuiApplication::clipboard()->setImage(image_of(picture, slide ? slide_size : picture_size, 2));
+void TakeAlong::copy(Page& page) {
+  const PlotPicture picture = page.picture();
+  QGuiApplication::clipboard()->setImage(image_of(picture, picture_size, 2));
   say_(qtext(say::window::picture_copied{.title = picture.title.toStdString()}), {}, {});
 }
 
-void TakeAlong::save(Page& page, Form form) {
-  const bool slide = form == Form::slide;
-  const QString title = slide ? qtext(say::window::export_slide_title{}) : qtext(say::window::export_plot_title{});
-  const QString path = ask_for_file(window_, title, page.file_stem() + (slide ? QStringLiteral("-slide") : QString()),
+void TakeAlong::save(Page& page) {
+  const QString path = ask_for_file(window_, qtext(say::window::export_plot_title{}), page.file_stem(),
                                     qtext(say::window::plot_filter{}),
                                     {QStringLiteral(".png"), QStringLiteral(".svg"), QStringLiteral(".pdf")});
-  if (!path.isEmpty()) save_to(path, form);
+  if (!path.isEmpty()) save_to(path);
 }
 
-void TakeAlong::save_to(const QString& path, Form form) {
-  const bool slide = form == Form::slide;
+void TakeAlong::save_to(const QString& path) {
   Page& page = *page_();
   if (!still(page, plot_)) return;
-  const PlotPicture picture = slide ? as_slide(page.picture()) : page.picture();
   say_(qtext(say::window::written{.file = one_line(path).toStdString()}),
-       save_picture(path, slide ? slide_size : picture_size, picture), Banner::Topic::write);
+       save_picture(path, picture_size, page.picture()), Banner::Topic::write);
 }
 
 void TakeAlong::save_values(Page& page) {

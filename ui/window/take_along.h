@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a page shows, handed over: picture, slide and values to the clipboard or a file, and the command that measures
+// What a page shows, handed over: picture and values to the clipboard or a file, and the command that measures
 // the selected point again. The same entries stand in the window's menus and in those over pages.
 #pragma once
 
@@ -26,9 +26,8 @@ class TakeAlong : public QObject {
   /// All of them below what the page offers itself.
   void add_all(QMenu& menu);
 
-  enum class Form { picture, slide };
   /// Of the page that is shown, by the name's ending.
-  void save_to(const QString& path, Form form);
+  void save_to(const QString& path);
 
  private:
   /// What can be handed over of a page, and what is said where it cannot.
@@ -37,8 +36,8 @@ class TakeAlong : public QObject {
     QString otherwise;
   };
   QAction* add(const QString& text, const QString& key, const Kind& kind, std::function<void(Page&)> then);
-  void copy(Page& page, Form form);
-  void save(Page& page, Form form);
+  void copy(Page& page);
+  void save(Page& page);
   void save_values(Page& page);
   /// While somebody chose a file, what the page showed may have gone.
   [[nodiscard]] bool still(Page& page, const Kind& kind);

@@ -90,7 +90,6 @@ QJsonObject WindowView::session() {
 }
 
 void WindowView::look_at_panels() {
-  if (window_.view_modes().presenting()) return;
   if (window_.isHidden() && !panels_.isEmpty()) return;  // a closed window shows none: as it was when it showed some
   for (const QDockWidget* dock : window_.findChildren<QDockWidget*>()) {
     panels_[dock->objectName()] = dock->toggleViewAction()->isChecked();

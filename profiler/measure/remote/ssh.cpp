@@ -138,16 +138,6 @@ bool may_pass(const OpenFailure& failure) {
          (failure.end.exit_code == ssh_failed || failure.end.exit_code < 0);
 }
 
-bool mended_by_copy(const Message& why) {
-  const std::string any;
-  for (const Message& mended :
-       {Message(say::remote::no_program{.host = any, .command = any}),
-        Message(say::remote::other_version{.host = any, .there = any, .here = any, .command = any})}) {
-    if (why.id == mended.id) return true;
-  }
-  return false;
-}
-
 Result<std::string, Message> copy_program(const SshTarget& target) {
   std::ifstream program(own_program, std::ios::binary);
   const std::string digest = file_digest(own_program);

@@ -36,9 +36,6 @@ inline constexpr std::string_view ssh_prefix = "ssh:";
 /// Whether a later try may well succeed: nobody could be reached.
 [[nodiscard]] bool may_pass(const OpenFailure&);
 
-/// Whether that was explain()'s reason, and copy_program() would mend it.
-[[nodiscard]] bool mended_by_copy(const Message& why);
-
 /// Puts this program there, where connect() looks for it first: below $XDG_CACHE_HOME or ~/.cache, under a name made of
 /// its digest. The error is one line.
 [[nodiscard]] Result<std::string, Message> copy_program(const SshTarget&);

@@ -222,26 +222,6 @@ TEST(Peaks, ADatasheetsPeakOfTheTensorCoresHasNoInstructionsName) {
   EXPECT_EQ(text(ceiling_label(*find_ceiling("dram_read"), CeilingSource::datasheet)), "DRAM read");
 }
 
-TEST(CurveRatios, AtTheNearestPlaceThatBothHave) {
-  Curve naive;
-  naive.quantity = Quantity::dram;
-  naive.points = {{.n = 1024, .value = 100}, {.n = 4096, .value = 3300}};
-  Curve fa2;
-  fa2.quantity = Quantity::dram;
-  fa2.points = {{.n = 1024, .value = 50}, {.n = 2048, .value = 70}, {.n = 4096, .value = 100}};
-  const auto ratio = ratio_near(fa2, naive, 3000);
-  ASSERT_TRUE(ratio);
-  EXPECT_EQ(ratio->at, 4096);
-  EXPECT_DOUBLE_EQ(ratio->factor, 33);
-  EXPECT_TRUE(ratio->first_less);
-  EXPECT_FALSE(ratio_near(naive, fa2, 3000)->first_less);
-  EXPECT_EQ(ratio_near(naive, fa2, 900)->at, 1024);
-  Curve time;
-  time.quantity = Quantity::time;
-  time.points = fa2.points;
-  EXPECT_FALSE(ratio_near(naive, time, 4096)) << "bytes are no multiple of a time";
-}
-
 /// Naive at 300 us and FA2 at another time, with samples that scatter by a tenth of a percent.
 fixtures::Points two_times(double fa2_us) {
   std::vector<PointRecord> records;
@@ -254,47 +234,24 @@ fixtures::Points two_times(double fa2_us) {
   return fixtures::Points(records);
 }
 
-std::optional<CurvePair> widest_of(const Drawn& drawn) {
-  std::vector<const Curve*> curves;
-  for (const Curve& curve : drawn.set.curves) curves.push_back(&curve);
-  return widest_pair(drawn.table, curves);
-}
-
-TEST(CurveRatios, TheWidestPairIsToldOnlyWhereTheVerdictSaysThatItIsFaster) {
+TEST(CurveRatios, PointsDifferWhereTheVerdictSaysSo) {
   CurveRequest request = everything();
   for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
     request.ordinate = ordinate;
-    const Drawn apart(two_times(100), request);
-    const auto pair = widest_of(apart);
-    ASSERT_TRUE(pair);
-    EXPECT_NEAR(pair->ratio.factor, 3, 0.01);
-    const Quantity quantity = apart.set.curves[pair->first].quantity;
-    const bool first_naive = apart.set.curves[pair->first].name.algorithm == "naive";
-    const CurvePoint& naive = apart.set.curves[first_naive ? pair->first : pair->second].points.back();
-    const CurvePoint& fa2 = apart.set.curves[first_naive ? pair->second : pair->first].points.back();
-    EXPECT_TRUE(told_apart(apart.table, naive, fa2, quantity));
-    EXPECT_FALSE(told_apart(apart.table, fa2, naive, quantity)) << "the slower one is not the better one";
-    EXPECT_FALSE(widest_of(Drawn(two_times(300.1), request))) << "three parts in ten thousand are noise";
-  }
-}
-
-TEST(CurveRatios, OfOneAlgorithmOnTwoDevicesTheDevicesAreTold) {
-  fixtures::Points points;
-  for (const auto& [device, bytes] : {std::pair("NVIDIA H200", 1.0), std::pair("NVIDIA H100", 1.5)}) {
-    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
-    for (KernelRecord& kernel : record.kernels) {
-      for (MetricValue& value : kernel.metrics) value.value *= bytes;
+    for (const auto& [fa2_us, differs] : {std::pair(100.0, true), std::pair(300.1, false)}) {
+      const Drawn drawn(two_times(fa2_us), request);
+      const auto last = [&](std::string_view algorithm) -> const Curve& {
+        return *std::ranges::find_if(drawn.set.curves, [&](const Curve& curve) {
+          return curve.kind == CurveKind::measured && curve.name.algorithm == algorithm;
+        });
+      };
+      const Curve& naive = last("naive");
+      const Curve& fa2 = last("fa2");
+      EXPECT_EQ(told_apart(drawn.table, naive.points.back(), fa2.points.back(), naive.quantity), differs);
+      EXPECT_FALSE(told_apart(drawn.table, fa2.points.back(), naive.points.back(), naive.quantity))
+          << "the slower one is not the better one";
     }
-    analysis::Run run;
-    run.device_id = device;
-    run.device_name = device;
-    points.add({record}, run);
   }
-  const Drawn drawn(points, everything());
-  const auto pair = widest_of(drawn);
-  ASSERT_TRUE(pair);
-  EXPECT_NEAR(pair->ratio.factor, 1.5, 1e-9);
-  EXPECT_NE(drawn.set.curves[pair->first].name.device, drawn.set.curves[pair->second].name.device);
 }
 
 }  // namespace

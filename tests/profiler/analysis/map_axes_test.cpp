@@ -252,18 +252,6 @@ TEST(ComparedValues, MapsBesideOneAnotherHaveOneScale) {
   EXPECT_EQ(a.maximum, 40) << "its own values stay";
 }
 
-TEST(MapSlices, OneAxisAtTheOtherFixed) {
-  const PointTable table = Points({timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30)}).table();
-  const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
-  const MapSlice across = slice_of(map, true, 0);
-  ASSERT_EQ(across.points.size(), 2U);
-  EXPECT_EQ(across.points[1].place, 1);
-  EXPECT_DOUBLE_EQ(across.points[1].value, 20);
-  const MapSlice up = slice_of(map, false, 1);
-  ASSERT_EQ(up.points.size(), 1U) << "a place without a value is no point";
-  EXPECT_EQ(up.points[0].place, 0);
-}
-
 TEST(ExploredPoints, TakeThePlaceOfAMapsOwn) {
   std::vector<PointRecord> sweep{timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30),
                                  timed_at(128, 128, 40)};

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// GPUs other than the public ones: of a file in the explorer, with multiples, and several for one sweep.
+// GPUs other than the public ones in the explorer: of a file, and with multiples.
 #include <gtest/gtest.h>
 
 #include <QComboBox>
 #include <QFile>
 #include <QPushButton>
-#include <QSignalSpy>
 #include <QTemporaryDir>
 
 #include "kernels/model/gpu_values.h"
-#include "storage/run_store.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/explorer_page.h"
-#include "ui/panels/collect_form.h"
-#include "ui/panels/collect_panel.h"
 
 namespace attnscope::ui {
 namespace {
@@ -84,35 +80,6 @@ TEST(ExplorerGpuTest, WhatIfMultipliesAndIsUndone) {
   const auto* measure = page.findChild<QPushButton*>(QStringLiteral("measure"));
   ASSERT_NE(measure, nullptr);
   EXPECT_FALSE(measure->isEnabled()) << "nobody has it, and nobody saved it";
-}
-
-TEST(ExplorerGpuTest, ASweepRunsOnSeveralOneAfterAnother) {
-  qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  const QTemporaryDir folder;
-  CollectPanel panel;
-  CollectForm& form = panel.form();
-  form.set_device("simulated:H100 SXM");
-  form.set_also({"simulated:A100 80GB", "simulated:H100 SXM", "simulated:none"});
-  EXPECT_EQ(form.also(), QStringList{"simulated:A100 80GB"}) << "each once, and those that there are";
-  form.set_preset({});
-  form.set_axes("N=256 d=64 heads=2");
-  form.set_database(folder.filePath("several.attnscope"));
-  ASSERT_EQ(panel.blocker(), QString());
-  EXPECT_TRUE(form.check().plan.contains("A100 80GB")) << form.check().plan.toStdString();
-  QSignalSpy ended(&panel, &CollectPanel::collection_ended);
-  panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
-  for (int i = 0; i < 2; ++i) {
-    const bool there = ended.count() > i || ended.wait(60000);
-    ASSERT_TRUE(there) << i;
-  }
-  settle();
-  EXPECT_FALSE(panel.running());
-  const std::vector<RunSummary> runs =
-      RunStore::open(folder.filePath("several.attnscope").toStdString(), RunStore::Mode::read_only).runs();
-  ASSERT_EQ(runs.size(), 2U);
-  EXPECT_EQ(runs[0].device_name, "NVIDIA H100 SXM");
-  EXPECT_EQ(runs[1].device_name, "NVIDIA A100 80GB");
-  qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
 }  // namespace

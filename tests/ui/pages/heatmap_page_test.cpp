@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of maps: axes, comparisons, colours, maps side by side, slices, areas and what a cell can be asked.
+// The page of maps: axes, comparisons, colours, maps side by side, areas and what a cell can be asked.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,14 +64,14 @@ class HeatmapPageTest : public WindowTest {
   [[nodiscard]] QPoint middle_of(HeatmapGrid::Place place, int map = 0) const {
     return page.heatmaps()[static_cast<std::size_t>(map)]->cell_rect(place).center().toPoint();
   }
-  void drag(HeatmapGrid::Place from, HeatmapGrid::Place to, Qt::KeyboardModifiers with = Qt::NoModifier) {
+  void drag(HeatmapGrid::Place from, HeatmapGrid::Place to) {
     HeatmapView* view = page.heatmap();
-    QTest::mousePress(view, Qt::LeftButton, with, middle_of(from));
+    QTest::mousePress(view, Qt::LeftButton, Qt::NoModifier, middle_of(from));
     // QTest moves without a button.
     const QPointF at = middle_of(to);
-    QMouseEvent move(QEvent::MouseMove, at, view->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, with);
+    QMouseEvent move(QEvent::MouseMove, at, view->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(view, &move);
-    QTest::mouseRelease(view, Qt::LeftButton, with, middle_of(to));
+    QTest::mouseRelease(view, Qt::LeftButton, Qt::NoModifier, middle_of(to));
     settle();
   }
   /// The colour of a cell, beside its figure.
@@ -266,28 +266,6 @@ TEST_F(HeatmapPageTest, OfADeviceWithOtherProblemsItIsSaidThatTheyStandElsewhere
       << page.heatmap()->title().of.toStdString();
 }
 
-TEST_F(HeatmapPageTest, ADragAlongARowIsASlice) {
-  open({{"tiles", four_by_four(), false}});
-  EXPECT_FALSE(page.slice()->isVisible());
-  drag({1, 0}, {1, 3});
-  ASSERT_TRUE(page.slice()->isVisible());
-  EXPECT_EQ(page.slice()->heading(), "Time over Bc, at Br 64");
-  QCPGraph* curve = page.slice()->graph(0);
-  ASSERT_EQ(curve->dataCount(), 4);
-  for (int i = 0; i < 4; ++i) {
-    EXPECT_DOUBLE_EQ(curve->dataMainKey(i), i);
-    EXPECT_NEAR(curve->dataMainValue(i), 2 + 0.1 * i, 1e-9) << "ms";
-  }
-  EXPECT_EQ(page.slice()->graph(1)->dataMainKey(0), 0) << "the best of the slice";
-  drag({3, 2}, {0, 2});
-  EXPECT_EQ(page.slice()->heading(), "Time over Br, at Bc 96");
-  EXPECT_NEAR(page.slice()->graph(0)->dataMainValue(3), 4.2, 1e-9);
-  EXPECT_FALSE(page.measuring().isVisible()) << "a slice is no area";
-  EXPECT_EQ(page.slice()->graph(2)->name(), "measured");
-  page.set_metric(metric_key::tflops);
-  EXPECT_TRUE(page.slice()->heading().startsWith("TFLOP/s")) << "it follows the map";
-}
-
 TEST_F(HeatmapPageTest, ADragOverAnAreaOffersToMeasureIt) {
   std::vector<PointRecord> records = four_by_four();
   records.erase(records.begin() + 5);  // 64 x 64
@@ -298,9 +276,8 @@ TEST_F(HeatmapPageTest, ADragOverAnAreaOffersToMeasureIt) {
   EXPECT_EQ(page.measuring().missing()[0].tile, (TileShape{64, 64}));
   EXPECT_EQ(page.measuring().all().size(), 4U);
   EXPECT_EQ(page.measuring().between().size(), 5U) << "48 between 32 and 64, on both axes";
-  EXPECT_FALSE(page.slice()->isVisible());
-  drag({2, 0}, {2, 2}, Qt::ControlModifier);
-  EXPECT_EQ(page.measuring().all().size(), 3U) << "with Ctrl a row is an area";
+  drag({2, 0}, {2, 2});
+  EXPECT_EQ(page.measuring().all().size(), 3U) << "a row is an area";
   page.measuring().forget_area();
   EXPECT_FALSE(page.measuring().isVisible());
 }

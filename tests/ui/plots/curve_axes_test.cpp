@@ -106,50 +106,6 @@ TEST_F(CurveAxesTest, AnyMetricOverASideOfTheTile) {
   EXPECT_TRUE(page.over_n());
 }
 
-TEST_F(CurveAxesTest, AModelFollowsWhatIsSupposedOfTheMemories) {
-  open(two_tiles());
-  page.set_ordinate(Ordinate::time);
-  page.set_group("tile");
-  const auto find = [this](CurveKind kind) -> const Curve& {
-    const auto& all = page.curves().curves;
-    return *std::ranges::find_if(all, [&](const Curve& each) { return each.kind == kind; });
-  };
-  const Curve measured = find(CurveKind::measured);
-  const Curve model = find(CurveKind::model);
-  WhatIf slow;
-  slow.dram_rate = 0.25;
-  workspace.suppose(slow);
-  const Curve slower = find(CurveKind::model);
-  ASSERT_EQ(slower.points.size(), model.points.size());
-  EXPECT_GT(slower.points[0].value, 1.02 * model.points[0].value);
-  EXPECT_NE(graph_called("FA2 64 × 64 · Time · model, what if DRAM rate × 0.25"), nullptr)
-      << slower.label.toStdString();
-  EXPECT_FALSE(page.curves().title.contains("what if")) << "that is said across the window";
-  const Curve still = find(CurveKind::measured);
-  EXPECT_EQ(still.label, measured.label);
-  EXPECT_EQ(still.points[0].value, measured.points[0].value);
-  EXPECT_EQ(still.points[0].over_theory, measured.points[0].over_theory) << "the GPU was the one that it is";
-  workspace.suppose({});
-  EXPECT_EQ(find(CurveKind::model).points[0].value, model.points[0].value);
-}
-
-TEST_F(CurveAxesTest, WhereTheL2EndsFollowsItsSize) {
-  ASSERT_EQ(workspace.open_now(file), QString());
-  ASSERT_FALSE(page.curves().boundaries.empty());
-  const double before = page.curves().boundaries.front().at.n_nominal;
-  WhatIf twice;
-  twice.l2 = 4;
-  workspace.suppose(twice);
-  ASSERT_FALSE(page.curves().boundaries.empty());
-  EXPECT_GT(page.curves().boundaries.front().at.n_nominal, 1.5 * before);
-  // A picture leaves behind what the window says across all pages.
-  const QString picture = folder.filePath("bands.svg");
-  ASSERT_EQ(save_picture(picture, {1100, 720}, page.picture()), QString());
-  QFile drawn(picture);
-  ASSERT_TRUE(drawn.open(QIODevice::ReadOnly));
-  EXPECT_TRUE(QString::fromUtf8(drawn.readAll()).contains("what if L2 size × 4"));
-}
-
 TEST_F(CurveAxesTest, ScalesAreLogarithmicOrLinear) {
   ASSERT_EQ(workspace.open_now(file), QString());
   const auto logarithmic = [&] {
@@ -193,31 +149,6 @@ TEST_F(CurveAxesTest, ResidualsStandBelow) {
   page.set_residuals(false);
   settle();
   EXPECT_EQ(page.plot()->residuals().rect(), nullptr);
-}
-
-TEST_F(CurveAxesTest, ABracketSaysHowManyTimes) {
-  std::vector<PointRecord> records = two_tiles();
-  open(records);
-  page.set_ordinate(Ordinate::time);
-  page.set_group("tile");
-  page.plot()->pick("FA2 64 × 64 · Time · measured", 4096);
-  EXPECT_EQ(page.plot()->bracket().words(), QString());
-  page.plot()->pick("FA2 128 × 64 · Time · measured", 4096);
-  EXPECT_EQ(page.plot()->bracket().words(), "2 × shorter time at N 4096: FA2 128 × 64 against FA2 64 × 64");
-  QTest::keyClick(page.plot(), Qt::Key_C, Qt::ControlModifier);
-  EXPECT_EQ(QGuiApplication::clipboard()->text(), page.plot()->bracket().words());
-  QTest::keyClick(page.plot(), Qt::Key_Escape);
-  EXPECT_EQ(page.plot()->bracket().words(), QString());
-  // As with the mouse: Shift and a click on a mark.
-  settle();
-  for (const Curve& curve : page.curves().curves) {
-    if (curve.kind != CurveKind::measured) continue;
-    const QPoint at(qRound(page.plot()->xAxis->coordToPixel(curve.points[0].n)),
-                    qRound(page.plot()->yAxis->coordToPixel(curve.points[0].value)));
-    QTest::mouseClick(page.plot(), Qt::LeftButton, Qt::ShiftModifier, at);
-    settle();
-  }
-  EXPECT_EQ(page.plot()->bracket().words(), "2 × shorter time at N 1024: FA2 128 × 64 against FA2 64 × 64");
 }
 
 }  // namespace

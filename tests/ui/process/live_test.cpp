@@ -398,7 +398,7 @@ TEST_F(ManyPoints, APictureWaitsForTheAnswer) {
   page.settle();
   window.query().set_text(QStringLiteral("fa2"));
   ASSERT_FALSE(page.settled());
-  window.take_along().save_to(folder->filePath(QStringLiteral("io.svg")), TakeAlong::Form::picture);
+  window.take_along().save_to(folder->filePath(QStringLiteral("io.svg")));
   EXPECT_TRUE(page.settled());
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
 }

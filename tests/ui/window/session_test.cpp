@@ -34,7 +34,6 @@
 #include "ui/window/session.h"
 #include "ui/window/session_file.h"
 #include "ui/window/view_document.h"
-#include "ui/window/what_if_bar.h"
 #include "ui/window/window_view.h"
 
 namespace attnscope::ui {
@@ -156,7 +155,6 @@ TEST_F(SessionTest, AWholeWindowComesBack) {
     CollectForm& form = window.collect()->form();
     form.set_axes(QStringLiteral("N=512 d=64"));
     form.set_rounds(7);
-    form.set_also({QStringLiteral("simulated:A100 80GB")});
     window.findChild<QDockWidget*>(QStringLiteral("collect"))->hide();
     window.show_page(QStringLiteral("explorer"));
     left = window.shown_view().session();
@@ -176,11 +174,10 @@ TEST_F(SessionTest, AWholeWindowComesBack) {
   EXPECT_TRUE(window.workspace().runs()[0].visible);
   EXPECT_FALSE(window.workspace().runs()[1].visible);
   EXPECT_TRUE(window.workspace().runs()[2].visible);
-  EXPECT_EQ(window.workspace().what_if().dram_rate, 0.5);
+  EXPECT_EQ(page_of<ExplorerPage>(window).chosen().choices.what_if.dram_rate, 0.5);
   ASSERT_EQ(page_of<ExplorerPage>(window).chosen().pins.size(), 1U);
   EXPECT_FALSE(window.findChild<QDockWidget*>(QStringLiteral("collect"))->toggleViewAction()->isChecked());
   EXPECT_EQ(window.collect()->request().rounds, 7);
-  EXPECT_EQ(window.collect()->form().also(), QStringList{QStringLiteral("simulated:A100 80GB")});
   const auto& io = page_of<IoCurvePage>(window);
   EXPECT_EQ(io.plot()->xAxis->range(), zoomed);
   EXPECT_TRUE(io.plot()->user_view());
@@ -332,7 +329,7 @@ TEST_F(SessionTest, WrongTypesAreLeftOutAndTheRestHolds) {
   const QString path = folder.filePath("wrong.json");
   write(path, R"({"format": "attnscope-view", "version": 1, "files": [7, "x.attnscope"], "page": [], "pages": 1,
                   "filter": "d:128", "selection": [], "panels": "all", "unticked": [4, {"file": 2}],
-                  "collect": {"rounds": "many", "also": 3, "algorithms": []}, "window": {"geometry": 5, "text": {}}})");
+                  "collect": {"rounds": "many", "algorithms": []}, "window": {"geometry": 5, "text": {}}})");
   const ViewDocument read = read_view(path);
   EXPECT_TRUE(read.problem.endsWith("wrong type: page, pages, selection, panels, files")) << read.problem.toStdString();
   EXPECT_EQ(read.view["files"].toArray(), QJsonArray{folder.filePath("x.attnscope")});
@@ -425,24 +422,6 @@ TEST_F(SessionTest, TheWindowThatIsLeftLastHasWrittenLast) {
     ASSERT_TRUE(QFile::remove(sessions().filePath(kept()[0])));
   }
   EXPECT_EQ(kept().size(), 1) << "though nothing was chosen since";
-}
-
-TEST_F(SessionTest, AWhatIfIsSaidAcrossTheWindowAndEnded) {
-  MainWindow window(false);
-  window.show();
-  EXPECT_TRUE(window.what_if().isHidden());
-  auto& explorer = page_of<ExplorerPage>(window);
-  explorer.edit(QStringLiteral("what_if_dram"), QStringLiteral("50"), -1);
-  settle();
-  EXPECT_TRUE(window.what_if().isVisible());
-  EXPECT_TRUE(window.what_if().text().contains("DRAM rate × 0.5")) << window.what_if().text().toStdString();
-  window.what_if().findChild<QPushButton*>()->click();
-  settle();
-  EXPECT_TRUE(window.workspace().what_if().changes_nothing());
-  EXPECT_TRUE(window.what_if().isHidden());
-  explorer.undo_stack().undo();
-  settle();
-  EXPECT_EQ(window.workspace().what_if().dram_rate, 0.5);
 }
 
 /// The program, off screen, with the test's folders for what it keeps.

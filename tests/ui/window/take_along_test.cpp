@@ -6,7 +6,6 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QTest>
-#include <QXmlStreamReader>
 #include <algorithm>
 
 #include "messages/window.h"
@@ -14,7 +13,6 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/io_curve_page.h"
 #include "ui/pages/points_page.h"
-#include "ui/plots/ratio_bracket.h"
 #include "ui/text/qtext.h"
 #include "ui/text/values.h"
 #include "ui/theme/theme.h"
@@ -116,22 +114,20 @@ TEST_F(TakeAlongTest, AHiddenColumnIsNeitherShownNorCopied) {
 
 TEST_F(TakeAlongTest, APictureOnTheClipboardIsThatOfTheFile) {
   ASSERT_NO_FATAL_FAILURE(show_page("io"));
-  const auto save = [&](const QString& path) {
-    return save_picture(path, slide_size, as_slide(window.page("io")->picture()));
-  };
+  const auto save = [&](const QString& path) { return save_picture(path, picture_size, window.page("io")->picture()); };
   // Not compared: letters of a size that Qt draws for the first time may lie a fraction of a pixel beside where it
-  // draws them later, so the first slide that somebody saves may differ by that much from the next one. Why is not
+  // draws them later, so the first picture that somebody saves may differ by that much from the next one. Why is not
   // known.
   ASSERT_EQ(save(folder.filePath("first.png")), QString());
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
-  entry(*menu, qtext(say::window::copy_slide{}))->trigger();
+  entry(*menu, qtext(say::window::copy_picture{}))->trigger();
   menu->close();
-  const QImage slide = QGuiApplication::clipboard()->image();
-  EXPECT_EQ(slide.size(), slide_size * 2);
-  const QString saved = folder.filePath("slide.png");
+  const QImage copied = QGuiApplication::clipboard()->image();
+  EXPECT_EQ(copied.size(), picture_size * 2);
+  const QString saved = folder.filePath("picture.png");
   ASSERT_EQ(save(saved), QString());
-  EXPECT_EQ(QImage(saved).convertToFormat(slide.format()), slide);
+  EXPECT_EQ(QImage(saved).convertToFormat(copied.format()), copied);
 }
 
 TEST(ShownValuesTest, CsvQuotesWordsAndLeavesNumbers) {

@@ -46,32 +46,6 @@ TEST_F(ViewModesTest, AKeyOpensAndFoldsAPanel) {
   EXPECT_EQ(window.view_modes().strip().actions().size(), 3);
 }
 
-TEST_F(ViewModesTest, APresentersViewHasNoPanelsAndGivesThemBack) {
-  MainWindow window(false);
-  window.resize(1440, 900);
-  window.show();
-  window.activateWindow();
-  settle();
-  press(window, Qt::Key_F8);
-  ASSERT_TRUE(open(window, "runs"));
-  ASSERT_TRUE(open(window, "collect"));
-  ASSERT_FALSE(open(window, "details"));
-  press(window, Qt::Key_F11);
-  EXPECT_TRUE(window.isFullScreen());
-  EXPECT_FALSE(open(window, "runs"));
-  EXPECT_FALSE(window.menuBar()->isVisible());
-  EXPECT_FALSE(window.statusBar()->isVisible());
-  EXPECT_FALSE(window.view_modes().strip().isVisible());
-  press(window, Qt::Key_2, Qt::ControlModifier);
-  EXPECT_TRUE(window.page(QStringLiteral("tiles"))->isVisible()) << "the menu's keys hold without the menu";
-  press(window, Qt::Key_Escape);
-  EXPECT_FALSE(window.isFullScreen());
-  EXPECT_TRUE(open(window, "runs"));
-  EXPECT_TRUE(open(window, "collect"));
-  EXPECT_FALSE(open(window, "details")) << "it was folded before";
-  EXPECT_TRUE(window.menuBar()->isVisible());
-}
-
 TEST_F(ViewModesTest, TextGrowsAndShrinksWithinBounds) {
   MainWindow window(false);
   window.show();
