@@ -60,7 +60,9 @@ OpenedDevice open_device_of(const StoppedRun& stopped, const std::string& word, 
   const auto waits = [&](const Message& why) { reporter.report(LogEvent{"warning", text(why)}); };
   Result<OpenedDevice, std::string> opened = [&]() -> Result<OpenedDevice, std::string> {
     if (is_elsewhere(word)) return reopen_elsewhere(word, run.device_uuid, counters, waits);
-    if (auto simulated = reopen_simulated(run.device_uuid, run.limits)) return std::move(*simulated);
+    if (find_gpu(run.device_name) == nullptr) {
+      if (auto simulated = reopen_simulated(run.device_uuid, run.limits)) return std::move(*simulated);
+    }
     return open_pinned_device(run.device_uuid, counters);
   }();
   if (opened) {

@@ -383,6 +383,11 @@ TEST_F(Collect, a_gpu_of_a_file_is_simulated) {
   EXPECT_EQ(runs[0].device_name, "Fat H200");
   EXPECT_EQ(runs[0].limits.l2_bytes, 120 * 1024 * 1024);
   EXPECT_EQ(runs[0].l2_from, "NVIDIA H200");
+  std::filesystem::remove(gpu);
+  const Outcome resumed =
+      run(folder_, {"collect", "--resume", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(RunStore::open(file_, RunStore::Mode::read_only).runs().size(), 1U) << "the run says what its GPU is";
 }
 
 TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {

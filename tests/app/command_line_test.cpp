@@ -272,6 +272,23 @@ TEST(Model, people_read_full_and_programs_none) {
   EXPECT_THAT(run(folder, csv).out, HasSubstr(",none,"));
 }
 
+TEST(Model, prints_a_gpu_and_reads_what_it_printed) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "gpu.json";
+  const Outcome printed = run(folder, {"model", "--gpu", "A100", "--print-gpu"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  nlohmann::json gpu = nlohmann::json::parse(printed.out);
+  EXPECT_EQ(gpu["values"]["sm_count"], 108);
+  gpu["values"]["sm_count"] = 54;
+  std::ofstream(file) << gpu.dump();
+  EXPECT_EQ(nlohmann::json::parse(run(folder, {"model", "--gpu", file, "--print-gpu"}).out), gpu);
+  const auto ns_on = [&](const std::string& name) {
+    const Outcome outcome = run(folder, {"model", "--gpu", name, "-a", "N=8192", "--algorithms", "fa2", "--json"});
+    return nlohmann::json::parse(outcome.out)["rows"][0]["predicted_ns"].get<double>();
+  };
+  EXPECT_GT(ns_on(file), 1.5 * ns_on("A100")) << "of half as many SMs";
+}
+
 TEST(Model, says_why_a_tile_does_not_fit) {
   const TemporaryFolder folder;
   const Outcome outcome = run(folder, {"model", "-a", "N=1024", "-a", "d=128", "-a", "br=[64,256]", "-a", "bc=256",
