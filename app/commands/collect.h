@@ -42,8 +42,7 @@ struct CollectOptions {
   std::string shard;       ///< as parse_shard() takes it; empty: all of the plan
   std::string collection;  ///< of several recordings of one cut plan, this one's name
   Output result;
-  int losses = 0;  ///< internal: points in a row that cost the device before this process took over
-
+  int losses = 0;                ///< internal: points in a row that cost the device before this process took over
   std::string continue_on;       ///< internal: the UUID of that device
   std::string continue_session;  ///< internal: RunHeader::plan_hash of the session that goes on
   int continue_requests = -1;    ///< internal: the descriptor of what it was asked for and has not answered
@@ -65,8 +64,6 @@ void settle_counters(CollectOptions& options, const Device& device, Reporter& re
 /// devices (UUIDs).
 [[nodiscard]] std::filesystem::path file_to_write(const CollectOptions&, const RunHeader&,
                                                   const std::vector<std::string>& devices);
-
-/// "PERCENT/EVERY": both sides in one recording. "PERCENT/EVERY/OFFSET": one side of two. Throws CommandError (usage).
 
 /// Says that another program's lock keeps the file from being written, and waits for its end or the user's.
 [[nodiscard]] std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Reporter&,

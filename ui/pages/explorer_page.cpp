@@ -168,7 +168,13 @@ void ExplorerPage::choose_gpu_file() {
                                                     qtext(say::explorer_page::open_gpu_filter{}));
   if (file.isEmpty()) return;
   const QString wrong = open_gpu(file);
-  if (!wrong.isEmpty()) QMessageBox::warning(this, qtext(say::explorer_page::open_gpu_title{}), wrong.toHtmlEscaped());
+  if (wrong.isEmpty()) return;
+  auto* box =
+      new QMessageBox(QMessageBox::Warning, qtext(say::explorer_page::open_gpu_title{}), {}, QMessageBox::Ok, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::PlainText);
+  box->setText(wrong);
+  box->open();
 }
 
 QString ExplorerPage::open_gpu(const QString& file) {

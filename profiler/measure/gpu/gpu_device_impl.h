@@ -178,7 +178,6 @@ class GpuDevice final : public Device {
   /// Why what was counted of a foreign point cannot be: empty where it can.
   [[nodiscard]] Message too_few_bytes(const PointRecord& record) const;
 
-  /// How long the spin at the end of each of a point's samples is.
   void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
             const CancelToken& cancel, double first_ns);
 
