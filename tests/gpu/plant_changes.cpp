@@ -43,7 +43,9 @@ struct Request {
 
 std::unique_ptr<Device> opened(const std::string& device) {
   if (device == "simulated") return make_simulated_device(known_gpus().front(), built_in_algorithms());
-  auto gpu = open_gpu_device({.counters = false}, built_in_algorithms());
+  GpuOptions options;
+  options.counters = false;
+  auto gpu = open_gpu_device(options, built_in_algorithms());
   if (!gpu) throw std::runtime_error(text(gpu.error().message()));
   return std::move(*gpu);
 }
@@ -67,7 +69,11 @@ void plant(const Request& request) {
   const std::unique_ptr<Device> device = opened(request.device);
   const std::vector<PointSpec> points = plan_of(request.axes, device->info().limits);
   const SweepRounds rounds{.count = request.rounds, .seed = 1};
-  MeasureOptions options{.counters = false, .verify = false, .min_samples = 10, .max_samples = 10};
+  MeasureOptions options;
+  options.counters = false;
+  options.verify = false;
+  options.min_samples = 10;
+  options.max_samples = 10;
   RunStore store = RunStore::open(request.file, RunStore::Mode::collect);
   std::array<std::int64_t, 2> runs{};
   for (const std::size_t side : {0U, 1U}) {
