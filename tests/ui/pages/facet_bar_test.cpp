@@ -8,9 +8,6 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/facet_bar.h"
 #include "ui/pages/io_curve_page.h"
-#include "ui/pages/law_page.h"
-#include "ui/pages/tile_heatmap_page.h"
-#include "ui/runs/samples.h"
 
 namespace attnscope::ui {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QAbstractItemView>
 #include <QFile>
 #include <QSignalSpy>
 #include <QStatusBar>
