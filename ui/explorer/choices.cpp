@@ -194,17 +194,6 @@ std::span<const WhatIfChoice> what_if_choices() {
   return what_ifs;
 }
 
-QString what_if_words(const WhatIf& factors) {
-  QStringList words;
-  const auto add = [&](const QString& what, double factor) {
-    if (factor != 1) words << what + QLatin1Char(' ') + QString::number(factor, 'g', 3);
-  };
-  add(qtext(say::explorer_page::what_if_shared{}), factors.shared_memory);
-  add(qtext(say::explorer_page::what_if_l2{}), factors.l2);
-  add(qtext(say::explorer_page::what_if_dram{}), factors.dram_rate);
-  return words.join(QStringLiteral(", "));
-}
-
 DeviceLimits limits_of(const ExplorerChoices& choices) {
   if (choices.own != nullptr) return what_if(*choices.own, choices.what_if);
   const auto gpus = known_gpus();

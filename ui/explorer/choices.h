@@ -75,8 +75,6 @@ struct WhatIfChoice {
   double WhatIf::*factor;
 };
 [[nodiscard]] std::span<const WhatIfChoice> what_if_choices();
-/// "L2 size × 2, DRAM rate × 1.5"; empty where nothing is supposed.
-[[nodiscard]] QString what_if_words(const WhatIf&);
 
 /// "FA2 128 × 64", for the heading of a column.
 [[nodiscard]] QString short_title(const ExplorerChoices& choices);

@@ -14,7 +14,6 @@
 #include "profiler/analysis/modelled_values.h"
 #include "profiler/analysis/plot_list.h"
 #include "profiler/metrics/metrics.h"
-#include "ui/explorer/choices.h"
 #include "ui/models/shown_ceilings.h"
 #include "ui/pages/kept_zoom.h"
 #include "ui/runs/source_note.h"
